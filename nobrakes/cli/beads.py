@@ -17,7 +17,7 @@ from ..text.cleaning import count, cut, lines, one_line
 from ..text.times import spoken
 from . import hot
 from .hot import attempt_text
-from .repository import BeadId, Output, Sheet, actor, looked_at, opened, said
+from .repository import BeadId, Output, TextLayout, actor, looked_at, opened, said
 from .screen import Screen, table
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def _review(review: "Review", screen: Screen) -> str:
     line = words.with_title(plain_head + said, review.title, screen.width)
     out = [line.replace(said, screen.paint(said, style), 1)]
     if reason and (not line.startswith(plain_head + word + ": " + reason) or "\n" in review.detail.strip()):
-        out += Sheet(screen, is_whole=True).lines(review.detail, "    ")
+        out += TextLayout(screen, is_whole=True).lines(review.detail, "    ")
     if review.gates:
         out.append(cut(f"    changes protected files: {one_line(', '.join(review.gates))}", screen.width))
     out += [cut(f"    {_check(result)}", screen.width) for result in review.results]
@@ -245,21 +245,21 @@ def _events(found: "BeadHistory", screen: Screen) -> "Iterator[str]":
 
 
 def _history(found: "BeadHistory", screen: Screen) -> str:
-    sheet = Sheet(screen, is_whole=True)
-    first, *more = sheet.wrapped(f"{found.bead.id}  {one_line(found.bead.title)}  ({found.bead.status.value})", "", 2)
+    layout = TextLayout(screen, is_whole=True)
+    first, *more = layout.wrapped(f"{found.bead.id}  {one_line(found.bead.title)}  ({found.bead.status.value})", "", 2)
     out = [first.replace(found.bead.id, screen.paint(found.bead.id, "bold"), 1), *more]
     out += ["", *_events(found, screen)]
     for attempt in found.attempts:
         out += ["", screen.paint(f"attempt {attempt_text(plain(attempt), screen.width - 8)}", "bold")]
         for name in ("summary", "blockers", "learnings"):
             said = getattr(attempt.log, name)
-            out += [f"  {name}:", *sheet.lines(said, "    ")] if said.strip() else []
+            out += [f"  {name}:", *layout.lines(said, "    ")] if said.strip() else []
     if found.reviews:
         out += ["", "reviews:", *(_review(review, screen) for review in found.reviews)]
     for e in found.escalations:
         decided = "open" if e.resolved_at is None else one_line(e.answer or e.resolution)
         asked = f"escalation {e.id}: {stages.plain(e.type.value)}: {one_line(e.title)}: {decided}"
-        out += ["", *sheet.wrapped(asked, "", 2)]
+        out += ["", *layout.wrapped(asked, "", 2)]
     if found.commit:
         out += ["", f"on main as {found.commit}"]
     elif found.bead.status is Status.LANDED and (landed := [one for one in found.reviews if one.onto and one.commit]):

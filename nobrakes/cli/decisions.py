@@ -13,7 +13,7 @@ from ..errors import UsageError
 from ..events.schema import plain
 from ..text.cleaning import age, count, cut, one_line
 from ..text.times import spoken
-from .repository import Output, Sheet, UserPlace, actor, opened_or_home, said
+from .repository import Output, TextLayout, UserPlace, actor, opened_or_home, said
 from .screen import Screen, paragraph, table
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def shown(found: "DecisionView", now: float, screen: Screen, is_whole: bool) -> 
     return "\n".join(out)
 
 
-class _Page(Sheet):
+class _Page(TextLayout):
     """The parts of the page, in their order."""
 
     def head(self, found: "DecisionView", now: float) -> list[str]:

@@ -133,7 +133,7 @@ def folded(line: str, columns: int) -> list[str]:
     return pieces
 
 
-class Sheet:
+class TextLayout:
     """A screen to lay texts out on; `is_whole`: nothing is left out."""
 
     def __init__(self, screen: Screen, is_whole: bool) -> None:

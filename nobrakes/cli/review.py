@@ -13,7 +13,7 @@ from ..events.schema import plain
 from ..text.cleaning import age, cut, one_line
 from ..text.times import spoken
 from .hot import request_text
-from .repository import Output, Sheet, actor, looked_at, opened, said
+from .repository import Output, TextLayout, actor, looked_at, opened, said
 from .screen import Screen, table
 
 if TYPE_CHECKING:
@@ -174,11 +174,11 @@ def _times(count: int, what: str) -> str:
 def _report(report: "Report", screen: Screen) -> str:
     out = [_listed(seen, screen) for seen in report.commits if seen.word.value in LISTED]
     out += [f"rerun   {one.commit[:12]}  {one_line(one.bead)}: {_rerun(one)}" for one in report.reruns]
-    sheet = Sheet(screen, is_whole=True)
+    layout = TextLayout(screen, is_whole=True)
     for text in map(_note, report.notes):
-        out += sheet.wrapped(text, "", _UNDER)
+        out += layout.wrapped(text, "", _UNDER)
     for text in map(_wrong, report.wrong):
-        first, *more = sheet.wrapped(text, "", _UNDER)
+        first, *more = layout.wrapped(text, "", _UNDER)
         out += [first.replace(_WRONG, screen.paint(_WRONG, "red"), 1), *more]
     merged = sum(seen.word.value in ("merged", "taken_back") for seen in report.commits)
     out.append(f"{_times(len(report.commits), 'commit')} on main, {merged} of beads with their evidence")
@@ -223,15 +223,15 @@ def _record(found: "Record", screen: Screen) -> str:
     if not record:
         return "\n".join([*out, f"evidence {found.evidence}"])
     bead = record["bead"]
-    sheet = Sheet(screen, is_whole=True)
+    layout = TextLayout(screen, is_whole=True)
     title = f"{one_line(bead['id'])}  {one_line(bead['title'])}  ({one_line(bead['type'])})"
-    out += [screen.paint(line, "bold") for line in sheet.wrapped(title, "", 2)]
+    out += [screen.paint(line, "bold") for line in layout.wrapped(title, "", 2)]
     head = f"{_headline(record)}  {spoken(float(record['at']))}  evidence {found.evidence[:12]}"
-    out += sheet.wrapped(head, "", 2)
+    out += layout.wrapped(head, "", 2)
     for name in ("base", "branch", "merged"):
         if name in record:
             line = f"{name:<10} {record[name]['commit']}  tree {record[name]['tree'][:12]}"
-            out += sheet.wrapped(line, "  ", _HUNG)
+            out += layout.wrapped(line, "  ", _HUNG)
     said = [
         *(line for step in record["steps"] for line in _step(step, record)),
         *_approved(record.get("approval")),
@@ -241,8 +241,8 @@ def _record(found: "Record", screen: Screen) -> str:
         *_attempts(record.get("attempts", ())),
     ]
     for line in said:
-        out += sheet.wrapped(line, "  ", _HUNG)
-    return "\n".join([*out, *_excerpts(record, sheet)])
+        out += layout.wrapped(line, "  ", _HUNG)
+    return "\n".join([*out, *_excerpts(record, layout)])
 
 
 def _headline(record: Mapping[str, Any]) -> str:
@@ -346,12 +346,12 @@ def _attempts(attempts: Any) -> Iterator[str]:
         yield f"attempt {one['number']:<2} {one['role']} {who}: {one['outcome']}; {spent}{session}"
 
 
-def _excerpts(record: Mapping[str, Any], sheet: Sheet) -> Iterator[str]:
+def _excerpts(record: Mapping[str, Any], layout: TextLayout) -> Iterator[str]:
     for name, run in record["runs"].items():
         for check in run["checks"]:
             if check.get("excerpt"):
                 yield f"  the end of {one_line(name)}, {one_line(check['name'])}:"
-                yield from sheet.lines(check["excerpt"], "    ")
+                yield from layout.lines(check["excerpt"], "    ")
 
 
 def flakes(
