@@ -141,7 +141,7 @@ def given_of(line: Line) -> str:
 
 # When a usage limit ends: the first of FORMS that gives a time counts, after a word that tells of an end. A time of day
 # without a zone is local; one that has passed is the next day's, and so is a date without a year, or a weekday.
-_TELLS = re.compile(
+_RESET_TIMES = re.compile(
     r"reset(?:s|ting)?(?:[-_ ]?(?:requests|tokens|time|at|after))?\b|retry(?:[-_ ]?(?:after|delay))?|try(?:ing)? again"
     r"|available(?: again)?\b|renews?\b|refresh(?:es)?\b|replenish\w*|restored\b|wait\b|until\b|back\b|limit reached\|",
     re.I,
@@ -225,7 +225,7 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 
 def reset_time(text: str, now: float) -> float | None:
     """Seconds since 1970 at which the limit that `text` tells of ends, as seen at `now`; None: it does not say."""
-    for told in _TELLS.finditer(text):
+    for told in _RESET_TIMES.finditer(text):
         rest = text[told.end() : told.end() + 120]
         for _, pattern in FORMS:
             found = pattern.match(rest)

@@ -152,7 +152,7 @@ def examine(store: "Store | None", git: "Git | None", paths: "Paths", config: "C
         pulls = ports_of(paths, config)
         pulls.host.ready()
         yield Finding(_NAME, OK, f"pull requests are opened with {pulls.host.about()}")
-        if config.review.pull_auto_merge and not pulls.host.tells:
+        if config.review.pull_auto_merge and not pulls.host.supports_pull_requests:
             told = (
                 "git alone merges no request by itself, so people do. `nobrakes config set review.pull_auto_merge "
                 "false` if that is meant"

@@ -40,7 +40,7 @@ class Request:
 class FakeCodeHost:
     """One repository at the host."""
 
-    tells = True
+    supports_pull_requests = True
 
     def __init__(self, objects: Objects, base: str, head: str) -> None:
         self.objects = objects
@@ -86,9 +86,9 @@ class FakeCodeHost:
         self.answers("opened")
         return self._told(made)
 
-    def dress(self, number: int, wanted: Wanted) -> None:
+    def set_labels_and_reviewers(self, number: int, wanted: Wanted) -> None:
         """Give it the labels and the reviewers that are wanted."""
-        self.answers("dress")
+        self.answers("set_labels_and_reviewers")
         one = self.request(number)
         one.labels, one.reviewers = wanted.labels, wanted.reviewers
 

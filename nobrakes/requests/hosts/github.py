@@ -60,7 +60,7 @@ _AUTO_MERGE = """mutation($request: ID!, $head: GitObjectID!, $how: PullRequestM
 class GitHub:
     """One repository at GitHub."""
 
-    tells = True
+    supports_pull_requests = True
 
     def __init__(self, gh: Gh, address: Address) -> None:
         self.gh = gh
@@ -89,7 +89,7 @@ class GitHub:
         body = {"title": wanted.title, "head": wanted.branch, "base": wanted.base, "body": wanted.body}
         return _told(self.gh.send("POST", f"{self.at}/pulls", {**body, "draft": wanted.draft}))
 
-    def dress(self, number: int, wanted: Wanted) -> None:
+    def set_labels_and_reviewers(self, number: int, wanted: Wanted) -> None:
         if wanted.labels:
             self.gh.send("POST", f"{self.at}/issues/{number}/labels", {"labels": list(wanted.labels)})
         if wanted.reviewers:

@@ -66,7 +66,7 @@ _COMMAND = re.compile(r"^(\s*)/", re.MULTILINE)
 class GitLab:
     """One project at GitLab."""
 
-    tells = True
+    supports_pull_requests = True
 
     def __init__(self, glab: Glab, address: Address) -> None:
         self.glab = glab
@@ -107,7 +107,7 @@ class GitLab:
         }
         return _told(self.glab.send("POST", f"{self.at}/merge_requests", body))
 
-    def dress(self, number: int, wanted: Wanted) -> None:
+    def set_labels_and_reviewers(self, number: int, wanted: Wanted) -> None:
         """Give it the labels and the reviewers that are wanted; those that it has stay. Teams review nothing there."""
         if not wanted.labels and not wanted.reviewers:
             return

@@ -34,7 +34,7 @@ class Wanted:
 class CodeHost(Protocol):
     """One code host's view of one repository."""
 
-    tells: bool  # whether it knows requests; where not, a request is a branch, and merged is what its base contains
+    supports_pull_requests: bool  # where not, a request is a branch, and merged is what its base contains
 
     def about(self) -> str:
         """With what it is asked and which repository it has, in words."""
@@ -52,7 +52,7 @@ class CodeHost(Protocol):
         """Open it. HostRefused: there is one from this branch for this base, no such base, or nothing to merge."""
         ...
 
-    def dress(self, number: int, wanted: Wanted) -> None:
+    def set_labels_and_reviewers(self, number: int, wanted: Wanted) -> None:
         """Give it the labels and the reviewers that are wanted."""
         ...
 

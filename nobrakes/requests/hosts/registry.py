@@ -16,7 +16,7 @@ from .port import CodeHost, Wanted
 class PlainGit:
     """One remote. `address`: what people are told, without what is secret in it."""
 
-    tells = False
+    supports_pull_requests = False
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -36,8 +36,8 @@ class PlainGit:
         """The branch is the request."""
         return Told(0, self.address, PullState.OPEN, title=wanted.title)
 
-    def dress(self, number: int, wanted: Wanted) -> None:
-        """There is nothing to dress."""
+    def set_labels_and_reviewers(self, number: int, wanted: Wanted) -> None:
+        """A branch has no labels and no reviewers."""
 
     def rewrite(self, number: int, wanted: Wanted) -> None:
         """There is no text."""

@@ -88,10 +88,10 @@ def _exchanged(order: Order, ports: PullPorts, catch_up: Callable[[], Land]) -> 
     told = host.look(order.number) if order.number else _found(order, ports)
     if told is not None and told.state is PullState.CLOSED:
         return Seen(told)
-    if not host.tells or (told is not None and (told.conflicts or told.state is PullState.MERGED)):
+    if not host.supports_pull_requests or (told is not None and (told.conflicts or told.state is PullState.MERGED)):
         heard = catch_up()
         if heard.landing is not Landing.MOVED:
-            return Seen(told if host.tells else None, trouble=heard.reason, wait=heard.wait)
+            return Seen(told if host.supports_pull_requests else None, trouble=heard.reason, wait=heard.wait)
     if told is not None and told.state is PullState.MERGED:
         return Seen(told)
     if told is None or told.head != order.head:
@@ -109,10 +109,10 @@ def _exchanged(order: Order, ports: PullPorts, catch_up: Callable[[], Land]) -> 
         host.retarget(told.number, order.wanted.base)
         told = replace(told, base=order.wanted.base, conflicts=False)
     if not order.number:  # who opened it did not hear of it, and may not have given it its labels
-        _dress(ports, told, order.wanted)
+        _set_labels_and_reviewers(ports, told, order.wanted)
     has = told.title, told.body.rstrip()
     is_new = order.has_text != order.text and told.head == order.head
-    if host.tells and is_new and has != (order.wanted.title, order.wanted.body.rstrip()):
+    if host.supports_pull_requests and is_new and has != (order.wanted.title, order.wanted.body.rstrip()):
         host.rewrite(told.number, order.wanted)
     return _looked(order, ports, _merges_itself(order, ports, told))
 
@@ -160,15 +160,15 @@ def _opened(order: Order, ports: PullPorts) -> Told:
             raise
         found = _found(order, ports)
         told = found if found is not None else host.open(order.wanted)
-    _dress(ports, told, order.wanted)
+    _set_labels_and_reviewers(ports, told, order.wanted)
     return told
 
 
-def _dress(ports: PullPorts, told: Told, wanted: Wanted) -> None:
+def _set_labels_and_reviewers(ports: PullPorts, told: Told, wanted: Wanted) -> None:
     """Labels and reviewers are no reason to hold a request up that is there."""
     if told.number:
         try:
-            ports.host.dress(told.number, wanted)
+            ports.host.set_labels_and_reviewers(told.number, wanted)
         except HostRefused:
             return
 

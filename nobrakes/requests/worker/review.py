@@ -112,7 +112,7 @@ class GivenUp:
                 continue
             self._tried.add(key)
             requests_exchange.archive(self.ports, pull.bead)
-            if not host.tells:
+            if not host.supports_pull_requests:
                 store.save_pull(replace(pull, state=PullState.CLOSED, says="its bead was given up"))
                 continue
             self._begin(host, pull, requests_exchange.pushed(self.ports, pull.bead), status is Status.DONE)
@@ -203,7 +203,7 @@ class PullSteps:
             return None
         if not self.ports.git.has(pull.head):
             return None
-        if self._pulls.host.tells:
+        if self._pulls.host.supports_pull_requests:
             if not pull.number:
                 return None  # it is found, if it is there, by the step that opens it
             name, catch_up = f"pull look {attempt}", self.ports.git.catch_up
@@ -341,7 +341,7 @@ class PullSteps:
         says = pull.says if seen.paced and pull.says else self._waits_for(seen, pull)
         pull = replace(requests_model.kept(pull, seen), says=says, looked_at=store.now())
         pull = self._save(context.attempt.id, *requests_model.happened(pull, seen))
-        if not self._pulls.host.tells:  # whoever pushed to its branch meanwhile, main says what was merged
+        if not self._pulls.host.supports_pull_requests:  # main says what was merged
             merged = in_base(self.ports.git, pull)
             if merged:
                 return self._merged(context.attempt.id, replace(pull, merged_as=merged))
@@ -431,7 +431,7 @@ class PullSteps:
     # --- waiting ---------------------------------------------------------------------------------
 
     def _waits_for(self, seen: Seen, pull: PullRequest) -> str:
-        cannot = self.ports.config().review.pull_auto_merge and not self._pulls.host.tells
+        cannot = self.ports.config().review.pull_auto_merge and not self._pulls.host.supports_pull_requests
         return clean(self.ports, requests_model.waits_for(seen, pull, by_itself=cannot))
 
     def _waits(self, context: ReviewContext, journal: Journal, pull: PullRequest | None, seen: Seen) -> Report:
@@ -498,7 +498,7 @@ class MergedMeanwhile:
                 return False
             self._due = board.now + self.ports.config().review.poll_seconds  # from its end on: else no run ever rests
             return True in [self._reviewed(pull) for pull in merged]
-        waiting = self._waiting() if pulls is not None and pulls.host.tells else []
+        waiting = self._waiting() if pulls is not None and pulls.host.supports_pull_requests else []
         self._waits = bool(waiting)
         if pulls is None or not waiting or board.now < self._due:
             return False

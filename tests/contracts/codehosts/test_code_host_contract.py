@@ -47,13 +47,13 @@ def test_it_says_what_it_is_and_is_ready(place):
 def test_what_was_opened_is_open_and_what_a_host_cannot_tell_is_empty(place):
     told = opened(place)
     assert told.state is PullState.OPEN and place.host.look(told.number).state is PullState.OPEN
-    assert (told.number > 0) is place.host.tells
+    assert (told.number > 0) is place.host.supports_pull_requests
     assert list(place.host.checks(place.head("task/bead-one"))) == [] == list(place.host.remarks(told.number))
-    place.host.dress(told.number, wanted())
+    place.host.set_labels_and_reviewers(told.number, wanted())
     place.host.rewrite(told.number, wanted())
-    place.host.dress(told.number, wanted())
+    place.host.set_labels_and_reviewers(told.number, wanted())
     assert place.host.look(told.number).state is PullState.OPEN, "what is so already stays"
-    if not place.host.tells:
+    if not place.host.supports_pull_requests:
         assert list(place.host.find("task/bead-one", mark("one"))) == []
 
 
@@ -80,7 +80,7 @@ def test_a_second_one_from_the_same_branch_is_refused(place):
 @telling
 def test_it_is_dressed_and_its_text_is_what_is_wanted(place):
     told = opened(place)
-    place.host.dress(told.number, wanted(labels=("by-agents",), reviewers=("ann",)))
+    place.host.set_labels_and_reviewers(told.number, wanted(labels=("by-agents",), reviewers=("ann",)))
     labels, people = place.dressed(told.number)
     assert (list(labels), list(people)) == (["by-agents"], ["ann"])
     other = Wanted("task/bead-one", "main", "Another title", f"More\n{mark('one')}\n", mark("one"))
@@ -127,7 +127,7 @@ def test_a_request_gets_another_base_and_stays_the_same_request(place):
     place.host.retarget(told.number, "main")
     seen = place.host.look(told.number)
     assert (seen.number, seen.state) == (told.number, PullState.OPEN)
-    if not place.host.tells:
+    if not place.host.supports_pull_requests:
         return
     assert (told.base, seen.base) == ("task/bead-low", "main") and not seen.conflicts
     with pytest.raises(HostRefused):
@@ -144,7 +144,7 @@ def test_a_request_gets_another_base_and_stays_the_same_request(place):
 @every
 def test_the_host_merges_by_itself_what_it_was_asked_to_once_its_checks_have_passed(place):
     told = opened(place)
-    if not place.host.tells:
+    if not place.host.supports_pull_requests:
         with pytest.raises(HostRefused, match="git alone"):
             place.host.auto_merge(told.number, place.head("task/bead-one"))
         assert not place.host.look(told.number).auto_merge
@@ -181,7 +181,7 @@ def test_what_people_closed_is_closed_and_no_merge(place):
 def test_we_close_what_is_open_and_nothing_else(place):
     told = opened(place)
     place.host.close(told.number)
-    if not place.host.tells:
+    if not place.host.supports_pull_requests:
         return
     assert place.host.look(told.number).state is PullState.CLOSED
     place.host.close(told.number)

@@ -149,7 +149,7 @@ def test_it_is_not_guessed(text: str) -> None:
 def test_each_form_has_a_row() -> None:
     used = set()
     for text, _ in ROWS:
-        for told in output._TELLS.finditer(text):
+        for told in output._RESET_TIMES.finditer(text):
             rest = text[told.end() : told.end() + 120]
             used.add(next((name for name, pattern in FORMS if pattern.match(rest)), None))
     assert {name for name, _ in FORMS} <= used

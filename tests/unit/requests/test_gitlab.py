@@ -103,14 +103,14 @@ def test_labels_and_reviewers_are_added_to_those_that_are_there_and_asked_for_on
         {"merge_requests/3": has, "users?username=ann": [{"id": 11, "username": "ann"}], "users?username=zoe": []}
     )
     wanted = Wanted("x", "main", "One", "", "mark", labels=("a", "b"), reviewers=("ann", "cora", "team/all"))
-    host.dress(3, wanted)
+    host.set_labels_and_reviewers(3, wanted)
     assert [sent for _, _, sent in lab.sent] == [{"add_labels": "a"}, {"reviewer_ids": [5, 11]}]
-    host.dress(3, WANTED)
+    host.set_labels_and_reviewers(3, WANTED)
     lab.rows["merge_requests/3"] = {**has, "labels": ["a", "b"], "reviewers": [{"id": 11, "username": "ann"}]}
-    host.dress(3, Wanted("x", "main", "One", "", "mark", labels=("a", "b"), reviewers=("ann",)))
+    host.set_labels_and_reviewers(3, Wanted("x", "main", "One", "", "mark", labels=("a", "b"), reviewers=("ann",)))
     assert len(lab.sent) == 2, "what is so already stays"
     with pytest.raises(HostRefused, match="nobody who is called zoe"):
-        host.dress(3, Wanted("x", "main", "One", "", "mark", reviewers=("zoe",)))
+        host.set_labels_and_reviewers(3, Wanted("x", "main", "One", "", "mark", reviewers=("zoe",)))
 
 
 @pytest.mark.parametrize(
