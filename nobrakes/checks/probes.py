@@ -261,20 +261,20 @@ def _reports(output: str, format_: str, test: str) -> int:
     return max(len(re.findall(pattern.replace("NAME", name), text, re.MULTILINE)) for pattern in patterns)
 
 
-def is_seen(told: str, format_: str, altered: Sequence[str], excused: Sequence[str] = ()) -> bool:
-    """Whether the runner says of at least one altered test that it failed, and of no other but those `excused`."""
+def is_seen(told: str, format_: str, altered: Sequence[str], exempt: Sequence[str] = ()) -> bool:
+    """Whether the runner says of at least one altered test that it failed, and of no other but those `exempt`."""
     if not any(is_reported(told, format_, test) for test in altered):
         return False
-    return not others(told, format_, altered, excused)
+    return not others(told, format_, altered, exempt)
 
 
-def others(told: str, format_: str, altered: Sequence[str], excused: Sequence[str] = ()) -> list[str]:
+def others(told: str, format_: str, altered: Sequence[str], exempt: Sequence[str] = ()) -> list[str]:
     """The tests that failed beside the altered ones, where the report names all that failed."""
     counts = count_tests(told, format_)
     names = failing_tests(told, format_, counts)
     own = re.compile("|".join(rf"(?<!\w){re.escape(test)}(?!\w)" for test in altered))
-    found = [name for name in names if not own.search(name) and name not in excused]
-    if names or counts is None or excused:
+    found = [name for name in names if not own.search(name) and name not in exempt]
+    if names or counts is None or exempt:
         return found
     reported = sum(_reports(told, format_, test) for test in altered)
     return ["tests that are not named"] if counts.failed > reported else []

@@ -81,7 +81,7 @@ def done_is_merged(scene: Scene) -> list[str]:
         for key, value in commit.trailers:
             if key == "Reverts-Bead" and scene.git.contains(merged.get(value, ""), commit.id):
                 del merged[value]
-    excused = scene.with_a_person() | scene.git.taken
+    exempt = scene.with_a_person() | scene.git.taken
     for bead in scene.beads:
         if bead.type is BeadType.EPIC:
             continue
@@ -90,7 +90,7 @@ def done_is_merged(scene: Scene) -> list[str]:
             wrong.append(f"{bead.id} is done, and nothing says where it was merged")
         if bead.status is Status.DONE and not by_hand and bead.id not in merged and bead.id not in scene.git.taken:
             wrong.append(f"{bead.id} is done, but not on main")
-        if bead.id in merged and bead.status is not Status.DONE and bead.id not in excused:
+        if bead.id in merged and bead.status is not Status.DONE and bead.id not in exempt:
             wrong.append(f"{bead.id} is on main, but {bead.status}")
     return wrong
 

@@ -108,11 +108,11 @@ class MutationProbes:
         top: str,
         folder: str,
         review: int = 0,
-        excused: Sequence[str] = (),
+        exempt: Sequence[str] = (),
     ) -> CheckResult:
         """The result of a check that passed, with what became of its probe. `top`, `folder`: see steps.Ends.
 
-        `review`: the attempt that asked; `excused`: tests that may fail (review.queue).
+        `review`: the attempt that asked; `exempt`: tests that may fail (review.queue).
         """
         stands = self._stands.get(os.path.basename(folder), {}).get(check.name)
         end = next((end for end in ending.steps if end.name == step_name(check)), None)
@@ -124,7 +124,7 @@ class MutationProbes:
             return result
         told = ", ".join(f"{path}::{test}" for path, test in altered) or "a test"
         tests = [test for _, test in altered]
-        if not tests or not is_seen(self._said(check, end, top, folder), check.read_as, tests, excused):
+        if not tests or not is_seen(self._said(check, end, top, folder), check.read_as, tests, exempt):
             return replace(result, decoy=f"{UNSEEN} {told}")
         if review:
             if len(self._seen) >= REMEMBERED:

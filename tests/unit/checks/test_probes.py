@@ -83,7 +83,7 @@ def test_what_becomes_of_it(said: str, kept: str, word: str) -> None:
 
 def test_a_test_that_a_person_lets_fail_is_no_objection() -> None:
     said = FAILED.replace("1 failed", "FAILED tests/test_old.py::test_b\n2 failed")
-    assert judged(probes(said=said, kept=PLAN), excused=["tests/test_old.py::test_b"]).decoy.startswith("seen")
+    assert judged(probes(said=said, kept=PLAN), exempt=["tests/test_old.py::test_b"]).decoy.startswith("seen")
 
 
 def test_the_plan_that_lies_beside_a_run_tells_of_no_test() -> None:
