@@ -549,7 +549,7 @@ def turn_of(run: str) -> int | None:
     return attempt_of(run[1:]) if run[:1] == "s" else None
 
 
-def let_turns_go(runs: Sequence[str], ended: Mapping[int, float], now: float, days: float) -> list[str]:
+def release_turns(runs: Sequence[str], ended: Mapping[int, float], now: float, days: float) -> list[str]:
     """The runs of turns that may go; `ended`: when the session of a turn was ended, of those that were.
 
     The newest turn's folder stays: turns are numbered on from it when the database is lost.

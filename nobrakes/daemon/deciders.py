@@ -19,7 +19,7 @@ from ..checks.policy import shadows
 from ..checks.proof import Starts
 from ..decisions.model import EscalationType
 from ..records import frozen
-from ..review.journal import Journal, is_aside, not_asked_any_more
+from ..review.journal import Journal, is_aside, withdrawn_approvals
 from ..review.queue import at_once
 from ..sessions.model import State as SessionsState
 from ..sessions.model import Talk
@@ -247,7 +247,7 @@ def plan_assignments(board: Board) -> list[Action]:
     """The agents to start now, what only a person can decide, and the epics to close."""
     actions: list[Action] = [CompleteEpic(epic) for epic in board.epics_done]
     actions += [LandEpic(epic) for epic in board.epics_landed]
-    actions += [GoOnUnapproved(number, why) for number, why in not_asked_any_more(board)]
+    actions += [GoOnUnapproved(number, why) for number, why in withdrawn_approvals(board)]
     if board.paused or board.stopping:
         return actions
     talks = plan_turns(board)

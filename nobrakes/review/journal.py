@@ -58,7 +58,7 @@ def given(
     return None if last is None else (yes[last.data["escalation"]], last)
 
 
-def not_asked_any_more(board: Board) -> list[tuple[int, str]]:
+def withdrawn_approvals(board: Board) -> list[tuple[int, str]]:
     """The open questions whose beads need no yes now, each with the words in which that is resolved."""
     if board.limits.approve == "never":
         why = 'review.approve is "never"'

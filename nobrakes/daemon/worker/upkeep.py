@@ -18,7 +18,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import islice
 
-from ...agents.limits import DAY_SECONDS, attempt_of, let_go, let_turns_go, turn_of
+from ...agents.limits import DAY_SECONDS, attempt_of, let_go, release_turns, turn_of
 from ...beads.model import Attempt, Status
 from ...errors import NobrakesError
 from ...ports import Ports
@@ -101,7 +101,7 @@ class Upkeep:
             merged = {bead.id: bead.closed_at or bead.updated_at for bead in done if bead.merged_commit is not None}
             beads = {number: one.bead for number, one in known.items()}
             going = let_go([*some, *last], beads, merged, board.now, settings.run_days, settings.run_beads)
-        going += let_turns_go(names, self._ended_turns(names), board.now, settings.run_days)
+        going += release_turns(names, self._ended_turns(names), board.now, settings.run_days)
         self._place = max(0, self._place - len(going))
         return going[:MAX_REMOVED]
 
