@@ -293,7 +293,7 @@ SEARCHED = 50_000_000
 
 
 # Files of more than 4 MB, and what comes after 50 MB of others, are not searched for secrets; of the latter is asked.
-class Unusual:
+class SuspiciousContent:
     """Looks at what a branch would bring to main."""
 
     def __init__(self, ports: Ports) -> None:

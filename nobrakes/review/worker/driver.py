@@ -40,7 +40,7 @@ from ..verify import NONE
 from ..waits import OF_CHECKOUTS, WAITS, Cause, next_look
 from . import evidence as review_evidence
 from . import verdicts
-from .asked import Approvals, NewContract, ProtectedFiles, Readings, Unusual
+from .asked import Approvals, NewContract, ProtectedFiles, Readings, SuspiciousContent
 from .culprits import BROKEN, FROZEN, Lost, handed_in, pin_of
 from .evidence import AttemptEnd, Report, blamed, questioned, refused, unsure
 from .queue import NOBODY, MergeQueue, ReviewContext, is_paced
@@ -385,7 +385,7 @@ class Review:
         self.lost = Lost(ports)
         self.verdicts = Verdicts(ports, validation, self.queue, self.lost, watchman)
         self.gates = ProtectedFiles(ports)
-        self.unusual = Unusual(ports)
+        self.suspicious = SuspiciousContent(ports)
         self.pulls = PullSteps(ports)
         self.review_steps = ReviewSteps(ports, validation, self.queue, self.verdicts, self.pulls)
         self.steps: dict[Step, Callable[[ReviewContext, Journal], Report]] = {
@@ -492,9 +492,9 @@ class Review:
         gates = self.gates.judged(context.bead, journal)
         if isinstance(gates, AttemptEnd):
             return questioned(gates)
-        unusual = self.unusual.question(context.bead, journal)
-        if unusual is not None:
-            return questioned(unusual)
+        suspicious = self.suspicious.question(context.bead, journal)
+        if suspicious is not None:
+            return questioned(suspicious)
         brings = journal.brings
         if brought is not None:
             if not self.new_contract.is_accepted(context.bead, brought):
