@@ -32,7 +32,7 @@ _LOOK = 256
 """Names between two looks at the clock."""
 _MANY = 1000
 """Names that are held at a time, and so many that cannot be removed are enough."""
-_ASIDE = "~going"
+_REMOVING = "~going"
 """What the name of a folder gets that lies on another disk than the trash, while it is removed where it lies."""
 
 
@@ -88,7 +88,7 @@ class Trash:
 
     def _take_there(self, place: str, path: str, seconds: float) -> bool:
         """Remove it where it lies: that is another disk."""
-        going = path if path.endswith(_ASIDE) else path + _ASIDE
+        going = path if path.endswith(_REMOVING) else path + _REMOVING
         try:
             if going != path:
                 clear(going, time.monotonic() + seconds)

@@ -355,7 +355,7 @@ class Readiness:
         if closed is not None:
             return [closed]
         waits = node.status in WAITING_FOR_AGENT and node.type != BeadType.EPIC
-        if waits and node[_ASIDE:] == _NOTHING_ELSE and bead not in self.links.parents:  # as most of a whole graph
+        if waits and node[_FROM_HELD:] == _NOTHING_ELSE and bead not in self.links.parents:  # as most of a whole graph
             known = self._by_blocker
             return [
                 known[blocker] if blocker in known else self._blocked(blocker)
@@ -384,7 +384,7 @@ class Readiness:
         return found
 
 
-_ASIDE = Node._fields.index("held")
+_FROM_HELD = Node._fields.index("held")
 _NOTHING_ELSE = (None, None, None, None)
 """What a bead's held, defer_until, retry_at and assignee mostly are."""
 _CLOSED = {

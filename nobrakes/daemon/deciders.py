@@ -19,7 +19,7 @@ from ..checks.policy import shadows
 from ..checks.proof import Starts
 from ..decisions.model import EscalationType
 from ..records import frozen
-from ..review.journal import Journal, is_aside, withdrawn_approvals
+from ..review.journal import Journal, is_unqueued, withdrawn_approvals
 from ..review.queue import at_once
 from ..sessions.model import State as SessionsState
 from ..sessions.model import Talk
@@ -301,7 +301,7 @@ def reviews(board: Board) -> list[Action]:
     if board.paused or board.stopping:
         return []
     opened = sum(
-        attempt.role is Role.REVIEWER and not is_aside(Journal.of(attempt.data).step) for attempt in board.attempts
+        attempt.role is Role.REVIEWER and not is_unqueued(Journal.of(attempt.data).step) for attempt in board.attempts
     )
     free = max(0, at_once(board.limits.queue, board.pace) - opened)
     return [StartReview(bead.id) for bead in board.reviewable[:free]]

@@ -256,7 +256,7 @@ def is_special(name: str) -> bool:
 
 # A tree that `git fsck` refuses would make the whole repository look broken for ever: what a clone has so is kept
 # beside its place, with every byte. What the base has as well is left.
-def put_aside(folder: str, env: Mapping[str, str], base: str) -> None:
+def move_away(folder: str, env: Mapping[str, str], base: str) -> None:
     """Rename in the index what git would refuse; `folder` is the git folder of our own with nothing in it."""
     with open(env["GIT_INDEX_FILE"], "rb") as file:
         if not _PERHAPS.search(file.read()):

@@ -155,7 +155,7 @@ def may_land(data: Mapping[str, Any]) -> bool:
     return Journal.of(data).step is Step.SWAP
 
 
-def is_aside(step: Step) -> bool:
+def is_unqueued(step: Step) -> bool:
     """Whether a review in this step holds no place in the queue: others decide how long it takes."""
     return step in (Step.PULL_REQUEST, Step.READING)
 

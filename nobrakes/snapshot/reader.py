@@ -27,7 +27,7 @@ from ..text.cleaning import count
 # A word that is not in its table is reported by the reader and never guessed.
 CLOSED_WORDS = frozenset({"closed", "done", "completed", "resolved"})
 OPEN_WORDS = frozenset({"open", "in_progress", "hooked", "review", "in_review"})
-SET_ASIDE_WORDS = frozenset({"blocked", "deferred", "pinned"})
+POSTPONED_WORDS = frozenset({"blocked", "deferred", "pinned"})
 """Somebody set these aside by hand: they come in held, with the word as the reason."""
 TOMBSTONE = "tombstone"
 
@@ -247,9 +247,9 @@ class Reading:
         bead = lifecycle.live(bead)
         if "issue_type_was" in self.kept:
             return replace(bead, held=f"type {self.kept['issue_type_was']}"[:80])
-        if word in SET_ASIDE_WORDS and bead.defer_until is None and bead.held is None:
+        if word in POSTPONED_WORDS and bead.defer_until is None and bead.held is None:
             return replace(bead, held=word)
-        if word not in OPEN_WORDS and word not in SET_ASIDE_WORDS:
+        if word not in OPEN_WORDS and word not in POSTPONED_WORDS:
             self.problem(f"status '{word[:40]}' is not known: it comes in held")
             return replace(bead, held=word)
         return bead

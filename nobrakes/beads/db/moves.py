@@ -72,7 +72,7 @@ ready_since = CASE WHEN open_blockers + :by = 0 THEN :now ELSE ready_since END,
 rank = CASE WHEN open_blockers + :by = 0 THEN priority ELSE rank END,
 rises_at = CASE WHEN open_blockers + :by = 0 THEN :next ELSE rises_at END"""
 
-_ASIDE = frozenset((Status.DRAFT, Status.LANDED, *CLOSED))
+_NOT_OPEN = frozenset((Status.DRAFT, Status.LANDED, *CLOSED))
 _OTHERS_HANG_ON = frozenset(("held", "asleep", "type", "estimate"))
 """What of a bead others hang on, beside whether it is a draft or closed."""
 
@@ -133,7 +133,7 @@ def move(db: Database, bead: str, changes: Mapping[str, Any], now: float, known:
     values["updated_at"] = now
     sets = ", ".join(f'"{name}" = :{name}' for name in values)
     db.run(f"UPDATE beads SET {sets} WHERE id = :id", {**values, "id": bead}, (f"beads {bead}",))
-    if not _OTHERS_HANG_ON.isdisjoint(values) or before["status"] in _ASIDE or status in _ASIDE:
+    if not _OTHERS_HANG_ON.isdisjoint(values) or before["status"] in _NOT_OPEN or status in _NOT_OPEN:
         _spread(db, before, state(db, bead), now)
 
 

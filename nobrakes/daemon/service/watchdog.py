@@ -236,7 +236,7 @@ def install(wanted: Plan) -> None:
     for path, text in wanted.files.items():
         with storage_errors(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)
-        _put_aside(path)
+        _move_away(path)
         write_atomic(path, os.fsencode(text), 0o644)
     _control(wanted.commands)
 
@@ -249,7 +249,7 @@ def uninstall(wanted: Plan) -> tuple[str, ...]:
         raise UsageError(f"no watchdog is installed for this repository ({wanted.name})", "`nobrakes daemon install`")
     _control((("disable", "--now", f"{wanted.name}.timer"),))
     for path in there:
-        _put_aside(path)
+        _move_away(path)
         with suppress(FileNotFoundError), storage_errors(path):
             os.unlink(path)
     _control((("daemon-reload",),))
@@ -282,7 +282,7 @@ def _marked(text: str) -> str:
     return f"# Written by nobrakes ({digest}): `nobrakes daemon uninstall` takes it away.\n{text}"
 
 
-def _put_aside(path: str) -> None:
+def _move_away(path: str) -> None:
     """Keep a file that is not as any `install` wrote it beside itself."""
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:

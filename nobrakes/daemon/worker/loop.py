@@ -385,7 +385,7 @@ LINGER_SECONDS = 1.0
 """A process that lives on so long after its run has ended is stopped."""
 CLOSE = "close"
 """Closing a run, to `Troubles`."""
-LOOK_ASIDE_SECONDS = 1.0
+RECHECK_SECONDS = 1.0
 """Work beside the loop wakes it when it is done; it is looked at so often in any case."""
 NEEDS_A_PERSON = (ConfigError, GitTooOld, GitUnusable, NoAgent, NoMain, RefsBroken, StoreReadOnly)
 """Trouble that does not pass by itself: a run that would end when idle ends with it."""
@@ -651,7 +651,7 @@ class Daemon:
         ]
         times += self.troubles.wake_at()
         if not self.ports.background.is_empty():
-            times.append(board.now + LOOK_ASIDE_SECONDS)
+            times.append(board.now + RECHECK_SECONDS)
         return min((t for t in times if t is not None), default=None)
 
     def finish(self, waker: Waker) -> None:

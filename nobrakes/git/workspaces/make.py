@@ -326,7 +326,7 @@ def _folders(path: str) -> "list[os.DirEntry[str]]":
         return []
 
 
-def set_aside(trash: Trash, path: str, to: str) -> None:
+def move_away(trash: Trash, path: str, to: str) -> None:
     """Rename a folder out of the way; nothing when it is gone."""
     try:
         os.rename(path, to)
@@ -505,7 +505,7 @@ class Workspaces:
         path = self.path(bead.id)
         if broken is not None:
             # what cannot be archived is not removed, and must not stand in the bead's way either
-            set_aside(self.trash, path, f"{path}{BROKEN}{fence}")
+            move_away(self.trash, path, f"{path}{BROKEN}{fence}")
         for leftover in (path, path + MAKING, path + INDEX):
             self.trash.take(self.places.workspaces, leftover)
 

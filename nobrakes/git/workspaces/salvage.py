@@ -130,7 +130,7 @@ def git_folder(place: Place) -> Iterator[tuple[str, Mapping[str, str]]]:
 def _tree_of(clone: str, env: Mapping[str, str], index: str, base: str) -> str:
     """The tree of what lies in the clone; what git would refuse is in it under another name."""
     _add(clone, env, index)
-    trees.put_aside(os.path.dirname(index), env, base)
+    trees.move_away(os.path.dirname(index), env, base)
     return commands.run(["write-tree"], cwd=clone, env=env).text
 
 

@@ -25,7 +25,7 @@ from ...ports import Ports
 from ...requests.text import Where
 from ...requests.worker.landing_branch import lands_on
 from .. import machine, queue
-from ..journal import Journal, Step, is_aside
+from ..journal import Journal, Step, is_unqueued
 from ..machine import Fact
 from ..queue import LEDGER, PACE, Confirm, Entry, Flake, Move, Pace, at_once, decide, joined, may_join, red, to_land
 
@@ -118,7 +118,7 @@ class MergeQueue:
 
     def _of(self, main: str, attempts: dict[int, Attempt], busy: frozenset[int], pace: Pace) -> QueueSnapshot:
         opened = [Entry(a.id, a.bead, Journal.of(a.data)) for a in attempts.values()]
-        going = [entry for entry in opened if not is_aside(entry.journal.step)]
+        going = [entry for entry in opened if not is_unqueued(entry.journal.step)]
         return QueueSnapshot(main, going, joined(main, going, self.validation.contract), busy, pace, attempts)
 
     def may_join(self, board: Board) -> bool:
