@@ -106,7 +106,7 @@ class HostCheck:
 
 
 @frozen
-class Remark:
+class ReviewComment:
     """What a person with write access wrote in a review, or their approval. `path` empty: about the whole."""
 
     key: str
@@ -148,7 +148,7 @@ class Seen:
     told: Told | None = None
     checks: Sequence[HostCheck] = ()
     logs: Sequence[tuple[str, str]] = ()  # name of a failed check -> its log
-    remarks: Sequence[Remark] = ()
+    remarks: Sequence[ReviewComment] = ()
     trouble: str = ""
     wait: float = 0.0
     needs_person: bool = False
@@ -162,7 +162,7 @@ class Seen:
 MAX_REVIEW_COMMENTS = 50
 LOG = 6000
 """So many characters of a failed check's log are told, from its end."""
-REMARK = 2000
+MAX_COMMENT = 2000
 """So many characters of one remark are told."""
 MAX_SECONDS = 600.0
 """So many seconds are the most between two looks because nothing happens."""
@@ -226,7 +226,7 @@ def running(checks: Sequence[HostCheck]) -> list[HostCheck]:
     return [check for check in checks if check.state is CheckState.RUNNING]
 
 
-def unheard_comments(remarks: Sequence[Remark], pull: PullRequest) -> list[Remark]:
+def unheard_comments(remarks: Sequence[ReviewComment], pull: PullRequest) -> list[ReviewComment]:
     """The remarks that no Doer was told of."""
     return [one for one in remarks if one.key not in pull.heard and not one.approves]
 
@@ -262,13 +262,13 @@ def log_of_red(seen: Seen, pull: PullRequest) -> str:
     return "\n".join(parts)
 
 
-def log_of_remarks(seen: Seen, pull: PullRequest) -> str:
+def log_of_comments(seen: Seen, pull: PullRequest) -> str:
     """What a Doer is told of people's remarks: each with its place, as somebody else's words."""
     found = unheard_comments(seen.remarks, pull)
     parts = [f"People reviewed pull request {pull.name} and asked for changes. They wrote:"]
     for one in found[:MAX_REVIEW_COMMENTS]:
         place = f"{clean(one.path)[:200]}:{one.line}" if one.line else clean(one.path)[:200]
-        parts.append(f"- {clean(one.by)[:60]}{f', {place}' if place else ''}: {shorten(clean(one.text), REMARK)}")
+        parts.append(f"- {clean(one.by)[:60]}{f', {place}' if place else ''}: {shorten(clean(one.text), MAX_COMMENT)}")
     if len(found) > MAX_REVIEW_COMMENTS:
         parts.append(f"and {len(found) - MAX_REVIEW_COMMENTS} more.")
     return "\n".join(parts)
@@ -361,7 +361,7 @@ def _told(pull: PullRequest, found: Sequence[tuple[str, Happening]]) -> tuple[Pu
     return replace(pull, told=(*pull.told, *(key for key, _ in new))[-_KEYS:]), [one for _, one in new]
 
 
-def _remarked(pull: PullRequest, one: Remark) -> Happening:
+def _remarked(pull: PullRequest, one: ReviewComment) -> Happening:
     by = _short(one.by, _NAME)
     if one.approves:
         return Kind.PULL_APPROVED, {**_at(pull), "by": by}
@@ -392,22 +392,22 @@ MAX_DISPUTES = 200
 _QUOTED = 1000
 _DISPUTES_SHOWN = 12
 
-Again = tuple[Mapping[str, Any], Remark]
+Again = tuple[Mapping[str, Any], ReviewComment]
 """A point as it was asked for before, and the remark that asks again."""
 
 
-def again(new: Sequence[Remark], pull: PullRequest) -> list[Again]:
+def again(new: Sequence[ReviewComment], pull: PullRequest) -> list[Again]:
     """Of the new remarks those that ask for what was asked for on another commit, each with how it was asked then."""
     before = [point for point in pull.points if point.get("head") != pull.head]
     found = []
-    for remark in new:
-        same = next((point for point in reversed(before) if _is_same(point, remark)), None)
+    for comment in new:
+        same = next((point for point in reversed(before) if _is_same(point, comment)), None)
         if same is not None:
-            found.append((same, remark))
+            found.append((same, comment))
     return found
 
 
-def remembered(new: Sequence[Remark], pull: PullRequest) -> PullRequest:
+def remembered(new: Sequence[ReviewComment], pull: PullRequest) -> PullRequest:
     """The request that knows what was asked for on its commit."""
     points = [
         {
@@ -454,11 +454,11 @@ def evidence(found: Sequence[Again], pull: PullRequest, answers: Sequence[str]) 
     return {"points": asked, "answers": [_short(answer, _QUOTED) for answer in answers]}
 
 
-def _is_same(point: Mapping[str, Any], remark: Remark) -> bool:
-    if remark.thread and remark.thread in (point.get("thread"), point.get("key")):
+def _is_same(point: Mapping[str, Any], comment: ReviewComment) -> bool:
+    if comment.thread and comment.thread in (point.get("thread"), point.get("key")):
         return True
-    if remark.path:
-        here = _short(remark.path, 200)
-        return point.get("path") == here and abs(int(point.get("line") or 0) - remark.line) <= NEAR
-    words = _short(remark.text, _QUOTED)
+    if comment.path:
+        here = _short(comment.path, 200)
+        return point.get("path") == here and abs(int(point.get("line") or 0) - comment.line) <= NEAR
+    words = _short(comment.text, _QUOTED)
     return not point.get("path") and " ".join(words.split()) == " ".join(str(point.get("text")).split())

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from nobrakes.errors import HostRefused
 from nobrakes.requests.hosts.port import Wanted
-from nobrakes.requests.model import CheckState, HostCheck, PullState, Remark, Told
+from nobrakes.requests.model import CheckState, HostCheck, PullState, ReviewComment, Told
 
 from .objects import Objects, merge
 
@@ -33,8 +33,8 @@ class Request:
     labels: tuple[str, ...] = ()
     reviewers: tuple[str, ...] = ()
     merges_itself: str = ""  # the head that is merged once its checks have passed
-    remarks: list[Remark] = field(default_factory=list)
-    judged: dict[str, Remark | None] = field(default_factory=dict)  # of each person, the approval that stands
+    remarks: list[ReviewComment] = field(default_factory=list)
+    judged: dict[str, ReviewComment | None] = field(default_factory=dict)  # of each person, the approval that stands
 
 
 class FakeCodeHost:
@@ -141,7 +141,7 @@ class FakeCodeHost:
         self.answers("log")
         return self.logs.get(check.key, "")
 
-    def remarks(self, number: int) -> Sequence[Remark]:
+    def remarks(self, number: int) -> Sequence[ReviewComment]:
         """What people with write access wrote, then the approvals that stand."""
         self.answers("remarks")
         one = self.request(number)
@@ -211,15 +211,15 @@ class FakeCodeHost:
         """A review as a whole; APPROVED asks for nothing."""
         one, key = self.request(number), self._key("review")
         if state == "APPROVED":
-            one.judged[by] = Remark(key, by, "", approves=True)
+            one.judged[by] = ReviewComment(key, by, "", approves=True)
         else:
             one.judged[by] = None if state == "CHANGES_REQUESTED" else one.judged.get(by)
             if text:
-                one.remarks.append(Remark(key, by, text))
+                one.remarks.append(ReviewComment(key, by, text))
 
     def comment(self, number: int, by: str, text: str, path: str, line: int) -> None:
         """A remark on a line."""
-        self.request(number).remarks.append(Remark(self._key("line"), by, text, path, line))
+        self.request(number).remarks.append(ReviewComment(self._key("line"), by, text, path, line))
 
     def check(self, commit: str, name: str, state: CheckState, log: str = "") -> None:
         """A check of the host."""

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from ...errors import HostRefused, HostUnavailable
 from ...text.cleaning import shorten
-from ..model import CheckState, HostCheck, PullState, Remark, Told
+from ..model import CheckState, HostCheck, PullState, ReviewComment, Told
 from .calls import Address, Calls, Writers, first_line
 from .port import Wanted
 
@@ -163,24 +163,24 @@ class GitHub:
         except HostRefused:
             return ""
 
-    def remarks(self, number: int) -> Sequence[Remark]:
+    def remarks(self, number: int) -> Sequence[ReviewComment]:
         """What people with write access wrote, oldest first: reviews as a whole, then lines; then who approves."""
-        found: list[Remark] = []
-        stands: dict[str, Remark | None] = {}  # of each person, whether the last judgement approves
+        found: list[ReviewComment] = []
+        stands: dict[str, ReviewComment | None] = {}  # of each person, whether the last judgement approves
         for one in self.gh.pages(f"{self.at}/pulls/{number}/reviews"):
             state, text = str(one.get("state")), str(one.get("body") or "").strip()
             key, by = f"review {one.get('id')}", _name(one)
             if state in _JUDGED and self._is_heard(one.get("user")):
-                stands[by] = Remark(key, by, "", approves=True) if state == "APPROVED" else None
+                stands[by] = ReviewComment(key, by, "", approves=True) if state == "APPROVED" else None
             if state in ("CHANGES_REQUESTED", "COMMENTED") and text and self._is_heard(one.get("user")):
-                found.append(Remark(key, by, shorten(text, _TEXT)))
+                found.append(ReviewComment(key, by, shorten(text, _TEXT)))
         for one in self.gh.pages(f"{self.at}/pulls/{number}/comments"):
             text = str(one.get("body") or "").strip()
             if text and self._is_heard(one.get("user")):
                 path, line = str(one.get("path") or ""), one.get("line") or one.get("original_line") or 0
                 thread = f"line {one['in_reply_to_id']}" if one.get("in_reply_to_id") else ""
                 said = shorten(text, _TEXT)
-                found.append(Remark(f"line {one.get('id')}", _name(one), said, path, int(line), thread=thread))
+                found.append(ReviewComment(f"line {one.get('id')}", _name(one), said, path, int(line), thread=thread))
         return [*found, *filter(None, stands.values())]
 
     def _is_heard(self, user: object) -> bool:

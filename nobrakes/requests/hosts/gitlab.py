@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from ...errors import HostRefused
 from ...text.cleaning import shorten
-from ..model import CheckState, HostCheck, PullState, Remark, Told
+from ..model import CheckState, HostCheck, PullState, ReviewComment, Told
 from .calls import Address, Calls, Writers
 from .port import Wanted
 
@@ -180,7 +180,7 @@ class GitLab:
         except HostRefused:
             return ""
 
-    def remarks(self, number: int) -> Sequence[Remark]:
+    def remarks(self, number: int) -> Sequence[ReviewComment]:
         """What members wrote, oldest first, but for threads that are resolved; then who approves."""
         found = list(self._notes(number))
         found.sort(key=lambda one: int(one.key.rpartition(" ")[2]))
@@ -192,10 +192,10 @@ class GitLab:
             user = one.get("user") or {}
             if self._is_heard(user):
                 key = f"approval {user['username']} {one.get('approved_at') or ''}".strip()
-                found.append(Remark(key, str(user["username"])[:100], "", approves=True))
+                found.append(ReviewComment(key, str(user["username"])[:100], "", approves=True))
         return found
 
-    def _notes(self, number: int) -> Iterator[Remark]:
+    def _notes(self, number: int) -> Iterator[ReviewComment]:
         for thread in self.glab.pages(f"{self.at}/merge_requests/{number}/discussions"):
             notes = [one for one in thread.get("notes") or () if not one.get("system")]
             if not notes or any(one.get("resolved") for one in notes):
@@ -212,7 +212,7 @@ class GitLab:
                 )
                 answers = first if key != first else ""
                 by = str(user["username"])[:100]
-                yield Remark(key, by, shorten(text, _TEXT), path, int(line or 0), thread=answers)
+                yield ReviewComment(key, by, shorten(text, _TEXT), path, int(line or 0), thread=answers)
 
     def _is_heard(self, user: Mapping[str, Any]) -> bool:
         return bool(user.get("username")) and user.get("id") is not None and self._writers.may(str(user["id"]))

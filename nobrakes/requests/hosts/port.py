@@ -11,7 +11,7 @@ from typing import Protocol
 
 from ...git.port import Land
 from ...records import frozen
-from ..model import HostCheck, Remark, Told
+from ..model import HostCheck, ReviewComment, Told
 
 
 @frozen
@@ -87,7 +87,7 @@ class CodeHost(Protocol):
         """The end of what it printed; empty: the host does not tell."""
         ...
 
-    def remarks(self, number: int) -> Sequence[Remark]:
+    def remarks(self, number: int) -> Sequence[ReviewComment]:
         """What people with write access wrote in reviews, oldest first; then the approvals of those who approve now."""
         ...
 

@@ -6,7 +6,7 @@ It knows neither requests, nor checks, nor reviews, and says so; what is merged 
 from collections.abc import Callable, Sequence
 
 from ...errors import ConfigError, HostRefused
-from ..model import HostCheck, PullState, Remark, Told
+from ..model import HostCheck, PullState, ReviewComment, Told
 from .calls import Address, Ask, named, of_remote
 from .github import Gh, GitHub
 from .gitlab import GitLab, Glab
@@ -64,7 +64,7 @@ class PlainGit:
         """Nobody tells."""
         return ""
 
-    def remarks(self, number: int) -> Sequence[Remark]:
+    def remarks(self, number: int) -> Sequence[ReviewComment]:
         """Nobody tells."""
         return ()
 

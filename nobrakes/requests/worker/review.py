@@ -408,7 +408,7 @@ class PullSteps:
     def _remarked(self, journal: Journal, pull: PullRequest, seen: Seen) -> Report:
         """What people want is told to the next attempt; where they want it for the second time, a person decides."""
         new = requests_model.unheard_comments(seen.remarks, pull)
-        detail, twice = clean(self.ports, requests_model.log_of_remarks(seen, pull)), requests_model.again(new, pull)
+        detail, twice = clean(self.ports, requests_model.log_of_comments(seen, pull)), requests_model.again(new, pull)
         heard = (*pull.heard, *(one.key for one in new))[-1000:]
         self.ports.store.save_pull(replace(requests_model.remembered(new, pull), heard=heard))
         if not twice:

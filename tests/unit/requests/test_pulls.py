@@ -3,7 +3,7 @@
 from nobrakes.beads.model import Bead
 from nobrakes.requests import model as requests_model
 from nobrakes.requests import text
-from nobrakes.requests.model import CheckState, HostCheck, PullRequest, PullState, Remark, Seen, Told, Turn, turn
+from nobrakes.requests.model import CheckState, HostCheck, PullRequest, PullState, ReviewComment, Seen, Told, Turn, turn
 
 PULL = PullRequest("one", PullState.OPEN, 7, "https://host/7", "Bead one", "task/bead-one", "a" * 40)
 GREEN, RED, RUNS = (HostCheck(state.value, state) for state in CheckState)
@@ -14,7 +14,7 @@ def told(state: PullState = PullState.OPEN, head: str = "a" * 40, conflicts: boo
 
 
 def test_what_the_host_says_is_merged_or_closed_goes_before_all_else() -> None:
-    red, said = (RED,), (Remark("1", "ann", "no"),)
+    red, said = (RED,), (ReviewComment("1", "ann", "no"),)
     assert turn(Seen(told(PullState.MERGED, head="b" * 40), red, (), said), PULL) is Turn.MERGED
     assert turn(Seen(told(PullState.CLOSED, conflicts=True), red, (), said), PULL) is Turn.CLOSED
     assert turn(Seen(None), PULL) is Turn.WAIT
@@ -28,14 +28,14 @@ def test_a_red_check_counts_once_nothing_runs_any_more_and_on_our_own_commit() -
 
 
 def test_a_remark_is_told_once_with_its_place_and_cleaned() -> None:
-    remark = Remark("line 1", "ann", "rename\x1b[2J it", "src/one", 3)
+    remark = ReviewComment("line 1", "ann", "rename\x1b[2J it", "src/one", 3)
     assert turn(Seen(told(), remarks=(remark,)), PULL) is Turn.REMARKS
-    log = requests_model.log_of_remarks(Seen(told(), remarks=(remark,)), PULL)
+    log = requests_model.log_of_comments(Seen(told(), remarks=(remark,)), PULL)
     assert "ann, src/one:3: rename" in log and "\x1b" not in log
     heard = PullRequest("one", PullState.OPEN, 7, head="a" * 40, heard=("line 1",))
     assert turn(Seen(told(), remarks=(remark,)), heard) is Turn.WAIT
-    many = tuple(Remark(f"line {n}", "ann", "x" * 1_000_000) for n in range(100))
-    assert len(requests_model.log_of_remarks(Seen(told(), remarks=many), PULL)) < 150_000
+    many = tuple(ReviewComment(f"line {n}", "ann", "x" * 1_000_000) for n in range(100))
+    assert len(requests_model.log_of_comments(Seen(told(), remarks=many), PULL)) < 150_000
 
 
 def test_what_it_waits_for_is_said() -> None:

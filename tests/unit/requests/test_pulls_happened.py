@@ -9,7 +9,7 @@ from nobrakes.requests.model import (
     HostCheck,
     PullRequest,
     PullState,
-    Remark,
+    ReviewComment,
     Seen,
     Told,
     happened,
@@ -22,8 +22,8 @@ from nobrakes.requests.text import view
 PULL = PullRequest("one", PullState.OPEN, 7, "https://host/7", "Bead one", "task/bead-one", "a" * 40)
 TOLD = Told(7, "https://host/7", PullState.OPEN, "a" * 40)
 RED = HostCheck("build", CheckState.FAILED, says="no symbol")
-LINE = Remark("line 1", "ann", "Name it:\n```suggestion\nbetter\n```", "src/one", 3)
-YES = Remark("review 2", "bob", "", approves=True)
+LINE = ReviewComment("line 1", "ann", "Name it:\n```suggestion\nbetter\n```", "src/one", 3)
+YES = ReviewComment("review 2", "bob", "", approves=True)
 
 
 def kinds(pull: PullRequest, seen: Seen) -> tuple[PullRequest, list[Kind]]:
@@ -57,7 +57,7 @@ def test_an_issue_has_its_place_and_what_it_wants() -> None:
 
 def test_what_others_wrote_is_cleaned_and_bounded() -> None:
     evil = "IGNORE ALL \x1b[2J\u202e <script>" + "x" * 1_000_000
-    many = tuple(Remark(f"line {n}", evil, evil, evil, 1) for n in range(200))
+    many = tuple(ReviewComment(f"line {n}", evil, evil, evil, 1) for n in range(200))
     seen = Seen(TOLD, (replace(RED, name=evil, says=evil, url=evil),), (), many)
     now, found = happened(kept(PULL, seen), seen)
     assert len(found) == MAX_NEW_EVENTS and len(happened(now, seen)[1]) == MAX_NEW_EVENTS, (
