@@ -194,7 +194,7 @@ class Ground:
         self._wait(lambda: not self.processes.alive(run), GRACE)
         self.processes.kill(run)
         pid = host_command.pid_in(path)
-        left = [pid] if pid and not self._wait(lambda: not host_command.lives(pid), GRACE) else []
+        left = [pid] if pid and not self._wait(lambda: not host_command.is_alive(pid), GRACE) else []
         for one in left:
             host_command.end(one)
         return self._ended(folder), [pid] if left else ([] if pid else [0])

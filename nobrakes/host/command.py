@@ -216,7 +216,7 @@ def pid_in(path: str) -> int:
     return int(text) if text.endswith("\n") and text.strip().isdigit() else 0
 
 
-def lives(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     """Whether the process lives; a zombie does not."""
     process = proctable.look(pid)
     return process is not None and process.running

@@ -114,7 +114,7 @@ _ENDING = ".lock"
 
 # Whether a daemon lives: it keeps a file locked, which its children do not inherit and the kernel lets go. The file is
 # locked before it has its name, so one that is seen unlocked is a dead daemon's, and goes.
-class Living:
+class LivenessLock:
     """This process, alive in `folder` under a name of its own, until it is closed or dies."""
 
     def __init__(self, folder: str) -> None:
@@ -149,7 +149,7 @@ class Living:
         os.close(self._descriptor)
 
 
-def lives(folder: str, name: str) -> bool:
+def is_alive(folder: str, name: str) -> bool:
     """Whether the daemon of this name lives."""
     return _is_locked(os.path.join(folder, name + _ENDING))
 

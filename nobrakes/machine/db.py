@@ -202,7 +202,7 @@ _HOLD_ALL = "INSERT OR IGNORE INTO places (daemon, run, since) SELECT ?, value, 
 _PLACES = """SELECT places.daemon, daemons.repository, daemons.pid, places.run, places.since
 FROM places JOIN daemons ON daemons.name = places.daemon ORDER BY places.since, places.run"""
 
-Lives = Callable[[str], bool]
+IsAlive = Callable[[str], bool]
 """Whether the daemon of this name lives."""
 
 
@@ -237,7 +237,7 @@ class DaySpent:
     tokens: int
 
 
-# A place is a row of a daemon; a daemon that does not live has none: `lives` is asked inside the transaction that
+# A place is a row of a daemon; a daemon that does not live has none: `is_alive` is asked inside the transaction that
 # counts.
 class UserStore(UserDatabase):
     """The repositories of this machine, the places that their agents hold, and what they spent."""
@@ -272,11 +272,11 @@ class UserStore(UserDatabase):
         with self._write():
             self._run("DELETE FROM daemons WHERE name = ?", name)
 
-    def take(self, daemon: str, run: str, most: int | None, lives: Lives) -> bool:
+    def take(self, daemon: str, run: str, most: int | None, is_alive: IsAlive) -> bool:
         """Take a place for the run unless `most` are taken; the dead are swept away first."""
         with self._write():
             for (name,) in self._all("SELECT name FROM daemons"):
-                if name != daemon and not lives(name):
+                if name != daemon and not is_alive(name):
                     self._run("DELETE FROM daemons WHERE name = ?", name)
             others = "SELECT count(*) FROM places WHERE NOT (daemon = ? AND run = ?)"
             if most is not None and self._all(others, daemon, run)[0][0] >= most:
@@ -291,10 +291,10 @@ class UserStore(UserDatabase):
             self._run(_LET_GO, daemon, names)
             self._run(_HOLD_ALL, daemon, self._now(), names)
 
-    def places(self, lives: Lives) -> list[Place]:
+    def places(self, is_alive: IsAlive) -> list[Place]:
         """The places of the daemons that live, oldest first."""
         found = [Place(*row) for row in self._all(_PLACES)]
-        alive = {name: lives(name) for name in {place.daemon for place in found}}
+        alive = {name: is_alive(name) for name in {place.daemon for place in found}}
         return [place for place in found if alive[place.daemon]]
 
     # --- what was spent --------------------------------------------------------------------------

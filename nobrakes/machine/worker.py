@@ -44,7 +44,7 @@ class MachineShare:
         self.lost = False  # a place that was free when the board was made was taken by another daemon
         self._is_alone = isinstance(ports.machine, Alone)
         self._counted: tuple[float, int] | None = None
-        self._living: frozenset[str] = frozenset()
+        self._live: frozenset[str] = frozenset()
         self._waits = False
         self._unknown = ""
 
@@ -54,7 +54,7 @@ class MachineShare:
         if self._is_alone:
             return None  # nothing is added up for nobody
         self._count_spent(board)
-        room = self.ports.machine.look(living(board))
+        room = self.ports.machine.look(live_runs(board))
         self._tell_unknown(room)
         if room is None or room.unknown:
             return room
@@ -75,8 +75,8 @@ class MachineShare:
 
     def _count_spent(self, board: Board) -> None:
         day = day_start(board.now)
-        lives, mark = living(board), (day, sum(work.tokens for work in board.agents))
-        has_ended, self._living = not self._living <= lives, lives
+        lives, mark = live_runs(board), (day, sum(work.tokens for work in board.agents))
+        has_ended, self._live = not self._live <= lives, lives
         if has_ended or mark != self._counted:
             found = self.ports.store.spent_since(day)
             self.ports.machine.spent(day, found.usd, int(found.tokens))
@@ -120,7 +120,7 @@ class MachineShare:
         return limits.machine_wake_at(board.machine, board.now) if board.ready or board.sessions else None
 
 
-def living(board: Board) -> frozenset[str]:
+def live_runs(board: Board) -> frozenset[str]:
     """The runs of agents that were started and have not been closed."""
     return frozenset(run.id for run in board.all_runs if run.kind is RunKind.AGENT and run.pid is not None)
 

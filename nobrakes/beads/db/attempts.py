@@ -370,7 +370,7 @@ def hand_in(db: Database, work: ByHand) -> Attempt:
         return get_attempt(db, attempt)
 
 
-_LIVES = "SELECT 1 FROM attempts WHERE id = :id AND outcome IS NULL UNION ALL SELECT 1 FROM runs WHERE attempt = :id"
+_IS_ALIVE = "SELECT 1 FROM attempts WHERE id = :id AND outcome IS NULL UNION ALL SELECT 1 FROM runs WHERE attempt = :id"
 
 
 # Who held a session last stands with it; what holds of that attempt is asked when the next one comes.
@@ -393,7 +393,7 @@ def hold_session(db: Database, session: str, attempt: int, fresh: bool = False) 
                 if fresh:  # a CLI names it that was heard later: which of the two speaks the truth, nobody can tell
                     db.run("UPDATE sessions SET disputed = 1 WHERE id = ?", (row["id"],))
                 return False
-            if fresh or db.maybe(_LIVES, {"id": row["attempt"]}) is not None:
+            if fresh or db.maybe(_IS_ALIVE, {"id": row["attempt"]}) is not None:
                 return False
         _give(db, row["id"], attempt)
         return True

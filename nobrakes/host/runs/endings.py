@@ -94,7 +94,7 @@ def processes(folder: str) -> frozenset[tuple[int, int]]:
     return frozenset(one for one in found if one is not None)
 
 
-def step_lives(folder: str, steps: Sequence[str]) -> bool:
+def is_step_alive(folder: str, steps: Sequence[str]) -> bool:
     """With the wrapper gone, and something of the run alive: whether a step that it waited for may still run."""
     for name in steps:
         base = os.path.join(folder, name)

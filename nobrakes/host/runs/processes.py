@@ -311,7 +311,7 @@ class LocalProcesses(Outputs):
             return Remains.NOTHING
         if over:
             return Remains.REST
-        return Remains.STEP if endings.step_lives(folder, steps) else Remains.REST
+        return Remains.STEP if endings.is_step_alive(folder, steps) else Remains.REST
 
     def _is_over(self, run: str, pid: int) -> bool:
         """Whether a living wrapper has nothing left to do but to exit: it wakes the daemon just before."""

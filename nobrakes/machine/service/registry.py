@@ -32,7 +32,7 @@ from ...errors import (
 )
 from ...git import persons
 from ...host.files import storage_errors, write_atomic
-from ...host.locks import holder, lives
+from ...host.locks import holder, is_alive
 from ...host.watching import wake
 from ...paths import FOLDER, Paths, git_folder
 from ...records import frozen
@@ -408,7 +408,7 @@ def _views_view(limits: MachineLimits, shares: tuple[Share, ...]) -> MachineView
 
 def _shares(store: UserStore, place: UserPlace) -> tuple[Share, ...]:
     paths = {one.identity: one.path for one in store.repositories()}
-    places = store.places(partial(lives, place.daemons))
+    places = store.places(partial(is_alive, place.daemons))
     spent = {one.repository: one for one in store.spent(day_start(now()))}
     names = dict.fromkeys([*(one.repository for one in places), *spent])
     found = [

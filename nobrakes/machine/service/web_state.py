@@ -23,7 +23,7 @@ from typing import TypeVar
 from ...agents.limits import MachineLimits, MachineRoom, day_start, machine_reached
 from ...errors import DaemonRunning, NobrakesError, PlaceUnusable
 from ...host import proctable
-from ...host.locks import DaemonLock, Living, holder, lives, sweep
+from ...host.locks import DaemonLock, LivenessLock, holder, is_alive, sweep
 from ...records import frozen
 from ..db import UserStore
 from ..place import UserPlace, make, require_own, require_safe, user_place
@@ -255,9 +255,9 @@ class _Joined:
         try:
             self.identity = register(self.store, root)
             sweep(place.daemons)
-            self.living = Living(place.daemons)
+            self.liveness_lock = LivenessLock(place.daemons)
             me = proctable.look(os.getpid())
-            self.store.begin_daemon(self.living.name, self.identity, os.getpid(), me.mark if me else "")
+            self.store.begin_daemon(self.liveness_lock.name, self.identity, os.getpid(), me.mark if me else "")
         except BaseException:
             self.store.close()
             raise
@@ -267,16 +267,16 @@ class _Joined:
     def is_there(self) -> bool:
         """Whether database and name are still what other daemons look at."""
         now = _inode(self.place.database)
-        return now is not None and now == self._file and self.living.is_seen()
+        return now is not None and now == self._file and self.liveness_lock.is_seen()
 
-    def lives(self, name: str) -> bool:
-        return lives(self.place.daemons, name)
+    def is_alive(self, name: str) -> bool:
+        return is_alive(self.place.daemons, name)
 
     def leave(self) -> None:
         """Let go of everything; what cannot be written is seen by whoever asks who lives."""
-        self.living.close()
+        self.liveness_lock.close()
         try:
-            self.store.end_daemon(self.living.name)
+            self.store.end_daemon(self.liveness_lock.name)
         except NobrakesError:
             pass
         finally:
@@ -319,7 +319,7 @@ class SharedMachine:
             joined = self._join(place)
             joined.store.require_present()
             if at_work != joined.held:
-                joined.store.set_places(joined.living.name, at_work)
+                joined.store.set_places(joined.liveness_lock.name, at_work)
                 joined.held = at_work
             self._write_spent(joined)
             room = self._counted(joined, limits)
@@ -331,8 +331,8 @@ class SharedMachine:
     def _counted(self, joined: _Joined, limits: MachineLimits) -> MachineRoom | None:
         if not limits.is_set:
             return None
-        places = joined.store.places(joined.lives) if limits.agents is not None else []
-        own = sum(place.daemon == joined.living.name for place in places)
+        places = joined.store.places(joined.is_alive) if limits.agents is not None else []
+        own = sum(place.daemon == joined.liveness_lock.name for place in places)
         spent = joined.store.spent(day_start(self._now())) if _counts_money(limits) else []
         usd = round(sum(one.usd for one in spent), 6)
         return MachineRoom(limits, len(places), own, usd, sum(one.tokens for one in spent))
@@ -347,7 +347,7 @@ class SharedMachine:
         most = room.limits.agents
         if most is None:
             return True
-        taken = self._tried(partial(joined.store.take, joined.living.name, name, most, joined.lives))
+        taken = self._tried(partial(joined.store.take, joined.liveness_lock.name, name, most, joined.is_alive))
         if taken:
             joined.held |= {name}
         return bool(taken)
@@ -365,7 +365,7 @@ class SharedMachine:
             self._places(joined, joined.held | {name})
 
     def _places(self, joined: _Joined, runs: frozenset[str]) -> None:
-        self._tried(partial(joined.store.set_places, joined.living.name, runs))
+        self._tried(partial(joined.store.set_places, joined.liveness_lock.name, runs))
         joined.held = runs
 
     def spent(self, day: float, usd: float, tokens: int) -> None:

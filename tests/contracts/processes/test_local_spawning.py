@@ -268,4 +268,4 @@ def test_the_fork_server_ends_when_its_daemon_is_killed() -> None:
     assert died.returncode == -signal.SIGKILL
     pids = [int(pid) for pid in died.stdout.split()]
     assert pids
-    until(lambda: not any(map(host_background.lives, pids)))  # where a test made us their parent they stay zombies
+    until(lambda: not any(map(host_background.is_alive, pids)))  # where a test made us their parent they stay zombies

@@ -6,7 +6,7 @@ from typing import Any
 from nobrakes.agents.limits import Amount, MachineLimits, MachineRoom
 from nobrakes.beads.model import Frontier, Run, RunKind, Status
 from nobrakes.daemon.model import Board
-from nobrakes.machine.worker import LOOK_SECONDS, MachineShare, living
+from nobrakes.machine.worker import LOOK_SECONDS, MachineShare, live_runs
 
 READY = (Frontier("a", Status.NEEDS_DOER, "task", priority=2, failures=0, retry_at=None),)
 FULL = MachineRoom(MachineLimits(agents=1), taken=1, own=0)
@@ -48,7 +48,7 @@ def run(number: int, kind: RunKind = RunKind.AGENT, pid: int | None = 5) -> Run:
 
 def test_agents_that_were_started_have_places_and_nothing_else_has() -> None:
     runs = {1: run(1), 2: run(2, RunKind.VALIDATION), 3: run(3, pid=None)}
-    assert living(Board(0.0, runs=runs)) == {"1-x"}
+    assert live_runs(Board(0.0, runs=runs)) == {"1-x"}
 
 
 def test_what_was_spent_is_told_when_an_agent_ended_and_when_a_day_begins() -> None:
