@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .ports import Ports
     from .requests.hosts.port import PullPorts
     from .review.service.evidence import Run
+    from .review.service.undo import Undone
     from .store import Store
 
 SEEN_BY_CHILDREN = (
@@ -319,13 +320,6 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     return Daemon(ports_of(app, people), tries_main=True)
 
 
-def prove(app: App, commit: str, tell: Callable[[str], None]) -> None:
-    """Return when the commit passes every check; NotProven. `tell` hears what is being run."""
-    from .review.worker.main_monitor import Proving
-
-    Proving(ports_of(app, app.notifier), tell).prove(commit)
-
-
 def try_main(app: App, tell: Callable[[str], None]) -> tuple[bool, list[str]]:
     """Run the checks on main's tip: (whether they pass, what to say and to type). NoMain."""
     from .checks.contract import CheckOutcome, overall, setup_failed
@@ -358,13 +352,25 @@ def untried(app: App) -> str:
     return "" if passed is not None else f"main at {main[:12]} is not known to pass its checks{otherwise}: {tried}"
 
 
-def keep_revert(app: App, actor: str, bead: "Bead", base: str, commit: str) -> None:
-    """Put into the evidence that the person took the merge `base`..`commit` of the bead back."""
-    from .checks.worker.validation import Validation
-    from .review.worker.evidence import Evidence
+def undo(app: App, actor: str, seq: int | None, tell: Callable[[str], None]) -> "Undone":
+    """Take back the last step, or the one of event `seq`; a merge once its checks pass, which `tell` hears of."""
+    from .review.service import undo as review_undo
 
-    ports = ports_of(app, app.notifier)
-    Evidence(ports).taken_back(bead, base, commit, "undo", actor, Validation(ports).contract())
+    def prove(commit: str) -> None:
+        from .review.worker.main_monitor import Proving
+
+        tell(f"checking {commit[:12]}, which takes it back")
+        Proving(ports_of(app, app.notifier), tell).prove(commit)
+
+    def keep(bead: "Bead", base: str, commit: str) -> None:
+        from .checks.worker.validation import Validation
+        from .review.worker.evidence import Evidence
+
+        ports = ports_of(app, app.notifier)
+        Evidence(ports).taken_back(bead, base, commit, "undo", actor, Validation(ports).contract())
+
+    by_request = app.config.review.by_request
+    return review_undo.undo(app.store, app.git, actor, seq, app.paths, prove, keep, by_request)
 
 
 def rerun(app: App, tell: Callable[[str], None]) -> "Run":

@@ -47,7 +47,7 @@ def undo(
     is held then, until you release it.
     """
     from .. import app as app_module
-    from ..review.service import undo as operation
+    from ..review.service.undo import last_of
 
     def tell(line: str) -> None:
         if not as_json:
@@ -62,20 +62,14 @@ def undo(
         of = bead if bead is not None else _bead_named(app.store, what)
         if of is not None:
             known(app.store, of)
-            last = operation.last_of(app.store, of)
+            last = last_of(app.store, of)
             tell(_told(last, of))
             if last.is_large and not yes:
                 raise _unsure(last, of, app.config.review.by_request)
             seq = last.seq
         elif what is not None:
             seq = int(what)
-
-        def prove(commit: str) -> None:
-            tell(f"checking {commit[:12]}, which takes it back")
-            app_module.prove(app, commit, tell)
-
-        keep = partial(app_module.keep_revert, app, actor())
-        found = operation.undo(app.store, app.git, actor(), seq, app.paths, prove, keep, app.config.review.by_request)
+        found = app_module.undo(app, actor(), seq, tell)
 
     def text(screen: Screen) -> str:
         out = [one_line(found.text)]

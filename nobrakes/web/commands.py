@@ -10,7 +10,6 @@
 import os
 import secrets
 from collections.abc import Callable, Mapping
-from functools import partial
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
@@ -109,14 +108,8 @@ def is_of_a_merge(app: "App", values: Values) -> bool:
 def undo(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     """Take the last step back, or the one with this number; a merge runs the checks first."""
     from .. import app as app_module
-    from ..review.service import undo as review_undo
 
-    def prove(commit: str) -> None:
-        app_module.prove(app, commit, lambda line: LOG.debug("undo: %s", one_line(line)))
-
-    keep = partial(app_module.keep_revert, app, actor)
-    by_request = app.config.review.by_request
-    found = review_undo.undo(app.store, app.git, actor, values.get("seq"), app.paths, prove, keep, by_request)
+    found = app_module.undo(app, actor, values.get("seq"), lambda line: LOG.debug("undo: %s", one_line(line)))
     return found, one_line(found.text)
 
 

@@ -197,7 +197,6 @@ def _types() -> Mapping[str, Schema]:
     from ..features.model import Item
     from ..features.service.views import VersionView
     from ..machine.service.registry import RepositoryView
-    from ..pictures.service import GraphView
     from ..sessions.model import Session
 
     own: dict[str, Any] = {
@@ -210,7 +209,7 @@ def _types() -> Mapping[str, Schema]:
     own |= {f"features/{{id}}/{name}": type_ for name, type_ in below.items()}
     types = own | {one.path: views()[one.words] for one in api.READINGS if one.words and one.path not in own}
     found = {path: schema(type_, names()) for path, type_ in types.items()}
-    picture = schema(GraphView, names())
+    picture = schema_of("graph --all")
     picture["properties"]["structure"] = {"type": "string", "description": "The same while everything stands still."}
     return {**found, "events": {"type": "object", "required": [*_EVENTS], "properties": _EVENTS}, "graph": picture}
 
