@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FORGE = "Forge: plan the work"
 BOARD = "Board: see where things are"
 DESK = "Decision Desk: what waits for you"
-BREAKER = "Breaker Box: start, stop, mend"
+BREAKER = "Breaker Box: start, stop, repair"
 AGENTS = "For agents"
 JOURNEYS = (FORGE, BOARD, DESK, BREAKER, AGENTS)
 
@@ -70,9 +70,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("propose", "plans:propose", FORGE, "File the beads of a plan as drafts, for approval.", ATOMIC),
     Entry("shape", "features:shape", FORGE, "Plan with the Shaper, an agent that asks you questions.", UNKEYED),
     Entry("reshape", "features:reshape", FORGE, "Plan the next step with the Shaper, from open escalations.", UNKEYED),
-    Entry(
-        "commit-strategy", "plans:commit_strategy", FORGE, "Approve drafts and proposed changes: they go live.", STEPS
-    ),
+    Entry("commit-strategy", "plans:commit_strategy", FORGE, "Approve drafts and proposed changes for agents.", STEPS),
     Entry(
         "forge new", "features.commands:new", FORGE, "Start a feature: an idea that an agent plans with you.", ATOMIC
     ),
@@ -86,7 +84,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "forge cancel", "features.commands:cancel", FORGE, "Stop a feature's agent now; the feature is paused.", ATOMIC
     ),
-    Entry("forge rollback", "features:rollback", FORGE, "Take a whole feature back, its merges included.", ATOMIC),
+    Entry("forge rollback", "features:rollback", FORGE, "Undo a whole feature, including its merges.", ATOMIC),
     Entry("forge archive", "features.commands:archive", FORGE, "Hide a feature from lists.", ATOMIC),
     Entry("forge list", "features:list_features", BOARD, "List your features, and where each one is."),
     Entry("forge show", "features:show", BOARD, "Show a feature: its plan, its reviews, what was collected."),
@@ -99,7 +97,7 @@ COMMANDS: tuple[Entry, ...] = (
         "session start",
         "sessions.commands:start",
         FORGE,
-        "Talk with an agent that reads and changes nothing.",
+        "Talk with an agent that reads the code but changes nothing.",
         STEPS,
         at_home=True,
     ),
@@ -108,7 +106,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("session stop", "sessions.commands:stop", FORGE, "Stop what a session is doing.", STEPS, at_home=True),
     Entry("session end", "sessions.commands:end", FORGE, "End a session.", STEPS, at_home=True),
     Entry("project list", "projects:list_projects", BOARD, "List the projects of your workspace."),
-    Entry("project new", "projects:new", FORGE, "Make a project: a repository with its brief.", STEPS),
+    Entry("project new", "projects:new", FORGE, "Create a project: a repository with its brief.", STEPS),
     Entry("project use", "projects:use", FORGE, "Confirm the project that a session works on.", STEPS),
     Entry("project show", "projects:show", BOARD, "Show a project: its brief, its status, its criteria."),
     Entry("project status", "projects:status", BOARD, "Show every project, and every chat agent's session."),
@@ -140,23 +138,23 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("escalation", "decisions:escalation", DESK, "Show one escalation: what happened, and your choices."),
     Entry("answer", "decisions:answer", DESK, "Answer a question; its bead continues.", ATOMIC),
     Entry("resolve", "decisions:resolve", DESK, "Decide an escalation.", ATOMIC),
-    Entry("retry", "beads.commands:retry", DESK, "Send a bead back to agents, its failures forgotten.", ATOMIC),
+    Entry("retry", "beads.commands:retry", DESK, "Retry a bead; its failure count starts at zero.", ATOMIC),
     Entry("take", "beads:take", DESK, "Work on a bead yourself, in a worktree of your own.", STEPS),
     Entry("hand-in", "beads:hand_in", DESK, "Hand your work on a bead to the Reviewer.", STEPS),
-    Entry("quarantine", "review:quarantine", DESK, "Let a flaky test or check fail for a time.", ATOMIC),
-    Entry("hold", "beads.commands:hold", DESK, "Keep a bead from being worked on.", ATOMIC),
+    Entry("quarantine", "review:quarantine", DESK, "Allow a flaky test or check to fail for a time.", ATOMIC),
+    Entry("hold", "beads.commands:hold", DESK, "Hold a bead: no agent works on it.", ATOMIC),
     Entry("release", "beads.commands:release", DESK, "Release a held bead.", ATOMIC),
-    Entry("defer", "beads.commands:defer", DESK, "Let a bead wait until a time.", ATOMIC),
-    Entry("cancel", "beads.commands:cancel", DESK, "Give a bead up; its work is archived.", ATOMIC),
+    Entry("defer", "beads.commands:defer", DESK, "Start a bead only after a given time.", ATOMIC),
+    Entry("cancel", "beads.commands:cancel", DESK, "Cancel a bead; its work is archived.", ATOMIC),
     Entry("done", "beads.commands:done", DESK, "Mark a bead as done by hand.", ATOMIC),
     Entry("reopen", "beads.commands:reopen", DESK, "Open a done or cancelled bead again.", ATOMIC),
-    Entry("undo", "doctor:undo", DESK, "Take back the last step, or the one with this number.", STEPS),
+    Entry("undo", "doctor:undo", DESK, "Undo the last step, or the one with this number.", STEPS),
     Entry("archive", "doctor:archive", DESK, "List archived work; remove what was merged long ago.", STEPS),
     Entry("run", "daemon:running_run", BREAKER, "Run agents in the foreground until nothing is left to do.", UNKEYED),
     Entry("daemon start", "daemon:start", BREAKER, "Run agents in the background.", STEPS),
-    Entry("daemon stop", "daemon:stop", BREAKER, "Stop the daemon and its agents, in order.", STEPS),
+    Entry("daemon stop", "daemon:stop", BREAKER, "Stop the daemon and its agents.", STEPS),
     Entry("daemon status", "daemon:status", BREAKER, "Say whether a daemon runs here."),
-    Entry("daemon restart", "daemon:restart", BREAKER, "Replace the daemon with a new one; agents go on.", STEPS),
+    Entry("daemon restart", "daemon:restart", BREAKER, "Replace the daemon; its agents keep working.", STEPS),
     Entry("daemon install", "daemon:install", BREAKER, "Restart the daemon automatically when it dies.", STEPS),
     Entry("daemon uninstall", "daemon:uninstall", BREAKER, "Remove the automatic restart.", STEPS),
     Entry("daemon watch", "daemon:watch", BREAKER, "Check once whether the daemon needs a restart.", STEPS),
@@ -166,19 +164,19 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("notify secret", "machine:secret", BREAKER, "Store a channel's address or token.", STEPS),
     Entry("pause", "daemon.commands:pause", BREAKER, "Start nothing new; running work continues.", ATOMIC),
     Entry("resume", "daemon.commands:resume", BREAKER, "Start new work again.", ATOMIC),
-    Entry("stop", "daemon.commands:stop", BREAKER, "Stop the agents, or one of them; their work is kept.", ATOMIC),
+    Entry("stop", "daemon.commands:stop", BREAKER, "Stop the agents, or one of them; their work is saved.", ATOMIC),
     Entry("set", "daemon.commands:set_limits", BREAKER, "Change limits while it runs.", ATOMIC),
     Entry("providers", "daemon:providers", BREAKER, "Show which providers refuse, and which caps are reached.", ATOMIC),
     Entry("pr list", "review:show_all", BREAKER, "List the pull requests that wait for people."),
     Entry("pr show", "review:show", BREAKER, "Show a bead's pull request."),
-    Entry("pr open", "review:view", BREAKER, "Let a pull request be opened; show it in the browser.", STEPS),
+    Entry("pr open", "review:view", BREAKER, "Allow a pull request to be opened; show it in the browser.", STEPS),
     Entry("pr sync", "review:sync", BREAKER, "Check all pull requests now.", STEPS),
     Entry("machine", "machine:machine", BREAKER, "Show or set limits for all your repositories together.", STEPS),
     Entry("doctor", "doctor:doctor", BREAKER, "Find what is broken, and repair it."),
     Entry("version", "doctor:version", BREAKER, "Show the versions of nobrakes and Python, and the platform."),
     Entry("help", "main:help", BREAKER, "Show the help of a command; with --all, list every command."),
     Entry("prompt", "features:prompt", AGENTS, "Print the prompt that the next agent on a bead would get."),
-    Entry("web", "machine:web", BOARD, "See and do everything in a browser or on a phone.", UNKEYED, streams=True),
+    Entry("web", "machine:web", BOARD, "Open the web interface for all your repositories.", UNKEYED, streams=True),
     Entry("mcp", "machine:mcp", AGENTS, "Serve the operations over MCP, on stdin and stdout.", streams=True),
     Entry("mcp client", "machine:client", AGENTS, "Add or revoke clients that reach your workspace by HTTP.", STEPS),
     Entry("agent bead", "agent:bead", AGENTS, "Your bead, its criteria, and what people answered."),
@@ -243,7 +241,7 @@ EXAMPLES = {
     "project schedule": "my-app --at 03:00 --days mon,thu --zone Europe/Berlin",
     "project continue": "my-app",
     "project archive": "my-app",
-    "relay": '~/code/shop "Mend the failing test of the basket"',
+    "relay": '~/code/shop "Fix the failing test of the basket"',
     "status": "--json | jq .data.counts",
     "board": "--live",
     "list": "--status needs_doer --status doing",
@@ -261,11 +259,11 @@ EXAMPLES = {
     "escalations": "--all",
     "escalation": "4",
     "answer": '4 "Use UTC everywhere"',
-    "resolve": '3 --retry --note "The fixture was wrong, it is mended"',
-    "retry": 'nb-7 --note "The fixture is mended"',
+    "resolve": '3 --retry --note "The fixture was wrong; it is fixed"',
+    "retry": 'nb-7 --note "The fixture is fixed"',
     "take": "nb-7",
     "hand-in": "nb-7 --from my-branch",
-    "quarantine": 'unit "pkg/net/TestSlow" --reason "times out on CI, nb-12 mends it"',
+    "quarantine": 'unit "pkg/net/TestSlow" --reason "times out on CI, nb-12 fixes it"',
     "hold": 'nb-7 --reason "The format is not decided"',
     "release": "nb-7",
     "defer": "nb-7 8h",
@@ -312,9 +310,9 @@ OLD_NAMES = {"reviews": "review", "log": "history --transcript", "gates": "provi
 FIRST = (
     ("init", "set nobrakes up in this repository"),
     ("shape", "plan together with an agent; or write a plan: plan example, plan apply"),
-    ("commit-strategy", "approve the plan: nothing runs before"),
+    ("commit-strategy", "approve the plan; agents start only after this"),
     ("run", "let the agents work until everything is settled"),
-    ("status", "see where everything is, and what waits for you"),
+    ("status", "see the state of the work, and what waits for you"),
 )
 """What a first day takes, in its order: (the command, why)."""
 
@@ -344,7 +342,7 @@ GROUPS = {
     "config": (FORGE, "Show the settings; set, get or unset one."),
     "plan": (FORGE, "Plan files: apply one, or print an example."),
     "forge": (FORGE, "Features: from an idea to a plan, and to main."),
-    "session": (FORGE, "Sessions: conversations with agents, beside the beads."),
+    "session": (FORGE, "Sessions: talk with an agent without creating a bead."),
     "project": (FORGE, "Projects: repositories of your own in one workspace."),
     "daemon": (BREAKER, "The daemon in the background."),
     "notify": (BREAKER, "Notices: the channels that reach you, and their secrets."),

@@ -33,7 +33,7 @@ class NotARepository(NobrakesError):
     """The folder is in no git repository."""
 
     code = 10
-    hint = "Go to your repository, or make one with `git init`, then run `nobrakes init`."
+    hint = "Go to your repository, or create one with `git init`, then run `nobrakes init`."
 
 
 class ForeignRepository(NobrakesError):
@@ -53,14 +53,14 @@ class ConfigError(NobrakesError):
     """config.toml cannot be read or has an unknown key or a wrong value."""
 
     code = 12
-    hint = "Mend .nobrakes/config.toml; `nobrakes config` shows every setting and its default."
+    hint = "Fix .nobrakes/config.toml. `nobrakes config` shows every setting and its default."
 
 
 class PlanError(NobrakesError):
     """A plan file is malformed. Nothing of it was written."""
 
     code = 13
-    hint = "Mend the plan file and apply it again; docs/reference/plan.md has the format."
+    hint = "Fix the plan file and apply it again. docs/reference/plan.md describes the format."
 
 
 class Deadlock(NobrakesError):
@@ -100,14 +100,14 @@ class StoreBroken(NobrakesError):
     """The database is corrupt, of an unknown version or cannot be read."""
 
     code = 20
-    hint = "`nobrakes doctor` says what can be mended; the snapshot and git still hold the graph."
+    hint = "`nobrakes doctor` says what it can repair. The snapshot and git still hold the beads."
 
 
 class StoreNewer(StoreBroken):
     """A newer nobrakes wrote the database. It is whole, and nothing in it was changed."""
 
     code = 79
-    hint = "Update nobrakes. Nothing was changed, and nothing has to be mended."
+    hint = "Update nobrakes. The database is intact and was not changed."
 
 
 class StoreReadOnly(NobrakesError):
@@ -121,28 +121,28 @@ class DiskFull(NobrakesError):
     """No space is left for the database, a log or a workspace. Nothing was lost."""
 
     code = 22
-    hint = "Free some space; nobrakes goes on where it was."
+    hint = "Free some space. nobrakes then resumes its work."
 
 
 class MachineShort(NobrakesError):
     """The machine refuses what every program needs (files, processes, memory), or a disk answers with errors."""
 
     code = 50
-    hint = "Nothing was lost; nobrakes goes on when it is mended. `ulimit -a` shows what you may have."
+    hint = "Free the resource named above. nobrakes then resumes; nothing was lost. `ulimit -a` shows your limits."
 
 
 class DaemonRunning(NobrakesError):
     """A daemon already works in this repository."""
 
     code = 23
-    hint = "`nobrakes daemon status` shows it; `nobrakes daemon stop` ends it in order."
+    hint = "`nobrakes daemon status` shows it; `nobrakes daemon stop` stops it."
 
 
 class RepositoryReplaced(NobrakesError):
     """Another repository or database lies where this daemon's was. It ends at once and touches neither."""
 
     code = 80
-    hint = "Start nobrakes in the repository that you want to go on with. Its agents' work is taken up again there."
+    hint = "Start nobrakes in the repository where you want to continue. It resumes the agents' work there."
 
 
 class DaemonNotRunning(NobrakesError):
@@ -169,7 +169,7 @@ class GitUnusable(NobrakesError):
     """git does not work in this repository: its configuration cannot be read, or nothing can be signed any more."""
 
     code = 84
-    hint = "`git config --list --show-origin` there says where: mend that line. Until then nobrakes waits."
+    hint = "Find the setting with `git config --list --show-origin`, and fix it. nobrakes waits until then."
 
 
 class ObjectsAway(GitFailed):
@@ -177,7 +177,7 @@ class ObjectsAway(GitFailed):
 
     said = ""  # by git, all of it
     code = 85
-    hint = "Bring the remote in reach; `git fetch --refetch --no-filter` then makes it a whole clone."
+    hint = "Make the remote reachable. Then `git fetch --refetch --no-filter` fetches the missing objects."
 
 
 class RefsBroken(GitFailed):
@@ -208,21 +208,21 @@ class NoAnswer(NobrakesError):
     """A process that nobrakes talks with (git, mostly) hung and was ended. Nothing was lost."""
 
     code = 46
-    hint = "nobrakes goes on where it was; a disk or a network file system that stalls is the usual cause."
+    hint = "nobrakes resumes by itself. The usual cause is a disk or a network file system that hangs."
 
 
 class StopCut(NobrakesError):
     """A stop took too long and was cut: something hung. What was left is named in the log; nothing was lost."""
 
     code = 49
-    hint = "The next start goes on from there."
+    hint = "The next start resumes the work."
 
 
 class NoMain(NobrakesError):
     """The branch that work is merged into does not exist yet."""
 
     code = 27
-    hint = "Make a first commit, or set `main` in .nobrakes/config.toml."
+    hint = "Create a first commit, or set `main` in .nobrakes/config.toml."
 
 
 class NoAgent(NobrakesError):
@@ -235,7 +235,7 @@ class NotAnswered(NobrakesError):
     """Nobody answered an agent's question in the time that it waited (`nobrakes agent ask --wait`)."""
 
     code = 82
-    hint = "The question stays. Go on without the answer, or ask again; `nobrakes agent answer` looks for it."
+    hint = "The question stays open. Continue without the answer; `nobrakes agent answer` shows it once it is given."
 
 
 class NoSuchEscalation(NobrakesError):
@@ -249,7 +249,7 @@ class NoSuchSession(NobrakesError):
     """No session has this number."""
 
     code = 55
-    hint = "`nobrakes sessions` shows those that go on."
+    hint = "`nobrakes sessions` shows the open sessions."
 
 
 class NoSuchFeature(NobrakesError):
@@ -269,21 +269,21 @@ class StoreBusy(NobrakesError):
     """Another process keeps the database locked. Nothing was written."""
 
     code = 31
-    hint = "Try again; if it lasts, look for a program that holds .nobrakes/nobrakes.db open."
+    hint = "Try again. If this repeats, find the program that holds .nobrakes/nobrakes.db open."
 
 
 class AgentFailed(NobrakesError):
     """The agent CLI that a person talked with ended with an error. What it had proposed is there."""
 
     code = 32
-    hint = "What it said is above. Begin again with `nobrakes shape`, or go on with `nobrakes shape --continue`."
+    hint = "Its output is above. Start again with `nobrakes shape`, or continue with `nobrakes shape --continue`."
 
 
 class NotProven(NobrakesError):
     """What would become main does not pass the checks. Main was not moved."""
 
     code = 33
-    hint = "Take the later merges that need it back first, or plan a bead that undoes it."
+    hint = "First undo the later merges that need it, or plan a bead that removes the change."
 
 
 class NoSandbox(ConfigError):
@@ -292,7 +292,7 @@ class NoSandbox(ConfigError):
     code = 36
     hint = (
         "Install bubblewrap (`bwrap`) and allow user namespaces, or set sandbox.mode and sandbox.wall in "
-        '.nobrakes/config.toml to "auto" to go on without what does not work here.'
+        '.nobrakes/config.toml to "auto" to run without them.'
     )
 
 
@@ -307,28 +307,28 @@ class DoorClosed(NobrakesError):
     """Nobody answered on an agent's channel. What it said is stored, and received when nobrakes is back."""
 
     code = 37
-    hint = "Go on with your work; you need not say it again."
+    hint = "Continue with your work. You need not send it again."
 
 
 class Unsettled(NobrakesError):
     """`run` ended, and some beads still need a person, or wait for a time."""
 
     code = 40
-    hint = "`nobrakes status` shows what they wait for, and what to type."
+    hint = "`nobrakes status` shows why they wait, and what to type."
 
 
 class Hindered(NobrakesError):
     """A run, or a daemon, would do nothing from its first moment: it was not started, and nothing was changed."""
 
     code = 62
-    hint = "`nobrakes status` shows all that keeps work from going on, and what to type."
+    hint = "`nobrakes status` shows everything that stops the work, and what to type."
 
 
 class Unproven(NobrakesError):
     """Main and its evidence do not agree."""
 
     code = 43
-    hint = "Each line says what is wrong; `nobrakes review BEAD` shows the evidence of one bead."
+    hint = "Each line above names one problem. `nobrakes review BEAD` shows the evidence of one bead."
 
 
 class NoEvidence(NobrakesError):
@@ -336,7 +336,7 @@ class NoEvidence(NobrakesError):
 
     code = 44
     hint = (
-        "Only merges leave evidence. A clone fetches it: git fetch origin refs/nobrakes/evidence:refs/nobrakes/evidence"
+        "Only merges have evidence. A clone fetches it: git fetch origin refs/nobrakes/evidence:refs/nobrakes/evidence"
     )
 
 
@@ -344,21 +344,21 @@ class PlaceUnusable(NobrakesError):
     """What the repositories of a machine share cannot be used: its folder is missing, or not this account's alone."""
 
     code = 60
-    hint = "Mend that, or move it away: nobrakes makes what is missing. `nobrakes doctor` looks at it again."
+    hint = "Fix the folder, or move it away: nobrakes creates it again. `nobrakes doctor` checks it."
 
 
 class ChecksFailed(NobrakesError):
     """A check did not pass in an agent's workspace (`nobrakes agent test`)."""
 
     code = 54
-    hint = "What it printed stands above."
+    hint = "Its output is above."
 
 
 class ChannelFailed(NobrakesError):
     """A channel of `[notify]` did not take a message."""
 
     code = 58
-    hint = "`nobrakes notify list` shows each channel and what it said last."
+    hint = "`nobrakes notify list` shows each channel and its last error."
 
 
 class NoProject(NobrakesError):
@@ -378,7 +378,7 @@ class OnlyByRequest(GitFailed):
     """With review.land = "pull_request" nothing but a merged request changes main. Nothing was committed."""
 
     code = 76
-    hint = "Bring the change to main as your team does; nobrakes goes on with what is merged there."
+    hint = "Merge the change into main as your team does. nobrakes continues from there."
 
 
 class HostUnavailable(NobrakesError):
@@ -389,7 +389,7 @@ class HostUnavailable(NobrakesError):
     """
 
     code = 77
-    hint = "nobrakes asks again by itself; `nobrakes status` says what waits for it."
+    hint = "nobrakes tries again by itself. `nobrakes status` shows what waits for the code host."
 
     def __init__(
         self, message: str, hint: str = "", wait: float = 60.0, needs_person: bool = False, paced: bool = False
@@ -404,4 +404,4 @@ class HostRefused(NobrakesError):
     """The code host answered, and said no."""
 
     code = 78
-    hint = "Its words are above. Mend it there; nobrakes tries again by itself."
+    hint = "Its message is above. Fix the cause at the code host. nobrakes tries again by itself."

@@ -261,7 +261,7 @@ def _work(view: "LiveView", columns: int) -> list[Part]:
     if view.stopping:
         return [("■ stopping: agents are being stopped", "$warning")]
     if view.paused:
-        return [("‖ paused: nothing new is started", "$warning")]
+        return [("‖ paused: no new work starts", "$warning")]
     if view.daemon is not None:
         return [("▶ at work", "$success")]
     return [("□ at rest", MUTED), (": nobrakes run, or nobrakes daemon start" if columns >= WIDE else "", MUTED)]

@@ -520,12 +520,12 @@ def full_run(argv: list[str]) -> Any:
 
 def help(
     words: Annotated[list[str] | None, Argument(metavar="COMMAND", help="The command, such as `plan apply`.")] = None,
-    all_commands: Annotated[bool, Option("--all", help="Every command, under its noun.")] = False,
+    all_commands: Annotated[bool, Option("--all", help="List every command, grouped by subject.")] = False,
 ) -> Output:
     """The help of a command, as its --help prints it; without one, of the commands that you need first."""
     text = io.StringIO()
     if words and all_commands:
-        raise UsageError("--all is of no single command", "Leave out the command, or --all.")
+        raise UsageError("`--all` cannot be combined with a command name", "Leave out the command, or --all.")
     if all_commands:
         for subject, noun in NOUNS.items():
             entries = [one for one in COMMANDS if one.subject == subject and not one.hidden]
@@ -563,7 +563,7 @@ def overview() -> Output:
     }
 
     def text(screen: Screen) -> str:
-        out = ["nobrakes: coding agents build software in your repository, and cannot break it.", ""]
+        out = ["nobrakes: run coding agents unattended; only work that passes your checks is merged.", ""]
         for journey, found in journeys.items():
             name, _, rest = journey.partition(":")
             out.append(screen.paint(name, "bold") + f": {rest.strip()}")

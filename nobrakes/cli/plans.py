@@ -255,14 +255,14 @@ def _committed(app: "App", choice: Any, seen: str | None) -> Output:
         (" and ".join(told) if told else "nothing was approved" if done.left else "nothing waits to be approved")
         + on_main
     ]
-    out += [f"left, since it was edited since it was proposed: {name}" for name in done.left]
+    out += [f"not approved, since it was edited after it was proposed: {name}" for name in done.left]
     if done.left:
-        out.append(f"look: nobrakes commit-strategy --dry-run; take one over: --overwrite {done.left[0]}")
+        out.append(f"compare: nobrakes commit-strategy --dry-run; approve one anyway: --overwrite {done.left[0]}")
     out += [f"dropped, since its bead is closed or as proposed: {name}" for name in done.dropped]
     if told:
-        out.append("take all of it back: nobrakes undo")
+        out.append("to undo: nobrakes undo")
     if done.approved and not begun:
-        out.append("let the work begin: nobrakes run")
+        out.append("to start the work: nobrakes run")
     return said(plain(done), "\n".join(out))
 
 

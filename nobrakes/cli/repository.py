@@ -260,7 +260,7 @@ def choose(name: str | None) -> Actor:
     if name is not None and is_agent():
         from ..errors import NotAllowed
 
-        raise NotAllowed("inside a run you cannot act under another name", "Leave --as out.")
+        raise NotAllowed("an agent cannot use `--as`", "Leave it out.")
     chosen = name if name is not None or is_agent() else os.environ.get("NOBRAKES_ACTOR") or None
     at_keyboard = os.environ.get("USER") or os.environ.get("LOGNAME") or ""
     found = usual(at_keyboard, Surface.CLI) if chosen is None else given(chosen, Surface.CLI)

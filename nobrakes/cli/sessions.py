@@ -119,7 +119,7 @@ def relay(
     is ended. What it commits is on the branch relay/N, which is checked out then; no branch of yours is moved.
     """
     if plan and in_place:
-        raise UsageError("--plan and --in-place do not go together", "A session that plans first works in a clone.")
+        raise UsageError("`--plan` needs a private clone", "Leave out `--plan` or `--in-place`.")
     if session is not None:
         _require_none_of_a_beginning(plan, files, in_place)
         return _hand_in(session, words or [], user) if hands_in else _go_on(session, words or [], user)
@@ -190,7 +190,7 @@ def _asked(words: list[str]) -> tuple[str, str]:
         return ".", words[0]
     if len(words) == 2:
         return words[0], words[1]
-    example = 'For example: nobrakes relay ~/code/shop "Mend the failing test of the basket"'
+    example = 'For example: nobrakes relay ~/code/shop "Fix the failing test of the basket"'
     raise UsageError("relay takes a prompt, and perhaps a folder before it", example)
 
 

@@ -54,10 +54,11 @@ def _state(found: "StatusView", screen: Screen) -> str:
     if found.stopping:
         return screen.paint("stopping: agents are being stopped", "yellow")
     if found.paused:
-        return screen.paint("paused: nothing new is started", "yellow")
+        return screen.paint("paused: no new work starts", "yellow")
     if found.daemon is not None:
         return screen.paint(f"at work (process {found.daemon})", "green")
-    return "at rest: nobrakes run, or nobrakes daemon start"
+    is_startable = not found.hindrances.found and (found.counts["ready"] or found.counts["review"])
+    return "idle; to start: nobrakes run, or nobrakes daemon start" if is_startable else "idle"
 
 
 def _status(found: "StatusView", now: float, screen: Screen) -> str:
@@ -78,7 +79,7 @@ def _status(found: "StatusView", now: float, screen: Screen) -> str:
     if hindered:
         out += ["", *hindered]
     if found.next_at is not None and found.next_at > now:
-        out += ["", f"next: something is tried again or comes due at {spoken(found.next_at)}"]
+        out += ["", f"next: a retry or a deferred bead is due at {spoken(found.next_at)}"]
     return "\n".join(out)
 
 

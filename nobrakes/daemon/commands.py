@@ -17,7 +17,7 @@ Switched = tuple[dict[str, bool], str]
 def pause(app: "App", by: str) -> Switched:
     """Start nothing new. What runs goes on, and is reviewed after `nobrakes resume`."""
     control.pause(app.store, app.paths, by)
-    return {"paused": True}, "paused: nothing new is started; `nobrakes resume` goes on"
+    return {"paused": True}, "paused: no new work starts; `nobrakes resume` goes on"
 
 
 def resume(app: "App", by: str) -> Switched:

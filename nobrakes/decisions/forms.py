@@ -182,7 +182,7 @@ def _judge_options(kind: str, options: "tuple[Option, ...]") -> None:
     for why in (option.label for option in options if option.why):
         other = next((option.label for option in options if _behind(why, option.label) is not None), None)
         if other is not None:
-            raise _wrong(f"'{other}' reads as '{why}' with a reason", "Give one of the two another label.")
+            raise _wrong(f"the label '{other}' could also mean option '{why}' with a reason", "Rename one of them.")
     seen: set[str] = set()
     for label in (option.label.casefold() for option in options):
         if label in seen:

@@ -111,7 +111,7 @@ def of_board(board: Board, paused_by: str = "") -> list[Hindrance]:
         found.append(
             Hindrance(
                 Kind.STOPPING,
-                "stopping: agents are being stopped, and nothing new is started",
+                "stopping: agents are being stopped, and no new work starts",
                 paused_by,
                 ("nobrakes resume",),
                 refuses=not at_work,
@@ -121,7 +121,7 @@ def of_board(board: Board, paused_by: str = "") -> list[Hindrance]:
         found.append(
             Hindrance(
                 Kind.PAUSED,
-                "paused: nothing new is started",
+                "paused: no new work starts",
                 paused_by,
                 ("nobrakes resume",),
                 refuses=not at_work,  # what is at work goes on, and somebody has to look after it
@@ -131,8 +131,8 @@ def of_board(board: Board, paused_by: str = "") -> list[Hindrance]:
         found.append(
             Hindrance(
                 Kind.NO_DOERS,
-                "no agent is started: doers is 0",
-                "limits.doers says how many work at once",
+                "no agent starts: `limits.doers` is 0",
+                "`limits.doers` is the number of agents that work at the same time",
                 ("nobrakes set doers=1",),
                 refuses=not at_work,
             )
@@ -142,7 +142,7 @@ def of_board(board: Board, paused_by: str = "") -> list[Hindrance]:
     is_at_end = not (at_work or board.reviewable or board.to_review or board.epics_done or board.epics_landed)
     found += of_machine(board.machine, board.now, is_at_end)
     if limits.is_full(board.memory_mb, board.limits.agents_mb):
-        why = "it goes on by itself when they give memory back, or end; a higher limit lets more of it be used"
+        why = "agents start again when the running ones free memory or end; or raise the limit"
         more = f"nobrakes set agents_mb={board.memory_mb + board.limits.agents_mb}"
         found.append(
             Hindrance(
@@ -159,14 +159,14 @@ def of_cap(one: Reached) -> Hindrance:
     if one.until is None:
         return Hindrance(
             Kind.CAP,
-            f"caps.{short} is reached ({one.spent:.6g} of {one.limit:.6g}): this run starts nothing more",
-            "the cap is counted from zero when the next run begins; lifting it lets agents cost more than you allowed",
+            f"caps.{short} is reached ({one.spent:.6g} of {one.limit:.6g}): this run starts no more agents",
+            "the next run counts from zero; if you lift the cap, agents may cost more than you allowed",
             ("nobrakes run", lift),
         )
     return Hindrance(
         Kind.CAP,
         f"caps.{short} is reached ({one.spent:.6g} of {one.limit:.6g}): nothing new is started",
-        "it goes on by itself then; lifting the cap lets agents cost more than you allowed",
+        "agents start again then; if you lift the cap, they may cost more than you allowed",
         (lift,),
         until=one.until,
     )
@@ -175,8 +175,8 @@ def of_cap(one: Reached) -> Hindrance:
 def cure_of_start(provider: str) -> str:
     """What a person mends where nothing starts behind this gate."""
     if provider == WORKSPACES:
-        return "mend the folder, the disk, git, or `setup`"
-    return "mend its installation, its settings or its login"
+        return "fix the folder, the disk, git, or `setup`"
+    return "fix its installation, its settings or its login"
 
 
 def of_cooldown(gate: Cooldown, now: float) -> Hindrance:
@@ -185,7 +185,7 @@ def of_cooldown(gate: Cooldown, now: float) -> Hindrance:
     command = (f"nobrakes providers open {gate.provider}",)
     if gate.is_of_start:
         closed, of_workspaces = gate.is_closed(now), gate.provider == WORKSPACES
-        what = "no workspace can be made" if of_workspaces else f"{gate.provider}: its agent does not start ({reason})"
+        what = "nobrakes cannot create a workspace" if of_workspaces else f"{gate.provider} does not start ({reason})"
         return Hindrance(
             Kind.COOLDOWN,
             f"{what}{'' if closed else ', being tried'}",
@@ -198,11 +198,11 @@ def of_cooldown(gate: Cooldown, now: float) -> Hindrance:
         return Hindrance(Kind.COOLDOWN, f"{gate.provider}: {reason} until now, being tried", gate.detail, command)
     after = "" if gate.told else "then it is tried; "
     if gate.reason is Outcome.RATE_LIMITED and not gate.told:
-        after = "it named no end that nobrakes can read, so then it is tried; "
+        after = "the provider did not say when its limit ends, so nobrakes tries again then; "
     cure = {
         Outcome.AUTH: "log in again, or renew the key",
-        Outcome.BILLING: "see to the bill at the provider",
-        Outcome.MODEL_UNAVAILABLE: "name a model that the provider has in .nobrakes/config.toml",
+        Outcome.BILLING: "pay or raise the limit at the provider",
+        Outcome.MODEL_UNAVAILABLE: "set a model that the provider offers in .nobrakes/config.toml",
     }.get(gate.reason, "")
     return Hindrance(
         Kind.COOLDOWN,
@@ -222,7 +222,7 @@ def of_machine(room: MachineRoom | None, now: float, is_at_end: bool = False) ->
     found = []
     if room is not None and room.unknown:
         refuses = is_at_end and not room.passes
-        what = "no agent is started: the limits that your repositories share cannot be read"
+        what = "no agent starts: the limits that your repositories share cannot be read"
         found.append(
             Hindrance(Kind.MACHINE, what, room.unknown, ("nobrakes machine",), room.mend.rstrip("."), refuses=refuses)
         )
@@ -231,7 +231,7 @@ def of_machine(room: MachineRoom | None, now: float, is_at_end: bool = False) ->
         found.append(
             Hindrance(
                 Kind.NO_PLACE,
-                f"no place is free: {room.taken} of {work} on this machine",
+                f"the machine's limit of agents is reached: {room.taken} of {work} on this machine",
                 f"{room.others} of them work in other repositories" if room.others else "all of them work here",
                 ("nobrakes machine", f"nobrakes machine set agents={room.taken + 1}"),
             )
@@ -241,8 +241,8 @@ def of_machine(room: MachineRoom | None, now: float, is_at_end: bool = False) ->
         found.append(
             Hindrance(
                 Kind.CAP,
-                f"{one.name} is reached ({one.spent:.6g} of {one.limit:.6g}): nothing new is started anywhere",
-                "all repositories of this machine share it; more lets agents cost more than you allowed",
+                f"{one.name} is reached ({one.spent:.6g} of {one.limit:.6g}): no agent starts in any repository",
+                "all repositories of this machine share this limit; if you raise it, agents may cost more",
                 ("nobrakes machine", f"nobrakes machine set {short}=default"),
                 until=one.until,
             )

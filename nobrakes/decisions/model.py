@@ -254,7 +254,7 @@ def of_waiting(beads: Iterable[Bead]) -> str:
     waits = (*WAITING_FOR_AGENT, *WORKING, Status.NEEDS_REVIEW)
     found = [bead.id for bead in beads if bead.status in waits and bead.held is None]
     more = f" and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
-    return f"Beads that wait: {', '.join(found[:MAX_NAMED]) or 'none now'}{more}."
+    return f"Beads stopped by this problem: {', '.join(found[:MAX_NAMED]) or 'none now'}{more}."
 
 
 def passed_before(what: str, output: str) -> str:

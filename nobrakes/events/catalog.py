@@ -107,7 +107,7 @@ def _said(event: Event, key: str) -> str:
     return stages.plain(one_line(str(event.data.get(key) or "")))
 
 
-_FEATURE_STATES = {"active": "is", "error": "does not go on", "expired": "has expired"}
+_FEATURE_STATES = {"active": "is", "error": "stopped with an error", "expired": "has expired"}
 
 
 def _moved(event: Event) -> str:

@@ -67,7 +67,7 @@ class Confinement:
             return 'the setting sandbox.mode is "none"'
         trouble = self.ports.sandbox_trouble()
         if trouble and mode == "bubblewrap":
-            raise NoSandbox(f"nothing is started without a sandbox, and bubblewrap does not work here: {trouble}")
+            raise NoSandbox(f"your settings require a sandbox, and bubblewrap does not work here: {trouble}")
         return trouble
 
     def why_open(self) -> str:
@@ -77,7 +77,7 @@ class Confinement:
             return 'the setting sandbox.wall is "none"'
         trouble = self.ports.wall_trouble()
         if trouble and setting == "landlock":
-            raise NoSandbox(f"nothing is started without a wall, and Landlock does not work here: {trouble}")
+            raise NoSandbox(f"your settings require a wall, and Landlock does not work here: {trouble}")
         return trouble
 
     def nothing(self) -> str:

@@ -127,7 +127,7 @@ def trouble(program: str, path: str, root: str, is_asked: bool = True) -> str:
     if found is None or _is_in(found, root):
         return ""
     if not is_asked:
-        return "" if shutil.which(found) else f"{program} is not there, or may not be executed"
+        return "" if shutil.which(found) else f"{program} does not exist, or may not be executed"
     try:
         code, said = _asked(found, os.pathsep.join(folders))
     except OSError as error:

@@ -198,8 +198,8 @@ def test_pause_starts_nothing_until_resume(repository):
     repository.ok("pause")
     for command in ("run", "daemon start"):
         code, _, told = repository.run(*command.split())
-        assert code == 62 and "paused: nothing new is started" in told and "`nobrakes resume`" in told
-    assert "paused: nothing new is started" in repository.ok("status")
+        assert code == 62 and "paused: no new work starts" in told and "`nobrakes resume`" in told
+    assert "paused: no new work starts" in repository.ok("status")
     repository.ok("resume")
     assert repository.run("run")[0] == 0
 

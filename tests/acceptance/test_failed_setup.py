@@ -265,10 +265,12 @@ def test_workspaces_that_cannot_be_made_are_one_question_and_open_by_themselves(
     with project.running("--red-main"):
         until(project.open)
         (asked,) = project.open()
-        assert asked["bead"] is None and asked["title"] == "no workspace can be made" and SAID in asked["detail"]
+        assert (
+            asked["bead"] is None and asked["title"] == "nobrakes cannot create a workspace" and SAID in asked["detail"]
+        )
         assert f"Beads that wait: {', '.join(MANY)}." in asked["detail"]
         said = project.nobrakes("status").stdout
-        assert "no workspace can be made" in said and "nobrakes providers open workspaces" in said
+        assert "nobrakes cannot create a workspace" in said and "nobrakes providers open workspaces" in said
         assert [project.show(one)["failures"] for one in MANY] == [0] * 8
         assert [one for one in MANY if project.turns(one)] == []
         gone.unlink()

@@ -283,7 +283,7 @@ def test_without_any_check_nothing_lands_and_it_says_so(project: Scripted) -> No
     project.config.write_text(text.replace(f'[[checks]]\nname = "test"\n{CHECK}\n', ""))
     project.add("one")
     said = project.nobrakes("run", expect=40)
-    assert "No check is configured, so only beads marked --scaffolding or of type repair start" in said.stdout
+    assert "No check is configured, so only beads of type repair or marked --scaffolding start" in said.stdout
     assert project.open() == [] and project.landed() == {} and project.outcomes("one") == []
 
 

@@ -302,7 +302,7 @@ def test_a_blobless_clone_fetches_what_its_sparse_checkout_never_had(project: St
     project.config = project.folder / ".nobrakes" / "config.toml"
     project.add("one")
     said = project.nobrakes("init", "--trial", expect=None)
-    assert "Bring the remote in reach; `git fetch --refetch --no-filter`" in " ".join(
+    assert "Make the remote reachable. Then `git fetch --refetch --no-filter`" in " ".join(
         (said.stdout + said.stderr).split()
     )
     project.tries_main = True
@@ -317,7 +317,7 @@ def test_a_blobless_clone_fetches_what_its_sparse_checkout_never_had(project: St
     with project.running():
         until(lambda: len(project.ask("escalations")) == 1)
         (asked,) = project.ask("escalations")
-        assert "/nowhere/ssh" in asked["title"] and "Bring the remote in reach" in asked["detail"]
+        assert "/nowhere/ssh" in asked["title"] and "Make the remote reachable" in asked["detail"]
         away.rename(tmp_path / "repository")
         project.git("config", "remote.origin.url", f"file://{tmp_path / 'repository'}")
         until(lambda: not project.ask("escalations"))

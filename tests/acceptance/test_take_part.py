@@ -24,14 +24,14 @@ def test_a_bead_goes_back_to_agents_with_a_clean_count_whatever_kept_it(tmp_path
     project.nobrakes("run", expect=40)
     assert project.status("one") == "escalated" and project.show("one")["failures"] == 2
     (asked,) = project.open()
-    told = project.nobrakes("retry", "one", "--note", "The fixture is mended").stdout
+    told = project.nobrakes("retry", "one", "--note", "The fixture is fixed").stdout
     assert f"escalation {asked['id']} is resolved" in told and "needs_doer" in told
     assert project.show("one")["failures"] == 0
     project.nobrakes("release", "held")
     project.nobrakes("cancel", "ready")
     assert "reopen" in project.error("retry", "ready", code=17)["hint"]
     project.nobrakes("run")
-    assert project.status("one") == "done" and "The fixture is mended" in project.prompt("one", 3)
+    assert project.status("one") == "done" and "The fixture is fixed" in project.prompt("one", 3)
     assert "reopen" in project.error("retry", "one", code=17)["hint"]
 
 

@@ -75,7 +75,7 @@ def test_a_missing_runner_is_seen_before_anything_is_run(tmp_path: Path, command
 def test_a_red_main_is_healed_by_a_repair_before_anything_else_starts(tmp_path: Path) -> None:
     project = red(tmp_path)
     said = project.nobrakes("run", expect=40).stdout
-    assert 'nobrakes add "Mend main" --type repair --no-tests' in said
+    assert 'nobrakes add "Fix main" --type repair --no-tests' in said
     assert [project.show(name)["attempts"] for name in ("one", "two")] == [[], []]
     project.does("mend", "touch mended && git add mended && commit 'Mend'")
     project.nobrakes("add", "Mend main", "--type", "repair", "--no-tests", "--id", "mend")
@@ -160,7 +160,7 @@ def test_without_a_check_only_scaffolding_and_repairs_start(tmp_path: Path) -> N
     project.plan(beads)
     project.does("two", GOOD)
     said = project.nobrakes("run", expect=40).stdout
-    assert "only beads marked --scaffolding or of type repair start" in said
+    assert "until then, only beads of type repair or marked --scaffolding start" in said
     assert project.show("one")["attempts"] == []
     assert project.outcomes("two", "doer") == ["completed"]
 

@@ -39,7 +39,7 @@ def test_a_person_sees_the_options_and_the_agent_gets_the_one_that_was_chosen(pr
     project.nobrakes("answer", number, expect=2)
     project.nobrakes("answer", number, "1", "--recommended", expect=2)
     assert project.status("one") == "escalated"
-    assert "is answered: SQLite; one is needs_doer" in project.nobrakes("answer", number, "sq").stdout
+    assert "is answered: SQLite; 'one' goes to a Doer" in project.nobrakes("answer", number, "sq").stdout
     assert project.ask("escalation", number)["value"] == "SQLite"
     assert "--take-back" in project.nobrakes("escalation", number).stdout
     project.nobrakes("answer", str(second["id"]), "Green")

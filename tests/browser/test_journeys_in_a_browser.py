@@ -166,7 +166,7 @@ class Play:
         self.goes("breaker")
         self.presses("Pause new work")
         self.sees("Paused", "#bar-state")
-        self.sees("paused: nothing new is started")
+        self.sees("paused: no new work starts")
         limit = self.page.locator("#limit-doers")
         limit.fill("doers=2")
         self.presses("Set", limit.locator("xpath=.."))

@@ -243,7 +243,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
         "answer",
         "Read the answer to a question of your bead, or what was decided about its plan.",
         _answer,
-        (Parameter("number", "The question's number; the last one.", int),),
+        (Parameter("number", "The question's number; default: your latest.", int),),
         reads=True,
     ),
     Operation(

@@ -285,7 +285,7 @@ def question(work: Attempt | Talk, verdict: Verdict, beads: Iterable[Bead]) -> N
     key = limits.gate_key(work, verdict.outcome)
     title, whom, over = f"the agent {work.agent} does not start", f" with {work.agent}", "it starts"
     if key == limits.WORKSPACES:
-        title, whom, over = "no workspace can be made", "", "a workspace is made"
+        title, whom, over = "nobrakes cannot create a workspace", "", "a workspace is made"
     cure = cure_of_start(key)
     detail = (
         f"{verdict.detail}\n\nThis met more than one bead or session, so nothing else is started{whom}. "

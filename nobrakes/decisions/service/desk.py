@@ -27,7 +27,7 @@ from ...records import frozen
 from ...review import reading
 from ...review.reading import READING_CHOICES_SEND_BACK, Finding, Priority
 from ...sessions.model import STAGE, WORK, Session, SessionKind
-from ...text.cleaning import only_seen, shorten
+from ...text.cleaning import count, only_seen, shorten
 from .. import forms, machine
 from ..machine import Effect, Word
 from ..model import MENDS, STARTS, Escalation, is_told
@@ -115,14 +115,18 @@ def decisions(found: Escalation) -> str:
     return f'Decide it: nobrakes resolve {found.id} {flags} --note "…"'
 
 
+_NEXT = {Status.NEEDS_TESTS: "a Test Writer", Status.NEEDS_DOER: "a Doer", Status.NEEDS_REVIEW: "the Reviewer"}
+
+
 def then(store: "Store", decided: Escalation) -> str:
     """What became of the bead, to go on a sentence with: one that several escalations stop waits for the last."""
     if decided.bead is None:
         return ""
     others = [str(e.id) for e in store.escalations(bead=decided.bead)]
     if others and store.bead(decided.bead).status is Status.ESCALATED:
-        return f"; {decided.bead} still waits for {', '.join(others)}"
-    return f"; {decided.bead} is {store.bead(decided.bead).status.value}"
+        return f"; '{decided.bead}' still waits for {count(len(others), 'escalation')}: {', '.join(others)}"
+    status = store.bead(decided.bead).status
+    return f"; '{decided.bead}' {f'goes to {_NEXT[status]}' if status in _NEXT else f'is {status.value}'}"
 
 
 def give(store: "Store", session: Session, answer: str) -> dict[str, int]:

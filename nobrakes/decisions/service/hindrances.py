@@ -102,11 +102,9 @@ def missing(command: str, directory: str, where: Where) -> str:
         if program is None:
             continue
         if os.path.sep in program:
-            if not os.path.isabs(program) and not where.has(os.path.join(folder, program)):
-                return f"{program} is not there"
-            if os.path.isabs(program) and not os.path.exists(program):
-                return f"{program} is not there"
             found = program if os.path.isabs(program) else None
+            if not (os.path.exists(program) if found else where.has(os.path.join(folder, program))):
+                return f"{program} does not exist"
         else:
             found = shutil.which(program, path=where.environment.get("PATH", os.defpath))
             if found is None:
@@ -156,7 +154,7 @@ def _of_interpreter(name: str, found: str | None, given: list[str], folder: str,
         script = given[0]
         is_plain = _SCRIPT.fullmatch(script) and not set(script) & set("$`*?~{") and not os.path.isabs(script)
         if is_plain and not where.has(os.path.join(folder, script)):
-            return f"{script} is not there"
+            return f"{script} does not exist"
     return ""
 
 
@@ -200,7 +198,7 @@ def of_config(misconfigured: str) -> Iterator[Hindrance]:
     if misconfigured:
         yield Hindrance(
             Kind.CONFIG,
-            "config.toml is wrong, and nothing is started with it",
+            "config.toml is not valid, so nothing is started",
             misconfigured,
             ("nobrakes config --check",),
             f"mend {CONFIG}",
@@ -213,9 +211,9 @@ def of_no_check(config: "Config") -> Iterator[Hindrance]:
         yield Hindrance(
             Kind.NO_CHECK,
             "no check is configured: nothing can be merged",
-            "only beads marked --scaffolding or of type repair start",
+            "until then, only beads of type repair or marked --scaffolding start",
             ("nobrakes config --check", "nobrakes run"),
-            f"name the command of your tests under [[checks]] in {CONFIG}",
+            f"set the command of your tests under [[checks]] in {CONFIG}",
             refuses=True,
         )
 
@@ -235,9 +233,9 @@ def of_checks(config: "Config", paths: Paths, here: Here) -> Iterator[Hindrance]
         yield Hindrance(
             Kind.NO_RUNNER,
             f"{what} cannot run: {lacking}",
-            f"its command is `{command}`" + (" (the setup may bring it in)" if by_setup else ""),
+            f"its command is `{command}`" + (" (`setup` may install it)" if by_setup else ""),
             ("nobrakes init --trial", "nobrakes run"),
-            f"install it, name what brings it in as `setup`, or mend {place}",
+            f"install it, add the install command as `setup`, or fix {place}",
             refuses=not by_setup,
         )
 
@@ -254,27 +252,26 @@ def of_agent(name: str, config: "Config", here: Here) -> Hindrance | None:
     """Why this agent cannot be started from here; None: nothing can be seen that speaks against it."""
     from ...agents.registry import ADAPTERS
 
-    cure, commands = f"install it, or name another agent under [agents] in {CONFIG}", ("nobrakes doctor",)
+    cure, commands = f"install it, or choose another agent under [agents] in {CONFIG}", ("nobrakes doctor",)
     if name not in ADAPTERS:
         known = ", ".join(sorted(ADAPTERS))
         what = f"there is no agent '{name[:40]}'; known: {known}"
         return Hindrance(
-            Kind.NO_AGENT, what, "", ("nobrakes config --check",), f"name another under [agents] in {CONFIG}"
+            Kind.NO_AGENT, what, "", ("nobrakes config --check",), f"choose another one under [agents] in {CONFIG}"
         )
     extra = extras.OF_AGENTS.get(name, "")
     if extra and not extras.is_there(extra):
         what = f"the agent {name} needs the extra `{extra}`, which is not installed"
-        cure = f"install it, or name another agent under [agents] in {CONFIG}"
         return Hindrance(Kind.NO_AGENT, what, "", (extras.command(extra),), cure, refuses=True)
     command = config.agents.command(name)
     if not command:
         what = f"the agent {name} has no command: agents.{name}.command is empty"
         line = f"nobrakes config set agents.{name}.command 'my-agent --its-options'"
-        return Hindrance(Kind.NO_AGENT, what, "", (line,), f"name the command that is the agent in {CONFIG}")
+        return Hindrance(Kind.NO_AGENT, what, "", (line,), f"set the command that starts the agent in {CONFIG}")
     if shutil.which(command[0], path=here.environment.get("PATH", os.defpath)) is None:
         what = f"the agent {name} is not installed: `{command[0]}` is not on PATH"
         if name in INSTALL and command[0] == name:
-            cure = f"install it (`{INSTALL[name]}`), or name another agent under [agents] in {CONFIG}"
+            cure = f"install it (`{INSTALL[name]}`), or choose another agent under [agents] in {CONFIG}"
         return Hindrance(Kind.NO_AGENT, what, "", commands, cure)
     if os.path.basename(command[0]) != name:
         return None  # a person's own command may bring its login along
@@ -288,13 +285,10 @@ def of_agent(name: str, config: "Config", here: Here) -> Hindrance | None:
 
 
 def _logged_out(name: str, login: "Login") -> Hindrance:
-    shows = (
-        f"none of {', '.join(login.variables)} is set"
-        if len(login.variables) > 1
-        else f"{login.variables[0]} is not set"
-    )
-    files = "".join(f", and {path} is not there" for path in login.files)
-    return Hindrance(Kind.NO_LOGIN, f"nobody is logged in with the agent {name}", f"{shows}{files}", (login.command,))
+    keys = login.variables
+    shows = f"none of {', '.join(keys)} is set" if len(keys) > 1 else f"{keys[0]} is not set"
+    files = "".join(f", and {path} does not exist" for path in login.files)
+    return Hindrance(Kind.NO_LOGIN, f"you are not logged in to {name}", f"{shows}{files}", (login.command,))
 
 
 def of_closure(config: "Config", here: Here) -> Iterator[Hindrance]:
@@ -304,7 +298,7 @@ def of_closure(config: "Config", here: Here) -> Iterator[Hindrance]:
     except MachineShort as error:
         said = str(error)
     if said:
-        cure = f'mend that, or let `sandbox.mode` and `sandbox.wall` be "auto" in {CONFIG}'
+        cure = f'fix the cause, or set `sandbox.mode` and `sandbox.wall` to "auto" in {CONFIG}'
         yield Hindrance(Kind.NO_SANDBOX, said, "", ("nobrakes doctor",), cure, refuses=True)
 
 
@@ -312,10 +306,10 @@ def _closure(config: "Config", here: Here) -> str:
     mode, wall = config.sandbox.mode, config.sandbox.wall
     if mode == "bubblewrap":
         trouble = here.sandbox_trouble()
-        return f"nothing is started without a sandbox, and bubblewrap does not work here: {trouble}" if trouble else ""
+        return f"your settings require a sandbox, and bubblewrap does not work here: {trouble}" if trouble else ""
     if wall == "landlock" and (mode == "none" or here.sandbox_trouble()):
         trouble = here.wall_trouble()
-        return f"nothing is started without a wall, and Landlock does not work here: {trouble}" if trouble else ""
+        return f"your settings require a wall, and Landlock does not work here: {trouble}" if trouble else ""
     return ""
 
 
@@ -353,7 +347,7 @@ def of_roles(config: "Config", here: Here, wanted: "tuple[tuple[bool, str], ...]
 # What of the facts keeps work from going on: switches, limits, main, questions, and beads that stand still.
 
 FROZEN = "frozen"
-MEND = 'nobrakes add "Mend main" --type repair --no-tests'
+MEND = 'nobrakes add "Fix main" --type repair --no-tests'
 OF_A_RUN: tuple[str, ...] = ("nobrakes run",)
 STARTS_WORK = (*OF_A_RUN, "nobrakes daemon start")
 """Refused while a daemon works: never named then."""
@@ -398,16 +392,16 @@ def of_daemon(store: "Store", pid: int | None) -> Iterator[Hindrance]:
     if dead is not None:
         yield Hindrance(
             Kind.DAEMON_DEAD,
-            f"the daemon is dead (it was process {dead}), and it was not stopped",
-            "what it said last is at the end of .nobrakes/daemon.log; its agents' work is taken up again",
+            f"the daemon (process {dead}) crashed or was killed",
+            "see the end of .nobrakes/daemon.log; restart the daemon to resume its agents' work",
             ("nobrakes daemon start", "nobrakes daemon stop"),
         )
     elif store.setting(RUN_SINCE) is not None:
         process = since.data.get("pid")
         yield Hindrance(
             Kind.RUN_CUT_OFF,
-            "the last run was cut off" + (f" (it was process {process})" if process else ""),
-            "it did not end in order; the next one goes on where it was",
+            "the last run was interrupted" + (f" (it was process {process})" if process else ""),
+            "the next run resumes its work",
             ("nobrakes run",),
         )
 
@@ -425,12 +419,12 @@ def of_main(store: "Store", waiting: list[Escalation], runs: bool) -> Iterator[H
         what = f"main cannot be checked ({cannot})" if cannot else "main is red"
         yield Hindrance(
             Kind.MAIN_RED,
-            f"frozen: {what} at {tip[:12]}, nothing is merged until it {'can be' if cannot else 'is green'}",
+            f"frozen: {what} at {tip[:12]}, no work is merged until it {'can be' if cannot else 'is green'}",
             _said(red) if red else "",
             (*shown_by, MEND, "nobrakes run"),
-            "mend the checks, their set-up (`setup`), or what they need"
+            "fix the check's `command` or `setup` in .nobrakes/config.toml, or install the missing program"
             if broken
-            else "mend main yourself and commit, or let an agent do it",
+            else "fix main yourself and commit, or let an agent fix it",
             number=red.id if red else None,
         )
     elif red is not None:
@@ -441,7 +435,7 @@ def of_main(store: "Store", waiting: list[Escalation], runs: bool) -> Iterator[H
             broken.title,
             _said(broken),
             (f"nobrakes escalation {broken.id}", "nobrakes init --trial", "nobrakes run"),
-            "mend the checks, or what they need",
+            "fix the check's `command` or `setup` in .nobrakes/config.toml, or install the missing program",
             number=broken.id,
         )
 
@@ -457,8 +451,13 @@ def _said(one: Escalation) -> str:
             failing = ", ".join(row.get("failing") or ())
             last = str(row.get("tail") or "").strip().splitlines()[-1:]
             found.append(": ".join([f"{row.get('name')}: {row.get('reason')}", *([failing] if failing else last)]))
-    text = "; ".join(found) or "; ".join(line.strip() for line in one.detail.splitlines() if line.strip())
+    text = "; ".join(found) or _joined(one.detail)
     return shorten(text, _WHY)
+
+
+def _joined(text: str) -> str:
+    """The lines of a text on one line."""
+    return "; ".join(line.strip() for line in text.splitlines() if line.strip()).replace(":; ", ": ")
 
 
 def of_questions(waiting: list[Escalation]) -> Iterator[Hindrance]:
@@ -470,12 +469,11 @@ def _escalated(one: Escalation) -> Hindrance:
     kind = one.type.value.replace("_", " ")
     about = f" on {one.bead}" if one.bead else ""
     behind = f"{count(one.behind, 'bead waits', 'beads wait')} behind it" if one.behind else ""
-    reason = "; ".join(line.strip() for line in one.detail.splitlines() if line.strip())
     is_said = one.title == f"{one.bead}: {kind}"
     return Hindrance(
         Kind.ESCALATION,
         f"escalation {one.id}, {kind}{about}" + ("" if is_said else f": {one.title}"),
-        "; ".join(part for part in (shorten(reason, _WHY_OF_ONE), behind) if part),
+        "; ".join(part for part in (shorten(_joined(one.detail), _WHY_OF_ONE), behind) if part),
         (f"nobrakes escalation {one.id}",),
         beads=(one.bead,) if one.bead else (),
         number=one.id,
@@ -483,8 +481,8 @@ def _escalated(one: Escalation) -> Hindrance:
 
 
 _STANDS: Mapping[State, str] = {
-    State.ERROR: "does not go on",
-    State.EXPIRED: "has expired: nothing was said for too long",
+    State.ERROR: "stopped with an error",
+    State.EXPIRED: "has expired: no message for too long",
     State.PAUSED: "is paused",
 }
 
@@ -507,10 +505,9 @@ def of_merges(store: "Store", daemon: bool) -> Iterator[Hindrance]:
         journal = Journal.of(one.data)
         if journal.waiting:
             until = journal.waiting_until or None
-            what = f"{one.bead} waits to be merged: {journal.waiting}"
-            why = "it is looked at again by itself" if until else ""
-            commands = () if daemon else OF_A_RUN
-            yield Hindrance(Kind.MERGE_WAITS, what, why, commands, until=until, beads=(one.bead,))
+            what = f"'{one.bead}' waits to be merged: {journal.waiting}"
+            why = "nobrakes tries again by itself" if until else ""
+            yield Hindrance(Kind.MERGE_WAITS, what, why, () if daemon else OF_A_RUN, until=until, beads=(one.bead,))
 
 
 def of_drafts(store: "Store", config: "Config") -> Iterator[Hindrance]:
@@ -530,32 +527,32 @@ def of_beads(store: "Store", found: Standstill, daemon: bool) -> Iterator[Hindra
     for bead, blocker in found.cancelled_blockers:
         yield Hindrance(
             Kind.CANCELLED_BLOCKER,
-            f"{bead} waits for {blocker}, which is cancelled: that will never be done",
-            "a bead waits until what it depends on is done",
+            f"'{bead}' can never start: it depends on '{blocker}', which is cancelled",
+            "remove the dependency, or reopen the cancelled bead",
             (f"nobrakes undepend {bead} {blocker}", f"nobrakes reopen {blocker}"),
             beads=(bead,),
         )
     for bead, epic in found.cancelled_parents:
         yield Hindrance(
             Kind.CANCELLED_PARENT,
-            f"{bead} belongs to {epic}, which is cancelled",
-            "nothing of a cancelled epic is started",
+            f"'{bead}' cannot start: its epic '{epic}' is cancelled",
+            "no bead of a cancelled epic starts",
             (f'nobrakes edit {bead} --epic ""', f"nobrakes reopen {epic}"),
             beads=(bead,),
         )
     for node in found.held:
         words = ("hand-in", "retry") if is_with_person(node.held) else ("release",)
         typed = tuple(f"nobrakes {word} {node.id}" for word in words)
-        yield Hindrance(Kind.HELD, f"{node.id} is held: {node.held}", "", typed, beads=(node.id,))
+        yield Hindrance(Kind.HELD, f"'{node.id}' is held: {node.held}", "", typed, beads=(node.id,))
     for epic in found.empty_epics:
         yield Hindrance(
-            Kind.EMPTY_EPIC, f"epic {epic} has no bead, so it is never done", "", ("nobrakes shape",), beads=(epic,)
+            Kind.EMPTY_EPIC, f"epic '{epic}' has no beads, so it never ends", "", ("nobrakes shape",), beads=(epic,)
         )
     for node in found.deferred:
-        commands = (f"nobrakes defer {node.id} now",)
-        yield Hindrance(Kind.DEFERRED, f"{node.id} is deferred", "", commands, until=node.defer_until, beads=(node.id,))
+        what, typed = f"'{node.id}' is deferred", (f"nobrakes defer {node.id} now",)
+        yield Hindrance(Kind.DEFERRED, what, "", typed, until=node.defer_until, beads=(node.id,))
     for node in found.resting:
-        what, why = f"{node.id} waits before its next attempt", f"{_last(store, node.id)}it goes on by itself"
+        what, why = f"'{node.id}' waits before its next attempt", f"{_last(store, node.id)}it then starts by itself"
         then = () if daemon else OF_A_RUN
         yield Hindrance(Kind.RETRY, what, why, then, until=node.retry_at, beads=(node.id,))
 

@@ -616,7 +616,7 @@ class Trial:
         """Which beads may be started now; asked once a turn."""
         if not self.ports.config().checks:
             self._tell(
-                "no check", "No check is configured, so only beads marked --scaffolding or of type repair start."
+                "no check", "No check is configured, so only beads of type repair or marked --scaffolding start."
             )
             return Starts.SCAFFOLDING
         if self._is_open and self.ports.store.setting(BROKEN) is None:

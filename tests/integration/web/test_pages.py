@@ -100,8 +100,8 @@ def test_what_stands_in_the_way_is_the_same_list_everywhere(site, repository, ca
     assert all(one["what"] in said for one in told if one["kind"] != "no_check")
     config.write_text("main = 3\n")
     assert (
-        "config.toml is wrong" in site.get("/r/shop/").text
-        and "config.toml is wrong" in site.get("/r/shop/breaker").text
+        "config.toml is not valid" in site.get("/r/shop/").text
+        and "config.toml is not valid" in site.get("/r/shop/breaker").text
     )
 
 

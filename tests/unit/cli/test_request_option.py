@@ -58,7 +58,7 @@ def test_inside_a_run_nobody_takes_another_name(run: Run, monkeypatch: pytest.Mo
     monkeypatch.setenv("NOBRAKES_RUN", "7-agent")
     monkeypatch.setenv("NOBRAKES_ACTOR", "boss")
     code, _, err = run("hold", "b1", "--reason", "x", "--as", "boss")
-    assert code == 17 and "another name" in err
+    assert code == 17 and "cannot use `--as`" in err
     run("hold", "b1", "--reason", "x")
     assert actors(run)[-1] == "keyboard"
 

@@ -265,7 +265,7 @@ def test_labels_may_have_colons_beside_an_option_that_asks_for_a_reason() -> Non
             forms.judge(found, typed)
     with pytest.raises(UsageError, match="'accept: the risk' is recommended, and needs a person's reason"):
         forms.form(values | {"recommended": ["Accept: the risk"]})
-    with pytest.raises(UsageError, match="'No: never' reads as 'no' with a reason"):
+    with pytest.raises(UsageError, match="the label 'No: never' could also mean option 'no' with a reason"):
         forms.form(values | {"options": [*labels, {"label": "No: never"}]})
 
 

@@ -156,7 +156,7 @@ def test_what_waits_for_ever_and_empty_epics(patient):
     beads.cancel(store, "a", "no", "me")
     beads.add(store, "E", id="e", type="epic", draft=False)
     problems = found(patient)
-    assert "b waits for a, which is cancelled" in problems["blocked"].text
+    assert "depends on 'a', which is cancelled" in problems["blocked"].text
     assert "epic e has no bead" in problems["epic"].text
 
 
