@@ -85,12 +85,12 @@ def listed(found: "Sequence[Asked]", now: float, screen: Screen) -> str:
     ]
     lines = table(("N", "P", "AGE", "BEHIND", "BEAD"), rows, screen).splitlines()
     if not lines:
-        return "nothing waits for your decision"
+        return "no escalation waits for your decision"
     out = [lines[0]]
     for line, one in zip(lines[1:], found, strict=True):
         why = f"{'decided: ' if one.resolved_at is not None else ''}{kind(one)}: {one_line(one.title)}"
         out += [line, f"      {cut(why, screen.width - 6)}"]
-    return "\n".join([*out, "", "nobrakes escalation N shows one, with what you can do about it"])
+    return "\n".join([*out, "", "to see one, and your choices: nobrakes escalation N"])
 
 
 def kind(found: "Asked | DecisionView") -> str:
@@ -129,7 +129,7 @@ class _Page(TextLayout):
         out = [self.screen.paint(title, "bold"), f"  asked {age(now - found.created_at)} ago, {waits}"]
         if found.others:
             numbers = ", ".join(map(str, found.others))
-            out.append(f"  the bead also waits for escalation {numbers}: it goes on when all are decided")
+            out.append(f"  the bead also waits for escalation {numbers}: it continues when all are decided")
         return out
 
     def what_happened(self, found: "DecisionView") -> list[str]:
@@ -151,7 +151,7 @@ class _Page(TextLayout):
             read = "" if found.read_at is None else ", and an agent acts by it"
             out += ["", f"answer{read}:", *self.wrapped(one_line(found.answer), "  ")]
             if found.read_at is None and found.resolved_at is not None:
-                out.append(f"Take it back, until an agent reads it: nobrakes answer {found.id} --take-back")
+                out.append(f"To withdraw it, until an agent reads it: nobrakes answer {found.id} --take-back")
         if found.resolved_at is not None:
             out += ["", f"resolved {spoken(found.resolved_at)}: {one_line(found.resolution)}"]
         return out
@@ -169,7 +169,7 @@ class _Page(TextLayout):
 
     def choice(self, choice: "Choice") -> list[str]:
         mark = " (recommended)" if choice.is_recommended and choice.how == "answer" else ""
-        mark = " (the usual way)" if choice.is_recommended and not mark else mark
+        mark = " (default)" if choice.is_recommended and not mark else mark
         label = f"  {self.screen.paint(one_line(choice.command), 'cyan')}"
         out = [f"{label}  # {one_line(choice.label)}{mark}"]
         word = "means: " if choice.how == "answer" and choice.value else ""
@@ -336,7 +336,7 @@ Number = Annotated[int, Argument(metavar="N", help="The escalation's number.")]
 
 
 def escalations(
-    all: Annotated[bool, Option("--all", help="The resolved ones too.")] = False,
+    all: Annotated[bool, Option("--all", help="Include resolved ones.")] = False,
     user: UserPlace = False,
 ) -> Output:
     """What waits for a decision: the urgent first, then that for which most beads wait."""
@@ -363,7 +363,7 @@ def _others(app: "App") -> "Hindrances":
 
 def escalation(
     number: Number,
-    all: Annotated[bool, Option("--all", help="Everything, however long it is.")] = False,
+    all: Annotated[bool, Option("--all", help="Show everything in full.")] = False,
     user: UserPlace = False,
 ) -> Output:
     """One escalation: what happened, what you can do and what each costs, what was tried, and what it is about."""
@@ -381,7 +381,7 @@ def answer(
         str | None, Argument(help="The answer: an option's number or label, or a text; '-' reads it from stdin.")
     ] = None,
     recommended: Annotated[bool, Option("--recommended", help="What the agent recommends.")] = False,
-    take_back: Annotated[bool, Option("--take-back", help="Take the answer back that no agent has read.")] = False,
+    take_back: Annotated[bool, Option("--take-back", help="Withdraw the answer, if no agent has read it yet.")] = False,
     user: UserPlace = False,
 ) -> Output:
     """Answer a question. Its bead goes on, and the answer is in the next prompt.
@@ -392,13 +392,13 @@ def answer(
 
     if (text is not None) + recommended + take_back != 1:
         raise UsageError(
-            f"say how to answer escalation {number}, in one way",
+            f"choose one way to answer escalation {number}",
             f"Give the answer, --recommended or --take-back; `nobrakes escalation {number}` shows the question.",
         )
     with opened_or_home(user) as app:
         if take_back:
             found = desk.take_back(app.store, number, actor=actor(), paths=app.paths)
-            done = "is open again: its answer was taken back"
+            done = "is open again: its answer was withdrawn"
         else:
             words = sys.stdin.read() if text == "-" else text or ""
             found = desk.answer(app.store, number, words, actor(), app.paths, recommended)
@@ -411,13 +411,13 @@ def answer(
 def resolve(
     number: Number,
     approve: Annotated[
-        bool, Option("--approve", help="The agent's plan, or the change of the checks, is good.")
+        bool, Option("--approve", help="Approve the agent's plan, the change of the checks, or the merge.")
     ] = False,
-    add: Annotated[bool, Option("--add", help="Make a draft of what the agent suggests.")] = False,
-    retry: Annotated[bool, Option("--retry", help="Let an agent try again, with a clean count.")] = False,
-    cancel: Annotated[bool, Option("--cancel", help="Give the bead up.")] = False,
-    done: Annotated[bool, Option("--done", help="The bead was done by hand.")] = False,
-    dismiss: Annotated[bool, Option("--dismiss", help="Nothing is to be done about it.")] = False,
+    add: Annotated[bool, Option("--add", help="Create a draft from the agent's suggestion.")] = False,
+    retry: Annotated[bool, Option("--retry", help="Let an agent try again; failures count from zero.")] = False,
+    cancel: Annotated[bool, Option("--cancel", help="Cancel the bead.")] = False,
+    done: Annotated[bool, Option("--done", help="Mark the bead as done by hand.")] = False,
+    dismiss: Annotated[bool, Option("--dismiss", help="Close it without any action.")] = False,
     note: Annotated[str, Option("--note", "-m", help="Why; the next attempt reads it.")] = "",
     user: UserPlace = False,
 ) -> Output:
@@ -436,6 +436,6 @@ def resolve(
         then = desk.then(app.store, found)
         live = approval(app.store, app.config.forge.rules())[0] if add else ""
     if add:
-        then = f": {found.resolution.partition(':')[0]}, a draft; drafts wait for your yes: {live}"
+        then = f": {found.resolution.partition(':')[0]}, a draft; to approve it: {live}"
         return said(plain(found), f"escalation {number} is resolved{then}")
     return said(plain(found), f"escalation {number} is resolved: {chosen[0]}{then}")

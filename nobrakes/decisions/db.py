@@ -365,27 +365,27 @@ def take_back(db: Database, number: int, actor: str) -> Escalation:
 def _refuse_what_is_past(db: Database, row: Any) -> None:
     number = row["id"]
     if row["resolved_at"] is None:
-        raise NotAllowed(f"escalation {number} has no answer to take back", "It is open: answer it.")
+        raise NotAllowed(f"escalation {number} has no answer to withdraw", "It is open: answer it.")
     if row["answer"] is None:
         why = "it was decided without an answer, or its bead was"
-        raise NotAllowed(f"escalation {number} has no answer to take back: {why}")
+        raise NotAllowed(f"escalation {number} has no answer to withdraw: {why}")
     if row["read_at"] is not None:
         raise _is_read(db, row)
     if row["session"] is not None and sessions_db.get_session(db, row["session"]).state is State.ENDED:
         raise NotAllowed(
-            f"the answer to escalation {number} is past: session {row['session']}, which asked, has ended",
+            f"the answer to escalation {number} cannot be withdrawn: session {row['session']}, which asked, has ended",
             f"`nobrakes session show {row['session']}` shows what was said in it.",
         )
     same = db.maybe("SELECT id FROM escalations WHERE fingerprint = ? AND resolved_at IS NULL", (row["fingerprint"],))
     if same is not None:
-        raise NotAllowed(f"the same is asked again since, as escalation {same[0]}", "Answer that one.")
+        raise NotAllowed(f"the agent asked the same again, as escalation {same[0]}", "Answer that one.")
     if row["bead"] is None:
         return
     bead = whole_bead(db, row["bead"])
     if bead.status in CLOSED or bead.status is Status.REVIEWING:
         raise NotAllowed(
-            f"the answer to escalation {number} is past: bead {bead.id} is {bead.status.value}",
-            f"`nobrakes history {bead.id}` tells what happened since.",
+            f"the answer to escalation {number} cannot be withdrawn: bead {bead.id} is {bead.status.value}",
+            f"`nobrakes history {bead.id}` shows what happened since.",
         )
     moves.refuse_while_it_lands(db, bead.id, bead.status)
 
@@ -397,7 +397,7 @@ def _is_read(db: Database, row: Any) -> NotAllowed:
     since = datetime.fromtimestamp(row["read_at"], UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     return NotAllowed(
         f"too late: {found[0] if found else 'an agent'} acts by the answer to escalation {row['id']} since {since}",
-        f"Add what is to be different to the bead: `nobrakes edit {row['bead']} --notes …`." if row["bead"] else "",
+        f"Add the change to the bead's notes: `nobrakes edit {row['bead']} --notes …`." if row["bead"] else "",
     )
 
 

@@ -73,11 +73,11 @@ class Form:
 def form(values: "Any") -> Form:
     """The form that these JSON values say."""
     if not isinstance(values, dict):
-        raise _wrong("the form is no JSON object", f"It has: {', '.join(_FIELDS)}.")
+        raise _wrong("the form is not a JSON object", f"It has: {', '.join(_FIELDS)}.")
     _known(values, _FIELDS, "a form")
     kind = values.get("kind")
     if kind not in KINDS:
-        raise _wrong(f"'{_shown(kind)}' is no kind of question", f"Use one of: {', '.join(KINDS)}.")
+        raise _wrong(f"'{_shown(kind)}' is not a kind of question", f"Use one of: {', '.join(KINDS)}.")
     options = tuple(_option(one) for one in _list(values, "options"))
     _judge_options(kind, options)
     required = values.get("required", True)
@@ -152,7 +152,7 @@ def question(title: str, values: "Mapping[str, Any] | None") -> str:
 
 def _option(values: "Any") -> Option:
     if not isinstance(values, dict):
-        raise _wrong("an option is no JSON object", "It has a label, what it means and what it costs.")
+        raise _wrong("an option is not a JSON object", "It has a label, what it means and what it costs.")
     _known(values, ("costs", "label", "means", "rest", "why"), "an option")
     why, rest = values.get("why", False), values.get("rest", False)
     if not isinstance(why, bool) or not isinstance(rest, bool) or (rest and not why):
@@ -178,7 +178,7 @@ def _judge_options(kind: str, options: "tuple[Option, ...]") -> None:
     if kind != "radio" and any(option.why for option in options):
         raise _wrong(f"an option of a {kind} question asks for no reason", "Use radio.")
     if sum(option.rest for option in options) > 1:
-        raise _wrong("any other words are the reason of one option alone", "Leave `rest` out of the others.")
+        raise _wrong("only one option can take any other words as its reason", "Leave `rest` out of the others.")
     for why in (option.label for option in options if option.why):
         other = next((option.label for option in options if _behind(why, option.label) is not None), None)
         if other is not None:
@@ -201,13 +201,13 @@ def _recommended(found: Form, given: "list[Any]") -> "tuple[str, ...]":
     chosen = [_called(found.labels(), _one_line(one)) for one in given]
     if None in chosen:
         raise _wrong(
-            f"'{_shown(given[chosen.index(None)])}' is recommended, and is no option", f"Options are: {_listed(found)}."
+            f"the recommended '{_shown(given[chosen.index(None)])}' is not an option", f"Options are: {_listed(found)}."
         )
     if len(chosen) > 1 and found.kind != "checkbox":
         raise _wrong("more than one option is recommended", "Recommend one, or let several be chosen (checkbox).")
     needing = next((one.label for one in found.options if one.why and one.label in chosen), None)
     if needing is not None:
-        raise _wrong(f"'{needing}' is recommended, and needs a person's reason", "Recommend another option, or none.")
+        raise _wrong(f"'{needing}' is recommended, but needs a person's reason", "Recommend another option, or none.")
     return tuple(label for label in found.labels() if label in chosen)
 
 
@@ -256,9 +256,9 @@ def typed_as(found: Form, label: str) -> str:
 
 def _as_recommended(found: Form, typed: str) -> "Any":
     if typed:
-        raise _wrong("an answer was given, and the recommended one was asked for", "Give one of the two.")
+        raise _wrong("an answer and the recommended answer were both given", "Give one of the two.")
     if not found.recommended:
-        raise _wrong("the question recommends nothing", _choices(found))
+        raise _wrong("the question has no recommended answer", _choices(found))
     if found.kind == "checkbox":
         return list(found.recommended)
     return found.recommended[0] == "yes" if found.kind == "yes_no" else found.recommended[0]
@@ -285,7 +285,7 @@ def _one(found: Form, typed: str) -> str:
 
 def _without_reason(chosen: str, with_reason: "list[str]") -> str:
     if chosen in with_reason:
-        raise _wrong(f"'{chosen}' needs a reason, which is kept", f'Write it as "{chosen}: REASON".')
+        raise _wrong(f"'{chosen}' needs a reason, which is stored", f'Write it as "{chosen}: REASON".')
     return chosen
 
 
@@ -314,7 +314,7 @@ def _plain(found: Form, typed: str) -> str:
     begun = _named(found, typed)
     if len(begun) == 1:
         return begun[0]
-    what = f"'{_shown(typed)}' could be {', '.join(begun)}" if begun else f"'{_shown(typed)}' is no option"
+    what = f"'{_shown(typed)}' could be {', '.join(begun)}" if begun else f"'{_shown(typed)}' is not an option"
     raise _wrong(what, _choices(found))
 
 
@@ -414,8 +414,8 @@ GUIDE = "give guidance"
 PAUSE = "pause the bead"
 MAX_BLOCKER_OPTIONS = MAX_OPTIONS - 2
 OWN: "tuple[Mapping[str, Any], ...]" = (
-    {"label": GUIDE, "means": "an agent goes on where this one is, with your words", "why": True, "rest": True},
-    {"label": PAUSE, "means": "no agent begins on it before you release it"},
+    {"label": GUIDE, "means": "an agent continues from here with your words", "why": True, "rest": True},
+    {"label": PAUSE, "means": "no agent works on it before you release it"},
 )
 
 

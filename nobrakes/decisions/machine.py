@@ -30,9 +30,9 @@ class About(StrEnum):
     """What is asked about."""
 
     BEAD = "a bead"
-    EPIC = "an epic that is merged as a whole"
+    EPIC = "an epic that is merged as one"
     TESTS = "a bead whose Test Writer changed the checks"
-    CONTRACT = "a bead that brings a contract"
+    CONTRACT = "a bead that adds or changes the checks"
     SESSION = "a session"
     AGENT = "an agent that does not start"
     MACHINE = "no single bead"
@@ -41,18 +41,18 @@ class About(StrEnum):
 class Effect(StrEnum):
     """What is done, in one transaction with the end of the question."""
 
-    ANSWER = "whoever asked goes on with the words"
-    BACK = "the question ends; its bead goes back to where it was, with its failures forgiven and your note"
-    HAND_BACK = "the bead goes back to where it was, with your note; a person's own work is held for that person"
-    TO_TESTS = "the bead goes back to a Test Writer, with its failures forgiven and your note"
-    MEND = "a bead of the epic mends what was found or what your note says; without either its review begins again"
-    GO_ON = "the review of this very commit goes on"
-    AFTER_TESTS = "a Doer begins with these tests, or the review of this very commit goes on"
-    READ_AGAIN = "the review begins again, and the work is reviewed again"
-    DRAFTS = "each P2 becomes a draft; where there is a P1 the work goes back, else the review goes on"
-    END = "the question is closed; what it stopped goes on"
-    WORK = "the session works by its plan"
-    OPEN_GATE = "the agent is tried again at once"
+    ANSWER = "the agent that asked continues with your words"
+    BACK = "the escalation closes; its bead is retried with your note, and its failure count starts at zero"
+    HAND_BACK = "the bead is retried with your note; a bead that a person works on is held for that person"
+    TO_TESTS = "the bead goes to a Test Writer with your note, and its failure count starts at zero"
+    MEND = "a new bead of the epic fixes the findings or what your note says; without either, the review starts again"
+    GO_ON = "the review of exactly this commit continues"
+    AFTER_TESTS = "a Doer begins with these tests, or the review of exactly this commit continues"
+    READ_AGAIN = "the review starts again from the beginning"
+    DRAFTS = "each P2 becomes a draft; if there is a P1 the work goes back, else the review continues"
+    END = "the escalation closes, and the work that it stopped continues"
+    WORK = "the session works according to its plan"
+    OPEN_GATE = "the agent is tried again now"
     DRAFT = "the suggestion becomes a draft"
     DONE = "the bead is done"
     CANCEL = "the bead is cancelled"
@@ -76,25 +76,25 @@ Row = Mapping[About, Way]
 Rows = Mapping[Word, Row]
 
 _BACK = Way(Effect.BACK, "Try again", "{back}", "{back_costs}")
-_WHOLE = Way(Effect.BACK, "Try again", "The review of the whole begins again; no agent is started.")
-_LOOK = Way(Effect.BACK, "Look again", "The question is closed, and main is looked at again.", "A run of all checks.")
+_WHOLE = Way(Effect.BACK, "Try again", "The review of the epic starts again; no agent starts.")
+_LOOK = Way(Effect.BACK, "Look again", "The escalation closes, and main is checked again.", "A run of all checks.")
 _DONE = Way(
     Effect.DONE,
-    "It is done by hand",
-    "The bead counts as done; nothing is merged and nothing is checked. {may_start}",
-    "What is only on its branch does not reach main: bring it there yourself first. The branch is archived.",
+    "Mark it as done",
+    "The bead counts as done, without a merge and without a check. {may_start}",
+    "Work that is only on its branch does not reach main: merge it yourself first. The branch is archived.",
 )
 _CANCEL = Way(
     Effect.CANCEL,
-    "Give the bead up",
-    "No agent works on the bead any more; `nobrakes undo` brings it back.",
-    "Its branch and what was not committed are archived. {stay_blocked}",
+    "Cancel the bead",
+    "No agent works on the bead again. `nobrakes undo` restores it.",
+    "Its branch and its uncommitted files are archived. {stay_blocked}",
 )
-_CLOSE = "Close the question"
+_CLOSE = "Close the escalation"
 _CLOSED: Row = {
-    About.BEAD: Way(Effect.END, _CLOSE, "As `--retry`, but no agent reads your note."),
-    About.SESSION: Way(Effect.END, _CLOSE, "The session reads that nothing is to be done about it, with your note."),
-    About.MACHINE: Way(Effect.END, _CLOSE, "Nothing more than that."),
+    About.BEAD: Way(Effect.END, _CLOSE, "Like `--retry`, but no agent reads your note."),
+    About.SESSION: Way(Effect.END, _CLOSE, "The session gets your note, and that no action is needed."),
+    About.MACHINE: Way(Effect.END, _CLOSE, "No other effect."),
 }
 
 
@@ -133,20 +133,20 @@ _ACCEPTED: Row = {
     About.BEAD: Way(
         Effect.GO_ON,
         _ACCEPT,
-        "The review of this very commit goes on, and it is merged if the checks pass.",
-        "The change is on main then. Another commit asks again.",
+        "The review of exactly this commit continues. It is merged if the checks pass.",
+        "The change reaches main. For another commit you are asked again.",
     ),
     About.CONTRACT: Way(
         Effect.GO_ON,
         _ACCEPT,
-        "The contract is accepted, byte for byte as it is here: this bead is validated by it.",
-        "Once it is merged, everything is validated by it. Another version of it asks again.",
+        "You accept the checks exactly as shown. This bead is checked with them.",
+        "After the merge all work is checked with them. For another version you are asked again.",
     ),
     About.TESTS: Way(
         Effect.AFTER_TESTS,
         _ACCEPT,
-        "The tests stay as they are, and the bead goes on: to a Doer, or to the review of this very commit.",
-        "What bends the runner decides about this bead's checks, and is on main once they pass.",
+        "The tests stay as they are. The bead goes to a Doer, or its review continues with exactly this commit.",
+        "The files that change the test runner apply to this bead's checks, and reach main once these pass.",
     ),
 }
 _MEND = Way(Effect.MEND, "Try again", "{mend}")
@@ -156,7 +156,7 @@ _HELD_UP: Rows = {
             Effect.END,
             _CLOSE,
             "You are not asked again for this cause.",
-            "The merge still waits until that is mended.",
+            "The merge still waits until the problem is fixed.",
         )
     ),
     "cancel": {About.BEAD: _CANCEL},
@@ -174,39 +174,38 @@ TABLE: Mapping[EscalationType, Rows] = {
             (About.BEAD, About.MACHINE),
             Way(
                 Effect.DRAFT,
-                "Make a draft of it",
-                "A draft with the agent's words, quoted, and your note above them; it waits for "
-                "`nobrakes commit-strategy`.",
-                "Nothing before you approve it.",
+                "Create a draft from it",
+                "A draft with your note and the agent's words. It waits for `nobrakes commit-strategy`.",
+                "No cost before you approve it.",
             ),
         ),
-        "dismiss": _everywhere(Way(Effect.END, "Drop the suggestion", "Nothing is done about it.")),
+        "dismiss": _everywhere(Way(Effect.END, "Drop the suggestion", "No further action.")),
     },
     EscalationType.QUESTION: {
         "answer": {
-            About.BEAD: Way(Effect.ANSWER, "Answer", "The bead goes on, and your words are in the next prompt."),
-            About.SESSION: Way(Effect.ANSWER, "Answer", "The session goes on with your words."),
-            About.MACHINE: Way(Effect.ANSWER, "Answer", "What waits for it goes on with your words."),
+            About.BEAD: Way(Effect.ANSWER, "Answer", "The bead continues, with your words in the next prompt."),
+            About.SESSION: Way(Effect.ANSWER, "Answer", "The session continues with your words."),
+            About.MACHINE: Way(Effect.ANSWER, "Answer", "The work that waits continues with your words."),
         },
         **_STOPPED,
         "retry": {
             About.BEAD: replace(_BACK, label="Let the agent decide"),
-            About.MACHINE: Way(Effect.BACK, "Leave it open", "The question is closed without an answer."),
+            About.MACHINE: Way(Effect.BACK, "Leave it open", "The question closes without an answer."),
         },
     },
     EscalationType.PLAN_REVIEW: {
         "approve": {
             About.BEAD: Way(
-                Effect.END, "Approve the plan", "The Doer works by this plan, with your note.", "{next_attempt}"
+                Effect.END, "Approve the plan", "The Doer follows this plan, with your note.", "{next_attempt}"
             ),
             About.SESSION: Way(
                 Effect.WORK,
                 "Approve the plan",
-                "The session works by this plan, with your note.",
-                "What its agent spends. It merges nothing.",
+                "The session follows this plan, with your note.",
+                "The agent's tokens. It cannot merge.",
             ),
         },
-        "answer": _everywhere(Way(Effect.ANSWER, "Have the plan changed", "The agent plans again, with your words.")),
+        "answer": _everywhere(Way(Effect.ANSWER, "Ask for another plan", "The agent plans again, with your words.")),
         "done": {About.BEAD: _DONE},
         "cancel": {About.BEAD: _CANCEL},
     },
@@ -216,15 +215,15 @@ TABLE: Mapping[EscalationType, Rows] = {
         "retry": {
             **_USUALLY_RETRIED["retry"],
             About.AGENT: Way(
-                Effect.OPEN_GATE, "Try again", "What is closed is tried again at once, with one bead.", is_usual=True
+                Effect.OPEN_GATE, "Try again", "The start is tried again now, with one bead.", is_usual=True
             ),
             About.MACHINE: Way(
-                Effect.BACK, "Try again", "It is tried again by itself; you are asked again if it lasts.", is_usual=True
+                Effect.BACK, "Try again", "nobrakes tries again, and asks you if the problem lasts.", is_usual=True
             ),
         },
         "dismiss": {
             **_CLOSED,
-            About.MACHINE: Way(Effect.END, _CLOSE, "Nothing more than that; you are asked again if it lasts."),
+            About.MACHINE: Way(Effect.END, _CLOSE, "No other effect. You are asked again if the problem lasts."),
         },
     },
     EscalationType.CHECKS_CHANGED: _of_a_head(_ACCEPTED, Effect.BACK, _WHOLE),
@@ -234,9 +233,8 @@ TABLE: Mapping[EscalationType, Rows] = {
             About.BEAD: Way(
                 Effect.GO_ON,
                 "Approve the merge",
-                "It is merged, once it passes on {onto} as it is then.",
-                "The change is on {onto} then. Where that has moved and the difference is another, you are asked "
-                "again.",
+                "It is merged, once it passes on the current {onto}.",
+                "The change reaches {onto}. If {onto} moves and the diff changes, you are asked again.",
             )
         },
         Effect.HAND_BACK,
@@ -246,10 +244,9 @@ TABLE: Mapping[EscalationType, Rows] = {
         {
             About.BEAD: Way(
                 Effect.GO_ON,
-                "Go on as it is",
-                "It goes on without a change, once it passes on {onto} as it is then.",
-                "What was found stays in it. Where {onto} has moved and the difference is another one, it is read "
-                "again.",
+                "Continue without changes",
+                "The work continues unchanged, once it passes on the current {onto}.",
+                "The findings stay unfixed. If {onto} moves and the diff changes, the work is reviewed again.",
             )
         },
         Effect.HAND_BACK,
@@ -264,13 +261,13 @@ TABLE: Mapping[EscalationType, Rows] = {
             About.MACHINE: Way(
                 Effect.BACK,
                 "Look again",
-                "main is checked again at once.",
+                "main is checked again now.",
                 "A run of all checks. Merges wait until main is green.",
             ),
         },
         "dismiss": {
             **_CLOSED,
-            About.MACHINE: Way(Effect.END, _CLOSE, "Nothing more than that.", "Merges wait until main is green."),
+            About.MACHINE: Way(Effect.END, _CLOSE, "No other effect.", "Merges wait until main is green."),
         },
     },
     EscalationType.CHECKOUT_BEHIND: _HELD_UP,
@@ -279,12 +276,12 @@ TABLE: Mapping[EscalationType, Rows] = {
     EscalationType.CAP_REACHED: _STOPPED,
     EscalationType.NOBRAKES_FAILED: {
         **_STOPPED,
-        "retry": {About.BEAD: _BACK, About.MACHINE: Way(Effect.BACK, "Look again", "The question is closed.")},
+        "retry": {About.BEAD: _BACK, About.MACHINE: Way(Effect.BACK, "Look again", "The escalation closes.")},
     },
 }
 
 
-BLOCKER, FEATURE, READING = "an agent that cannot go on", "a step of a feature that fails", "what the code review found"
+BLOCKER, FEATURE, READING = "an agent that cannot continue", "a step of a feature that fails", "code review findings"
 OPTIONS: Mapping[str, Mapping[str, Effect]] = {
     BLOCKER: {forms.PAUSE: Effect.REST},
     FEATURE: {
@@ -321,7 +318,7 @@ def ways(found: Escalation, bead: Bead | None = None) -> dict[Word, Way]:
         return {}
     made: dict[Word, Way] = {}
     if found.form is not None and "answer" not in TABLE[found.type]:
-        made["answer"] = Way(Effect.ANSWER, "Answer", "The agent goes on with your words.")
+        made["answer"] = Way(Effect.ANSWER, "Answer", "The agent continues with your words.")
     for word, row in TABLE[found.type].items():
         way = next((row[one] for one in about(found, bead) if one in row), None)
         if way is not None:
@@ -347,41 +344,41 @@ def chosen(found: Escalation, label: str, bead: Bead | None = None) -> Effect | 
 ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.CONFLICT: "The branch and main change the same lines. No agent resolves it for you.",
     EscalationType.CHECKS_CHANGED: "The branch changes a protected file, a protected section of a manifest or a file "
-    "that a check's command names. You see the difference: `--approve` lets the review of this very commit go on, "
+    "that a check's command names. You see the difference: `--approve` continues the review of exactly this commit, "
     "`--retry` sends the work back. "
     "Of a scaffolding bead's contract (`.nobrakes/config.toml`) you approve the very bytes.",
     EscalationType.UNUSUAL_CONTENT: "The branch has names with control, direction or invisible characters, what looks "
     "like a secret key, or clear text of what git keeps through a filter: `--approve` lets the review of this very "
     "commit go on, `--retry` sends the work back.",
-    EscalationType.MERGE_REVIEW: "Everything passed, and the merge waits for your yes: the bead or an epic above "
+    EscalationType.MERGE_REVIEW: "Everything passed, and the merge waits for your approval: the bead or an epic above "
     "it has the label `merge-review`, or `review.approve` is `always`. You see tests and code: `--approve` merges "
-    "them, `--retry` sends them back with your note. The yes counts for this content alone, also on another base.",
+    "them, `--retry` sends them back with your note. The approval counts for this content only, also on another base.",
     EscalationType.CODE_REVIEW: "Everything passed, and an agent that did not do the work found something in it, or no "
-    "agent could read it (`review.code_review`). `--approve` goes on with it as it is, `--retry` sends it back.",
+    "agent could read it (`review.code_review`). `--approve` continues with it as it is, `--retry` sends it back.",
     EscalationType.ASKED_AGAIN: "People asked twice for a change of one point. `--retry`: a Doer tries once more.",
     EscalationType.PULL_CLOSED: "People closed the bead's pull request unmerged. `--retry`: a Doer, and a new request.",
-    EscalationType.WEAK_TESTS: "As repeated_failure; the tests were too weak: the bead may say too little of them.",
-    EscalationType.REPEATED_FAILURE: "So many counted attempts as `max_failures` says; all of them are in it, and a "
-    "likely cause where something that was seen speaks for it.",
+    EscalationType.WEAK_TESTS: "As repeated_failure; the tests were too weak: the bead may say too little about them.",
+    EscalationType.REPEATED_FAILURE: "`max_failures` attempts failed. The escalation lists all of them, and a likely "
+    "cause if there is evidence for one.",
     EscalationType.DOER_SUGGESTION: "An agent saw work outside of its bead (`nobrakes agent escalate`).",
-    EscalationType.QUESTION: "An agent asks (`nobrakes agent ask`), or stopped as blocked and says by what.",
+    EscalationType.QUESTION: "An agent asks (`nobrakes agent ask`), or stopped as blocked and says why.",
     EscalationType.PLAN_REVIEW: "A session that plans, or a bead with the label `plan-review`, waits until you approve "
     "its plan (`nobrakes agent request-review`).",
     EscalationType.BROKEN_CHECKS: "A check is missing, collected no test, timed out or was killed.",
     EscalationType.BROKEN_ENVIRONMENT: "The agent does not start (one question for all beads), or its login, model or "
     "settings are wrong; or five faults of the machine in a row.",
     EscalationType.MAIN_RED: "main fails its own checks: before a branch is blamed for it, or after a merge. One red "
-    "main is one question, to which all that is found out is added.",
+    "main is one escalation, which collects all findings.",
     EscalationType.BREAKER_OPEN: "Every agent of the role has failed on the bead in the same way, or without a commit, "
     "as often as `[breaker]` says. Deciding it lets each of them try once more.",
-    EscalationType.CAP_REACHED: "The bead has cost what `[caps.bead]` allows.",
+    EscalationType.CAP_REACHED: "The bead has reached a cap of `[caps.bead]`.",
     EscalationType.CHECKOUT_BEHIND: "A merge has waited for a quarter of an hour for a checkout of main. Its text says "
-    "where, and what to type there. The merge goes on, and this is resolved, once that is done.",
+    "where, and what to type there. Once you have, the merge continues and the escalation closes.",
     EscalationType.MERGE_HELD_UP: "A merge passed every check, and main cannot be moved: the remote refuses the "
     "push, does not let this account in or did not answer for five minutes, a filter fails, a lock was left, a disk is "
-    "full. It goes on, and this is resolved, once that is mended.",
-    EscalationType.NOBRAKES_FAILED: "nobrakes met what it did not expect while it worked for this bead, and everything "
-    "else went on. The traceback is in it. The second time the bead is held as well (`nobrakes release`).",
+    "full. Once the problem is fixed, the merge continues and the escalation closes.",
+    EscalationType.NOBRAKES_FAILED: "An internal error in nobrakes while it worked on this bead; all other work "
+    "continued. The escalation has the traceback. After the second one the bead is held (`nobrakes release`).",
 }
 """What each type means; a type without a meaning stops docs/reference/outcomes.md from being printed."""
 CAUSES: Mapping[EscalationType, str] = {
@@ -390,20 +387,20 @@ CAUSES: Mapping[EscalationType, str] = {
     EscalationType.WEAK_TESTS: "its tests prove too little",
     EscalationType.DOER_SUGGESTION: "an agent suggests more work",
     EscalationType.QUESTION: "an agent's question",
-    EscalationType.PLAN_REVIEW: "its plan waits for your yes",
-    EscalationType.BROKEN_CHECKS: "a check can say neither yes nor no",
+    EscalationType.PLAN_REVIEW: "its plan waits for your approval",
+    EscalationType.BROKEN_CHECKS: "a check could not run",
     EscalationType.BROKEN_ENVIRONMENT: "the agent or the machine is broken",
-    EscalationType.CHECKS_CHANGED: "changes what decides about work",
+    EscalationType.CHECKS_CHANGED: "changes files that decide whether work passes",
     EscalationType.UNUSUAL_CONTENT: "has unusual names or content",
-    EscalationType.MERGE_REVIEW: "passed, and its merge waits for your yes",
-    EscalationType.CODE_REVIEW: "passed, and you decide on what a reviewer found",
+    EscalationType.MERGE_REVIEW: "passed, and its merge waits for your approval",
+    EscalationType.CODE_REVIEW: "passed, and you decide on a reviewer's findings",
     EscalationType.ASKED_AGAIN: "people asked twice for the same change of its pull request",
     EscalationType.PULL_CLOSED: "its pull request was closed unmerged",
     EscalationType.MAIN_RED: "main fails its checks",
-    EscalationType.CHECKOUT_BEHIND: "your edits hold its merge up",
-    EscalationType.MERGE_HELD_UP: "it passed, and main cannot be moved",
+    EscalationType.CHECKOUT_BEHIND: "your uncommitted edits block its merge",
+    EscalationType.MERGE_HELD_UP: "passed, but main cannot be moved",
     EscalationType.BREAKER_OPEN: "every agent fails on it",
-    EscalationType.CAP_REACHED: "it has cost what it may",
-    EscalationType.NOBRAKES_FAILED: "nobrakes itself failed on it",
+    EscalationType.CAP_REACHED: "reached its cost cap",
+    EscalationType.NOBRAKES_FAILED: "an internal error in nobrakes",
 }
 """Why a person is asked, in a few words."""

@@ -160,7 +160,7 @@ class Mend:
 
 
 MENDS: Mapping[EscalationType, Mend] = {
-    EscalationType.CODE_REVIEW: Mend("what the code review found in all of", "mends what was found", "findings"),
+    EscalationType.CODE_REVIEW: Mend("what the code review found in all of", "fixes the findings", "findings"),
     EscalationType.MERGE_REVIEW: Mend("what a person wants of"),
     EscalationType.ASKED_AGAIN: Mend("what people wrote about the pull request of", "answers what people wrote"),
     EscalationType.PULL_CLOSED: Mend("what a person wants of the pull request of"),
@@ -182,16 +182,16 @@ def is_told(found: Escalation) -> bool:
 
 _QUOTE = 200
 
-_TOOL = "the environment: a program that is needed is not installed where this ran"
+_TOOL = "the environment: a required program is not installed"
 _MODULE = "an imported module cannot be found: unfinished work, or a dependency that is not installed"
-_NETWORK = "the environment: it wants a network or a server that it cannot reach"
+_NETWORK = "the environment: it needs a network or a server that it cannot reach"
 _DISK = "the environment: the disk is full"
-_MEMORY = "the environment: the memory was not enough, or somebody killed it"
-_CLOSED = "the environment: a file or a right that it wants is closed to it"
+_MEMORY = "the environment: the memory was not enough, or the process was killed"
+_CLOSED = "the environment: a file or a permission that it needs is denied"
 _PATHS = "the test boundary: the work seems to need a file that the role may not change"
-_SYNTAX = "the work itself: a file of it is no valid code, so nothing of it can run"
-_NEVER = "something waits for ever, or the time limit is too short"
-_BIG = "a hard or too large bead: it does not fit into one session; consider splitting it"
+_SYNTAX = "the work itself: a file has a syntax error, so no code in it can run"
+_NEVER = "a process waits forever, or the time limit is too short"
+_BIG = "a too large bead: it does not fit into one session; split it"
 _SAME = "a flawed requirement, or a test that contradicts it: different attempts ended at the same line"
 
 _IN_OUTPUT: tuple[tuple[re.Pattern[str], str], ...] = tuple(

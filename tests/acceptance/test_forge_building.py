@@ -1,4 +1,4 @@
-"""A feature while it is built: an agent that cannot go on, a step that fails three times, and what a person decides."""
+"""A feature while it is built: an agent that cannot continue, a step that fails three times, and what a person decides."""
 
 import json
 import time

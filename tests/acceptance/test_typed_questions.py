@@ -35,7 +35,7 @@ def test_a_person_sees_the_options_and_the_agent_gets_the_one_that_was_chosen(pr
     ):
         assert words in shown, (words, shown)
     wrong = project.nobrakes("answer", number, "Oracle", expect=2).stderr
-    assert "'Oracle' is no option" in wrong and "1 Postgres, 2 SQLite" in wrong
+    assert "'Oracle' is not an option" in wrong and "1 Postgres, 2 SQLite" in wrong
     project.nobrakes("answer", number, expect=2)
     project.nobrakes("answer", number, "1", "--recommended", expect=2)
     assert project.status("one") == "escalated"

@@ -156,7 +156,7 @@ def test_what_start_refuses_it_refuses_and_waits(tmp_path: Path, project: Projec
     assert project.nobrakes("daemon", "watch", expect=None).returncode != 0, "wrong settings are said"
     project.config.write_text(config.replace("doers = 3", "doers = 0"))
     found = look(project)
-    assert found["started"] is None and "doers is 0" in found["down"][0] and skip_the_wait(tmp_path) == 1
+    assert found["started"] is None and "limits.doers` is 0" in found["down"][0] and skip_the_wait(tmp_path) == 1
     project.config.write_text(config)
     assert look(project)["started"]
 

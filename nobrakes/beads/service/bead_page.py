@@ -76,7 +76,7 @@ class Review:
     step: str
     commit: str | None
     results: tuple[Mapping[str, Any], ...]
-    gates: tuple[str, ...] = ()  # what decides whether work is good, and the branch changes
+    gates: tuple[str, ...] = ()  # the files that decide whether work passes, and that the branch changes
     onto: str = ""  # the epic on whose branch it lands; empty: on main
 
 

@@ -59,10 +59,10 @@ def answer(
     """
     found = store.escalation(n)
     if found.resolved_at is None and "answer" not in machine.ways(found):
-        raise NotAllowed(f"escalation {n} is no question: it is decided, not answered", decisions(found))
+        raise NotAllowed(f"escalation {n} is not a question: decide it instead of answering", decisions(found))
     if found.form is None:
         if recommended:
-            raise UsageError(f"escalation {n} recommends nothing", f'Answer it: `nobrakes answer {n} "…"`.')
+            raise UsageError(f"escalation {n} has no recommended answer", f'Answer it: `nobrakes answer {n} "…"`.')
         if not text.strip():
             raise UsageError("the answer is empty")
         decided = store.answer(n, text, actor)
@@ -135,7 +135,7 @@ def give(store: "Store", session: Session, answer: str) -> dict[str, int]:
     NotAllowed: it reads no work. UsageError: it is no review, and nothing of it is kept.
     """
     if session.kind is not SessionKind.CODE_REVIEW:
-        raise NotAllowed("this session reads no work, so it gives no review", "Say it in your last message.")
+        raise NotAllowed("this session is not a code review, so it cannot give one", "Say it in your last message.")
     found = reading.findings_of(answer)
     store.note_session(session.id, {reading.ANSWER: [one.as_values() for one in found]})
     return reading.counted(found)
@@ -147,11 +147,11 @@ def _bead(store: "Store", found: Escalation) -> Bead | None:
 
 def _no_way(found: Escalation, how: str) -> NotAllowed:
     """Why this escalation is not decided so, and how it is."""
-    why = f"escalation {found.id} is not decided by --{how}"
+    why = f"escalation {found.id} cannot be decided by --{how}"
     if found.bead is None and how in ("approve", "done", "cancel"):
         why = f"escalation {found.id} is about no single bead"
     elif how == APPROVE:
-        why = f"escalation {found.id} is no plan, no change of the checks and no merge to approve"
+        why = f"escalation {found.id} has no plan, no change of the checks and no merge to approve"
     return NotAllowed(why, decisions(found))
 
 
@@ -190,7 +190,7 @@ def _back(store: "Store", found: Escalation, said: _Said, to: Status | None = No
         answer(store, found.id, f"{rest}: {said.note}", said.actor)
     elif found.form is not None:
         raise NotAllowed(
-            f"escalation {found.id} asks for an option, and a note is none",
+            f"escalation {found.id} asks for an option, not for a note",
             f"Answer it: `nobrakes escalation {found.id}` shows what to type. Or leave the note out.",
         )
     else:
@@ -259,7 +259,7 @@ def _drafts(store: "Store", found: Escalation, said: _Said) -> None:
     made = [_draft(store, found, found.bead, one, said.actor) for one in findings if one.priority is Priority.SHOULD]
     words = f"drafts {', '.join(dict.fromkeys(made))}"
     if any(one.priority is Priority.MUST for one in findings):
-        text = f"{READING_CHOICES_SEND_BACK}: what is P1; what is P2 became {words}"
+        text = f"{READING_CHOICES_SEND_BACK}: the P1 findings; the P2 findings became {words}"
         if not _mended(store, found, text, said.actor):
             store.answer(found.id, text, said.actor)
     else:
@@ -346,7 +346,7 @@ def _pause_feature(store: "Store", found: Escalation, said: _Said) -> None:
 
 def _change_plan(store: "Store", found: Escalation, said: _Said) -> None:
     feature = plan_beads.checkpoint(store, str(found.evidence[asking.FEATURE]), said.actor)
-    text = f"{found.title}: a person wants the plan changed because of it"
+    text = f"{found.title}: a person asked to change the plan because of it"
     store.collect(feature.id, ItemKind.ESCALATION, text, said.actor, bead=found.bead, nth=found.id)
     _hold(store, found, said, asking.RESHAPED.format(feature=feature.id))
 

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 # 2. Nothing is guessed: where nothing is left, that is said.
 
 FILES, LINES, BYTES = 12, 40, 200_000
-GONE = "git has the commits of this branch no more, and no archive of it is left."
+GONE = "git no longer has the commits of this branch, and there is no archive of it."
 
 
 @frozen
@@ -148,7 +148,7 @@ def _seen(
     noted = tuple(line(path) for path in found.evidence.get("files") or () if isinstance(path, str))
     onto = str(found.evidence.get("main") or "")
     if branch is None or not onto or not git.has(onto):
-        why = GONE if branch is None else f"git has {where} as it conflicted with it no more."
+        why = GONE if branch is None else f"git no longer has the version of {where} that conflicted."
         return ConflictView(onto, *_noted(noted, is_whole), missing=why)
     others = tuple(_conflict_others(store, git, onto, branch.base, noted))
     try:
@@ -331,12 +331,12 @@ def _words(value: Any, indent: str = "") -> list[str]:
 TABLE: Mapping[str, tuple[str, Lines, int]] = {
     "severity": ("how much it matters", _lines, MAX_LISTED),
     "test": ("the test that was altered so that it has to fail", _lines, MAX_LISTED),
-    "reverted": ("the merge was taken back", _taken_back, MAX_LISTED),
+    "reverted": ("the merge was reverted", _taken_back, MAX_LISTED),
     "results": ("what the checks said", results, 2 * MAX_LISTED),
     "red_proof": ("what the checks said with the new tests", results, 2 * MAX_LISTED),
     "base": ("what the checks said without the new tests", results, 2 * MAX_LISTED),
     "establishes": ("what the contract says from then on", _lines, 2 * MAX_LISTED),
-    "why": ("why your yes is needed", _lines, MAX_LISTED),
+    "why": ("why your approval is needed", _lines, MAX_LISTED),
     "test_files": ("the files of tests that it changes", _lines, MAX_LISTED),
     "tests": ("the change of the tests", _code, CODE),
     "files": ("the files that this is about", _lines, MAX_LISTED),
@@ -346,14 +346,14 @@ TABLE: Mapping[str, tuple[str, Lines, int]] = {
     "main": ("main, when this was asked", _commit, MAX_LISTED),
     "green": ("the last commit of main that was seen green", _commit, MAX_LISTED),
     "culprit": ("the commit since which main is red", _commit, MAX_LISTED),
-    "revert": ("the commit that took it back", _commit, MAX_LISTED),
+    "revert": ("the commit that reverted it", _commit, MAX_LISTED),
     "searched": ("the commits that were looked through", _commits, MAX_LISTED),
 }
 """By key: its title, its value in words, and how many lines of it are shown."""
 
 _TITLES: Mapping[tuple[EscalationType, str], str] = {
-    (EscalationType.CHECKS_CHANGED, "files"): "what decides whether work is good, and the branch changes",
-    (EscalationType.UNUSUAL_CONTENT, "files"): "what is unusual, a line for each file",
+    (EscalationType.CHECKS_CHANGED, "files"): "the files that decide whether work passes, and that the branch changes",
+    (EscalationType.UNUSUAL_CONTENT, "files"): "the unusual content, one line for each file",
     (EscalationType.MERGE_REVIEW, "files"): "the other files that it changes",
     (EscalationType.MERGE_REVIEW, "difference"): "the change of the code",
     (EscalationType.MERGE_REVIEW, "commit"): "the commit that passed, and would be merged",
@@ -546,28 +546,28 @@ def mend(found: Escalation) -> tuple[str, ...]:
     bead = found.bead or ""
     by_type = {
         EscalationType.BROKEN_CHECKS: (
-            "Mend the check that is named above ([[checks]] in .nobrakes/config.toml), or install what it needs.",
+            "Fix the check named above ([[checks]] in .nobrakes/config.toml), or install the missing program.",
         ),
-        EscalationType.BROKEN_ENVIRONMENT: ("Mend what is named above. `nobrakes doctor` says what else is wrong.",),
+        EscalationType.BROKEN_ENVIRONMENT: ("Fix the problem named above. `nobrakes doctor` lists other problems.",),
         EscalationType.CAP_REACHED: (
-            "Raise the cap that is named above in .nobrakes/config.toml: else the same is asked again at once.",
+            "Raise the cap named above in .nobrakes/config.toml; otherwise you are asked again immediately.",
         ),
         EscalationType.CHECKOUT_BEHIND: (
-            "Do in the checkout what the text above says: the merge goes on by itself, and this closes.",
+            "Follow the text above in the checkout. Then the merge continues by itself and this escalation closes.",
         ),
         EscalationType.NOBRAKES_FAILED: (
-            "Look at what is named above: a file of an odd kind in the bead's workspace, or a bug of nobrakes.",
+            "Inspect the problem named above: an unusual file in the bead's workspace, or a bug in nobrakes.",
         ),
         EscalationType.MERGE_HELD_UP: (
-            "Mend what is named above: the merge goes on by itself, and this closes.",
-            "`nobrakes run` looks at it again.",
+            "Fix the problem named above. Then the merge continues by itself and this escalation closes.",
+            "`nobrakes run` checks it again.",
         ),
-        EscalationType.WEAK_TESTS: (f'Say more exactly what has to be proven: nobrakes edit {bead} --acceptance "…"',),
+        EscalationType.WEAK_TESTS: (f'Say exactly what the tests must prove: nobrakes edit {bead} --acceptance "…"',),
     }
     if found.type is EscalationType.MAIN_RED and found.bead is None:
         return (
-            "Commit on main what makes its checks pass; or have an agent do it:",
-            'nobrakes add "What is to be mended" --type repair',
-            "Once main is green this closes by itself, and merges go on.",
+            "Commit a fix on main; or let an agent fix it:",
+            'nobrakes add "Fix main" --type repair',
+            "Once main is green, this escalation closes and merges continue.",
         )
     return by_type.get(found.type, ())

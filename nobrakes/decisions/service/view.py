@@ -259,14 +259,14 @@ def answers(found: Escalation, way: Way) -> list[Choice]:
     if form.kind == "yes_no":
         made += [_answer(found, one, "", one, is_recommended=one in form.recommended) for one in form.labels()]
     if not made:
-        made.append(_answer(found, "Answer", "The agent goes on with your words.", None))
+        made.append(_answer(found, "Answer", "The agent continues with your words.", None))
     if form.kind == "checkbox" and len(form.options) > 1:
         both = ",".join(forms.typed_as(form, label) for label in form.labels()[:2])
-        made.append(_answer(found, "Several of them", "With a comma between them.", both))
+        made.append(_answer(found, "Several of them", "Separate them with commas.", both))
     if not form.required:
         if form.kind == "checkbox":
             made.append(_answer(found, "None of them", "", forms.NONE_OF_THEM))
-        made.append(_answer(found, "Leave it open", "The agent decides it itself.", ""))
+        made.append(_answer(found, "Leave it open", "The agent decides.", ""))
     return made
 
 
@@ -293,7 +293,7 @@ def _does(found: Escalation, stakes: Stakes, way: Way) -> tuple[str, str]:
         to = found.return_to or bead.return_to or Status.NEEDS_DOER
         to = Status.NEEDS_TESTS if way.effect is Effect.TO_TESTS else to
         if to is Status.NEEDS_REVIEW:
-            return "The review begins again with the work as it is; no agent is started.", _forgiven(stakes)
+            return "The review starts again with the work as it is; no agent starts.", _forgiven(stakes)
         back, costs = _back(found, stakes, way, to)
     values = {
         "onto": _onto(found),
@@ -312,24 +312,24 @@ _BACKS = (Effect.BACK, Effect.HAND_BACK, Effect.TO_TESTS, Effect.MEND)
 
 def _back(found: Escalation, stakes: Stakes, way: Way, to: Status) -> tuple[str, str]:
     if way.effect is Effect.HAND_BACK and stakes.by_person:
-        return f"It goes back to {stakes.by_person} with your note; no agent begins on it.", ""
+        return f"It goes back to {stakes.by_person} with your note; no agent works on it.", ""
     who = _WORKERS.get(to, "An agent")
     if stakes.bead is not None and stakes.bead.branch_kept:
-        does, lost = f"{who} goes on where the branch is.", ""
+        does, lost = f"{who} continues on the branch.", ""
     else:
-        does = f"{who} begins anew from {_onto(found)} as it is now."
+        does = f"{who} starts again from the current {_onto(found)}."
         kept = f"it stays at {stakes.ref}" if stakes.ref else "it is archived"
-        lost = f"What the branch has is not used again; {kept}."
+        lost = f"The work on the branch is not used; {kept}."
     told = " Your note is in its prompt." if found.form is None else ""
     return f"{does}{told}", _joined(_next_attempt(stakes), lost, _forgiven(stakes))
 
 
 def _mend(found: Escalation) -> str:
     """Of an epic that people merge as a whole, on which itself nobody works."""
-    again = "then the review of the whole begins again"
+    again = "then the review of the epic starts again"
     if is_told(found):
         return f"A bead of the epic {MENDS[found.type].does}, with your note; {again}."
-    return f"With a note: a bead of the epic does what it says, and {again}. Without: it begins again as it is."
+    return f"With a note: a bead of the epic does what it says, and {again}. Without: the review starts again."
 
 
 def _waiting(stakes: Stakes, what: str) -> str:

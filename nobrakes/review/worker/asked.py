@@ -534,7 +534,7 @@ BY = "nobrakes"
 
 # Code review. A reviewer's begin and end are one transaction with their event: a crash finds the session
 # again. While it reads, the review holds no place in the queue; what was read counts as long as the difference is the
-# same. What is found in an epic that is merged as a whole is mended by a bead of it (beads.service.beads).
+# same. What is found in an epic that is merged as one is mended by a bead of it (beads.service.beads).
 class Readings:
     """The readings of open reviews."""
 

@@ -150,7 +150,12 @@ def test_what_has_no_answer_or_is_past_cannot_be_taken_back(store: Store) -> Non
     store.record(Event(Kind.CANCELLED, "c", actor="me"))
     again = store.escalate(ask(), "d", None, "me").id
     before = store.position()
-    said = {"a": "no answer", "b": "without an answer", "c": "is past: bead c is cancelled", "d": f"escalation {again}"}
+    said = {
+        "a": "no answer",
+        "b": "without an answer",
+        "c": "cannot be withdrawn: bead c is cancelled",
+        "d": f"escalation {again}",
+    }
     for name, why in said.items():
         with pytest.raises(NotAllowed, match=why):
             store.take_back(numbers[name], "me")
@@ -167,7 +172,7 @@ def test_an_answer_is_past_once_the_review_has_begun(store: Store) -> None:
     assert (store.bead("a").status, store.bead("a").return_to) == (Status.ESCALATED, Status.NEEDS_REVIEW)
     store.answer(asked, "so", "me")
     claim(store, "a", Role.REVIEWER)
-    with pytest.raises(NotAllowed, match="past"):
+    with pytest.raises(NotAllowed, match="cannot be withdrawn"):
         store.take_back(asked, "me")
 
 

@@ -67,23 +67,23 @@ def test_an_answer_sends_the_bead_on(store, asked):
 def test_an_empty_answer_is_none(store, asked):
     with pytest.raises(UsageError):
         desk.answer(store, asked[1], "  ", "me")
-    with pytest.raises(UsageError, match="recommends nothing"):
+    with pytest.raises(UsageError, match="has no recommended answer"):
         desk.answer(store, asked[1], "", "me", recommended=True)
     assert desk.show(store, asked[1]).resolved_at is None
 
 
 def test_what_is_no_question_is_decided_and_not_answered(store, stopped):
-    with pytest.raises(NotAllowed, match="no question") as refused:
+    with pytest.raises(NotAllowed, match="is not a question") as refused:
         desk.answer(store, stopped[1], "use UTC", "me")
     assert refused.value.hint.startswith(f"Decide it: nobrakes resolve {stopped[1]} --retry | --done")
     assert desk.show(store, stopped[1]).resolved_at is None
 
 
 def test_an_answer_is_an_option_or_refused(store, chosen):
-    with pytest.raises(UsageError, match="no option") as refused:
+    with pytest.raises(UsageError, match="not an option") as refused:
         desk.answer(store, chosen[1], "EST", "me")
     assert "1 UTC, 2 CET" in refused.value.hint and desk.show(store, chosen[1]).resolved_at is None
-    with pytest.raises(NotAllowed, match="a note is none"):
+    with pytest.raises(NotAllowed, match="not for a note"):
         desk.resolve(store, chosen[1], "retry", "EST", "me")
     found = desk.answer(store, chosen[1], "2", "me")
     assert (found.answer, found.value, store.bead(chosen[0]).status) == ("CET", "CET", Status.NEEDS_DOER)

@@ -69,21 +69,21 @@ def test_what_a_person_types_is_a_value(found: forms.Form, typed: str, value: An
     ("found", "typed", "said"),
     [
         (WHICH, "", "empty"),
-        (WHICH, "4", "'4' is no option"),
-        (WHICH, "0", "no option"),
-        (WHICH, "Oracle", "no option"),
+        (WHICH, "4", "'4' is not an option"),
+        (WHICH, "0", "not an option"),
+        (WHICH, "Oracle", "not an option"),
         (WHICH, "post", "could be Postgres, Post-it"),
-        (WHICH, "1,2", "no option"),
-        (ANY, "1,9", "'9' is no option"),
+        (WHICH, "1,2", "not an option"),
+        (ANY, "1,9", "'9' is not an option"),
         (ANY, ",", "empty"),
         (ANY, "none", "at least one"),
-        (SURE, "maybe", "no option"),
-        (SURE, "1", "no option"),
+        (SURE, "maybe", "not an option"),
+        (SURE, "1", "not an option"),
         (SHORT, "a\nb", "more than one line"),
         (SHORT, "x" * 201, "201 characters"),
         (LONG, "", "empty"),
         (LONG, "x" * 8001, "8001 characters"),
-        (SIZES, "2", "no option"),
+        (SIZES, "2", "not an option"),
     ],
 )
 def test_what_is_no_answer_is_refused(found: forms.Form, typed: str, said: str) -> None:
@@ -107,7 +107,7 @@ def test_what_is_recommended_is_taken_when_it_is_asked_for(found: forms.Form, va
         forms.judge(found, "")
     with pytest.raises(UsageError):
         forms.judge(found, "1", recommended=True)
-    with pytest.raises(UsageError, match="recommends nothing"):
+    with pytest.raises(UsageError, match="has no recommended answer"):
         forms.judge(LONG, "", recommended=True)
 
 
@@ -117,10 +117,10 @@ TWO = [{"label": "a"}, {"label": "b"}]
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ([], "no JSON object"),
-        ({}, "no kind"),
-        ({"kind": "slider"}, "'slider' is no kind"),
-        ({"kind": ["radio"]}, "no kind"),
+        ([], "not a JSON object"),
+        ({}, "not a kind"),
+        ({"kind": "slider"}, "'slider' is not a kind"),
+        ({"kind": ["radio"]}, "not a kind"),
         ({"kind": "radio"}, "from 2 to 12 options, and this has 0"),
         ({"kind": "radio", "options": TWO[:1]}, "this has 1"),
         ({"kind": "radio", "options": [{"label": str(i)} for i in range(13)]}, "this has 13"),
@@ -128,11 +128,11 @@ TWO = [{"label": "a"}, {"label": "b"}]
         ({"kind": "radio", "options": [{"label": "A"}, {"label": " a"}]}, "two options are called 'a'"),
         ({"kind": "radio", "options": [{"label": ""}, {"label": "b"}]}, "no label"),
         ({"kind": "radio", "options": [{"label": "x" * 81}, {"label": "b"}]}, "too long"),
-        ({"kind": "radio", "options": ["a", "b"]}, "an option is no JSON object"),
+        ({"kind": "radio", "options": ["a", "b"]}, "an option is not a JSON object"),
         ({"kind": "radio", "options": [{"label": 1}, {"label": "b"}]}, "have to be texts"),
         ({"kind": "radio", "options": [{"label": "a", "price": ""}, {"label": "b"}]}, "an option has no 'price'"),
         ({"kind": "radio", "options": "ab"}, "has to be a list"),
-        ({"kind": "radio", "options": TWO, "recommended": ["c"]}, "'c' is recommended, and is no option"),
+        ({"kind": "radio", "options": TWO, "recommended": ["c"]}, "the recommended 'c' is not an option"),
         ({"kind": "radio", "options": TWO, "recommended": ["a", "b"]}, "more than one"),
         ({"kind": "radio", "options": TWO, "recommended": [1]}, "label of an option"),
         ({"kind": "yes_no", "options": TWO}, "has no options"),
@@ -240,7 +240,7 @@ def test_an_option_may_ask_for_a_reason_which_is_kept_with_it() -> None:
             forms.judge(found, typed)
     with pytest.raises(UsageError, match="takes no reason"):
         forms.judge(found, "1: because")
-    with pytest.raises(UsageError, match="is no option"):
+    with pytest.raises(UsageError, match="is not an option"):
         forms.judge(found, "none of these: because")
     assert forms.judge(found, "", recommended=True) == "add a limit"
     with pytest.raises(UsageError, match="asks for no reason"):
@@ -263,7 +263,7 @@ def test_labels_may_have_colons_beside_an_option_that_asks_for_a_reason() -> Non
     for typed in ("accept: the risk", "accept: the", "accept: the risk:"):
         with pytest.raises(UsageError, match="'accept: the risk' needs a reason"):
             forms.judge(found, typed)
-    with pytest.raises(UsageError, match="'accept: the risk' is recommended, and needs a person's reason"):
+    with pytest.raises(UsageError, match="'accept: the risk' is recommended, but needs a person's reason"):
         forms.form(values | {"recommended": ["Accept: the risk"]})
     with pytest.raises(UsageError, match="the label 'No: never' could also mean option 'no' with a reason"):
         forms.form(values | {"options": [*labels, {"label": "No: never"}]})
@@ -299,5 +299,5 @@ def test_one_option_may_take_any_other_words_which_keep_their_lines() -> None:
     for wrong in ({"label": "a", "rest": True}, {"label": "a", "why": True, "rest": 1}):
         with pytest.raises(UsageError):
             forms.form({"kind": "radio", "options": [{"label": "b"}, wrong]})
-    with pytest.raises(UsageError, match="one option alone"):
+    with pytest.raises(UsageError, match="only one option can"):
         forms.form({"kind": "radio", "options": [rest, {"label": "a", "why": True, "rest": True}]})
