@@ -1,4 +1,4 @@
-"""What keeps agents from starting or going on: breakers, caps, cooldowns, limits of the machine, memory, sizes.
+"""Limits that stop agents from starting or continuing: breakers, caps, cooldowns, machine limits, memory, sizes.
 
 The circuit breaker of one provider on one bead: closed, half open, open.
 

@@ -1,4 +1,4 @@
-"""How beads hang together, as plain dicts: what every question about the whole graph starts from.
+"""The dependency graph of beads as plain dicts, the basis of every query about the whole graph.
 
 1. `Bead.epic` is the one truth about who contains whom; a `parent-child` dependency is that fact, written as a row.
 2. A bead is two moments, start(x) and done(x). done(x) needs start(x); start(x) needs done(b) of every `blocks`

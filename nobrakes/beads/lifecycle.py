@@ -1,4 +1,4 @@
-"""The state machine of a bead: whatever moves a bead is decided here, and nobody else chooses a status.
+"""The state machine of a bead: only this module decides a bead's next status.
 
 1. A pair (status, kind) that is not in the table is refused; there is no default.
 2. START is where a live bead starts, BACK where one was before it stopped or was closed; STAYS leaves it where it is.

@@ -1,4 +1,4 @@
-"""Beads and what connects them, as plain frozen values.
+"""Beads and their dependencies, as plain frozen values.
 
 1. Facts are stored here; whether a bead is ready or blocked is derived (beads.readiness), never a field.
 2. Times are seconds since 1970-01-01 UTC, as floats; estimates are minutes.

@@ -1,4 +1,4 @@
-"""What was tried on a bead, for whoever decides or tries next. Imports nothing: agents ask for it all night."""
+"""Earlier attempts at a bead, for people and for the next agent. Imports nothing: agents ask for it all night."""
 
 TYPE_CHECKING = False
 

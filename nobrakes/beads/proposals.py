@@ -1,4 +1,4 @@
-"""What people do with beads themselves: work of their own, merges taken back, proposed changes.
+"""Actions of people on beads: their own work, reverted merges, proposed changes.
 
 What people work on themselves: in what words a bead is held for them, and whose work is reviewed.
 

@@ -1,4 +1,4 @@
-"""How a bead stands, in words: the public `execution.status`, the columns of boards, and what stands still."""
+"""A bead's state in words: the public `execution.status`, the columns of boards, and stopped work."""
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import asdict, field, replace

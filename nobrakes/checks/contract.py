@@ -1,4 +1,4 @@
-"""Checks: the commands of the project's contract, and what their endings mean.
+"""Checks: the commands of the project's contract, and the meaning of their endings.
 
 1. An outcome is pass, fail, not-run or broken. Only pass merges; only fail is blamed on the bead.
 2. Exit 126/127, a signal, a timeout or no test collected is never a pass and never the bead's fault.

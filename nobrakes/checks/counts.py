@@ -1,4 +1,4 @@
-"""How many tests a command ran, read from what it printed.
+"""The number of tests that a command ran, read from its output.
 
 1. Every format that is found is read, and what they say is added up: `make test` may run two suites.
 2. An output in which no reader finds anything gives None, which is not zero.

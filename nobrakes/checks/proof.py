@@ -1,4 +1,4 @@
-"""What runs of tests prove: the red proof, test rounds, assertions, and the trial of main before agents start.
+"""Proofs from runs of tests: the red proof, test rounds, assertions, and the trial of main before agents start.
 
 The red proof: do the Test Writer's tests fail on the base, and for a reason that a Doer can remove?
 

@@ -1,4 +1,4 @@
-"""What runners of tests print: how many tests ran, and why they failed.
+"""Output of test runners: the number of tests, and the reasons of failures.
 
 Why tests failed, read from what the command printed: the second half of a red proof.
 

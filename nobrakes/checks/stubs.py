@@ -1,4 +1,4 @@
-"""The stub program: the code that new tests import, there, and doing nothing right. Tests that pass with it are weak.
+"""The stub program: it defines the code that new tests import, with wrong results. Tests that pass with it are weak.
 
 1. Each function, method and property that the tests use gives one answer, whatever it is asked: the literal that it is
    compared with, None where it is said to be untrue, else True. What is only called may answer anything. So one program

@@ -1,4 +1,4 @@
-"""The snapshot that deciders see: what waits, what runs, what is overdue. Never the whole graph.
+"""The snapshot that deciders read: waiting, running and overdue work. Never the whole graph.
 
 The store hands over only the front of each queue, so a tick costs what changed and not what exists.
 """

@@ -1,4 +1,4 @@
-"""What goes out of the database and comes back into it as a whole: changes since a position, and what is restored."""
+"""Records that leave and enter the database as a whole: changes since a position, and restored data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field

@@ -1,4 +1,4 @@
-"""What keeps work from going on: one hindrance a thing that stands in the way, with what to type about it.
+"""Problems that stop work: one hindrance for each problem, with the command to type.
 
 1. Everything that may hold work up is a `Kind`; their order here is the order in which people are told: first what
    stops everything, then what stops some beads, then what only waits for its time.

@@ -1,4 +1,4 @@
-"""Where the database and main disagree about what is merged.
+"""Differences between the database and main about merged beads.
 
 1. What main carries and the database does not know is set right by the next start of a daemon; what a person took off
    main is theirs to decide.

@@ -1,4 +1,4 @@
-"""What is broken, and what mends it (`repair`). Looking changes nothing.
+"""Diagnosis of broken parts, and their repair (`repair`). Looking changes nothing.
 
 1. A finding is ok, a warning (it works, but look) or an error (something does not work); `repair` names what mends it.
 2. Each check is one function; the order below is the order of the answer, causes before effects. The database is

@@ -1,4 +1,4 @@
-"""What can happen, in past tense. An event is the only thing that moves a bead (beads.lifecycle).
+"""The kinds of events, named in past tense. An event is the only thing that moves a bead (beads.lifecycle).
 
 1. A kind never changes its meaning; new meanings get new kinds.
 2. `data` holds JSON values only, bounded by whoever records it.

@@ -1,4 +1,4 @@
-"""What an agent's words say where it called no operation; and what a turn is given when its agent begins afresh.
+"""Markers in an agent's output that replace a call of an operation, and the summary for a fresh agent.
 
 1. A marker stands on a line of its own, outside a code block, in exactly these letters: `[DECISION_NEEDED
    priority="1"]` to `[/DECISION_NEEDED]`, `[PLAN_STEP id="1" parent="null"]` to `[/PLAN_STEP]`, and alone

@@ -1,4 +1,4 @@
-"""What a feature does next. Same board, same answer; features.worker.forge does it.
+"""The next step of a feature. Same board, same answer; features.worker.forge does it.
 
 1. A feature that is planned has one session, its Shaper's. Each of its turns is dealt with once when it has ended: what
    it asked waits for a person, what it proposed lies as drafts, and "ready" makes a version of the plan.

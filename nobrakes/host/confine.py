@@ -1,4 +1,4 @@
-"""How a run is closed off: the closure of its workspace by the settings, put around its commands in the last moment.
+"""Confinement of a run: the sandbox of its workspace by the settings, put around its commands at the last moment.
 
 1. `auto` goes on without a sandbox where none works; the daemon says and records it. `bubblewrap` starts nothing then.
 2. The repository, its git folder, the state of nobrakes and the person's own place are hidden; no setting lets them in.

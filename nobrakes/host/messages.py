@@ -1,4 +1,4 @@
-"""Programs that are asked something in bounded time, messages sent beside everything else, files of lines.
+"""Queries to programs with a time limit, messages sent in the background, files of lines.
 
 Messages sent beside everything else: each by a process of its own, at most one at a time through a channel.
 

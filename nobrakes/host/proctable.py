@@ -1,4 +1,4 @@
-"""What the operating system says about processes. Linux: /proc; elsewhere: the `ps` command.
+"""Process data from the operating system. Linux: /proc; elsewhere: the `ps` command.
 
 1. A process is a pid together with the time it started: a pid alone may have been given away again.
 2. Whoever cannot be read (gone, or somebody else's) is not there.

@@ -1,4 +1,4 @@
-"""What is installed and what answers: addresses, versions of CLIs, modules of interpreters, commands.
+"""Installed programs and reachable addresses: CLI versions, interpreters' modules, commands.
 
 Whether somebody answers at an address: a connection, TLS where it is https, and not a word more. No key is sent.
 

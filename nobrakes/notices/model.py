@@ -1,4 +1,4 @@
-"""What a notice is, and what a delivery of it through one channel.
+"""Notices, and their deliveries through one channel.
 
 1. A notice is written once for what happened; each channel that takes it gets a delivery of its own.
 2. A delivery is `due` until it has ended: sent, failed for good, counted in a digest, or no longer of interest.

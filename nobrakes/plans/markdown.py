@@ -1,4 +1,4 @@
-"""A plan out of what people have already: the task lists of a Markdown text, or issues of a code host.
+"""A plan from existing lists: task lists of a Markdown text, or issues of a code host.
 
 1. An unticked item is a bead, a heading above beads is an epic, the text below either is its description. A heading
    with criteria and no items is a bead.

@@ -1,4 +1,4 @@
-"""What agents of a sprint are told: its planner, and who executes it. Between sprints documents alone carry knowledge.
+"""Prompts for a sprint's agents: its planner and its worker. Between sprints documents alone carry knowledge.
 
 1. What is told of the project is on main, and is named by its path: the agent reads it there.
 2. The plan is what a person said yes to in advance, inside the brief; what goes beyond it is asked.

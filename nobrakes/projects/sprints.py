@@ -1,4 +1,4 @@
-"""What comes next of a project's sprints. Facts in, one step out; no model is asked whether to go on.
+"""The next step of a project's sprints. Facts in, one step out; no model is asked whether to go on.
 
 1. Plan, documents, work, documents, and again; between two sprints it is asked whether the project is complete, whether
    the yes still holds, and whether it was for one more.

@@ -1,4 +1,4 @@
-"""A pull request as it is kept, and what a code host says of one.
+"""A pull request as stored, and as a code host reports it.
 
 1. The code host decides what becomes of a request; what is kept here is how it was seen last.
 2. A row is written before anything is asked of the host (`OPENING`), so a crash in between is known.

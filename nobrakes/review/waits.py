@@ -1,4 +1,4 @@
-"""Why main cannot be moved just now: each cause with its own words, its own way out, and what time does to it.
+"""The causes for which main cannot move now: each with its message, its fix, and whether waiting helps.
 
 1. One table for every wait of landing and pushing. A cause is given by whoever sees it, or read from git's own words
    (`cause_of`); what no row knows is the remote's own fault where the remote said it, else UNKNOWN: git's words alone.

@@ -1,4 +1,4 @@
-"""What one run sees of the machine, and the argv that closes it off: bubblewrap, a wall, a filter of git."""
+"""The part of the machine that one run sees, and the argv that confines it: bubblewrap, a wall, a filter of git."""
 
 import functools
 import os

@@ -1,4 +1,4 @@
-"""What of this machine every run may read: its system folders, and where PATH and nobrakes' own Python lie.
+"""The paths of this machine that every run may read: system folders, PATH, and nobrakes' own Python.
 
 1. Of /etc only what programs need to find names, certificates, libraries and the time.
 2. A folder of PATH in somebody's home is let in by itself; where it is part of an installation (a virtual environment,

@@ -1,4 +1,4 @@
-"""What an agent is told in a turn of a session: what was said to it, what interrupted it, how it talks back.
+"""The prompt of a session's turn: the messages, the interruption, and the way to answer.
 
 1. What people say is the task; it is cleaned and bounded. What the agent itself said before is quoted, where its CLI
    does not know the session any more and it has to be told again.

@@ -1,4 +1,4 @@
-"""Beside the tracked snapshot: what changed since, so that a lost database loses nothing that a person typed.
+"""The log of changes since the tracked snapshot, so that a lost database loses no command of a person.
 
 1. Right after each transaction that changed the plan, what changed is appended to beads.since.jsonl in one write, by
    the process that made the transaction. `attach` is the one place where a store is bound to its file.

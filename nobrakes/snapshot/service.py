@@ -1,4 +1,4 @@
-"""What outlives the database: the tracked snapshot, beads.since.jsonl beside it, and a database made of them.
+"""Recovery of the database from the tracked snapshot and beads.since.jsonl.
 
 1. Lines of the file stand in the order of what they say: the file is locked before the database is read.
 2. What is appended is there whole or not at all.
