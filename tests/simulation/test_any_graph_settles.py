@@ -73,3 +73,10 @@ def test_many_graphs_settle(first: int) -> None:
 def test_a_machine_that_hardly_lives_still_settles(seed: int) -> None:
     # with more a turn, which is some fifty calls, hardly ever comes to its end
     World(seed, rates=Rates(crash=0.08, trouble=0.02, fail=0.3, conflict=0.3, machine=0.1)).run()
+
+
+@pytest.mark.ci
+def test_a_remote_that_protects_main_is_mended_and_tried_again() -> None:
+    world = World(19, rates=Rates(protects=0.3, people=0.3, crash=0.0005))
+    world.run()
+    assert "a person mended the rules of the remote" in "\n".join(world.log)

@@ -112,6 +112,9 @@ BROKEN = ("--broken", "0.1", "--crash", "0.005")
 FILTERED = ("--filters", "0.3", "--crash", "0.005")
 """Agents write in clear what git keeps through a filter."""
 
+PROTECTED = ("--protects", "0.3", "--people", "0.3", "--crash", "0.0005")
+"""The remote protects main again and again, and a person mends that; no restart looks at it before its time."""
+
 COLLECTED = ("--collects", "0.02", "--crash", "0.005")
 """git loses what was handed in, again and again; its workspaces have it."""
 
@@ -278,6 +281,14 @@ BUGS = (
         "if not behind and not passing and now >= since + row.asked:",
         "if not behind and not passing and now >= since + (row.asked or 900.0):",
         seed=32,
+    ),
+    Bug(
+        "a remote that a person mended is tried no more",
+        "review/worker/driver.py",
+        "wait = next_look(land.cause, now - since)",
+        "wait = 1e9 if behind else next_look(land.cause, now - since)",
+        seed=19,
+        options=PROTECTED,
     ),
     Bug(
         "what fresh eyes found is passed over",

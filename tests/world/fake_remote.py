@@ -6,7 +6,7 @@
 import random
 from collections.abc import Callable
 
-from nobrakes.errors import GitFailed
+from nobrakes.errors import GitFailed, NotAllowed
 from nobrakes.git.port import Land, Landing
 from nobrakes.review.waits import Cause
 
@@ -29,6 +29,9 @@ class SharedFakeGit(FakeGit):
         self.there = self.head
         self.deaf = 0.0  # how likely the remote does not answer
         self.strict = 0.0  # how likely it refuses
+        self.protects = 0.0  # how likely it refuses from then on, until a person mends that
+        self.is_protected = False
+        self.due: dict[int, float] = {}  # by review, when it must have tried again after that
         self.busy = 0.0  # how likely somebody else pushes first
         self.late = 0.0  # how likely a person's commit is at the remote and not here yet
         self.pushes = 0
@@ -70,7 +73,8 @@ class SharedFakeGit(FakeGit):
                 if self._drawn(0.5):
                     self._arrive(new, old)
                 return _waits("the remote does not answer", Cause.SILENT, may_have_landed=True)
-            if self._drawn(self.strict):
+            self.is_protected |= self._drawn(self.protects)
+            if self.is_protected or self._drawn(self.strict):
                 return _waits(REFUSES, Cause.PROTECTED)
             if not self._arrive(new, old):
                 if self.lost == (new, old):
@@ -91,6 +95,17 @@ class SharedFakeGit(FakeGit):
     def pull(self) -> None:
         """A person brings main here to where the remote's is."""
         super().put_on_main(self.there)
+
+    def mend(self) -> str:
+        """A person lets nobrakes push to main, and tells nobody."""
+        if not self.is_protected:
+            raise NotAllowed("it takes what is pushed")
+        self.leave_open()
+        return "a person mended the rules of the remote"
+
+    def leave_open(self) -> None:
+        """It takes what is pushed."""
+        self.is_protected = False
 
     def somebody_pushes(self) -> str:
         """Another person pushes what is green."""
@@ -124,12 +139,13 @@ class SharedFakeGit(FakeGit):
         return chance > 0 and not self.is_calm() and self.rng.random() < chance
 
 
-def some_git(root: str, seed: int) -> FakeGit:
-    """The repository of this seed: one in four shares its main."""
+def some_git(root: str, seed: int, protects: float) -> FakeGit:
+    """The repository of this seed: one in four shares its main, and each where the remote begins to protect it."""
     rng = random.Random(f"{seed} remote")  # of its own, so that the stories of all others stay theirs
-    if rng.random() >= SHARED:
+    if rng.random() >= SHARED and not protects:
         return FakeGit(root)
     git = SharedFakeGit(root, rng)
+    git.protects = protects
     git.deaf, git.strict, git.busy, git.late = (rng.choice([0.0, 0.2, 0.4]) for _ in range(4))
     return git
 

@@ -16,6 +16,7 @@ from nobrakes.daemon.service.control import TROUBLE
 from nobrakes.decisions.model import STARTS, EscalationType
 from nobrakes.errors import Stale
 from nobrakes.review.journal import Journal
+from nobrakes.review.waits import MAX_SECONDS
 
 from . import (
     approving,
@@ -35,6 +36,9 @@ from .project import run_tests
 from .proven import a_merged_bead_has_its_evidence_once, evidence_only_grows
 from .rewriting import an_open_candidate_has_a_ref, nothing_is_asked_twice
 from .scene import Scene
+
+SLACK = 300.0
+"""So much later than it may be a look is seen: a step of the world takes its time."""
 
 OF_OUR_STOP = frozenset(
     {Outcome.STALLED, Outcome.TIMED_OUT, Outcome.KILLED, Outcome.CRASHED, Outcome.INTERRUPTED, Outcome.CAPPED}
@@ -267,6 +271,19 @@ def a_refusal_of_the_remote_is_asked_about(scene: Scene) -> list[str]:
     return [f"nobody is asked about {bead}" for bead, one in reviews if one.waiting == REFUSES and not one.behind]
 
 
+def a_mended_remote_is_tried_again(scene: Scene) -> list[str]:
+    """By itself, and soon: a person who lets nobrakes push tells the remote alone."""
+    git = scene.git
+    if not isinstance(git, SharedFakeGit) or not git.protects:
+        return []
+    now = scene.clock.now()
+    late = [attempt for attempt, due in git.due.items() if now > due]
+    reviews = (one.id for one in scene.board.attempts if Journal.of(one.data).waiting == REFUSES)
+    soon = now + MAX_SECONDS + SLACK
+    git.due = {} if git.is_protected else {attempt: git.due.get(attempt, soon) for attempt in reviews}
+    return [f"attempt {attempt} waits for a remote that a person has mended" for attempt in late]
+
+
 def epics_close_by_rule(scene: Scene) -> list[str]:
     """An epic is completed when its last child is closed, not before."""
     return scene.observed.take("epics")
@@ -355,6 +372,7 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     an_open_candidate_has_a_ref,
     a_lost_race_is_followed,
     a_refusal_of_the_remote_is_asked_about,
+    a_mended_remote_is_tried_again,
     a_plain_commit_takes_no_merge_back,
     notices_are_sent_when_they_may_be,
 )

@@ -15,6 +15,7 @@ from . import approving, by_epics, by_hand, features, reading
 from .at_the_host import AtTheHost
 from .checkout import Staging, uses_the_index
 from .fake_git import FakeGit
+from .fake_remote import SharedFakeGit
 from .feature_agents import FeatureAgents
 from .features import Features
 from .filtering import SEALED, SECRET
@@ -112,6 +113,9 @@ def people_at_main(world: World) -> None:
     seed, rates = world.seed, world.rates
     if world.scene.requested is not None:
         return  # main is the host's
+    if isinstance(world.git, SharedFakeGit) and rates.protects:
+        world.people.also(20, world.git.mend)
+        world.people.at_the_end.append(world.git.leave_open)
     if often := how_often(world.git, seed, rates.rewrites):
         rewriting = Rewriting(world.git, world.rng)
         world.people.also(4 * often, rewriting.prune)

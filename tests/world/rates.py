@@ -40,6 +40,7 @@ class Rates:
     collects: float = _rate(
         0.0, "chance that git collects what was handed in, at a call of git's; its workspace still has it"
     )
+    protects: float = _rate(0.0, "chance that the remote protects main at a push, until a person mends that; 0: never")
     stumble: float = _rate(0.0, "chance that a call about one bead, always the same one, meets a bug of the program")
     jump: float = _rate(0.0, "chance that the wall clock is set, or the machine sleeps, in a step")
     stop: float = _rate(-1.0, "chance that the daemon is stopped in order, in a step; below 0: half of --crash")

@@ -85,7 +85,7 @@ class World:
         if self.noticing is not None:
             self.config = self.noticing.on(self.config)
         requested_git = requested.some_git(ROOT, seed, self.rates.requests)
-        self.git = requested_git or fake_remote.some_git(ROOT, seed)
+        self.git = requested_git or fake_remote.some_git(ROOT, seed, self.rates.protects)
         if requested_git is not None:
             self.config = requested.settings(self.config, requested_git.rng)
             self.config = by_epics.settings(self.config, seed) if self.rates.epics else self.config
