@@ -126,7 +126,7 @@ CLOSED = "http://127.0.0.1:9"
 
 
 @frozen
-class Ran:
+class AgentRun:
     """One run of the CLI."""
 
     verdict: Verdict
@@ -139,7 +139,7 @@ class Ran:
         return str([request["body"] for request in self.requests])
 
 
-class Ground:
+class Fixture:
     """A CLI's own ground, in `folder`."""
 
     def __init__(self, name: str, command: Sequence[str], folder: str, path: str, auth: str = "") -> None:
@@ -178,14 +178,14 @@ class Ground:
                 {"text": step} if isinstance(step, str) else {"tools": [list(step(dialect))]} for step in steps
             ]
 
-    def work(self, prompt: str, session: str | None = None) -> Ran:
+    def work(self, prompt: str, session: str | None = None) -> AgentRun:
         """One run to its end; one that takes too long is killed."""
         folder, run = self._start(prompt, session)
         if not self._wait(lambda: not self.processes.alive(run), SECONDS):
             self.processes.kill(run)
         return self._ended(folder)
 
-    def stop(self, prompt: str, sign: str) -> tuple[Ran, list[int]]:
+    def stop(self, prompt: str, sign: str) -> tuple[AgentRun, list[int]]:
         """A run that is stopped as the daemon stops one, once `sign` tells a pid; that pid, if it still lives."""
         folder, run = self._start(prompt, None)
         path = os.path.join(self.workspace, sign)
@@ -266,7 +266,7 @@ class Ground:
             time.sleep(PAUSE)
         return met
 
-    def _ended(self, folder: str) -> Ran:
+    def _ended(self, folder: str) -> AgentRun:
         ending = self.processes.ending(folder, ("agent",))
         step = ending.steps[0]
         output = self.processes.head(os.path.join(folder, "agent.out"), 4_000_000)
@@ -274,7 +274,7 @@ class Ground:
         self_test = self.processes.output(os.path.join(folder, "own", CANARY_FILE), 100)
         code = step.code if step.started else 127
         verdict = self.adapter.verdict(AgentEnd(code, output.split(b"\n"), errors, self_test, time.time()))
-        return Ran(verdict, output, errors, list(self.model.requests))
+        return AgentRun(verdict, output, errors, list(self.model.requests))
 
 
 WORD = "pomegranate"
@@ -307,7 +307,7 @@ def not_so_far(first: Check) -> list[Check]:
     return [first, *(Check(name, None, NOT_SO_FAR) for name in CHECKS[1:])]
 
 
-def run(ground: Ground) -> list[Check]:
+def run(fixture: Fixture) -> list[Check]:
     """Every check, in their order."""
 
     def commit(dialect: Dialect) -> Call:
@@ -317,39 +317,39 @@ def run(ground: Ground) -> list[Check]:
         return dialect.shell("git push; echo escaped >escaped")
 
     def hook(dialect: Dialect) -> Call:
-        return dialect.write(ground.workspace, ".git/hooks/escaped", "x")
+        return dialect.write(fixture.workspace, ".git/hooks/escaped", "x")
 
-    ground.script(commit, push, hook, DONE)
-    first = ground.work(f"Remember the word {WORD}.")
+    fixture.script(commit, push, hook, DONE)
+    first = fixture.work(f"Remember the word {WORD}.")
     ended = time.time()
     begun = _event(first, "session")
-    ground.about = str(begun.get("agent", "")) if ground.any else ""
-    spawned = _spawn(first) if first.requests or not ground.any else _unheard(first, begun)
+    fixture.about = str(begun.get("agent", "")) if fixture.any else ""
+    spawned = _spawn(first) if first.requests or not fixture.any else _unheard(first, begun)
     if not spawned.passed:
         return not_so_far(spawned)
-    if not ground.any:
-        seen = [_stream(ground, first), _commit(ground), _deny(ground, first)]
-        return [spawned, *seen, _resume(ground, first), _kill(ground)]
-    if _called(ground, first):
-        seen = [_stream(ground, first), _commit(ground), _asked(ground, first)]
-        killed = _kill(ground)
+    if not fixture.any:
+        seen = [_stream(fixture, first), _commit(fixture), _deny(fixture, first)]
+        return [spawned, *seen, _resume(fixture, first), _kill(fixture)]
+    if _called(fixture, first):
+        seen = [_stream(fixture, first), _commit(fixture), _asked(fixture, first)]
+        killed = _kill(fixture)
     else:
         *seen, killed = (Check(name, None, NO_TOOL) for name in ("stream", "commit", "deny", "kill"))
     if begun.get("resumes") is not True:
         return [spawned, *seen, Check("resume", None, "it says that it cannot go on with a session"), killed]
-    if ground.about.startswith(BY_THE_MINUTE):
-        ground.wait_for_another_minute(ended)
-    return [spawned, *seen, _resume(ground, first), killed]
+    if fixture.about.startswith(BY_THE_MINUTE):
+        fixture.wait_for_another_minute(ended)
+    return [spawned, *seen, _resume(fixture, first), killed]
 
 
-def _called(ground: Ground, ran: Ran) -> bool:
+def _called(fixture: Fixture, ran: AgentRun) -> bool:
     """Whether the output tells of a call of a tool."""
     # an ACP agent that asks for leave does not always tell of the call as well, but of what came of it
-    shown = (LineKind.TOOL_CALL, LineKind.RESULT) if ground.any else (LineKind.TOOL_CALL,)
-    return any(line.kind in shown for raw in ran.output.split(b"\n") for line in ground.adapter.lines(raw))
+    shown = (LineKind.TOOL_CALL, LineKind.RESULT) if fixture.any else (LineKind.TOOL_CALL,)
+    return any(line.kind in shown for raw in ran.output.split(b"\n") for line in fixture.adapter.lines(raw))
 
 
-def _event(ran: Ran, kind: str, **values: object) -> dict[str, Any]:
+def _event(ran: AgentRun, kind: str, **values: object) -> dict[str, Any]:
     """The first line of our ACP client's that is of this kind and says this; empty: there is none."""
     for raw in ran.output.split(b"\n"):
         try:
@@ -361,67 +361,67 @@ def _event(ran: Ran, kind: str, **values: object) -> dict[str, Any]:
     return {}
 
 
-def _unheard(ran: Ran, begun: dict[str, Any]) -> Check:
+def _unheard(ran: AgentRun, begun: dict[str, Any]) -> Check:
     """The model was not asked: the agent does not start, or it asks another one."""
     if begun or ran.verdict.outcome is Outcome.AUTH:
         return Check("spawn", None, f"it cannot be told: it never asked the scripted model; {_end(ran)}")
     return Check("spawn", False, f"it began no session: {_end(ran)}")
 
 
-def _spawn(ran: Ran) -> Check:
+def _spawn(ran: AgentRun) -> Check:
     if not ran.requests:
         return Check("spawn", False, f"it never asked the model: {_end(ran)}")
     passed = ran.verdict.outcome is Outcome.COMPLETED
     return Check("spawn", passed, "" if passed else _end(ran))
 
 
-def _end(ran: Ran) -> str:
+def _end(ran: AgentRun) -> str:
     return f"{ran.verdict.outcome.value}: {ran.verdict.detail}"[:400]
 
 
-def _stream(ground: Ground, ran: Ran) -> Check:
-    lines = [line for raw in ran.output.split(b"\n") for line in ground.adapter.lines(raw)]
-    if not ground.any and ground.adapter.session(ran.output.split(b"\n")) is None:
+def _stream(fixture: Fixture, ran: AgentRun) -> Check:
+    lines = [line for raw in ran.output.split(b"\n") for line in fixture.adapter.lines(raw)]
+    if not fixture.any and fixture.adapter.session(ran.output.split(b"\n")) is None:
         return Check("stream", False, "its output names no session")
     if not any(line.kind is LineKind.TEXT and "It is done" in line.text for line in lines):
         return Check("stream", False, "what the model said is not in its output")
-    called = _called(ground, ran)
+    called = _called(fixture, ran)
     return Check("stream", called, "" if called else "no call of a tool is in its output")
 
 
-def _commit(ground: Ground) -> Check:
-    passed = persons.committed(ground.workspace, "made") == "made"
+def _commit(fixture: Fixture) -> Check:
+    passed = persons.committed(fixture.workspace, "made") == "made"
     return Check("commit", passed, "" if passed else "what it was told to commit is not in the last commit")
 
 
-def _escaped(ground: Ground) -> str:
+def _escaped(fixture: Fixture) -> str:
     paths = ("escaped", ".git/hooks/escaped")
-    return ", ".join(path for path in paths if os.path.exists(os.path.join(ground.workspace, path)))
+    return ", ".join(path for path in paths if os.path.exists(os.path.join(fixture.workspace, path)))
 
 
-def _asked(ground: Ground, ran: Ran) -> Check:
+def _asked(fixture: Fixture, ran: AgentRun) -> Check:
     """An ACP agent is told no more than no, so what it was refused is read from what our client wrote down."""
-    escaped, refused = _escaped(ground), _event(ran, "permission", allowed=False)
+    escaped, refused = _escaped(fixture), _event(ran, "permission", allowed=False)
     if escaped:
         why = "the guard's no had no effect" if refused else "it did not ask, and what it does not ask no guard hears"
         return Check("deny", False, f"{why}: {escaped} was made")
     return Check("deny", True) if refused else Check("deny", None, "it cannot be told: it asked for nothing")
 
 
-def _deny(ground: Ground, ran: Ran) -> Check:
-    escaped = _escaped(ground)
+def _deny(fixture: Fixture, ran: AgentRun) -> Check:
+    escaped = _escaped(fixture)
     if escaped:
         return Check("deny", False, f"the guard's no had no effect: {escaped} was made")
     told = ran.told().count(REFUSED)
     return Check("deny", told > 0, "" if told else "the model was never told of a no: was the guard asked?")
 
 
-def _resume(ground: Ground, first: Ran) -> Check:
+def _resume(fixture: Fixture, first: AgentRun) -> Check:
     session = first.verdict.session
     if session is None:
         return Check("resume", False, "it gave no session to go on with")
-    ground.script(DONE)
-    again = ground.work("Which word was it?", session)
+    fixture.script(DONE)
+    again = fixture.work("Which word was it?", session)
     if again.verdict.outcome is not Outcome.COMPLETED:
         return Check("resume", False, _end(again))
     if WORD not in again.told():
@@ -430,9 +430,9 @@ def _resume(ground: Ground, first: Ran) -> Check:
     return Check("resume", same, "" if same else "it went on in another session")
 
 
-def _kill(ground: Ground) -> Check:
-    ground.script(lambda dialect: dialect.shell(f'python3 -c "{_SLEEPER}"'), DONE)
-    ran, left = ground.stop("Wait.", PID)
+def _kill(fixture: Fixture) -> Check:
+    fixture.script(lambda dialect: dialect.shell(f'python3 -c "{_SLEEPER}"'), DONE)
+    ran, left = fixture.stop("Wait.", PID)
     if left == [0]:
         return Check("kill", False, f"the command that was to be stopped never began: {_end(ran)}")
     return Check("kill", not left, "a process of it lived on when the run was killed; it was ended" if left else "")
@@ -577,12 +577,12 @@ def main(arguments: list[str]) -> int:
     """Try it; 0, whatever was found."""
     name, folder, auth, *command = arguments
     become_subreaper()
-    ground = Ground(name, command, folder, os.environ.get("PATH", os.defpath), auth)
+    fixture = Fixture(name, command, folder, os.environ.get("PATH", os.defpath), auth)
     try:
-        checks = run(ground)
+        checks = run(fixture)
     finally:
-        ground.close()
-    sys.stdout.write(json.dumps({"about": ground.about, "checks": [asdict(check) for check in checks]}) + "\n")
+        fixture.close()
+    sys.stdout.write(json.dumps({"about": fixture.about, "checks": [asdict(check) for check in checks]}) + "\n")
     return 0
 
 

@@ -289,7 +289,7 @@ OUTLIER = 4
 
 
 @frozen
-class Took:
+class FinishedBead:
     """A bead that was done: its type, its estimate if it had one, and the minutes that agents worked on it."""
 
     type: str
@@ -315,7 +315,7 @@ NOTHING_KNOWN = Usual()
 # A bead without an estimate takes the mean of the known ones, none counted as more than OUTLIER medians: the median
 # alone schedules a tenth worse where half are missing (benchmarks/scheduling.py). Once LEAST beads of a type were done,
 # what they took tells, scaled by those that had an estimate too.
-def usual(known: int | None, past: Sequence[Took]) -> Usual:
+def usual(known: int | None, past: Sequence[FinishedBead]) -> Usual:
     """What is to be expected. `known`: what the known estimates tell (`typical`); None: there are none."""
     past = [one for one in past if one.minutes > 0]
     scale = 1.0

@@ -289,7 +289,7 @@ def _offered(name: str, offer: "Offer") -> list[str]:
     return out
 
 
-class Went(NamedTuple):
+class ProjectProgress(NamedTuple):
     """One project: whether its daemon works now, and why not, or what it goes on with."""
 
     project: str
@@ -320,7 +320,7 @@ def go_on(
     return Output(plain([one._asdict() for one in went]), text)
 
 
-def _one(found: "ProjectView", is_named: bool) -> Went:
+def _one(found: "ProjectView", is_named: bool) -> ProjectProgress:
     from ..app import hindrances, open_app
     from ..daemon.service import control, processes
     from ..errors import NobrakesError
@@ -331,13 +331,13 @@ def _one(found: "ProjectView", is_named: bool) -> Went:
             why = sprints_service.unfinished(app.store)
             pid = processes.running(app.paths)
             if pid is not None or not why:
-                return Went(found.name, pid, why or "nothing of it is unfinished")
+                return ProjectProgress(found.name, pid, why or "nothing of it is unfinished")
             if not is_named and not processes.is_wanted(app.store):
                 hint = f"you stopped its daemon, or never started one: `nobrakes project continue {found.name}`"
-                return Went(found.name, None, f"{why}; {hint}")
+                return ProjectProgress(found.name, None, f"{why}; {hint}")
             if app.store.setting(control.PAUSED) is not None:
-                return Went(found.name, None, f"{why}; it is paused: `nobrakes resume` in {found.path}")
+                return ProjectProgress(found.name, None, f"{why}; it is paused: `nobrakes resume` in {found.path}")
             hindrances(app).require(app.store.now())
-            return Went(found.name, processes.start(app.paths, app.store), why)
+            return ProjectProgress(found.name, processes.start(app.paths, app.store), why)
     except NobrakesError as error:  # the others go on
-        return Went(found.name, None, error.whole)
+        return ProjectProgress(found.name, None, error.whole)

@@ -88,7 +88,7 @@ class Remains(StrEnum):
 
 
 @frozen
-class Born:
+class ProcessStart:
     """Identity of a process that survives pid reuse: boot id and start time in `mark`."""
 
     pid: int
@@ -98,7 +98,7 @@ class Born:
 class Processes(Protocol):
     """Children that survive the daemon: own session, output to files, exit codes on disk."""
 
-    def start(self, run: str, command: Command) -> Born:
+    def start(self, run: str, command: Command) -> ProcessStart:
         """Start it and return at once."""
         ...
 

@@ -15,7 +15,7 @@ from ..errors import NotAllowed
 from ..events import db as events_db
 from ..events.kinds import Kind as EventKind
 from ..text.cleaning import count
-from .model import Came, Document, Due, Going, Kind, RunState, Schedule, Sprint, SprintRun, Stage, going_already, slug
+from .model import Document, Due, DueEnd, Going, Kind, RunState, Schedule, Sprint, SprintRun, Stage, going_already, slug
 
 _FIELDS = frozenset({"name", "stage", "run", "session", "bead", "opening", "closing", "nudged"})
 _LAST = "SELECT * FROM sprint_runs ORDER BY id DESC LIMIT 1"
@@ -198,7 +198,7 @@ def settle_due(db: Database, due: Due) -> bool:
         if one is None or db.maybe(known, (due.schedule, due.at)) is not None:
             return False
         run = None
-        if due.came is Came.STARTED:
+        if due.came is DueEnd.STARTED:
             run = begin_sprints(db, one.sprints, one.needs_tests, one.terms, one.actor).id
         values = {"schedule": due.schedule, "due": due.at, "came": due.came.value, "why": due.why}
         db.insert("schedule_starts", {**values, "run": run, "at": now})

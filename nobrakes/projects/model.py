@@ -441,7 +441,7 @@ MAX_DAYS = 400
 """A schedule that was missed for longer is looked at from then on."""
 
 
-class Came(StrEnum):
+class DueEnd(StrEnum):
     """What came of a due time."""
 
     STARTED = "started"
@@ -472,7 +472,7 @@ class Due:
 
     schedule: int
     at: float
-    came: Came
+    came: DueEnd
     why: str = ""
 
 
@@ -528,12 +528,12 @@ def comes(one: Schedule, zone: tzinfo, now: float, hindered: bool, refused: str)
         else ""
     )
     if now - dues[-1] >= one.late_hours * 3600:
-        return Due(one.id, dues[-1], Came.MISSED, f"nothing could begin it within {one.late_hours:g} h{before}")
+        return Due(one.id, dues[-1], DueEnd.MISSED, f"nothing could begin it within {one.late_hours:g} h{before}")
     if hindered:
         return None
     if refused:
-        return Due(one.id, dues[-1], Came.REFUSED, refused + before)
-    return Due(one.id, dues[-1], Came.STARTED, before.removeprefix("; "))
+        return Due(one.id, dues[-1], DueEnd.REFUSED, refused + before)
+    return Due(one.id, dues[-1], DueEnd.STARTED, before.removeprefix("; "))
 
 
 def wakes(one: Schedule, zone: tzinfo, now: float) -> list[float]:

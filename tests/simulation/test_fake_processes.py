@@ -12,7 +12,7 @@ import pytest
 
 from nobrakes.beads.model import Run
 from nobrakes.git.port import Argv
-from nobrakes.host.port import Born, Command, Ending, Remains, Step
+from nobrakes.host.port import Command, Ending, ProcessStart, Remains, Step
 from tests.world.agents import Script
 from tests.world.clock import FakeClock
 from tests.world.fake_processes import FakeProcesses
@@ -58,7 +58,7 @@ def prepare(argv: Argv) -> str | None:
 class Driven(FakeProcesses):
     """Time goes on whenever somebody looks."""
 
-    def start(self, run: str, command: Command) -> Born:
+    def start(self, run: str, command: Command) -> ProcessStart:
         born = super().start(run, command)
         self.children[run].leaves_one_behind = "leave" in command.steps[0].argv
         return born

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from nobrakes.agents.adapter import Assignment, Launch
-from nobrakes.conformance import Ground, Ran
+from nobrakes.conformance import AgentRun, Fixture
 from nobrakes.host.runs.trees import become_subreaper
 
 from stub_anthropic import _loopback_up  # isort: skip
@@ -33,7 +33,7 @@ class WithEnvironment:
         return getattr(self.whole, name)
 
 
-def told(ran: Ran) -> dict[str, Any]:
+def told(ran: AgentRun) -> dict[str, Any]:
     return {
         "outcome": ran.verdict.outcome.value,
         "detail": ran.verdict.detail,
@@ -52,7 +52,7 @@ def main(path: str) -> None:
     if spec["own_network"]:
         _loopback_up()
     become_subreaper()
-    ground = Ground(spec["name"], [spec["executable"]], spec["folder"], os.environ["PATH"])
+    ground = Fixture(spec["name"], [spec["executable"]], spec["folder"], os.environ["PATH"])
     ground.adapter = WithEnvironment(ground.adapter, spec["env"], spec.get("permitted"))  # type: ignore[assignment]
     if spec.get("nobody"):
         ground.close()

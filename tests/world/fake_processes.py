@@ -15,7 +15,7 @@ from nobrakes.agents.transcript import PREFIX
 from nobrakes.beads.model import Outcome, Run
 from nobrakes.errors import GitFailed
 from nobrakes.git.port import Argv
-from nobrakes.host.port import Born, Command, Ending, Remains, Reports, Step, StepEnd
+from nobrakes.host.port import Command, Ending, ProcessStart, Remains, Reports, Step, StepEnd
 
 from .agents import Script
 from .clock import FakeClock
@@ -35,7 +35,7 @@ class Child:
 
     run: str
     command: Command
-    born: Born
+    born: ProcessStart
     started_at: float
     alive: bool = True
     working: bool = True  # shows signs of life
@@ -99,10 +99,10 @@ class FakeProcesses:
 
     # --- the port --------------------------------------------------------------------------------
 
-    def start(self, run: str, command: Command) -> Born:
+    def start(self, run: str, command: Command) -> ProcessStart:
         """Start it and return at once; a run that was started before is only found again."""
         if run not in self.children:
-            born = Born(1000 + len(self.children), f"boot{self._boot}-{len(self.children)}")
+            born = ProcessStart(1000 + len(self.children), f"boot{self._boot}-{len(self.children)}")
             child = Child(run, command, born, self.clock.steady())
             child.outputs = {f"{command.folder}/{name}": text.decode() for name, text in command.files.items()}
             child.stubborn = self.rng.random() < 0.1

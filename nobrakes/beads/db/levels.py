@@ -25,7 +25,7 @@ from ...db import rows
 from ...db.database import Database, Row
 from ...db.database import row as row_of
 from ...db.fast import ESTIMATED, UNFINISHED
-from ..graph import AGEING_SECONDS, OUTLIER, Links, Node, Took, Usual, days, levels, rank, rises_at, weight
+from ..graph import AGEING_SECONDS, OUTLIER, FinishedBead, Links, Node, Usual, days, levels, rank, rises_at, weight
 from ..graph import usual as computed
 from ..model import CLOSED, NO_AGENTS, BeadType, Dependency, DependencyType, Status
 from ..readiness import Readiness
@@ -73,7 +73,7 @@ def learn(db: Database, anyhow: bool = False) -> bool:
 def learnt(db: Database, more: Sequence[int] = ()) -> Usual:
     """What is usual by now, were there these estimates too; nothing is kept."""
     together, count = _with(db, more) if more else db.one(_TYPICAL)
-    past = [Took(*row) for row in db.plain(_PAST)]
+    past = [FinishedBead(*row) for row in db.plain(_PAST)]
     return computed(-(-together // count) if count else None, past)
 
 

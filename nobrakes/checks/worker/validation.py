@@ -23,7 +23,7 @@ from ...errors import FileTooLarge
 from ...events.kinds import Event, Kind
 from ...globs import matches
 from ...host.confine import Confinement
-from ...host.port import Born, Command, Ending, Notice
+from ...host.port import Command, Ending, Notice, ProcessStart
 from ...parking import of_run, parked
 from ...ports import Ports
 from ...records import as_values
@@ -265,7 +265,7 @@ class Validation:
         laid_over: Mapping[str, str] = NOTHING,
         carried: Sequence[Mapping[str, Any]] = (),
         probes: "probing.Plan" = NOTHING,
-    ) -> Born:
+    ) -> ProcessStart:
         """Start the contract's commands on a fresh checkout of the commit, with these files over it."""
         ports = self.ports
         path = os.path.join(ports.paths.scratch, name)

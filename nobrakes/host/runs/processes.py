@@ -26,7 +26,7 @@ from ...errors import NobrakesError
 from ...records import frozen
 from .. import proctable
 from ..files import SHORT, private_folder, read_tail, storage_errors, write_private
-from ..port import Born, Command, Remains
+from ..port import Command, ProcessStart, Remains
 from ..proctable import Process
 from . import endings, forkserver, trees, wrapper
 from .endings import Exits, Outputs
@@ -213,7 +213,7 @@ class LocalProcesses(Outputs):
         self._umask = os.umask(0o077)
         os.umask(self._umask)
 
-    def start(self, run: str, command: Command) -> Born:
+    def start(self, run: str, command: Command) -> ProcessStart:
         """Start the run's wrapper, or find the one that was started before. DiskFull, StoreReadOnly."""
         _require_sound(command)
         self._in_place()
@@ -243,7 +243,7 @@ class LocalProcesses(Outputs):
                 ) from error
         child = started.child
         process = proctable.look(child.pid)  # there at least as a zombie: nobody else collects it
-        born = Born(child.pid, process.mark if process else proctable.ended_mark())
+        born = ProcessStart(child.pid, process.mark if process else proctable.ended_mark())
         self._wrappers[run] = child
         self._folders[run] = folder
         self._sessions.add(child.pid)
@@ -266,7 +266,7 @@ class LocalProcesses(Outputs):
             time.sleep(0.001)
         return pid or 0
 
-    def _found(self, run: str, folder: str, pid: int) -> Born:
+    def _found(self, run: str, folder: str, pid: int) -> ProcessStart:
         """Born of a wrapper that an earlier start() left, alive or not."""
         self._folders[run] = folder
         process = proctable.look(pid)
@@ -276,8 +276,8 @@ class LocalProcesses(Outputs):
             known = self._wrappers.get(run)
             own = known is not None and known.pid == pid
             if own or all(marker in entries for marker in tree.markers()):
-                return Born(pid, process.mark)
-        return Born(pid, proctable.ended_mark())
+                return ProcessStart(pid, process.mark)
+        return ProcessStart(pid, proctable.ended_mark())
 
     def alive(self, run: Run) -> bool:
         """Whether the wrapper still works, or anything of the run's tree lives."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from nobrakes.beads.model import Run, RunKind
 from nobrakes.git.port import Argv
 from nobrakes.host import proctable
-from nobrakes.host.port import Born, Command, Processes, Remains, Step
+from nobrakes.host.port import Command, Processes, ProcessStart, Remains, Step
 from nobrakes.host.runs.processes import LocalProcesses
 
 PATH = os.environ["PATH"]
@@ -69,7 +69,7 @@ class World:
         name = os.path.basename(command.folder)
         return self.known(name, self.processes.start(name, command))
 
-    def known(self, name: str, born: Born) -> Run:
+    def known(self, name: str, born: ProcessStart) -> Run:
         run = Run(name, 1, RunKind.AGENT, time.time(), pid=born.pid, born=born.mark)
         self.runs.append(run)
         return run

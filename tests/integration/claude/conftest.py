@@ -45,7 +45,7 @@ def own_network() -> list[str]:
 
 
 @dataclass
-class Ran:
+class AgentRun:
     """One run of the CLI."""
 
     code: int
@@ -102,7 +102,7 @@ class Bench:
         )
         return replace(given, **changes)
 
-    def run(self, steps: list[dict[str, Any]], assignment: Assignment, env: dict[str, str] | None = None) -> Ran:
+    def run(self, steps: list[dict[str, Any]], assignment: Assignment, env: dict[str, str] | None = None) -> AgentRun:
         """Launch the adapter's command and read its end."""
         claude = Claude(root=os.geteuid() == 0)
         Path(assignment.prompt_file).write_text(assignment.prompt)
@@ -124,7 +124,7 @@ class Bench:
         out = Path(files["stdout"]).read_bytes()
         errors = Path(files["stderr"]).read_text()
         requests = json.loads(Path(files["log"]).read_text())
-        return Ran(code, out, errors, requests, claude.verdict(AgentEnd(code, out.split(b"\n"), errors)))
+        return AgentRun(code, out, errors, requests, claude.verdict(AgentEnd(code, out.split(b"\n"), errors)))
 
     def git(self, *words: str) -> str:
         """What git says in the workspace."""

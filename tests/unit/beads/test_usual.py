@@ -1,10 +1,10 @@
 """What a bead takes for which nobody gave an estimate."""
 
-from nobrakes.beads.graph import LEAST, Took, Usual, typical, usual, weight
+from nobrakes.beads.graph import LEAST, FinishedBead, Usual, typical, usual, weight
 
 
-def past(type_: str, minutes: float, estimate: int | None = None, count: int = LEAST) -> list[Took]:
-    return [Took(type_, estimate, minutes)] * count
+def past(type_: str, minutes: float, estimate: int | None = None, count: int = LEAST) -> list[FinishedBead]:
+    return [FinishedBead(type_, estimate, minutes)] * count
 
 
 def test_it_is_the_mean_of_what_is_known_without_outliers() -> None:

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from nobrakes.errors import UsageError
-from nobrakes.projects.model import Came, Due, Schedule, clock_time, comes, due_times, named_days, next_due, wakes
+from nobrakes.projects.model import Due, DueEnd, Schedule, clock_time, comes, due_times, named_days, next_due, wakes
 
 BERLIN = ZoneInfo("Europe/Berlin")
 HOUR = 3600.0
@@ -33,23 +33,23 @@ def test_a_time_of_the_wall_clock_that_leaps_comes_once() -> None:
 def test_a_due_time_begins_once_or_is_told() -> None:
     due = at("2026-01-02T01:30")
     assert comes(NIGHTLY, BERLIN, due - 1, False, "") is None
-    assert comes(NIGHTLY, BERLIN, due, False, "") == Due(1, due, Came.STARTED)
-    assert comes(NIGHTLY, BERLIN, due + 3.9 * HOUR, False, "") == Due(1, due, Came.STARTED), "a little late"
+    assert comes(NIGHTLY, BERLIN, due, False, "") == Due(1, due, DueEnd.STARTED)
+    assert comes(NIGHTLY, BERLIN, due + 3.9 * HOUR, False, "") == Due(1, due, DueEnd.STARTED), "a little late"
     assert comes(replace(NIGHTLY, last_due=due), BERLIN, due + HOUR, False, "") is None, "what was written down is over"
     assert comes(NIGHTLY, BERLIN, due + HOUR, True, "") is None, "paused: it may still begin"
     late = comes(NIGHTLY, BERLIN, due + 4 * HOUR, True, "")
-    assert late is not None and late.came is Came.MISSED and "within 4 h" in late.why
-    assert comes(NIGHTLY, BERLIN, due, False, "the brief changed") == Due(1, due, Came.REFUSED, "the brief changed")
+    assert late is not None and late.came is DueEnd.MISSED and "within 4 h" in late.why
+    assert comes(NIGHTLY, BERLIN, due, False, "the brief changed") == Due(1, due, DueEnd.REFUSED, "the brief changed")
     assert wakes(NIGHTLY, BERLIN, due + HOUR) == [due + 24 * HOUR, due + 4 * HOUR]
 
 
 def test_of_many_that_were_missed_the_last_alone_may_begin() -> None:
     back = at("2026-01-09T02:00")
     assert comes(NIGHTLY, BERLIN, back, False, "") == Due(
-        1, at("2026-01-09T01:30"), Came.STARTED, "7 due times before it were missed, too"
+        1, at("2026-01-09T01:30"), DueEnd.STARTED, "7 due times before it were missed, too"
     )
     years = comes(NIGHTLY, BERLIN, at("2036-01-09T12:00"), False, "")
-    assert years is not None and years.came is Came.MISSED
+    assert years is not None and years.came is DueEnd.MISSED
 
 
 def test_what_is_no_time_and_no_day_is_refused() -> None:
