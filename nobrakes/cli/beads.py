@@ -138,11 +138,11 @@ def list_beads(
 
 def show(bead: BeadId) -> Output:
     """One bead with everything about it: texts, dependencies, attempts, open escalations."""
-    from ..beads.service.bead_page import neighbours, whole_bead
+    from ..beads.service.bead_page import bead_detail, neighbours
 
     with looked_at() as app:
         known(app.store, bead)
-        whole = whole_bead(app.store, bead)
+        whole = bead_detail(app.store, bead)
         others = {id_: plain(one) for id_, one in neighbours(app.store, whole).items()}
     found = plain(whole)
     return Output(found, lambda screen: hot.show_text(found, screen, others.get))

@@ -47,9 +47,9 @@ def config(
         return said({"path": path, "valid": True}, f"{os.path.relpath(path)} is right")
     values = plain(settings)
     if every:
-        from ..config.setup.init import whole_text
+        from ..config.setup.init import full_text
 
-        return said(values, whole_text(settings).rstrip())
+        return said(values, full_text(settings).rstrip())
     return said(values, "\n".join(_toml(values)))
 
 

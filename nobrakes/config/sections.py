@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ..checks.policy.protected_files import GATES
-from .values import BEAD_ID, BRANCH, EXPORT_PATH, HOSTS, INSIDE, TOOLS, WHOLE_PATHS, OneOrMore, Rule, Section, section
+from .values import BEAD_ID, BRANCH, EXPORT_PATH, FULL_PATHS, HOSTS, INSIDE, TOOLS, OneOrMore, Rule, Section, section
 
 if TYPE_CHECKING:
     from ..agents.policy.permissions import AgentChoice
@@ -469,8 +469,8 @@ class SandboxSettings(Section):
     home: Literal["private", "own"] = "private"
     network: Literal["open", "provider", "none"] = "open"
     hosts: Annotated[tuple[str, ...], HOSTS] = ()
-    read: Annotated[tuple[str, ...], WHOLE_PATHS] = ()
-    write: Annotated[tuple[str, ...], WHOLE_PATHS] = ()
+    read: Annotated[tuple[str, ...], FULL_PATHS] = ()
+    write: Annotated[tuple[str, ...], FULL_PATHS] = ()
     memory_mb: Annotated[int, Rule(ge=0)] = 8192
     processes: Annotated[int, Rule(ge=0)] = 1024
     file_mb: Annotated[int, Rule(ge=0)] = 2048

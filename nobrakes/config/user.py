@@ -19,7 +19,7 @@ from ..machine.place import make, user_place
 from ..replacing import replacing
 from . import values
 from .settings import validated
-from .values import WEB_ADDRESSES, WHOLE_PATH, Rule, Section, section
+from .values import FULL_PATH, WEB_ADDRESSES, Rule, Section, section
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 MAX_SECRET = 4096
@@ -123,7 +123,7 @@ class WebSettings(Section):
 
     port: Annotated[int, Rule(ge=1, le=65535)] | None = None
     host: str = ""
-    log_dir: Annotated[str, WHOLE_PATH] = ""
+    log_dir: Annotated[str, FULL_PATH] = ""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
 
 
@@ -131,7 +131,7 @@ class WebSettings(Section):
 class WorkspaceSettings(Section):
     """Where the person's projects are. Unset: below the data of this account (`nobrakes project list` says where)."""
 
-    folder: Annotated[str, WHOLE_PATH] = ""
+    folder: Annotated[str, FULL_PATH] = ""
 
 
 @section

@@ -153,9 +153,9 @@ def _whole(paths: tuple[str, ...]) -> tuple[str, ...]:
     return paths
 
 
-WHOLE_PATHS = Judged(_whole)
+FULL_PATHS = Judged(_whole)
 """Paths from the root or from the home (~/…)."""
-WHOLE_PATH = Judged(lambda path: path and _whole((path,))[0])
+FULL_PATH = Judged(lambda path: path and _whole((path,))[0])
 """A path from the root or from the home (~/…); empty: none."""
 
 

@@ -82,7 +82,7 @@ def _ready(app: "App", values: Values) -> Any:
 
 
 def _bead(app: "App", values: Values) -> Any:
-    return bead_page.whole_bead(app.store, values["id"])
+    return bead_page.bead_detail(app.store, values["id"])
 
 
 def _escalations(app: "App", values: Values) -> Any:

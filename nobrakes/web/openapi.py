@@ -128,7 +128,7 @@ def views() -> Mapping[str, Any]:
     A command of every surface says it itself; those that return no record are not here.
     """
     from ..beads.model import Bead
-    from ..beads.service.bead_page import BeadHistory, Explained, Review, WholeBead
+    from ..beads.service.bead_page import BeadDetail, BeadHistory, Explained, Review
     from ..beads.service.board import BoardView, StatusView
     from ..beads.service.listing import ListedBead
     from ..decisions.model import Escalation
@@ -153,7 +153,7 @@ def views() -> Mapping[str, Any]:
         "status": StatusView,
         "board": BoardView,
         "list": list[ListedBead],
-        "show": WholeBead,
+        "show": BeadDetail,
         "ready": list[Bead],
         "ready --explain": list[Explained],
         "escalations": list[Asked],

@@ -27,7 +27,7 @@ from ..lifecycle import Facts, advance
 from ..model import CLOSED, FORK, Attempt, AttemptLog, Bead, Outcome, Role, Status, next_name, of_bead
 from ..proposals import ByHand
 from . import levels, moves, transitions
-from .planning import get_bead as whole_bead
+from .planning import get_bead as bead_detail
 
 NAME_CURSOR = "name_cursor"
 REVIEWER_NAME = "Reviewer"
@@ -77,7 +77,7 @@ def open_attempt(
         is_free = state["assignee"] is None if role is Role.REVIEWER else bool(state["is_claimable"])
         if not is_free or state["status"] != status:
             return None
-        bead = whole_bead(db, bead_id)
+        bead = bead_detail(db, bead_id)
         attempt_id, number, cursor, found = db.one(_NUMBERS, (bead_id,))
         name = _free_name(db, role, names, cursor, frozenset(json.loads(found)))
         fence = bead.fence + 1
@@ -145,7 +145,7 @@ def close_attempt(
     """
     now = db.now()
     with db.write():
-        bead = whole_bead(db, attempt_.bead)
+        bead = bead_detail(db, attempt_.bead)
         current = _still_open(db, attempt_, bead)
         kept = log or current.log
         _write_end(db, replace(current, outcome=outcome, ended_at=now, detail=detail, head=head, log=kept), data)
@@ -181,7 +181,7 @@ def close_attempt(
             changes["retry_at"] = None  # it waits for a person, not for a time: a run need not stay for it
             decisions_db.remember(db, bead.id, move)
         transitions.apply(db, bead, changes, now)
-        return whole_bead(db, bead.id)
+        return bead_detail(db, bead.id)
 
 
 def _write_end(db: Database, ended: Attempt, data: Mapping[str, Any] | None) -> None:
@@ -335,7 +335,7 @@ def hand_in(db: Database, work: ByHand) -> Attempt:
     """Bring a person's work before the Reviewer. NotAllowed: somebody works on it, or it lands; Stale: fence."""
     now = db.now()
     with db.write():
-        bead = whole_bead(db, work.bead)
+        bead = bead_detail(db, work.bead)
         changes = transitions.moved(db, bead, Kind.HANDED_IN, {}, now)
         moves.refuse_while_it_lands(db, bead.id, bead.status)
         if bead.fence + 1 != work.fence:

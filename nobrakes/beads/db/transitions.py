@@ -26,7 +26,7 @@ from . import importing, levels, moves, planning
 from .levels import learn
 from .moves import refuse_while_it_lands
 from .planning import cut_circles
-from .planning import get_bead as whole_bead
+from .planning import get_bead as bead_detail
 
 _STOPPING = tuple(sorted(type_.value for type_ in STOPS_BEAD))
 _SENT_ON = (Kind.RESOLVED, Kind.HANDED_IN)
@@ -49,7 +49,7 @@ def record(db: Database, event: Event) -> Bead | None:
         levels.settle_all(db)
     is_aside = event.kind.is_quiet and event.kind not in (*MOVING, *_REMARKS)
     if event.bead is not None and is_aside and db.can_write_alone:
-        found = whole_bead(db, event.bead)
+        found = bead_detail(db, event.bead)
         db.guard()
         events_db.append(db, now, event.kind, event.bead, event.actor, event.data, event.attempt)
         return found
@@ -57,7 +57,7 @@ def record(db: Database, event: Event) -> Bead | None:
         if event.bead is None:
             events_db.append(db, now, event.kind, None, event.actor, event.data, event.attempt)
             return None
-        bead = whole_bead(db, event.bead)
+        bead = bead_detail(db, event.bead)
         changes: dict[str, Any] = {}
         data = dict(event.data)
         attempt = event.attempt
@@ -85,7 +85,7 @@ def record(db: Database, event: Event) -> Bead | None:
         events_db.append(db, now, event.kind, bead.id, event.actor, data, attempt)
         if changes:
             apply(db, bead, changes, now)
-        return whole_bead(db, bead.id)
+        return bead_detail(db, bead.id)
 
 
 def _before(bead: Bead, kind: Kind) -> dict[str, Any]:
@@ -241,7 +241,7 @@ def approve(db: Database, beads: Sequence[str], actor: str) -> None:
         if len(wanted) > MANY and planning.at_once(db, wanted, _approved, actor, now):
             return
         for bead_id in wanted:
-            bead = whole_bead(db, bead_id)
+            bead = bead_detail(db, bead_id)
             changes = moved(db, bead, Kind.APPROVED, {}, now)
             events_db.append(db, now, Kind.APPROVED, bead_id, actor)
             apply(db, bead, changes, now)

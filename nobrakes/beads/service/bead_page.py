@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @frozen
-class WholeBead(Bead):
+class BeadDetail(Bead):
     """A bead with its dependencies at either end, its attempts, its open escalations and its newest pull request."""
 
     dependencies: tuple[Dependency, ...] = ()
@@ -36,12 +36,12 @@ class WholeBead(Bead):
     request: RequestView | None = None
 
 
-def whole_bead(store: "Store", bead: str) -> WholeBead:
+def bead_detail(store: "Store", bead: str) -> BeadDetail:
     """The bead; NoSuchBead."""
     found = store.bead(bead)
     pull = store.pull(bead)
     own = {one.name: getattr(found, one.name) for one in fields(Bead)}
-    return WholeBead(
+    return BeadDetail(
         **own,
         dependencies=tuple(store.dependencies(bead)),
         attempts=tuple(store.attempts(bead)),
@@ -50,7 +50,7 @@ def whole_bead(store: "Store", bead: str) -> WholeBead:
     )
 
 
-def neighbours(store: "Store", bead: WholeBead) -> dict[str, Bead]:
+def neighbours(store: "Store", bead: BeadDetail) -> dict[str, Bead]:
     """The beads at the other ends of its dependencies, and it itself, by id."""
     ids = {id_ for one in bead.dependencies for id_ in (one.bead, one.needs)}
     return {one.id: one for one in store.beads(ids=ids)} if ids else {}
@@ -255,7 +255,7 @@ class BeadPage:
 def bead_page(store: "Store", git: "Git | None", id: str) -> BeadPage:
     """All of it; NoSuchBead. Without `git` nothing is said of commits and archives."""
     found = history(store, git, id)
-    whole = whole_bead(store, id)
+    whole = bead_detail(store, id)
     beads = neighbours(store, whole)
     mine, others, children = [], [], []
     for one in found.dependencies:

@@ -72,7 +72,7 @@ def config_text(main: str, setup: str, checks: Iterable[CheckSettings]) -> str:
     return _HEAD + _tables(wanted, config, always=("main",))
 
 
-def whole_text(config: Config) -> str:
+def full_text(config: Config) -> str:
     """A config.toml with every setting, which says what `config` says."""
     return _HEAD_OF_ALL + _tables(list(settings()), config)
 

@@ -26,7 +26,7 @@ from ...host.confine import REFUSED
 from ...machine.worker import MachineShare, MemoryWatch
 from ...notices.worker import retire
 from ...ports import Ports
-from ...requests.worker.landing_branch import git_of, keep_whole
+from ...requests.worker.landing_branch import ensure_objects, git_of
 from ...review.worker.driver import Reviews
 from ...review.worker.verdicts import Watchman
 from ...sessions.model import Talk
@@ -352,7 +352,7 @@ class Performer:
 
     def _land_epic(self, action: Action, board: Board) -> bool:
         assert isinstance(action, LandEpic)
-        if holds_back(self.ports, action.epic) or not keep_whole(self.ports, action.epic):
+        if holds_back(self.ports, action.epic) or not ensure_objects(self.ports, action.epic):
             return False
         with contextlib.suppress(NotAllowed):  # a person closed it meanwhile
             self.ports.store.record(Event(Kind.EPIC_LANDED, action.epic))

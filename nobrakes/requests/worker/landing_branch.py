@@ -24,7 +24,7 @@ def git_of(ports: Ports, bead: Bead) -> Git:
     """The repository as the bead sees it: main is the branch by which it is begun, reviewed and proven."""
     where = lands_on(ports, bead)
     if where.epic:
-        keep_whole(ports, where.epic)
+        ensure_objects(ports, where.epic)
     return delivery.git_at(ports.git, where)
 
 
@@ -88,7 +88,7 @@ def has_landed_as(ports: Ports, epic: str, commit: str, bead: str | None) -> boo
     return any(one.data["candidate"] == commit and one.data.get("epic") == epic for one in landed)
 
 
-def keep_whole(ports: Ports, epic: str) -> bool:
+def ensure_objects(ports: Ports, epic: str) -> bool:
     """Have the epic's branch hold all that landed there; False: it cannot be told what it should hold."""
     git = ports.git
     commits = [one.commit for one in landings(ports, epic)]

@@ -237,7 +237,7 @@ def start(store: "Store", paths: Paths, config: "Config", wanted: Wanted, actor:
         if wanted.plans:
             why = "in your own checkout nothing keeps a session that only plans from changing files"
             raise UsageError(why, "Leave --plan out, or --in-place: then it plans in a clone of its own.")
-        _require_whole(root, wanted.in_place)
+        _require_complete(root, wanted.in_place)
         persons.refuse(root)
         _free(store, paths, root)
     made = begin(store, paths, prepared(paths, config, wanted), actor)
@@ -251,7 +251,7 @@ def start(store: "Store", paths: Paths, config: "Config", wanted: Wanted, actor:
     return made
 
 
-def _require_whole(root: str, checkout: str) -> None:
+def _require_complete(root: str, checkout: str) -> None:
     """UsageError unless the checkout is the repository's own, with its git folder in it."""
     if os.path.realpath(checkout) != root or not os.path.isdir(os.path.join(root, ".git")):
         why = f"{checkout} is a linked worktree, a submodule or a bare repository, and no session works in place there"

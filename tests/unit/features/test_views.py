@@ -127,7 +127,7 @@ def shown(store: Store, folder: Path) -> dict[str, Any]:
         "status": board.status(store, Paths(str(folder)), Config()),
         "board": board.board(store),
         "list": listing.with_requests(listing.listing(store, labels=("x",))),
-        "show": bead_page.whole_bead(store, "a"),
+        "show": bead_page.bead_detail(store, "a"),
         "ready": bead_page.ready(store),
         "ready --explain": bead_page.explain(store),
         "escalations": page.listed(store),
