@@ -72,8 +72,12 @@ def test_settings_name_a_server_of_ones_own_and_nothing_odd() -> None:
         code_host("auto", "thing", "", "", lambda host: Asked(Said(0)), lambda: 0.0)
     with pytest.raises(ConfigError, match="names no repository"):
         code_host("github", "", "../x.git", "../x.git", lambda host: Asked(Said(0)), lambda: 0.0)
-    assert not code_host("auto", "", "../x.git", "../x.git", lambda host: Asked(Said(0)), lambda: 0.0).tells
-    assert code_host("auto", "", "git@github.com:a/b.git", "", lambda host: Asked(Said(0)), lambda: 0.0).tells
+    assert not code_host(
+        "auto", "", "../x.git", "../x.git", lambda host: Asked(Said(0)), lambda: 0.0
+    ).supports_pull_requests
+    assert code_host(
+        "auto", "", "git@github.com:a/b.git", "", lambda host: Asked(Said(0)), lambda: 0.0
+    ).supports_pull_requests
 
 
 def test_what_was_read_is_asked_for_by_its_tag() -> None:
