@@ -50,28 +50,18 @@ def allowing(setting: str, allowed: Iterable[str], name: str) -> str:
     return f"nobrakes config set git.{setting} {shlex.quote(','.join((*allowed, name)))}"
 
 
-class Filters:
-    """The filters of one repository."""
+class Attributes:
+    """Which paths are under a filter, as git itself answers."""
 
-    def __init__(self, place: Place, objects: Objects, rules: Rules | None = None) -> None:
-        """`rules` None: nothing is judged or made, only asked."""
+    def __init__(self, place: Place, objects: Objects) -> None:
         self.place = place
         self.objects = objects
-        self.is_on = rules is not None
-        self.rules = rules or Rules()
         self._known: dict[str, list[tuple[str, str, bytes]]] = {}
-        self._hides: dict[tuple[str, str, bool], frozenset[int]] = {}
-
-    # --- what is under a filter ------------------------------------------------------------------
 
     def names(self, commit: str) -> frozenset[str]:
         """The filters that the attributes of the commit, and the person's own, name anywhere."""
-        texts = [content for _, _, content in self._files(commit)] + [self._personal()]
+        texts = [content for _, _, content in self.files(commit)] + [self._personal()]
         return frozenset(name for text in texts for name in _NAMED.findall(os.fsdecode(text)))
-
-    def of_work(self, commits: Iterable[str], paths: Collection[str]) -> dict[str, str]:
-        """The same where it is to be judged."""
-        return self.under(commits, paths) if self.is_on else {}
 
     def under(self, commits: Iterable[str], paths: Collection[str]) -> dict[str, str]:
         """The filter of each of the paths that is under one in one of the commits; the first of them counts."""
@@ -86,7 +76,7 @@ class Filters:
             env = {**CHECKOUT, "GIT_DIR": self.place.git_dir, "GIT_WORK_TREE": self.place.git_dir}
             env["GIT_INDEX_FILE"] = os.path.join(folder, "index")
             rows = b"".join(
-                f"{FILE} {oid}\t".encode() + os.fsencode(path) + b"\0" for path, oid, _ in self._files(commit)
+                f"{FILE} {oid}\t".encode() + os.fsencode(path) + b"\0" for path, oid, _ in self.files(commit)
             )
             self._git(["update-index", "-z", "--index-info"], env, rows)
             asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
@@ -97,7 +87,7 @@ class Filters:
     def _git(self, arguments: list[str], env: Mapping[str, str], stdin: bytes) -> commands.Answer:
         return commands.run(arguments, cwd=self.place.git_dir, env=env, stdin=stdin)
 
-    def _files(self, commit: str) -> list[tuple[str, str, bytes]]:
+    def files(self, commit: str) -> list[tuple[str, str, bytes]]:
         if commit not in self._known:
             like = next((one for one in self._known if not trees.differ(self.objects, one, commit)), None)
             found = self._known[like] if like else list(trees.files(self.place, self.objects, commit))
@@ -108,6 +98,9 @@ class Filters:
         """The attributes that lie in no commit: of the repository's git folder, of the person and of the machine."""
         return b"\n".join((self.info_attributes(), _read(self._persons_file), _read(_SYSTEM)))
 
+    def info_attributes(self) -> bytes:
+        return _read(os.path.join(self.place.git_dir, "info", "attributes"))
+
     @cached_property
     def _persons_file(self) -> str:
         env = {**CHECKOUT, "GIT_DIR": self.place.git_dir}
@@ -116,11 +109,23 @@ class Filters:
         named = commands.run(asked, cwd=self.place.git_dir, env=env, expect=(0, 1)).text
         return named or os.path.join(home, "git", "attributes")
 
-    def info_attributes(self) -> bytes:
-        """Those of the repository's git folder."""
-        return _read(os.path.join(self.place.git_dir, "info", "attributes"))
 
-    # --- what is made of it ----------------------------------------------------------------------
+class Filters(Attributes):
+    """The filters of one repository, and what comes through them."""
+
+    def __init__(self, place: Place, objects: Objects, rules: Rules | None = None) -> None:
+        """`rules` None: nothing is judged or made, only asked."""
+        super().__init__(place, objects)
+        self.is_on = rules is not None
+        self.rules = rules or Rules()
+
+    @cached_property
+    def clear_text(self) -> "ClearText":
+        return ClearText(self)
+
+    def of_work(self, commits: Iterable[str], paths: Collection[str]) -> dict[str, str]:
+        """The same where it is to be judged."""
+        return self.under(commits, paths) if self.is_on else {}
 
     def changes(
         self, base: str, head: str, found: Sequence[Change], differ: Iterable[tuple[str, ...]]
@@ -133,8 +138,8 @@ class Filters:
 
     def _why_not(self, name: str, path: str, before: str, blob: str, main: str) -> str:
         try:
-            if self._passes(name, blob, main) is None:
-                self._command(name, path, before)
+            if self.passes(name, blob, main) is None:
+                self.command(name, path, before)
         except Refused as error:
             return str(error)
         return ""
@@ -147,7 +152,7 @@ class Filters:
         for path, name in self.of_work((onto, head), after).items():
             before, mode, blob = after[path]
             try:
-                through = self._passes(name, blob, onto) or self._through(name, path, before, blob)
+                through = self.passes(name, blob, onto) or self._through(name, path, before, blob)
             except Refused as error:
                 refused[path] = str(error)
                 continue
@@ -173,7 +178,7 @@ class Filters:
         after = {path: oid for path, _, mode, _, oid in differ if mode in _FILES}
         self._remember({(name, after[path]): after[path] for path, name in self.under((base, head), after).items()})
 
-    def _passes(self, name: str, blob: str, main: str) -> str | None:
+    def passes(self, name: str, blob: str, main: str) -> str | None:
         """What the blob is after the filter where that is known already; None: nobody knows. Refused."""
         if name == lfs.NAME:
             return self._by_lfs(blob, main)
@@ -198,9 +203,9 @@ class Filters:
         return blob
 
     def _through(self, name: str, path: str, before: str, blob: str) -> str:
-        command = self._command(name, path, before)
+        command = self.command(name, path, before)
         content = self.objects.content(blob)
-        made = self._written(self._run(name, command, content or b""))
+        made = self._written(self.run(name, command, content or b""))
         self._remember({(name, blob): made, (name, made): made})
         return made
 
@@ -210,7 +215,7 @@ class Filters:
             return ""
         return self.configured(name, "smudge")
 
-    def _command(self, name: str, path: str, before: str) -> str:
+    def command(self, name: str, path: str, before: str) -> str:
         """The filter's command as the person has it configured. Refused: it may not be run, or there is none.
 
         `before`: what the path was, by its mode: of what nobody could read, nothing can be made anew.
@@ -238,7 +243,7 @@ class Filters:
         asked = ["config", "--get", f"filter.{name}.{what}"]
         return commands.run(asked, cwd=self.place.git_dir, env=env, expect=(0, 1)).text
 
-    def _run(self, name: str, command: str, content: bytes) -> bytes:
+    def run(self, name: str, command: str, content: bytes) -> bytes:
         try:
             argv = self.rules.confine(("sh", "-c", command))
             code, out, error = run(argv, self.environment(), content)
@@ -254,128 +259,6 @@ class Filters:
         left = {name: value for name, value in process_environment().items() if name not in strays(given)}
         here = {"GIT_DIR": self.place.git_dir, "GIT_WORK_TREE": NOWHERE, "GIT_INDEX_FILE": f"{NOWHERE}/index"}
         return {**left, **given, **here}
-
-    # --- what would leave it ---------------------------------------------------------------------
-
-    def laid_open(self, base: str, head: str, commits: Sequence[Commit]) -> list[str]:
-        """Why these commits may lay open what git keeps through a filter, a line for each place; empty: they do not."""
-        shown = {name: self.shown(name) for name in self.names(base)}
-        if not (self.is_on and (shown or self.names(head))):
-            return []
-        rows = self.place.run(["ls-tree", "-r", "-z", base]).records
-        parted = (row.partition("\t") for row in rows)
-        blobs = {path: row.split()[2] for row, _, path in parted if row.startswith(_FILES)}
-        asked = blobs if any(shown.values()) or self._files(base) != self._files(head) else self._gone(base, head)
-        filtered = self.under((base,), [path for path in asked if path in blobs])
-        found = [*self._let_go(filtered, head), *self._moved_out(filtered, blobs, base, head)]
-        secret: dict[int, tuple[str, str]] = {}
-        for path, name in filtered.items():
-            try:
-                hidden = self._hidden(name, path, blobs[path], shown[name], True) if shown.get(name) else ()
-            except Refused as error:
-                found.append(
-                    f"{path}: its clear text cannot be read, so it is not known whether this copies it: {error}"
-                )
-            else:
-                secret |= dict.fromkeys(hidden, (name, path))
-        return found + self._copied(secret, base, head, commits)
-
-    def _let_go(self, filtered: Mapping[str, str], head: str) -> Iterator[str]:
-        after = self.under((head,), filtered)
-        for name in sorted(set(filtered.values())):
-            free = sorted(path for path in filtered if filtered[path] == name and after.get(path) != name)
-            if free:
-                more = f" and {len(free) - 1} more" if free[1:] else ""
-                yield f"it takes the filter '{name}' from {free[0]}{more}"
-
-    def _moved_out(self, filtered: Mapping[str, str], blobs: Mapping[str, str], base: str, head: str) -> Iterator[str]:
-        """Files under a filter that are gone, while files come up without it that may be they."""
-        new = {
-            path: oid for path, was, mode, _, oid in raw(self.objects, base, head) if was == ABSENT and mode in _FILES
-        }
-        names = self.under((base, head), new)
-        for path in (path for path in self._gone(base, head) if path in filtered):
-            pointer = lfs.parse(self.objects.content(blobs[path]) or b"") if filtered[path] == lfs.NAME else None
-            for beside in (one for one in new if names.get(one) != filtered[path]):
-                is_alike = _stem(beside) == _stem(path) or new[beside] == blobs[path]
-                if is_alike or self._is_content(new[beside], pointer):
-                    yield f"{beside} is new, and {path}, which git keeps through the filter '{filtered[path]}', is gone"
-
-    def _gone(self, base: str, head: str) -> list[str]:
-        return [path for path, _, mode, _, _ in raw(self.objects, base, head) if mode not in _FILES]
-
-    def _is_content(self, blob: str, pointer: lfs.Pointer | None) -> bool:
-        if pointer is None or self.objects.size(blob) != pointer.size:
-            return False
-        return hashlib.sha256(self.objects.content(blob) or b"").hexdigest() == pointer.oid
-
-    def _copied(self, secret: dict[int, tuple[str, str]], base: str, head: str, commits: Sequence[Commit]) -> list[str]:
-        """The places that have pieces of the secret, or of what the commits bring under a filter themselves."""
-        rows = [row for commit in commits for row in raw(self.objects, (*commit.parents, base)[0], commit.id)]
-        names = self.under((base, head), {path for path, *_ in rows})
-        for path, _, mode, _, blob in rows:
-            if path in names and names[path] != lfs.NAME and mode in _FILES:
-                secret |= dict.fromkeys(self._brought(names[path], path, blob, base), (names[path], path))
-        hits: dict[str, set[bytes]] = {}
-
-        def look(where: str, own: str, new: set[bytes]) -> None:
-            found = {one for one in new if secret.get(hash(one), (own,))[0] != own}
-            hits[where] = hits.get(where, set()) | found
-
-        for path, before, mode, old, blob in rows if secret else ():
-            if mode in (*_FILES, LINK):
-                name = os.fsencode(path) if before == ABSENT else b""
-                new = _pieces(self._text(blob)) | _pieces(name)
-                look(path, names.get(path, "") if mode in _FILES else "", new - _pieces(self._text(old)))
-        for commit in commits if secret else ():
-            look(f"the message of {commit.id[:12]}", "", _pieces(os.fsencode(commit.message)))
-        public = self._public(base, set().union(*hits.values()))
-        told = ((where, sorted(pieces - public)) for where, pieces in hits.items())
-        of = {where: secret[hash(pieces[0])] for where, pieces in told if pieces}
-        return [
-            f"{where} has text of {path}, which git keeps through the filter '{name}'"
-            for where, (name, path) in of.items()
-        ]
-
-    def _brought(self, name: str, path: str, blob: str, base: str) -> Collection[int]:
-        """What the filter hides of a blob that the work brings."""
-        try:
-            if self._passes(name, blob, base) == blob:
-                return self._hidden(name, path, blob, self.shown(name), True) if self.shown(name) else ()
-            return self._hidden(name, path, blob, self._command(name, path, ABSENT), False)
-        except Refused:  # nobody can tell what it hides: all of it
-            return {hash(one) for one in _pieces(self._text(blob))}
-
-    def _hidden(self, name: str, path: str, blob: str, command: str, is_kept: bool) -> frozenset[int]:
-        """The hashes of the pieces that only its clear text has. `is_kept`: the blob is what git keeps of that."""
-        key = (name, blob, is_kept)
-        if key not in self._hides:
-            content = self.objects.content(blob) or b""
-            made = self._run(name, command.replace("%f", shlex.quote(path)), content)
-            clear, kept = (made, content) if is_kept else (content, made)
-            self._hides[key] = frozenset(map(hash, _pieces(clear) - _pieces(kept)))
-        return self._hides[key]
-
-    def _public(self, base: str, pieces: Collection[bytes]) -> set[bytes]:
-        """Those of the pieces that the commit has in plain lines already."""
-        asked = b"\n".join(one for one in pieces if b"\n" not in one)
-        if not asked:
-            return set()
-        answer = self.place.run(
-            ["grep", "-h", "-I", "-F", "--no-textconv", "-f", "-", base], stdin=asked, expect=(0, 1)
-        )
-        return {one for one in pieces if one in answer.out}
-
-    def _text(self, blob: str) -> bytes:
-        """The content of a blob; of a pointer of Git LFS what it stands for, as far as it can be compared."""
-        content = self.objects.content(blob) or b""
-        pointer = lfs.parse(content)
-        if pointer is None or pointer.size > Sizes().file or not lfs.has(lfs.store(self.place), pointer):
-            return content
-        with open(lfs.path(lfs.store(self.place), pointer.oid), "rb") as file:
-            return file.read()
-
-    # --- objects ---------------------------------------------------------------------------------
 
     def _written(self, content: bytes) -> str:
         return self.place.run(["hash-object", "-w", "--no-filters", "--stdin"], stdin=content).text
@@ -407,6 +290,132 @@ class Filters:
     def _index(self) -> Iterator[Mapping[str, str]]:
         with tempfile.TemporaryDirectory(prefix="nobrakes-filters-") as folder:
             yield {"GIT_INDEX_FILE": os.path.join(folder, "index")}
+
+
+class ClearText:
+    """What would come to main in clear though git keeps it through a filter."""
+
+    def __init__(self, filters: Filters) -> None:
+        self.filters, self.place, self.objects = filters, filters.place, filters.objects
+        self._hides: dict[tuple[str, str, bool], frozenset[int]] = {}
+
+    def laid_open(self, base: str, head: str, commits: Sequence[Commit]) -> list[str]:
+        """Why these commits may lay open what git keeps through a filter, a line for each place; empty: they do not."""
+        shown = {name: self.filters.shown(name) for name in self.filters.names(base)}
+        if not (self.filters.is_on and (shown or self.filters.names(head))):
+            return []
+        rows = self.place.run(["ls-tree", "-r", "-z", base]).records
+        parted = (row.partition("\t") for row in rows)
+        blobs = {path: row.split()[2] for row, _, path in parted if row.startswith(_FILES)}
+        is_same = not any(shown.values()) and self.filters.files(base) == self.filters.files(head)
+        asked = self._gone(base, head) if is_same else blobs
+        filtered = self.filters.under((base,), [path for path in asked if path in blobs])
+        found = [*self._let_go(filtered, head), *self._moved_out(filtered, blobs, base, head)]
+        secret: dict[int, tuple[str, str]] = {}
+        for path, name in filtered.items():
+            try:
+                hidden = self._hidden(name, path, blobs[path], shown[name], True) if shown.get(name) else ()
+            except Refused as error:
+                found.append(f"{path}: its clear text cannot be read, so this may copy it: {error}")
+            else:
+                secret |= dict.fromkeys(hidden, (name, path))
+        return found + self._copied(secret, base, head, commits)
+
+    def _let_go(self, filtered: Mapping[str, str], head: str) -> Iterator[str]:
+        after = self.filters.under((head,), filtered)
+        for name in sorted(set(filtered.values())):
+            free = sorted(path for path in filtered if filtered[path] == name and after.get(path) != name)
+            if free:
+                more = f" and {len(free) - 1} more" if free[1:] else ""
+                yield f"it takes the filter '{name}' from {free[0]}{more}"
+
+    def _moved_out(self, filtered: Mapping[str, str], blobs: Mapping[str, str], base: str, head: str) -> Iterator[str]:
+        """Files under a filter that are gone, while files come up without it that may be they."""
+        new = {
+            path: oid for path, was, mode, _, oid in raw(self.objects, base, head) if was == ABSENT and mode in _FILES
+        }
+        names = self.filters.under((base, head), new)
+        for path in (path for path in self._gone(base, head) if path in filtered):
+            pointer = lfs.parse(self.objects.content(blobs[path]) or b"") if filtered[path] == lfs.NAME else None
+            for beside in (one for one in new if names.get(one) != filtered[path]):
+                is_alike = _stem(beside) == _stem(path) or new[beside] == blobs[path]
+                if is_alike or self._is_content(new[beside], pointer):
+                    yield f"{beside} is new, and {path}, which git keeps through the filter '{filtered[path]}', is gone"
+
+    def _gone(self, base: str, head: str) -> list[str]:
+        return [path for path, _, mode, _, _ in raw(self.objects, base, head) if mode not in _FILES]
+
+    def _is_content(self, blob: str, pointer: lfs.Pointer | None) -> bool:
+        if pointer is None or self.objects.size(blob) != pointer.size:
+            return False
+        return hashlib.sha256(self.objects.content(blob) or b"").hexdigest() == pointer.oid
+
+    def _copied(self, secret: dict[int, tuple[str, str]], base: str, head: str, commits: Sequence[Commit]) -> list[str]:
+        """The places that have pieces of the secret, or of what the commits bring under a filter themselves."""
+        rows = [row for commit in commits for row in raw(self.objects, (*commit.parents, base)[0], commit.id)]
+        names = self.filters.under((base, head), {path for path, *_ in rows})
+        for path, _, mode, _, blob in rows:
+            if path in names and names[path] != lfs.NAME and mode in _FILES:
+                secret |= dict.fromkeys(self._brought(names[path], path, blob, base), (names[path], path))
+        hits: dict[str, set[bytes]] = {}
+
+        def look(where: str, own: str, new: set[bytes]) -> None:
+            found = {one for one in new if secret.get(hash(one), (own,))[0] != own}
+            hits[where] = hits.get(where, set()) | found
+
+        for path, before, mode, old, blob in rows if secret else ():
+            if mode in (*_FILES, LINK):
+                name = os.fsencode(path) if before == ABSENT else b""
+                new = _pieces(self._text(blob)) | _pieces(name)
+                look(path, names.get(path, "") if mode in _FILES else "", new - _pieces(self._text(old)))
+        for commit in commits if secret else ():
+            look(f"the message of {commit.id[:12]}", "", _pieces(os.fsencode(commit.message)))
+        public = self._public(base, set().union(*hits.values()))
+        told = ((where, sorted(pieces - public)) for where, pieces in hits.items())
+        of = {where: secret[hash(pieces[0])] for where, pieces in told if pieces}
+        return [
+            f"{where} has text of {path}, which git keeps through the filter '{name}'"
+            for where, (name, path) in of.items()
+        ]
+
+    def _brought(self, name: str, path: str, blob: str, base: str) -> Collection[int]:
+        """What the filter hides of a blob that the work brings."""
+        try:
+            shown = self.filters.shown(name)
+            if self.filters.passes(name, blob, base) == blob:
+                return self._hidden(name, path, blob, shown, True) if shown else ()
+            return self._hidden(name, path, blob, self.filters.command(name, path, ABSENT), False)
+        except Refused:  # nobody can tell what it hides: all of it
+            return {hash(one) for one in _pieces(self._text(blob))}
+
+    def _hidden(self, name: str, path: str, blob: str, command: str, is_kept: bool) -> frozenset[int]:
+        """The hashes of the pieces that only its clear text has. `is_kept`: the blob is what git keeps of that."""
+        key = (name, blob, is_kept)
+        if key not in self._hides:
+            content = self.objects.content(blob) or b""
+            made = self.filters.run(name, command.replace("%f", shlex.quote(path)), content)
+            clear, kept = (made, content) if is_kept else (content, made)
+            self._hides[key] = frozenset(map(hash, _pieces(clear) - _pieces(kept)))
+        return self._hides[key]
+
+    def _public(self, base: str, pieces: Collection[bytes]) -> set[bytes]:
+        """Those of the pieces that the commit has in plain lines already."""
+        asked = b"\n".join(one for one in pieces if b"\n" not in one)
+        if not asked:
+            return set()
+        answer = self.place.run(
+            ["grep", "-h", "-I", "-F", "--no-textconv", "-f", "-", base], stdin=asked, expect=(0, 1)
+        )
+        return {one for one in pieces if one in answer.out}
+
+    def _text(self, blob: str) -> bytes:
+        """The content of a blob; of a pointer of Git LFS what it stands for, as far as it can be compared."""
+        content = self.objects.content(blob) or b""
+        pointer = lfs.parse(content)
+        if pointer is None or pointer.size > Sizes().file or not lfs.has(lfs.store(self.place), pointer):
+            return content
+        with open(lfs.path(lfs.store(self.place), pointer.oid), "rb") as file:
+            return file.read()
 
 
 _SYSTEM = "/etc/gitattributes"

@@ -110,7 +110,7 @@ class Merger:
     def revert(self, commit: str, onto: str, message: Message) -> Candidate | Conflict:
         """A commit on `onto` that takes `commit` back (a merge: what it brought to its first parent)."""
         bad = self.objects.commit(commit)
-        before = self.objects.commit(bad.parents[0]).tree if bad.parents else self._empty_tree()
+        before = self.objects.commit(bad.parents[0]).tree if bad.parents else self.place.run(["mktree"], stdin=b"").text
         if self.objects.commit(onto).tree == bad.tree:
             return self._commit(before, onto, message)
         # both sides on the commit itself, so that it is the base also where main has its change by another commit
@@ -205,9 +205,6 @@ class Merger:
     def _kept(self, commit: str, whole: bytes) -> str:
         self.objects.learn_commit(commit, whole)
         return commit
-
-    def _empty_tree(self) -> str:
-        return self.place.run(["mktree"], stdin=b"").text
 
 
 def _date(when: float) -> str:

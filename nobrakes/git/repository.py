@@ -263,7 +263,7 @@ class Questions(Tools):
         return known
 
     def laid_open(self, base: str, head: str) -> tuple[str, ...]:
-        return tuple(self.filters.laid_open(base, head, self.history.since(base, head)))
+        return tuple(self.filters.clear_text.laid_open(base, head, self.history.since(base, head)))
 
     def read(self, commit: str, path: str, most: int | None = READ) -> bytes | None:
         """A file's content in a commit; None: not there, or not a file. FileTooLarge: more than `most` bytes."""

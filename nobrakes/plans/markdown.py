@@ -431,12 +431,9 @@ class _Tasks:
         others = [one for one in parts if one is not part]
         near = [one for one in others if one.parent is part.parent]
         if others:
-            return {self._id_if_open(one): f"line {one.line}" for one in (near or others)}
+            return {self.ids[one] if _is_bead(one) else "": f"line {one.line}" for one in (near or others)}
         id_ = f"gh-{number[1]}" if number else name
         return {id_: "the graph"} if id_ in self.known else {}
-
-    def _id_if_open(self, part: Part) -> str:
-        return self.ids[part] if _is_bead(part) else ""
 
 
 def _is_bead(part: Part) -> bool:

@@ -590,17 +590,14 @@ def take_back(objects: Objects, holder: Worktree, new: str, old: str, staged: Ve
     written, _ = _states(holder, differences)
     written |= {path for path in there if not os.path.lexists(os.path.join(holder.path, path))}
     written |= {path for path, mode, _, oid, _ in differences if path in kept and _is_begun(holder, path, mode, oid)}
-    written &= kept - _sparse(holder)
+    written &= kept - {
+        record[2:] for record in _git(holder, ["ls-files", "-t", "-z"]).records if record.startswith("S ")
+    }
     try:
         finish(holder, differences, written)
     except GitFailed:
         for path in sorted(written & there.keys()):
             _write_as_kept(objects, os.path.join(holder.path, path), *there[path])
-
-
-def _sparse(holder: Worktree) -> set[str]:
-    """The paths that are in the index and not meant to lie in the worktree."""
-    return {record[2:] for record in _git(holder, ["ls-files", "-t", "-z"]).records if record.startswith("S ")}
 
 
 def _is_begun(holder: Worktree, path: str, mode: str, oid: str) -> bool:

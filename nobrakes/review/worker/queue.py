@@ -180,22 +180,19 @@ class MergeQueue:
 
     def less(self, entries: Sequence[Entry], place: int) -> str:
         """Why a candidate proves less than main or than what it stands on; empty where it does not."""
-        with about(self.ports, of_bead(entries[place].bead)):
-            return self._less(entries, place)
-
-    def _less(self, entries: Sequence[Entry], place: int) -> str:
         journal = entries[place].journal
         if journal.is_scaffolding:  # which may change what is proven
             return ""
         recorded = self.validation.recorded
         mine = recorded(journal.tree)
-        for before in dict.fromkeys((entries[0].journal.base, journal.base)):
-            known = recorded(self.ports.git.tree(before))
-            if known is None and before == entries[0].journal.counted:
-                known = {"results": entries[0].journal.before}
-            why = proves_less(self.ports, before, journal.candidate, known, mine)
-            if why is not None:
-                return why
+        with about(self.ports, of_bead(entries[place].bead)):
+            for before in dict.fromkeys((entries[0].journal.base, journal.base)):
+                known = recorded(self.ports.git.tree(before))
+                if known is None and before == entries[0].journal.counted:
+                    known = {"results": entries[0].journal.before}
+                why = proves_less(self.ports, before, journal.candidate, known, mine)
+                if why is not None:
+                    return why
         return ""
 
     def is_uncounted(self, journal: Journal) -> bool:
