@@ -359,7 +359,7 @@ def _card(one: "Card", why: str) -> Row:
 def log(view: "LiveView", wanted: str) -> list[Row]:
     """What happened last, newest first."""
     found = [one for one in view.events if not wanted or fits(_of_event(one, view), wanted)]
-    return [_event(one, view) for one in found] or [_plain("nothing happened yet" if not wanted else "nothing fits")]
+    return [_event(one, view) for one in found] or [_plain("no events yet" if not wanted else "nothing fits")]
 
 
 def _of_event(event: "Event", view: "LiveView") -> str:

@@ -169,7 +169,7 @@ def running_run(
         return "\n".join([sentence(found), *lines(stands, now, screen)])
 
     if interrupted:
-        return Output(data, text, Interrupted("it was interrupted", "`nobrakes run` goes on where it was."))
+        return Output(data, text, Interrupted("it was interrupted", "`nobrakes run` resumes the work."))
     return Output(data, text, None if settled else Unsettled("some beads are not done"))
 
 
@@ -228,7 +228,7 @@ def uninstall(yes: Yes = False, user: UserPlace = False) -> Output:
         is_there = watchdog.installed(wanted)
     data = {"name": wanted.name, "files": list(wanted.files), "done": yes, "installed": is_there}
     if yes:
-        return said(data, "\n".join(["the watchdog looks no more; gone are:", *map(one_line, gone)]))
+        return said(data, "\n".join(["the watchdog is removed, with these files:", *map(one_line, gone)]))
     if not is_there:
         return said(data, "no watchdog is installed for this repository")
     what = ["nothing is changed yet; with --yes its timer is stopped, and these files go:"]

@@ -54,7 +54,7 @@ def undo(
             sys.stderr.write(f"{line}\n")
 
     if sum(one is not None for one in (what, event, bead)) > 1:
-        raise UsageError("say what to take back in one way", "Give a number, a bead, or neither.")
+        raise UsageError("choose one way to name the step to undo", "Give a number, a bead, or neither.")
     if what is not None and what.isdigit() and not int(what):
         raise UsageError("0 is no event's number: they begin with 1", "`nobrakes events` shows them.")
     with opened() as app:
@@ -76,8 +76,8 @@ def undo(
         out += [f"  the revert is {found.commit}"] if found.commit else []
         out += [f"  have it done again: nobrakes release {one}" for one in found.beads if found.commit]
         out += [f"  or give it up: nobrakes cancel {one}" for one in found.beads if found.commit]
-        kept = [f"  its work is kept at {one_line(ref)}" for ref, _ in found.archived]
-        return "\n".join([*out, *kept, *(["  the next attempt goes on with it"] if kept else [])])
+        kept = [f"  its work is saved at {one_line(ref)}" for ref, _ in found.archived]
+        return "\n".join([*out, *kept, *(["  the next attempt continues from it"] if kept else [])])
 
     return Output(plain(found), text)
 
@@ -138,7 +138,7 @@ def archive(
 
 
 def doctor(
-    repair: Annotated[str | None, Option("--repair", help="Mend what this name stands for.")] = None,
+    repair: Annotated[str | None, Option("--repair", help="Repair the problem with this name.")] = None,
     agents: Annotated[bool, Option("--agents", help="Try the installed agent CLIs out instead.")] = False,
 ) -> Output:
     """Look for what is broken, and say how to mend it. Looking changes nothing.
@@ -162,7 +162,7 @@ def doctor(
             if os.environ.get("NOBRAKES_TOKEN"):
                 raise NotAllowed("an agent may not repair the repository", "Say it with `nobrakes agent escalate`.")
             done = doctor_service.repair(repair, store, git, app.paths)
-            return said({"repair": repair, "done": done}, "\n".join(map(one_line, done)) or "there was nothing to mend")
+            return said({"repair": repair, "done": done}, "\n".join(map(one_line, done)) or "nothing to repair")
         config = or_none(lambda: app.config)
         wrong = app.misconfigured
         troubles = app.sandbox_trouble, app.wall_trouble
@@ -170,7 +170,7 @@ def doctor(
         known = partial(untried, app) if config is not None and not isinstance(store, NobrakesError) else lambda: ""
         findings = examine(store, git, app.paths, config, *troubles, wrong, seen, known)
     broken = [finding.name for finding in findings if not finding.ok]
-    error = NobrakesError(f"broken: {', '.join(broken)}", "Each finding says how it is mended.") if broken else None
+    error = NobrakesError(f"broken: {', '.join(broken)}", "Each finding says how to repair it.") if broken else None
     return Output(plain(findings), lambda screen: _findings(findings, screen), error)
 
 
@@ -193,7 +193,7 @@ def _findings(findings: "list[Finding]", screen: Screen) -> str:
         state = screen.paint(f"{finding.level:<8}", STYLES.get(finding.level, ""))
         out.append(f"{state} {finding.name:<11} {one_line(finding.text)}")
         if finding.repair:
-            out.append(f"         mend it: nobrakes doctor --repair {finding.repair}")
+            out.append(f"         to repair: nobrakes doctor --repair {finding.repair}")
     return "\n".join(out)
 
 

@@ -214,7 +214,7 @@ def repositories(
             for one in found
         ]
         listed = table(("REPOSITORY", "STATE", "ESCALATIONS", "SEEN"), rows, screen)
-        return listed or "no repository is known yet: `nobrakes init` in one makes it known"
+        return listed or "no repository is known yet: run `nobrakes init` in one"
 
     return Output(plain(found), text)
 

@@ -23,7 +23,7 @@ Lines = list[str] | None
 
 
 def list_projects(
-    everything: Annotated[bool, Option("--all", help="Those that are archived, too.")] = False,
+    everything: Annotated[bool, Option("--all", help="Include archived projects.")] = False,
 ) -> Output:
     """The projects of your workspace: the folder in which chat agents and sprints work.
 
@@ -158,31 +158,31 @@ def whats_next(name: Name) -> Output:
         for one in found.findings:
             out.append(f"{screen.paint(one.kind.value.replace('_', ' '), 'yellow')}: {one_line(one.where)}: {one.text}")
             out += [f"  {cut(one_line(item), 110)}" for item in one.items]
-        return "\n".join(out) or "nothing contradicts: documents, commits and artifacts fit together"
+        return "\n".join(out) or "no contradictions: documents, commits and artifacts agree"
 
     return Output(plain(found), text)
 
 
 def archive(
     name: Name,
-    undo: Annotated[bool, Option("--undo", help="Bring it back.")] = False,
+    undo: Annotated[bool, Option("--undo", help="Restore it.")] = False,
 ) -> Output:
     """Hide a project: nobody is offered it, and no session confirms it. Nothing of it is moved or removed."""
     from ..projects.service import projects
 
     found = projects.archive(name, not undo)
-    words = "is back" if undo else "is archived; `--undo` brings it back"
+    words = "is back" if undo else "is archived; `--undo` restores it"
     return said(plain(found), f"project {found.name} {words}")
 
 
 def run(
     name: Name,
-    sprints: Annotated[int, Option("--sprints", "-n", help="How many sprints the yes is for.")] = 1,
+    sprints: Annotated[int, Option("--sprints", "-n", help="How many sprints you approve.")] = 1,
     tests: Annotated[
         bool, Option("--tests/--no-tests", help="Whether a Test Writer writes each sprint's tests first.")
     ] = True,
-    yes: Annotated[bool, Option("--yes", "-y", help="Do not ask: what would be shown is what you want.")] = False,
-    later: Annotated[bool, Option("--later", help="Start no daemon: the next one goes on with it.")] = False,
+    yes: Annotated[bool, Option("--yes", "-y", help="Approve without being asked.")] = False,
+    later: Annotated[bool, Option("--later", help="Start no daemon; the next one starts the sprints.")] = False,
 ) -> Output:
     """Say yes to some sprints of a project: each is planned, built, reviewed and written down, then the next.
 
@@ -206,7 +206,7 @@ def run(
         made = sprints_service.accept(app.store, app.paths, offer, actor())
         if pid is None and not later:
             pid = processes.start(app.paths, app.store)
-    works = f"a daemon works at it (process {pid})" if pid else "no daemon works there: the next one goes on with it"
+    works = f"a daemon works at it (process {pid})" if pid else "no daemon works there; the next one starts the sprints"
     text = f"{count(sprints, 'sprint')} of {found.name}: {works}\n`nobrakes project status` says how far it is"
     return said({"run": plain(made), "offer": plain(offer), "daemon": pid}, text if not yes else f"{shown}\n{text}")
 
@@ -234,7 +234,7 @@ def schedule(
         bool, Option("--tests/--no-tests", help="Whether a Test Writer writes each sprint's tests first.")
     ] = True,
     remove: Annotated[int | None, Option("--remove", metavar="N", help="Take schedule N away.")] = None,
-    yes: Annotated[bool, Option("--yes", "-y", help="Do not ask: what would be shown is what you want.")] = False,
+    yes: Annotated[bool, Option("--yes", "-y", help="Approve without being asked.")] = False,
 ) -> Output:
     """Have sprints of a project begin at a time; without --at: list what begins when. A daemon has to be there then.
 
@@ -331,7 +331,7 @@ def _one(found: "ProjectView", is_named: bool) -> ProjectProgress:
             why = sprints_service.unfinished(app.store)
             pid = processes.running(app.paths)
             if pid is not None or not why:
-                return ProjectProgress(found.name, pid, why or "nothing of it is unfinished")
+                return ProjectProgress(found.name, pid, why or "no sprint is unfinished")
             if not is_named and not processes.is_wanted(app.store):
                 hint = f"you stopped its daemon, or never started one: `nobrakes project continue {found.name}`"
                 return ProjectProgress(found.name, None, f"{why}; {hint}")

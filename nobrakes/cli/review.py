@@ -54,7 +54,7 @@ def show(bead: Bead) -> Output:
     with looked_at() as app:
         found = operations.one(app.store, bead)
         now = app.store.now()
-    looked = f"looked at {age(now - found.looked_at)} ago" if found.looked_at else "nobody looked at it yet"
+    looked = f"looked at {age(now - found.looked_at)} ago" if found.looked_at else "not checked yet"
     lines = [
         f"{found.name}  {one_line(found.title)}  ({found.state.value})",
         one_line(found.url),
@@ -100,7 +100,7 @@ LISTED = {
     "other_revert": "takes a bead back; without evidence, by hand",
     "earlier": "a bead's, from before evidence was kept",
     "own": "a person's own",
-    "taken_back": "merged, and taken back later",
+    "taken_back": "merged, and reverted later",
 }
 """What is said of the commits that are listed though nothing is wrong with them."""
 _WRONG, _UNDER = "WRONG", 8

@@ -67,7 +67,7 @@ def _page(found: "SessionView", screen: Screen) -> list[str]:
 
 
 def sessions(
-    everything: Annotated[bool, Option("--all", help="Those that were ended too, and those of attempts.")] = False,
+    everything: Annotated[bool, Option("--all", help="Include ended sessions, and those of attempts.")] = False,
     user: UserPlace = False,
 ) -> Output:
     """The sessions with agents that go on, newest first."""
@@ -76,7 +76,7 @@ def sessions(
     with opened_or_home(user, is_reading=True) as app:
         found = relays.listed(app.store, everything=everything)
         held = relays.memory(app.store)
-    return Output(plain(found), lambda screen: "\n".join(_rows(found, held)) or "no session goes on")
+    return Output(plain(found), lambda screen: "\n".join(_rows(found, held)) or "no session is open")
 
 
 def _rows(found: "list[Session]", held: Mapping[int, int]) -> list[str]:
@@ -98,9 +98,9 @@ def relay(
         bool, Option("--in-place", help="Work in the checkout itself, and in no clone; its files change.")
     ] = False,
     session: Annotated[
-        int | None, Option("--session", min=1, help="Go on in this one; without a prompt: what it came to.")
+        int | None, Option("--session", min=1, help="Continue this session; without a prompt, show its result.")
     ] = None,
-    plan: Annotated[bool, Option("--plan", help="It plans first, and works once you approved its plan.")] = False,
+    plan: Annotated[bool, Option("--plan", help="Plan first, and start the work after you approve the plan.")] = False,
     files: Annotated[bool, Option("--files", help="Keep progress.json and output.json of it, and say where.")] = False,
     hands_in: Annotated[
         bool, Option("--hand-in", help="With --session: have its branch tested, and be asked whether it merges.")
@@ -325,7 +325,7 @@ SIGNS = {
 
 
 def events(
-    follow: Annotated[bool, Option("--follow", "-f", help="Go on with what happens, until Ctrl-C.")] = False,
+    follow: Annotated[bool, Option("--follow", "-f", help="Follow new events until Ctrl-C.")] = False,
     after: Annotated[int, Option("--after", min=0, help="Only events with a greater number.")] = 0,
     bead: Annotated[str | None, Option("--bead", help="Only events of this bead.")] = None,
     public: Annotated[bool, Option("--public", help="The public events, as JSON lines: see events-public.md.")] = False,
@@ -371,7 +371,7 @@ def events(
                 if not follow:
                     break
                 time.sleep(POLL_SECONDS)
-    return Output({"shown": shown, "last": after}, lambda screen: "" if shown else "nothing happened yet")
+    return Output({"shown": shown, "last": after}, lambda screen: "" if shown else "no events yet")
 
 
 def _numbered(event: "Event", titles: "Titles", width: int) -> str:

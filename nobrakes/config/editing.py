@@ -233,7 +233,7 @@ def not_toml(text: str, error: Exception, where: str) -> ConfigError:
     found = re.search(r"at line (\d+)", str(error))
     number = int(found[1]) if found else len(text.rstrip("\n").split("\n"))
     line = text.split("\n")[number - 1].strip()[:120]
-    return ConfigError(f"{where} is not valid TOML: {error}", f"Mend line {number} in an editor: {line}")
+    return ConfigError(f"{where} is not valid TOML: {error}", f"Fix line {number} in an editor: {line}")
 
 
 def line_of(text: str, path: Path) -> int | None:

@@ -100,7 +100,7 @@ def _require_private(path: str, found: os.stat_result) -> None:
 
 # A file that is missing sets nothing. pydantic judges a text once, as it does for a repository's (config.settings). One
 # setting is changed by editing its line; every other line, and every comment, stays as it was.
-HINT = "Mend it there. `nobrakes machine` shows the limits, and `nobrakes machine set agents=3` sets one."
+HINT = "Fix the limit there. `nobrakes machine` shows the limits, and `nobrakes machine set agents=3` sets one."
 TABLE = "machine"
 
 

@@ -212,8 +212,8 @@ def repair(name: str, store: Opened, git: "Git | None", paths: Paths) -> list[st
     pid = holder(paths.lock)
     if pid is not None and name in ("rebuild", "stale-workspaces"):
         raise DaemonRunning(
-            f"a daemon works here (process {pid}), and it would be mended under its hands",
-            "End it in order with `nobrakes daemon stop`, then repair.",
+            f"a daemon works here (process {pid}), and a repair would change its data",
+            "Stop it with `nobrakes daemon stop`, then repair.",
         )
     return REPAIRS[name](store, git, paths)
 

@@ -417,7 +417,7 @@ def cap_text(event: Event) -> str:
     name, spent, limit = str(event.data["cap"]), float(event.data["spent"]), float(event.data["limit"])
     if name.startswith(PREFIX):
         return reached_text(name, spent, limit)
-    return f"nothing new is started: caps.{name} is reached ({spent:g} of {limit:g})"
+    return f"no new work starts: caps.{name} is reached ({spent:g} of {limit:g})"
 
 
 def notice_of(event: Event) -> NewNotice | None:
@@ -529,7 +529,7 @@ def _talked(event: Event) -> NewNotice | None:
         return _made(event, NoticeKind.SESSION, Severity.INFO, f"session {session}: its agent has answered ({show})")
     if event.data.get("state") == State.STUCK.value:
         why = str(event.data["outcome"]).replace("_", " ")
-        return _made(event, NoticeKind.SESSION, Severity.WARNING, f"session {session} does not go on: {why} ({show})")
+        return _made(event, NoticeKind.SESSION, Severity.WARNING, f"session {session} stopped: {why} ({show})")
     if event.data.get("outcome") == Outcome.TIMED_OUT.value:
         text = f"session {session}: its turn took too long and was ended; it is tried again ({show})"
         return _made(event, NoticeKind.SESSION, Severity.WARNING, text)
@@ -553,7 +553,7 @@ def _of_sprint(event: Event) -> NewNotice | None:
             event, NoticeKind.SESSION, Severity.WARNING, f"sprints did not begin: {event.data.get('reason', '')}"
         )
     if state == "waits":
-        text = f"the sprints wait for your yes: {event.data.get('reason', '')} (`nobrakes project run`)"
+        text = f"the sprints wait for your approval: {event.data.get('reason', '')} (`nobrakes project run`)"
         return _made(event, NoticeKind.SESSION, Severity.URGENT, text)
     return _made(event, NoticeKind.SESSION, Severity.INFO, text) if state in ("complete", "over") else None
 

@@ -148,7 +148,7 @@ What you type to do each thing, and what you see, in a terminal of 80 columns. A
 change of nobrakes, in one repository from top to bottom; the agent in it is a script. Times, numbers of processes
 and names of commits are not the real ones.
 """
-DEVELOPERS = re.compile(r"^warning  start-up |^ +mend it: nobrakes doctor --repair compile$")
+DEVELOPERS = re.compile(r"^warning  start-up |^ +to repair: nobrakes doctor --repair compile$")
 """What doctor says of a checkout that is worked on, and of no installed nobrakes."""
 CUT = 60
 """So much of a line that was cut is always shown."""

@@ -398,7 +398,7 @@ def _judged(text: str, made: str, wanted: Sequence[Wanted], where: str) -> list[
         line = f" (line {number})" if number else ""
         raise ConfigError(
             "\n".join([f"nothing was changed: the file is wrong elsewhere{line}", *after]),
-            f"Mend that first, for example: nobrakes config unset {hints[0]}",
+            f"Fix that first, for example: nobrakes config unset {hints[0]}",
         )
     return after
 

@@ -92,7 +92,7 @@ def bar(store: "Store", paths: Paths, config: "Config") -> BarView:
 
 
 def last_seq(store: "Store") -> int:
-    """The number of the last event; 0: nothing happened yet."""
+    """The number of the last event; 0: no events yet."""
     return next((event.seq for event in store.latest_events(Happened, None, 1)), 0)
 
 
