@@ -22,7 +22,7 @@ from ..daemon.service.control import FROZEN
 from ..decisions.hindrances import Hindrance, Kind
 from ..decisions.model import EscalationType
 from ..decisions.service.hindrances import Here, hindrances, of_agent, of_checks
-from ..errors import DaemonRunning, GitFailed, MachineShort, NobrakesError, NoMain, StoreBroken, StoreNewer, UsageError
+from ..errors import DaemonRunning, GitFailed, MachineShort, NobrakesError, StoreBroken, StoreNewer, UsageError
 from ..git.location import owner
 from ..git.workspaces.make import BROKEN, forget_sessions, kept_by_agents
 from ..host.files import IGNORED_BEFORE, for_git, open_to_others
@@ -343,7 +343,10 @@ def examine(
         patient = _Patient(None, git, paths, config, sandbox_trouble, *rest)
         found[_database] = [_unusable(error)]
     found |= {look: _found(look, patient) for look in _LOOKS if look is not _database}
-    return [finding for look in _LOOKS for finding in found[look]]
+    once: dict[str, Finding] = {}
+    for finding in (finding for look in _LOOKS for finding in found[look]):
+        once.setdefault(finding.text, finding)  # what keeps several looks from looking is told once
+    return [*once.values()]
 
 
 def or_none(open_it: "Callable[[], T]") -> "T | None":
@@ -436,20 +439,14 @@ def _config(patient: _Patient) -> Iterator[Finding]:
 def _main(patient: _Patient) -> Iterator[Finding]:
     if patient.git is None:
         return
-    try:
-        yield Finding("main", OK, f"main is at {patient.git.main()[:12]}")
-    except NoMain as error:
-        yield Finding("main", ERROR, error.whole)
-    except NobrakesError as error:
-        yield Finding("main", ERROR, str(error))
-    else:
-        yield from _refs(patient.git)
-        yield from _checkouts(patient.git)
-        # what main carries and the database does not know: it went back, and the next start sets it right
-        for text in unknown(patient.store, patient.git) if patient.store and patient.git else ():
-            yield Finding("main", WARNING, text)
-        yield from _fallen(patient)
-        yield from _untried(patient)
+    yield Finding("main", OK, f"main is at {patient.git.main()[:12]}")
+    yield from _refs(patient.git)
+    yield from _checkouts(patient.git)
+    # what main carries and the database does not know: it went back, and the next start sets it right
+    for text in unknown(patient.store, patient.git) if patient.store and patient.git else ():
+        yield Finding("main", WARNING, text)
+    yield from _fallen(patient)
+    yield from _untried(patient)
     archived = patient.git.archived()
     if archived:
         yield Finding("archive", OK, f"kept under refs/nobrakes/archive: {len(archived)}")

@@ -425,7 +425,8 @@ def run(
     except OSError as error:
         raise failure(["git", *arguments], -1, str(error)) from None
     if answer.code not in expect or (answer.code == 128 and _UNUSABLE.search(answer.error)):
-        raise failure(["git", *arguments], answer.code, answer.error)
+        whole = os.path.join(os.path.realpath(cwd), ".git/")  # one name for the file, wherever git was started
+        raise failure(["git", *arguments], answer.code, answer.error.replace(" in file .git/", f" in file {whole}"))
     return answer
 
 

@@ -1,9 +1,12 @@
 """A set-up that fails is told as that, with its first error, and blames main and agents for nothing."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from nobrakes.daemon.service.control import TROUBLE
+from nobrakes.store import open_store
 from tests.support.scripted import Scripted, until
 from tests.support.without_root import without_roots_rights
 
@@ -221,6 +224,10 @@ def test_a_broken_git_configuration_is_told_once_and_blames_nobody(
         go.touch()
         said = until(lambda: "git does not work in this repository: fatal: bad config line" in _told(project))
         assert said and "git config --list --show-origin" in _told(project)
+        until(lambda: "fatal" in _waits(project))  # the daemon met it, too
+        for words, code in (("status", 0), ("doctor", 1)):
+            told = project.nobrakes(words, expect=code).stdout
+            assert told.count("git does not work") == told.count("--show-origin") == 1, told
         assert [project.show(one)["failures"] for one in MANY[:2]] == [0, 0]
         assert {one["type"] for one in project.open()} <= {"broken_environment"} and len(project.open()) <= 1
         file.write_text(was)
@@ -231,6 +238,12 @@ def test_a_broken_git_configuration_is_told_once_and_blames_nobody(
         project.nobrakes("daemon", "stop", expect=None)
         project.kill_orphans()
     assert [project.show(one)["failures"] for one in MANY[:2]] == [0, 0] and project.open() == []
+
+
+def _waits(project: Scripted) -> str:
+    """What the daemon noted of itself."""
+    with closing(open_store(str(project.folder / ".nobrakes" / "nobrakes.db"))) as store:
+        return store.setting(TROUBLE) or ""
 
 
 def _told(project: Scripted) -> str:

@@ -220,6 +220,8 @@ def status(store: "Store", paths: Paths, config: "Config", here: Here | None = N
     limits = control.limits(store, config)
     found = store.counts()
     moment = store.board(limits, 1)
+    of_main, stands = _of_main(store, paths, config), looked_for(store, paths, config, here)
+    stands = replace(stands, found=tuple(one for one in stands.found if f"{one.what}." not in of_main[0]))
     return StatusView(
         config.main,
         holder(paths.lock),
@@ -237,10 +239,10 @@ def status(store: "Store", paths: Paths, config: "Config", here: Here | None = N
         caps_of(limits.caps, moment.spent, moment.now),
         degraded(store, paths, config),
         quarantined(store),
-        *_of_main(store, paths, config),
+        *of_main,
         speakers(store),
         machine_shown(),
-        looked_for(store, paths, config, here),
+        stands,
     )
 
 
