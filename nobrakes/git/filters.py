@@ -45,9 +45,9 @@ class Refused(Exception):
     """A blob cannot come through its filter; `str(error)` says why, and what to type."""
 
 
-def allowing(setting: str, allowed: Iterable[str], name: str) -> str:
+def allowing(setting: str, name: str) -> str:
     """What a person types to allow the filter as well, in the section `git` of the settings."""
-    return f"nobrakes config set git.{setting} {shlex.quote(','.join((*allowed, name)))}"
+    return f"nobrakes config set git.{setting} {shlex.quote(f'+{name}')}"
 
 
 class Attributes:
@@ -223,7 +223,7 @@ class Filters(Attributes):
         if name not in self.rules.run:
             raise Refused(
                 f"git keeps it through the filter '{name}', which nobrakes may not run: a person allows that with "
-                f"`{allowing('filters', self.rules.run, name)}`, and starts nobrakes again"
+                f"`{allowing('filters', name)}`, and starts nobrakes again"
             )
         found = self.configured(name, "clean")
         if not found:
@@ -233,7 +233,7 @@ class Filters(Attributes):
         if before != ABSENT and not self.shown(name):
             raise Refused(
                 f"git keeps it through the filter '{name}', and agents do not see its clear text: a person allows that "
-                f"with `{allowing('clear_text', self.rules.show, name)}`, and starts nobrakes again"
+                f"with `{allowing('clear_text', name)}`, and starts nobrakes again"
             )
         return found.replace("%f", shlex.quote(path))
 

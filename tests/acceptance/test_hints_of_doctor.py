@@ -22,6 +22,7 @@ from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.doctor import service as doctor_service
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.service.approving import commit_strategy
+from nobrakes.git.filters import allowing
 from nobrakes.git.repository import Repository
 from nobrakes.store import Store, open_store
 
@@ -184,12 +185,13 @@ def signed(place: Place) -> None:
         place.git("config", name, value)
 
 
-def filtered(*allowed: str) -> State:
+def filtered(*allowed: str, names: tuple[str, ...] = ("crypt",)) -> State:
     def keeps(place: Place) -> None:
-        place.git("config", "filter.crypt.clean", "cat")
-        (place.root / ".gitattributes").write_text("*.bin filter=crypt\n")
-        (place.root / "x.bin").write_text("x\n")
-        place.git("add", ".gitattributes", "x.bin")
+        for name in names:
+            place.git("config", f"filter.{name}.clean", "cat")
+            (place.root / f"x.{name}").write_text("x\n")
+        (place.root / ".gitattributes").write_text("".join(f"*.{name} filter={name}\n" for name in names))
+        place.git("add", ".gitattributes", *(f"x.{name}" for name in names))
         place.git("commit", "-q", "-m", "Add a file under a filter")
         place.settings(more=f"[git]\nfilters = {json.dumps(allowed)}\n")
 
@@ -259,8 +261,8 @@ STATES: dict[str, State] = {
     "a sparse checkout": sparse,
     "commits that cannot be signed": signed,
     "a filter": filtered(),
-    "a filter beside an allowed one": filtered("other"),
     "a filter that may run": filtered("crypt"),
+    "two filters": filtered(names=("crypt", "seal")),
     "requests that nobody merges": lambda place: by_request(place, "pull_auto_merge = true\n"),
     "epics in a circle": epics_in_a_circle,
     "a repository that all may write": lambda place: os.chmod(place.root, 0o777),
@@ -308,6 +310,20 @@ def test_what_doctor_says_to_type_is_accepted(place: Place, state: str) -> None:
             otherwise[state, command] = code
             assert ENDS_WITH.get((state, command)) == code, f"{command} ended with {code}: {said}"
     assert otherwise == {typed: code for typed, code in ENDS_WITH.items() if typed[0] == state}
+
+
+@pytest.mark.parametrize(("setting", "allowed"), [("filters", ()), ("clear_text", ("crypt", "seal"))])
+def test_two_filters_are_allowed_by_what_is_printed_typed_in_a_row(
+    place: Place, setting: str, allowed: tuple[str, ...]
+) -> None:
+    filtered(*allowed, names=("crypt", "seal"))(place)
+    typed = [hint for one in place.findings() for hint in commands_of(one) if f"git.{setting}" in hint]
+    assert [place.typed(command)[0] for command in typed] == [0, 0]
+    assert getattr(load(place.paths.config).git, setting) == ("crypt", "seal")
+
+
+def test_what_allows_a_filter_is_one_word_whatever_its_name() -> None:
+    assert shlex.split(allowing("filters", "$(touch${IFS}x)"))[-1] == "+$(touch${IFS}x)"
 
 
 def test_each_list_is_of_states() -> None:

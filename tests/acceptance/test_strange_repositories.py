@@ -427,7 +427,7 @@ def test_no_secret_comes_to_main_in_clear(project: Strange, where: str) -> None:
     assert project.flag("seen").read_text() == "cnffjbeq vf uhagre\n", "nobody let agents see it"
     assert project.status("one") == "escalated" and "another password" not in everything(project)
     said = str(project.open())
-    assert "the filter 'crypt'" in said and "nobrakes config set git.filters crypt" in said
+    assert "the filter 'crypt'" in said and "nobrakes config set git.filters +crypt" in said
     # what main has already passes as it is, where it stays under the filter
     project.add("two")
     project.does("two", "mkdir -p deep; git mv a.secret deep/moved.secret; commit two")
@@ -467,7 +467,7 @@ def test_what_agents_cannot_read_they_cannot_change(project: Strange) -> None:
     project.does("two", "echo new >b.secret; commit two")
     project.nobrakes("run", expect=None)
     assert project.status("one") == "escalated" and project.git("show", "main:a.secret") == "cnffjbeq vf uhagre\n"
-    assert "nobrakes config set git.clear_text crypt" in str(project.open())
+    assert "nobrakes config set git.clear_text +crypt" in str(project.open())
     assert project.status("two") == "done" and project.git("show", "main:b.secret") == "arj\n"
 
 

@@ -157,8 +157,8 @@ def _tables(raw: Mapping[str, Any]) -> list[Any]:
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
-def typed(one: Known, word: str) -> Any:
-    """What a person typed, as the plain value that stands in the file. ConfigError says what is allowed."""
+def typed(one: Known, word: str, before: Any = None) -> Any:
+    """What a person typed, as the value in the file; `+` adds to a list `before`. ConfigError says what is allowed."""
     core = _core(one.kind)
     if _is_section(core) or core == Config:
         inner = ", ".join(f"{one.key}.{name}" for name in _hints(core))
@@ -168,7 +168,11 @@ def typed(one: Known, word: str) -> Any:
             "checks are set one by one", "For example: nobrakes config set checks.test.command 'make test'"
         )
     try:
-        value = _typed(one, core, word)
+        if get_origin(core) is tuple and word.startswith("+") and one.path[-1] != "command":
+            there = [before] if isinstance(before, str) else before or ()
+            value = [*there, *(new for new in _typed(one, core, word[1:]) if new not in there)]
+        else:
+            value = _typed(one, core, word)
     except ValueError:
         raise wrong(one, word) from None
     if isinstance(value, list) and len(value) == 1 and any(isinstance(rule, OneOrMore) for rule in _rules(one.kind)):
@@ -259,7 +263,7 @@ def _rules(kind: Any) -> tuple[Any, ...]:
 
 def _kind(core: Any, kind: Any) -> str:
     if get_origin(core) is Literal:
-        return " or ".join(f"`{_quoted(value)}`" for value in get_args(core))
+        return " or ".join(f"`{json.dumps(value)}`" for value in get_args(core))
     if kind == Agents or any(isinstance(rule, OneOrMore) for rule in _rules(kind)):
         return "text or list of texts"
     if get_origin(core) is Mapping or _is_section(core):
@@ -267,10 +271,6 @@ def _kind(core: Any, kind: Any) -> str:
     if get_origin(core) is tuple:
         return "list of texts" if _core(get_args(core)[0]) is str else "list of tables"
     return {str: "text", int: "whole number", float: "number", bool: "`true` or `false`"}[core]
-
-
-def _quoted(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else f'"{value}"'
 
 
 Wanted = tuple[str, str | None]
@@ -327,7 +327,7 @@ def edited(text: str, wanted: Sequence[Wanted], where: str) -> tuple[str, tuple[
         if word is None:
             text = editing.without(text, one.path, commented(one.path), where)
         else:
-            value = typed(one, word)
+            value = typed(one, word, one.default if before is None else before)
             for path, more in _more(one, raw):
                 text = editing.with_value(text, path, more, where)
             text = editing.with_value(text, one.path, value, where)

@@ -257,12 +257,11 @@ def _filter(filters: Filters, name: str, files: str, config: "Config") -> str:
     if not filters.configured(name, "clean"):
         return f"{text}, and your git settings have no filter.{name}.clean: no work may change them"
     if name not in config.git.filters:
-        allow = allowing("filters", config.git.filters, name)
-        return f"{text}, which nobrakes does not run: no work may change them. Allow it: `{allow}`"
+        return f"{text}, which nobrakes does not run: no work may change them. Allow it: `{allowing('filters', name)}`"
     if name not in config.git.clear_text:
         return (
             f"{text}: it is run for new files, and agents and checks do not see the clear text of what is there. "
-            f"Allow it: `{allowing('clear_text', config.git.clear_text, name)}`"
+            f"Allow it: `{allowing('clear_text', name)}`"
         )
     return f"{text}: it is run, confined, for what agents make, and agents and checks see the clear text"
 

@@ -1,7 +1,12 @@
 """Settings by their keys: which there are, what is meant by one that is none, and what a person typed as a value."""
 
+import re
+import tomllib
+from pathlib import Path
+
 import pytest
 
+from nobrakes.config.setup import changing
 from nobrakes.config.setup.changing import allowed, edited, keys, known, typed
 from nobrakes.errors import ConfigError
 
@@ -84,6 +89,23 @@ def test_what_is_no_setting_is_answered_with_what_was_meant(key, meant):
     with pytest.raises(ConfigError, match="is not a setting") as refused:
         known(key, RAW)
     assert meant in refused.value.hint
+
+
+PLUS = ("[]", "+b", "b"), ('"a"', "+b", ["a", "b"]), ('["a", "b"]', "+b,c", ["a", "b", "c"]), ("[]", '+["+b"]', "+b")
+
+
+@pytest.mark.parametrize(("before", "word", "after"), PLUS)
+def test_a_list_that_begins_with_plus_is_added_to_what_is_there(before, word, after):
+    made, _ = edited(f"[git]\nfilters = {before}\n", [("git.filters", word)], "config.toml")
+    assert tomllib.loads(made) == {"git": {"filters": after}}
+
+
+def test_no_hint_replaces_a_list_that_a_person_may_have_filled():
+    source = "".join(path.read_text() for path in Path(changing.__file__).parents[2].rglob("*.py"))
+    lists = {key.rpartition(".")[2] for key in keys() if allowed(known(key, RAW).kind).startswith(("list", "text or"))}
+    hints = re.findall(r"nobrakes config set ([\w.{}]+) (.+)", source)
+    replacing = [hint for hint in hints if hint[0].rpartition(".")[2] in {"{setting}", *lists} and "+" not in hint[1]]
+    assert hints and [key for key, _ in replacing if not key.endswith(".command")] == []
 
 
 def test_a_check_that_is_not_there_begins_with_its_command():
