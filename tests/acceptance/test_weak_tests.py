@@ -72,8 +72,32 @@ def test_a_bead_costs_as_many_runs_of_its_checks_as_the_pages_say(project: Scrip
     project.does("sums", DOES, turn=2)
     project.nobrakes("run")
     assert steps(project) == ["red_proof", "test_strength", "validate_rebased", "count_base"]
-    altered = [path.parent.name for path in (project.folder / ".nobrakes" / "runs").glob("*/test@probe.start")]
-    assert len(altered) == 1 and "check" in altered[0]
+    (run,) = altered(project)
+    assert "check" in run
+
+
+def altered(project: Scripted) -> list[str]:
+    """The runs in which a test was altered."""
+    return sorted(path.parent.name for path in (project.folder / ".nobrakes" / "runs").glob("*/test@probe.start"))
+
+
+def test_a_second_review_alters_a_test_only_where_the_change_is_another_one(project: Scripted) -> None:
+    project.configure("[limits]", '[review]\napprove = "always"\n[limits]')
+    project.does("sums", WRITES.format(HEAD + ONE + TWO), turn=1)
+    project.does("sums", DOES, turn=2)
+    project.nobrakes("run", expect=40)
+    assert len(altered(project)) == 1
+    project.nobrakes("resolve", str(project.open()[0]["id"]), "--retry", "--note", "With a sum")
+    project.does("sums", "printf 'def add(a, b):\\n    return sum((a, b))\\n' >sums.py && commit 'Sum'", turn=3)
+    project.nobrakes("run", expect=40)
+    assert len(altered(project)) == 2, "other code is tried again"
+    (project.folder / "elsewhere").write_text("mine\n")
+    project.git("add", "elsewhere")
+    project.git("commit", "-q", "-m", "Mine")
+    project.nobrakes("resolve", str(project.open()[0]["id"]), "--approve")
+    project.nobrakes("run")
+    assert project.status("sums") == "done" and len(altered(project)) == 2, "the same change on another main is not"
+    assert project.ask("review")[-1]["results"][0]["decoy"].startswith("seen tests/test_sums.py::test_")
 
 
 @pytest.mark.parametrize("has_run", [True, False], ids=["in the middle of a run", "between two runs"])

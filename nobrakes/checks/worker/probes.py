@@ -2,8 +2,9 @@
 
 1. The bead's own tests come first, since they were seen red; else any that the check runs. Which of their tests are
    altered, and how, is drawn when the check has passed, by a step of its own (host.runs.probing).
-2. That step runs the same command in the same checkout, after all checks. A review has one such run of a check: what
-   was seen in it holds for its later validations, too, as long as this process lives.
+2. That step runs the same command in the same checkout, after all checks. A bead has one such run of a check: what was
+   seen in it is recorded, and stands for later reviews of the same change under the same contract. Another change (of
+   tests, of code, or of the lines around them) is probed again.
 3. Where a check writes its results into files, those are read before they are written once more; and an altered test
    has to be reported in such a file, too.
 4. Nothing is asked for here: checks.probes says what a report is, and review.worker.queue what it means
@@ -35,14 +36,19 @@ POOL = 4
 LOOKED_AT = 12
 """So many files are looked at for one that can be altered."""
 
-REMEMBERED = 512
-"""So many answers of reviews are kept in memory."""
+_RECORD = "probes "
 
 SEEN = "seen"
 UNSEEN = "unseen"
 
+NOTHING: Mapping[str, str] = {}
+
 Plan = Mapping[str, Sequence[str]]
 """Check to the files of tests that may be altered for it."""
+
+Planned = tuple[Plan, str]
+"""The plan of a run, and the digest of the change that it validates; empty: nothing is recorded of it."""
+NO_PLAN: Planned = ({}, "")
 
 
 class MutationProbes:
@@ -51,26 +57,36 @@ class MutationProbes:
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
         self._dice = random.Random(secrets.token_bytes(16))
-        self._seen: dict[tuple[int, str], str] = {}
-        self._stands: dict[str, Mapping[str, str]] = {}
 
-    def plan(self, commit: str, checks: Sequence[Check], run: str = "", attempt: int = 0) -> Plan:
-        """The probes of a run of these checks on the commit, for the review `attempt`; 0: for main's own."""
+    def recorded(self, change: str, contract: str) -> Mapping[str, str]:
+        """Check to what was seen of this change before, under the contract with this key."""
+        return (self.ports.store.validation(change, _RECORD + contract) or {}) if change else {}
+
+    def record(self, change: str, contract: str, results: Sequence[CheckResult]) -> None:
+        """Keep what was seen of a change, so that its next validation need not run it again."""
+        known = self.recorded(change, contract)
+        found = {**known, **{one.name: one.decoy for one in results if one.decoy.startswith(SEEN)}}
+        if change and found != known:
+            self.ports.store.save_validation(change, _RECORD + contract, found)
+
+    def plan(self, commit: str, checks: Sequence[Check], base: str = "", contract: str = "") -> Planned:
+        """The probes of a run of these checks on the commit, and the digest of what that changes on its `base`.
+
+        What was seen of that change under the `contract` is not run again. Of main nothing is recorded.
+        """
         tests = [check for check in checks if check.kind == "test" and check.read_as != "exit"]
         if not tests or not self.ports.config().review.mutation_probes:
-            return {}
+            return NO_PLAN
         git = self.ports.git
         try:
             main = git.main()
-            stands = {one.name: self._seen[attempt, one.name] for one in tests if (attempt, one.name) in self._seen}
-            if stands and commit != main:
-                self._stands[run] = stands
-                tests = [check for check in tests if check.name not in stands]
-            changes = git.changes(main, commit)
-            own = [change.path for change in changes if change.after != ABSENT and likely(change.path)]
-            return {check.name: found for check in tests if (found := self._for(check, commit, own))}
+            change = git.content(base, commit) if base and commit not in (base, main) else ""
+            known = self.recorded(change, contract)
+            own = [one.path for one in git.changes(main, commit) if one.after != ABSENT and likely(one.path)]
+            left = (check for check in tests if check.name not in known)
+            return {check.name: found for check in left if (found := self._for(check, commit, own))}, change
         except (GitFailed, NoMain):
-            return {}  # the run itself says what is wrong with the repository
+            return NO_PLAN  # the run itself says what is wrong with the repository
 
     def _for(self, check: Check, commit: str, own: Sequence[str]) -> list[str]:
         below, ends = (f"{check.directory.strip('/')}/" if check.directory else ""), endings(check)
@@ -107,17 +123,18 @@ class MutationProbes:
         ending: Ending,
         top: str,
         folder: str,
-        review: int = 0,
+        recorded: Mapping[str, str] = NOTHING,
         exempt: Sequence[str] = (),
     ) -> CheckResult:
         """The result of a check that passed, with what became of its probe. `top`, `folder`: see steps.Ends.
 
-        `review`: the attempt that asked; `exempt`: tests that may fail (review.queue).
+        `exempt`: tests that may fail (review.queue).
         """
-        stands = self._stands.get(os.path.basename(folder), {}).get(check.name)
         end = next((end for end in ending.steps if end.name == step_name(check)), None)
-        if result.outcome is not CheckOutcome.PASS or stands or end is None or not end.started:
-            return replace(result, decoy=stands) if stands and result.outcome is CheckOutcome.PASS else result
+        if result.outcome is not CheckOutcome.PASS:
+            return result
+        if end is None or not end.started:
+            return replace(result, decoy=recorded.get(check.name, ""))
         kept = self.ports.processes.output(os.path.join(folder, end.name + PLAN), OUTPUT_TAIL)
         altered = [(str(path), str(test)) for path, test in json.loads(kept)] if kept else []
         if kept and not altered:
@@ -126,10 +143,6 @@ class MutationProbes:
         tests = [test for _, test in altered]
         if not tests or not is_seen(self._said(check, end, top, folder), check.read_as, tests, exempt):
             return replace(result, decoy=f"{UNSEEN} {told}")
-        if review:
-            if len(self._seen) >= REMEMBERED:
-                self._seen.clear()
-            self._seen[review, check.name] = f"{SEEN} {told}"
         reason = f"{result.reason}; an altered test was reported in {end.seconds:.1f} s more"
         return replace(result, decoy=f"{SEEN} {told}", reason=reason)
 
@@ -182,11 +195,13 @@ def timed(checks: Sequence[Check], plan: Plan) -> tuple[CheckStep, ...]:
     return tuple(CheckStep(step_name(check), check, check.timeout, ()) for check in checks if check.name in plan)
 
 
-def as_text(plan: Plan) -> str:
-    """The plan as it is kept: which checks are run once more."""
-    return json.dumps(sorted(plan))
+def as_text(planned: Planned) -> str:
+    """What is kept of it: which checks are run once more, and the change."""
+    return json.dumps([sorted(planned[0]), planned[1]])
 
 
-def of_text(text: str) -> Plan:
-    """The plan that was kept; empty where none was."""
-    return dict.fromkeys(json.loads(text), ()) if text else {}
+def of_text(text: str) -> Planned:
+    """What was kept; before, that was a list of checks alone."""
+    kept = json.loads(text or "[]")
+    checks, change = kept if kept and isinstance(kept[0], list) else (kept, "")
+    return dict.fromkeys(checks, ()), change

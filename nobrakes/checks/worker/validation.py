@@ -231,24 +231,25 @@ class Validation:
         laid_over: Mapping[str, str] = NOTHING,
         carried: Sequence[Mapping[str, Any]] = (),
         brings: str = "",
+        base: str = "",
     ) -> Run:
         """Plan the run and start it, with these files over the checkout; doing it twice starts it once.
 
-        `carried`: results that stand (rows of `as_json`); their checks are not run.
+        `carried`: results that stand (rows of `as_json`); their checks are not run. `base`: what the commit is put on.
         """
         ports = self.ports
         name = run_id(attempt, kind, serial)
         # one that a crash cut off is taken up as it was begun
         known = self.of_run(name)
         contract = known or self._contract_for(kind, brings)
-        probes: probing.Plan = {}
+        probes = probing.NO_PLAN
         if known is not None:
             carried = self.carried(name)
         elif kind is RunKind.VALIDATION:
-            probes = self.probes.plan(commit, _run(contract, carried), name, attempt.id)
+            probes = self.probes.plan(commit, _run(contract, carried), base, contract.key)
         checks = contract.checks
         now = ports.store.now()
-        seconds = seconds_of(checks) + sum(step.seconds for step in probing.timed(checks, probes)) + 1800.0
+        seconds = seconds_of(checks) + sum(step.seconds for step in probing.timed(checks, probes[0])) + 1800.0
         run = Run(name, attempt.id, kind, now, hard_deadline=now + seconds, active_at=now)
         ports.store.plan_run(run)
         if known is None:
@@ -264,7 +265,7 @@ class Validation:
         contract: Contract,
         laid_over: Mapping[str, str] = NOTHING,
         carried: Sequence[Mapping[str, Any]] = (),
-        probes: "probing.Plan" = NOTHING,
+        probes: "probing.Planned" = probing.NO_PLAN,
     ) -> ProcessStart:
         """Start the contract's commands on a fresh checkout of the commit, with these files over it."""
         ports = self.ports
@@ -281,9 +282,9 @@ class Validation:
             files[CARRIED] = json.dumps(list(carried)).encode()
         wrap = bounded(closed)
         steps = as_steps(_run(contract, carried), wrap)
-        if probes:
+        if any(probes):
             files[PROBED] = probing.as_text(probes).encode()
-            steps += self.probes.steps(contract.checks, probes, commit, folder, wrap)
+            steps += self.probes.steps(contract.checks, probes[0], commit, folder, wrap)
         return ports.processes.start(
             name,
             Command(
@@ -318,8 +319,8 @@ class Validation:
         text = self._beside(run_id, CARRIED)
         return tuple(json.loads(text)) if text else ()
 
-    def planned(self, run_id: str) -> "probing.Plan":
-        """The checks that are run once more with a test altered, when they have passed."""
+    def planned(self, run_id: str) -> "probing.Planned":
+        """The checks that are run once more with a test altered, when they have passed, and the change they are of."""
         return probing.of_text(self._beside(run_id, PROBED))
 
     def _beside(self, run_id: str, name: str) -> str:
@@ -345,7 +346,7 @@ class Validation:
     def timed(self, run: Run) -> tuple[CheckStep, ...]:
         """The steps that the run executes, each with the time that it may take."""
         checks = self.checks(run)
-        return steps_of(checks) + probing.timed(checks, self.planned(run.id))
+        return steps_of(checks) + probing.timed(checks, self.planned(run.id)[0])
 
     def was_cut_off(self, run: Run) -> bool:
         """Whether a run that ended was killed from outside, wrapper and all, and nobody had asked for that."""
@@ -366,6 +367,8 @@ class Validation:
         if not stand:
             self.durations.note(run, ending)
         top = os.path.join(ports.paths.scratch, run.id)
+        change = self.planned(run.id)[1]
+        recorded = self.probes.recorded(change, contract.key)
         ends = Ends(ports.processes, ending, top, folder, run.stopping is Outcome.TIMED_OUT)
         results = [
             stand.get(check.name)
@@ -375,11 +378,12 @@ class Validation:
                 ending,
                 top,
                 folder,
-                run.attempt,
+                recorded,
                 [test for name, test in contract.quarantined if name == check.name],
             )
             for check in contract.checks
         ]
+        self.probes.record(change, contract.key, results)
         self.scratch.drop(run.id)
         return results
 
@@ -503,7 +507,7 @@ class CheckClock:
 
 PHASE = "cheats"
 LARGEST = 1_000_000
-"""Bytes of a file that are read to make a stub of it."""
+"""Bytes of a file that are read to make a stub of it, and of a test file that are looked at."""
 
 
 class Strength:
@@ -571,10 +575,6 @@ class Strength:
         return plan(tests, Tree(paths, read), output)
 
 
-TEST_WEAKENING_LARGEST = 1_000_000
-"""Bytes of a test file that are looked at."""
-
-
 # Numbers are those that the checks told; assertions are counted in the touched test files. Only a scaffolding bead may
 # take tests away.
 def proves_less(
@@ -598,7 +598,7 @@ def fewer_assertions(ports: Ports, base: str, head: str) -> str | None:
 def _texts(ports: Ports, commit: str, paths: list[str]) -> dict[str, str]:
     """The files that are there, as far as they are text."""
     found = {path: content for path in paths if (content := ports.git.read(commit, path)) is not None}
-    return {path: content[:TEST_WEAKENING_LARGEST].decode("utf-8", "replace") for path, content in found.items()}
+    return {path: content[:LARGEST].decode("utf-8", "replace") for path, content in found.items()}
 
 
 EVENTS = 100_000

@@ -18,7 +18,7 @@ from ...agents.prompts.delivery import off_main, taken_back
 from ...beads.model import Outcome, Role, Run, RunKind
 from ...checks.contract import CheckOutcome, CheckResult, Contract, Verdict, overall, setup_failed, verdict
 from ...checks.proof import Starts, advice, is_empty, is_unsure, passed
-from ...checks.worker.probes import Plan
+from ...checks.worker.probes import NO_PLAN
 from ...checks.worker.validation import MAX_CUT_OFF, CheckClock, Validation, as_json, explain
 from ...daemon.deciders import look_again, may_pass
 from ...daemon.model import Board
@@ -349,7 +349,7 @@ class MainMonitor:
         watch = self.watch
         known = self.validation.of_run(watch.run)
         contract = known or self.validation.present()
-        probes: Plan = {}
+        probes = NO_PLAN
         if watch.trial and known is None:  # what a trial leaves is compared with a candidate's
             probes = self.validation.probes.plan(watch.commit, contract.checks)
         born = self.validation.execute(watch.run, watch.commit, contract, probes=probes)

@@ -8,7 +8,7 @@ import pytest
 
 from nobrakes.checks.contract import Check, CheckOutcome, CheckResult
 from nobrakes.checks.policy.boundaries import ABSENT, Change
-from nobrakes.checks.worker.probes import MutationProbes, as_text, of_text
+from nobrakes.checks.worker.probes import NO_PLAN, MutationProbes, as_text, of_text
 from nobrakes.host.port import Ending, StepEnd
 from nobrakes.ports import Ports
 
@@ -26,19 +26,25 @@ def probes(changed: tuple[str, ...] = (), said: str = "", kept: str = "", is_on:
         paths=lambda _: frozenset(FILES),
         read=lambda _, path: FILES[path].encode(),
         lent=lambda: ("/repository/.git/objects",),
+        content=lambda base, commit: f"what {commit} changes",
+    )
+    records: dict[tuple[str, str], Any] = {}
+    store = SimpleNamespace(
+        validation=lambda *key: records.get(key), save_validation=lambda *row: records.update({row[:2]: row[2]})
     )
     ports = SimpleNamespace(
         git=git,
+        store=store,
         config=lambda: SimpleNamespace(review=SimpleNamespace(mutation_probes=is_on)),
         processes=SimpleNamespace(output=lambda path, _: kept if path.endswith(".plan") else said),
     )
     return MutationProbes(cast(Ports, ports))
 
 
-def judged(found: MutationProbes, review: int = 7, run: str = "run", **how: Any) -> CheckResult:
+def judged(found: MutationProbes, **how: Any) -> CheckResult:
     """What becomes of a check that passed, whose step with an altered test was started."""
     end = StepEnd("test@probe", True, 1, 2.0, "out")
-    return found.judged(PASSED, CHECK, Ending((end,)), "top", f"/runs/{run}", review, **how)
+    return found.judged(PASSED, CHECK, Ending((end,)), "top", "/runs/run", **how)
 
 
 PLAN = json.dumps([["tests/test_new.py", "test_a"]])
@@ -46,25 +52,41 @@ FAILED = "FAILED tests/test_new.py::test_a - assert 1 == 2\n1 failed, 1 passed i
 
 
 def test_own_tests_come_first_and_else_any_that_can_be_altered() -> None:
-    assert probes(("tests/test_new.py", "shop/cart.py")).plan("work", [CHECK]) == {"test": ["tests/test_new.py"]}
-    (drawn,) = probes(("shop/cart.py",)).plan("work", [CHECK]).values()
+    assert probes(("tests/test_new.py", "shop/cart.py")).plan("work", [CHECK])[0] == {"test": ["tests/test_new.py"]}
+    (drawn,) = probes(("shop/cart.py",)).plan("work", [CHECK])[0].values()
     assert sorted(drawn) == ["tests/test_new.py", "tests/test_old.py"]
 
 
 def test_without_the_setting_or_a_count_nothing_is_altered() -> None:
-    assert probes(is_on=False).plan("work", [CHECK]) == {}
-    assert probes().plan("work", [Check("test", "x", format="exit"), Check("lint", "x", kind="lint")]) == {}
+    assert probes(is_on=False).plan("work", [CHECK]) == NO_PLAN
+    assert probes().plan("work", [Check("test", "x", format="exit"), Check("lint", "x", kind="lint")]) == NO_PLAN
 
 
-def test_a_review_has_one_extra_run_of_a_check_and_main_has_its_own() -> None:
+def test_a_bead_has_one_extra_run_of_a_check_until_its_change_is_another_one() -> None:
     found = probes(("tests/test_new.py",), FAILED, PLAN)
-    assert found.plan("work", [CHECK], "run-1", 7)
-    assert judged(found).decoy == "seen tests/test_new.py::test_a"
-    assert found.plan("rebased", [CHECK], "run-2", 7) == {}
-    again = found.judged(PASSED, CHECK, Ending(()), "top", "/runs/run-2", 7)
-    assert again.decoy == "seen tests/test_new.py::test_a", "it holds for what was built of the same work"
-    assert found.plan("main", [CHECK], "run-3", 7), "and says nothing of main"
-    assert found.plan("other", [CHECK], "run-4", 8)
+    plan, change = found.plan("work", [CHECK], "base", "contract")
+    assert plan and change
+    found.record(change, "contract", [judged(found)])
+    known = MutationProbes(found.ports).recorded(change, "contract")
+    assert known == {"test": "seen tests/test_new.py::test_a"}, "also by a process that was started later"
+    assert found.plan("work", [CHECK], "base", "contract") == ({}, change)
+    again = found.judged(PASSED, CHECK, Ending(()), "top", "/runs/run-2", known)
+    assert again.decoy == "seen tests/test_new.py::test_a"
+    assert (
+        found.plan("work", [CHECK], "base", "other checks")[0] and found.plan("edited", [CHECK], "base", "contract")[0]
+    )
+
+
+@pytest.mark.parametrize(("base", "commit"), [("base", "main"), ("same", "same"), ("", "work")])
+def test_of_main_and_of_what_a_review_stands_on_nothing_is_recorded(base: str, commit: str) -> None:
+    plan, change = probes().plan(commit, [CHECK], base, "contract")
+    assert plan and change == ""
+
+
+def test_what_was_not_reported_is_not_recorded() -> None:
+    found = probes(said="2 passed in 0.1s", kept=PLAN)
+    found.record("change", "contract", [judged(found)])
+    assert found.recorded("change", "contract") == {}
 
 
 @pytest.mark.parametrize(
@@ -87,8 +109,9 @@ def test_a_test_that_a_person_lets_fail_is_no_objection() -> None:
 
 
 def test_the_plan_that_lies_beside_a_run_tells_of_no_test() -> None:
-    text = as_text({"test": ["tests/test_new.py"]})
-    assert "test_new" not in text and list(of_text(text)) == ["test"] and of_text("") == {}
+    text = as_text(({"test": ["tests/test_new.py"]}, "change"))
+    assert "test_new" not in text and of_text(text) == ({"test": ()}, "change") and of_text("") == ({}, "")
+    assert of_text('["test"]') == ({"test": ()}, ""), "as it was written before"
 
 
 def test_the_step_has_the_command_of_the_check() -> None:
