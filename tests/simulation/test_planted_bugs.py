@@ -813,7 +813,7 @@ BUGS = (
     ),
     Bug(
         "a plan goes live that nobody signed off",
-        "features/service/approving.py",
+        "features/plan_beads.py",
         "if not named.intersection((feature.id, *under(store, feature.id))):",
         "if True:",
         options=PLANNED,
