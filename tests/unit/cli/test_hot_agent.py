@@ -165,7 +165,7 @@ def test_what_is_not_plain_is_left_to_the_whole_command_line(
     [
         (["--option", "one"], "from 2 to 12 options"),
         (["--option", "a", "--option", "A "], "two options"),
-        (["--option", "a", "--option", "b", "--recommend", "c"], "no option"),
+        (["--option", "a", "--option", "b", "--recommend", "c"], "is not an option"),
         (["--option", "a", "--option", "b", "--yes-no"], "at once"),
         (["--yes-no", "--long"], "at once"),
         (["--checkbox"], "needs options"),
