@@ -191,7 +191,7 @@ def test_an_escalation_is_seen_and_decided_once(nobrakes, repository, text):
     assert "\x1b" not in shown and "two hands" in shown and "summary: tried" in shown and "a.py" in shown
     assert nobrakes("resolve", number)[0] == nobrakes("resolve", number, "--retry", "--done")[0] == 2
     code, refused = nobrakes("answer", number, "so")
-    assert code == 17 and "no question" in refused["message"] and "nobrakes resolve" in refused["hint"]
+    assert code == 17 and "not a question" in refused["message"] and "nobrakes resolve" in refused["hint"]
     code, decided = nobrakes("resolve", number, "--retry", "--note", "mended by hand")
     assert code == 0 and decided["resolved_at"] is not None
     assert nobrakes("resolve", number, "--retry")[0] == 17

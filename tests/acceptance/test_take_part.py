@@ -43,7 +43,7 @@ def test_a_suggestion_becomes_a_draft_and_a_bead_is_taken_back_by_its_name(tmp_p
     (asked,) = project.open()
     number = str(asked["id"])
     assert "--add" in project.nobrakes("escalation", number).stdout
-    assert "no question" in project.error("answer", number, "yes", code=17)["message"]
+    assert "not a question" in project.error("answer", number, "yes", code=17)["message"]
     assert "a draft" in project.nobrakes("resolve", number, "--add", "--note", "Soon").stdout
     assert "decided already" in project.error("resolve", number, "--add", code=17)["message"]
     (draft,) = project.ask("commit-strategy", "--dry-run")["drafts"]
