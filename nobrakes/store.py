@@ -97,7 +97,7 @@ class Store(Database):
     recount = transitions.recount
     check = transitions.check
     learn = levels_db.relearn
-    usual = levels_db.usual
+    typical_minutes = levels_db.typical_minutes
     levels_lag = levels_db.is_due
     nodes = levels_db.all_nodes
 

@@ -298,7 +298,7 @@ class FinishedBead:
 
 
 @frozen
-class Usual:
+class TypicalMinutes:
     """Minutes: of any bead, and of those types that have a past."""
 
     minutes: int = 1
@@ -309,20 +309,20 @@ class Usual:
         return self.by_type.get(type_, self.minutes)
 
 
-NOTHING_KNOWN = Usual()
+NOTHING_KNOWN = TypicalMinutes()
 
 
 # A bead without an estimate takes the mean of the known ones, none counted as more than OUTLIER medians: the median
 # alone schedules a tenth worse where half are missing (benchmarks/scheduling.py). Once LEAST beads of a type were done,
 # what they took tells, scaled by those that had an estimate too.
-def usual(known: int | None, past: Sequence[FinishedBead]) -> Usual:
+def typical_minutes(known: int | None, past: Sequence[FinishedBead]) -> TypicalMinutes:
     """What is to be expected. `known`: what the known estimates tell (`typical`); None: there are none."""
     past = [one for one in past if one.minutes > 0]
     scale = 1.0
     if known is not None:
         both = [one.estimate / one.minutes for one in past if one.estimate]
         if len(both) < LEAST:
-            return Usual(known)
+            return TypicalMinutes(known)
         scale = _median(both)
     took: dict[str, list[float]] = {}
     for one in past:
@@ -330,16 +330,16 @@ def usual(known: int | None, past: Sequence[FinishedBead]) -> Usual:
     by_type = {type_: typical(found) for type_, found in sorted(took.items()) if len(found) >= LEAST}
     if known is None:
         known = typical([one.minutes for one in past]) if len(past) >= LEAST else 1
-    return Usual(known, by_type)
+    return TypicalMinutes(known, by_type)
 
 
-def usual_of(nodes: Iterable[Node]) -> Usual:
+def typical_of(nodes: Iterable[Node]) -> TypicalMinutes:
     """What the estimates of these beads tell."""
     known = [node.estimate for node in nodes if node.estimate and node.type != BeadType.EPIC]
-    return Usual(typical(known)) if known else NOTHING_KNOWN
+    return TypicalMinutes(typical(known)) if known else NOTHING_KNOWN
 
 
-def weight(type_: str, estimate: int | None, expected: Usual) -> int:
+def weight(type_: str, estimate: int | None, expected: TypicalMinutes) -> int:
     """What one bead adds to a chain, in minutes; an epic adds nothing."""
     if type_ == BeadType.EPIC:
         return 0
@@ -404,12 +404,12 @@ class Level:
 NOTHING = Level(0, 0)
 
 
-def levels(links: Links, expected: Usual | None = None) -> dict[str, Level]:
+def levels(links: Links, expected: TypicalMinutes | None = None) -> dict[str, Level]:
     """Both levels of every bead. Beads in a circle count what is known to be behind them.
 
     `expected`: what a bead without an estimate takes; None: what the estimates of the others tell.
     """
-    expected = expected or usual_of(links.nodes.values())
+    expected = expected or typical_of(links.nodes.values())
     reached = levels_of(links.needs, [weight(node.type, node.estimate, expected) for node in links.alive], links.order)
     found = dict.fromkeys(links.nodes, NOTHING)
     for place, node in enumerate(links.alive):
@@ -418,7 +418,7 @@ def levels(links: Links, expected: Usual | None = None) -> dict[str, Level]:
 
 
 def b_levels(
-    nodes: Iterable[Node], dependencies: Iterable[Dependency], expected: Usual | None = None
+    nodes: Iterable[Node], dependencies: Iterable[Dependency], expected: TypicalMinutes | None = None
 ) -> dict[str, int]:
     """The longest estimated chain that waits behind each bead, itself included, in minutes."""
     return {bead: level.start for bead, level in levels(Links(nodes, dependencies), expected).items()}

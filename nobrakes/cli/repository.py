@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 from typer import Argument, Option
 
 from ..errors import NobrakesError, UsageError
-from ..events.kinds import Actor, Surface, given, usual
+from ..events.kinds import Actor, Surface, default_actor, given
 from ..events.schema import plain as plain
 from ..lightjson import visible
 from ..text.cleaning import count, cut, lines, one_line, width
@@ -263,7 +263,7 @@ def choose(name: str | None) -> Actor:
         raise NotAllowed("an agent cannot use `--as`", "Leave it out.")
     chosen = name if name is not None or is_agent() else os.environ.get("NOBRAKES_ACTOR") or None
     at_keyboard = os.environ.get("USER") or os.environ.get("LOGNAME") or ""
-    found = usual(at_keyboard, Surface.CLI) if chosen is None else given(chosen, Surface.CLI)
+    found = default_actor(at_keyboard, Surface.CLI) if chosen is None else given(chosen, Surface.CLI)
     _ACTOR.set(found)
     return found
 

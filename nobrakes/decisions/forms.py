@@ -24,7 +24,7 @@ CHOICES = ("radio", "checkbox")
 LEAST = {"radio": 2, "checkbox": 1}
 MAX_OPTIONS = 12
 PRIORITIES = (1, 2, 3)
-USUAL = 2
+DEFAULT_PRIORITY = 2
 """The priority of a question that does not say one."""
 LABEL, MEANING, CONTEXT = 80, 300, 4000
 SHORT, LONG, REASON = 200, 8000, 500
@@ -83,7 +83,7 @@ def form(values: "Any") -> Form:
     required = values.get("required", True)
     if not isinstance(required, bool):
         raise _wrong("`required` of a form has to be true or false")
-    priority = values.get("priority", USUAL)
+    priority = values.get("priority", DEFAULT_PRIORITY)
     if type(priority) is not int or priority not in PRIORITIES:
         raise _wrong("the priority of a question has to be 1, 2 or 3", "1 is the most urgent.")
     context = values.get("context", "")
@@ -100,7 +100,7 @@ def made(
     recommended: "Iterable[str]" = (),
     *,
     required: bool = True,
-    priority: int = USUAL,
+    priority: int = DEFAULT_PRIORITY,
     context: str = "",
 ) -> Form:
     """The form of words: each option as `LABEL: WHAT IT MEANS; costs WHAT IT COSTS`, of which the label is enough."""
@@ -140,7 +140,7 @@ def _option_values(one: Option) -> "dict[str, Any]":
 
 def priority_of(values: "Mapping[str, Any] | None") -> int:
     """The priority of a question whose form is kept as these values."""
-    return USUAL if values is None else int(values["priority"])
+    return DEFAULT_PRIORITY if values is None else int(values["priority"])
 
 
 def question(title: str, values: "Mapping[str, Any] | None") -> str:

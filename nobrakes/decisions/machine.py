@@ -69,7 +69,7 @@ class Way:
     label: str
     does: str
     costs: str = ""
-    is_usual: bool = False
+    is_default: bool = False
 
 
 Row = Mapping[About, Way]
@@ -110,7 +110,7 @@ _STOPPED: Rows = {
 }
 _USUALLY_RETRIED: Rows = {
     **_STOPPED,
-    "retry": {about: replace(way, is_usual=True) for about, way in _STOPPED["retry"].items()},
+    "retry": {about: replace(way, is_default=True) for about, way in _STOPPED["retry"].items()},
 }
 
 
@@ -165,7 +165,7 @@ _HELD_UP: Rows = {
 TABLE: Mapping[EscalationType, Rows] = {
     EscalationType.CONFLICT: {
         **_USUALLY_RETRIED,
-        "retry": {**_USUALLY_RETRIED["retry"], About.EPIC: replace(_WHOLE, is_usual=True)},
+        "retry": {**_USUALLY_RETRIED["retry"], About.EPIC: replace(_WHOLE, is_default=True)},
     },
     EscalationType.REPEATED_FAILURE: _STOPPED,
     EscalationType.WEAK_TESTS: _STOPPED,
@@ -215,10 +215,10 @@ TABLE: Mapping[EscalationType, Rows] = {
         "retry": {
             **_USUALLY_RETRIED["retry"],
             About.AGENT: Way(
-                Effect.OPEN_GATE, "Try again", "The start is tried again now, with one bead.", is_usual=True
+                Effect.OPEN_GATE, "Try again", "The start is tried again now, with one bead.", is_default=True
             ),
             About.MACHINE: Way(
-                Effect.BACK, "Try again", "nobrakes tries again, and asks you if the problem lasts.", is_usual=True
+                Effect.BACK, "Try again", "nobrakes tries again, and asks you if the problem lasts.", is_default=True
             ),
         },
         "dismiss": {

@@ -203,7 +203,7 @@ def given(name: str, surface: Surface) -> Actor:
     return Actor(name, surface)
 
 
-def usual(name: str, surface: Surface) -> Actor:
+def default_actor(name: str, surface: Surface) -> Actor:
     """The actor that the system names, cleaned; `person` where nothing is left of the name."""
     found = " ".join(only_seen(name).split())[:MAX_NAME].strip()
     return Actor(NOBODY if _mistake(found) else found, surface)

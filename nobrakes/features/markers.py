@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from ..decisions.forms import LEAST, MAX_OPTIONS, USUAL
+from ..decisions.forms import DEFAULT_PRIORITY, LEAST, MAX_OPTIONS
 from ..records import frozen
 from ..text.cleaning import clean, count
 from .model import Feature, Finding, FindingState, Item, PlanVersion, Stage, changes
@@ -54,7 +54,7 @@ class Question:
     text: str
     options: tuple[str, ...] = ()
     recommended: tuple[str, ...] = ()
-    priority: int = USUAL
+    priority: int = DEFAULT_PRIORITY
     context: str = ""
 
 
@@ -121,7 +121,7 @@ class _Block:
     def priority(self) -> int:
         """As its attribute says."""
         found = self.attributes.get("priority", "")
-        return int(found) if found in ("1", "2", "3") else USUAL
+        return int(found) if found in ("1", "2", "3") else DEFAULT_PRIORITY
 
 
 def _without_code(words: str) -> list[str]:
@@ -240,7 +240,7 @@ def _items_behind(lines: list[str], place: int) -> list[str]:
 def _urgency(words: str) -> int:
     if _URGENT.search(words):
         return 1
-    return 3 if _MINOR.search(words) else USUAL
+    return 3 if _MINOR.search(words) else DEFAULT_PRIORITY
 
 
 def _steps(lines: list[str]) -> list[PlanStep]:

@@ -385,7 +385,7 @@ class Item:
 
 # A bead begins as soon as all that it waits for is done, however many agents there are; one without an estimate takes
 # as long as those that have one do as a rule (beads.graph), or an hour.
-USUAL_MINUTES = 60
+DEFAULT_MINUTES = 60
 
 
 @frozen
@@ -402,7 +402,7 @@ class Bar:
 def timeline(drafts: Sequence[Bead], needs: Mapping[str, Sequence[str]], critical: frozenset[str]) -> tuple[Bar, ...]:
     """Each draft as early as it can begin, by its beginning; needs that are no drafts are over."""
     known = [draft.estimate for draft in drafts if draft.estimate]
-    usual = typical(known) if known else USUAL_MINUTES
+    usual = typical(known) if known else DEFAULT_MINUTES
     minutes = {draft.id: draft.estimate or usual for draft in drafts}
     begins: dict[str, int] = {}
     waiting = {draft.id: [one for one in needs.get(draft.id, ()) if one in minutes] for draft in drafts}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..store import Store
 
 
-_USUAL: Mapping[str, Any] = {
+_DEFAULTS: Mapping[str, Any] = {
     name: plain(getattr(Bead("x", "x"), name)) for name in CONTENT if name not in ("title", "type", "needs_tests")
 }
 
@@ -68,7 +68,7 @@ def _node(store: "Store", bead: Bead) -> dict[str, Any]:
     node: dict[str, Any] = {"id": bead.id, "status": bead.status.value}
     for name in CONTENT:
         value = plain(getattr(bead, name))
-        if name not in _USUAL or value != _USUAL[name]:
+        if name not in _DEFAULTS or value != _DEFAULTS[name]:
             node[name] = value
     edges = [edge for edge in store.dependencies(bead.id) if edge.bead == bead.id]
     for word, kind in LISTS.items():

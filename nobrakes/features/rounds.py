@@ -156,7 +156,7 @@ ACCEPT_RISK = "accept the risk"
 """The option that every finding has, last."""
 MAX_DEGRADED = 2
 """So many rounds in a row in which no reviewer came through, and a person is asked."""
-USUAL_USD = 0.5
+DEFAULT_USD = 0.5
 """What one reviewer is taken to cost before any has come through."""
 
 
@@ -354,7 +354,7 @@ def decision(finding: Finding, answer: str) -> tuple[FindingState, str]:
 class Estimate:
     """What reviews may cost, in dollars: the next round, all rounds that may follow, and the cap over both.
 
-    `known`: whether it is reckoned from reviewers that came through, or from USUAL_USD.
+    `known`: whether it is reckoned from reviewers that came through, or from DEFAULT_USD.
     """
 
     round_usd: float
@@ -368,7 +368,7 @@ class Estimate:
 def estimate(rules: Rules, domains: int, rounds: int, costs: Sequence[float], spent: float, cap: float) -> Estimate:
     """The estimate for `domains` reviewers after `rounds` rounds. `costs`: of each reviewer that came through."""
     priced = [cost for cost in costs if cost > 0]
-    each = sum(priced) / len(priced) if priced else USUAL_USD
+    each = sum(priced) / len(priced) if priced else DEFAULT_USD
     left = max(0, rules.most_rounds - rounds)
     whole = min(each * domains * left, max(0.0, cap - spent))
     return Estimate(each * domains, whole, cap, spent, domains, bool(priced))
@@ -436,7 +436,7 @@ class Stack:
     language: str = ""
 
 
-def usual(stack: Stack) -> tuple[Criterion, ...]:
+def default_criteria(stack: Stack) -> tuple[Criterion, ...]:
     """The eight, in their order."""
     typed = "TypeScript " if stack.language == "typescript" else ""
     web = (

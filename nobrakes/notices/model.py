@@ -441,25 +441,25 @@ def _made(event: Event, kind: NoticeKind, severity: Severity, text: str, same: s
     )
 
 
-def _severity(event: Event, usual: Severity) -> Severity:
+def _severity(event: Event, default: Severity) -> Severity:
     said = str(event.data.get("severity", ""))
-    return Severity(said) if said in [one.value for one in Severity] else usual
+    return Severity(said) if said in [one.value for one in Severity] else default
 
 
 def _asked(event: Event) -> NewNotice:
     number, title, type_ = event.data.get("escalation"), event.data.get("title", ""), event.data.get("type", "")
     is_question = type_ in _QUESTIONS
     kind = NoticeKind.QUESTION if is_question else NoticeKind.ESCALATION
-    usual = Severity.WARNING
+    default = Severity.WARNING
     if event.kind is Kind.SUGGESTED:
-        kind, usual = NoticeKind.SUGGESTION, Severity.INFO
+        kind, default = NoticeKind.SUGGESTION, Severity.INFO
     verb = "answer" if is_question else "resolve"
     how = f"`nobrakes {verb} {number}`" if is_question else f"`nobrakes escalation {number}`"
     what = str(type_).replace("_", " ")
     return _made(
         event,
         kind,
-        _severity(event, usual),
+        _severity(event, default),
         f"{what} {number}: {title} ({how})",
         f"{number}:{title}",
         f"escalation/{number}",

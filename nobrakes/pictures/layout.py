@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..beads.graph import Links, Node, Usual, levels_of, order_of, usual_of, weight
+from ..beads.graph import Links, Node, TypicalMinutes, levels_of, order_of, typical_of, weight
 from ..beads.model import WORKING, BeadType, Dependency, DependencyType, Status
 from ..records import frozen
 from ..text.cleaning import clean
@@ -243,7 +243,7 @@ def _layering_graph(before: Sequence[Sequence[int]], among: Collection[int]) -> 
 # in a circle are in no chain. Of several it is the one that the store reads off its levels (beads.db.levels). Whole
 # graphs are asked, so they stay plain numbers: networkx took 15 times as long.
 def critical_path(
-    nodes: Iterable[Node], dependencies: Iterable[Dependency], expected: Usual | None = None
+    nodes: Iterable[Node], dependencies: Iterable[Dependency], expected: TypicalMinutes | None = None
 ) -> tuple[str, ...]:
     """The longest chain of live work by estimate, first bead first, epics left out; empty without live beads.
 
@@ -252,9 +252,9 @@ def critical_path(
     return chain_of(Links(nodes, dependencies), expected)
 
 
-def chain_of(links: Links, expected: Usual | None = None) -> tuple[str, ...]:
+def chain_of(links: Links, expected: TypicalMinutes | None = None) -> tuple[str, ...]:
     """`critical_path` of links that are already built."""
-    expected = expected or usual_of(links.nodes.values())
+    expected = expected or typical_of(links.nodes.values())
     weights = [weight(node.type, node.estimate, expected) for node in links.alive]
     return tuple(_walked(links, weights, _reached(links, weights)))
 

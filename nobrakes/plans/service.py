@@ -523,7 +523,7 @@ def _apply_many(store: "Store", plan: Plan, work: Work, actor: str) -> PlanRepor
     _write(store, work, actor)
     ready = store.ready_once_approved(work.ids)
     if store.levels_lag():  # the chain would be read off them
-        chain = chain_of(Links(store.nodes(), store.dependencies()), store.usual())
+        chain = chain_of(Links(store.nodes(), store.dependencies()), store.typical_minutes())
     else:
         chain = tuple(store.critical_path())
     return _told(plan, work, ready, {}, chain, True)

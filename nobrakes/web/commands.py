@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from .. import command_table
 from ..daemon.commands import change_providers
 from ..errors import NobrakesError, UsageError
-from ..events.kinds import MAX_NAME, Actor, Surface, usual
+from ..events.kinds import MAX_NAME, Actor, Surface, default_actor
 from ..events.schema import plain
 from ..features.service import approving
 from ..fields import NOTE, TEXT, WORD, CommandFunction, Parameter, parameters
@@ -290,7 +290,7 @@ Given = list[tuple[str, str]]
 
 def actor() -> Actor:
     """The person whose server this is, by way of a page."""
-    name = usual(
+    name = default_actor(
         os.environ.get("NOBRAKES_ACTOR") or os.environ.get("USER") or os.environ.get("LOGNAME") or "", Surface.WEB
     )
     return Actor(name.name[: MAX_NAME - len(MARK)] + MARK, Surface.WEB)

@@ -18,7 +18,7 @@ from ..doctor.service import examine, opened_store, or_none
 from ..errors import NobrakesError
 from ..features.service import rollback, strategy
 from ..features.service import views as features_views
-from ..features.service.controls import usual_of
+from ..features.service.controls import configured_criteria
 from ..features.service.views import At
 from ..machine.service import registry
 from ..machine.service.web_state import words
@@ -136,7 +136,7 @@ def features(request: Request) -> Response:
     with opened(request) as app:
         words = asked.get("q", "")[:MAX_WORDS].strip()
         view = features_views.listed(app.store, state, words, sort, asked.get("archived") == "1")
-        usual = usual_of(app.config, app.paths)
+        usual = configured_criteria(app.config, app.paths)
         return render(
             request,
             "features.html",

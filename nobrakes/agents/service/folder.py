@@ -9,7 +9,7 @@ import os
 import time
 from typing import Any
 
-from ...decisions.forms import USUAL, as_values, made
+from ...decisions.forms import DEFAULT_PRIORITY, as_values, made
 from ...errors import UsageError
 from ...lightjson import dumps, loads
 from ...paths import AGAIN, process_environment
@@ -63,7 +63,7 @@ def form_of(
     kind = "yes_no" if yes_no else "long_text" if long else "short_text"
     if options:
         kind = "checkbox" if checkbox else "radio"
-    urgent = USUAL if priority is None else priority
+    urgent = DEFAULT_PRIORITY if priority is None else priority
     return as_values(made(kind, options, recommended, required=not optional, priority=urgent, context=context))
 
 

@@ -20,7 +20,7 @@ from ...events.kinds import Kind
 from ...records import frozen
 from ...text.cleaning import count
 from .. import lifecycle
-from ..graph import Links, Node, Usual, rank, rises_at
+from ..graph import Links, Node, TypicalMinutes, rank, rises_at
 from ..model import CLOSED, Bead, BeadType, Dependency, DependencyType, Status
 from ..readiness import circles
 from . import levels
@@ -203,7 +203,7 @@ class Staged:
     version: int
     epics: Sequence[tuple[str, str]]  # (epic, bead)
     wrong: Differences
-    expected: Usual
+    expected: TypicalMinutes
     needed: Mapping[str, int] | None = None
 
 
@@ -238,7 +238,7 @@ def bring_in(
     db.noted = True
     if staged.needed is None:
         db.run_many("UPDATE beads SET epic = ? WHERE id = ?", staged.epics)
-        if staged.expected != levels.usual(db):
+        if staged.expected != levels.typical_minutes(db):
             levels.keep(db, staged.expected)
         set_right(db, staged.wrong)
     else:
@@ -277,7 +277,7 @@ def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], no
     del nodes, blocks, old
     refuse_circles_in(links)
     estimates = [one.estimate for one in wanted if one.estimate is not None and one.type is not BeadType.EPIC]
-    expected = levels.usual(db) if beside else levels.learnt(db, estimates)
+    expected = levels.typical_minutes(db) if beside else levels.learnt(db, estimates)
     derived = Derived(links, now, expected)
     links.forget_moments()
     wrong = differing(db, derived, now) if known and not beside else {}

@@ -25,16 +25,16 @@ from ...db import rows
 from ...db.database import Database, Row
 from ...db.database import row as row_of
 from ...db.fast import ESTIMATED, UNFINISHED
-from ..graph import AGEING_SECONDS, OUTLIER, FinishedBead, Links, Node, Usual, days, levels, rank, rises_at, weight
-from ..graph import usual as computed
+from .. import graph
+from ..graph import AGEING_SECONDS, OUTLIER, Links, Node, TypicalMinutes, days, levels, rank, rises_at, weight
 from ..model import CLOSED, NO_AGENTS, BeadType, Dependency, DependencyType, Status
 from ..readiness import Readiness
 
 # Another number makes every open bead without an estimate due: where many are it has to differ by more than a quarter.
-USUAL = "usual_minutes"
+TYPICAL_MINUTES = "usual_minutes"
 """The setting that keeps it."""
 
-USUAL_MANY = 1000
+MANY_OPEN = 1000
 """So many beads without an estimate are many."""
 
 _NONE = ", ".join(sorted(f"'{role.value}'" for role in NO_AGENTS))
@@ -52,10 +52,10 @@ _OPEN = f"""SELECT count(*) FROM (SELECT 1 FROM beads WHERE estimate IS NULL AND
 AND {UNFINISHED} LIMIT ?)"""
 
 
-def usual(db: Database) -> Usual:
+def typical_minutes(db: Database) -> TypicalMinutes:
     """What is to be expected of beads without an estimate, as the levels are computed with it."""
-    row = db.maybe("SELECT value FROM settings WHERE key = ?", (USUAL,), row_of("settings", USUAL))
-    return Usual() if row is None else Usual(**json.loads(row[0]))
+    row = db.maybe("SELECT value FROM settings WHERE key = ?", (TYPICAL_MINUTES,), row_of("settings", TYPICAL_MINUTES))
+    return TypicalMinutes() if row is None else TypicalMinutes(**json.loads(row[0]))
 
 
 def learn(db: Database, anyhow: bool = False) -> bool:
@@ -63,18 +63,18 @@ def learn(db: Database, anyhow: bool = False) -> bool:
 
     `anyhow`: the caller computes all levels anew, so the least difference counts.
     """
-    before, now = usual(db), learnt(db)
-    if now == before or not (anyhow or _differs(before, now) or db.one(_OPEN, (USUAL_MANY,))[0] < USUAL_MANY):
+    before, now = typical_minutes(db), learnt(db)
+    if now == before or not (anyhow or _differs(before, now) or db.one(_OPEN, (MANY_OPEN,))[0] < MANY_OPEN):
         return False
     keep(db, now)
     return True
 
 
-def learnt(db: Database, more: Sequence[int] = ()) -> Usual:
+def learnt(db: Database, more: Sequence[int] = ()) -> TypicalMinutes:
     """What is usual by now, were there these estimates too; nothing is kept."""
     together, count = _with(db, more) if more else db.one(_TYPICAL)
-    past = [FinishedBead(*row) for row in db.plain(_PAST)]
-    return computed(-(-together // count) if count else None, past)
+    past = [graph.FinishedBead(*row) for row in db.plain(_PAST)]
+    return graph.typical_minutes(-(-together // count) if count else None, past)
 
 
 def _with(db: Database, more: Sequence[int]) -> tuple[int, int]:
@@ -84,13 +84,13 @@ def _with(db: Database, more: Sequence[int]) -> tuple[int, int]:
     return sum(min(one, most) for one in found), len(found)
 
 
-def keep(db: Database, found: Usual) -> None:
+def keep(db: Database, found: TypicalMinutes) -> None:
     """Keep it, in the caller's transaction."""
     text = json.dumps(asdict(found), sort_keys=True)
-    db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (USUAL, text))
+    db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (TYPICAL_MINUTES, text))
 
 
-def _differs(before: Usual, now: Usual) -> bool:
+def _differs(before: TypicalMinutes, now: TypicalMinutes) -> bool:
     pairs = [(before.minutes, now.minutes)]
     pairs += [(before.of(type_), now.of(type_)) for type_ in {*before.by_type, *now.by_type}]
     return any(4 * abs(new - old) > old for old, new in pairs)
@@ -116,7 +116,7 @@ def critical_path(db: Database, limit: int | None = None) -> list[str]:
         first = db.maybe(_FIRST)
         if first is None:
             return []
-        expected = usual(db)
+        expected = typical_minutes(db)
         chain: list[str] = []
         bead, left, ended = str(first[0]), int(first[1]), False
         while True:
@@ -287,7 +287,7 @@ def _settle_part(db: Database, entries: list[Entry]) -> None:
     if marking is not None and _mark_part(db, marking[0]):
         db.run_many(_MARK, entries)
         return
-    expected = usual(db)
+    expected = typical_minutes(db)
     due = [(row[0], row[1]) for row in db.all(_FIRST_DUE, (PART,))]
     beyond = due[-1] if len(due) == PART else None  # what is due above this one is not in the heap
     if due:
@@ -334,7 +334,7 @@ def _compute_all(db: Database) -> None:
     with db.read():
         version = db.data_version()
         known = {row[0]: (row[1], row[2]) for row in db.each("SELECT id, b_level, done_level FROM beads")}
-        found = levels(all_links(db), usual(db)).items()
+        found = levels(all_links(db), typical_minutes(db)).items()
         wrong = [(one.start, one.done, bead) for bead, one in found if known.get(bead) != (one.start, one.done)]
     del known, found
     marks = [(level, bead) for level, _, bead in wrong]
@@ -350,7 +350,7 @@ def _compute_all(db: Database) -> None:
             write()
 
 
-def _settle(db: Database, bead: str, expected: Usual) -> list[Entry]:
+def _settle(db: Database, bead: str, expected: TypicalMinutes) -> list[Entry]:
     """Compute one bead's levels; the beads whose levels are computed from what changed."""
     own = db.one(_OWN, (bead,))
     start, done = _levels(db, bead, own, expected)
@@ -367,7 +367,7 @@ def _settle(db: Database, bead: str, expected: Usual) -> list[Entry]:
     return [(row[0], row[1]) for row in others]
 
 
-def _levels(db: Database, bead: str, own: Row, expected: Usual) -> tuple[int, int]:
+def _levels(db: Database, bead: str, own: Row, expected: TypicalMinutes) -> tuple[int, int]:
     """(b_level, done_level) by what waits for the bead, as that stands now."""
     if own["status"] in CLOSED:
         return 0, 0
@@ -392,7 +392,7 @@ class Derived:
         *("b_level", "done_level", "dependents"),
     )
 
-    def __init__(self, links: Links, now: float, expected: Usual) -> None:
+    def __init__(self, links: Links, now: float, expected: TypicalMinutes) -> None:
         self._links, self._now = links, now
         self._readiness = Readiness(links, now)
         self._levels = levels(links, expected)
@@ -432,7 +432,7 @@ def differences(db: Database, now: float, lag: bool = False) -> Differences:
     `lag`: levels that are due are no difference, and none is looked at while there are some.
     """
     late = set(LEVELS) if lag and is_due(db) else set()
-    return differing(db, Derived(all_links(db), now, usual(db)), now, late)
+    return differing(db, Derived(all_links(db), now, typical_minutes(db)), now, late)
 
 
 def differing(db: Database, derived: Derived, now: float, late: Collection[str] = ()) -> Differences:

@@ -38,7 +38,7 @@ from ..service.control import STOPPING
 from . import loop
 from .loop import Daemon, View
 
-USUAL_GRACE_SECONDS = 10.0
+DEFAULT_GRACE_SECONDS = 10.0
 """Of the time of a stop so much is for agents that are asked to end."""
 SERVANT_SECONDS = 10.0
 """The thread that answers agents, and the one that watches for wake-ups, end in so long."""
@@ -98,7 +98,7 @@ def serve(
     confinement = Confinement(ports)
     why_not, nothing = confinement.why_not(), confinement.nothing()
     # known from the beginning: what hangs may be what the settings are read from
-    longer = max(0.0, ports.limits().grace_seconds - USUAL_GRACE_SECONDS)
+    longer = max(0.0, ports.limits().grace_seconds - DEFAULT_GRACE_SECONDS)
     with (
         StopLimit(longer) as limit,
         DaemonLock(ports.paths.lock),

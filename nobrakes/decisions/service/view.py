@@ -240,7 +240,7 @@ def _choice(found: Escalation, stakes: Stakes, word: Word, way: Way) -> Choice:
     note = ' --note "…"' if word == "retry" and takes_note else ""
     command = f"nobrakes resolve {found.id} --{word}{note}"
     does, costs = _does(found, stakes, way)
-    return Choice(word, way.label, does, costs, command, takes_note=takes_note, is_recommended=way.is_usual)
+    return Choice(word, way.label, does, costs, command, takes_note=takes_note, is_recommended=way.is_default)
 
 
 # --- answers ---------------------------------------------------------------------------------------------------------

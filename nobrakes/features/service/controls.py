@@ -39,7 +39,7 @@ from ..model import (
     scan,
 )
 from ..plan_beads import beads_under, hold, let_go, under
-from ..rounds import Stack, chosen, usual
+from ..rounds import Stack, chosen, default_criteria
 from .rollback import settle_questions, stop_turns
 
 if TYPE_CHECKING:
@@ -233,9 +233,9 @@ def stack(config: "Config", root: str) -> Stack:
     return Stack(of["test"], of["types"], of["lint"], is_web, "typescript" if typed else "")
 
 
-def usual_of(config: "Config", paths: Paths) -> tuple[Criterion, ...]:
+def configured_criteria(config: "Config", paths: Paths) -> tuple[Criterion, ...]:
     """The usual criteria, in the words of this project."""
-    return usual(stack(config, paths.root))
+    return default_criteria(stack(config, paths.root))
 
 
 def begin(
@@ -249,7 +249,7 @@ def begin(
     if not description:
         raise UsageError("a feature needs a description", "Say what should be there when it is done, and why.")
     files, notes = _files(wanted.files or ()), _text("notes", wanted.notes or "")
-    criteria = wanted.criteria(usual(stack(config, paths.root)))
+    criteria = wanted.criteria(default_criteria(stack(config, paths.root)))
     base = _main(git)
     points = blocking(git, base, files)
     with store.write():
@@ -287,7 +287,7 @@ def edit(store: "Store", paths: Paths, config: "Config", id: str, wanted: Wanted
     if wanted.notes is not None:
         values["notes"] = _text("notes", wanted.notes)
     if wanted.own or wanted.without or wanted.only is not None:
-        values["criteria"] = wanted.criteria(usual(stack(config, paths.root)))
+        values["criteria"] = wanted.criteria(default_criteria(stack(config, paths.root)))
     if not values:
         raise UsageError("nothing to change was given", f"`nobrakes forge show {id}` shows what it is.")
     with store.write():

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from ...beads import lifecycle
-from ...beads.graph import Links, Node, Usual, levels, node_of, overlay, weight
+from ...beads.graph import Links, Node, TypicalMinutes, levels, node_of, overlay, weight
 from ...beads.model import CLOSED, CONTENT, Bead, BeadType, Dependency, DependencyType, Status
 from ...beads.proposals import CANCEL, ProposedChange, Standing, changes_of, plain
 from ...beads.readiness import Circle, Readiness, circles
@@ -138,7 +138,7 @@ def strategy(store: "Store") -> StrategyView:
 def _whole(store: "Store", live: Mapping[str, Node], applies: Sequence[ProposedChange]) -> _Future:
     """By the whole graph: a change may move chains anywhere."""
     nodes, dependencies = store.nodes(), store.dependencies()
-    expected, now = store.usual(), store.now()
+    expected, now = store.typical_minutes(), store.now()
     links = Links(nodes, dependencies)
     before, ready = _chain(links, expected), _ready(links, now, links.nodes)
     after, edges = overlay((live.get(node.id, node) for node in nodes), dependencies, applies)
@@ -161,7 +161,7 @@ def _of_drafts(store: "Store", live: Mapping[str, Node], waiting: Sequence[Chang
     now = store.now()
     becomes = _ready(Links(after, edges), now, inside) - _ready(Links(nodes, edges), now, inside)
     behind = store.levels(live)  # first: it settles what the chain is read from
-    chain, expected = tuple(store.critical_path()), store.usual()
+    chain, expected = tuple(store.critical_path()), store.typical_minutes()
     weights = {
         bead.id: weight(bead.type.value, bead.estimate, expected) for bead in (store.beads(ids=chain) if chain else ())
     }
@@ -205,7 +205,7 @@ def _stage(bead: Bead) -> str:
     return bead.status.value if bead.status in (Status.DRAFT, *CLOSED) else "live"
 
 
-def _chain(links: Links, expected: Usual) -> Chain:
+def _chain(links: Links, expected: TypicalMinutes) -> Chain:
     beads = chain_of(links, expected)
     return Chain(beads, sum(weight(links.nodes[id_].type, links.nodes[id_].estimate, expected) for id_ in beads))
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from nobrakes.beads.db import levels
-from nobrakes.beads.graph import rank, usual_of
+from nobrakes.beads.graph import rank, typical_of
 from nobrakes.beads.lifecycle import moves
 from nobrakes.beads.model import CLOSED, Bead, BeadType, Dependency, DependencyType, Outcome, Role, Status
 from nobrakes.beads.readiness import b_levels, deadlocks, ready_beads
@@ -220,7 +220,7 @@ class AnyLife(RuleBasedStateMachine):
         self.store.learn()
         nodes = self.store.nodes()
         if any(node.estimate for node in nodes if node.type != BeadType.EPIC):
-            assert self.store.usual().minutes == usual_of(nodes).minutes
+            assert self.store.typical_minutes().minutes == typical_of(nodes).minutes
 
     @invariant()
     def what_is_kept_is_what_is_computed(self) -> None:
@@ -232,7 +232,7 @@ class AnyLife(RuleBasedStateMachine):
         self.in_order(ready, nodes, dependencies)
 
     def in_order(self, ready: Any, nodes: Any, dependencies: Any) -> None:
-        level = b_levels(nodes, dependencies, self.store.usual())
+        level = b_levels(nodes, dependencies, self.store.typical_minutes())
         since = {row["id"]: row["ready_since"] for row in self.store.all("SELECT id, ready_since FROM beads")}
         blocked = Counter(one.needs for one in dependencies if one.type is DependencyType.BLOCKS)
 
@@ -281,7 +281,7 @@ class LevelsLag(AnyLife):
     def catch_up(self) -> None:
         levels.settle_all(self.store)
         kept = {row["id"]: row["b_level"] for row in self.store.all("SELECT id, b_level FROM beads")}
-        assert kept == b_levels(self.store.nodes(), self.store.dependencies(), self.store.usual())
+        assert kept == b_levels(self.store.nodes(), self.store.dependencies(), self.store.typical_minutes())
 
 
 LevelsLag.TestCase.settings = AnyLife.TestCase.settings

@@ -147,7 +147,7 @@ def test_what_is_computed_anew_leaves_nothing_due(store, monkeypatch):
 def test_what_is_usual_is_learnt_and_the_levels_follow_in_parts(monkeypatch):
     monkeypatch.setattr(levels, "PART", 3)
     monkeypatch.setattr(levels, "MARKS", 4)
-    monkeypatch.setattr("nobrakes.beads.db.levels.USUAL_MANY", 2)
+    monkeypatch.setattr("nobrakes.beads.db.levels.MANY_OPEN", 2)
     store = Store(":memory:", create=True)
     chain = [Bead(f"c{i}", "C", status=Status.NEEDS_DOER) for i in range(9)]
     store.put(chain, [Dependency(f"c{i + 1}", f"c{i}") for i in range(8)], "me")

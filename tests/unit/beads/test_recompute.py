@@ -5,7 +5,7 @@ import random
 import pytest
 
 from nobrakes.beads.db import levels
-from nobrakes.beads.graph import usual_of
+from nobrakes.beads.graph import typical_of
 from nobrakes.beads.model import Bead, BeadType, Dependency, Status
 from nobrakes.beads.readiness import deadlocks, explain
 from nobrakes.beads.work_status import COLUMNS, column
@@ -108,6 +108,6 @@ def test_the_longest_chain_is_as_long_as_the_graph_says(seed):
     from nobrakes.pictures.layout import critical_path
 
     store = made(seed)
-    estimates = {node.id: node.estimate or usual_of(store.nodes()).minutes for node in store.nodes()}
+    estimates = {node.id: node.estimate or typical_of(store.nodes()).minutes for node in store.nodes()}
     chain, right = store.critical_path(), critical_path(store.nodes(), store.dependencies())
     assert sum(estimates[b] for b in chain) == sum(estimates[b] for b in right) > 0

@@ -165,8 +165,8 @@ def test_the_form_is_part_of_what_makes_two_questions_the_same() -> None:
 
 
 def test_the_database_sorts_by_the_same_priority() -> None:
-    assert f", {forms.USUAL})" in fast.PRIORITY_OF_FORM
-    assert forms.priority_of(None) == forms.USUAL and forms.priority_of(forms.as_values(LONG)) == 1
+    assert f", {forms.DEFAULT_PRIORITY})" in fast.PRIORITY_OF_FORM
+    assert forms.priority_of(None) == forms.DEFAULT_PRIORITY and forms.priority_of(forms.as_values(LONG)) == 1
 
 
 TEXT = st.text(max_size=30)

@@ -3,7 +3,7 @@
 import pytest
 
 from nobrakes.errors import UsageError
-from nobrakes.events.kinds import NOBODY, Actor, Surface, given, usual
+from nobrakes.events.kinds import NOBODY, Actor, Surface, default_actor, given
 
 BAD = [
     "",
@@ -29,11 +29,11 @@ def test_a_name_that_cannot_be_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["Zoe", "Zoë B.", "ci-bot", "李"])
 def test_a_name_is_taken_as_it_is(name: str) -> None:
-    assert given(name, Surface.WEB) == Actor(name, Surface.WEB) == usual(name, Surface.WEB)
+    assert given(name, Surface.WEB) == Actor(name, Surface.WEB) == default_actor(name, Surface.WEB)
 
 
 @pytest.mark.parametrize(
     ("name", "made"), [("", NOBODY), ("nobrakes", NOBODY), (" a \n b", "a b"), ("y" * 99, "y" * 80)]
 )
 def test_what_the_system_says_is_made_to_fit(name: str, made: str) -> None:
-    assert usual(name, Surface.CLI).name == made
+    assert default_actor(name, Surface.CLI).name == made

@@ -3,25 +3,25 @@
 import pytest
 
 from nobrakes.errors import UsageError
-from nobrakes.features.rounds import AUTOMATED, MANUAL, REVIEW, Stack, chosen, usual
+from nobrakes.features.rounds import AUTOMATED, MANUAL, REVIEW, Stack, chosen, default_criteria
 
 WEB = Stack("npm test", "npx tsc --noEmit", "npx eslint .", is_web=True, language="typescript")
 
 
 def test_checks_say_what_they_can_and_people_the_rest() -> None:
-    eight = usual(WEB)
+    eight = default_criteria(WEB)
     assert [one.how for one in eight] == [AUTOMATED] * 3 + [MANUAL] * 3 + [REVIEW, MANUAL]
     assert "npm test" in eight[0].text and "TypeScript" in eight[1].text and "console" in eight[3].text
 
 
 def test_a_project_without_a_browser_or_a_check_is_spoken_of_so() -> None:
-    eight = usual(Stack(tests="pytest -q"))
+    eight = default_criteria(Stack(tests="pytest -q"))
     assert [one.how for one in eight] == [AUTOMATED] + [MANUAL] * 5 + [REVIEW, MANUAL]
     assert "browser" not in " ".join(one.text for one in eight) and "stderr" in eight[3].text
 
 
 def test_a_person_chooses() -> None:
-    made = chosen(usual(WEB), {1, 8}, ["review: the API stays", "It  is fast", "Note: this"])
+    made = chosen(default_criteria(WEB), {1, 8}, ["review: the API stays", "It  is fast", "Note: this"])
     assert len(made) == 9 and [one.usual for one in made[-3:]] == [False] * 3
     assert [(one.text, one.how) for one in made[-3:]] == [
         ("the API stays", REVIEW),
@@ -35,4 +35,4 @@ def test_a_person_chooses() -> None:
 )
 def test_what_cannot_be_is_refused(without: set[int], own: list[str]) -> None:
     with pytest.raises(UsageError):
-        chosen(usual(WEB), without, own)
+        chosen(default_criteria(WEB), without, own)

@@ -9,7 +9,7 @@ from nobrakes.errors import NotAllowed, UsageError
 from nobrakes.features.model import Finding, FindingState, PlanReview, PlanVersion, ReviewState, Rules
 from nobrakes.features.rounds import (
     ACCEPT_RISK,
-    USUAL_USD,
+    DEFAULT_USD,
     End,
     Then,
     Tracker,
@@ -171,7 +171,7 @@ def test_no_round_begins_once_the_cap_is_spent_until_a_person_raises_it() -> Non
 
 def test_the_estimate_is_of_the_reviewers_that_came_through_and_never_above_the_cap() -> None:
     first = estimate(RULES, 3, 0, [], 0.0, 5.0)
-    assert (first.round_usd, first.all_usd, first.known) == (3 * USUAL_USD, 5.0, False)
+    assert (first.round_usd, first.all_usd, first.known) == (3 * DEFAULT_USD, 5.0, False)
     later = estimate(RULES, 2, 8, [0.2, 0.4, 0.0], 0.6, 5.0)
     assert (later.round_usd, later.all_usd, later.known) == (pytest.approx(0.6), pytest.approx(1.2), True)
     assert estimate(RULES, 2, 10, [0.2], 9.0, 5.0).all_usd == 0.0
