@@ -87,7 +87,7 @@ class Store(Database):
     attempts = attempts_db.attempts
     renew = attempts_db.renew
     move_times = attempts_db.move_times
-    door = attempts_db.door
+    attempt_of_token = attempts_db.attempt_of_token
     is_session = attempts_db.is_session
     hold_session = attempts_db.hold_session
 

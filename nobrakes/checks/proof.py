@@ -138,7 +138,7 @@ def after(streak: Streak, how: str | None) -> Streak:
     return Streak(streak.rounds + 1 if how == streak.how else 1, how)
 
 
-def failed_at_door(text: str, checks: Iterable[Check]) -> str | None:
+def how_failed(text: str, checks: Iterable[Check]) -> str | None:
     """How the tests failed in what `nobrakes agent test` reported; None: they passed, or were not run."""
     tests = tuple(f"{check.name}: " for check in checks if check.kind == "test")
     failed = [one for one in text.split("; ") if one.startswith(tests) and not one.endswith(": pass")] if tests else []

@@ -64,7 +64,7 @@ class AgentSpec:
     def ask(self, kind: EscalationType, title: str) -> bool:
         """Talk to people by the door of its token; False when the door is shut."""
         try:
-            attempt = self.store.door(self.env["NOBRAKES_TOKEN"])
+            attempt = self.store.attempt_of_token(self.env["NOBRAKES_TOKEN"])
             self.store.escalate(NewEscalation(kind, title), attempt.bead, attempt.id, attempt.name)
         except NobrakesError:
             return False

@@ -294,7 +294,7 @@ def what_is_over_stays_over(scene: Scene) -> list[str]:
     wrong = []
     for attempt in scene.observed.some_ended(scene.store, scene.tally.steps):
         try:
-            scene.store.door(attempt.token)
+            scene.store.attempt_of_token(attempt.token)
         except Stale:
             continue
         wrong.append(f"the token of attempt {attempt.id} still speaks for {attempt.bead}")

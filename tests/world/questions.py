@@ -62,7 +62,7 @@ class Questions:
     def _ask(self, agent_spec: AgentSpec, title: str, dice: random.Random) -> int | None:
         new = NewEscalation(EscalationType.QUESTION, title, form=forms.as_values(drawn(dice, recommends=0.5)))
         try:
-            attempt = self.store.door(agent_spec.env["NOBRAKES_TOKEN"])
+            attempt = self.store.attempt_of_token(agent_spec.env["NOBRAKES_TOKEN"])
             return self.store.escalate(new, attempt.bead, attempt.id, attempt.name).id
         except NobrakesError:
             return None
@@ -71,7 +71,7 @@ class Questions:
         """Whether the agent has its answer, and acts by it from now on."""
         found = self.store.escalation(number)
         try:
-            attempt = self.store.door(agent_spec.env["NOBRAKES_TOKEN"])
+            attempt = self.store.attempt_of_token(agent_spec.env["NOBRAKES_TOKEN"])
         except NobrakesError:
             return False
         if not found.answer or not self.store.act_by({number: found.answer}, attempt.name, attempt.id):

@@ -147,4 +147,4 @@ def agent_permit(path: str, token: str, command: str) -> "tuple[int, str]":
             connection.execute(event, ("answer_read", who.bead, who.attempt, who.name, number))
         return number, YES
 
-    return edits.at_door(path, token, work)
+    return edits.at_channel(path, token, work)

@@ -101,7 +101,7 @@ def _worker(who: Speaker) -> "tuple[int, str, str]":
     return who.attempt, who.bead, who.name
 
 
-def at_door(path: str, token: str, work: "Callable[[Connection, Speaker], T]") -> "T":
+def at_channel(path: str, token: str, work: "Callable[[Connection, Speaker], T]") -> "T":
     """What `work` does in one transaction that the token opens: all of it or nothing."""
 
     def inside(connection: "Connection") -> "T":
@@ -134,7 +134,7 @@ def agent_say(path: str, token: str, kind: str, text: str, data_json: str = "{}"
         refuse_flood(connection, who, REMARKS)
         connection.execute(event, (SAYING[kind], who.bead, who.attempt, who.name, bounded(text), data_json))
 
-    at_door(path, token, work)
+    at_channel(path, token, work)
 
 
 def agent_standing(path: str, token: str) -> float:
@@ -191,7 +191,7 @@ def agent_done(
 ) -> None:
     """Leave the attempt's log and what the agent says of its end; the daemon reads both when the process ends."""
     log = (summary, blockers, learnings)
-    at_door(path, token, lambda connection, who: _done(connection, who, outcome, log, keep))
+    at_channel(path, token, lambda connection, who: _done(connection, who, outcome, log, keep))
 
 
 def _done(connection: "Connection", who: Speaker, outcome: str, log: "tuple[str, str, str]", keep: bool = True) -> None:
@@ -235,7 +235,7 @@ def _read(path: str, token: str, look: "Callable[[Connection, Speaker], tuple[T,
         return found
 
     found, is_new = connected(path, reading)
-    return at_door(path, token, marking) if is_new else found
+    return at_channel(path, token, marking) if is_new else found
 
 
 _ANSWER = """SELECT id, coalesce(answer, iif(resolved_at IS NULL, NULL, resolution)) FROM escalations
@@ -281,7 +281,7 @@ def agent_blocked(path: str, token: str, what: str, form_json: str) -> int:
         _done(connection, who, "blocked", ("", what, ""))
         return number
 
-    return at_door(path, token, work)
+    return at_channel(path, token, work)
 
 
 def agent_escalate(path: str, token: str, title: str, detail: str = "", severity: str = "info") -> int:
@@ -378,7 +378,7 @@ class Filing:
 
 
 def _file(path: str, token: str, filing: Filing) -> int:
-    return at_door(path, token, lambda connection, who: filed(connection, who, filing))
+    return at_channel(path, token, lambda connection, who: filed(connection, who, filing))
 
 
 def filed(connection: "Connection", who: Speaker, one: Filing) -> int:

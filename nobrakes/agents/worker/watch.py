@@ -184,7 +184,7 @@ class WorkWatch:
         contract, streak = self.ports.config().contract(), proof.Streak()
         for event in reversed([*takewhile(lambda one: one.attempt == attempt.id, told)]):
             if event.kind is Kind.TESTED:
-                how = proof.failed_at_door(str(event.data.get("text")), contract)
+                how = proof.how_failed(str(event.data.get("text")), contract)
                 streak = proof.after(streak, how)
                 continue
             streak = proof.Streak()

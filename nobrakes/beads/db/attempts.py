@@ -320,7 +320,7 @@ def move_times(db: Database, seconds: float) -> None:
             levels.recompute(db, db.now())
 
 
-def door(db: Database, token: str) -> Attempt:
+def attempt_of_token(db: Database, token: str) -> Attempt:
     """The open attempt that the token speaks for; Stale when there is none."""
     from hmac import compare_digest  # loads OpenSSL, and only agents come to the door
 

@@ -197,7 +197,7 @@ UNTOLD = "the system did not tell of a request that lay there"
 # Told of a door, it looks at that door alone; everything is looked at every QUIET seconds, since no event tells of a
 # renewed login. A request that it finds then and was not told of is the last one: that door is looked at every PAUSE
 # seconds from now on, and people are told once.
-class Doorkeeper:
+class ChannelPoller:
     """Looks at the doors in one folder. `answer` says how many requests waited at a run's door, AT_ONCE answered."""
 
     def __init__(self, folder: str, answer: Callable[[str], int], tell: Callable[[str], None]) -> None:
@@ -291,7 +291,7 @@ class Doorkeeper:
             self._say(UNTOLD)
         return told
 
-    def _pause(self, has_doors: bool) -> float | None:
+    def _pause(self, has_channels: bool) -> float | None:
         now = time.monotonic()
         if self._has_more:
             return 0.0
@@ -301,7 +301,7 @@ class Doorkeeper:
             return BUSY if now < self._busy_until else PAUSE
         if self._arrivals.missing:
             return MISSING
-        return max(0.0, self._due - now) if has_doors else None
+        return max(0.0, self._due - now) if has_channels else None
 
     def _say(self, why: str) -> None:
         if why not in self._said:
@@ -324,15 +324,15 @@ _NAME = re.compile(r"[0-9a-f]{1,20}-[0-9]{1,10}-[0-9a-f]{1,16}\.json")
 
 # The daemon's side of a door: what the agent left is bytes that may lie, and nothing is ever written where it may
 # write. A request is removed after its answer is there: a daemon that is killed in between answers it again.
-def requests(door: str) -> list[tuple[str, bytes | None]]:
+def requests(channel: str) -> list[tuple[str, bytes | None]]:
     """(name, content) of what waits at a door, oldest first; None: it is no request."""
     try:
-        with os.scandir(os.path.join(door, "in")) as entries:
+        with os.scandir(os.path.join(channel, "in")) as entries:
             some = [entry for entry in itertools.islice(entries, MAX_ENTRIES) if _NAME.fullmatch(entry.name)]
             names = sorted(entry.name for entry in some if entry.is_file(follow_symlinks=False))
     except OSError:
         return []
-    return [(name, _read(os.path.join(door, "in"), name)) for name in names]
+    return [(name, _read(os.path.join(channel, "in"), name)) for name in names]
 
 
 def _read(folder: str, name: str) -> bytes | None:
@@ -342,16 +342,16 @@ def _read(folder: str, name: str) -> bytes | None:
         return file.read(LARGEST) if is_request else None
 
 
-def answer(door: str, name: str, content: bytes) -> None:
+def answer(channel: str, name: str, content: bytes) -> None:
     """Lay the answer down, then take the request away."""
-    out = os.path.join(door, "out")
+    out = os.path.join(channel, "out")
     with contextlib.suppress(FileNotFoundError):  # the run has ended, and nobody reads it
         # not written through to the disk: after a loss of power nobody waits for it
         write_private(os.path.join(out, ".new"), content)
         os.replace(os.path.join(out, ".new"), os.path.join(out, name))
         for old in sorted(os.listdir(out))[:-MAX_ENTRIES]:
             os.unlink(os.path.join(out, old))
-    request = os.path.join(door, "in", name)
+    request = os.path.join(channel, "in", name)
     with contextlib.suppress(
         FileNotFoundError, IsADirectoryError
     ):  # the agent took it away, or put another thing there
@@ -385,7 +385,7 @@ class FolderChannelServer:
         self._reply = reply
         self._turn = threading.Lock()
         self._ended = threading.Event()
-        self._keeper = Doorkeeper(folder, self._answer, tell)
+        self._keeper = ChannelPoller(folder, self._answer, tell)
         self._thread: threading.Thread | None = None
         self._told: set[str] = set()
 
@@ -406,26 +406,26 @@ class FolderChannelServer:
 
     def begin(self, run: str, logins: Sequence[Login] = ()) -> str:
         """Make the run's door, and copies of these logins; its folder. DiskFull, StoreReadOnly."""
-        door = os.path.join(self._folder, run)
+        channel = os.path.join(self._folder, run)
         for name in ("in", "out"):
-            private_folder(os.path.join(door, name))
+            private_folder(os.path.join(channel, name))
         with self._turn:
-            self._logins.give(door, logins)
+            self._logins.give(channel, logins)
         self._keeper.wake()
-        return door
+        return channel
 
     def end(self, run: str) -> None:
         """The run is dead: answer its last words, then take its door away. DiskFull, StoreReadOnly."""
-        door = os.path.join(self._folder, run)
-        if os.path.isdir(door):
+        channel = os.path.join(self._folder, run)
+        if os.path.isdir(channel):
             try:
                 for _ in range(0 if run in self._keeper.failed else LAST_WORDS):  # who floods it has been heard enough
                     if not self._answer(run):
                         break
             finally:
                 with self._turn:
-                    self._logins.look(door, last=True)
-                    self._trash.take(self._folder, door)
+                    self._logins.look(channel, last=True)
+                    self._trash.take(self._folder, channel)
         self._told.discard(run)
         self._keeper.failed.pop(run, None)
 
@@ -438,12 +438,12 @@ class FolderChannelServer:
     def _answer(self, run: str) -> int:
         """Answer at most AT_ONCE of its requests; how many there were."""
         owner = run.partition("-")[0]
-        door = os.path.join(self._folder, run)
+        channel = os.path.join(self._folder, run)
         with self._turn:
-            waiting = requests(door) if owner.removeprefix("s").isdigit() else []
+            waiting = requests(channel) if owner.removeprefix("s").isdigit() else []
             for name, content in waiting[:AT_ONCE]:
-                answer(door, name, self._reply(owner, content))
-            self._logins.look(door)
+                answer(channel, name, self._reply(owner, content))
+            self._logins.look(channel)
         return len(waiting)
 
 
@@ -468,7 +468,7 @@ class Logins:
         self._tell = tell
         self._marks: dict[tuple[str, int], object] = {}
 
-    def give(self, door: str, logins: Sequence[Login]) -> None:
+    def give(self, channel: str, logins: Sequence[Login]) -> None:
         """Lay the copies of a run down. DiskFull, StoreReadOnly."""
         given = []
         for login in logins:
@@ -482,25 +482,25 @@ class Logins:
                     _put(login, content)
                 given.append([*login, _digest(content)])
         if given:
-            write_private(os.path.join(door, LOGINS_FILE), json.dumps(given).encode())
+            write_private(os.path.join(channel, LOGINS_FILE), json.dumps(given).encode())
 
-    def look(self, door: str, last: bool = False) -> None:
+    def look(self, channel: str, last: bool = False) -> None:
         """Carry over what changed; the `last` time the copies are removed."""
-        given = _given(door)
+        given = _given(channel)
         changed = False
         for number, (source, top, name, seen) in enumerate(given):
             login = Login(source, top, name)
             marks = (_mark(source), _mark(os.path.join(top, name)))
-            if last or self._marks.get((door, number)) != marks:
-                self._marks[door, number] = marks
+            if last or self._marks.get((channel, number)) != marks:
+                self._marks[channel, number] = marks
                 now = self._carried(login, seen, last)
                 changed = changed or now != seen
                 given[number][3] = now
             if last:
-                self._marks.pop((door, number), None)
+                self._marks.pop((channel, number), None)
                 _remove(login)
         if changed and not last:
-            write_private(os.path.join(door, LOGINS_FILE), json.dumps(given).encode())
+            write_private(os.path.join(channel, LOGINS_FILE), json.dumps(given).encode())
 
     def _carried(self, login: Login, seen: str, last: bool) -> str:
         """The digest of what both have now."""
@@ -524,9 +524,9 @@ class Logins:
         return seen
 
 
-def _given(door: str) -> list[list[str]]:
+def _given(channel: str) -> list[list[str]]:
     try:
-        with open(os.path.join(door, LOGINS_FILE), encoding="utf-8") as file:
+        with open(os.path.join(channel, LOGINS_FILE), encoding="utf-8") as file:
             found: list[list[str]] = json.load(file)
             return found
     except FileNotFoundError:

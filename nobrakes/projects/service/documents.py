@@ -42,7 +42,7 @@ def _document(path: str, token: str, text: str, kind: str, name: str) -> int:
     store = open_store(path)
     try:
         if turn_of(token) is None:
-            attempt = store.door(token)
+            attempt = store.attempt_of_token(token)
             sprint, who = store.sprint_of(attempt.bead, None), attempt.name
         else:
             session = store.speaker(token)[1]

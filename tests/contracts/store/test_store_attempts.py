@@ -131,7 +131,7 @@ def test_a_person_takes_a_bead_away_from_its_agent(store: Store, kind: Kind) -> 
     assert store.events()[-1].attempt == attempt.id
     assert store.events()[-1].data["before"] == "doing"
     with pytest.raises(Stale):
-        store.door(attempt.token)
+        store.attempt_of_token(attempt.token)
     with pytest.raises(Stale):
         store.close_attempt(attempt, Kind.WORK_SUBMITTED, Outcome.COMPLETED)
 
@@ -139,13 +139,13 @@ def test_a_person_takes_a_bead_away_from_its_agent(store: Store, kind: Kind) -> 
 def test_a_door_opens_for_its_own_token_only(store: Store) -> None:
     store.put([bead("a")], [], "me")
     attempt = claim(store, "a")
-    assert store.door(attempt.token) == attempt
+    assert store.attempt_of_token(attempt.token) == attempt
     for wrong in ("", "1", f"{attempt.id}.", attempt.token + "x", attempt.token[:-1], "9" * 40, "²", "é\udc80"):
         with pytest.raises(Stale):
-            store.door(wrong)
+            store.attempt_of_token(wrong)
     store.close_attempt(attempt, Kind.DOER_STOPPED, Outcome.FAILED)
     with pytest.raises(Stale):
-        store.door(attempt.token)
+        store.attempt_of_token(attempt.token)
 
 
 def test_work_comes_into_being_by_a_claim_only(store: Store) -> None:

@@ -118,7 +118,7 @@ def test_closing_a_bead_at_work_ends_the_attempt_and_wakes_the_daemon(store, tmp
     ended = store.attempt(attempt.id)
     assert ended.outcome is Outcome.CANCELLED
     with pytest.raises(Stale):
-        store.door(attempt.token)
+        store.attempt_of_token(attempt.token)
     assert store.bead(bead.id).assignee is None
     assert store.bead(bead.id).close_reason == "why"
     assert list((tmp_path / "wake").iterdir())

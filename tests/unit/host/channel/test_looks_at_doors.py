@@ -9,7 +9,7 @@ import pytest
 
 from nobrakes.errors import DiskFull
 from nobrakes.host.channel import server
-from nobrakes.host.channel.server import Doorkeeper
+from nobrakes.host.channel.server import ChannelPoller
 from nobrakes.host.watching import Inotify
 from nobrakes.paths import AGAIN
 
@@ -26,7 +26,7 @@ class Scene:
         for run in RUNS:
             self.make(run)
         self.over = threading.Event()
-        self.keeper = Doorkeeper(str(home), self.answer, self.said.append)
+        self.keeper = ChannelPoller(str(home), self.answer, self.said.append)
         self.thread = threading.Thread(target=self.keeper.attend, args=(self.over.is_set,), daemon=True)
 
     def make(self, run):
