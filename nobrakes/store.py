@@ -258,7 +258,7 @@ class Store(Database):
     close_turn = sessions_db.close_turn
     stop_session = sessions_db.ask_to_stop
     end_session = sessions_db.end
-    speaker = sessions_db.speaker
+    turn_of_token = sessions_db.turn_of_token
 
 
 def open_store(path: str, clock: "Clock | None" = None) -> Store:

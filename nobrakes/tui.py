@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .app import App
     from .beads.model import Attempt
     from .beads.service.bead_page import BeadHistory
-    from .beads.service.board import Card, Speaker
+    from .beads.service.board import Card, OpenSession
     from .decisions.model import Escalation
     from .events.kinds import Event
     from .sessions.service.live import AtWork, LiveReader, LiveView
@@ -300,7 +300,7 @@ def _escalation(found: "Escalation", now: float) -> Row:
 def agents(view: "LiveView", now: float, wanted: str) -> list[Row]:
     """Who works, then the sessions."""
     rows = [_worker(one, now) for one in view.working if fits(_of_worker(one), wanted)]
-    rows += [_speaker(one, now - view.at) for one in view.board.sessions if fits(f"{one.title} {one.agent}", wanted)]
+    rows += [_session(one, now - view.at) for one in view.board.sessions if fits(f"{one.title} {one.agent}", wanted)]
     return rows or [_plain("nobody works now")]
 
 
@@ -324,7 +324,7 @@ def _worker(found: "AtWork", now: float) -> Row:
     return Row(f"agent:{one.attempt}", Content("\n").join([*out, *([line("  ", *below)] if below else [])]), one.bead)
 
 
-def _speaker(one: "Speaker", since: float) -> Row:
+def _session(one: "OpenSession", since: float) -> Row:
     spent = f" for {age(one.seconds + since)}" if one.seconds is not None else ""
     mark: Part = SHAPES["working"] if one.seconds is not None else ("○", MUTED)
     text = line(mark, f" session {one.session}  {one.agent}, {one.state}{spent}  ", (one.title, MUTED))

@@ -21,7 +21,7 @@ from .screen import Screen, table
 
 if TYPE_CHECKING:
     from ..app import App
-    from ..beads.service.board import BoardView, Speaker, StatusView, Worker
+    from ..beads.service.board import BoardView, OpenSession, StatusView, Worker
     from ..pictures.service import GraphNode, GraphView
     from ..store import Store
 
@@ -83,7 +83,7 @@ def _status(found: "StatusView", now: float, screen: Screen) -> str:
     return "\n".join(out)
 
 
-def _sessions(found: "tuple[Speaker, ...]", screen: Screen) -> list[str]:
+def _sessions(found: "tuple[OpenSession, ...]", screen: Screen) -> list[str]:
     rows = []
     for one in found:
         since = f" for {age(one.seconds)}" if one.seconds is not None else ""

@@ -442,7 +442,7 @@ def opened(db: Database) -> list[Turn]:
     ]
 
 
-def speaker(db: Database, token: str) -> tuple[Turn, Session]:
+def turn_of_token(db: Database, token: str) -> tuple[Turn, Session]:
     """The open turn that the token speaks for, with its session; Stale when there is none."""
     from hmac import compare_digest  # loads OpenSSL, and only agents come to the door
 

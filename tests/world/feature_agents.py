@@ -86,7 +86,7 @@ class FeatureAgents:
         """One turn, drawn from the seed."""
         token = env["NOBRAKES_TOKEN"]
         try:
-            turn, session = self.store.speaker(token)
+            turn, session = self.store.turn_of_token(token)
         except Stale:
             return ends_at_once()
         served = self.store.feature_of_session(session.id)
@@ -152,7 +152,7 @@ class FeatureAgents:
 
     def _turn(self, seat: AgentSpec) -> Turn:
         """The turn, while it is open; Stale."""
-        return self.store.speaker(seat.token)[0]
+        return self.store.turn_of_token(seat.token)[0]
 
     def _asks(self, seat: AgentSpec) -> None:
         for _ in range(seat.dice.choice((1, 1, 2))):

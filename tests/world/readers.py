@@ -48,7 +48,7 @@ class Readers:
     def agent(self, env: Mapping[str, str]) -> Script:
         """One turn, drawn from the seed."""
         try:
-            turn, session = self.store.speaker(env["NOBRAKES_TOKEN"])
+            turn, session = self.store.turn_of_token(env["NOBRAKES_TOKEN"])
         except Stale:
             return ends_at_once()
         dice = random.Random(f"{self.seed} reads {turn.id}")
@@ -63,7 +63,7 @@ class Readers:
         if dice.random() < 0.9:
             for _ in range(dice.choice((1, 1, 2))):
                 try:
-                    self.store.speaker(token)
+                    self.store.turn_of_token(token)
                     desk.give(self.store, session, _answer(dice))
                 except NobrakesError:
                     break  # its turn is over for nobrakes, and it does not know yet

@@ -90,7 +90,7 @@ class Talking:
     def _asks(self, env: Mapping[str, str]) -> Script:
         yield self.rng.uniform(5, 60)
         try:
-            _, session = self.store.speaker(env["NOBRAKES_TOKEN"])
+            _, session = self.store.turn_of_token(env["NOBRAKES_TOKEN"])
             title = f"which of {self._mark()}"
             new = NewEscalation(EscalationType.QUESTION, title, session=session.id)
             self.store.escalate(new, None, None, env["NOBRAKES_NAME"])

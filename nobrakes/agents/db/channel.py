@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-    from .edits import Speaker
+    from .edits import AgentIdentity
 
 
 def _say(path: str, token: str, kind: str, text: str, data_json: str) -> None:
@@ -131,7 +131,7 @@ def agent_permit(path: str, token: str, command: str) -> "tuple[int, str]":
     form = edits.form_text(path, _FORM % mark[:8])
     filing = edits.Filing("question", f"May it run this, once? {command}", form=form, more={KEY: mark})
 
-    def work(connection: "Connection", who: "Speaker") -> "tuple[int, str]":
+    def work(connection: "Connection", who: "AgentIdentity") -> "tuple[int, str]":
         whose = {"bead": who.bead, "session": who.session, "mark": mark}
         row = connection.execute(_FOUND, whose).fetchone()
         if row is None or row[4]:

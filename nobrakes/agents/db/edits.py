@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-class Speaker:
+class AgentIdentity:
     """Whom a token speaks for: an attempt on its bead, or a turn of a session, which has neither."""
 
     __slots__ = ("attempt", "bead", "name", "session", "turn")
@@ -36,18 +36,18 @@ class Speaker:
 _OPEN_TURN = "SELECT token, id, session FROM turns WHERE id = ? AND outcome IS NULL"
 
 
-def speaker(connection: "Connection", token: str) -> Speaker:
+def agent_identity(connection: "Connection", token: str) -> AgentIdentity:
     """Whom the token speaks for; Stale."""
     number, turn = attempt_of(token), turn_of(token)
     if number is not None:
         sql = f"SELECT token, id, bead, name FROM ({OPEN_ATTEMPT})"
         row = connection.execute(sql, (number,)).fetchone()
         if row is not None and _compare_digest(row[0].encode(), token.encode("utf-8", "replace")):
-            return Speaker(row[3], row[1], row[2], None, None)
+            return AgentIdentity(row[3], row[1], row[2], None, None)
     if turn is not None:
         row = connection.execute(_OPEN_TURN, (turn,)).fetchone()
         if row is not None and _compare_digest(row[0].encode(), token.encode("utf-8", "replace")):
-            return Speaker(f"Session {row[2]}", None, None, row[1], row[2])
+            return AgentIdentity(f"Session {row[2]}", None, None, row[1], row[2])
     from ...errors import Stale
 
     raise Stale("this attempt or turn has ended, or the token is not one of nobrakes")
@@ -62,7 +62,7 @@ _OF_TURN = """SELECT count(*) FROM events WHERE actor = ? AND kind IN ({})
 AND seq > (SELECT json_extract(data, '$.seq') FROM turns WHERE id = ?)"""
 
 
-def refuse_flood(connection: "Connection", who: "Speaker", kinds: "tuple[str, int, str]") -> None:
+def refuse_flood(connection: "Connection", who: "AgentIdentity", kinds: "tuple[str, int, str]") -> None:
     """NotAllowed where the attempt or the turn has said as much of these kinds as it may."""
     listed, most, what = kinds
     sql = f"SELECT count(*) FROM events WHERE bead = ? AND attempt = ? AND kind IN ({listed})"
@@ -92,7 +92,7 @@ def bounded(text: str) -> str:
     return clean if len(clean) <= LIMIT else clean[: LIMIT - len(CUT)] + CUT
 
 
-def _worker(who: Speaker) -> "tuple[int, str, str]":
+def _worker(who: AgentIdentity) -> "tuple[int, str, str]":
     """(attempt, bead, name) of who speaks; NotAllowed for a session, which has no bead."""
     if who.attempt is None or who.bead is None:
         from ...errors import NotAllowed
@@ -101,14 +101,14 @@ def _worker(who: Speaker) -> "tuple[int, str, str]":
     return who.attempt, who.bead, who.name
 
 
-def at_channel(path: str, token: str, work: "Callable[[Connection, Speaker], T]") -> "T":
+def at_channel(path: str, token: str, work: "Callable[[Connection, AgentIdentity], T]") -> "T":
     """What `work` does in one transaction that the token opens: all of it or nothing."""
 
     def inside(connection: "Connection") -> "T":
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("BEGIN IMMEDIATE")
         try:
-            done = work(connection, speaker(connection, token))
+            done = work(connection, agent_identity(connection, token))
             connection.execute("COMMIT")
             return done
         except BaseException:
@@ -126,7 +126,7 @@ def agent_say(path: str, token: str, kind: str, text: str, data_json: str = "{}"
     """Write a log line, a progress or a notice down: `kind` is a key of SAYING, `data_json` a JSON object."""
     event = EVENT % "json_object('text', ?, 'data', json(?))"
 
-    def work(connection: "Connection", who: Speaker) -> None:
+    def work(connection: "Connection", who: AgentIdentity) -> None:
         if len(data_json) > LIMIT or not connection.execute("SELECT json_valid(?)", (data_json,)).fetchone()[0]:
             from ...errors import UsageError
 
@@ -141,7 +141,7 @@ def agent_standing(path: str, token: str) -> float:
     """When the agent's attempt or turn began."""
 
     def work(connection: "Connection") -> float:
-        who = speaker(connection, token)
+        who = agent_identity(connection, token)
         table = "attempts" if who.turn is None else "turns"
         sql = f"SELECT started_at FROM {table} WHERE id = ?"
         return float(connection.execute(sql, (who.turn or who.attempt,)).fetchone()[0])
@@ -168,7 +168,7 @@ def agent_own(path: str, token: str, reads: bool = False) -> str:
     last `claim` of its progress ({} where it made none). Nobody's token is in it.
     """
 
-    def look(connection: "Connection", who: Speaker) -> "tuple[str, None]":
+    def look(connection: "Connection", who: AgentIdentity) -> "tuple[str, None]":
         attempt, bead, _ = _worker(who)
 
         def value(sql: str, *values: object) -> str:
@@ -181,7 +181,7 @@ def agent_own(path: str, token: str, reads: bool = False) -> str:
 
     def only_look(connection: "Connection") -> str:
         connection.execute("BEGIN")
-        return look(connection, speaker(connection, token))[0]
+        return look(connection, agent_identity(connection, token))[0]
 
     return _read(path, token, look) if reads else connected(path, only_look)
 
@@ -194,7 +194,7 @@ def agent_done(
     at_channel(path, token, lambda connection, who: _done(connection, who, outcome, log, keep))
 
 
-def _done(connection: "Connection", who: Speaker, outcome: str, log: "tuple[str, str, str]", keep: bool = True) -> None:
+def _done(connection: "Connection", who: AgentIdentity, outcome: str, log: "tuple[str, str, str]", keep: bool) -> None:
     """`log`: what was done, what was in the way, what was learnt."""
     attempt, bead, name = _worker(who)
     if outcome not in SAID:
@@ -213,17 +213,17 @@ AND read_at IS NULL AND (:number IS NULL OR id = :number) ORDER BY id"""
 _TOLD = "UPDATE messages SET turn = ? WHERE escalation = ? AND turn IS NULL"
 
 
-def _read(path: str, token: str, look: "Callable[[Connection, Speaker], tuple[T, int | None]]") -> "T":
+def _read(path: str, token: str, look: "Callable[[Connection, AgentIdentity], tuple[T, int | None]]") -> "T":
     """What `look` finds, and from now on the agent acts by the answer to the question that it names (None: to each)."""
 
     def reading(connection: "Connection") -> "tuple[T, bool]":
         connection.execute("BEGIN")
-        who = speaker(connection, token)
+        who = agent_identity(connection, token)
         found, number = look(connection, who)
         unread = {"bead": who.bead, "session": who.session, "number": number}
         return found, connection.execute(_UNREAD, unread).fetchone() is not None
 
-    def marking(connection: "Connection", who: Speaker) -> "T":
+    def marking(connection: "Connection", who: AgentIdentity) -> "T":
         found, number = look(connection, who)
         event = EVENT % "json_object('escalation', ?)"
         unread = {"bead": who.bead, "session": who.session, "number": number}
@@ -246,7 +246,7 @@ AND (:number IS NULL OR id = :number) ORDER BY id DESC LIMIT 1"""
 def agent_answer(path: str, token: str, number: "int | None" = None) -> "tuple[int, str | None]":
     """(number, answer) of a question about the agent's own bead; `number` None: the last one; answer None: not yet."""
 
-    def look(connection: "Connection", who: Speaker) -> "tuple[tuple[int, str | None], int]":
+    def look(connection: "Connection", who: AgentIdentity) -> "tuple[tuple[int, str | None], int]":
         asked = {"bead": who.bead, "session": who.session, "number": number}
         row = connection.execute(_ANSWER, asked).fetchone()
         if row is None:
@@ -275,10 +275,10 @@ def agent_blocked(path: str, token: str, what: str, form_json: str) -> int:
     """
     filing = Filing("question", what, form=form_text(path, form_json), blocks=True)
 
-    def work(connection: "Connection", who: Speaker) -> int:
+    def work(connection: "Connection", who: AgentIdentity) -> int:
         _worker(who)
         number = filed(connection, who, filing)
-        _done(connection, who, "blocked", ("", what, ""))
+        _done(connection, who, "blocked", ("", what, ""), True)
         return number
 
     return at_channel(path, token, work)
@@ -299,7 +299,7 @@ def agent_plan(path: str, token: str, title: str, plan: str) -> int:
     return _file(path, token, Filing("plan_review", title, plan))
 
 
-def _refuse_reviewer(connection: "Connection", who: Speaker) -> None:
+def _refuse_reviewer(connection: "Connection", who: AgentIdentity) -> None:
     row = connection.execute("SELECT kind FROM sessions WHERE id = ?", (who.session,)).fetchone()
     if row[0] == "code_review":
         from ...errors import NotAllowed
@@ -381,7 +381,7 @@ def _file(path: str, token: str, filing: Filing) -> int:
     return at_channel(path, token, lambda connection, who: filed(connection, who, filing))
 
 
-def filed(connection: "Connection", who: Speaker, one: Filing) -> int:
+def filed(connection: "Connection", who: AgentIdentity, one: Filing) -> int:
     """What decisions.db does for a bead that is worked on, as the bead of an open attempt is: nothing moves.
 
     NotAllowed where the attempt has asked too often.

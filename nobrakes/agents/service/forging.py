@@ -97,7 +97,7 @@ def _spoken(path: str, token: str) -> "Iterator[tuple[Store, Turn, Session]]":
         )
     store = open_store(path)
     try:
-        turn, session = store.speaker(token)
+        turn, session = store.turn_of_token(token)
         yield store, turn, session
     finally:
         store.close()

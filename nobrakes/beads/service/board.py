@@ -78,7 +78,7 @@ class Worker:
 
 
 @frozen
-class Speaker:
+class OpenSession:
     """A session that goes on; `seconds` in its turn, None: its agent is not at work."""
 
     session: int
@@ -113,7 +113,7 @@ class StatusView:
     behind: tuple[str, ...] = ()  # checkouts of main in which a plain commit would take back what was merged
     off_main: str = ""  # the done beads that main does not carry any more, and what can be done
     unknown: tuple[str, ...] = ()  # what main carries and the database does not know, a line for each bead
-    sessions: tuple[Speaker, ...] = ()
+    sessions: tuple[OpenSession, ...] = ()
     machine: MachineView | None = None  # what all repositories share, where that is limited
     hindrances: Hindrances = NOTHING  # what keeps work from going on, and what to type about it
 
@@ -142,7 +142,7 @@ class BoardView:
     working: tuple[Worker, ...]
     gates: tuple[Cooldown, ...]
     frozen: str | None = None  # the red tip of main, while nothing is merged for it
-    sessions: tuple[Speaker, ...] = ()
+    sessions: tuple[OpenSession, ...] = ()
     machine: MachineView | None = None  # what all repositories share, where that is limited
     hindrances: Hindrances = NOTHING  # what keeps work from going on, and what to type about it
 
@@ -173,7 +173,7 @@ def workers(store: "Store") -> tuple[Worker, ...]:
     return tuple(sorted(found, key=lambda worker: worker.started_at))
 
 
-def speakers(store: "Store") -> tuple[Speaker, ...]:
+def open_sessions(store: "Store") -> tuple[OpenSession, ...]:
     """The sessions that go on, those at work first."""
     now, found = store.now(), []
     held = memory_of_agents(store.runs())
@@ -181,7 +181,7 @@ def speakers(store: "Store") -> tuple[Speaker, ...]:
         turns = store.turns(one.id) if one.state is State.RUNNING else []
         seconds = max(0.0, now - turns[-1].started_at) if turns else None
         memory = held.get((0, turns[-1].id)) if turns else None
-        found.append(Speaker(one.id, one.kind.value, one.title, one.agent, one.state.value, seconds, memory))
+        found.append(OpenSession(one.id, one.kind.value, one.title, one.agent, one.state.value, seconds, memory))
     return tuple(sorted(found, key=lambda one: (one.seconds is None, one.session)))
 
 
@@ -240,7 +240,7 @@ def status(store: "Store", paths: Paths, config: "Config", here: Here | None = N
         degraded(store, paths, config),
         quarantined(store),
         *of_main,
-        speakers(store),
+        open_sessions(store),
         machine_shown(),
         stands,
     )
@@ -304,7 +304,7 @@ def board(store: "Store", limit: int = CARDS, stands: Hindrances = NOTHING) -> B
     }
     frozen = store.setting(control.FROZEN)
     gates = tuple(store.gates().values())
-    return BoardView(cards, counts(store), workers(store), gates, frozen, speakers(store), machine_shown(), stands)
+    return BoardView(cards, counts(store), workers(store), gates, frozen, open_sessions(store), machine_shown(), stands)
 
 
 MAX_BEADS = 60

@@ -17,7 +17,7 @@ from ...agents.transcript import Line
 from ...beads.model import Role
 from ...beads.readiness import Forecast, Merge, forecast
 from ...beads.service.bead_page import Review, reviews
-from ...beads.service.board import Speaker, Worker, counts, degraded, speakers, workers
+from ...beads.service.board import OpenSession, Worker, counts, degraded, open_sessions, workers
 from ...decisions.hindrances import STOPS, Hindrance, Kind
 from ...decisions.model import Escalation
 from ...decisions.service.hindrances import NOTHING, hindrances
@@ -279,7 +279,7 @@ class NowView:
     degraded: tuple[str, ...]
     working: tuple[AtWork, ...]
     reviewing: tuple[Review, ...]
-    sessions: tuple[Speaker, ...]
+    sessions: tuple[OpenSession, ...]
     merged: tuple[Merged, ...]
     news: tuple[Event, ...]
     titles: Mapping[str, str]  # of the beads that the rest speaks of
@@ -309,7 +309,7 @@ def now(store: "Store", paths: Paths, config: "Config", misconfigured: str = "")
         degraded(store, paths, config),
         _said(store, paths, at_work),
         tuple(one for one in reviews(store, 6) if one.outcome is None),
-        speakers(store),
+        open_sessions(store),
         merged[:MERGED],
         news,
         titles,

@@ -45,7 +45,7 @@ def _document(path: str, token: str, text: str, kind: str, name: str) -> int:
             attempt = store.attempt_of_token(token)
             sprint, who = store.sprint_of(attempt.bead, None), attempt.name
         else:
-            session = store.speaker(token)[1]
+            session = store.turn_of_token(token)[1]
             sprint, who = store.sprint_of(None, session.id), f"Session {session.id}"
         if sprint is None:
             raise NotAllowed(

@@ -121,13 +121,13 @@ def test_what_has_ended_hears_nothing_and_says_nothing(store: Store) -> None:
 def test_a_token_speaks_for_an_open_turn_alone(store: Store) -> None:
     one = begun(store)
     turn = opened(store, one.id)
-    assert store.speaker(turn.token)[1].id == one.id
+    assert store.turn_of_token(turn.token)[1].id == one.id
     for wrong in ("", "s", f"s{turn.id}.{one.id}.guess", turn.token[1:], f"s{10**30}.1.x"):
         with pytest.raises(Stale):
-            store.speaker(wrong)
+            store.turn_of_token(wrong)
     store.close_turn(turn.id, Fact.ENDED_WELL, Outcome.COMPLETED, "")
     with pytest.raises(Stale):
-        store.speaker(turn.token)
+        store.turn_of_token(turn.token)
 
 
 def test_an_id_that_two_sessions_claim_is_nobodys(store: Store) -> None:
