@@ -130,7 +130,7 @@ def test_what_is_p1_beside_drafts_is_mended_in_the_epic(team: Team) -> None:
     team.run_on()
     team.nobrakes("answer", str(asked(team)["id"]), "a bead for each P2")
     team.run_on()
-    assert "what is P1" in team.prompt("shop-mend-1", 1) and len(team.hub.pulls) == 1
+    assert "the P1 findings" in team.prompt("shop-mend-1", 1) and len(team.hub.pulls) == 1
 
 
 def test_it_goes_on_as_it_is_where_a_person_says_so(team: Team) -> None:
