@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .git.port import Argv, Git
     from .git.repository import Repository
     from .host.channel.server import FolderChannelServer
+    from .host.files import InPlace
     from .host.port import Notifier, Processes
     from .ports import Ports
     from .requests.hosts.port import PullPorts
@@ -49,7 +50,6 @@ class App:
         self.is_home = is_home  # the person's own, which belongs to no repository
         self.is_reading = is_reading
         self.misconfigured = ""
-        self.in_place: Callable[[], None] = lambda: None  # RepositoryReplaced, once there are ports
 
     @cached_property
     def config(self) -> "Config":
@@ -93,7 +93,14 @@ class App:
         """The repository."""
         from .git.repository import open_git
 
-        return open_git(self.paths, self.config, self._confine)
+        return open_git(self.paths, self.config, self._confine, lambda: self.in_place())
+
+    @cached_property
+    def in_place(self) -> "InPlace":
+        """Asked before a run starts and before main moves: RepositoryReplaced."""
+        from .host.files import InPlace
+
+        return InPlace(f"{self.paths.root}/.git", self.paths.database)
 
     def _confine(self, argv: "Argv") -> "Argv":
         """What closes a filter of git off. NoSandbox."""
@@ -234,7 +241,6 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .git import persons
     from .git.location import Place
     from .host.command import LocalZone, ThreadBackground, steady
-    from .host.files import InPlace
     from .host.messages import ChildChannels
     from .host.port import Notice
     from .host.versions import Modules
@@ -248,7 +254,6 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     facts = app.store if store is None else store
     source = ConfigSource(partial(persons.follow, app.paths, app.git), app.config, tell)
     adapters = Adapters(adapter, app.paths, source, app.environment().get("PATH"))
-    app.in_place = cast("Repository", app.git).place.in_place = InPlace(f"{app.paths.root}/.git", app.paths.database)
     return Ports(
         store=facts,
         git=app.git,

@@ -1,8 +1,7 @@
 """What a command is given, said once: the command line makes options of it, pages make forms of it.
 
 A command is a function of a subject's `commands`: the app and who acts come first, then what people give, each with its
-type and its Field. It returns a record, which is JSON, and text for people, of which a page shows the first
-line.
+type and its Field. It returns a record, which is JSON, and text for people, of which a page shows line one.
 """
 
 from collections.abc import Callable

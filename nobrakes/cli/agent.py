@@ -3,8 +3,8 @@
 cli.hot answers the usual spellings faster. Texts are an argument, or stdin for '-'.
 """
 
+import inspect
 from collections.abc import Callable
-from inspect import Parameter as signature
 from typing import Annotated, Any
 
 from typer import Argument, Option
@@ -39,7 +39,7 @@ def _parameter(one: api.Parameter, is_first: bool) -> Parameter:
     kind: Any = tuple[str, ...] if one.kind is list else one.kind
     default = () if one.kind is list else one.default
     field = Field(told, options, reads_stdin=reads_stdin)
-    return Parameter(one.name, kind, field, signature.empty if one.required else default)
+    return Parameter(one.name, kind, field, inspect.Parameter.empty if one.required else default)
 
 
 def _do(operation: str, **given: Any) -> Output:

@@ -85,11 +85,8 @@ def _typed(command: "fields.CommandFunction", at_home: bool) -> Callable[..., Ou
     from ..fields import parameters
 
     def do(user: bool = False, **given: Any) -> Output:
-        from ..host.watching import wake
-
         with opened_or_home(user) as app:
             found, text = command(app, actor(), **given)
-            wake(app.paths)
         return said(plain(found), text)
 
     more = [inspect.Parameter("user", _ANYWHERE, default=False, annotation=UserPlace)] if at_home else []
@@ -175,11 +172,6 @@ BUG = 70
 def _wants(flag: str, argv: list[str]) -> bool:
     """Whether a flag was given; what follows `--` is text."""
     return flag in (argv[: argv.index("--")] if "--" in argv else argv)
-
-
-def _asks_for_help(argv: list[str]) -> bool:
-    """Whether no repository is looked at."""
-    return any(_wants(flag, argv) for flag in ("--help", "-h", "--version", "-V")) or argv[:1] == ["help"]
 
 
 def _words(argv: list[str]) -> str:
@@ -301,7 +293,9 @@ def failed(argv: list[str], error: Exception) -> int:
 
 def _called(argv: list[str]) -> Any:
     """What the command gave back: a Result; an Output or an exit code where it was the full command line's own."""
-    if paths.strangers() and not _asks_for_help(argv):
+    if paths.strangers() and not (
+        any(_wants(flag, argv) for flag in ("--help", "-h", "--version", "-V")) or argv[:1] == ["help"]
+    ):
         from ..git import location
 
         location.check()

@@ -89,12 +89,9 @@ def change_providers(
         raise UsageError("say which provider to open, whose breaker to reset, or which cap to lift or to keep")
     if open:
         was_closed = cooldowns.end_cooldown(app.store, app.paths, open, by)
-        words = (
-            "agents start at {} again; when it refuses again, a new cooldown begins"
-            if was_closed
-            else "{} had no cooldown"
-        )
-        return {"provider": open, "was_closed": was_closed}, words.format(one_line(open))
+        words = "agents start at {} again; when it refuses again, a new cooldown begins"
+        told = (words if was_closed else "{} had no cooldown").format(one_line(open))
+        return {"provider": open, "was_closed": was_closed}, told
     if reset:
         found = cooldowns.reset(app.store, app.paths, reset, by)
         return {"bead": reset, "reset": found}, "agents may try again" if found else "no breaker of it was open"

@@ -559,9 +559,9 @@ def copy_of(path: str) -> sqlite3.Connection:
 
 
 def _in_memory(uri: str) -> sqlite3.Connection:
-    source = sqlite3.connect(uri, uri=True, timeout=30.0)
+    source = sqlite3.connect(uri, uri=True, timeout=TIMEOUT_SECONDS)
     try:
-        made = sqlite3.connect(":memory:", isolation_level=None)
+        made = sqlite3.connect(MEMORY, isolation_level=None)
         source.backup(made)
         return made
     finally:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Annotated
 
 from ..fields import NOTE, TEXT, Field
+from ..host.watching import wake
 from ..text.cleaning import count, cut, one_line
 from .model import Feature
 from .plan_beads import approval
@@ -151,16 +152,16 @@ def sign_off(app: "App", by: str, feature: Id, take_risk: Risk = False, reason: 
 
     rules = app.config.forge.rules()
     kept = views.sign_off(app.store, rules, feature, by, take_risk=take_risk, reason=reason)
+    wake(app.paths)
     then, _ = approval(app.store, rules)
     risk = f", with the risk of {kept.reviews} of {count(kept.most, 'review')}" if kept.risk else ""
-    return (
-        kept,
-        f"version {kept.version} of the plan of {feature} is signed off{risk}: nothing is live yet. Now: {then}",
-    )
+    signed = f"version {kept.version} of the plan of {feature} is signed off{risk}"
+    return kept, f"{signed}: nothing is live yet. Now: {then}"
 
 
 def checkpoint(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
     """Bring what was collected while a feature is built to its plan, now. Its live beads go on."""
     found = ask_checkpoint(app.store, feature, by)
+    wake(app.paths)
     waiting = sum(one.state.value == "waiting" for one in app.store.items(feature))
     return found, f"feature {feature} goes back to its plan with {count(waiting, 'collected item')}"

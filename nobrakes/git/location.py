@@ -37,13 +37,23 @@ _WANTED = (
 class Place:
     """One repository, found from a folder inside it (or from a bare one)."""
 
-    def __init__(self, root: str, main: str, followed: str = "", before: tuple[str, ...] = ()) -> None:
-        """`followed`: the ref that is main, where it is no branch here; `before`: its stand-ins until it is there."""
+    def __init__(
+        self,
+        root: str,
+        main: str,
+        followed: str = "",
+        before: tuple[str, ...] = (),
+        in_place: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`followed`: the ref that is main, where it is no branch here; `before`: its stand-ins until it is there.
+
+        `in_place`: RepositoryReplaced; asked just before main moves.
+        """
         self.root = root
         self.branch = main
         self.ref = followed or f"refs/heads/{main}"
         self.before = before
-        self.in_place: Callable[[], None] = lambda: None  # asked just before main moves
+        self.in_place = in_place
         self.transactions = Transactions()
         self.commits = Writer("commit")
         self.trees = Writer("tree")

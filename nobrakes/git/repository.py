@@ -78,6 +78,7 @@ class Tools:
         sizes: Sizes = DEFAULT,
         rules: Rules | None = None,
         signing: Signing | None = None,
+        in_place: Callable[[], None] = lambda: None,
     ) -> None:
         """`rules`: of git's filters; None: what is built has blobs as they are given (open_git has rules)."""
         self.places = places
@@ -86,18 +87,18 @@ class Tools:
         self.rules = rules
         self.signing = signing
         self.own = ""  # the ref of ours that is main here; empty: main itself is
-        self.place = self._found(main)
+        self.place = self._found(main, in_place)
         self.objects = Objects(self.place)
         self.history = History(self.place, self.objects)
         self._changes: dict[tuple[str, str], tuple[Change, ...]] = {}
         self._paths: dict[str, frozenset[str]] = {}
 
-    def _found(self, main: str) -> Place:
+    def _found(self, main: str, in_place: Callable[[], None]) -> Place:
         if self.shared is None or not self.shared.by_request:
-            return Place(self.places.root, main)
+            return Place(self.places.root, main, in_place=in_place)
         from .landing.remote import followed
 
-        return followed(self.places.root, main, self.shared)
+        return followed(self.places.root, main, self.shared, in_place)
 
     @cached_property
     def _merger(self) -> "Merger":
@@ -658,11 +659,20 @@ class Repository(Questions, Work, Building, MovingMain, Records, Showing):
     """The whole port `Git`."""
 
 
-def open_git(paths: Paths, config: "Config", confine: "Callable[[Argv], Argv] | None" = None) -> Repository:
-    """The repository of this .nobrakes. `confine`: what closes a filter of git off; None: none is run."""
+def open_git(
+    paths: Paths,
+    config: "Config",
+    confine: "Callable[[Argv], Argv] | None" = None,
+    in_place: Callable[[], None] = lambda: None,
+) -> Repository:
+    """The repository of this .nobrakes. `confine`: what closes a filter of git off; None: none is run.
+
+    `in_place`: RepositoryReplaced; asked just before main moves.
+    """
     shared = None if config.review.land == "local" else _shared(config)
     rules = Rules(config.git.filters, config.git.clear_text, *([confine] if confine is not None else []))
-    return Repository(paths, config.main, shared, config.sizes(), rules, Signing(config.git.sign, config.git.committer))
+    signing = Signing(config.git.sign, config.git.committer)
+    return Repository(paths, config.main, shared, config.sizes(), rules, signing, in_place)
 
 
 def publisher(paths: Paths, config: "Config") -> "Publisher":

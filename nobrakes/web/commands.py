@@ -10,6 +10,7 @@
 import os
 import secrets
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
@@ -197,16 +198,20 @@ def _field(one: Parameter) -> Field:
     return Field(one.name, {int: number, bool: flag}.get(one.type) or READS[one.field.most], one.is_required())
 
 
+CONFIRMED: Mapping[str, Mapping[str, Any]] = {
+    "stop": {"danger": "stop", "is_dangerous": lambda app, values: values.get("agent") is None}
+}
+"""Commands of every surface that a person confirms on a page by typing a word."""
+
+
 def _command(entry: command_table.Entry, command: CommandFunction) -> Command:
     def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
         found, told = command(app, actor, **values)
         return found, told.partition("\n")[0]
 
     fields = tuple(map(_field, parameters(command)))
-    is_atomic = entry.changes == command_table.ATOMIC
-    if entry.words != "stop":
-        return Command(entry.words, do, fields, is_atomic)
-    return Command(entry.words, do, fields, is_atomic, "stop", lambda app, values: values.get("agent") is None)
+    found = Command(entry.words, do, fields, entry.changes == command_table.ATOMIC)
+    return replace(found, **CONFIRMED.get(entry.words, {}))
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -303,7 +308,7 @@ async def do(request: Request) -> Response:
     if command is None:
         why = NOT_HERE.get(address) or NOT_HERE.get(address.replace("-", " "), "")
         raise UsageError(f"no page can ask for '{address[:40]}'", why)
-    form = await request.form(max_files=0, max_fields=200, max_part_size=rendering.MAX_TEXT)
+    form = await request.form(max_files=0, max_fields=200, max_part_size=TEXT)
     given = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
     session = str(request.scope["nobrakes.session"])
     result, said, again = await run_in_threadpool(

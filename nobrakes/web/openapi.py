@@ -19,6 +19,7 @@ from starlette.routing import Route
 
 from .. import command_table
 from ..events.schema import schema
+from ..fields import NOTE, TEXT
 from . import api, rendering
 from .commands import COMMANDS, Command
 from .rendering import Field
@@ -26,10 +27,10 @@ from .rendering import Field
 Schema = dict[str, Any]
 ADDRESS = "/api/openapi.json"
 _TEXT: Mapping[Callable[[str, str], Any], Schema] = {
-    rendering.text: {"type": "string", "maxLength": rendering.MAX_NOTE},
-    rendering.long_text: {"type": "string", "maxLength": rendering.MAX_TEXT},
+    rendering.text: {"type": "string", "maxLength": NOTE},
+    rendering.long_text: {"type": "string", "maxLength": TEXT},
     rendering.word: {"type": "string", "maxLength": 200},
-    rendering.rows: {"type": "string", "maxLength": rendering.MAX_TEXT, "description": "One entry a line."},
+    rendering.rows: {"type": "string", "maxLength": TEXT, "description": "One entry a line."},
     rendering.number: {"type": "integer", "minimum": 0},
     rendering.flag: {"enum": ["0", "1"]},
     api.number: {"type": "integer", "minimum": 0, "default": 0},

@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, Response
 
 from ..decisions import hindrances
 from ..errors import NobrakesError, UsageError
+from ..fields import NOTE, TEXT
 from ..machine.service import registry
 from ..machine.service.web_state import long_word, words
 from ..records import frozen
@@ -446,8 +447,6 @@ PARTS: Mapping[str, Parts] = {"bar": _bar, "now": _now, "board": _board}
 
 # A field that is not in a command's list is refused, so that a typing error in a page is seen. Texts are bounded here;
 # what they mean is the operations' to judge.
-MAX_NOTE = 4000
-MAX_TEXT = 200_000
 NOT_FIELDS = frozenset(("request", "then", "typed", "code"))
 """What every form may have beside its own fields."""
 
@@ -464,15 +463,15 @@ class Field:
 
 def text(name: str, value: str) -> str:
     """A note or a title."""
-    if len(value) > MAX_NOTE:
-        raise UsageError(f"{name}: at most {MAX_NOTE} characters, and these are {len(value)}")
+    if len(value) > NOTE:
+        raise UsageError(f"{name}: at most {NOTE} characters, and these are {len(value)}")
     return value.replace("\r\n", "\n")
 
 
 def long_text(name: str, value: str) -> str:
     """A description or a plan."""
-    if len(value) > MAX_TEXT:
-        raise UsageError(f"{name}: at most {MAX_TEXT} characters, and these are {len(value)}")
+    if len(value) > TEXT:
+        raise UsageError(f"{name}: at most {TEXT} characters, and these are {len(value)}")
     return value.replace("\r\n", "\n")
 
 

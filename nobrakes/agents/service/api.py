@@ -173,7 +173,7 @@ def _forging(name: str) -> "Callable[..., Reply]":
 
 
 _TEXT = Parameter("text", "The text.", required=True)
-_WAIT = Parameter("wait", "Seconds to wait for the person, at most 3600.", float, 0.0, most=int(client.MAX_SECONDS))
+_WAIT = Parameter("wait", f"Seconds to wait, at most {client.MAX_SECONDS:g}.", float, 0.0, most=int(client.MAX_SECONDS))
 _FORM = (
     Parameter(
         "option", 'A choice, as "LABEL: what it means; costs what it costs"; from 2 to 12.', list, (), most=MAX_OPTIONS

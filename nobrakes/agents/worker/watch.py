@@ -41,7 +41,7 @@ from .launch import DIARY, USAGE, WINDOW
 from .process import STEP
 
 MAX_BYTES = 4_000_000
-"""Bytes that are read in one look."""
+"""Bytes that are read in one look; the rest follows in the next."""
 LOOKS = 20
 """So often at most where nobody comes back for the rest: all that is kept of an output."""
 _MARK = 1024
@@ -299,9 +299,6 @@ def _count(ports: Ports, bead: str, seen: _Seen) -> None:
 
 METERING_LOOK_SECONDS = 5.0
 """Between two looks at what an agent said."""
-MAX_METERING = 4_000_000
-"""Bytes that are read in one look; the rest follows in the next."""
-
 METERING_LOOKS = 16
 """So often at most when an attempt has ended."""
 
@@ -378,7 +375,7 @@ class Meter:
 
     def _read(self, count: _Count) -> bool:
         before, work = count.tokens, count.work
-        _count_usage(self.ports, _new(self.ports, count, MAX_METERING), count)
+        _count_usage(self.ports, _new(self.ports, count, MAX_BYTES), count)
         if count.tokens <= max(before, work.tokens):
             return False
         if isinstance(work, Talk):
@@ -394,7 +391,7 @@ def tokens_in_journal(ports: Ports, attempt: Attempt) -> int:
     """The tokens that the attempt's diary tells of; 0 where there is none."""
     count = _Count(attempt, "")
     for _ in range(METERING_LOOKS if attempt.data.get(DIARY) else 0):
-        if not _count_usage(ports, _new(ports, count, MAX_METERING), count):
+        if not _count_usage(ports, _new(ports, count, MAX_BYTES), count):
             break
     return count.tokens
 
@@ -414,7 +411,7 @@ def _count_usage(ports: Ports, found: Mapping[str, bytes], count: _Count) -> int
     adapter, total = ports.adapter(work.agent), 0
     for path, new in found.items():
         # one that is as long as all that is read would stop it
-        whole = new[: new.rfind(b"\n") + 1] or (new if len(new) == MAX_METERING else b"")
+        whole = new[: new.rfind(b"\n") + 1] or (new if len(new) == MAX_BYTES else b"")
         count.paths[path] = count.paths.get(path, 0) + len(whole)
         total += len(whole)
         for raw in whole.split(b"\n"):
@@ -450,7 +447,7 @@ class _EndWatchSeen:
 
 
 # Agents that said that they are done and live on are ended after `limits.linger_seconds` of silence; one that says more
-# has up to MAX_BYTES graces, and one that begins another turn has not finished.
+# has up to MAX_END_WATCH graces, and one that begins another turn has not finished.
 class EndWatch:
     """Watches the ends of agents at work."""
 

@@ -410,9 +410,9 @@ BRANCHES = ("*/bead-*", "feature/*")
 _WHY = 'main changes by merged pull requests alone (review.land = "pull_request")'
 
 
-def followed(root: str, main: str, shared: Shared) -> Place:
+def followed(root: str, main: str, shared: Shared, in_place: Callable[[], None] = lambda: None) -> Place:
     """A repository whose main is what the remote's was when it was last heard of."""
-    return Place(root, main, shared.known, (*shared.before, f"refs/heads/{main}"))
+    return Place(root, main, shared.known, (*shared.before, f"refs/heads/{main}"), in_place)
 
 
 def of_base(shared: Shared, branch: str, direct: bool) -> Shared:

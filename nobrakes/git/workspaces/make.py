@@ -394,7 +394,8 @@ class Workspaces:
                 moved = "" if tip == salvage.branch_head(path, branch) else tip
                 hooks, filtered = self.places.hooks, through(self.filters, start)
                 mended = mending(self.place, path, start, branch, identity(worker), moved, hooks, filtered)
-                return Workspace(path, branch, mended, True, is_narrow=bool(salvage.left_out(self.place, path)))
+                is_narrow = bool(salvage.left_out(self.place, path))
+                return Workspace(path, branch, mended, is_kept=True, is_narrow=is_narrow)
             self.retire(bead, bead.fence)
         if not objects.is_oid(start) or not objects.is_oid(files or start):
             raise GitFailed(f"a workspace starts at a commit's full id, not at '{start[:80]}'")

@@ -175,14 +175,11 @@ def sent_back(ports: Ports, bead: Bead, journal: Journal, ending: AttemptEnd) ->
     if ending.outcome not in _SENT_BACK:
         return
     git = ports.git
-    if ending.outcome is Outcome.FAILED_REVIEW and _goes_on_from(git, journal):
+    if ending.outcome is Outcome.FAILED_REVIEW and (
+        journal.candidate not in ("", journal.head) and git.contains(journal.head, journal.candidate)
+    ):
         git.of_epic(bead.id).land(journal.candidate, journal.head)
     mend(ports.store, bead, _SENT_BACK[ending.outcome], ending.detail, "nobrakes")
-
-
-def _goes_on_from(git: Git, journal: Journal) -> bool:
-    """Whether what was validated is the branch and something more."""
-    return journal.candidate not in ("", journal.head) and git.contains(journal.head, journal.candidate)
 
 
 def _merged(ports: Ports, bead: Bead, journal: Journal) -> list[landing_branch.Landed]:

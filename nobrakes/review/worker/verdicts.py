@@ -241,8 +241,9 @@ class Verdicts:
         commit, brings = journal.validating, journal.brings
         of_now = f"{commit} {self.validation.contract(brings)}"
         carried = journal.carried if journal.carried_for == of_now else ()
-        more = carried, brings, journal.base
-        self.validation.start(attempt, commit, RunKind.VALIDATION, journal.serial, {}, *more)
+        self.validation.start(
+            attempt, commit, RunKind.VALIDATION, journal.serial, carried=carried, brings=brings, base=journal.base
+        )
 
     def restart(self, attempt: Attempt) -> None:
         """Start the validation again that a crash may have cut off between its plan and its start."""
