@@ -25,7 +25,7 @@ from ..agents.prompts.prompts import role_text
 from ..agents.transcript import PREFIX, LineKind
 from ..agents.worker import process
 from ..agents.worker.end import START_FAULTS, cool, total
-from ..agents.worker.launch import DIARY, NAMED, USAGE, WINDOW, head_of, hear_turn
+from ..agents.worker.launch import DIARY, METER, NAMED, WINDOW, head_of, hear_turn
 from ..agents.worker.process import STEP, How, how_it_ended, lines, unsure
 from ..beads.branches import is_approval
 from ..beads.model import TABLE, Outcome, Retry, Role, Run, RunKind, Status, of_session, retry_after
@@ -542,7 +542,7 @@ class TurnLauncher:
         )
         if session.data.get(DIRECTORY):
             launch = process.in_directory(launch, str(session.data[DIRECTORY]))
-        known = {NAMED: launch.session, WINDOW: launch.context_tokens, DIARY: launch.diary, USAGE: launch.reports_usage}
+        known = {NAMED: launch.session, WINDOW: launch.context_tokens, DIARY: launch.diary, METER: launch.reports_usage}
         ports.store.note_turn(turn.id, {**known, **told.notes})
         now = ports.store.now()
         least = [limits.agent_seconds / 60, limits.caps.attempt.minutes, told.minutes]

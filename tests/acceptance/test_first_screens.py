@@ -277,7 +277,7 @@ def test_dead_daemon(person: Person) -> None:
     commands = person.looks("nobrakes status", f"the daemon (process {pid}) crashed")
     assert commands[:2] == ["nobrakes daemon start", "nobrakes daemon stop"]
     person.fixes(commands[0])
-    assert "dead" not in person.types("nobrakes status").text
+    assert "crashed" not in person.types("nobrakes status").text
     person.fixes(commands[1])
     person.looks("nobrakes status", "idle")
     person.keeps("Dead daemon")

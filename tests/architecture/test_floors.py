@@ -226,13 +226,13 @@ DOORS_OF_SURFACES = {
     ("cli.hot", "db.fast"),  # what is called all night reads past everything
     ("cli.main", "git.location"),  # in what words git refuses, for an error
     ("cli.main", "host.files"),
-    ("cli.main", "host.watching"),  # a word to the daemon that something changed
     ("cli.daemon", "host.locks"),  # the process itself: its ready word, its terminal
     ("cli.features", "host.command"),
     ("cli.features", "host.locks"),
     ("cli.review", "host.command"),
     ("web.server", "host.command"),
-    ("cli.plans", "host.watching"),
+    ("cli.plans", "host.watching"),  # a word to the daemon that something changed
+    ("features.commands", "host.watching"),
     ("cli.repository", "host.watching"),
     ("web.commands", "host.watching"),
 }

@@ -9,7 +9,7 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "nobrakes"
 CHOOSERS = {"beads/lifecycle.py"}
 FIELDS = {"status", "return_to", "step"}
-USAGE = {"Reason"}
+NAMING = {"Reason"}
 """What names a status without giving it to a bead."""
 MACHINES = ("beads/lifecycle.py", "beads/model.py", "review/machine.py", "review/journal.py")
 KINDS = {"Status", "Step"}
@@ -26,7 +26,7 @@ def chosen(text: str) -> list[int]:
     found = []
     for node in ast.walk(ast.parse(text)) if NAMED.search(text) else ():
         values: list[ast.expr] = []
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") not in USAGE:
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") not in NAMING:
             values = [one.value for one in node.keywords if one.arg in FIELDS]
             if getattr(node.func, "id", "") == "Journal" and any(_chooses(one) for one in node.args):
                 found.append(node.lineno)

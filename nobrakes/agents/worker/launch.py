@@ -90,7 +90,7 @@ def tell(ports: Ports) -> None:
 
 WINDOW = "window"
 """In an attempt's data: how many tokens its model's context holds, where that is known before."""
-USAGE = "tells"
+METER = "tells"
 """In an attempt's data: whether its output may tell of that."""
 DIARY = "diary"
 """In an attempt's data: the folder and the glob of the files in which its CLI tells of its calls."""
@@ -161,7 +161,7 @@ class Launcher:
             RESUMES: last.number if last else None,
             WINDOW: launch.context_tokens,
             DIARY: launch.diary,
-            **({USAGE: True} if launch.reports_usage else {}),
+            **({METER: True} if launch.reports_usage else {}),
         }
         if not ports.store.journal(attempt.id, data, briefing.answers):
             self.start(attempt, limits)  # an answer was taken back since the prompt was made with it

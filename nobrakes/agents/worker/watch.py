@@ -37,7 +37,7 @@ from ...sessions.model import Talk
 from ...text.cleaning import clean, shorten
 from ..adapter import Adapter
 from ..transcript import Line, LineKind
-from .launch import DIARY, USAGE, WINDOW
+from .launch import DIARY, METER, WINDOW
 from .process import STEP
 
 MAX_BYTES = 4_000_000
@@ -370,7 +370,7 @@ class Meter:
 
     @staticmethod
     def _reports_usage(work: Attempt | Talk, run: Run) -> bool:
-        tells = any(work.data.get(name) for name in (WINDOW, DIARY, USAGE))
+        tells = any(work.data.get(name) for name in (WINDOW, DIARY, METER))
         return run.kind is RunKind.AGENT and run.pid is not None and tells
 
     def _read(self, count: _Count) -> bool:
