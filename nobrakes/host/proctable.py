@@ -49,7 +49,7 @@ class Process:
 
     @property
     def mark(self) -> str:
-        """Its identity beside the pid, as kept in Born.mark and Run.born."""
+        """Its identity beside the pid, as kept in ProcessStart.mark and Run.born."""
         return f"{boot()}:{self.started}"
 
 

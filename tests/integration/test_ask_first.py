@@ -29,8 +29,8 @@ class Agent:
         self.folder = folder
         self.path = str(folder / "nobrakes.db")
         self.store: Store = create_store(self.path)
-        seat = ("claude", "anthropic", "")
-        self.session = self.store.begin_session(SessionKind.RELAY, "me", "Tea", seat, "Deploy", "Ada").id
+        spec = ("claude", "anthropic", "")
+        self.session = self.store.begin_session(SessionKind.RELAY, "me", "Tea", spec, "Deploy", "Ada").id
         self.turn()
 
     def turn(self) -> None:

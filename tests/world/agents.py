@@ -243,7 +243,7 @@ GOOD: Mapping[str, Callable[[AgentSpec], Script]] = {
 
 
 def agent(agent_spec: AgentSpec) -> Script:
-    """An agent of the seat's role, drawn from the seed."""
+    """An agent of the spec's role, drawn from the seed."""
     role = agent_spec.env["NOBRAKES_ROLE"]
     if agent_spec.rng.random() < agent_spec.rates.fail:
         return agent_spec.rng.choice(BAD[role])(agent_spec)

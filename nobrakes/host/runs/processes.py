@@ -267,7 +267,7 @@ class LocalProcesses(Outputs):
         return pid or 0
 
     def _found(self, run: str, folder: str, pid: int) -> ProcessStart:
-        """Born of a wrapper that an earlier start() left, alive or not."""
+        """ProcessStart of a wrapper that an earlier start() left, alive or not."""
         self._folders[run] = folder
         process = proctable.look(pid)
         if process is not None:

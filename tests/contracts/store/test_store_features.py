@@ -172,9 +172,9 @@ def test_what_comes_back_is_of_epics_with_facts_that_can_be_and_one_has_the_turn
 
 def test_no_session_of_a_feature_that_is_paused_begins_a_turn(store: Store) -> None:
     begun(store)
-    seat = ("claude", "anthropic", "")
-    shaper = store.begin_session(SessionKind.PLANNING, "bead:windows", "Windows", seat, "begin", "me").id
-    reviewer = store.begin_session(SessionKind.REVIEW, "bead:windows", "Review", seat, "look", "nobrakes").id
+    spec = ("claude", "anthropic", "")
+    shaper = store.begin_session(SessionKind.PLANNING, "bead:windows", "Windows", spec, "begin", "me").id
+    reviewer = store.begin_session(SessionKind.REVIEW, "bead:windows", "Review", spec, "look", "nobrakes").id
     store.change_feature("windows", {"session": shaper}, "nobrakes")
     store.begin_review("windows", 1, "backend", reviewer)
     assert [one.id for one in store.board(Limits()).sessions] == [shaper, reviewer]

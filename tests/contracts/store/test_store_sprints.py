@@ -16,8 +16,8 @@ TERMS = {"brief": "a", "checks": "b", "caps": "c"}
 def begun(store: Store) -> int:
     """A run with its first sprint in planning; the session's number."""
     run = store.begin_sprints(3, False, TERMS, "you")
-    seat = ("script", "", "")
-    session = store.begin_session(SessionKind.PLANNING, "person:you", "Plan", seat, "Plan it.", "nobrakes").id
+    spec = ("script", "", "")
+    session = store.begin_session(SessionKind.PLANNING, "person:you", "Plan", spec, "Plan it.", "nobrakes").id
     assert store.add_sprint(1, run.id, session).stage is Stage.PLANNING
     return session
 
@@ -74,8 +74,8 @@ def test_a_new_yes_makes_anew_what_a_person_gave_up(store: Store) -> None:
     second = store.begin_sprints(1, False, TERMS, "you")
     going = store.sprints_going()
     assert going is not None and going.sprint is None and going.last == 0, "its planner handed nothing in"
-    seat = ("script", "", "")
-    again = store.begin_session(SessionKind.PLANNING, "person:you", "Plan", seat, "Plan it.", "nobrakes").id
+    spec = ("script", "", "")
+    again = store.begin_session(SessionKind.PLANNING, "person:you", "Plan", spec, "Plan it.", "nobrakes").id
     store.add_sprint(1, second.id, again)
     store.hand_in_document(1, Kind.PLAN, "- [ ] A", "Session 2", "menu")
     store.put([Bead("sprint-1", "Sprint 1"), Bead("kept", "Documents")], [], "nobrakes")

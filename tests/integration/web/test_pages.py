@@ -116,8 +116,8 @@ def test_a_beads_page_shows_what_fresh_eyes_found_as_text(site, repository) -> N
     store = open_store(str(repository / ".nobrakes" / "nobrakes.db"))
     found = {"category": "edge_cases", "priority": "P1", "path": "a.py", "line": 3, "text": "<b>An empty name</b>"}
     data = {"bead": "nb-1", "round": 1, "outcome": "done", "answer": [found]}
-    seat = ("codex", "openai", "")
-    store.begin_session(SessionKind.CODE_REVIEW, of_bead("nb-1"), "Review of nb-1", seat, "Read it", "nobrakes", data)
+    spec = ("codex", "openai", "")
+    store.begin_session(SessionKind.CODE_REVIEW, of_bead("nb-1"), "Review of nb-1", spec, "Read it", "nobrakes", data)
     store.close()
     page = site.get("/r/shop/bead/nb-1").text
     assert "Code review" in page and "1 round, $0.00: 1 P1" in page

@@ -20,8 +20,8 @@ def test_the_page_says_how_far_sprints_are_and_what_they_wait_for(site: Served) 
     made = projects.create(Brief("tea", criteria=("It is sold",)), "me")
     with coding.project_store(made.path) as (store, _):
         run = store.begin_sprints(3, False, {}, "me")
-        seat = ("script", "", "")
-        session = store.begin_session(SessionKind.PLANNING, "person:me", "Plan", seat, "Plan it.", "nobrakes")
+        spec = ("script", "", "")
+        session = store.begin_session(SessionKind.PLANNING, "person:me", "Plan", spec, "Plan it.", "nobrakes")
         store.add_sprint(1, run.id, session.id)
         store.escalate(NewEscalation(EscalationType.QUESTION, "<b>Which</b>?", session=session.id), None, None, "x")
     page = site.get("/projects").text

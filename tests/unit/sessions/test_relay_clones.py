@@ -21,8 +21,8 @@ def test_a_clone_that_no_session_knows_is_told_once_and_stays_and_its_number_is_
         notifier=SimpleNamespace(tell=lambda notice: told.append(notice.text)),
         git=SimpleNamespace(kept=lambda: ()),
     )
-    seat = ("script", "script", "")
-    first = store.begin_session(SessionKind.CHAT, of_person("Ada"), "A talk", seat, "Hello", "Ada")
+    spec = ("script", "script", "")
+    first = store.begin_session(SessionKind.CHAT, of_person("Ada"), "A talk", spec, "Hello", "Ada")
     store.end_session(first.id, "Ada")
     for name in (str(first.id), "7", "7~index", "²"):
         (tmp_path / "relays" / name).mkdir(parents=True)
@@ -37,4 +37,4 @@ def test_a_clone_that_no_session_knows_is_told_once_and_stays_and_its_number_is_
     assert asked == [], "where no name is new nobody is asked"
 
     _count_on(ports)
-    assert store.begin_session(SessionKind.RELAY, of_person("Ada"), "Work", seat, "Do it", "Ada").id == 8
+    assert store.begin_session(SessionKind.RELAY, of_person("Ada"), "Work", spec, "Do it", "Ada").id == 8
