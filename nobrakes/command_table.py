@@ -142,7 +142,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("take", "beads:take", DESK, "Work on a bead yourself, in a worktree of your own.", STEPS),
     Entry("hand-in", "beads:hand_in", DESK, "Hand your work on a bead to the Reviewer.", STEPS),
     Entry("quarantine", "review:quarantine", DESK, "Allow a flaky test or check to fail for a time.", ATOMIC),
-    Entry("hold", "beads.commands:hold", DESK, "Hold a bead: no agent works on it.", ATOMIC),
+    Entry("hold", "beads.commands:hold", DESK, "Hold a bead: no agent starts on it.", ATOMIC),
     Entry("release", "beads.commands:release", DESK, "Release a held bead.", ATOMIC),
     Entry("defer", "beads.commands:defer", DESK, "Start a bead only after a given time.", ATOMIC),
     Entry("cancel", "beads.commands:cancel", DESK, "Cancel a bead; its work is archived.", ATOMIC),

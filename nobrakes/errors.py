@@ -128,7 +128,7 @@ class MachineShort(NobrakesError):
     """The machine refuses what every program needs (files, processes, memory), or a disk answers with errors."""
 
     code = 50
-    hint = "Free the resource named above. nobrakes then resumes; nothing was lost. `ulimit -a` shows your limits."
+    hint = "Fix the cause named above. nobrakes then resumes; nothing was lost. `ulimit -a` shows your limits."
 
 
 class DaemonRunning(NobrakesError):
@@ -235,7 +235,7 @@ class NotAnswered(NobrakesError):
     """Nobody answered an agent's question in the time that it waited (`nobrakes agent ask --wait`)."""
 
     code = 82
-    hint = "The question stays open. Continue without the answer; `nobrakes agent answer` shows it once it is given."
+    hint = "The question stays open. Do what does not need it, or end as blocked: the next attempt gets the answer."
 
 
 class NoSuchEscalation(NobrakesError):
@@ -344,14 +344,14 @@ class PlaceUnusable(NobrakesError):
     """What the repositories of a machine share cannot be used: its folder is missing, or not this account's alone."""
 
     code = 60
-    hint = "Fix the folder, or move it away: nobrakes creates it again. `nobrakes doctor` checks it."
+    hint = "Fix the problem named above. nobrakes creates its files again if you move them away."
 
 
 class ChecksFailed(NobrakesError):
     """A check did not pass in an agent's workspace (`nobrakes agent test`)."""
 
     code = 54
-    hint = "Its output is above."
+    hint = "The checks' output is above."
 
 
 class ChannelFailed(NobrakesError):

@@ -264,7 +264,7 @@ def _work(view: "LiveView", columns: int) -> list[Part]:
         return [("‖ paused: no new work starts", "$warning")]
     if view.daemon is not None:
         return [("▶ at work", "$success")]
-    return [("□ at rest", MUTED), (": nobrakes run, or nobrakes daemon start" if columns >= WIDE else "", MUTED)]
+    return [("□ idle", MUTED), ("; to start: nobrakes run, or nobrakes daemon start" if columns >= WIDE else "", MUTED)]
 
 
 def stands(view: "LiveView", now: float) -> list[Content]:

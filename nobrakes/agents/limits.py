@@ -466,7 +466,7 @@ def reached_text(name: str, spent: float, limit: float) -> str:
     """What a person is told of a limit that is reached, with what to type."""
     short = name.removeprefix(PREFIX)
     return (
-        f"nothing new is started in any repository of this machine: {short} is reached ({spent:.6g} of {limit:.6g}). "
+        f"no agent starts in any repository of this machine: {short} is reached ({spent:.6g} of {limit:.6g}). "
         f"The next day begins at 00:00 UTC; `nobrakes machine set {short}=…` raises the limit before."
     )
 
@@ -478,7 +478,7 @@ def needs_person(room: MachineRoom | None) -> bool:
 
 def unknown_text(room: MachineRoom) -> str:
     """What a person is told where limits cannot be read, with what to do."""
-    return f"no agent is started, since limits cannot be read: {room.unknown}. {room.mend} Merges go on."
+    return f"no agent starts, since limits cannot be read: {room.unknown}. {room.mend} Merges go on."
 
 
 def waiting_text(room: MachineRoom) -> str:
@@ -502,7 +502,7 @@ def is_full(held: int, limit: int) -> bool:
 
 def full_text(held: int, limit: int) -> str:
     """What a person is told."""
-    return f"no agent is started: those at work use {held} MB, and limits.agents_mb is {limit}"
+    return f"no agent starts: those at work use {held} MB, and limits.agents_mb is {limit}"
 
 
 # Sessions: one belongs to its CLI, model, role and workspace. The bead's last attempt decides, whoever made it: after a

@@ -113,7 +113,7 @@ OUTCOMES: Mapping[Outcome, str] = {
     Outcome.TURN_LIMIT: "It used up `max_turns`, `max_budget_usd` or `caps.attempt`.",
     Outcome.BLOCKED: "The agent waits for an answer.",
     Outcome.CONFLICT: "The branch conflicts with main.",
-    Outcome.CHECKS_CHANGED: "The branch changes what decides whether work is good; a person is shown the difference.",
+    Outcome.CHECKS_CHANGED: "The branch changes files that decide whether work passes; a person sees the diff.",
     Outcome.UNUSUAL_CONTENT: "The branch has names that hide something, a secret key, or text of a filtered file.",
     Outcome.MERGE_REVIEW: "Everything passed, and the merge waits for a person's yes.",
     Outcome.CODE_REVIEW: "Everything passed; a person decides on what the code review found, or that none was made.",

@@ -284,7 +284,7 @@ def advice(results: Sequence[CheckResult], checks: Sequence[Check]) -> list[str]
     """What a person types, a line for each check that did not pass."""
     if setup_failed(results):
         return [
-            "mend `setup` in .nobrakes/config.toml, or what it needs: it is run by itself in a fresh checkout of main"
+            "fix `setup` in .nobrakes/config.toml, or what it needs: it is run by itself in a fresh checkout of main"
         ]
     known = {check.name: check for check in checks}
     return [
@@ -297,19 +297,19 @@ def advice(results: Sequence[CheckResult], checks: Sequence[Check]) -> list[str]
 def _advice(result: CheckResult, check: Check) -> str:
     where = "under [[checks]] in .nobrakes/config.toml"
     if result.outcome is CheckOutcome.BROKEN and result.code in (126, 127):
-        return f"install what the command needs, name what brings it in as `setup`, or mend `command` {where}"
+        return f"install what the command needs, name what brings it in as `setup`, or fix `command` {where}"
     if result.outcome is CheckOutcome.BROKEN:
-        return f"mend it, or give it more time: `timeout_minutes` {where}"
+        return f"fix it, or give it more time: `timeout_minutes` {where}"
     if result.outcome is CheckOutcome.NOT_RUN:
         if result.counts is not None:
             return f"add a first test (a bead of type {REPAIR} may), or write min_tests = 0 {where}"
         return f'say what it prints: `format`, `report` or format = "exit" {where}'
     if is_unsure([result], [check]):
         return (
-            "it failed before it told of a test: install its runner, name what brings it in as `setup`, or mend "
+            "it failed before it told of a test: install its runner, name what brings it in as `setup`, or fix "
             f"`command` {where}"
         )
-    return f'mend main, or let an agent do it: nobrakes add "Mend main" --type {REPAIR} --no-tests'
+    return f'fix main, or let an agent fix it: nobrakes add "Fix main" --type {REPAIR} --no-tests'
 
 
 def passed(results: Sequence[CheckResult]) -> str:

@@ -34,7 +34,7 @@ def _parameter(one: api.Parameter, is_first: bool) -> Parameter:
     reads_stdin = one.kind is str and not one.choices
     told = f"{one.help[:-1]}: {', '.join(one.choices)}." if one.choices else one.help
     told = f"{told[:-1]}; again for each." if one.kind is list and one.most > 1 else told
-    told = f"{told[:-1]}; '-' reads stdin." if reads_stdin and one.required else told
+    told = f"{told[:-1]}; '-' reads stdin." if reads_stdin else told
     options: tuple[str, ...] = () if is_first else ("--" + one.name.replace("_", "-"),)
     kind: Any = tuple[str, ...] if one.kind is list else one.kind
     default = () if one.kind is list else one.default

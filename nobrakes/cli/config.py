@@ -89,7 +89,7 @@ def _one(key: str, value: Any) -> list[str]:
 
 def set_value(
     key: Key,
-    value: Annotated[str, Argument(metavar="VALUE", help='A list: as JSON ["a", "b"], or a,b; +a adds to it.')],
+    value: Annotated[str, Argument(metavar="VALUE", help='The value. A list: JSON ["a", "b"], or a,b; +a adds to it.')],
 ) -> Output:
     """Change one setting in .nobrakes/config.toml; every other line and every comment stays.
 

@@ -228,7 +228,8 @@ def uninstall(yes: Yes = False, user: UserPlace = False) -> Output:
         is_there = watchdog.installed(wanted)
     data = {"name": wanted.name, "files": list(wanted.files), "done": yes, "installed": is_there}
     if yes:
-        return said(data, "\n".join(["the watchdog is removed, with these files:", *map(one_line, gone)]))
+        told = ["the watchdog is removed, with these files:", *map(one_line, gone)]
+        return said(data, "\n".join(told) if gone else "no watchdog is installed for this repository")
     if not is_there:
         return said(data, "no watchdog is installed for this repository")
     what = ["nothing is changed yet; with --yes its timer is stopped, and these files go:"]

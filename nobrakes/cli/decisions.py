@@ -410,9 +410,7 @@ def answer(
 
 def resolve(
     number: Number,
-    approve: Annotated[
-        bool, Option("--approve", help="Approve the agent's plan, the change of the checks, or the merge.")
-    ] = False,
+    approve: Annotated[bool, Option("--approve", help="Approve the plan, the change or the merge.")] = False,
     add: Annotated[bool, Option("--add", help="Create a draft from the agent's suggestion.")] = False,
     retry: Annotated[bool, Option("--retry", help="Let an agent try again; failures count from zero.")] = False,
     cancel: Annotated[bool, Option("--cancel", help="Cancel the bead.")] = False,

@@ -43,7 +43,7 @@ def undo(
     before.
 
     A merge is taken back by a commit on main that reverts it, and only by its number, or by its bead with --yes. The
-    checks run on that commit first; where they do not pass, main stays as it is, and the command ends with 32. The bead
+    checks run on that commit first; where they do not pass, main stays as it is, and the command ends with 33. The bead
     is held then, until you release it.
     """
     from .. import app as app_module

@@ -79,7 +79,7 @@ def _status(found: "StatusView", now: float, screen: Screen) -> str:
     if hindered:
         out += ["", *hindered]
     if found.next_at is not None and found.next_at > now:
-        out += ["", f"next: a retry or a deferred bead is due at {spoken(found.next_at)}"]
+        out += ["", f"next: a retry, a deferred bead or the end of a cooldown is due at {spoken(found.next_at)}"]
     return "\n".join(out)
 
 
@@ -248,11 +248,11 @@ def _looked(mode: str, epic: str | None, search: str, live: bool) -> Output:
 
 def _view(found: "GraphView", screen: Screen) -> str:
     from ..pictures import draw
-    from ..pictures.service import MAX_LAYOUTS
+    from ..pictures.service import MAX_BEADS
 
     out = [screen.paint(draw.circle(one.members, one.cut, one.stuck), "red") for one in found.cycles]
     if found.too_many:
-        out.append(draw.too_many(found.too_many, MAX_LAYOUTS))
+        out.append(draw.too_many(found.too_many, MAX_BEADS))
     if out:
         out.append("")
     needs: dict[str, list[str]] = {}

@@ -165,7 +165,7 @@ def of_cap(one: Reached) -> Hindrance:
         )
     return Hindrance(
         Kind.CAP,
-        f"caps.{short} is reached ({one.spent:.6g} of {one.limit:.6g}): nothing new is started",
+        f"caps.{short} is reached ({one.spent:.6g} of {one.limit:.6g}): no new work starts",
         "agents start again then; if you lift the cap, they may cost more than you allowed",
         (lift,),
         until=one.until,
@@ -185,7 +185,9 @@ def of_cooldown(gate: Cooldown, now: float) -> Hindrance:
     command = (f"nobrakes providers open {gate.provider}",)
     if gate.is_of_start:
         closed, of_workspaces = gate.is_closed(now), gate.provider == WORKSPACES
-        what = "nobrakes cannot create a workspace" if of_workspaces else f"{gate.provider} does not start ({reason})"
+        what = "nobrakes cannot create a workspace"
+        if not of_workspaces:
+            what = f"{gate.provider}: its agent does not start ({reason})"
         return Hindrance(
             Kind.COOLDOWN,
             f"{what}{'' if closed else ', being tried'}",

@@ -93,7 +93,7 @@ _CANCEL = Way(
 _CLOSE = "Close the escalation"
 _CLOSED: Row = {
     About.BEAD: Way(Effect.END, _CLOSE, "Like `--retry`, but no agent reads your note."),
-    About.SESSION: Way(Effect.END, _CLOSE, "The session gets your note, and that no action is needed."),
+    About.SESSION: Way(Effect.END, _CLOSE, "The session gets your note and learns that no action is needed."),
     About.MACHINE: Way(Effect.END, _CLOSE, "No other effect."),
 }
 
@@ -348,8 +348,8 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     "`--retry` sends the work back. "
     "Of a scaffolding bead's contract (`.nobrakes/config.toml`) you approve the very bytes.",
     EscalationType.UNUSUAL_CONTENT: "The branch has names with control, direction or invisible characters, what looks "
-    "like a secret key, or clear text of what git keeps through a filter: `--approve` lets the review of this very "
-    "commit go on, `--retry` sends the work back.",
+    "like a secret key, or clear text of what git keeps through a filter: `--approve` continues the review of exactly "
+    "this commit, `--retry` sends the work back.",
     EscalationType.MERGE_REVIEW: "Everything passed, and the merge waits for your approval: the bead or an epic above "
     "it has the label `merge-review`, or `review.approve` is `always`. You see tests and code: `--approve` merges "
     "them, `--retry` sends them back with your note. The approval counts for this content only, also on another base.",
@@ -388,7 +388,7 @@ CAUSES: Mapping[EscalationType, str] = {
     EscalationType.DOER_SUGGESTION: "an agent suggests more work",
     EscalationType.QUESTION: "an agent's question",
     EscalationType.PLAN_REVIEW: "its plan waits for your approval",
-    EscalationType.BROKEN_CHECKS: "a check could not run",
+    EscalationType.BROKEN_CHECKS: "a check gave no result",
     EscalationType.BROKEN_ENVIRONMENT: "the agent or the machine is broken",
     EscalationType.CHECKS_CHANGED: "changes files that decide whether work passes",
     EscalationType.UNUSUAL_CONTENT: "has unusual names or content",
@@ -397,10 +397,10 @@ CAUSES: Mapping[EscalationType, str] = {
     EscalationType.ASKED_AGAIN: "people asked twice for the same change of its pull request",
     EscalationType.PULL_CLOSED: "its pull request was closed unmerged",
     EscalationType.MAIN_RED: "main fails its checks",
-    EscalationType.CHECKOUT_BEHIND: "your uncommitted edits block its merge",
+    EscalationType.CHECKOUT_BEHIND: "a checkout of main blocks its merge",
     EscalationType.MERGE_HELD_UP: "passed, but main cannot be moved",
     EscalationType.BREAKER_OPEN: "every agent fails on it",
-    EscalationType.CAP_REACHED: "reached its cost cap",
+    EscalationType.CAP_REACHED: "reached a cap of [caps.bead]",
     EscalationType.NOBRAKES_FAILED: "an internal error in nobrakes",
 }
 """Why a person is asked, in a few words."""

@@ -187,11 +187,11 @@ _MODULE = "an imported module cannot be found: unfinished work, or a dependency 
 _NETWORK = "the environment: it needs a network or a server that it cannot reach"
 _DISK = "the environment: the disk is full"
 _MEMORY = "the environment: the memory was not enough, or the process was killed"
-_CLOSED = "the environment: a file or a permission that it needs is denied"
+_CLOSED = "the environment: it needs a file or a permission that is denied to it"
 _PATHS = "the test boundary: the work seems to need a file that the role may not change"
 _SYNTAX = "the work itself: a file has a syntax error, so no code in it can run"
 _NEVER = "a process waits forever, or the time limit is too short"
-_BIG = "a too large bead: it does not fit into one session; split it"
+_BIG = "a bead that is too hard or too large: it does not fit into one session; consider splitting it"
 _SAME = "a flawed requirement, or a test that contradicts it: different attempts ended at the same line"
 
 _IN_OUTPUT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -254,7 +254,7 @@ def of_waiting(beads: Iterable[Bead]) -> str:
     waits = (*WAITING_FOR_AGENT, *WORKING, Status.NEEDS_REVIEW)
     found = [bead.id for bead in beads if bead.status in waits and bead.held is None]
     more = f" and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
-    return f"Beads stopped by this problem: {', '.join(found[:MAX_NAMED]) or 'none now'}{more}."
+    return f"Beads that this problem affects: {', '.join(found[:MAX_NAMED]) or 'none now'}{more}."
 
 
 def passed_before(what: str, output: str) -> str:

@@ -133,7 +133,7 @@ def _sandbox(config: "Config", sandbox_trouble: Callable[[], str], wall_trouble:
         return Finding("sandbox", OK, "agents and checks run in a sandbox (bubblewrap)")
     if mode == "bubblewrap":
         return Finding(
-            "sandbox", ERROR, f"nothing is started without a sandbox, and bubblewrap does not work: {trouble}"
+            "sandbox", ERROR, f"your settings require a sandbox, and bubblewrap does not work here: {trouble}"
         )
     setting = config.sandbox.wall
     no_wall = 'the setting sandbox.wall is "none"' if setting == "none" else wall_trouble()
@@ -144,7 +144,7 @@ def _sandbox(config: "Config", sandbox_trouble: Callable[[], str], wall_trouble:
             f"{closure.wall_describe()} The reason: {trouble}.",
         )
     if setting == "landlock":
-        return Finding("sandbox", ERROR, f"nothing is started without a wall, and Landlock does not work: {no_wall}")
+        return Finding("sandbox", ERROR, f"your settings require a wall, and Landlock does not work here: {no_wall}")
     said = closure.describe(config.agents.agent_choice().names(), config.agents)
     return Finding("sandbox", WARNING, f"{said} The reason: {trouble}, and {no_wall}.")
 

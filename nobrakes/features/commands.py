@@ -47,7 +47,7 @@ def new(
     notes: Notes = None,
 ) -> tuple[Feature, str]:
     """Begin a feature. It has the eight usual acceptance criteria in the words of your project, but those that you
-    leave out, and your own. Its Shaper looks at the code, asks, and makes a plan; nothing is built before your yes.
+    leave out, and your own. Its Shaper reads the code, asks, and makes a plan; no agent builds before you approve.
     """
     wanted = Wanted(title, description, criterion, without, file, notes, only)
     made = controls.begin(app.store, app.paths, app.config, app.git, wanted, by)
@@ -69,7 +69,7 @@ def edit(
     file: Files = None,
     notes: Notes = None,
 ) -> tuple[Feature, str]:
-    """Change what is said of a feature. With --criterion or --without the list of criteria is made anew."""
+    """Change a feature's texts and criteria. With --criterion or --without the list of criteria is replaced."""
     wanted = Wanted(title, description, criterion, without, file, notes, only)
     after = controls.edit(app.store, app.paths, app.config, feature, wanted, by)
     return after, "\n".join([f"feature {after.id} is changed: {one_line(after.title)}", *criteria(after)])
@@ -81,23 +81,20 @@ def criteria(feature: Feature) -> list[str]:
 
 
 def pause(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
-    """Begin no turn of the feature any more; one that runs may end. Another one may be planned meanwhile."""
+    """Start no further turn of the feature; a running one may end. Another feature may be planned meanwhile."""
     found = controls.pause(app.store, app.paths, feature, by)
-    return _moved(found, f"is paused; `nobrakes forge resume {found.id}` goes on")
+    return _moved(found, f"is paused; `nobrakes forge resume {found.id}` continues")
 
 
-Fresh = Annotated[bool, Field("Of an expired one: a new talk, with a summary. It is the usual way.", ("--fresh",))]
-FromBase = Annotated[bool, Field("Of an expired one: give its drafts up, and plan it again.", ("--from-base",))]
-View = Annotated[bool, Field("Of an expired one: start nothing; you only look at it.", ("--view",))]
+Fresh = Annotated[bool, Field("If it expired: a new session with a summary; the default.", ("--fresh",))]
+FromBase = Annotated[bool, Field("If it expired: drop its drafts, and plan it again.", ("--from-base",))]
+View = Annotated[bool, Field("If it expired: start nothing; you only look at it.", ("--view",))]
 
 
 def resume(
     app: "App", by: str, feature: Id, fresh: Fresh = False, from_base: FromBase = False, view: View = False
 ) -> tuple[Feature, str]:
-    """Go on with a feature where it was. One feature is planned at a time.
-
-    Where nobody said a word for long, the talk with its agent has expired: choose how it goes on.
-    """
+    """Resume a feature where it was; one is planned at a time. If its session expired, choose how it continues."""
     found = controls.resume(app.store, app.paths, feature, by, controls.way_of(fresh, from_base, view))
     return _moved(found, "is as it was: nothing is started" if view else f"goes on in {found.stage.value}")
 
@@ -116,7 +113,7 @@ def archive(
     return _moved(found, "is in lists again" if back else "is hidden from lists; nothing is removed")
 
 
-Change = Annotated[str, Field("What should be another way; '-' reads it from stdin.", most=TEXT, reads_stdin=True)]
+Change = Annotated[str, Field("What should change; '-' reads it from stdin.", most=TEXT, reads_stdin=True)]
 Question = Annotated[str, Field("What you want to know; '-' reads it from stdin.", most=TEXT, reads_stdin=True)]
 Step = Annotated[str, Field("The step of the plan that is meant.", ("--step",), "BEAD")]
 

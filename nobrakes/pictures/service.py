@@ -449,9 +449,9 @@ def _focus_node(node: Node, at: tuple[float, float], standing: Standing, is_crit
     )
 
 
-# More than MAX_SHOWN beads are drawn for one epic or search only: without, `epics` is shown, and the view says so. A
-# focus on a graph that is not read whole does not look for circles.
-MAX_LAYOUTS = 5000
+# More than MAX_BEADS are drawn for one epic or search only: without, `epics` is shown, and the view says so. A focus
+# on a graph that is not read whole does not look for circles.
+MAX_BEADS = 5000
 """So many beads are drawn one by one."""
 MAX_CHAIN = 1000
 """So many beads of the critical path are marked."""
@@ -475,7 +475,7 @@ def graph_view(
     match = " ".join(match.split())[:SEARCH]
     if mode == "focus":
         nodes, edges, width, height = focus_drawn(store)
-        cycles = _cycles(Links(store.nodes(), store.dependencies())) if beads <= MAX_LAYOUTS else ()
+        cycles = _cycles(Links(store.nodes(), store.dependencies())) if beads <= MAX_BEADS else ()
         box = (FOCUS_SIZE.width, FOCUS_SIZE.height)
         return GraphView("focus", tuple(nodes), tuple(edges), (), cycles, width, height, box, beads)
     links = Links(store.nodes(), store.dependencies())
@@ -484,7 +484,7 @@ def graph_view(
     cycles = _cycles(links)
     shown = _narrowed(links, epic, match, is_live_only) if mode == "all" else set()
     many = sum(links.nodes[one].type != BeadType.EPIC for one in shown)
-    if mode == "epics" or many > MAX_LAYOUTS:
+    if mode == "epics" or many > MAX_BEADS:
         nodes, edges, width, height = epics_drawn(links, standing, chain)
         box = (EPICS_SIZE.width, EPICS_SIZE.height)
         return GraphView(

@@ -22,7 +22,7 @@ from ..beads.model import CONTENT, MAX_TITLE, Bead, BeadType, DependencyType, St
 from ..errors import BadBead, PlanError
 from ..records import frozen
 from ..snapshot import beads_jsonl as interop
-from ..snapshot.reader import CLOSED_WORDS, OPEN_WORDS, POSTPONED_WORDS, moment
+from ..snapshot.reader import CLOSED_WORDS, HELD_WORDS, OPEN_WORDS, moment
 from ..text.cleaning import clean
 from ..text.times import minutes_of
 
@@ -87,7 +87,7 @@ def status_of(value: Any) -> Any:
         word = value.strip().lower()
         if word in CLOSED_WORDS:
             return "done"
-        return None if word in OPEN_WORDS or word in POSTPONED_WORDS else word
+        return None if word in OPEN_WORDS or word in HELD_WORDS else word
     return value
 
 
@@ -254,7 +254,7 @@ def _node(place: int, found: dict[str, Any], raw: Any) -> PlanNode:
     status, hold, until = take("status", None), take("hold", None), take("defer_until", None)
     if hold is None and until is None and "status" in raw:
         word = str(raw["status"]).strip().lower()
-        hold = word if word in POSTPONED_WORDS else None
+        hold = word if word in HELD_WORDS else None
     node = PlanNode(
         f"beads[{place}]",
         take("id", None),

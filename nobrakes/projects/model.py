@@ -379,7 +379,7 @@ def guard_require(projects: str, path: str, confirmed: str | None) -> None:
 
 # A project's name is the name of its folder, so no name leads out of the folder. Two names that differ in capitals
 # alone are one name for a new project: people and some disks take them for one.
-MAX_NAMES = 64
+MAX_NAME = 64
 """Characters of a name."""
 HINT = "Letters, digits, '-', '_' and '.', beginning with a letter or a digit: for example my-app."
 _RESERVED = frozenset({"con", "prn", "aux", "nul", *(f"{x}{n}" for x in ("com", "lpt") for n in range(1, 10))})
@@ -389,10 +389,10 @@ def mistake(name: str) -> str:
     """What is wrong with the name; empty: nothing."""
     if not name:
         return "a project needs a name"
-    if len(name) > MAX_NAMES:
-        return f"the name of a project has at most {MAX_NAMES} characters"
+    if len(name) > MAX_NAME:
+        return f"the name of a project has at most {MAX_NAME} characters"
     if not name.isascii() or not name[0].isalnum() or not all(c.isalnum() or c in "-_." for c in name):
-        return f"'{name[:MAX_NAMES]}' is no name of a project"
+        return f"'{name[:MAX_NAME]}' is no name of a project"
     if name.endswith((".", ".git", ".lock")) or ".." in name or name.split(".")[0].lower() in _RESERVED:
         return f"'{name}' is no name of a project: git or some system cannot have a folder of this name"
     return ""

@@ -163,7 +163,7 @@ MAX_REVIEW_COMMENTS = 50
 LOG = 6000
 """So many characters of a failed check's log are told, from its end."""
 MAX_COMMENT = 2000
-"""So many characters of one remark are told."""
+"""So many characters of one review comment are told."""
 MAX_SECONDS = 600.0
 """So many seconds are the most between two looks because nothing happens."""
 CALLS_A_MINUTE = 30
@@ -227,7 +227,7 @@ def running(checks: Sequence[HostCheck]) -> list[HostCheck]:
 
 
 def unheard_comments(remarks: Sequence[ReviewComment], pull: PullRequest) -> list[ReviewComment]:
-    """The remarks that no Doer was told of."""
+    """The review comments that no Doer was told of."""
     return [one for one in remarks if one.key not in pull.heard and not one.approves]
 
 
@@ -278,7 +278,7 @@ def log_of_comments(seen: Seen, pull: PullRequest) -> str:
 # we pushed, remarks are those of people who may write. Everything is cleaned and bounded.
 MAX_NEW_EVENTS = 50
 SHOWN = 20
-"""So many remarks are kept to be shown, and so many checks."""
+"""So many review comments are kept to be shown, and so many checks."""
 _TEXT = 2000
 _NAME = 100
 _PLACE = 200

@@ -27,8 +27,8 @@ from ..text.cleaning import count
 # A word that is not in its table is reported by the reader and never guessed.
 CLOSED_WORDS = frozenset({"closed", "done", "completed", "resolved"})
 OPEN_WORDS = frozenset({"open", "in_progress", "hooked", "review", "in_review"})
-POSTPONED_WORDS = frozenset({"blocked", "deferred", "pinned"})
-"""Somebody set these aside by hand: they come in held, with the word as the reason."""
+HELD_WORDS = frozenset({"blocked", "deferred", "pinned"})
+"""A person held these by hand: they come in held, with the word as the reason."""
 TOMBSTONE = "tombstone"
 
 DEPENDENCY_WORDS: Mapping[str, DependencyType] = {
@@ -247,9 +247,9 @@ class Reading:
         bead = lifecycle.live(bead)
         if "issue_type_was" in self.kept:
             return replace(bead, held=f"type {self.kept['issue_type_was']}"[:80])
-        if word in POSTPONED_WORDS and bead.defer_until is None and bead.held is None:
+        if word in HELD_WORDS and bead.defer_until is None and bead.held is None:
             return replace(bead, held=word)
-        if word not in OPEN_WORDS and word not in POSTPONED_WORDS:
+        if word not in OPEN_WORDS and word not in HELD_WORDS:
             self.problem(f"status '{word[:40]}' is not known: it comes in held")
             return replace(bead, held=word)
         return bead

@@ -23,7 +23,7 @@ from ..features.service.views import At
 from ..machine.service import registry
 from ..machine.service.web_state import words
 from ..pictures import draw
-from ..pictures.service import MAX_LAYOUTS, MODES
+from ..pictures.service import MAX_BEADS, MODES
 from ..projects.service import projects as projects_projects
 from ..projects.service import sprints
 from ..records import frozen
@@ -180,7 +180,7 @@ def graph(request: Request) -> Response:
             modes=MODES,
             chosen=asked.get("bead", "")[:MAX_WORDS],
             asked=str(request.url.query),
-            too_many=draw.too_many(view.too_many, MAX_LAYOUTS) if view.too_many else "",
+            too_many=draw.too_many(view.too_many, MAX_BEADS) if view.too_many else "",
             circles=[(draw.circle(one.members, one.cut, one.stuck), one.cut) for one in view.cycles],
             topics=("graph",),
         )

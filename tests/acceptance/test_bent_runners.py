@@ -118,7 +118,7 @@ def roles(project: Scripted) -> list[str]:
     return [line.split()[1] for line in project.flag("one.turns").read_text().splitlines()]
 
 
-def test_a_person_is_asked_of_a_test_writers_hook_and_sent_back_its_tests_are_written_anew(project: Scripted) -> None:
+def test_a_person_is_asked_of_a_test_writers_hook_and_sent_back_its_tests_are_written_again(project: Scripted) -> None:
     project.does("one", f"printf '{HONEST}' >shop/discount.py; commit discount")
     with_conftest(project, HOOK, 1)
     with_conftest(project, "import pytest\\n@pytest.fixture\\ndef rate():\\n    return 10\\n", 2)

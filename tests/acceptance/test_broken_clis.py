@@ -52,7 +52,7 @@ def test_a_broken_cli_asks_once_counts_nothing_and_goes_on_when_it_is_mended(tmp
             assert started <= 4 and db.execute("SELECT sum(failures) FROM beads").fetchone()[0] == 0
         assert asked() == [("broken_environment", "the agent claude does not start")]
         shown = made.nobrakes("status").stdout
-        assert "does not start" in shown and "nobrakes providers open anthropic" in shown
+        assert "anthropic: its agent does not start" in shown and "nobrakes providers open anthropic" in shown
         path.write_text(GOOD)
         made.nobrakes("providers", "open", "anthropic")
         assert child.wait(120) == 0
@@ -216,7 +216,7 @@ def test_an_agent_without_a_version_is_asked_before_it_is_started_again(tmp_path
         program.chmod(0o755)
         good = (tmp_path / "agent.sh").read_text()
         made.configure(json.dumps(["sh", str(tmp_path / "agent.sh")]), json.dumps([str(program)]))
-        says = "is not there"
+        says = "does not exist"
     made.add(*(f"b{n}" for n in range(3)))
     child = made.start("run", "--red-main")
     try:

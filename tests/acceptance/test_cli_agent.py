@@ -151,7 +151,7 @@ def test_an_outcome_that_is_none_is_a_usage_error(door, argv):
 
 
 @pytest.mark.parametrize("verb", [["log", "x"], ["ask", "x"], ["escalate", "x"], ["answer"], ["done"]])
-def test_a_door_that_has_closed_stays_closed(door, verb):
+def test_a_channel_that_has_closed_stays_closed(door, verb):
     door.store(lambda store: store.close_attempt(door.attempt, Kind.DOER_STOPPED, Outcome.FAILED))
     before = door.last_event()
     code, _, err = door.run("agent", *verb)

@@ -383,7 +383,7 @@ def test_with_plain_git_the_base_says_that_an_epic_is_merged(team: Team, how: st
     team.nobrakes("verify")
 
 
-def test_an_epics_branch_follows_its_base_as_its_commits_anew_where_that_is_wanted(team: Team) -> None:
+def test_an_epics_branch_follows_its_base_as_its_commits_again_where_that_is_wanted(team: Team) -> None:
     team.configure('unit = "epic"', 'unit = "epic"\ndiverged = "rebase"')
     small(team)
     team.nobrakes("hold", "two", "-m", "not yet")

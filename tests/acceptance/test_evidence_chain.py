@@ -200,7 +200,7 @@ def test_a_record_that_was_changed_in_its_file_is_found(repository: Repository) 
     assert any("its content is not what its id says" in text for text in repository.wrong())
 
 
-def test_a_chain_that_was_written_anew_is_found(repository: Repository) -> None:
+def test_a_chain_that_was_written_again_is_found(repository: Repository) -> None:
     repository.rewrite(lambda text: text.replace('"cost_usd": 0.0', '"cost_usd": 5.0'))
     assert all("evidence was rewritten or removed" in text for text in repository.wrong())
     assert len(repository.wrong()) == 2

@@ -331,7 +331,7 @@ def test_each_list_is_of_states() -> None:
 
 
 @pytest.mark.parametrize("state", sorted(REBUILDS))
-def test_where_the_database_is_made_anew_doctor_says_so(place: Place, state: str) -> None:
+def test_where_the_database_is_made_again_doctor_says_so(place: Place, state: str) -> None:
     STATES[state](place)
     assert "rebuild" in [one["repair"] for one in place.findings()]
 

@@ -457,7 +457,7 @@ def test_only_so_many_wait_for_people(team: Team) -> None:
     assert len(team.hub.pulls) == 3 and len(team.hub.open_ones()) == 2
 
 
-def test_the_base_moves_and_a_request_that_conflicts_is_built_anew_or_asked_about(team: Team) -> None:
+def test_the_base_moves_and_a_request_that_conflicts_is_built_again_or_asked_about(team: Team) -> None:
     team.does("one", 'echo mine >shared; commit "Mine"')
     team.does("two", 'echo other >shared; commit "Other"')
     team.add("one", "two")

@@ -253,7 +253,7 @@ def test_what_cannot_go_on_waits_for_a_new_yes_which_takes_it_over(tmp_path: Pat
     assert "Sell coffee" in tea.on_main("CLAUDE.md") and "- [ ]" not in tea.on_main("CLAUDE.md")
 
 
-def test_documents_that_conflict_with_what_a_person_wrote_are_made_anew(tmp_path: Path) -> None:
+def test_documents_that_conflict_with_what_a_person_wrote_are_made_again(tmp_path: Path) -> None:
     tea = Tea(tmp_path, more='[review]\napprove = "always"\n')
     tea.yes(1)
     tea.nobrakes("run", expect=NEEDS_PERSON)
@@ -271,7 +271,7 @@ def test_documents_that_conflict_with_what_a_person_wrote_are_made_anew(tmp_path
     assert "**Status:** executing" in tea.on_main("task.md") and "sprint-1" in [one["bead"] for one in tea.open()]
 
 
-def test_a_sprint_whose_bead_was_cancelled_is_built_anew_by_a_new_yes(tmp_path: Path) -> None:
+def test_a_sprint_whose_bead_was_cancelled_is_built_again_by_a_new_yes(tmp_path: Path) -> None:
     tea = Tea(tmp_path)
     tea.does("sprint-1", 'nobrakes agent ask "Which menu?"; echo "NOBRAKES: BLOCKED"')
     tea.does("sprint-1-2", tea.work_of(1))

@@ -133,7 +133,7 @@ def test_a_hostile_page_on_another_port_does_nothing_and_reads_nothing(chromium,
     person.close()
 
 
-def test_a_name_that_is_bound_anew_to_this_machine_is_not_answered(chromium, served, evil, done) -> None:
+def test_a_name_that_is_bound_again_to_this_machine_is_not_answered(chromium, served, evil, done) -> None:
     browser = chromium.browser_type.launch(
         executable_path=CHROMIUM,
         args=["--no-sandbox", "--host-resolver-rules=MAP evil.example 127.0.0.1"],

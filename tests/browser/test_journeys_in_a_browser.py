@@ -104,7 +104,7 @@ class Play:
 
     def plans(self) -> None:
         self.goes("plan")
-        self.sees("Nothing waits for your yes")
+        self.sees("Nothing waits for your approval")
         self.unfolds("File a plan as drafts").get_by_role("textbox").fill(PLAN)
         self.presses("File it")
         self.sees("3 new beads.*A discount on the total")
@@ -113,7 +113,7 @@ class Play:
             self.sees("Vouchers that lower the total")
         assert self.shop.ask("list", "--status", "draft")
         self.presses("Approve all of this")
-        self.sees("Nothing waits for your yes")
+        self.sees("Nothing waits for your approval")
         self.presses("Start", ".bar")
         self.sees("Running", "#bar-state")
 

@@ -83,7 +83,7 @@ def test_whoever_prunes_all_the_time_holds_nothing_up(tmp_path: Path, act: Act) 
 @pytest.mark.slow
 @pytest.mark.parametrize("merge", ["squash", "rebase"])
 @pytest.mark.parametrize("names", [("candidate",), ("candidate", "incoming", "start")], ids=["candidate", "head"])
-def test_what_vanishes_at_any_moment_is_built_anew(tmp_path: Path, names: tuple[str, ...], merge: str) -> None:
+def test_what_vanishes_at_any_moment_is_built_again(tmp_path: Path, names: tuple[str, ...], merge: str) -> None:
     plain = reviewed(tmp_path / "plain", prune, (), merge=merge)
     for moment in random.Random(1).sample(range(1, plain.dice.moment + 1), 2):
         world = reviewed(tmp_path / str(moment), without(*names), {moment}, merge=merge)

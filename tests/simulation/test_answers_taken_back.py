@@ -14,7 +14,7 @@ SEEDS = (5, 2, 1, 7, 3, 4, 6, 8)
 """The first is one that brings it about, so that the everyday gates need no other."""
 
 
-def test_whoever_was_about_to_begin_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_was_about_to_begin_begins_again(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any(whether_some_began_anew(seed, monkeypatch) for seed in SEEDS)
 
 

@@ -28,8 +28,8 @@ BLOCKED = "NOBRAKES: BLOCKED\n"
 
 
 @dataclass(frozen=True, slots=True)
-class AgentSpec:
-    """Where one agent sits: its environment and the world it can reach."""
+class AgentWorld:
+    """One agent's environment, and the world that it can reach."""
 
     env: Mapping[str, str]
     clones: Clones
@@ -74,180 +74,182 @@ class AgentSpec:
 # --- good work -----------------------------------------------------------------------------------
 
 
-def writes_tests(agent_spec: AgentSpec) -> Script:
+def writes_tests(agent_world: AgentWorld) -> Script:
     """One test that fails until the Doer has done its work, and sometimes one about another bead's file."""
-    yield agent_spec.rng.uniform(5, 60)
-    lines = [f"{code_path(agent_spec.bead)} is v{agent_spec.rng.randrange(4)}"]
-    others = sorted(p for p in agent_spec.tree() if p.startswith("src/") and p not in ("src/base.py", "src/shared.py"))
-    if others and agent_spec.rng.random() < 0.3:
-        other = agent_spec.rng.choice(others)
-        value = f"v{agent_spec.rng.randrange(4)}"
-        if other != code_path(agent_spec.bead) and agent_spec.tree()[other] != value:
+    yield agent_world.rng.uniform(5, 60)
+    lines = [f"{code_path(agent_world.bead)} is v{agent_world.rng.randrange(4)}"]
+    others = sorted(p for p in agent_world.tree() if p.startswith("src/") and p not in ("src/base.py", "src/shared.py"))
+    if others and agent_world.rng.random() < 0.3:
+        other = agent_world.rng.choice(others)
+        value = f"v{agent_world.rng.randrange(4)}"
+        if other != code_path(agent_world.bead) and agent_world.tree()[other] != value:
             lines.append(f"{other} is not {value}")
-    if agent_spec.rng.random() < 0.2:
-        lines.append(f"src/shared.py is not v{agent_spec.rng.randrange(4)}")
-    agent_spec.save(test="\n".join(lines))
-    agent_spec.commit("tests")
-    yield agent_spec.rng.uniform(1, 20)
+    if agent_world.rng.random() < 0.2:
+        lines.append(f"src/shared.py is not v{agent_world.rng.randrange(4)}")
+    agent_world.save(test="\n".join(lines))
+    agent_world.commit("tests")
+    yield agent_world.rng.uniform(1, 20)
     return 0, DONE
 
 
-def does_the_work(agent_spec: AgentSpec) -> Script:
+def does_the_work(agent_world: AgentWorld) -> Script:
     """What the tests want, in one or two commits; sometimes the shared file is changed too."""
-    yield agent_spec.rng.uniform(10, 90)
+    yield agent_world.rng.uniform(10, 90)
     if (
-        agent_spec.lacks_a_plan()
-        and agent_spec.rng.random() < 0.9
-        and agent_spec.ask(EscalationType.PLAN_REVIEW, "this, then that")
+        agent_world.lacks_a_plan()
+        and agent_world.rng.random() < 0.9
+        and agent_world.ask(EscalationType.PLAN_REVIEW, "this, then that")
     ):
         return 0, BLOCKED
-    if agent_spec.rng.random() < 0.3:
-        agent_spec.save(code="draft")
-        agent_spec.commit("first try")
-        yield agent_spec.rng.uniform(10, 60)
-    path = code_path(agent_spec.bead)
-    want = wanted(agent_spec.tree(), path)
+    if agent_world.rng.random() < 0.3:
+        agent_world.save(code="draft")
+        agent_world.commit("first try")
+        yield agent_world.rng.uniform(10, 60)
+    path = code_path(agent_world.bead)
+    want = wanted(agent_world.tree(), path)
     if want is None:
-        want = next((v for v in ("v0", "v1", "v2", "v3") if v not in forbidden(agent_spec.tree(), path)), "v9")
-    agent_spec.save(code=want)
-    if agent_spec.rng.random() < agent_spec.rates.conflict:
-        banned = forbidden(agent_spec.tree(), "src/shared.py")
-        agent_spec.save(shared=next(v for v in ("v0", "v1", "v2", "v3", f"by {agent_spec.bead}") if v not in banned))
-    if agent_spec.rates.filters and agent_spec.rng.random() < agent_spec.rates.filters:
-        agent_spec.clones.edit(agent_spec.bead, {SECRET: f"the secret of {agent_spec.bead}"})
-    agent_spec.commit("work")
-    yield agent_spec.rng.uniform(1, 20)
+        want = next((v for v in ("v0", "v1", "v2", "v3") if v not in forbidden(agent_world.tree(), path)), "v9")
+    agent_world.save(code=want)
+    if agent_world.rng.random() < agent_world.rates.conflict:
+        banned = forbidden(agent_world.tree(), "src/shared.py")
+        agent_world.save(shared=next(v for v in ("v0", "v1", "v2", "v3", f"by {agent_world.bead}") if v not in banned))
+    if agent_world.rates.filters and agent_world.rng.random() < agent_world.rates.filters:
+        agent_world.clones.edit(agent_world.bead, {SECRET: f"the secret of {agent_world.bead}"})
+    agent_world.commit("work")
+    yield agent_world.rng.uniform(1, 20)
     return 0, DONE
 
 
 # --- bad work ------------------------------------------------------------------------------------
 
 
-def gives_up(agent_spec: AgentSpec) -> Script:
+def gives_up(agent_world: AgentWorld) -> Script:
     """Says so, and leaves half of it uncommitted."""
-    yield agent_spec.rng.uniform(5, 60)
-    agent_spec.save(code="half")
+    yield agent_world.rng.uniform(5, 60)
+    agent_world.save(code="half")
     yield 5.0
-    return agent_spec.rng.choice([0, 1]), agent_spec.rng.choice(["NOBRAKES: FAILED\n", "NOBRAKES: CONTEXT_EXHAUSTED\n"])
+    return agent_world.rng.choice([0, 1]), agent_world.rng.choice(
+        ["NOBRAKES: FAILED\n", "NOBRAKES: CONTEXT_EXHAUSTED\n"]
+    )
 
 
-def crashes(agent_spec: AgentSpec) -> Script:
+def crashes(agent_world: AgentWorld) -> Script:
     """Dies with an exit code, after a commit that is not finished."""
-    yield agent_spec.rng.uniform(5, 60)
-    agent_spec.save(code="broken LINT")
-    agent_spec.commit("wip")
-    return agent_spec.rng.choice([1, 2, 137]), "Traceback\n"
+    yield agent_world.rng.uniform(5, 60)
+    agent_world.save(code="broken LINT")
+    agent_world.commit("wip")
+    return agent_world.rng.choice([1, 2, 137]), "Traceback\n"
 
 
-def hangs(agent_spec: AgentSpec) -> Script:
+def hangs(agent_world: AgentWorld) -> Script:
     """Falls silent."""
-    yield agent_spec.rng.uniform(5, 60)
+    yield agent_world.rng.uniform(5, 60)
     yield None
     return 0, ""
 
 
-def does_nothing(agent_spec: AgentSpec) -> Script:
+def does_nothing(agent_world: AgentWorld) -> Script:
     """Says that it is done, without a commit."""
-    yield agent_spec.rng.uniform(1, 30)
+    yield agent_world.rng.uniform(1, 30)
     return 0, DONE
 
 
-def breaks_the_boundary(agent_spec: AgentSpec) -> Script:
+def breaks_the_boundary(agent_world: AgentWorld) -> Script:
     """Changes what its role may not: tests, code, a gate or nobrakes' own folder."""
-    yield agent_spec.rng.uniform(5, 60)
-    doer = agent_spec.env["NOBRAKES_ROLE"] == Role.DOER.value
-    other = test_path("base") if doer else code_path(agent_spec.bead)
-    path = agent_spec.rng.choice([other, "Makefile", ".nobrakes/config.toml"])
-    changes: dict[str, str | None] = {path: agent_spec.rng.choice(["src/base.py is ok", None])}
+    yield agent_world.rng.uniform(5, 60)
+    doer = agent_world.env["NOBRAKES_ROLE"] == Role.DOER.value
+    other = test_path("base") if doer else code_path(agent_world.bead)
+    path = agent_world.rng.choice([other, "Makefile", ".nobrakes/config.toml"])
+    changes: dict[str, str | None] = {path: agent_world.rng.choice(["src/base.py is ok", None])}
     if doer:
-        changes[code_path(agent_spec.bead)] = wanted(agent_spec.tree(), code_path(agent_spec.bead)) or "v0"
-        changes[test_path(agent_spec.bead)] = (
-            None if agent_spec.rng.random() < 0.5 else agent_spec.tree().get(test_path(agent_spec.bead))
+        changes[code_path(agent_world.bead)] = wanted(agent_world.tree(), code_path(agent_world.bead)) or "v0"
+        changes[test_path(agent_world.bead)] = (
+            None if agent_world.rng.random() < 0.5 else agent_world.tree().get(test_path(agent_world.bead))
         )
     else:
-        changes[test_path(agent_spec.bead)] = f"{code_path(agent_spec.bead)} is v1"
-    if path not in agent_spec.tree() and changes[path] is None:
+        changes[test_path(agent_world.bead)] = f"{code_path(agent_world.bead)} is v1"
+    if path not in agent_world.tree() and changes[path] is None:
         changes[path] = "mine now"
-    agent_spec.clones.edit(agent_spec.bead, changes)
-    agent_spec.commit("more than asked")
+    agent_world.clones.edit(agent_world.bead, changes)
+    agent_world.commit("more than asked")
     yield 1.0
     return 0, DONE
 
 
-def rewrites_its_branch(agent_spec: AgentSpec) -> Script:
+def rewrites_its_branch(agent_world: AgentWorld) -> Script:
     """Throws the history of its branch away."""
-    yield agent_spec.rng.uniform(5, 60)
-    agent_spec.save(code=wanted(agent_spec.tree(), code_path(agent_spec.bead)) or "v1")
-    agent_spec.clones.rewrite(agent_spec.bead, agent_spec.clock.now())
+    yield agent_world.rng.uniform(5, 60)
+    agent_world.save(code=wanted(agent_world.tree(), code_path(agent_world.bead)) or "v1")
+    agent_world.clones.rewrite(agent_world.bead, agent_world.clock.now())
     yield 1.0
     return 0, DONE
 
 
-def asks(agent_spec: AgentSpec) -> Script:
+def asks(agent_world: AgentWorld) -> Script:
     """Asks a person and stops."""
-    yield agent_spec.rng.uniform(5, 60)
-    agent_spec.ask(EscalationType.QUESTION, f"what is {agent_spec.rng.choice(['this', 'that'])}?")
+    yield agent_world.rng.uniform(5, 60)
+    agent_world.ask(EscalationType.QUESTION, f"what is {agent_world.rng.choice(['this', 'that'])}?")
     yield 1.0
     return 0, BLOCKED
 
 
-def says_two_things(agent_spec: AgentSpec) -> Script:
+def says_two_things(agent_world: AgentWorld) -> Script:
     """Contradicts itself."""
-    yield agent_spec.rng.uniform(5, 60)
+    yield agent_world.rng.uniform(5, 60)
     return 0, DONE + "NOBRAKES: FAILED\n"
 
 
-def writes_bad_code(agent_spec: AgentSpec) -> Script:
+def writes_bad_code(agent_world: AgentWorld) -> Script:
     """Code that no test or linter accepts."""
-    yield agent_spec.rng.uniform(5, 60)
-    agent_spec.save(code=agent_spec.rng.choice(["wrong", "LINT"]))
-    agent_spec.commit("work")
+    yield agent_world.rng.uniform(5, 60)
+    agent_world.save(code=agent_world.rng.choice(["wrong", "LINT"]))
+    agent_world.commit("work")
     yield 1.0
     return 0, DONE
 
 
-def writes_tests_that_pass(agent_spec: AgentSpec) -> Script:
+def writes_tests_that_pass(agent_world: AgentWorld) -> Script:
     """Tests that prove nothing."""
-    yield agent_spec.rng.uniform(5, 60)
-    agent_spec.save(test="src/base.py is ok")
-    agent_spec.commit("tests")
+    yield agent_world.rng.uniform(5, 60)
+    agent_world.save(test="src/base.py is ok")
+    agent_world.commit("tests")
     yield 1.0
     return 0, DONE
 
 
-def writes_tests_that_do_not_parse(agent_spec: AgentSpec) -> Script:
+def writes_tests_that_do_not_parse(agent_world: AgentWorld) -> Script:
     """Tests that fail for the wrong reason."""
-    yield agent_spec.rng.uniform(5, 60)
-    agent_spec.save(test="what?")
-    agent_spec.commit("tests")
+    yield agent_world.rng.uniform(5, 60)
+    agent_world.save(test="what?")
+    agent_world.commit("tests")
     yield 1.0
     return 0, DONE
 
 
-def suggests(agent_spec: AgentSpec) -> Script:
+def suggests(agent_world: AgentWorld) -> Script:
     """Does the work, and tells people of more work that it saw."""
-    agent_spec.ask(EscalationType.DOER_SUGGESTION, f"more of {agent_spec.bead}")
-    role = agent_spec.env["NOBRAKES_ROLE"]
-    return (yield from (does_the_work(agent_spec) if role == Role.DOER.value else writes_tests(agent_spec)))
+    agent_world.ask(EscalationType.DOER_SUGGESTION, f"more of {agent_world.bead}")
+    role = agent_world.env["NOBRAKES_ROLE"]
+    return (yield from (does_the_work(agent_world) if role == Role.DOER.value else writes_tests(agent_world)))
 
 
 _BOTH = (gives_up, crashes, hangs, does_nothing, breaks_the_boundary, rewrites_its_branch, asks, says_two_things)
-BAD: Mapping[str, tuple[Callable[[AgentSpec], Script], ...]] = {
+BAD: Mapping[str, tuple[Callable[[AgentWorld], Script], ...]] = {
     Role.TEST_WRITER.value: (*_BOTH, writes_tests_that_pass, writes_tests_that_do_not_parse),
     Role.DOER.value: (*_BOTH, writes_bad_code, writes_bad_code),
 }
-GOOD: Mapping[str, Callable[[AgentSpec], Script]] = {
+GOOD: Mapping[str, Callable[[AgentWorld], Script]] = {
     Role.TEST_WRITER.value: writes_tests,
     Role.DOER.value: does_the_work,
 }
 
 
-def agent(agent_spec: AgentSpec) -> Script:
-    """An agent of the spec's role, drawn from the seed."""
-    role = agent_spec.env["NOBRAKES_ROLE"]
-    if agent_spec.rng.random() < agent_spec.rates.fail:
-        return agent_spec.rng.choice(BAD[role])(agent_spec)
-    return suggests(agent_spec) if agent_spec.rng.random() < 0.05 else GOOD[role](agent_spec)
+def agent(agent_world: AgentWorld) -> Script:
+    """An agent of the role, drawn from the seed."""
+    role = agent_world.env["NOBRAKES_ROLE"]
+    if agent_world.rng.random() < agent_world.rates.fail:
+        return agent_world.rng.choice(BAD[role])(agent_world)
+    return suggests(agent_world) if agent_world.rng.random() < 0.05 else GOOD[role](agent_world)
 
 
 def ends_at_once() -> Script:

@@ -45,8 +45,8 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class AgentSpec:
-    """Where one turn of a feature's agent sits."""
+class FeatureTurn:
+    """What one turn of a feature's agent works with."""
 
     feature: Feature
     domain: str
@@ -95,8 +95,8 @@ class FeatureAgents:
         dice = random.Random(f"{self.seed} turn {turn.id}")
         if dice.random() < self.fail:
             return dice.choice((_crashes, _hangs, _says_nothing, _is_full))(dice)
-        spec = AgentSpec(*served, session, turn, token, dice)
-        return self._reviews(spec) if spec.domain else self._shapes(spec)
+        own = FeatureTurn(*served, session, turn, token, dice)
+        return self._reviews(own) if own.domain else self._shapes(own)
 
     def sort(self, feature: str) -> str:
         """Of which sort the feature's Shaper is."""
@@ -105,21 +105,21 @@ class FeatureAgents:
 
     # --- Shapers ---------------------------------------------------------------------------------
 
-    def _shapes(self, spec: AgentSpec) -> Script:
-        yield spec.dice.uniform(5, 60)
-        sort = self.sort(spec.feature.id)
-        deeds = self._deeds(sort, spec)
+    def _shapes(self, own: FeatureTurn) -> Script:
+        yield own.dice.uniform(5, 60)
+        sort = self.sort(own.feature.id)
+        deeds = self._deeds(sort, own)
         if sort == WORDS:
-            return 0, self._by_words(spec, deeds)
+            return 0, self._by_words(own, deeds)
         blocked = False
         for deed in deeds:
             blocked |= deed == "ask"
-            self._does(spec, deed)
-            yield spec.dice.uniform(1, 20)
+            self._does(own, deed)
+            yield own.dice.uniform(1, 20)
         return 0, f"I did what I could: {', '.join(deeds) or 'nothing'}.\n{BLOCKED if blocked else DONE}"
 
-    def _deeds(self, sort: str, spec: AgentSpec) -> list[str]:
-        dice, planned = spec.dice, bool(nodes_of(self.store, spec.feature.id))
+    def _deeds(self, sort: str, own: FeatureTurn) -> list[str]:
+        dice, planned = own.dice, bool(nodes_of(self.store, own.feature.id))
         if sort == ASKS:
             return ["ask"]
         drawn = dice.random()
@@ -133,56 +133,56 @@ class FeatureAgents:
             return ["propose", "ask"]
         return [] if drawn < 0.15 else ["ready"] if drawn < 0.5 else ["propose", "ready"]
 
-    def _does(self, spec: AgentSpec, deed: str) -> None:
-        deeds: Mapping[str, Callable[[AgentSpec], object]] = {
+    def _does(self, own: FeatureTurn, deed: str) -> None:
+        deeds: Mapping[str, Callable[[FeatureTurn], object]] = {
             "ask": self._asks,
-            "propose": lambda spec: self._proposes(spec, _plan(spec)),
-            "ready": lambda spec: shaping.plan_ready(self.store, spec.session.id, self._turn(spec)),
-            "circle": lambda spec: self._proposes(spec, _circle(spec)),
-            "empty": lambda spec: self._proposes(spec, '{"beads": []}'),
-            "elsewhere": lambda spec: self._proposes(spec, self._elsewhere(spec)),
-            "broken": lambda spec: self._proposes(spec, "beads: ["),
+            "propose": lambda own: self._proposes(own, _plan(own)),
+            "ready": lambda own: shaping.plan_ready(self.store, own.session.id, self._turn(own)),
+            "circle": lambda own: self._proposes(own, _circle(own)),
+            "empty": lambda own: self._proposes(own, '{"beads": []}'),
+            "elsewhere": lambda own: self._proposes(own, self._elsewhere(own)),
+            "broken": lambda own: self._proposes(own, "beads: ["),
         }
         try:
-            deeds[deed](spec)
+            deeds[deed](own)
         except NobrakesError:
             return  # the agent reads why, and ends its turn
         if deed in ("empty", "elsewhere", "broken"):  # a circle may lead through what is closed, and is none then
-            self.wrong.append(f"the Shaper of {spec.feature.id} proposed what is {deed}, and it was taken")
+            self.wrong.append(f"the Shaper of {own.feature.id} proposed what is {deed}, and it was taken")
 
-    def _turn(self, spec: AgentSpec) -> Turn:
+    def _turn(self, own: FeatureTurn) -> Turn:
         """The turn, while it is open; Stale."""
-        return self.store.turn_of_token(spec.token)[0]
+        return self.store.turn_of_token(own.token)[0]
 
-    def _asks(self, spec: AgentSpec) -> None:
-        for _ in range(spec.dice.choice((1, 1, 2))):
-            form = forms.as_values(drawn(spec.dice))
-            new = NewEscalation(EscalationType.QUESTION, self._title(), session=spec.session.id, form=form)
+    def _asks(self, own: FeatureTurn) -> None:
+        for _ in range(own.dice.choice((1, 1, 2))):
+            form = forms.as_values(drawn(own.dice))
+            new = NewEscalation(EscalationType.QUESTION, self._title(), session=own.session.id, form=form)
             with self.store.write():
-                turn = self._turn(spec)
-                self.store.escalate(new, None, None, f"Session {spec.session.id}")
+                turn = self._turn(own)
+                self.store.escalate(new, None, None, f"Session {own.session.id}")
                 self.store.did(turn.id, "asked")
 
     def _title(self) -> str:
         return f"which way q{next(self._numbers)}. of all?"
 
-    def _proposes(self, spec: AgentSpec, plan: str) -> None:
-        shaping.propose(self.store, spec.session.id, plan, self._turn(spec))
+    def _proposes(self, own: FeatureTurn, plan: str) -> None:
+        shaping.propose(self.store, own.session.id, plan, self._turn(own))
 
-    def _elsewhere(self, spec: AgentSpec) -> str:
+    def _elsewhere(self, own: FeatureTurn) -> str:
         """A plan that reaches into another feature, or moves the feature itself."""
-        others = [one.id for one in self.store.features(going=False) if one.id != spec.feature.id]
+        others = [one.id for one in self.store.features(going=False) if one.id != own.feature.id]
         if not others:
-            return _text([{"id": spec.feature.id, "title": "mine"}])
-        other = spec.dice.choice(others)
+            return _text([{"id": own.feature.id, "title": "mine"}])
+        other = own.dice.choice(others)
         inside = under(self.store, other)
-        if inside and spec.dice.random() < 0.5:
-            return _text([{"id": f"{spec.feature.id}-z", "title": "z"}, {"id": inside[0], "epic": spec.feature.id}])
-        return _text([{"id": f"{spec.feature.id}-z", "title": "z", "epic": other}])
+        if inside and own.dice.random() < 0.5:
+            return _text([{"id": f"{own.feature.id}-z", "title": "z"}, {"id": inside[0], "epic": own.feature.id}])
+        return _text([{"id": f"{own.feature.id}-z", "title": "z", "epic": other}])
 
-    def _by_words(self, spec: AgentSpec, deeds: Iterable[str]) -> str:
+    def _by_words(self, own: FeatureTurn, deeds: Iterable[str]) -> str:
         """The same as text markers; now and then one in another one, or one without an end."""
-        parts, asked, dice = [], [], spec.dice
+        parts, asked, dice = [], [], own.dice
         for deed in deeds:
             if deed == "ask":
                 asked.append(self._title())
@@ -190,71 +190,71 @@ class FeatureAgents:
                 end = "" if dice.random() < 0.2 else "\n[/DECISION_NEEDED]"
                 parts.append(f'[DECISION_NEEDED priority="{dice.randint(1, 3)}"]\n{asked[-1]}\n{options}{end}')
             elif deed == "propose":
-                parts += [_step(spec, place) for place in range(1, dice.randint(2, 4))]
+                parts += [_step(own, place) for place in range(1, dice.randint(2, 4))]
             elif deed == "ready":
                 parts.append("[PLAN_READY]")
-        self.by_words[spec.turn.id] = tuple(asked)
+        self.by_words[own.turn.id] = tuple(asked)
         if dice.random() < 0.2:
             parts = ["[CHECKPOINT]", *parts, "[/CHECKPOINT]"]
         return "\n".join([*parts, DONE])
 
     # --- reviewers -------------------------------------------------------------------------------
 
-    def _reviews(self, spec: AgentSpec) -> Script:
-        dice = spec.dice
+    def _reviews(self, own: FeatureTurn) -> Script:
+        dice = own.dice
         if dice.random() < 0.08:
             yield dice.uniform(400, 900)  # longer than a reviewer may take
         yield dice.uniform(5, 80)
-        finds = self.stubborn or dice.random() < (0.5 if spec.feature.round < 3 else 0.2)
+        finds = self.stubborn or dice.random() < (0.5 if own.feature.round < 3 else 0.2)
         for _ in range(dice.choice((1, 1, 2)) if finds else 0):
             try:
-                self._finds(spec)
+                self._finds(own)
             except NobrakesError:
                 break
         if dice.random() < 0.1:
-            self._oversteps(spec)
+            self._oversteps(own)
         yield dice.uniform(1, 10)
         return 0, f"I looked.\n{DONE}"
 
-    def _finds(self, spec: AgentSpec) -> None:
-        dice, beads = spec.dice, self.store.plan_versions(spec.feature.id)[-1].beads
+    def _finds(self, own: FeatureTurn) -> None:
+        dice, beads = own.dice, self.store.plan_versions(own.feature.id)[-1].beads
         bead = str(dice.choice(beads)["id"]) if beads and dice.random() < 0.5 else ""
         issue = f"issue i{next(self._numbers)}. is there"
         options = dice.sample(OPTIONS, dice.randint(0, 3))
-        where = (self.store, spec.session.id, issue, "it breaks", options)
-        shaping.find(*where, dice.choice(CATEGORIES), dice.randint(1, 3), bead, self._turn(spec))
+        where = (self.store, own.session.id, issue, "it breaks", options)
+        shaping.find(*where, dice.choice(CATEGORIES), dice.randint(1, 3), bead, self._turn(own))
 
-    def _oversteps(self, spec: AgentSpec) -> None:
+    def _oversteps(self, own: FeatureTurn) -> None:
         """A reviewer that plans."""
         try:
-            self._proposes(spec, _plan(spec))
+            self._proposes(own, _plan(own))
         except NobrakesError:
             return
-        self.wrong.append(f"a reviewer of {spec.feature.id} changed the plan")
+        self.wrong.append(f"a reviewer of {own.feature.id} changed the plan")
 
 
 def _text(beads: list[dict[str, Any]]) -> str:
     return json.dumps({"beads": beads})
 
 
-def _plan(spec: AgentSpec) -> str:
+def _plan(own: FeatureTurn) -> str:
     """One to three beads, each of which may wait for those before it; the same ones again in each turn."""
-    dice, beads = spec.dice, list[dict[str, Any]]()
+    dice, beads = own.dice, list[dict[str, Any]]()
     for letter in dice.sample("abcd", dice.randint(1, 3)):
-        node: dict[str, Any] = {"id": f"{spec.feature.id}-{letter}", "title": f"Part {letter}"}
+        node: dict[str, Any] = {"id": f"{own.feature.id}-{letter}", "title": f"Part {letter}"}
         node |= {"description": f"v{dice.randrange(9)}", "touches": [dice.choice(TOUCHES)]}
         node["needs"] = [one["id"] for one in beads if dice.random() < 0.4]
         beads.append(node)
     return _text(beads)
 
 
-def _circle(spec: AgentSpec) -> str:
-    one, other = (f"{spec.feature.id}-{letter}" for letter in spec.dice.sample("abcd", 2))
+def _circle(own: FeatureTurn) -> str:
+    one, other = (f"{own.feature.id}-{letter}" for letter in own.dice.sample("abcd", 2))
     return _text([{"id": one, "title": "one", "needs": [other]}, {"id": other, "title": "other", "needs": [one]}])
 
 
-def _step(spec: AgentSpec, place: int) -> str:
-    return f'[PLAN_STEP id="{place}" parent="null"]\nStep {place}\nas v{spec.dice.randrange(9)}\n[/PLAN_STEP]'
+def _step(own: FeatureTurn, place: int) -> str:
+    return f'[PLAN_STEP id="{place}" parent="null"]\nStep {place}\nas v{own.dice.randrange(9)}\n[/PLAN_STEP]'
 
 
 def _crashes(dice: random.Random) -> Script:

@@ -15,7 +15,7 @@ from nobrakes.decisions.service import desk
 from nobrakes.errors import NobrakesError, UsageError
 from nobrakes.store import Store
 
-from .agents import BLOCKED, AgentSpec, Script
+from .agents import BLOCKED, AgentWorld, Script
 from .answering import words_for
 from .asking import drawn
 from .scene import Scene
@@ -43,35 +43,35 @@ class Questions:
 
     # --- agents ----------------------------------------------------------------------------------
 
-    def first(self, agent_spec: AgentSpec, work: Script) -> Script:
+    def first(self, agent_world: AgentWorld, work: Script) -> Script:
         """The agent's work; some ask before, wait a while for the answer, and stop without one."""
-        number = agent_spec.env["NOBRAKES_ATTEMPT"]
-        dice = random.Random(f"{self.seed} {agent_spec.bead} {number} asks")
+        number = agent_world.env["NOBRAKES_ATTEMPT"]
+        dice = random.Random(f"{self.seed} {agent_world.bead} {number} asks")
         if dice.random() > 0.4:
             return (yield from work)
         yield dice.uniform(5, 30)
-        asked = self._ask(agent_spec, f"which way for {agent_spec.bead} in attempt {number}?", dice)
+        asked = self._ask(agent_world, f"which way for {agent_world.bead} in attempt {number}?", dice)
         if asked is None:
             return (yield from work)
         for _ in range(dice.randrange(6)):
             yield dice.uniform(5, 60)
-            if self._reads(agent_spec, asked):
+            if self._reads(agent_world, asked):
                 return (yield from work)
         return 0, BLOCKED
 
-    def _ask(self, agent_spec: AgentSpec, title: str, dice: random.Random) -> int | None:
+    def _ask(self, agent_world: AgentWorld, title: str, dice: random.Random) -> int | None:
         new = NewEscalation(EscalationType.QUESTION, title, form=forms.as_values(drawn(dice, recommends=0.5)))
         try:
-            attempt = self.store.attempt_of_token(agent_spec.env["NOBRAKES_TOKEN"])
+            attempt = self.store.attempt_of_token(agent_world.env["NOBRAKES_TOKEN"])
             return self.store.escalate(new, attempt.bead, attempt.id, attempt.name).id
         except NobrakesError:
             return None
 
-    def _reads(self, agent_spec: AgentSpec, number: int) -> bool:
+    def _reads(self, agent_world: AgentWorld, number: int) -> bool:
         """Whether the agent has its answer, and acts by it from now on."""
         found = self.store.escalation(number)
         try:
-            attempt = self.store.attempt_of_token(agent_spec.env["NOBRAKES_TOKEN"])
+            attempt = self.store.attempt_of_token(agent_world.env["NOBRAKES_TOKEN"])
         except NobrakesError:
             return False
         if not found.answer or not self.store.act_by({number: found.answer}, attempt.name, attempt.id):

@@ -26,7 +26,7 @@ from nobrakes.sandbox.machine import steady
 from nobrakes.store import Store, open_memory
 
 from . import by_epics, fake_remote, invariants, requested, settled
-from .agents import AgentSpec, Script, agent, check, ends_at_once
+from .agents import AgentWorld, Script, agent, check, ends_at_once
 from .at_the_host import AtTheHost
 from .clock import FakeClock
 from .collecting import Collecting
@@ -174,10 +174,10 @@ class World:
             if SESSION in command.env:
                 self.scene.talking.hears(session, command)
                 return served(command.env[PROVIDER], self.providers, self._talks(session, command), self.rng)
-            agent_spec = AgentSpec(command.env, self.git.clones, self.store, self.clock, self.rng, self.rates)
-            work = agent(agent_spec)
+            agent_world = AgentWorld(command.env, self.git.clones, self.store, self.clock, self.rng, self.rates)
+            work = agent(agent_world)
             if self.questions is not None:
-                work = self.questions.first(agent_spec, work)
+                work = self.questions.first(agent_world, work)
             return served(command.env[PROVIDER], self.providers, work, self.rng)
         return check(step.argv[-1], command.cwd, self.git.clones, self.rng, self.rates)
 

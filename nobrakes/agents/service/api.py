@@ -200,8 +200,8 @@ OPERATIONS: "tuple[Operation, ...]" = (
         _progress,
         (
             _TEXT,
-            Parameter("step", "The step that you have finished, with its commit made.", int),
-            Parameter("of", "How many steps there are.", int, least=1),
+            Parameter("step", "The step that you finished and committed, from 0 on.", int),
+            Parameter("of", "How many steps there are, from 1 on.", int, least=1),
             Parameter("percent", "How much of your bead is done, from 0 to 100.", int, most=100),
             Parameter("work_type", "What you are at.", choices=WORK_TYPES),
         ),
@@ -223,8 +223,8 @@ OPERATIONS: "tuple[Operation, ...]" = (
     ),
     Operation(
         "blocked",
-        "Say that nothing of your bead goes on without the person. Commit first: your session ends with it, the bead "
-        "waits, and the answer goes to this session.",
+        "Say that you cannot continue without the person, who is asked first of all. Commit first: your session ends "
+        "with it, the bead waits, and the answer goes to this session.",
         _blocked,
         (
             Parameter("what", "What stops you, in one line.", required=True),
@@ -262,7 +262,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
             Parameter("detail", "More about it.", default=""),
             Parameter(
                 "severity",
-                "How much it matters now; urgent passes quiet hours.",
+                "Urgent passes quiet hours. How much it matters now.",
                 default="info",
                 choices=client.SEVERITIES,
             ),
@@ -281,7 +281,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
     Operation(
         "propose",
         "Propose the beads of your feature's plan, as a plan file has them: they become drafts under its epic. What a "
-        "plan names again is changed; what it wants of a live bead waits for a person's yes.",
+        "plan names again is changed; a change of a live bead waits for a person's approval. Only a Shaper may.",
         _forging("forging_propose"),
         (Parameter("plan", "The plan as YAML or JSON: {beads: [{id, title, …}]}.", required=True),),
     ),
@@ -294,7 +294,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
     ),
     Operation(
         "review",
-        "Give your review of the work that you read: all findings at once, none where all is well.",
+        "Give your review of the work that you read: all findings together, or none. Only a reviewer may.",
         _forging("review"),
         (
             Parameter(
@@ -306,14 +306,14 @@ OPERATIONS: "tuple[Operation, ...]" = (
     ),
     Operation(
         "finding",
-        "Say what is wrong with the plan that you review. A person decides about it.",
+        "Report what is wrong with the plan that you review; a person decides. Only a reviewer may.",
         _forging("finding"),
         (
             Parameter("issue", "What is wrong.", required=True),
             Parameter("impact", "What comes of it if it stays so.", required=True),
-            Parameter("option", "A way to mend it, the best one first; at most 6.", list, (), most=6),
+            Parameter("option", "A way to fix it, the best one first; at most 6.", list, (), most=6),
             Parameter("category", "What kind of matter it is.", default=CATEGORIES[0], choices=CATEGORIES),
-            Parameter("priority", "1 must be mended, 2 should be, 3 may be.", int, 2, least=1, most=3),
+            Parameter("priority", "From 1 to 3: 1 must be fixed, 2 should be, 3 may be.", int, 2, least=1, most=3),
             Parameter("about", "The bead of the plan that it is about.", default=""),
         ),
     ),

@@ -428,7 +428,7 @@ END_WATCH_LOOK_SECONDS = 2.0
 TAIL = 256_000
 """Bytes of the end of an output in which its last event is looked for."""
 LAST_WORDS = 3
-MAX_END_WATCH = 6
+MAX_GRACES = 6
 _END_WATCH_MARK = 4_000
 """Bytes of the end of an output that tell whether something was said since."""
 
@@ -447,7 +447,7 @@ class _EndWatchSeen:
 
 
 # Agents that said that they are done and live on are ended after `limits.linger_seconds` of silence; one that says more
-# has up to MAX_END_WATCH graces, and one that begins another turn has not finished.
+# has up to MAX_GRACES graces, and one that begins another turn has not finished.
 class EndWatch:
     """Watches the ends of agents at work."""
 
@@ -481,7 +481,7 @@ class EndWatch:
         grace = board.limits.linger_seconds
         adapter = self.ports.adapter(work.agent)
         quiet = grace if seen.has_ended or not adapter.sessions else LAST_WORDS * grace
-        return min(max(seen.since, seen.said_at) + quiet, seen.since + MAX_END_WATCH * grace)
+        return min(max(seen.since, seen.said_at) + quiet, seen.since + MAX_GRACES * grace)
 
     def _look(self, seen: _EndWatchSeen, now: float) -> None:
         """Read how the output ends, where that is another end than before."""

@@ -47,8 +47,8 @@ def record(db: Database, event: Event) -> Bead | None:
     now = db.now()
     if event.kind in _OPENING and not db.connection.in_transaction:
         levels.settle_all(db)
-    is_aside = event.kind.is_quiet and event.kind not in (*MOVING, *_REMARKS)
-    if event.bead is not None and is_aside and db.can_write_alone:
+    is_quiet = event.kind.is_quiet and event.kind not in (*MOVING, *_REMARKS)
+    if event.bead is not None and is_quiet and db.can_write_alone:
         found = bead_detail(db, event.bead)
         db.guard()
         events_db.append(db, now, event.kind, event.bead, event.actor, event.data, event.attempt)

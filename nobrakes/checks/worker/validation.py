@@ -608,11 +608,11 @@ def count(ports: Ports, attempt: Attempt, run: Run) -> int:
     """The rounds that can be seen: a CLI that tells of no calls has those of `nobrakes agent test` alone."""
     store = ports.store
     told = store.events(0, EVENTS, attempt.bead)
-    at_door = sum(1 for event in told if event.attempt == attempt.id and event.kind is Kind.TESTED)
+    at_channel = sum(1 for event in told if event.attempt == attempt.id and event.kind is Kind.TESTED)
     contract = ports.config().contract()
     pattern = checks_proof.runs(contract)
     if pattern is None:
-        return at_door
+        return at_channel
     adapter, words = ports.adapter(attempt.agent), [word.encode() for word in checks_proof.words(contract)]
     calls: list[str] = []
     output = Output.of(ports, run)
@@ -621,7 +621,7 @@ def count(ports: Ports, attempt: Attempt, run: Run) -> int:
         calls += [line.text for line in calls_in(text, words, adapter) if line.kind is LineKind.TOOL_CALL]
         if not more:
             break
-    return at_door + checks_proof.count(calls, pattern)
+    return at_channel + checks_proof.count(calls, pattern)
 
 
 EMPTYING = "empty the trash"

@@ -223,7 +223,7 @@ def next_step(store: "Store", stands: "Hindrances" = NOTHING, rules: Rules = RUL
             if one.kind in _STANDS and one.commands:
                 return _by(one)
     if stands.works:
-        return NextStep("nobrakes status", "agents are working; nothing needs you")
+        return NextStep("nobrakes status", "the daemon continues the work by itself")
     return NextStep("nobrakes run", "there is work to do (or `nobrakes daemon start` for the background)")
 
 

@@ -151,7 +151,7 @@ def _no_way(found: Escalation, how: str) -> NotAllowed:
     if found.bead is None and how in ("approve", "done", "cancel"):
         why = f"escalation {found.id} is about no single bead"
     elif how == APPROVE:
-        why = f"escalation {found.id} has no plan, no change of the checks and no merge to approve"
+        why = f"escalation {found.id} has no plan, no change and no merge to approve"
     return NotAllowed(why, decisions(found))
 
 

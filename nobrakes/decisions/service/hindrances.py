@@ -393,7 +393,7 @@ def of_daemon(store: "Store", pid: int | None) -> Iterator[Hindrance]:
         yield Hindrance(
             Kind.DAEMON_DEAD,
             f"the daemon (process {dead}) crashed or was killed",
-            "see the end of .nobrakes/daemon.log; restart the daemon to resume its agents' work",
+            "see the end of .nobrakes/daemon.log; start the daemon again to resume its agents' work",
             ("nobrakes daemon start", "nobrakes daemon stop"),
         )
     elif store.setting(RUN_SINCE) is not None:
@@ -422,7 +422,7 @@ def of_main(store: "Store", waiting: list[Escalation], runs: bool) -> Iterator[H
             f"frozen: {what} at {tip[:12]}, no work is merged until it {'can be' if cannot else 'is green'}",
             _said(red) if red else "",
             (*shown_by, MEND, "nobrakes run"),
-            "fix the check's `command` or `setup` in .nobrakes/config.toml, or install the missing program"
+            "fix the check, or `setup`, in .nobrakes/config.toml, or install what it needs"
             if broken
             else "fix main yourself and commit, or let an agent fix it",
             number=red.id if red else None,
@@ -435,7 +435,7 @@ def of_main(store: "Store", waiting: list[Escalation], runs: bool) -> Iterator[H
             broken.title,
             _said(broken),
             (f"nobrakes escalation {broken.id}", "nobrakes init --trial", "nobrakes run"),
-            "fix the check's `command` or `setup` in .nobrakes/config.toml, or install the missing program",
+            "fix the check, or `setup`, in .nobrakes/config.toml, or install what it needs",
             number=broken.id,
         )
 
@@ -527,7 +527,7 @@ def of_beads(store: "Store", found: Standstill, daemon: bool) -> Iterator[Hindra
     for bead, blocker in found.cancelled_blockers:
         yield Hindrance(
             Kind.CANCELLED_BLOCKER,
-            f"'{bead}' can never start: it depends on '{blocker}', which is cancelled",
+            f"'{bead}' cannot start: it depends on '{blocker}', which is cancelled",
             "remove the dependency, or reopen the cancelled bead",
             (f"nobrakes undepend {bead} {blocker}", f"nobrakes reopen {blocker}"),
             beads=(bead,),
@@ -546,7 +546,7 @@ def of_beads(store: "Store", found: Standstill, daemon: bool) -> Iterator[Hindra
         yield Hindrance(Kind.HELD, f"'{node.id}' is held: {node.held}", "", typed, beads=(node.id,))
     for epic in found.empty_epics:
         yield Hindrance(
-            Kind.EMPTY_EPIC, f"epic '{epic}' has no beads, so it never ends", "", ("nobrakes shape",), beads=(epic,)
+            Kind.EMPTY_EPIC, f"epic '{epic}' has no beads, so it is never done", "", ("nobrakes shape",), beads=(epic,)
         )
     for node in found.deferred:
         what, typed = f"'{node.id}' is deferred", (f"nobrakes defer {node.id} now",)

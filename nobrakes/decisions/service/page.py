@@ -546,7 +546,7 @@ def mend(found: Escalation) -> tuple[str, ...]:
     bead = found.bead or ""
     by_type = {
         EscalationType.BROKEN_CHECKS: (
-            "Fix the check named above ([[checks]] in .nobrakes/config.toml), or install the missing program.",
+            "Fix the check named above ([[checks]] in .nobrakes/config.toml), or install what it needs.",
         ),
         EscalationType.BROKEN_ENVIRONMENT: ("Fix the problem named above. `nobrakes doctor` lists other problems.",),
         EscalationType.CAP_REACHED: (
@@ -562,12 +562,12 @@ def mend(found: Escalation) -> tuple[str, ...]:
             "Fix the problem named above. Then the merge continues by itself and this escalation closes.",
             "`nobrakes run` checks it again.",
         ),
-        EscalationType.WEAK_TESTS: (f'Say exactly what the tests must prove: nobrakes edit {bead} --acceptance "…"',),
+        EscalationType.WEAK_TESTS: (f'Say exactly what the tests must prove: nobrakes edit {bead} --accept "…"',),
     }
     if found.type is EscalationType.MAIN_RED and found.bead is None:
         return (
             "Commit a fix on main; or let an agent fix it:",
-            'nobrakes add "Fix main" --type repair',
+            'nobrakes add "Fix main" --type repair --no-tests',
             "Once main is green, this escalation closes and merges continue.",
         )
     return by_type.get(found.type, ())

@@ -392,7 +392,7 @@ class FolderChannelServer:
     def start(self) -> None:
         """Look from now on."""
         self._thread = threading.Thread(
-            target=self._keeper.attend, args=(self._ended.is_set,), name="doorkeeper", daemon=True
+            target=self._keeper.attend, args=(self._ended.is_set,), name="channel-poller", daemon=True
         )
         self._thread.start()
 

@@ -192,7 +192,7 @@ def existing(workspace: Workspace, name: str) -> str:
         return plain
     if plain and not projects_model.mistake(plain) and workspace.has(plain):
         raise NotAllowed(f"project '{plain}' is archived", f"`nobrakes project archive {plain} --undo` brings it back.")
-    shown = clean(" ".join(name.split()))[: projects_model.MAX_NAMES]
+    shown = clean(" ".join(name.split()))[: projects_model.MAX_NAME]
     raise NoProject(f"Project '{shown}' not found. Available projects: {', '.join(available) or 'none'}", "")
 
 
@@ -265,7 +265,7 @@ def one(workspace: Workspace, name: str) -> ProjectView:
     found = next((one for one in views(workspace, known) if one.name == name), None)
     if found is None:
         raise NoProject(
-            f"Project '{clean(name)[: projects_model.MAX_NAMES]}' not found. Available projects: "
+            f"Project '{clean(name)[: projects_model.MAX_NAME]}' not found. Available projects: "
             f"{', '.join(active(workspace)) or 'none'}",
             "",
         )

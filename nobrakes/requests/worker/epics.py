@@ -39,7 +39,7 @@ _SENT_BACK = {
 """What a bead of its own answers, as its title says."""
 
 
-def is_epic_complete(bead: Bead) -> bool:
+def is_epic(bead: Bead) -> bool:
     """Whether the review is one of an epic."""
     return bead.type is BeadType.EPIC
 
@@ -89,7 +89,7 @@ def _began_on(ports: Ports, epic: str, main: str, base: str) -> bool:
 
 def without_request(ports: Ports, bead: Bead) -> Report | None:
     """What the review of an epic is told where work lands in another way by now; None: people merge it."""
-    if not is_epic_complete(bead) or ports.pulls is not None:
+    if not is_epic(bead) or ports.pulls is not None:
         return None
     why = hold_without_request(ports, bead.id)
     return Report(Fact.STOPPED, ending=AttemptEnd(Outcome.INTERRUPTED, f"{bead.id} is held: {why}"))
@@ -141,7 +141,7 @@ def _rebased(ports: Ports, bead: Bead, journal: Journal, base: str) -> tuple[Can
 
 def has_more(ports: Ports, bead: Bead, journal: Journal) -> Report | None:
     """What a review is told that waits for people or readers while more of the epic has landed; None: it has all."""
-    if not is_epic_complete(bead):
+    if not is_epic(bead):
         return None
     head = ports.git.of_epic(bead.id).main()
     if head == journal.head or not all(one.status in (Status.LANDED, *CLOSED) for one in _children(ports.store, bead)):
@@ -158,7 +158,7 @@ def works(ports: Ports, bead: Bead) -> list[Attempt]:
 
 def within(ports: Ports, bead: Bead) -> list[Bead]:
     """The beads of an epic that its review is of; empty: it is of one bead."""
-    return [one.bead for one in landing_branch.landings(ports, bead.id)] if is_epic_complete(bead) else []
+    return [one.bead for one in landing_branch.landings(ports, bead.id)] if is_epic(bead) else []
 
 
 def _children(store: "Store", bead: Bead) -> list[Bead]:
@@ -198,7 +198,7 @@ def _holds(git: Git, commit: str, landing: str) -> bool:
 
 def is_a_landing(ports: Ports, bead: Bead, merged: str) -> bool:
     """Whether the epic came to main by the very commit that one of its beads landed by, and that has its record."""
-    return is_epic_complete(bead) and any(one.commit == merged for one in landing_branch.landings(ports, bead.id))
+    return is_epic(bead) and any(one.commit == merged for one in landing_branch.landings(ports, bead.id))
 
 
 def let_go(ports: Ports, bead: Bead, journal: Journal) -> None:

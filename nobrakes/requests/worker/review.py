@@ -78,7 +78,7 @@ def opening_adopted(git: Git, journal: Journal, pull: PullRequest) -> Report | N
 
 def _has_moved(ports: Ports, bead: Bead, journal: Journal) -> bool:
     """Whether what the bead's request was proven on was taken off the branch that it is for."""
-    if not journal.base or epics.is_epic_complete(bead) or not ports.git.has(journal.base):
+    if not journal.base or epics.is_epic(bead) or not ports.git.has(journal.base):
         return False
     return not ports.git.contains(journal.base, git_of(ports, bead).main())
 

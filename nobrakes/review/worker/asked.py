@@ -49,7 +49,7 @@ from ...host.port import Notice
 from ...ports import Ports
 from ...records import frozen
 from ...requests.worker import epics
-from ...requests.worker.epics import is_epic_complete
+from ...requests.worker.epics import is_epic
 from ...sessions.model import CLEAN, SessionKind
 from ...sessions.model import State as Of
 from .. import reading
@@ -489,7 +489,7 @@ _CONTEXT = 3_800
 
 def whose_work(bead: Bead, past: Sequence[Attempt]) -> Whose:
     """Who mends what is found in it."""
-    if is_epic_complete(bead):
+    if is_epic(bead):
         return Whose.EPIC
     return Whose.PERSON if is_by_person(past) else Whose.AGENTS
 

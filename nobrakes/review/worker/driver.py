@@ -108,7 +108,7 @@ class ReviewSteps:
             base, made = main, alone
         if isinstance(made, Conflict):
             return self._conflicts(journal, base, made)
-        if epics.is_epic_complete(context.bead) and base == main and epics.adds_nothing(self.ports, made, base):
+        if epics.is_epic(context.bead) and base == main and epics.adds_nothing(self.ports, made, base):
             return self._there(journal, base)
         # no ref holds the candidate: git's own upkeep leaves objects alone for two weeks after they were made
         return Report(
@@ -157,7 +157,7 @@ class ReviewSteps:
 
     def _made(self, context: ReviewContext, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
         """The candidate on `base`, after the commits that lead to it."""
-        if epics.is_epic_complete(context.bead):
+        if epics.is_epic(context.bead):
             return epics.made(self.ports, context.bead, context.attempt, journal, base)
         message = review_evidence.for_merge(self.ports, context.bead, context.attempt)
         if self.ports.config().review.merge == "rebase":
@@ -273,7 +273,7 @@ class ReviewSteps:
         """Move main, or wait for who moves it."""
         git = self.ports.git
         entries: list[Entry] = []
-        if epics.is_epic_complete(context.bead) and not self.pulls.is_on:
+        if epics.is_epic(context.bead) and not self.pulls.is_on:
             return Report(Fact.FELL_OFF)  # people were to merge it, and are not asked any more
         if not git.contains(journal.candidate, git.main()):
             entries = self.queue.landing(context.board, journal.tip)
@@ -464,7 +464,7 @@ class Review:
     # --- the steps -------------------------------------------------------------------------------
 
     def _fetch_head(self, context: ReviewContext, journal: Journal) -> Report:
-        if epics.is_epic_complete(context.bead):
+        if epics.is_epic(context.bead):
             return epics.taken_in(self.ports, context.bead)
         done = handed_in(self.ports, context.attempt.bead)
         if done is None:
@@ -481,7 +481,7 @@ class Review:
         return Report(Fact.TAKEN_IN, taken)
 
     def _boundaries(self, context: ReviewContext, journal: Journal) -> Report:
-        if epics.is_epic_complete(context.bead):  # each of its beads kept them
+        if epics.is_epic(context.bead):  # each of its beads kept them
             return Report(Fact.IN_BOUNDS, {"gates": (), "is_scaffolding": False, "brings": ""})
         against = self._against_the_rules(context, journal)
         if against is not None:
@@ -533,7 +533,7 @@ class Review:
     def _clean_up(self, context: ReviewContext, journal: Journal) -> Report:
         self.review_steps.landings.forget(context.attempt.bead)
         self.pulls.forget(context.attempt.bead)
-        if epics.is_epic_complete(context.bead):
+        if epics.is_epic(context.bead):
             epics.let_go(self.ports, context.bead, journal)
         if journal.brings:
             self.new_contract.take_over(context.attempt.bead, journal)

@@ -203,7 +203,7 @@ class Verdicts:
                 evidence=ending.evidence,
                 form=ending.form,
             )
-            if epics.is_epic_complete(context.bead):
+            if epics.is_epic(context.bead):
                 epics.sent_back(self.ports, context.bead, journal, ending)
 
     def _finish(self, context: ReviewContext, journal: Journal) -> None:
@@ -215,7 +215,7 @@ class Verdicts:
         kind = Kind.LANDED if ports.where.epic else Kind.MERGED
         since = brought_since(ports.git, journal.base, journal.candidate, merged) if journal.merged_as else ""
         with ports.store.write():
-            if epics.is_epic_complete(context.bead):
+            if epics.is_epic(context.bead):
                 kind = epics.end(ports, context.bead, journal, merged)
             ports.store.close_attempt(
                 context.attempt,

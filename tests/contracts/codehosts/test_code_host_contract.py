@@ -78,7 +78,7 @@ def test_a_second_one_from_the_same_branch_is_refused(place):
 
 
 @telling
-def test_it_is_dressed_and_its_text_is_what_is_wanted(place):
+def test_labels_and_reviewers_are_set_and_its_text_is_what_is_wanted(place):
     told = opened(place)
     place.host.set_labels_and_reviewers(told.number, wanted(labels=("by-agents",), reviewers=("ann",)))
     labels, people = place.dressed(told.number)

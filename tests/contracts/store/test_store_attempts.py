@@ -136,7 +136,7 @@ def test_a_person_takes_a_bead_away_from_its_agent(store: Store, kind: Kind) -> 
         store.close_attempt(attempt, Kind.WORK_SUBMITTED, Outcome.COMPLETED)
 
 
-def test_a_door_opens_for_its_own_token_only(store: Store) -> None:
+def test_a_token_is_of_its_own_attempt_alone(store: Store) -> None:
     store.put([bead("a")], [], "me")
     attempt = claim(store, "a")
     assert store.attempt_of_token(attempt.token) == attempt

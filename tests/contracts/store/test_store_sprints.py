@@ -65,7 +65,7 @@ def test_documents_are_taken_while_the_sprint_waits_for_them(store: Store) -> No
     assert done is not None and done.sprint is None and done.done == 1 and store.sprints()[0].ended_at is not None
 
 
-def test_a_new_yes_makes_anew_what_a_person_gave_up(store: Store) -> None:
+def test_a_new_yes_makes_again_what_a_person_gave_up(store: Store) -> None:
     session = begun(store)
     first = store.sprints_going()
     assert first is not None

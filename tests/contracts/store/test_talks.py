@@ -194,7 +194,7 @@ def test_an_id_that_a_session_had_before_is_nobodys_again(store: Store) -> None:
     assert store.session(one.id).provider_session == "new"
 
 
-def test_who_was_to_begin_anew_and_says_the_one_before_has_begun_nothing(store: Store) -> None:
+def test_who_was_to_begin_again_and_says_the_one_before_has_begun_nothing(store: Store) -> None:
     one = begun(store)
     first = opened(store, one.id)
     assert store.hear_session(first.id, "full") and store.hear_session(first.id, "full"), "heard again after a crash"

@@ -106,7 +106,7 @@ def test_refs_that_were_packed_and_objects_too_are_found(folder: Path) -> None:
     git.close()
 
 
-def test_a_chain_that_somebody_exchanged_is_looked_through_anew(folder: Path) -> None:
+def test_a_chain_that_somebody_exchanged_is_looked_through_again(folder: Path) -> None:
     git, other = opened(folder), opened(folder)
     git.keep_evidence(record(1))
     git.keep_evidence(record(2))

@@ -80,7 +80,7 @@ def test_a_command_that_neither_reads_nor_ends_is_ended(world: RealWorld, shim: 
 
 
 @pytest.mark.parametrize("which", ["objects", "trees", "transactions"])
-def test_a_lasting_process_that_is_stopped_is_dropped_and_asked_anew(world: RealWorld, which: str) -> None:
+def test_a_lasting_process_that_is_stopped_is_dropped_and_asked_again(world: RealWorld, which: str) -> None:
     git = world.git
     main = git.main()
 

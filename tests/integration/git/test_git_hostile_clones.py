@@ -198,7 +198,7 @@ def test_what_is_no_plain_branch_is_none_and_its_files_are_kept(world, clone, tm
 
 
 @pytest.mark.parametrize("tamper", [make_missing, make_git_gone, make_git_a_file])
-def test_a_clone_without_its_branch_is_archived_and_made_anew(world, clone, tmp_path, tamper):
+def test_a_clone_without_its_branch_is_archived_and_made_again(world, clone, tmp_path, tamper):
     write(clone, {"uncommitted": "u\n"})
     tamper(clone, tmp_path)
     made = world.git.workspace(bead_of(clone), world.git.main(), "Bea")
@@ -213,7 +213,7 @@ def broken_blob(clone: Path) -> Path:
 
 
 @pytest.mark.parametrize("how", ["missing", "garbage", "another", "empty", "link", "pipe", "missing tree"])
-def test_broken_objects_do_not_come_in_and_the_clone_is_put_aside(world, clone, tmp_path, how):
+def test_broken_objects_do_not_come_in_and_the_clone_is_moved_away(world, clone, tmp_path, how):
     it = bead_of(clone)
     file = broken_blob(clone)
     write(clone, {"src/a.py": "changed since\n"})

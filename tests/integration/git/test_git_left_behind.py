@@ -443,7 +443,7 @@ def test_a_file_system_without_links_has_a_lock_too(world, monkeypatch):
 
 
 @pytest.mark.parametrize("content", ["", "rubbish\n", "0" * 39 + "\n", None])
-def test_a_note_that_cannot_be_read_is_made_anew(world, content):
+def test_a_note_that_cannot_be_read_is_made_again(world, content):
     new, old = candidate(world)
     assert world.git.land(new, old).landing is Landing.MOVED
     note = world.root / ".git" / standing.STANDING_FILE

@@ -228,7 +228,7 @@ def deeper(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("make", [sparse, files, deep, deeper], ids=lambda make: make.__name__)
-def test_files_that_are_too_large_are_put_aside_with_their_clone(small, begin, make):
+def test_files_that_are_too_large_are_moved_away_with_their_clone(small, begin, make):
     it = begin()
     head = small.commit_in_workspace(it, {"src/a.py": "a\n"})
     clone = Path(small.workspace_path(it))

@@ -8,7 +8,7 @@ import pytest
 
 from nobrakes.agents.registry import adapter
 from nobrakes.agents.worker.process import How, how_it_ended
-from nobrakes.agents.worker.watch import END_WATCH_LOOK_SECONDS, LAST_WORDS, MAX_END_WATCH, EndWatch
+from nobrakes.agents.worker.watch import END_WATCH_LOOK_SECONDS, LAST_WORDS, MAX_GRACES, EndWatch
 from nobrakes.beads.model import Attempt, Outcome, Role, Run, RunKind
 from nobrakes.daemon.model import Board, Limits
 from nobrakes.host.port import Ending, StepEnd
@@ -57,7 +57,7 @@ def test_who_has_said_so_is_ended_after_a_silence() -> None:
     for second in range(122, 170, 3):
         world.text += "."
         world.ends_at(float(second))
-    assert world.ends_at(170.0) == 110.0 + MAX_END_WATCH * 10.0  # who is never silent is ended nevertheless
+    assert world.ends_at(170.0) == 110.0 + MAX_GRACES * 10.0  # who is never silent is ended nevertheless
 
 
 @pytest.mark.parametrize(("agent", "graces"), [("script", 1), ("claude", LAST_WORDS)])

@@ -135,7 +135,7 @@ def test_a_call_is_told_once_with_its_result_and_what_merely_names_the_program_n
     assert world.look(50.0 + 2 * LOOK_SECONDS) == []
 
 
-def test_an_output_that_is_begun_anew_is_read_on_and_a_new_daemon_knows_the_calls_by_their_ids() -> None:
+def test_an_output_that_is_begun_again_is_read_on_and_a_new_daemon_knows_the_calls_by_their_ids() -> None:
     def ids(found: list[tuple[Kind, Any]]) -> list[str]:
         return [data["call"] for kind, data in found if kind is Kind.TESTS_RUN]
 

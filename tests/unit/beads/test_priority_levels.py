@@ -87,7 +87,7 @@ def test_levels_in_a_circle_come_to_an_end(store, monkeypatch):
 
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("at", [None, *range(1, 17)])
-def test_what_is_computed_anew_is_written_in_parts_and_others_write_between(tmp_path, monkeypatch, at, reverse):
+def test_what_is_computed_again_is_written_in_parts_and_others_write_between(tmp_path, monkeypatch, at, reverse):
     """Whoever writes between two parts, or right before them, finds no level that stays wrong, whatever came first."""
     in_order = levels.levels
     monkeypatch.setattr(levels, "levels", lambda *of: dict(sorted(in_order(*of).items(), reverse=reverse)))
@@ -121,7 +121,7 @@ def test_what_is_computed_anew_is_written_in_parts_and_others_write_between(tmp_
     other.close()
 
 
-def test_what_many_plans_in_a_row_made_due_is_computed_anew_where_somebody_waits_for_all(settled, monkeypatch):
+def test_what_many_plans_in_a_row_made_due_is_computed_again_where_somebody_waits_for_all(settled, monkeypatch):
     monkeypatch.setattr("nobrakes.beads.db.planning.LARGE", 10)
     store = Store(":memory:", create=True)
     for plan in range(6):
@@ -136,7 +136,7 @@ def test_what_many_plans_in_a_row_made_due_is_computed_anew_where_somebody_waits
     store.close()
 
 
-def test_what_is_computed_anew_leaves_nothing_due(store, monkeypatch):
+def test_what_is_computed_again_leaves_nothing_due(store, monkeypatch):
     monkeypatch.setattr(levels, "PART", 10)
     store.add_dependency(Dependency("alone", f"b{BEADS - 1:03}"), "me")
     with store.write():
@@ -144,7 +144,7 @@ def test_what_is_computed_anew_leaves_nothing_due(store, monkeypatch):
     assert not levels.is_due(store)
 
 
-def test_what_is_usual_is_learnt_and_the_levels_follow_in_parts(monkeypatch):
+def test_what_is_typical_is_learnt_and_the_levels_follow_in_parts(monkeypatch):
     monkeypatch.setattr(levels, "PART", 3)
     monkeypatch.setattr(levels, "MARKS", 4)
     monkeypatch.setattr("nobrakes.beads.db.levels.MANY_OPEN", 2)

@@ -216,7 +216,7 @@ def test_stuck_is_what_working_it_off_leaves_and_the_cuts_free_it(raw: Any, epic
 # --- b-levels ------------------------------------------------------------------------------------
 
 
-def test_b_level_is_the_longest_chain_of_minutes_behind() -> None:
+def test_b_level_is_the_critical_path_of_minutes_behind() -> None:
     nodes = [node("a", estimate=30), node("b"), node("c", estimate=60), node("d", estimate=5)]
     edges = [Dependency("b", "a"), Dependency("c", "b"), Dependency("d", "a")]
     assert b_levels(nodes, edges) == {"a": 122, "b": 92, "c": 60, "d": 5}, "b takes the mean of the others"

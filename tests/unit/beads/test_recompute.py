@@ -104,7 +104,7 @@ def test_the_neighbourhood_decides_as_the_whole_graph_does(seed):
 
 
 @pytest.mark.parametrize("seed", everyday(*range(4), ci=range(4, 10)))
-def test_the_longest_chain_is_as_long_as_the_graph_says(seed):
+def test_the_critical_path_is_as_long_as_the_graph_says(seed):
     from nobrakes.pictures.layout import critical_path
 
     store = made(seed)

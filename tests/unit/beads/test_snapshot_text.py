@@ -80,7 +80,7 @@ class World:
 
 
 @pytest.mark.parametrize("seed", everyday(0, ci=range(1, 12)))
-def test_lines_brought_along_are_the_lines_made_anew(tmp_path: Path, seed: int) -> None:
+def test_lines_brought_along_are_the_lines_made_again(tmp_path: Path, seed: int) -> None:
     world = World(tmp_path, seed)
     world.write()
     for _ in range(40):
@@ -130,7 +130,7 @@ def test_more_kinds_than_are_remembered_change_nothing(tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize("spoil", ["other", "gone", "writer"])
-def test_anything_else_is_made_anew(tmp_path: Path, spoil: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_anything_else_is_made_again(tmp_path: Path, spoil: str, monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(tmp_path, 2)
     path = Path(world.paths.snapshot)
     expected = world.write()

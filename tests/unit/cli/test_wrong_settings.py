@@ -114,7 +114,7 @@ def test_what_is_shown_meanwhile_is_what_held_before(run: Run) -> None:
     assert "every setting's default" in run("providers")[2]
 
 
-def test_a_database_that_is_gone_is_made_anew_for_who_looks(run: Run) -> None:
+def test_a_database_that_is_gone_is_made_again_for_who_looks(run: Run) -> None:
     Path(".nobrakes/config.toml").write_text("x = = 3\n")
     Path(".nobrakes/nobrakes.db").unlink()
     code, said, told = run("list")

@@ -176,7 +176,7 @@ def test_what_was_kept_is_not_needed(tmp_path: Path, spoilt: str | None) -> None
     assert json.loads(kept.read_text())["text"] == ALL
 
 
-def test_a_changed_file_is_judged_anew(tmp_path: Path) -> None:
+def test_a_changed_file_is_judged_again(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text("[limits]\ndoers = 3")
     load(str(path))
@@ -187,7 +187,7 @@ def test_a_changed_file_is_judged_anew(tmp_path: Path) -> None:
     assert load(str(path)).limits.doers == 5
 
 
-def test_rules_that_changed_judge_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rules_that_changed_judge_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, kept = tmp_path / "config.toml", tmp_path / "config.checked"
     path.write_text("[limits]\ndoers = 3")
     load(str(path))

@@ -49,7 +49,7 @@ def test_reviews_that_wait_for_nothing_are_at_work() -> None:
 
 
 @pytest.mark.parametrize(("timeout", "now", "passes"), [(60.0, 100.0, True), (60.0, 160.0, False), (0.0, 100.0, False)])
-def test_patience_ends(timeout: float, now: float, passes: bool) -> None:
+def test_the_timeout_ends(timeout: float, now: float, passes: bool) -> None:
     assert may_pass(timeout, 100.0, now) is passes
 
 

@@ -59,7 +59,7 @@ def test_an_agent_that_is_being_closed_is_neither_silent_nor_late_nor_started_ag
         assert deciders.wake_at(replace(state, attempts=()), {"7-1"}) is None
 
 
-def test_a_sign_of_life_begins_the_silence_anew() -> None:
+def test_a_sign_of_life_begins_the_silence_again() -> None:
     seen = replace(RUN, sampled_at=590.0, active_at=590.0)
     assert asked(board(600.0, seen)) == []
     assert deciders.next_sample(seen) == 740.0

@@ -40,7 +40,7 @@ def test_no_doer_at_all_is_undone_by_the_limit() -> None:
     assert (found.kind, found.commands, found.refuses) == (Kind.NO_DOERS, ("nobrakes set doers=1",), True)
 
 
-def test_a_day_ends_by_itself_and_a_run_begins_anew() -> None:
+def test_a_day_ends_by_itself_and_a_run_begins_again() -> None:
     caps = Caps(day=Cap(usd=2), run=Cap(usd=1))
     day, run = of_board(board(limits=Limits(caps=caps), spent=Spent(day=Amount(usd=3), run=Amount(usd=1))))
     assert day.until is not None and day.until > NOW and day.commands == ("nobrakes providers lift day.usd",)

@@ -129,7 +129,7 @@ def test_a_checkout_that_is_behind_main_is_told_with_how_to_keep_both_sides(pati
     assert "checkout" not in found(patient) and (Path(repository) / "work").read_text() == "work\n"
 
 
-def test_wrong_counters_are_found_and_counted_anew(patient):
+def test_wrong_counters_are_found_and_counted_again(patient):
     store, door, paths = patient
     raw = sqlite3.connect(paths.database)
     raw.execute("UPDATE beads SET open_blockers = 0 WHERE id = 'c'")
@@ -188,7 +188,7 @@ def test_stale_workspaces_are_archived_before_they_go(patient, repository, git):
     assert doctor_service.repair("stale-workspaces", store, door, paths) == ["there is no stale workspace"]
 
 
-def test_a_clone_that_was_put_aside_is_told_and_left_alone(patient):
+def test_a_clone_that_was_moved_away_is_told_and_left_alone(patient):
     store, door, paths = patient
     background = Path(paths.workspaces, "one~broken-1")
     background.mkdir(parents=True)

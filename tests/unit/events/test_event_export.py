@@ -104,7 +104,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(store: Store, path: Path, monkeyp
     assert lines(path)[1:] == wanted(store) and len(told) == 1
 
 
-def test_a_file_that_was_moved_away_begins_anew_with_a_note(store: Store, path: Path) -> None:
+def test_a_file_that_was_moved_away_begins_again_with_a_note(store: Store, path: Path) -> None:
     told: list[str] = []
     exporter = events_service.Exporter(store, str(path.parent), lambda: path.name, told.append)
     filled(store)
@@ -138,7 +138,7 @@ def test_a_database_that_went_back_goes_on_after_the_last_event_that_both_know(n
         assert [json.loads(one)["event"] for one in after[1:]] == ["execution.resumed"]
 
 
-def test_another_database_begins_anew(now: Any, path: Path) -> None:
+def test_another_database_begins_again(now: Any, path: Path) -> None:
     keep(filled(open_memory(now)), path)
     before = len(lines(path))
     other = filled(open_memory(now), 1)

@@ -101,7 +101,7 @@ def test_the_epic_is_not_complete_while_something_collected_waits() -> None:
     assert not reviews.holds_back(world.ports, "login")
 
 
-def test_an_ended_session_is_begun_anew_with_what_was_collected() -> None:
+def test_an_ended_session_is_begun_again_with_what_was_collected() -> None:
     world = Built()
     world.store.end_session(1, "ada")
     checkpoint(world.store, "login", "ada")

@@ -173,7 +173,7 @@ def test_what_the_reviews_may_cost_is_asked_before_more_is_spent() -> None:
     assert [type(each) for each in next_of(raised)] == [BeginRound]
 
 
-def test_a_plan_that_was_opened_anew_is_reviewed_whole_and_counted_from_one() -> None:
+def test_a_plan_that_was_opened_again_is_reviewed_whole_and_counted_from_one() -> None:
     old = (review(1, "backend", DONE), review(2, "backend", DONE))
     one = standing(*old, data={keys.CLOSED_ROUND: 2, keys.SINCE: 2})
     (begun,) = next_of(one)

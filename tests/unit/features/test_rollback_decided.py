@@ -48,7 +48,7 @@ def test_who_works_on_it_or_reviews_it_is_let_work() -> None:
     assert decided(Status.NEEDS_DOER, taken("ada", "/w/one")) is None
 
 
-def test_main_went_on_while_it_was_reviewed_and_it_is_built_anew() -> None:
+def test_main_went_on_while_it_was_reviewed_and_it_is_built_again() -> None:
     assert decided(Status.ESCALATED, conflicts=True) == TakeBack("login")
     assert decided(Status.ESCALATED, taken("ada", "/w/one"), conflicts=True) is None, "a person has it in hand"
 

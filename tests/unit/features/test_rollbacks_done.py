@@ -107,7 +107,7 @@ OVER = State.ROLLED_BACK, "cancelled"
 KEPT = "archive/one/reverted-c-one"
 
 
-def test_it_is_built_and_handed_in_and_built_anew_only_while_that_is_its_own(world: World) -> None:
+def test_it_is_built_and_handed_in_and_built_again_only_while_that_is_its_own(world: World) -> None:
     assert world.does(TakeBack("login")) and not world.does(TakeBack("login"))
     bead, store = world.store.bead(world.bead), world.store
     assert bead.status is Status.NEEDS_REVIEW and world.git.pins == {f"incoming/{bead.id}/{bead.fence}": "revert"}

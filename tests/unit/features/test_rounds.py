@@ -118,7 +118,7 @@ def test_a_round_of_the_changed_plan_in_which_nobody_came_through_leaves_it_unse
     assert next_of([review(1), review(2, plan=1), nobody, review(4, plan=2), review(5, plan=2)]) is Then.SIGN_OFF
 
 
-def test_findings_wait_for_people_and_begin_the_count_of_clean_rounds_anew() -> None:
+def test_findings_wait_for_people_and_begin_the_count_of_clean_rounds_again() -> None:
     rounds = [review(1), review(2)]
     assert next_of(rounds, [finding(1, 2)]) is Then.DECIDE
     decided = [finding(1, 2, FindingState.ANSWERED)]

@@ -74,7 +74,7 @@ def test_nothing_is_told_before_a_clone_is_archived_and_nothing_is_read_twice(wo
     assert EventConsumer(world.ports, lambda notices: []).read(BOARD) == [] and world.told == ["one", "two"]
 
 
-def test_whoever_begins_anew_reads_from_what_was_dealt_with(world: World) -> None:
+def test_whoever_begins_again_reads_from_what_was_dealt_with(world: World) -> None:
     world.say("one")
     world.store.record(Event(Kind.CANCELLED, "a"))
     world.say("two")

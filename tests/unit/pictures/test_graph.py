@@ -72,7 +72,7 @@ def test_all_is_narrowed_by_epic_search_and_what_is_open(store):
 
 def test_too_many_beads_are_shown_as_epics(store, monkeypatch):
     filled(store)
-    monkeypatch.setattr(pictures_service, "MAX_LAYOUTS", 8)
+    monkeypatch.setattr(pictures_service, "MAX_BEADS", 8)
     whole = graph_view(store, "all")
     assert (whole.mode, whole.too_many) == ("epics", 12)
     assert graph_view(store, "all", is_live_only=True).mode == "all"
@@ -128,7 +128,7 @@ def test_focus_is_about_as_large_in_every_graph_and_reads_no_more(monkeypatch):
     took = []
     for epics in (100, 1500):
         store = filled(open_memory(), epics, 4)
-        monkeypatch.setattr(pictures_service, "MAX_LAYOUTS", 10)
+        monkeypatch.setattr(pictures_service, "MAX_BEADS", 10)
         monkeypatch.setattr(store, "nodes", lambda: pytest.fail("the whole graph was read"))
         began = time.process_time()
         view = graph_view(store)

@@ -88,7 +88,7 @@ def test_a_planner_that_hands_nothing_in_is_told_and_then_a_person_is() -> None:
     assert isinstance(ended, Stop) and "was ended" in ended.why
 
 
-def test_documents_that_do_not_pass_are_made_anew_and_then_a_person_is_told() -> None:
+def test_documents_that_do_not_pass_are_made_again_and_then_a_person_is_told() -> None:
     back = at(Stage.CLOSING, closing=Work(Status.NEEDS_DOER, is_back=True, tries=1))
     assert next_step(back) == Place(1, Stage.CLOSING)
     often = next_step(at(Stage.CLOSING, closing=Work(Status.NEEDS_DOER, is_back=True, tries=TRIES)))

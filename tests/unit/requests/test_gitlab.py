@@ -69,7 +69,7 @@ def test_what_a_merge_made_is_told_for_each_way_of_merging(more: dict[str, Any],
     assert looked(state="locked", **more).state is PullState.OPEN, "it is being merged"
 
 
-def test_a_conflict_is_what_has_to_be_built_anew() -> None:
+def test_a_conflict_is_what_has_to_be_built_again() -> None:
     assert looked(has_conflicts=True).conflicts and looked(detailed_merge_status="need_rebase").conflicts
     for status in ("mergeable", "checking", "ci_must_pass", "not_approved", "draft_status"):
         assert not looked(detailed_merge_status=status).conflicts

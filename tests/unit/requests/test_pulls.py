@@ -27,7 +27,7 @@ def test_a_red_check_counts_once_nothing_runs_any_more_and_on_our_own_commit() -
     assert turn(Seen(told(conflicts=True), (GREEN,)), PULL) is Turn.CONFLICTS
 
 
-def test_a_remark_is_told_once_with_its_place_and_cleaned() -> None:
+def test_a_review_comment_is_told_once_with_its_place_and_cleaned() -> None:
     remark = ReviewComment("line 1", "ann", "rename\x1b[2J it", "src/one", 3)
     assert turn(Seen(told(), remarks=(remark,)), PULL) is Turn.REMARKS
     log = requests_model.log_of_comments(Seen(told(), remarks=(remark,)), PULL)

@@ -373,7 +373,7 @@ def test_a_checkout_in_the_way_is_waited_for_with_the_candidate_as_it_is() -> No
     assert review.journal.waiting == "" and not review.journal.published
 
 
-def test_what_was_lost_is_built_anew_from_the_head() -> None:
+def test_what_was_lost_is_built_again_from_the_head() -> None:
     review = Review().is_validated().sees(Fact.CANDIDATE_GONE)
     assert (review.journal.step, review.journal.head, review.journal.candidate) == (Step.REBASE, "h1", "")
     review.sees(Fact.HEAD_GONE)
@@ -391,7 +391,7 @@ def test_a_red_main_after_the_merge_takes_it_back() -> None:
     assert review.sees(Fact.RAN_RED, results=(), is_suspect=False).act is Act.REVERT
 
 
-def test_edited_checks_validate_anew() -> None:
+def test_edited_checks_validate_again() -> None:
     review = Review().is_validated().sees(Fact.CHECKS_EDITED)
     assert review.journal.step is Step.REBASE
     blamed = Review().is_validated().fails().sees(Fact.BLAMED).sees(Fact.CHECKS_EDITED)

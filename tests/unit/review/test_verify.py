@@ -168,7 +168,7 @@ def test_a_chain_that_was_removed_is_missed_since_main_speaks_of_it(world: World
     assert words.count("there is no evidence of it") == 3 and words.count("evidence was rewritten or removed") == 2
 
 
-def test_a_chain_that_was_written_anew_is_not_the_one_that_main_names(world: World) -> None:
+def test_a_chain_that_was_written_again_is_not_the_one_that_main_names(world: World) -> None:
     other = world.record("one", world.line[3], world.line[2])
     other["runs"]["r"]["checks"][0]["seconds"] = 2.0
     first = world.entries.pop()

@@ -58,7 +58,7 @@ def test_a_folder_that_is_not_there_is_said_and_the_others_are_watched(arrivals,
 
 
 @pytest.mark.parametrize("way", ["moved", "removed"])
-def test_a_folder_that_was_made_anew_is_told_and_watched_anew(arrivals, tmp_path, way):
+def test_a_folder_that_was_made_again_is_told_and_watched_again(arrivals, tmp_path, way):
     inbox = tmp_path / "in"
     inbox.mkdir()
     assert arrivals.watch([str(inbox)]) == set()

@@ -194,7 +194,7 @@ def test_where_nothing_can_be_watched_it_looks_and_says_so_once(scene, monkeypat
 
 
 @pytest.mark.parametrize("way", ["moved", "removed"])
-def test_a_door_that_was_made_anew_is_heard(scene, way):
+def test_a_channel_that_was_made_again_is_heard(scene, way):
     scene.begin()
     inbox = scene.home / "1-agent" / "in"
     if way == "moved":
