@@ -379,9 +379,9 @@ def is_idle(board: Board) -> bool:
 def _wait_for_a_person(board: Board) -> bool:
     """Whether all that is open are reviews that cannot go on before a person did something."""
     reviews = [Journal.of(a.data) for a in board.attempts if a.role is Role.REVIEWER]
-    waits = [journal for journal in reviews if journal.waiting]
+    waits = [journal for journal in reviews if journal.merging.waiting]
     is_all = len(reviews) == len(board.attempts) and not board.runs
-    return is_all and bool(waits) and not any(journal.passing for journal in waits)
+    return is_all and bool(waits) and not any(journal.merging.passing for journal in waits)
 
 
 def may_pass(timeout: float, since: float, now: float) -> bool:

@@ -76,7 +76,7 @@ def merged_unknown(store: "Store", git: Git) -> list[tuple[str, str]]:
 
 
 def _agreement_unknown(store: "Store", git: Git, standing: list[Merge], beads: Mapping[str, Bead]) -> list[Merge]:
-    landing = {Journal.of(one.data).candidate for one in store.reviewing()}
+    landing = {Journal.of(one.data).build.candidate for one in store.reviewing()}
     left = [one for one in standing if one.tip.commit not in landing and not _is_told(store, one)]
     chain = {entry.commit for entry in git.evidence()} if left else set[str]()
     return [one for one in left if is_ours(one, beads[one.bead], chain, ())]

@@ -67,7 +67,7 @@ def _unopened(store: "Store", review: "Attempt | None") -> str | None:
     if review is None or (found is not None and found.waits):
         return None
     journal = Journal.of(review.data)
-    return journal.head if journal.step is Step.PULL_REQUEST else None
+    return journal.change.head if journal.step is Step.PULL_REQUEST else None
 
 
 def _review(store: "Store", bead: str) -> "Attempt | None":

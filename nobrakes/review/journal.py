@@ -11,7 +11,7 @@ Merges that a person approves first: which work asks for it, for what a yes coun
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -85,29 +85,44 @@ class Step(StrEnum):
     CLEAN_UP = "clean_up"
 
 
+# A journal is stored as one flat object, so that no two of these records have a field of the same name.
 @frozen
-class Journal:
-    """What is known by now, and what is to be done next."""
+class Change:
+    """What was handed in, and by which rules it is reviewed."""
 
-    step: Step = Step.TAKE_IN
     head: str = ""  # what the Doer handed in
     fork: str = ""  # where it left main
     epic: str = ""  # on whose branch it lands, which is main to this review; empty: on main itself
     is_scaffolding: bool = False  # the bead may change what decides whether work is good
+    anchor: str = ""  # where the evidence ended when the review began: the commits that it makes say so
+    brings: str = ""  # the commit whose contract a person approved: this review goes by it (checks.policy.boundaries)
+    gates: tuple[str, ...] = ()  # what decides whether work is good, and the branch may change
+
+
+@frozen
+class Build:
+    """What the Reviewer made of the change, to become main."""
+
     base: str = ""  # main when it was rebased
     candidate: str = ""  # the commit that shall become main
     tree: str = ""  # the candidate's
     tip: str = ""  # the candidate that main moves to, which is this one or stands on it
     apart: str = ""  # the candidate that this work conflicts with, though not with main: it waits for its end
+    chain: tuple[str, ...] = ()  # with merge = rebase: the commits that lead to it
+    checked: int = 0  # how many of the chain have been validated
+    kept: tuple[str, ...] = ()  # those of the chain that passed alone
+    contract: str = ""  # the key of the checks that the candidate, its chain and `failure` are judged by
+    rebuilt: int = 0  # how often it was built again since git had lost what it names
+
+
+@frozen
+class Runs:
+    """What runs of the checks said."""
+
     red: int = 0  # runs of the candidate that were not green
     is_suspect: bool = False  # the last of them may be a flake
     is_broken: bool = False  # the last of them could not say whether the work is good
     proven: str = ""  # with revalidate = "always": the step and the commit of the last run that was green
-    chain: tuple[str, ...] = ()  # with merge = rebase: the commits that lead to it
-    checked: int = 0  # how many of the chain have been validated
-    kept: tuple[str, ...] = ()  # those of the chain that passed alone
-    anchor: str = ""  # where the evidence ended when the review began: the commits that it makes say so
-    contract: str = ""  # the key of the checks that the candidate, its chain and `failure` are judged by
     serial: int = 0  # numbers the validations
     cut_off: int = 0  # how many validations of this review were killed with their wrapper
     mended: int = 0  # how often the candidate could not be run and main passed right after: the machine may be to blame
@@ -116,32 +131,63 @@ class Journal:
     counted: str = ""  # the commit under the candidate that was run for its tests alone
     before: tuple[Mapping[str, Any], ...] = ()  # what came of that, where it is not remembered since it did not pass
     failure: str = ""  # why the candidate failed, while main itself is being looked at
+    confirming: str = ""  # the commit that failed, and is run once more before anybody is blamed
+    again: int = 0  # how often it was red in this step
+    carried: tuple[Mapping[str, Any], ...] = ()  # results that stand while what failed beside them is repeated
+    carried_for: str = ""  # the commit and the key of the checks that they are of
+
+
+@frozen
+class Merging:
+    """What the merge waits for, and what it lands with."""
+
     waiting: str = ""  # why main cannot be moved just now
     waiting_until: float = 0.0
     waiting_since: float = 0.0  # when main could not be moved for the first time
     passing: bool = False  # what it waits for may pass by itself: no person is needed so far
     passing_since: float = 0.0  # when that began
     behind: int = 0  # the escalation that was filed for it
-    brings: str = ""  # the commit whose contract a person approved: this review goes by it (checks.policy.boundaries)
-    gates: tuple[str, ...] = ()  # what decides whether work is good, and the branch may change
-    confirming: str = ""  # the commit that failed, and is run once more before anybody is blamed
-    again: int = 0  # how often it was red in this step
-    carried: tuple[Mapping[str, Any], ...] = ()  # results that stand while what failed beside them is repeated
-    carried_for: str = ""  # the commit and the key of the checks that they are of
-    rebuilt: int = 0  # how often it was built anew since git had lost what it names
+    published: bool = False  # it waits, and yet the candidate is at the remote, or may be
     approval: Mapping[str, Any] = field(default_factory=dict)  # the yes that it lands with; empty: it needs none
     reading: Mapping[str, Any] = field(default_factory=dict)  # what the code review said; empty: there was to be none
     merged_as: str = ""  # the commit that people merged it as; empty: the candidate itself came to main
-    published: bool = False  # it waits, and yet the candidate is at the remote, or may be
+
+
+@frozen
+class Journal:
+    """What is known by now, and what is to be done next."""
+
+    step: Step = Step.TAKE_IN
+    change: Change = field(default_factory=Change)
+    build: Build = field(default_factory=Build)
+    runs: Runs = field(default_factory=Runs)
+    merging: Merging = field(default_factory=Merging)
+
+    def with_values(self, **values: Any) -> "Journal":
+        """The journal with these values, each by the name that it is stored under; KeyError for another name."""
+        changed: dict[str, dict[str, Any]] = {}
+        for name, value in values.items():
+            changed.setdefault(RECORD_OF[name], {})[name] = value
+        return replace(self, **{record: replace(getattr(self, record), **said) for record, said in changed.items()})
 
     def as_data(self) -> dict[str, Any]:
         """JSON values."""
-        return as_values(self)
+        records = (self.change, self.build, self.runs, self.merging)
+        return {"step": self.step.value, **{name: value for one in records for name, value in as_values(one).items()}}
 
     @staticmethod
     def of(data: Mapping[str, Any]) -> "Journal":
         """The journal in an attempt's data; a fresh one where there is none."""
-        return of_values(Journal, data)
+        records = (of_values(Change, data), of_values(Build, data), of_values(Runs, data), of_values(Merging, data))
+        return Journal(Step(data["step"]) if "step" in data else Journal().step, *records)
+
+
+RECORD_OF: Mapping[str, str] = {
+    name: record
+    for record, kind in {"change": Change, "build": Build, "runs": Runs, "merging": Merging}.items()
+    for name in kind.__dataclass_fields__  # type: ignore[attr-defined]
+}
+"""By stored name the record that has it."""
 
 
 def is_landing(data: Mapping[str, Any]) -> bool:

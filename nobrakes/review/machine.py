@@ -8,7 +8,7 @@
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from ..checks.contract import CheckOutcome, CheckResult, Verdict, verdict
 from ..errors import NotAllowed
 from ..events.kinds import Kind
 from ..records import frozen
-from .journal import Journal, Step
+from .journal import RECORD_OF, Change, Journal, Step
 
 
 class Act(StrEnum):
@@ -145,13 +145,11 @@ def _ends(act: Act, sets: str = "", forgets: str = "") -> Rule:
     return Rule(None, act, _names(sets), _names(forgets))
 
 
-_NEW: Final = Journal()
-_FIRST: Mapping[str, Any] = {one.name: getattr(_NEW, one.name) for one in fields(Journal)}
+_FIRST: Mapping[str, Any] = {name: getattr(getattr(Journal(), record), name) for name, record in RECORD_OF.items()}
 _WAITS: Final = "waiting waiting_until waiting_since passing passing_since behind published"
 """Why main cannot be moved, and since when."""
 _CONFIRMS: Final = "confirming again"
 _JUDGED: Final = "results is_suspect"
-_KEPT_WITHOUT_CANDIDATE: Final = "head fork epic anchor brings gates"
 _KEPT_ALWAYS: Final = "is_scaffolding serial cut_off mended rebuilt"
 
 _VALIDATE = Rule(None, Act.VALIDATE, _names("validating"), counts=_names("serial"))
@@ -169,7 +167,7 @@ _IN_EACH: Mapping[Fact, Rule] = {
     Fact.WORK_GONE: _REJECT,
     Fact.GONE_TOO_OFTEN: _ASK_FIRST,
     Fact.HEAD_GONE: Rule(
-        Step.TAKE_IN, Act.GO_ON, forgets=frozenset(_FIRST) - _names(f"step {_KEPT_ALWAYS}"), counts=_names("rebuilt")
+        Step.TAKE_IN, Act.GO_ON, forgets=frozenset(_FIRST) - _names(_KEPT_ALWAYS), counts=_names("rebuilt")
     ),
 }
 _WITH_CANDIDATE: Mapping[Fact, Rule] = {
@@ -178,7 +176,7 @@ _WITH_CANDIDATE: Mapping[Fact, Rule] = {
     Fact.CANDIDATE_GONE: Rule(
         Step.REBASE,
         Act.GO_ON,
-        forgets=frozenset(_FIRST) - _names(f"step {_KEPT_ALWAYS} {_KEPT_WITHOUT_CANDIDATE}"),
+        forgets=frozenset(_FIRST) - _names(_KEPT_ALWAYS) - Change.__dataclass_fields__.keys(),
         counts=_names("rebuilt"),
     ),
 }
@@ -332,8 +330,8 @@ def advance(journal: Journal, fact: Fact, **brought: Any) -> Next:
     if not (rule.to or brought or rule.forgets or rule.counts):
         return Next(journal, rule.act)
     changed = {name: _FIRST[name] for name in rule.forgets} | brought
-    changed |= {name: getattr(journal, name) + 1 for name in rule.counts}
-    return Next(replace(journal, step=rule.to or journal.step, **changed), rule.act)
+    changed |= {name: getattr(getattr(journal, RECORD_OF[name]), name) + 1 for name in rule.counts}
+    return Next(replace(journal.with_values(**changed), step=rule.to or journal.step), rule.act)
 
 
 _SHARED = {"any_step": _IN_EACH, "with_a_candidate": _WITH_CANDIDATE, "in_the_queue": _IN_THE_QUEUE}
@@ -377,8 +375,8 @@ def of_main(journal: Journal, results: Sequence[CheckResult], is_repair: bool, n
 
     A repair and scaffolding have to turn main green. `neither_runs`: no check can be run, with the work or on main.
     """
-    has_to_mend = (is_repair or journal.is_scaffolding) and not neither_runs
-    is_better = has_to_mend or _fails_elsewhere(journal.results, results)
+    has_to_mend = (is_repair or journal.change.is_scaffolding) and not neither_runs
+    is_better = has_to_mend or _fails_elsewhere(journal.runs.results, results)
     return Fact.MAIN_PASSES if is_better or of_run(results) is Fact.RAN_GREEN else Fact.MAIN_RED
 
 

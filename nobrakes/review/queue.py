@@ -400,27 +400,27 @@ def joined(main: str, entries: Sequence[Entry], contract: Callable[[str], str]) 
     left = [
         entry
         for entry in entries
-        if entry.journal.candidate and entry.journal.contract == contract(entry.journal.brings)
+        if entry.journal.build.candidate and entry.journal.build.contract == contract(entry.journal.change.brings)
     ]
     found: list[Entry] = []
     onto = main
     while True:
-        entry = next((entry for entry in left if entry.journal.base == onto), None)
+        entry = next((entry for entry in left if entry.journal.build.base == onto), None)
         if entry is None:
             return found
         found.append(entry)
         left.remove(entry)
-        onto = entry.journal.candidate
+        onto = entry.journal.build.candidate
 
 
 def may_join(entries: Sequence[Entry], rules: Rules, pace: Pace) -> bool:
     """Whether another candidate may be put on the last one of the queue."""
-    return len(entries) < at_once(rules, pace) and not any(entry.journal.is_scaffolding for entry in entries)
+    return len(entries) < at_once(rules, pace) and not any(entry.journal.change.is_scaffolding for entry in entries)
 
 
 def to_land(entries: Sequence[Entry], tip: str) -> list[Entry]:
     """The head of the queue up to the candidate `tip`; empty when that is not on it."""
     for number, entry in enumerate(entries, 1):
-        if entry.journal.candidate == tip:
+        if entry.journal.build.candidate == tip:
             return list(entries[:number])
     return []

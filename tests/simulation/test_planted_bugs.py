@@ -129,8 +129,8 @@ BUGS = (
     Bug(
         "no validation after the rebase",
         "review/worker/queue.py",
-        "return self.validation.passed(journal.tree, entry.attempt, journal.brings) is not None",
-        "return journal.base != journal.fork or bool(self.validation.passed(journal.tree, entry.attempt, ()))",
+        "return self.validation.passed(journal.build.tree, entry.attempt, journal.change.brings) is not None",
+        "return journal.build.base != journal.change.fork or bool(self.validation.passed(journal.build.tree, entry.attempt, ()))",
         options=CLASHES,
     ),
     Bug(
@@ -472,7 +472,7 @@ BUGS = (
     Bug(
         "whoever waits is in the queue",
         "review/queue.py",
-        "entry = next((entry for entry in left if entry.journal.base == onto), None)",
+        "entry = next((entry for entry in left if entry.journal.build.base == onto), None)",
         "entry = next((entry for entry in left), None)",
         options=QUEUES,
         runs=120,
@@ -538,7 +538,7 @@ BUGS = (
     Bug(
         "nobody is asked about a change of the gates",
         "review/worker/asked.py",
-        "if not paths or bead.scaffolding or self.is_accepted(bead.id, journal.head):",
+        "if not paths or bead.scaffolding or self.is_accepted(bead.id, journal.change.head):",
         "if True:",
         options=("--fail", "0.6"),
         seed=14,
@@ -636,8 +636,8 @@ BUGS = (
     Bug(
         "what passed the checks of before lands",
         "review/queue.py",
-        "if entry.journal.candidate and entry.journal.contract == contract(entry.journal.brings)",
-        "if entry.journal.candidate",
+        "if entry.journal.build.candidate and entry.journal.build.contract == contract(entry.journal.change.brings)",
+        "if entry.journal.build.candidate",
         runs=120,
         options=("--edits", "6", "--crash", "0.005"),
         seed=318,
@@ -658,7 +658,7 @@ BUGS = (
     Bug(
         "a candidate has no ref",
         "review/worker/driver.py",
-        "self.ports.git.pin(pin_of(context.attempt.bead), made.candidate)",
+        "self.ports.git.pin(pin_of(context.attempt.bead), made.build.candidate)",
         "pass",
     ),
     Bug(
@@ -742,7 +742,7 @@ BUGS = (
     Bug(
         "a person is asked about a check that was cut off",
         "review/worker/verdicts.py",
-        "if cut_off and journal.cut_off < MAX_CUT_OFF:",
+        "if cut_off and journal.runs.cut_off < MAX_CUT_OFF:",
         "if False:",
         options=("--cut", "0.2"),
         seed=2,
@@ -959,14 +959,14 @@ CANNOT_RUN = (
     Bug(
         "what passed on main before counts where checks cannot be run",
         "review/worker/driver.py",
-        "known = not why_not and self.validation.passed(tree, context.attempt.id, journal.brings) is not None",
-        "known = self.validation.passed(tree, context.attempt.id, journal.brings) is not None",
+        "known = not why_not and self.validation.passed(tree, context.attempt.id, change.brings) is not None",
+        "known = self.validation.passed(tree, context.attempt.id, change.brings) is not None",
     ),
     Bug(
         "what could not be run is the work's failure once main passes",
         "review/worker/verdicts.py",
-        "if cannot_run(own) and not journal.mended:",
-        "if cannot_run(own) and not (journal.mended or journal.cut_off):",
+        "if cannot_run(own) and not runs.mended:",
+        "if cannot_run(own) and not (runs.mended or runs.cut_off):",
     ),
     Bug(
         "each red proof asks about checks that cannot be run",

@@ -56,10 +56,10 @@ def test_a_stop_before_main_is_run_again_hides_nothing(outcome: str, knows: dict
     rows = [{"name": "tests", "outcome": outcome, "reason": "the command was not found"}]
     data = {"step": "validate_main", "commit": world.git.main(), "run": run.id, "results": rows}
     world.store.record(Event(Kind.REVIEW_STEP, review.bead, review.id, data=data))
-    journal = replace(Journal.of(review.data), validating="")
+    journal = Journal.of(review.data).with_values(validating="")
     if "proven" in knows:
-        knows = {"proven": world.daemon.performer.review.main.queue.proof(journal, journal.candidate)}
-    journal = replace(journal, **knows)  # type: ignore[arg-type]
+        knows = {"proven": world.daemon.performer.review.main.queue.proof(journal, journal.build.candidate)}
+    journal = journal.with_values(**knows)
     world.store.journal(review.id, journal.as_data())
     world.store.end_run(run.id)
     review = replace(review, data=journal.as_data())

@@ -268,7 +268,11 @@ def a_lost_race_is_followed(scene: Scene) -> list[str]:
 def a_refusal_of_the_remote_is_asked_about(scene: Scene) -> list[str]:
     """No time heals it: a person is asked as soon as a merge waits for it."""
     reviews = ((one.bead, Journal.of(one.data)) for one in scene.board.attempts if one.role is Role.REVIEWER)
-    return [f"nobody is asked about {bead}" for bead, one in reviews if one.waiting == REFUSES and not one.behind]
+    return [
+        f"nobody is asked about {bead}"
+        for bead, one in reviews
+        if one.merging.waiting == REFUSES and not one.merging.behind
+    ]
 
 
 def a_mended_remote_is_tried_again(scene: Scene) -> list[str]:
@@ -278,7 +282,7 @@ def a_mended_remote_is_tried_again(scene: Scene) -> list[str]:
         return []
     now = scene.clock.now()
     late = [attempt for attempt, due in git.due.items() if now > due]
-    reviews = (one.id for one in scene.board.attempts if Journal.of(one.data).waiting == REFUSES)
+    reviews = (one.id for one in scene.board.attempts if Journal.of(one.data).merging.waiting == REFUSES)
     soon = now + MAX_SECONDS + SLACK
     git.due = {} if git.is_protected else {attempt: git.due.get(attempt, soon) for attempt in reviews}
     return [f"attempt {attempt} waits for a remote that a person has mended" for attempt in late]

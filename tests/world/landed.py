@@ -129,7 +129,7 @@ def _branch(scene: Scene, bead: str) -> str:
 def _was_with_people(scene: Scene, review: Attempt) -> bool:
     """Whether the review waits for people, or ever did: it began in the queue, and came back by itself."""
     journal, pull = Journal.of(review.data), scene.store.pull(review.bead)
-    if journal.step is Step.PULL_REQUEST or journal.merged_as:
+    if journal.step is Step.PULL_REQUEST or journal.merging.merged_as:
         scene.observed.with_people.add(review.id)
     fell_off = pull is not None and pull.waits and not pull.base
     return fell_off or review.id in scene.observed.with_people

@@ -80,7 +80,7 @@ def was_good(world: World, rejected: Event) -> bool:
     if rejected.data.get("outcome") != Outcome.FAILED_REVIEW.value:
         return False  # it was not blamed for what the checks say
     journal = Journal.of(world.store.attempt(rejected.attempt).data)
-    judged = [commit for commit in (journal.head, journal.candidate) if commit]
+    judged = [commit for commit in (journal.change.head, journal.build.candidate) if commit]
     return bool(judged) and all(green(world.git.objects.tree_of(commit)) for commit in judged)
 
 

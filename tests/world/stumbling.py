@@ -80,7 +80,7 @@ class Stumbling:
 
     def _commits(self) -> set[str]:
         journals = [Journal.of(one.data) for one in self.store.attempts(self.bead) if one.outcome is None]
-        return {commit for one in journals for commit in (one.head, one.candidate) if commit}
+        return {commit for one in journals for commit in (one.change.head, one.build.candidate) if commit}
 
     def wrong(self) -> list[str]:
         """What was parked without a bug that was planted, and what was not held the second time."""

@@ -189,7 +189,8 @@ def review_step(attempt: Attempt) -> str:
     from ...review.journal import Journal
 
     journal = Journal.of(attempt.data)
-    return f"waits: {journal.waiting}" if journal.waiting else stages.stage(journal.step.value, journal.epic)
+    waiting = journal.merging.waiting
+    return f"waits: {waiting}" if waiting else stages.stage(journal.step.value, journal.change.epic)
 
 
 class Explained(NamedTuple):

@@ -373,11 +373,11 @@ def _read(text: str | None) -> tuple[str, float] | None:
 
 def _moved(review: Attempt, jump: float) -> Journal:
     journal = Journal.of(review.data)
-    return replace(
-        journal,
-        waiting_until=max(0.0, journal.waiting_until + min(jump, 0.0)),
-        waiting_since=journal.waiting_since and journal.waiting_since + jump,
-        passing_since=journal.passing_since and journal.passing_since + jump,
+    waiting, passing = journal.merging.waiting_since, journal.merging.passing_since
+    return journal.with_values(
+        waiting_until=max(0.0, journal.merging.waiting_until + min(jump, 0.0)),
+        waiting_since=waiting and waiting + jump,
+        passing_since=passing and passing + jump,
     )
 
 
@@ -645,9 +645,9 @@ class Daemon:
         times += self.forge.wake_at() + self.work.wake_at() + self.sprints.wake_at(board.now)
         times += self.checks.wake_at() + self.guards.wake_at(board.now) + self.monitor.wake_at()
         times += [
-            Journal.of(a.data).waiting_until
+            Journal.of(a.data).merging.waiting_until
             for a in board.attempts
-            if a.role is Role.REVIEWER and Journal.of(a.data).waiting_until > board.now
+            if a.role is Role.REVIEWER and Journal.of(a.data).merging.waiting_until > board.now
         ]
         times += self.troubles.wake_at()
         if not self.ports.background.is_empty():

@@ -4,7 +4,6 @@ import contextlib
 import os
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from functools import partial
 
 from ...beads.model import (
@@ -130,7 +129,7 @@ class Reconciling:
         """Whether main was red with it and the bead was sent back, though the commit is still there."""
         reviews = (one for one in self.ports.store.attempts(bead.id) if one.role is Role.REVIEWER)
         return any(
-            one.outcome is Outcome.FAILED_REVIEW and Journal.of(one.data).candidate == merge.tip.commit
+            one.outcome is Outcome.FAILED_REVIEW and Journal.of(one.data).build.candidate == merge.tip.commit
             for one in reviews
         )
 
@@ -147,7 +146,7 @@ class Reconciling:
 
     def _reviews(self) -> list[tuple[Attempt, str]]:
         """The open reviews that have a candidate, with it."""
-        found = [(one, Journal.of(one.data).candidate) for one in self.ports.store.reviewing()]
+        found = [(one, Journal.of(one.data).build.candidate) for one in self.ports.store.reviewing()]
         return [(review, candidate) for review, candidate in found if candidate]
 
     # --- what is done ----------------------------------------------------------------------------
@@ -185,7 +184,7 @@ class Reconciling:
                 held = git.held(name) if kind == LANDING else None
                 if held is not None:
                     going[bead] = str(held["candidate"]["commit"])
-        opened = {Journal.of(one.data).candidate for one in self.ports.store.reviewing()} if going else set()
+        opened = {Journal.of(one.data).build.candidate for one in self.ports.store.reviewing()} if going else set()
         for bead, candidate in going.items():
             with self.each(bead):
                 if candidate in opened or (git.has(candidate) and git.contains(candidate, main)):
@@ -199,8 +198,8 @@ def take_up(ports: Ports, board: Board) -> None:
     """Look at once at what waited, take stale locks away, and tell what was found running."""
     for attempt in board.attempts:
         journal = Journal.of(attempt.data) if attempt.role is Role.REVIEWER else None
-        if journal is not None and journal.waiting:  # whoever starts a daemon wants it to look at once
-            again = replace(journal, waiting="", waiting_until=0.0, passing=False, passing_since=0.0)
+        if journal is not None and journal.merging.waiting:  # whoever starts a daemon wants it to look at once
+            again = journal.with_values(waiting="", waiting_until=0.0, passing=False, passing_since=0.0)
             with contextlib.suppress(Stale):  # a person took the bead away meanwhile
                 ports.store.journal(attempt.id, again.as_data())
     mended = ports.git.settle_in()

@@ -503,9 +503,9 @@ def of_merges(store: "Store", daemon: bool) -> Iterator[Hindrance]:
     """Reviews that wait: for git's locks, for edits in a checkout, for a remote."""
     for one in store.reviewing():
         journal = Journal.of(one.data)
-        if journal.waiting:
-            until = journal.waiting_until or None
-            what = f"'{one.bead}' waits to be merged: {journal.waiting}"
+        if journal.merging.waiting:
+            until = journal.merging.waiting_until or None
+            what = f"'{one.bead}' waits to be merged: {journal.merging.waiting}"
             why = "nobrakes tries again by itself" if until else ""
             yield Hindrance(Kind.MERGE_WAITS, what, why, () if daemon else OF_A_RUN, until=until, beads=(one.bead,))
 

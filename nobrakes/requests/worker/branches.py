@@ -233,7 +233,7 @@ class Reach:
         self._files = {}
         for attempt in board.attempts:
             journal = Journal.of(attempt.data) if attempt.role is Role.REVIEWER else Journal()
-            branch = (journal.fork, journal.head)
+            branch = (journal.change.fork, journal.change.head)
             if all(branch):
                 with parked(self._ports, of_bead(attempt.bead)):
                     files = known[branch] if branch in known else self._changed(*branch)

@@ -107,9 +107,10 @@ def hold_without_request(ports: Ports, epic: str) -> str:
 
 def made(ports: Ports, bead: Bead, attempt: Attempt, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
     """The epic's branch on the base: itself where it has it, else both together in the way of the settings."""
+    change = journal.change
     git = ports.git
-    if git.contains(base, journal.head):
-        return (Candidate(journal.head, git.tree(journal.head)),)
+    if git.contains(base, change.head):
+        return (Candidate(change.head, git.tree(change.head)),)
     if ports.config().review.diverged == "rebase":
         return _rebased(ports, bead, journal, base)
     words = Message(
@@ -118,7 +119,7 @@ def made(ports: Ports, bead: Bead, attempt: Attempt, journal: Journal, base: str
         PERSON,
         attempt.started_at,
     )
-    both = git.join(base, journal.head, words)
+    both = git.join(base, change.head, words)
     return both if isinstance(both, Conflict) else (both,)
 
 
@@ -127,7 +128,7 @@ def _rebased(ports: Ports, bead: Bead, journal: Journal, base: str) -> tuple[Can
     git = ports.git
     landed = {one.commit: one for one in landing_branch.landings(ports, bead.id)}
     tip = Candidate(base, git.tree(base))
-    for made in reversed(git.line(journal.head, journal.fork)):
+    for made in reversed(git.line(journal.change.head, journal.change.fork)):
         one = landed.get(made.commit)
         if one is None:
             continue
@@ -144,10 +145,11 @@ def has_more(ports: Ports, bead: Bead, journal: Journal) -> Report | None:
     if not is_epic(bead):
         return None
     head = ports.git.of_epic(bead.id).main()
-    if head == journal.head or not all(one.status in (Status.LANDED, *CLOSED) for one in _children(ports.store, bead)):
+    are_done = all(one.status in (Status.LANDED, *CLOSED) for one in _children(ports.store, bead))
+    if head == journal.change.head or not are_done:
         return None
     why = f"more of {bead.id} has landed, and its request follows"
-    return Report(Fact.STOPPED, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.head))
+    return Report(Fact.STOPPED, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.change.head))
 
 
 def works(ports: Ports, bead: Bead) -> list[Attempt]:
@@ -172,23 +174,25 @@ def sent_back(ports: Ports, bead: Bead, journal: Journal, ending: AttemptEnd) ->
 
     The caller has a transaction.
     """
+    build, change = journal.build, journal.change
     if ending.outcome not in _SENT_BACK:
         return
     git = ports.git
     if ending.outcome is Outcome.FAILED_REVIEW and (
-        journal.candidate not in ("", journal.head) and git.contains(journal.head, journal.candidate)
+        build.candidate not in ("", change.head) and git.contains(change.head, build.candidate)
     ):
-        git.of_epic(bead.id).land(journal.candidate, journal.head)
+        git.of_epic(bead.id).land(build.candidate, change.head)
     mend(ports.store, bead, _SENT_BACK[ending.outcome], ending.detail, "nobrakes")
 
 
 def _merged(ports: Ports, bead: Bead, journal: Journal) -> list[landing_branch.Landed]:
     """The beads whose landing the request had."""
+    build = journal.build
     git, landed = ports.git, landing_branch.landings(ports, bead.id)
     named: set[str] = set()
     if ports.config().review.diverged == "rebase":  # its commits are other ones then, with the same trailers
-        named = {of for made in git.line(journal.candidate, journal.base) if (of := made.trailer("Bead"))}
-    return [one for one in landed if one.bead.id in named or _holds(git, journal.candidate, one.commit)]
+        named = {of for made in git.line(build.candidate, build.base) if (of := made.trailer("Bead"))}
+    return [one for one in landed if one.bead.id in named or _holds(git, build.candidate, one.commit)]
 
 
 def _holds(git: Git, commit: str, landing: str) -> bool:
@@ -218,7 +222,9 @@ def end(ports: Ports, bead: Bead, journal: Journal, merged: str) -> Kind:
     Gives the kind of event by which the epic's review ends: MERGED, or LANDED where the epic goes on with what the
     request had not.
     """
-    reason = "main had all of it already" if merged == journal.base else f"the pull request of {bead.id} was merged"
+    reason = (
+        "main had all of it already" if merged == journal.build.base else f"the pull request of {bead.id} was merged"
+    )
     for one in _merged(ports, bead, journal):
         is_there = ports.git.contains(one.commit, merged)
         data = {

@@ -44,7 +44,7 @@ from .landing_branch import git_of
 def why_not(ports: Ports, base: str, bead: str, journal: Journal, delivery: Delivery) -> str:
     """Why no new request for that branch is opened now; empty: it is."""
     store, most = ports.store, ports.config().review.max_open
-    if not delivery.push and store.setting(push_approval(bead)) != journal.head:
+    if not delivery.push and store.setting(push_approval(bead)) != journal.change.head:
         return f"nothing is pushed, and no pull request opened, before you say `nobrakes pr open {bead}`"
     tip = None if ports.where.base else store.setting(FROZEN)  # which is said of main
     if tip is not None and not _mends(ports, bead):
@@ -66,11 +66,12 @@ def _mends(ports: Ports, bead: str) -> bool:
 
 def opening_adopted(git: Git, journal: Journal, pull: PullRequest) -> Report | None:
     """A request that is there already stays as it is, where it brings what this review proved."""
-    if pull.head in ("", journal.candidate) or not pull.base or pull.contract != journal.contract:
+    build = journal.build
+    if pull.head in ("", build.candidate) or not pull.base or pull.contract != build.contract:
         return None
     if not (git.has(pull.head) and git.has(pull.base)):
         return None
-    if git.content(pull.base, pull.head) != git.content(journal.base, journal.candidate):
+    if git.content(pull.base, pull.head) != git.content(build.base, build.candidate):
         return None
     brought = {"base": pull.base, "candidate": pull.head, "tree": git.tree(pull.head), "contract": pull.contract}
     return Report(Fact.ADOPTED, brought)
@@ -78,9 +79,10 @@ def opening_adopted(git: Git, journal: Journal, pull: PullRequest) -> Report | N
 
 def _has_moved(ports: Ports, bead: Bead, journal: Journal) -> bool:
     """Whether what the bead's request was proven on was taken off the branch that it is for."""
-    if not journal.base or epics.is_epic(bead) or not ports.git.has(journal.base):
+    build = journal.build
+    if not build.base or epics.is_epic(bead) or not ports.git.has(build.base):
         return False
-    return not ports.git.contains(journal.base, git_of(ports, bead).main())
+    return not ports.git.contains(build.base, git_of(ports, bead).main())
 
 
 # Closing a given-up request is tried once in the life of a daemon, beside the loop; what is left, doctor names. One
@@ -219,7 +221,7 @@ class PullSteps:
         if not merged or not is_on_main(self.ports.git, merged):
             self._before.add(attempt)
             return None
-        requests_exchange.tell_of_later(self.ports, context.bead, had, journal.fork, journal.head)
+        requests_exchange.tell_of_later(self.ports, context.bead, had, journal.change.fork, journal.change.head)
         return self._merged(attempt, replace(had, merged_as=merged))
 
     # --- the request -----------------------------------------------------------------------------
@@ -313,7 +315,8 @@ class PullSteps:
 
     def _prepared(self, journal: Journal, pull: PullRequest, title: str) -> PullRequest:
         """The row and the pin, before anything is asked of anybody."""
-        proven = replace(pull, head=journal.candidate, base=journal.base, contract=journal.contract)
+        build = journal.build
+        proven = replace(pull, head=build.candidate, base=build.base, contract=build.contract)
         now = replace(proven, title=title, into=self.ports.where.base)
         if pull != now:
             self.ports.git.pin(f"{requests_exchange.PINS}/{pull.bead}/{now.head}", now.head)
@@ -357,7 +360,9 @@ class PullSteps:
             return self._closed(pull)
         if way is Turn.RED:
             detail = clean(self.ports, requests_model.log_of_red(seen, pull))
-            return Report(Fact.PULL_RED, ending=AttemptEnd(Outcome.FAILED_REVIEW, detail, journal.head, _about(pull)))
+            return Report(
+                Fact.PULL_RED, ending=AttemptEnd(Outcome.FAILED_REVIEW, detail, journal.change.head, _about(pull))
+            )
         if way is Turn.REMARKS:
             return self._remarked(journal, pull, seen)
         if way is Turn.CONFLICTS and git_of(self.ports, context.bead).main() != pull.base:
@@ -379,7 +384,7 @@ class PullSteps:
         again = f"`nobrakes cancel {bead}` and then `nobrakes reopen {bead}` has it done again"
         why = f"{said}: when it comes there, {bead} is done; {again}"
         # main was heard of after it; a host that is late with it is given a second look
-        seen = Seen(trouble=why, wait=_wait(self.ports), needs_person=journal.waiting == why)
+        seen = Seen(trouble=why, wait=_wait(self.ports), needs_person=journal.merging.waiting == why)
         return self._waits(context, journal, pull, seen)
 
     def _save(self, attempt: int, pull: PullRequest, found: Sequence[Happening]) -> PullRequest:
@@ -412,11 +417,15 @@ class PullSteps:
         heard = (*pull.heard, *(one.key for one in new))[-1000:]
         self.ports.store.save_pull(replace(requests_model.remembered(new, pull), heard=heard))
         if not twice:
-            return Report(Fact.PULL_REMARKED, ending=AttemptEnd(Outcome.REMARKS, detail, journal.head, _about(pull)))
+            return Report(
+                Fact.PULL_REMARKED, ending=AttemptEnd(Outcome.REMARKS, detail, journal.change.head, _about(pull))
+            )
         told = answers(self.ports, pull.bead)
         detail = f"{clean(self.ports, requests_model.told(twice, pull, told))}\n\n{detail}"
         evidence = {**_about(pull), **requests_model.evidence(twice, pull, told)}
-        return Report(Fact.PULL_ASKED_AGAIN, ending=AttemptEnd(Outcome.ASKED_AGAIN, detail, journal.head, evidence))
+        return Report(
+            Fact.PULL_ASKED_AGAIN, ending=AttemptEnd(Outcome.ASKED_AGAIN, detail, journal.change.head, evidence)
+        )
 
     def _closed(self, pull: PullRequest) -> Report:
         self.ports.git.pin(f"archive/{pull.bead}/pull-{pull.head[:12]}", pull.head)
@@ -436,16 +445,17 @@ class PullSteps:
 
     def _waits(self, context: ReviewContext, journal: Journal, pull: PullRequest | None, seen: Seen) -> Report:
         """The review waits; a person is told once for each reason."""
+        merging = journal.merging
         now, bead = self.ports.store.now(), context.attempt.bead
         is_open = pull is not None and pull.state is PullState.OPEN
-        rests = seen.paced and is_open and bool(journal.waiting) and not journal.passing  # it was seen, and is again
-        reason = journal.waiting if rests else self._waits_for(seen, pull or PullRequest(bead))
-        is_same = journal.waiting == reason
-        since = (journal.waiting_since if is_same else 0.0) or now
+        rests = seen.paced and is_open and bool(merging.waiting) and not merging.passing  # it was seen, and is again
+        reason = merging.waiting if rests else self._waits_for(seen, pull or PullRequest(bead))
+        is_same = merging.waiting == reason
+        since = (merging.waiting_since if is_same else 0.0) or now
         may = bool(seen.trouble) and not seen.needs_person and not rests
-        passing_since = (journal.passing_since or now) if may else 0.0
+        passing_since = (merging.passing_since or now) if may else 0.0
         passing = may_pass(TIMEOUT if may else 0.0, passing_since, now)
-        if not is_same or (journal.passing and not passing):
+        if not is_same or (merging.passing and not passing):
             self.ports.notifier.tell(Notice(f"{bead} waits to be merged: {reason}", bead, urgent=not passing))
         wait = seen.wait or requests_model.next_look(_wait(self.ports), now - since)
         waits: Mapping[str, Any] = {

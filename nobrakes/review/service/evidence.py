@@ -458,7 +458,7 @@ def _queue(store: "Store", typical: float | None, now: float) -> tuple[tuple[InQ
                 attempt.id,
                 journal.step.value,
                 attempt.started_at,
-                journal.waiting,
+                journal.merging.waiting,
                 left,
             )
         )

@@ -79,12 +79,14 @@ class ProtectedFiles:
 
     def judged(self, bead: Bead, journal: Journal) -> tuple[str, ...] | AttemptEnd:
         """The protected files that the branch changes and may change, or what a person is asked about them."""
-        begin = journal.fork if bead.scaffolding else journal.base  # what a Test Writer changed was judged as its work
+        build = journal.build
+        # what a Test Writer changed was judged as its work
+        begin = journal.change.fork if bead.scaffolding else build.base
         config = self.ports.config()
-        boundary = boundary_at(self.ports, journal.base, Role.DOER)
-        changes = self._with_hooks(begin, journal.head, boundary)
+        boundary = boundary_at(self.ports, build.base, Role.DOER)
+        changes = self._with_hooks(begin, journal.change.head, boundary)
         bending, digest = (
-            self._bending(bead, journal.fork, journal.base, boundary) if begin != journal.fork else ([], "")
+            self._bending(bead, journal.change.fork, build.base, boundary) if begin != journal.change.fork else ([], "")
         )
         if is_by_person(self.ports.store.attempts(bead.id)):
             boundary = replace(boundary, tests=())  # else a test that decides would be nobody's to judge
@@ -92,11 +94,11 @@ class ProtectedFiles:
             boundary = replace(boundary, installed=self.ports.modules(programs(config.contract())))
         changed = [*bending, *gate_changes(changes, boundary)]
         paths = tuple(change.path for change in changed)
-        if not paths or bead.scaffolding or self.is_accepted(bead.id, journal.head):
+        if not paths or bead.scaffolding or self.is_accepted(bead.id, journal.change.head):
             return paths
-        shown = self.shown(journal.fork if bending else begin, journal.head, changed)
+        shown = self.shown(journal.change.fork if bending else begin, journal.change.head, changed)
         evidence = {**shown, OF_TESTS: digest} if bending else shown
-        return AttemptEnd(Outcome.CHECKS_CHANGED, _question(changed), journal.head, evidence)
+        return AttemptEnd(Outcome.CHECKS_CHANGED, _question(changed), journal.change.head, evidence)
 
     def of_tests(self, bead: Bead, fork: str, head: str) -> NewEscalation | None:
         """What a person is asked about proven tests that bend the runner, before a Doer works with them."""
@@ -136,14 +138,15 @@ class ProtectedFiles:
 
     def question_of_runner(self, journal: Journal, test: str) -> AttemptEnd:
         """What a person is asked about work whose tests pass while a test that was altered to fail was not reported."""
-        changed = self.ports.git.changes(journal.fork, journal.head)
+        change = journal.change
+        changed = self.ports.git.changes(change.fork, change.head)
         detail = (
             f"The checks passed. Then {test} was altered so that it has to fail, and the runner did not report that "
             "failure, or reported others too.\nOn main it does. Something in the branch may bend the runner, or a test "
             "is flaky: look at the difference. Accept it for this very commit, or send the work back."
         )
-        evidence = {"test": test, **self.shown(journal.fork, journal.head, changed)}
-        return AttemptEnd(Outcome.CHECKS_CHANGED, detail, journal.head, evidence)
+        evidence = {"test": test, **self.shown(change.fork, change.head, changed)}
+        return AttemptEnd(Outcome.CHECKS_CHANGED, detail, change.head, evidence)
 
     def shown(self, begin: str, head: str, changed: Sequence[Change]) -> dict[str, Any]:
         """What a person is shown of the changes, without what is secret in them."""
@@ -218,14 +221,14 @@ class Approvals:
 
     def question(self, board: Board, bead: Bead, journal: Journal) -> AttemptEnd:
         """What a person is asked about it."""
-        ports, base, candidate = self.ports, journal.base, journal.candidate
+        ports, base, candidate = self.ports, journal.build.base, journal.build.candidate
         changes = ports.git.changes(base, candidate)
         tests = ports.config().boundary_at(ports.git, base, Role.TEST_WRITER, candidate).tests
         of_tests = [change for change in changes if matches(change.path, tests)]
         rest = [change for change in changes if change not in of_tests]
         shown = self.gates.shown(base, candidate, rest)
         evidence = {
-            "head": journal.head,
+            "head": journal.change.head,
             "commit": candidate,
             "main": base,
             **review_evidence.epic_of(ports),
@@ -243,13 +246,13 @@ class Approvals:
             "then the bead waits, and nothing else does. If that moves meanwhile, your yes counts as long as the "
             f"difference stays the same. All of it: `nobrakes diff {bead.id}`."
         )
-        return AttemptEnd(Outcome.MERGE_REVIEW, detail, journal.head, evidence)
+        return AttemptEnd(Outcome.MERGE_REVIEW, detail, journal.change.head, evidence)
 
     def _given(self, bead: str, journal: Journal) -> Mapping[str, Any]:
         """Who said yes to this content, when, and in what words; empty: nobody."""
         store = self.ports.store
         merged = last_merge(store, bead)
-        content = self.content(journal.base, journal.candidate)
+        content = self.content(journal.build.base, journal.build.candidate)
         said = self._said_since(merged, bead)
         found = given(store.escalations(open_only=False, bead=bead), content, said, merged)
         if found is None:
@@ -301,8 +304,9 @@ class SuspiciousContent:
 
     def question(self, bead: Bead, journal: Journal) -> AttemptEnd | None:
         """What a person is asked about it; None: the review may go on."""
+        change = journal.change
         asked = self.ports.store.escalations(open_only=False, bead=bead.id)
-        if is_accepted(asked, EscalationType.UNUSUAL_CONTENT, journal.head):
+        if is_accepted(asked, EscalationType.UNUSUAL_CONTENT, change.head):
             return None
         found = self._reasons(journal)
         if not found:
@@ -311,23 +315,23 @@ class SuspiciousContent:
             "The branch holds what is rarely meant to be published:\n" + "\n".join(found[:20]) + "\n"
             "Accept it for this very commit, or send the work back."
         )
-        evidence = {"head": journal.head, "files": found[:50]}
-        return AttemptEnd(Outcome.UNUSUAL_CONTENT, detail, journal.head, evidence)
+        evidence = {"head": change.head, "files": found[:50]}
+        return AttemptEnd(Outcome.UNUSUAL_CONTENT, detail, change.head, evidence)
 
     def _reasons(self, journal: Journal) -> list[str]:
         """Why a person should look, a line for each file."""
-        found = list(self.ports.git.laid_open(journal.fork, journal.head))
+        found = list(self.ports.git.laid_open(journal.change.fork, journal.change.head))
         left = SEARCHED
-        for change in self.ports.git.changes(journal.fork, journal.head):
+        for change in self.ports.git.changes(journal.change.fork, journal.change.head):
             if change.after == ABSENT:
                 continue
-            why = self._new_name(journal.fork, change)
+            why = self._new_name(journal.change.fork, change)
             if why is None and change.after not in (SYMLINK, GITLINK):
-                after = self._text(journal.head, change)
+                after = self._text(journal.change.head, change)
                 left -= len(after)
                 if left < 0:
                     return [*found, f"more than {SEARCHED // 1_000_000} MB are new, and the rest was not searched"]
-                before = self._text(journal.fork, change) if after and change.before != ABSENT else ""
+                before = self._text(journal.change.fork, change) if after and change.before != ABSENT else ""
                 why = new_secrets(change.path, before, after)
             if why is not None:
                 found.append(why)
@@ -380,20 +384,21 @@ class NewContract:
         git = self.ports.git
         if not bead.scaffolding:
             return None
-        change = next((one for one in git.changes(journal.fork, journal.head) if one.path == CONTRACT), None)
+        work = journal.change
+        change = next((one for one in git.changes(work.fork, work.head) if one.path == CONTRACT), None)
         if change is None:
             return None
         if change.after != PLAIN:
             return Brought((f"{CONTRACT}: it has to be a plain file",))
         try:
-            text = steps.text(git, journal.head)
-            before = steps.config(git, journal.fork)
+            text = steps.text(git, journal.change.head)
+            before = steps.config(git, journal.change.fork)
             after = parse(text or "", CONTRACT)
         except ConfigError as error:
             return Brought(tuple(str(error).splitlines()))
-        paths = git.paths(journal.head)
-        globs = before.boundaries.tests or layout_of(git, journal.head).tests
-        will_be = after.boundaries.tests or layout_of(git, journal.head).tests
+        paths = git.paths(journal.change.head)
+        globs = before.boundaries.tests or layout_of(git, journal.change.head).tests
+        will_be = after.boundaries.tests or layout_of(git, journal.change.head).tests
         was, becomes = asdict(before), asdict(after)
         wrong = faults(was, becomes, paths, globs, will_be)
         told = tell(was, becomes, sorted(paths), will_be)
@@ -408,8 +413,9 @@ class NewContract:
 
     def question(self, journal: Journal, brought: Brought) -> AttemptEnd:
         """What a person is asked, and what they are shown of it."""
+        change = journal.change
         git = self.ports.git
-        is_first = not steps.config(git, journal.fork).checks
+        is_first = not steps.config(git, change.fork).checks
         detail = (
             f"The branch {'establishes' if is_first else 'changes'} the contract ({CONTRACT}): what decides from then "
             "on whether work is good.\n"
@@ -418,16 +424,17 @@ class NewContract:
         )
         evidence = {
             "contract": brought.digest,
-            "commit": journal.head,
+            "commit": change.head,
             "establishes": list(brought.told),
             "difference": clean(
                 self.ports,
                 difference(
-                    git.read(journal.fork, CONTRACT, LARGEST) or b"", git.read(journal.head, CONTRACT, LARGEST) or b""
+                    git.read(change.fork, CONTRACT, LARGEST) or b"",
+                    git.read(change.head, CONTRACT, LARGEST) or b"",
                 ),
             ),
         }
-        return AttemptEnd(Outcome.CHECKS_CHANGED, detail, journal.head, evidence)
+        return AttemptEnd(Outcome.CHECKS_CHANGED, detail, change.head, evidence)
 
     # --- one truth -------------------------------------------------------------------------------
 
@@ -452,18 +459,19 @@ class NewContract:
 
     def take_over(self, bead: str, journal: Journal) -> None:
         """Main has the contract: the person's file is the same, or they are told that it is not."""
+        build = journal.build
         ports, git = self.ports, self.ports.git
         path = ports.paths.config
-        wanted = git.read(journal.candidate, CONTRACT, LARGEST)
+        wanted = git.read(build.candidate, CONTRACT, LARGEST)
         present = _read(path)
         if wanted is None or present == wanted:
             return
-        if present == git.read(journal.base, CONTRACT, LARGEST):
+        if present == git.read(build.base, CONTRACT, LARGEST):
             write_atomic(path, wanted, 0o644)
             return
         text = (
             f"{bead} brought a contract to main, and {path} was edited: the edited one holds. To take main's over, "
-            f"copy it from `git show {journal.candidate[:12]}:{CONTRACT}`."
+            f"copy it from `git show {build.candidate[:12]}:{CONTRACT}`."
         )
         ports.notifier.tell(Notice(text, bead, urgent=True))
 
@@ -496,6 +504,7 @@ def whose_work(bead: Bead, past: Sequence[Attempt]) -> Whose:
 
 def question(journal: Journal, found: Next, content: str, merged: int, whose: Whose) -> AttemptEnd:
     """The end of the review, with the question; the bead waits for the answer."""
+    change = journal.change
     one = found.reading
     said = one.findings if one is not None and not found.why else ()
     urgent = reading.urgent(said)
@@ -515,10 +524,10 @@ def question(journal: Journal, found: Next, content: str, merged: int, whose: Wh
         }
     )
     evidence = {
-        "head": journal.head,
-        "commit": journal.candidate,
-        "main": journal.base,
-        **({"epic": journal.epic} if journal.epic else {}),
+        "head": change.head,
+        "commit": journal.build.candidate,
+        "main": journal.build.base,
+        **({"epic": change.epic} if change.epic else {}),
         "content": content,
         "merged": merged,
         "findings": [each.as_values() for each in said],
@@ -526,7 +535,7 @@ def question(journal: Journal, found: Next, content: str, merged: int, whose: Wh
     }
     words = "What an agent wrote follows; it is no instruction.\n" + reading.told(said) if said else ""
     detail = f"{head}\n{words}".strip()
-    return AttemptEnd(Outcome.CODE_REVIEW, detail, journal.head, evidence, as_values(asked))
+    return AttemptEnd(Outcome.CODE_REVIEW, detail, change.head, evidence, as_values(asked))
 
 
 BY = "nobrakes"
@@ -602,7 +611,7 @@ class Readings:
         is_ready = session.state is Of.READY and not board.paused
         since = self.waits.seen(one, board.now, board.paused)
         until = since + reading.timeout(self.rules.minutes) if is_ready else 0.0
-        if (journal.waiting, journal.waiting_until) == (reason, until):
+        if (journal.merging.waiting, journal.merging.waiting_until) == (reason, until):
             return Report(Fact.NOT_YET)
         waits = {"waiting": reason, "waiting_until": until, "waiting_since": session.created_at}
         rest: dict[str, Any] = {"passing": False, "passing_since": 0.0, "behind": 0, "published": False}
@@ -621,9 +630,9 @@ class Readings:
             reading.BEAD: bead.id,
             reading.ATTEMPT: context.attempt.id,
             reading.CONTENT: self._content(journal),
-            reading.HEAD: journal.head,
-            reading.BASE: journal.base,
-            reading.CANDIDATE: journal.candidate,
+            reading.HEAD: journal.change.head,
+            reading.BASE: journal.build.base,
+            reading.CANDIDATE: journal.build.candidate,
             reading.ROUND: found.round,
             reading.TRY: found.tries,
             reading.SINCE: since,
@@ -636,20 +645,21 @@ class Readings:
         told = {"round": found.round, "of": self.rules.rounds, "agent": name, "model": spec[2]}
         with ports.store.write():
             session = ports.store.begin_session(SessionKind.CODE_REVIEW, of_bead(bead.id), title, spec, text, BY, data)
-            told |= {"session": session.id, "head": journal.head}
+            told |= {"session": session.id, "head": journal.change.head}
             ports.store.record(Event(Kind.CODE_REVIEW_BEGAN, bead.id, context.attempt.id, data=told))
 
     def _read(self, bead: Bead, journal: Journal, works: list[Attempt], known: list[Reading]) -> Read:
+        build = journal.build
         ports = self.ports
         within = epics.within(ports, bead)
         answers = [one for one in works if not within or is_mend(ports.store.bead(one.bead), bead.id)]
-        passed = ports.store.validation(journal.tree, journal.contract) or {}
-        changes = ports.git.changes(journal.base, journal.candidate)
+        passed = ports.store.validation(build.tree, build.contract) or {}
+        changes = ports.git.changes(build.base, build.candidate)
         return Read(
-            journal.base,
-            journal.candidate,
+            build.base,
+            build.candidate,
             [change.path for change in changes],
-            self.approvals.gates.shown(journal.base, journal.candidate, changes)["difference"],
+            self.approvals.gates.shown(build.base, build.candidate, changes)["difference"],
             passed.get("results", ()),
             [one.as_values() for one in known if one.outcome == reading.DONE],
             answers[-1].log.summary if answers else "",
@@ -721,7 +731,7 @@ class Readings:
         return next(of_it, None)
 
     def _content(self, journal: Journal) -> str:
-        return self.approvals.content(journal.base, journal.candidate)
+        return self.approvals.content(journal.build.base, journal.build.candidate)
 
 
 def _sent_back(journal: Journal, one: Reading) -> AttemptEnd:
@@ -732,4 +742,4 @@ def _sent_back(journal: Journal, one: Reading) -> AttemptEnd:
         f"Fresh eyes read the change after every check had passed, in round {one.round}. Mend what they found; where "
         "it is not so, say why in the summary of your log.\n" + "\n".join(lines)
     )
-    return AttemptEnd(Outcome.FINDINGS, detail, journal.head, {"session": one.session.id})
+    return AttemptEnd(Outcome.FINDINGS, detail, journal.change.head, {"session": one.session.id})

@@ -300,22 +300,23 @@ class Lost:
 
     def look(self, attempt: Attempt, journal: Journal, limits: Limits) -> Next | None:
         """How the review goes on, or that it is over; None: nothing of it is gone, so the trouble is another one."""
+        build = journal.build
         done = handed_in(self.ports, attempt.bead)
-        head = journal.head or str((done and done.head) or "")
+        head = journal.change.head or str((done and done.head) or "")
         is_head_gone = bool(head) and not self.ports.git.is_whole(head)
-        made = (journal.candidate, *journal.chain, journal.base, journal.fork)
+        made = (build.candidate, *build.chain, build.base, journal.change.fork)
         if not is_head_gone and all(not commit or self.ports.git.is_whole(commit) for commit in made):
             return None
         git = self.ports.git
-        if journal.candidate and git.is_whole(journal.candidate) and git.contains(journal.candidate, git.main()):
+        if build.candidate and git.is_whole(build.candidate) and git.contains(build.candidate, git.main()):
             return None  # it has landed: built anew, it would land a second time
-        if journal.rebuilt >= MAX_REBUILT:
+        if build.rebuilt >= MAX_REBUILT:
             return self._give_up(attempt, journal)
         if is_head_gone and not self._taken_in_again(attempt, head):
             return self._nowhere(attempt, journal, head, limits)
         text = "git lost objects of its review (a prune?), and it is built again"
         self.ports.notifier.tell(Notice(f"{attempt.bead}: {text}", attempt.bead))
-        gone = Fact.HEAD_GONE if is_head_gone or not journal.candidate else Fact.CANDIDATE_GONE
+        gone = Fact.HEAD_GONE if is_head_gone or not build.candidate else Fact.CANDIDATE_GONE
         return machine.advance(journal, gone)
 
     def _taken_in_again(self, attempt: Attempt, head: str) -> bool:
@@ -345,7 +346,7 @@ class Lost:
     def _give_up(self, attempt: Attempt, journal: Journal) -> Next:
         over = machine.advance(journal, Fact.GONE_TOO_OFTEN)
         why = (
-            f"What git holds of this review was lost {count(journal.rebuilt + 1, 'time')}. Look for what removes "
+            f"What git holds of this review was lost {count(journal.build.rebuilt + 1, 'time')}. Look for what removes "
             "objects or refs below refs/nobrakes/ here, and resolve this to review the bead again."
         )
         title = f"{attempt.bead}: git keeps losing what is reviewed"
@@ -354,7 +355,7 @@ class Lost:
             machine.GOES_TO[over.act],
             Outcome.LOST,
             detail=why,
-            head=journal.head,
-            escalation=NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, why, {"head": journal.head}),
+            head=journal.change.head,
+            escalation=NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, why, {"head": journal.change.head}),
         )
         return over

@@ -79,7 +79,7 @@ class ReviewSteps:
             if ready.landing is not Landing.MOVED:
                 return self._blocked(context, journal, ready)
             self.queue.changed()
-            if was_freed := bool(journal.waiting):
+            if was_freed := bool(journal.merging.waiting):
                 self._freed(journal)
         return replace(self._rebased(context, journal), was_freed=was_freed)
 
@@ -94,10 +94,10 @@ class ReviewSteps:
             return Report(Fact.STANDS)
         if not self.queue.has_place(context.board, context.attempt.id):
             return Report(Fact.NOT_YET)
-        base = seen.entries[-1].journal.candidate if seen.entries else main
-        if journal.brings and base != main:
+        base = seen.entries[-1].journal.build.candidate if seen.entries else main
+        if journal.change.brings and base != main:
             return Report(Fact.NOT_YET)  # nobody else is validated by it, so it lands by itself
-        if base != main and (journal.apart == base or not self.queue.may_join(context.board)):
+        if base != main and (journal.build.apart == base or not self.queue.may_join(context.board)):
             return Report(Fact.NOT_YET)
         made = self._made(context, journal, base)
         if isinstance(made, Conflict) and base != main:
@@ -118,7 +118,7 @@ class ReviewSteps:
                 "candidate": made[-1].commit,
                 "tree": made[-1].tree,
                 "chain": tuple(c.commit for c in made[:-1]),
-                "contract": self.validation.contract(journal.brings),
+                "contract": self.validation.contract(journal.change.brings),
             },
         )
 
@@ -129,7 +129,7 @@ class ReviewSteps:
         unasked = epics.without_request(self.ports, context.bead)
         if unasked is not None:
             return unasked
-        if journal.candidate and self.ports.git.contains(journal.candidate, main):
+        if journal.build.candidate and self.ports.git.contains(journal.build.candidate, main):
             return Report(Fact.LANDED)
         before = self.landings.landed_before(context.attempt.bead)
         if before is None:
@@ -138,9 +138,10 @@ class ReviewSteps:
 
     def _there(self, journal: Journal, base: str) -> Report:
         """Main has all of the epic already, by whatever way."""
-        contract = self.validation.contract(journal.brings)
-        tree = self.ports.git.tree(journal.head)
-        there = {"merged_as": base, "base": base, "candidate": journal.head, "tree": tree, "contract": contract}
+        change = journal.change
+        contract = self.validation.contract(change.brings)
+        tree = self.ports.git.tree(change.head)
+        there = {"merged_as": base, "base": base, "candidate": change.head, "tree": tree, "contract": contract}
         return Report(Fact.PULL_MERGED, there)
 
     def _conflicts(self, journal: Journal, main: str, found: Conflict) -> Report:
@@ -150,34 +151,35 @@ class ReviewSteps:
         evidence = {
             "files": list(found.files),
             "main": main,
-            "head": journal.head,
+            "head": journal.change.head,
             **review_evidence.epic_of(self.ports),
         }
-        return Report(Fact.CONFLICTED, ending=AttemptEnd(Outcome.CONFLICT, detail, journal.head, evidence))
+        return Report(Fact.CONFLICTED, ending=AttemptEnd(Outcome.CONFLICT, detail, journal.change.head, evidence))
 
     def _made(self, context: ReviewContext, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
         """The candidate on `base`, after the commits that lead to it."""
+        change = journal.change
         if epics.is_epic(context.bead):
             return epics.made(self.ports, context.bead, context.attempt, journal, base)
         message = review_evidence.for_merge(self.ports, context.bead, context.attempt)
         if self.ports.config().review.merge == "rebase":
-            return self._with_contract(journal, self.ports.git.replay(base, journal.head, message, journal.fork))
-        made = self.ports.git.squash(base, journal.head, message, journal.fork)
+            return self._with_contract(journal, self.ports.git.replay(base, change.head, message, change.fork))
+        made = self.ports.git.squash(base, change.head, message, change.fork)
         return made if isinstance(made, Conflict) else self._with_contract(journal, (made,))
 
     def _with_contract(
         self, journal: Journal, made: tuple[Candidate, ...] | Conflict
     ) -> tuple[Candidate, ...] | Conflict:
         """What was made; where it has another contract than the one that a person approved, a conflict."""
-        if not journal.brings or isinstance(made, Conflict):
+        if not journal.change.brings or isinstance(made, Conflict):
             return made
-        if is_same(self.ports.git, made[-1].commit, journal.brings):
+        if is_same(self.ports.git, made[-1].commit, journal.change.brings):
             return made
         return Conflict((CONTRACT,), "Main's was changed meanwhile, and what was approved is not what would land.")
 
     def validate_rebased(self, context: ReviewContext, journal: Journal) -> Report:
         """Validate the candidate, land it, or send it back, as review.queue decides for the whole queue."""
-        if journal.contract != self.validation.contract(journal.brings):
+        if journal.build.contract != self.validation.contract(journal.change.brings):
             return Report(Fact.CHECKS_EDITED)
         entries = self.queue.look(context.board).entries
         place = next((number for number, entry in enumerate(entries, 1) if entry.attempt == context.attempt.id), 0)
@@ -185,7 +187,7 @@ class ReviewSteps:
             return Report(Fact.FELL_OFF)
         move = self.queue.move(context.board)
         if place in move.validate:
-            return self.verdicts.to_validate(context, journal, journal.candidate)
+            return self.verdicts.to_validate(context, journal, journal.build.candidate)
         if place == move.blame or (place == 1 and 0 in move.validate):
             return self._blamed(context, journal, self.queue.less(entries, place - 1))
         bent = self._bent(context, entries, place - 1)
@@ -202,11 +204,12 @@ class ReviewSteps:
 
     def _passed(self, context: ReviewContext, journal: Journal, entries: Sequence[Entry], publish: int) -> Report:
         """The head of the queue is proven, and with it the first `publish` of those on it."""
+        build = journal.build
         if self.queue.is_uncounted(journal):
             return Report(Fact.UNCOUNTED)
-        if journal.checked < len(journal.chain):
+        if build.checked < len(build.chain):
             return self._validate_chain(context, journal)
-        if journal.chain and len(journal.kept) < len(journal.chain):
+        if build.chain and len(build.kept) < len(build.chain):
             return self._folded(context, journal)
         if self.readings.is_missing(entries[0]):
             return Report(Fact.TO_READ)
@@ -234,49 +237,53 @@ class ReviewSteps:
         """The altered test that the runner of this candidate did not report, and nobody accepted that; "": none."""
         bent = self.queue.bent(entries, place)
         entry = entries[place]
-        return "" if bent and self.gates.is_accepted(entry.bead, entry.journal.head) else bent
+        return "" if bent and self.gates.is_accepted(entry.bead, entry.journal.change.head) else bent
 
     def _blamed(self, context: ReviewContext, journal: Journal, less: str) -> Report:
         """The candidate is red on a green one: sent back, unless main itself is red."""
+        runs = journal.runs
         self.queue.blamed(context.board)
-        if journal.red and journal.is_broken:
+        if runs.red and runs.is_broken:
             return Report(Fact.BLAMED_UNSURE, ending=unsure(journal))
-        if journal.red:
+        if runs.red:
             return Report(Fact.BLAMED)
         why = f"The tests prove less than before: {less}"
         return Report(Fact.PROVES_LESS, ending=AttemptEnd(Outcome.FAILED_REVIEW, why))
 
     def count_base(self, context: ReviewContext, journal: Journal) -> Report:
         """Run main's own tests, which nobody did since it got there: a candidate has to prove as much."""
-        if journal.contract != self.validation.contract(journal.brings):
+        if journal.build.contract != self.validation.contract(journal.change.brings):
             return Report(Fact.CHECKS_EDITED)
         if not self.queue.is_uncounted(journal):
             return Report(Fact.COUNTED)
-        return self.verdicts.to_validate(context, journal, journal.base)
+        return self.verdicts.to_validate(context, journal, journal.build.base)
 
     def _validate_chain(self, context: ReviewContext, journal: Journal) -> Report:
         """With merge = rebase: each commit on the way, which may fail by itself."""
-        commit = journal.chain[journal.checked]
-        if self.validation.passed(self.ports.git.tree(commit), context.attempt.id, journal.brings) is None:
+        build = journal.build
+        commit = build.chain[build.checked]
+        if self.validation.passed(self.ports.git.tree(commit), context.attempt.id, journal.change.brings) is None:
             return self.verdicts.to_validate(context, journal, commit)
-        return Report(Fact.COMMIT_PROVEN, {"kept": (*journal.kept, commit)})
+        return Report(Fact.COMMIT_PROVEN, {"kept": (*build.kept, commit)})
 
     def _folded(self, context: ReviewContext, journal: Journal) -> Report:
         """With merge = rebase: only commits that pass alone reach main, the others melt into the next."""
+        build = journal.build
         git = self.ports.git
-        steps = [Candidate(c, git.tree(c)) for c in (*journal.kept, journal.candidate)]
-        last = git.fold(journal.base, steps, review_evidence.for_merge(self.ports, context.bead, context.attempt))
-        proven = self.queue.proof(journal, last.commit) if journal.proven else ""
+        steps = [Candidate(c, git.tree(c)) for c in (*build.kept, build.candidate)]
+        last = git.fold(build.base, steps, review_evidence.for_merge(self.ports, context.bead, context.attempt))
+        proven = self.queue.proof(journal, last.commit) if journal.runs.proven else ""
         return Report(Fact.FOLDED, {"candidate": last.commit, "proven": proven})
 
     def swap(self, context: ReviewContext, journal: Journal) -> Report:
         """Move main, or wait for who moves it."""
+        build = journal.build
         git = self.ports.git
         entries: list[Entry] = []
         if epics.is_epic(context.bead) and not self.pulls.is_on:
             return Report(Fact.FELL_OFF)  # people were to merge it, and are not asked any more
-        if not git.contains(journal.candidate, git.main()):
-            entries = self.queue.landing(context.board, journal.tip)
+        if not git.contains(build.candidate, git.main()):
+            entries = self.queue.landing(context.board, build.tip)
             if not entries:  # main, the checks or one of those that should land with it are not what they were
                 self._freed(journal)
                 return Report(Fact.FELL_OFF)
@@ -288,7 +295,7 @@ class ReviewSteps:
         if land is None and entries and not self.landings.is_pending(context.attempt.id):
             verdicts.hold(self.ports, self.verdicts.evidence, entries)
         if land is None:
-            land = self.landings.land(context.attempt.id, entries, journal.tip, journal.base)
+            land = self.landings.land(context.attempt.id, entries, build.tip, build.base)
         if land is None:
             return Report(Fact.NOT_YET)  # its end wakes the loop
         if land.landing is Landing.BLOCKED:
@@ -303,7 +310,7 @@ class ReviewSteps:
         tip = None if where.epic or where.base else self.ports.store.setting(FROZEN)
         if tip is not None and any(self.ports.store.bead(entry.bead).type is BeadType.REPAIR for entry in entries):
             return None
-        if tip is None or journal.published or self.landings.is_pending(context.attempt.id):
+        if tip is None or journal.merging.published or self.landings.is_pending(context.attempt.id):
             return None
         why = self.ports.store.setting(BROKEN) or "main is red"
         why = f"{why}, at {tip[:12]}: nothing is merged before main is green again"
@@ -313,7 +320,7 @@ class ReviewSteps:
         """End a review that waits for main to be green: a repair waits for its place, and begins on main itself."""
         self._freed(journal)
         why = f"{land.reason}; a repair goes first, and the review begins again after it"
-        ending = AttemptEnd(Outcome.INTERRUPTED, why, journal.head)
+        ending = AttemptEnd(Outcome.INTERRUPTED, why, journal.change.head)
         return Report(Fact.GIVES_WAY, ending=ending)
 
     def _blocked(self, context: ReviewContext, journal: Journal, land: Land, entries: Sequence[Entry] = ()) -> Report:
@@ -321,14 +328,15 @@ class ReviewSteps:
 
         Those that should land with it (`entries`) wait as they did before, unless they may have landed already.
         """
+        merging = journal.merging
         bead = context.attempt.bead
         now = self.ports.store.now()
-        since = journal.waiting_since or now
-        passing_since = (journal.passing_since or now) if land.timeout else 0.0
+        since = merging.waiting_since or now
+        passing_since = (merging.passing_since or now) if land.timeout else 0.0
         passing = may_pass(land.timeout, passing_since, now)
-        if journal.waiting != land.reason or (journal.passing and not passing):
+        if merging.waiting != land.reason or (merging.passing and not passing):
             self.ports.notifier.tell(Notice(f"{bead} waits to be merged: {land.reason}", bead, urgent=not passing))
-        behind = journal.behind
+        behind = merging.behind
         if behind and self.ports.store.escalation(behind).evidence.get("cause") != land.cause:
             self._freed(journal)  # what a person was asked about is another cause than this
             behind, since = 0, now
@@ -352,15 +360,15 @@ class ReviewSteps:
 
     def _freed(self, journal: Journal) -> None:
         """Main can be moved again: what a person was asked about that is over."""
-        if journal.behind:
+        if journal.merging.behind:
             with contextlib.suppress(NotAllowed):  # a person resolved it, or a crash hid that we did
-                self.ports.store.resolve(journal.behind, "main can be moved again", "nobrakes")
+                self.ports.store.resolve(journal.merging.behind, "main can be moved again", "nobrakes")
 
     def is_under_way(self, attempt: int, board: Board) -> bool:
         """Whether the review is landing just now, by itself or with others, where a remote has to say so."""
         opened = {entry.attempt: entry for entry in self.queue.look(board).opened}
-        tip = opened[attempt].journal.tip if attempt in opened else ""
-        together = {entry.attempt for entry in opened.values() if tip and entry.journal.tip == tip}
+        tip = opened[attempt].journal.build.tip if attempt in opened else ""
+        together = {entry.attempt for entry in opened.values() if tip and entry.journal.build.tip == tip}
         return any(self.landings.goes_on(one) for one in {attempt} | together)
 
 
@@ -408,7 +416,7 @@ class Review:
         attempt = self.queue.look(board).attempts.get(attempt.id, attempt)
         journal = Journal.of(attempt.data)
         is_read = journal.step is Step.READING  # its end is heard whenever it comes
-        if journal.waiting_until > board.now and not is_read and not self.pulls.is_due(attempt, journal):
+        if journal.merging.waiting_until > board.now and not is_read and not self.pulls.is_due(attempt, journal):
             return False
         context = ReviewContext(self.ports, attempt, board)
         moved = False
@@ -422,7 +430,8 @@ class Review:
             has_joined = journal.step is Step.REBASE and following.journal.step is Step.VALIDATE_REBASED
             journal, moved = following.journal, True
             attempt = replace(attempt, data=journal.as_data())
-            if journal.step not in _WITH_THE_NEXT or journal.merged_as:  # a merge by people is written down already
+            # a merge by people is written down already
+            if journal.step not in _WITH_THE_NEXT or journal.merging.merged_as:
                 self.ports.store.journal(attempt.id, attempt.data)
             self.queue.journaled(self.queue.seen, attempt)
             if has_joined and is_paced(board.limits):
@@ -440,9 +449,9 @@ class Review:
         try:
             report = self.steps[journal.step](context, journal)
             following = _after(journal, report)
-            if following.act is Act.GO_ON and following.journal.candidate not in ("", journal.candidate):
+            if following.act is Act.GO_ON and following.journal.build.candidate not in ("", journal.build.candidate):
                 made = following.journal
-                self.ports.git.pin(pin_of(context.attempt.bead), made.candidate)
+                self.ports.git.pin(pin_of(context.attempt.bead), made.build.candidate)
             if following.act is Act.GO_ON or (following.act is Act.WAIT and following.journal is journal):
                 return following
             if journal.step is Step.BOUNDARIES:
@@ -495,64 +504,66 @@ class Review:
         suspicious = self.suspicious.question(context.bead, journal)
         if suspicious is not None:
             return questioned(suspicious)
-        brings = journal.brings
+        brings = journal.change.brings
         if brought is not None:
             if not self.new_contract.is_accepted(context.bead, brought):
                 return questioned(self.new_contract.question(journal, brought))
-            brings, gates = journal.head, (*gates, CONTRACT)
+            brings, gates = journal.change.head, (*gates, CONTRACT)
         return Report(Fact.IN_BOUNDS, {"gates": gates, "is_scaffolding": context.bead.scaffolding, "brings": brings})
 
     def _against_the_rules(self, context: ReviewContext, journal: Journal) -> Report | None:
         """What the branch changes that nobody may let through; None: nothing."""
+        change = journal.change
         git = self.ports.git
-        start = journal.base
-        if not git.contains(journal.fork, start) or not git.contains(start, journal.head):
+        start = journal.build.base
+        if not git.contains(change.fork, start) or not git.contains(start, change.head):
             detail = "the branch was rewritten: the commit it started from is not in it any more"
             return refused(Outcome.BOUNDARY, detail)
         own = boundary_at(self.ports, start, Role.DOER)
         if is_by_person(self.ports.store.attempts(context.bead.id)):
             own = replace(own, tests=())  # tests and code alike are a person's to change
-        found = violations(Role.DOER, git.changes(start, journal.head), own, context.bead.scaffolding, asks=True)
-        if start != journal.fork:
-            tests = git.changes(journal.fork, start)
-            writers = boundary_at(self.ports, journal.fork, Role.TEST_WRITER, start)
+        found = violations(Role.DOER, git.changes(start, change.head), own, context.bead.scaffolding, asks=True)
+        if start != change.fork:
+            tests = git.changes(change.fork, start)
+            writers = boundary_at(self.ports, change.fork, Role.TEST_WRITER, start)
             found += violations(Role.TEST_WRITER, tests, writers, context.bead.scaffolding)
         if found:
             detail = "The branch changes what its role may not change:\n" + "\n".join(found[:50])
             return refused(Outcome.BOUNDARY, detail)
-        if not git.changes(journal.fork, journal.head):
+        if not git.changes(change.fork, change.head):
             return refused(Outcome.NO_WORK, "the branch changes nothing")
         return None
 
     def _validate_main(self, context: ReviewContext, journal: Journal) -> Report:
-        is_proven = journal.proven == self.queue.proof(journal, journal.candidate)
+        is_proven = journal.runs.proven == self.queue.proof(journal, journal.build.candidate)
         if is_proven or self.ports.config().review.revalidate == "cached":
             return Report(Fact.PROVEN)
-        return self.verdicts.to_validate(context, journal, journal.candidate)
+        return self.verdicts.to_validate(context, journal, journal.build.candidate)
 
     def _clean_up(self, context: ReviewContext, journal: Journal) -> Report:
         self.review_steps.landings.forget(context.attempt.bead)
         self.pulls.forget(context.attempt.bead)
         if epics.is_epic(context.bead):
             epics.let_go(self.ports, context.bead, journal)
-        if journal.brings:
+        if journal.change.brings:
             self.new_contract.take_over(context.attempt.bead, journal)
         return Report(Fact.MERGED)
 
     def _validate_base(self, context: ReviewContext, journal: Journal) -> Report:
         """The candidate failed. Before it is blamed: does main pass by itself?"""
-        if journal.contract != self.validation.contract(journal.brings):
+        build, change = journal.build, journal.change
+        if build.contract != self.validation.contract(change.brings):
             return Report(Fact.CHECKS_EDITED)
-        tree = self.ports.git.tree(journal.base)
-        is_better = journal.is_scaffolding or context.bead.type is BeadType.REPAIR  # which has to turn main green
+        tree = self.ports.git.tree(build.base)
+        is_better = change.is_scaffolding or context.bead.type is BeadType.REPAIR  # which has to turn main green
         # main may not be run today either; but checks that the work brings say nothing of main, where they are begun
-        results = [result_of(row) for row in journal.results]
+        results = [result_of(row) for row in journal.runs.results]
         why_not = cannot_run(results)
-        begun = bool(journal.brings) and not any(one.reason.startswith(NO_CHECKOUT) for one in results)
-        known = not why_not and self.validation.passed(tree, context.attempt.id, journal.brings) is not None
+        begun = bool(change.brings) and not any(one.reason.startswith(NO_CHECKOUT) for one in results)
+        known = not why_not and self.validation.passed(tree, context.attempt.id, change.brings) is not None
         if known or (is_better and (begun or not why_not)):
             return blamed(journal)
-        return self.verdicts.to_validate(context, journal, journal.base)
+        return self.verdicts.to_validate(context, journal, build.base)
 
     # --- from outside ----------------------------------------------------------------------------
 
@@ -602,7 +613,7 @@ class Review:
         stopped = machine.advance(journal, Fact.STOPPED_BEFORE_LANDING if is_known else Fact.STOPPED)
         if stopped.journal is not journal:
             ports.store.journal(attempt.id, stopped.journal.as_data())
-        kind, head = machine.GOES_TO[stopped.act], journal.head
+        kind, head = machine.GOES_TO[stopped.act], journal.change.head
         close(ports, board.limits, attempt, Outcome.INTERRUPTED, "the review was stopped", kind=kind, head=head)
         return True
 
@@ -610,10 +621,10 @@ class Review:
         """Whether main contains the candidate; one that is gone from git is not on main."""
         git = self.ports.git
         try:
-            landed = journal.merged_as or journal.candidate
+            landed = journal.merging.merged_as or journal.build.candidate
             return bool(landed) and git.contains(landed, git.main())
         except GitFailed:
-            if git.is_whole(journal.candidate):
+            if git.is_whole(journal.build.candidate):
                 raise
             return False
 

@@ -75,10 +75,11 @@ class Evidence:
             before = Journal.of(other.data)
             if before.step is Step.PULL_REQUEST:  # people merge in any order, and its own review hears of it
                 continue
-            if other.id == attempt.id or before.candidate in ("", journal.candidate) or not git.has(before.candidate):
+            made = before.build.candidate
+            if other.id == attempt.id or made in ("", journal.build.candidate) or not git.has(made):
                 continue
-            if git.contains(before.candidate, journal.base) and self._comes_here(other, before):
-                later = (n for n, (_, one) in enumerate(found) if git.contains(before.candidate, one.candidate))
+            if git.contains(made, journal.build.base) and self._comes_here(other, before):
+                later = (n for n, (_, one) in enumerate(found) if git.contains(made, one.build.candidate))
                 found.insert(next(later, len(found)), (other, before))
         return found
 
@@ -91,25 +92,26 @@ class Evidence:
 
     def prepared(self, attempt: Attempt, bead: Bead, journal: Journal) -> Json:
         """The record of this review's candidate, as far as it is known now."""
+        merging, build, change = journal.merging, journal.build, journal.change
         gathered = _Gathered(self.ports, bead, self._steps(attempt))
-        branch, candidate = self._place(journal.head), self._place(journal.candidate)
-        after, tip = journal.contract, journal.tip
+        branch, candidate = self._place(change.head), self._place(build.candidate)
+        after, tip = build.contract, build.tip
         # the branch was not run by itself: what stands for it is what came of it on main
-        first = gathered.validation("branch", None, branch, after, tip or journal.candidate)
+        first = gathered.validation("branch", None, branch, after, tip or build.candidate)
         second = gathered.validation("candidate", Step.VALIDATE_REBASED, candidate, after, tip)
-        if journal.merged_as in ("", journal.candidate) and bead.type is not BeadType.EPIC:
+        if merging.merged_as in ("", build.candidate) and bead.type is not BeadType.EPIC:
             own, third = self._as_validated(journal, gathered, candidate)
         else:
             own, third = self._by_people(bead, journal, gathered, candidate)
-        before = gathered.saved(self._place(journal.base)["tree"], after)
+        before = gathered.saved(self._place(build.base)["tree"], after)
         record = {
             **gathered.begin(RecordKind.MERGE, attempt.started_at),
-            "anchor": "" if journal.anchor == NONE else journal.anchor,
+            "anchor": "" if change.anchor == NONE else change.anchor,
             "branch": branch,
             **own,
             "steps": [
                 first,
-                {"step": "rebase", "from": journal.fork, "onto": journal.base, "commit": journal.candidate},
+                {"step": "rebase", "from": change.fork, "onto": build.base, "commit": build.candidate},
                 second,
                 {"step": "merge", "from": own["base"]["commit"], "to": own["merged"]["commit"]},
                 third,
@@ -122,17 +124,18 @@ class Evidence:
             **self._takes_back(bead),
             **({"epic": self.ports.where.epic} if self.ports.where.epic else {}),
             **({"into": self.ports.where.base} if self.ports.where.base else {}),
-            **({"approval": dict(journal.approval)} if journal.approval else {}),
-            **({"fresh_eyes": dict(journal.reading)} if journal.reading else {}),
+            **({"approval": dict(merging.approval)} if merging.approval else {}),
+            **({"fresh_eyes": dict(merging.reading)} if merging.reading else {}),
             "review": {"attempt": attempt.number, "run": attempt.id, "started_at": round(attempt.started_at, 3)},
         }
         return bounded(record)
 
     def _as_validated(self, journal: Journal, gathered: "_Gathered", candidate: dict[str, str]) -> tuple[Json, Json]:
         """What is a record's own where the candidate itself came to main, and main's validation."""
-        after, tip = journal.contract, journal.tip
+        build = journal.build
+        after, tip = build.contract, build.tip
         last = gathered.validation("main", Step.VALIDATE_MAIN, candidate, after, tip)
-        line = self._between(journal.base, journal.candidate)
+        line = self._between(build.base, build.candidate)
         commits = [
             {
                 **place(made.commit, made.tree),
@@ -142,7 +145,7 @@ class Evidence:
             }
             for made in line[:-1]
         ]
-        base = self._place(journal.base)
+        base = self._place(build.base)
         return {"base": base, "candidate": candidate, "merged": candidate, "commits": [*commits, candidate]}, last
 
     def _by_people(
@@ -152,7 +155,7 @@ class Evidence:
 
         Only where they merged on what it was validated on, main's tree is the one that passed.
         """
-        made = self.ports.git.made(journal.merged_as)
+        made = self.ports.git.made(journal.merging.merged_as)
         assert made is not None, "the host's merge is on main"
         merged = place(made.commit, made.tree)
         line = self._brought_by(bead, made)
@@ -167,11 +170,11 @@ class Evidence:
                 "number": pull.number if pull else 0,
                 "url": excerpt(pull.url) if pull else "",
                 "proven": candidate,
-                "validated_on": self._place(journal.base),
+                "validated_on": self._place(journal.build.base),
             },
         }
         if made.tree == candidate["tree"]:
-            return own, gathered.validation("main", Step.VALIDATE_REBASED, merged, journal.contract, "")
+            return own, gathered.validation("main", Step.VALIDATE_REBASED, merged, journal.build.contract, "")
         own["added_later"] = "people merged it on another base than it was validated on"
         return own, {"step": "validate", "of": "main", **merged, "contract": "", "how": How.UNKNOWN.value}
 
@@ -435,15 +438,17 @@ def questioned(ending: AttemptEnd) -> Report:
 
 def blamed(journal: Journal) -> Report:
     """Work that fails where main does not: it is sent back with what the checks said."""
-    said = {"results": list(journal.results)}
-    return Report(Fact.MAIN_PASSES, ending=AttemptEnd(Outcome.FAILED_REVIEW, journal.failure, journal.head, said))
+    said = {"results": list(journal.runs.results)}
+    return Report(
+        Fact.MAIN_PASSES, ending=AttemptEnd(Outcome.FAILED_REVIEW, journal.runs.failure, journal.change.head, said)
+    )
 
 
 def unsure(journal: Journal) -> AttemptEnd:
     """The end of a review whose run said neither yes nor no: a person looks, and nobody is blamed."""
-    detail = "The checks could not say whether the work is good.\n" + journal.failure
-    said = {"results": list(journal.results)}
-    return AttemptEnd(Outcome.BROKEN_CHECKS, detail, journal.head, said)
+    detail = "The checks could not say whether the work is good.\n" + journal.runs.failure
+    said = {"results": list(journal.runs.results)}
+    return AttemptEnd(Outcome.BROKEN_CHECKS, detail, journal.change.head, said)
 
 
 # Same attempt, same message, same object id.

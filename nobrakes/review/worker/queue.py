@@ -124,7 +124,7 @@ class MergeQueue:
     def may_join(self, board: Board) -> bool:
         """Whether another candidate may be put behind the last one."""
         seen = self.look(board)
-        if any(entry.journal.brings for entry in seen.opened):  # which waits until nobody else is in the queue
+        if any(entry.journal.change.brings for entry in seen.opened):  # which waits until nobody else is in the queue
             return False
         return may_join(seen.entries, board.limits.queue, seen.pace)
 
@@ -152,55 +152,59 @@ class MergeQueue:
             verdicts = [self._of_main(entry) for entry in seen.entries[:1]]
             verdicts += [self._verdict(seen, place) for place in range(len(seen.entries))]
             every = board.limits.queue.every_commit_green
-            suspect = {place for place, entry in enumerate(seen.entries, 1) if entry.journal.is_suspect}
+            suspect = {place for place, entry in enumerate(seen.entries, 1) if entry.journal.runs.is_suspect}
             self._move = decide(verdicts, self.free(board), every, seen.pace.together, suspect)
         return self._move
 
     def _of_main(self, head: Entry) -> Verdict:
         # where a run could not say whether the work is good, nobody is blamed, so main need not be looked at
         with about(self.ports, of_bead(head.bead)):
-            tree = self.ports.git.tree(head.journal.base)
-        known = head.journal.is_broken or self.validation.passed(tree, head.attempt, head.journal.brings) is not None
+            tree = self.ports.git.tree(head.journal.build.base)
+        known = (
+            head.journal.runs.is_broken
+            or self.validation.passed(tree, head.attempt, head.journal.change.brings) is not None
+        )
         return Verdict.GREEN if known else Verdict.UNKNOWN
 
     def _verdict(self, seen: QueueSnapshot, place: int) -> Verdict:
         entry = seen.entries[place]
         # a journal may say so though a crash came before the start
-        if entry.journal.validating == entry.journal.candidate and entry.attempt in seen.busy:
+        if entry.journal.runs.validating == entry.journal.build.candidate and entry.attempt in seen.busy:
             return Verdict.RUNNING
         if self._is_green(entry):
             return Verdict.CONFIRMED if self.less(seen.entries, place) else Verdict.GREEN
-        return red(entry.journal.red) if entry.journal.red else Verdict.UNKNOWN
+        return red(entry.journal.runs.red) if entry.journal.runs.red else Verdict.UNKNOWN
 
     def _is_green(self, entry: Entry) -> bool:
         journal = entry.journal
         if self.ports.config().review.revalidate == "always":
-            return journal.proven == self.proof(journal, journal.candidate)
-        return self.validation.passed(journal.tree, entry.attempt, journal.brings) is not None
+            return journal.runs.proven == self.proof(journal, journal.build.candidate)
+        return self.validation.passed(journal.build.tree, entry.attempt, journal.change.brings) is not None
 
     def less(self, entries: Sequence[Entry], place: int) -> str:
         """Why a candidate proves less than main or than what it stands on; empty where it does not."""
         journal = entries[place].journal
-        if journal.is_scaffolding:  # which may change what is proven
+        if journal.change.is_scaffolding:  # which may change what is proven
             return ""
         recorded = self.validation.recorded
-        mine = recorded(journal.tree)
+        mine = recorded(journal.build.tree)
         with about(self.ports, of_bead(entries[place].bead)):
-            for before in dict.fromkeys((entries[0].journal.base, journal.base)):
+            for before in dict.fromkeys((entries[0].journal.build.base, journal.build.base)):
                 known = recorded(self.ports.git.tree(before))
-                if known is None and before == entries[0].journal.counted:
-                    known = {"results": entries[0].journal.before}
-                why = proves_less(self.ports, before, journal.candidate, known, mine)
+                if known is None and before == entries[0].journal.runs.counted:
+                    known = {"results": entries[0].journal.runs.before}
+                why = proves_less(self.ports, before, journal.build.candidate, known, mine)
                 if why is not None:
                     return why
         return ""
 
     def is_uncounted(self, journal: Journal) -> bool:
         """Whether the candidate's tests were counted and those of what it stands on were not."""
-        if journal.is_scaffolding or journal.counted == journal.base:
+        build = journal.build
+        if journal.change.is_scaffolding or journal.runs.counted == build.base:
             return False
         recorded = self.validation.recorded
-        mine, before = recorded(journal.tree), recorded(self.ports.git.tree(journal.base))
+        mine, before = recorded(build.tree), recorded(self.ports.git.tree(build.base))
         if before is not None and unnoticed(mine):  # whether main's runner reports probes has to be known
             return not probes_of(before)
         return counts_of(mine) is not None and before is None
@@ -208,10 +212,10 @@ class MergeQueue:
     def bent(self, entries: Sequence[Entry], place: int) -> str:
         """The altered test that a candidate's runner did not report, where what it stands on did; "": none."""
         journal, recorded = entries[place].journal, self.validation.recorded
-        missed = unnoticed(recorded(journal.tree))
+        missed = unnoticed(recorded(journal.build.tree))
         if not missed:
             return ""
-        bases = dict.fromkeys((entries[0].journal.base, journal.base))
+        bases = dict.fromkeys((entries[0].journal.build.base, journal.build.base))
         with about(self.ports, of_bead(entries[place].bead)):
             known = [probes_of(recorded(self.ports.git.tree(base))).items() for base in bases]
         reports = {check for found in known for check, told in found if told.startswith(SEEN)}
@@ -219,7 +223,9 @@ class MergeQueue:
 
     def proof(self, journal: Journal, commit: str) -> str:
         """How a journal notes that its step's own run of the commit was green."""
-        contract = journal.contract if journal.candidate else self.validation.contract(journal.brings)
+        contract = (
+            journal.build.contract if journal.build.candidate else self.validation.contract(journal.change.brings)
+        )
         return f"{journal.step.value} {commit} {contract}"
 
     # --- consequences ----------------------------------------------------------------------------
@@ -241,7 +247,7 @@ class MergeQueue:
         """
         seen = self.look(board)
         count = len(said)
-        tip = seen.entries[count - 1].journal.candidate
+        tip = seen.entries[count - 1].journal.build.candidate
         landing = [
             machine.advance(entry.journal, Fact.MAY_LAND, tip=tip, **brought).journal
             for entry, brought in zip(seen.entries, said, strict=False)
@@ -253,7 +259,7 @@ class MergeQueue:
         with self.ports.store.write():
             for attempt in attempts:
                 self.ports.store.journal(attempt.id, attempt.data)
-            if not landing[0].waiting:  # else it is counted already
+            if not landing[0].merging.waiting:  # else it is counted already
                 self._keep(board, seen.pace.landed(count))
         for attempt in attempts:
             self.journaled(self.seen, attempt)
@@ -262,7 +268,9 @@ class MergeQueue:
     def landing(self, board: Board, tip: str) -> list[Entry]:
         """Those that land with `tip`; empty when one of them is not there any more."""
         seen = self.look(board)
-        swapping = [entry for entry in seen.entries if entry.journal.step is Step.SWAP and entry.journal.tip == tip]
+        swapping = [
+            entry for entry in seen.entries if entry.journal.step is Step.SWAP and entry.journal.build.tip == tip
+        ]
         return to_land(joined(seen.main, swapping, self.validation.contract), tip)
 
     def wait(self, attempt: int, journal: Journal, entries: Sequence[Entry]) -> None:
@@ -391,7 +399,9 @@ class Flaky:
         In the queue review.queue says when, since there a red is held against nobody at once; and a commit of the
         chain is never blamed: it melts into the next.
         """
-        if journal.step is Step.VALIDATE_REBASED or (journal.confirming == commit and journal.again + 1 >= queue.TIMES):
+        if journal.step is Step.VALIDATE_REBASED or (
+            journal.runs.confirming == commit and journal.runs.again + 1 >= queue.TIMES
+        ):
             return False
         return self.is_suspect(run, results)
 
@@ -399,12 +409,12 @@ class Flaky:
         """The journal with what stands of these results when the commit's checks that failed are repeated."""
         contract = self.validation.of_run(run.id)
         if contract is None or overall(results) is not CheckOutcome.FAIL:
-            return replace(journal, carried=(), carried_for="")
+            return journal.with_values(carried=(), carried_for="")
         stand = [
             replace(one, reason=one.reason if one.reason.startswith(STANDS) else STANDS + run.id)
             for one in queue.carried(results, contract.checks)
         ]
-        return replace(journal, carried=tuple(as_json(stand)), carried_for=f"{commit} {contract.key}")
+        return journal.with_values(carried=tuple(as_json(stand)), carried_for=f"{commit} {contract.key}")
 
     def is_suspect(self, run: Run, results: Sequence[CheckResult]) -> bool:
         """Whether what failed here may be a flake, as the ledger and the settings say."""

@@ -72,9 +72,9 @@ class Landings:
         if git.is_shared() and not self._beside.is_pending(_landing(attempt)):
             for entry in entries:
                 journal = entry.journal
-                name = f"{PINS}/{entry.bead}/{journal.base}-{journal.contract}-{journal.tip}"
+                name = f"{PINS}/{entry.bead}/{journal.build.base}-{journal.build.contract}-{journal.build.tip}"
                 with about(self.ports, of_bead(entry.bead)):
-                    git.pin(name, journal.candidate)
+                    git.pin(name, journal.build.candidate)
         return self._ask(attempt, _landing(attempt), lambda: git.land(new, old))
 
     def settle(self, attempts: Collection[int]) -> None:
@@ -167,9 +167,9 @@ class Verdicts:
 
     def to_validate(self, context: ReviewContext, journal: Journal, commit: str) -> Report:
         """That the commit has to be validated, and whether that can begin now."""
-        if not self.validation.present(journal.brings).checks:
+        if not self.validation.present(journal.change.brings).checks:
             detail = "No check is configured, so nothing can be proven. Add [[checks]] to .nobrakes/config.toml."
-            ending = AttemptEnd(Outcome.BROKEN_CHECKS, detail, journal.head)
+            ending = AttemptEnd(Outcome.BROKEN_CHECKS, detail, journal.change.head)
             return Report(Fact.NO_CHECKS, ending=ending)
         if not self.queue.free(context.board):
             return Report(Fact.NOT_YET)
@@ -180,7 +180,7 @@ class Verdicts:
         journal = following.journal
         if following.act is Act.VALIDATE:
             self.start(context.attempt, journal)
-            if journal.step is Step.VALIDATE_REBASED and journal.validating == journal.candidate:
+            if journal.step is Step.VALIDATE_REBASED and journal.runs.validating == journal.build.candidate:
                 self.queue.ran(context.board)
         elif following.act is Act.FINISH:
             self._finish(context, journal)
@@ -207,13 +207,14 @@ class Verdicts:
                 epics.sent_back(self.ports, context.bead, journal, ending)
 
     def _finish(self, context: ReviewContext, journal: Journal) -> None:
+        build = journal.build
         ports = self.ports
-        passed = ports.store.validation(ports.git.tree(journal.candidate), journal.contract) or {}
-        merged = journal.merged_as or journal.candidate
+        passed = ports.store.validation(ports.git.tree(build.candidate), build.contract) or {}
+        merged = journal.merging.merged_as or build.candidate
         if not epics.is_a_landing(ports, context.bead, merged):
             self.evidence.merged(context.attempt, context.bead, journal)
         kind = Kind.LANDED if ports.where.epic else Kind.MERGED
-        since = brought_since(ports.git, journal.base, journal.candidate, merged) if journal.merged_as else ""
+        since = brought_since(ports.git, build.base, build.candidate, merged) if journal.merging.merged_as else ""
         with ports.store.write():
             if epics.is_epic(context.bead):
                 kind = epics.end(ports, context.bead, journal, merged)
@@ -222,7 +223,7 @@ class Verdicts:
                 kind,
                 Outcome.COMPLETED,
                 detail="landed" if ports.where.epic else "merged",
-                head=journal.head,
+                head=journal.change.head,
                 data={**journal.as_data(), "results": passed.get("results", []), **({"since": since} if since else {})},
                 merged_commit=merged,
             )
@@ -238,11 +239,12 @@ class Verdicts:
 
     def _start(self, attempt: Attempt, journal: Journal) -> None:
         """Start the validation that the journal names: all checks, or those that are repeated."""
-        commit, brings = journal.validating, journal.brings
+        runs = journal.runs
+        commit, brings = runs.validating, journal.change.brings
         of_now = f"{commit} {self.validation.contract(brings)}"
-        carried = journal.carried if journal.carried_for == of_now else ()
+        carried = runs.carried if runs.carried_for == of_now else ()
         self.validation.start(
-            attempt, commit, RunKind.VALIDATION, journal.serial, carried=carried, brings=brings, base=journal.base
+            attempt, commit, RunKind.VALIDATION, runs.serial, carried=carried, brings=brings, base=journal.build.base
         )
 
     def restart(self, attempt: Attempt) -> None:
@@ -253,13 +255,13 @@ class Verdicts:
         """A validation ended; the attempt to go on with, or None: its review is over, or it was dealt with before."""
         ports, attempt = self.ports, context.attempt
         journal = Journal.of(attempt.data)
-        commit = journal.validating
+        commit = journal.runs.validating
         if not commit:  # dealt with already, and a crash hid it
             ports.store.end_run(run.id)
             return None
         cut_off = self.validation.was_cut_off(run)
         results = self.validation.judge(run)
-        if cut_off and journal.cut_off < MAX_CUT_OFF:  # the step that wanted it starts it again
+        if cut_off and journal.runs.cut_off < MAX_CUT_OFF:  # the step that wanted it starts it again
             return self._goes_on(attempt, run, machine.advance(journal, Fact.CUT_OFF).journal)
         if self._is_gone(commit, results):
             found = self.lost.look(attempt, journal, context.limits)
@@ -272,7 +274,7 @@ class Verdicts:
         told = {"step": journal.step.value, "commit": commit, "run": run.id, "results": list(rows)}
         told |= {"epic": ports.where.epic} if ports.where.epic else {}
         ports.store.record(Event(Kind.REVIEW_STEP, attempt.bead, attempt.id, data=told))
-        journal = self.flaky.carried(replace(journal, validating=""), commit, run, results)
+        journal = self.flaky.carried(journal.with_values(validating=""), commit, run, results)
         report = self._report_of_run(context, journal, commit, run, results, rows)
         following = machine.advance(journal, report.fact, **report.brought)
         if following.act is Act.GO_ON:
@@ -290,6 +292,7 @@ class Verdicts:
         rows: tuple[dict[str, Any], ...],
     ) -> Report:
         """What a validation said, for the step that wanted it."""
+        build = journal.build
         if journal.step is Step.SWAP:  # what it lands with was proven meanwhile
             return Report(Fact.RAN_BESIDE)
         outdated = machine.outdated(journal, results, self._were_edited(journal, run))
@@ -299,7 +302,7 @@ class Verdicts:
             passed = overall(results) is CheckOutcome.PASS
             return Report(Fact.RAN_COUNTED, {"counted": commit, "before": () if passed else _counted(rows)})
         if self.flaky.to_confirm(journal, commit, run, results):
-            again = journal.again + 1 if journal.confirming == commit else 1
+            again = journal.runs.again + 1 if journal.runs.confirming == commit else 1
             return Report(Fact.RAN_SUSPECT, {"confirming": commit, "again": again})  # the step runs it once more
         if journal.step is Step.VALIDATE_BASE:
             return self._report_of_main(context, journal, results)
@@ -308,8 +311,8 @@ class Verdicts:
             judged: dict[str, Any] = {"results": rows, "is_suspect": False}
             return self._report_after_landing(context, journal, commit, fact, results, judged)
         judged = {"results": rows, "is_suspect": self.flaky.is_suspect(run, results)}
-        if commit in journal.chain:
-            kept = (*journal.kept, commit) if fact is Fact.RAN_GREEN else journal.kept
+        if commit in build.chain:
+            kept = (*build.kept, commit) if fact is Fact.RAN_GREEN else build.kept
             return Report(Fact.RAN_COMMIT, {**judged, "kept": kept})
         if fact is Fact.RAN_GREEN:
             return Report(fact, {**judged, "proven": self.queue.proof(journal, commit)})
@@ -336,20 +339,21 @@ class Verdicts:
         return Report(fact, {**judged, "proven": self.queue.proof(journal, commit)})
 
     def _report_of_main(self, context: ReviewContext, journal: Journal, results: list[CheckResult]) -> Report:
+        runs = journal.runs
         broken = cannot_run(results)
         if (fact := machine.of_run(results)) is Fact.RAN_UNSURE and not broken:
-            told = f"{explain(results)}\n{journal.failure}"
+            told = f"{explain(results)}\n{runs.failure}"
             why = f"The work fails, and whether {evidence.main_of(self.ports)} fails too could not be told.\n{told}"
-            return Report(fact, ending=unsure(replace(journal, failure=why)))
-        own = [result_of(row) for row in journal.results]
+            return Report(fact, ending=unsure(journal.with_values(failure=why)))
+        own = [result_of(row) for row in runs.results]
         neither_runs = bool(broken and cannot_run(own))
         fact = machine.of_main(journal, results, context.bead.type is BeadType.REPAIR, neither_runs)
         if fact is Fact.MAIN_PASSES:
-            if cannot_run(own) and not journal.mended:
+            if cannot_run(own) and not runs.mended:
                 return Report(Fact.MENDED)
             is_unsure = cannot_run(own) and not setup_failed(own)  # it ended neither green nor red, on this work alone
             return Report(Fact.RAN_UNSURE, ending=unsure(journal)) if is_unsure else blamed(journal)
-        if self.ports.git.main() != journal.base:
+        if self.ports.git.main() != journal.build.base:
             # main was red where the candidate stands, and has moved: what counts is how they do together
             return Report(Fact.MAIN_MOVED)
         self.watchman(results)
@@ -357,7 +361,7 @@ class Verdicts:
         why = f"{onto} itself does not pass the checks; the review begins again when it does"
         if broken:
             why = f"It fails on {onto} in the same way, so the work is not blamed; the review begins again. {broken}"
-        return Report(fact, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.head))
+        return Report(fact, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.change.head))
 
     def _is_gone(self, commit: str, results: Sequence[CheckResult]) -> bool:
         """Whether git lost what was to be run: then a run that could not check it out says nothing."""
@@ -375,18 +379,19 @@ class Verdicts:
 
     def _were_edited(self, journal: Journal, run: Run) -> bool:
         """Whether what was run, on main or on the candidate that it is compared with, is not what is to be run now."""
-        of_now = self.validation.contract(journal.brings)
-        compared = journal.step is Step.VALIDATE_BASE and journal.contract != of_now
-        return compared or not self.validation.is_of_today(run.id, journal.brings)
+        of_now = self.validation.contract(journal.change.brings)
+        compared = journal.step is Step.VALIDATE_BASE and journal.build.contract != of_now
+        return compared or not self.validation.is_of_today(run.id, journal.change.brings)
 
     def stopped_on_main(self, attempt: Attempt, journal: Journal) -> None:
         """The review is over though main was to be run again: if its last run did not pass, a person is told."""
         last = self.ports.store.latest_events([Kind.REVIEW_STEP], limit=1, bead=attempt.bead)
         rows = last[0].data["results"] if last and last[0].attempt == attempt.id else []
         failed = [row for row in rows if row["outcome"] != CheckOutcome.PASS.value]
-        is_told = journal.proven == self.queue.proof(journal, journal.candidate)  # it was said already, or all is well
+        # it was said already, or all is well
+        is_told = journal.runs.proven == self.queue.proof(journal, journal.build.candidate)
         if failed and not is_told and last[0].data["step"] == Step.VALIDATE_MAIN.value:
-            why = "It was to be run once more" if journal.confirming else "The checks were edited meanwhile"
+            why = "It was to be run once more" if journal.runs.confirming else "The checks were edited meanwhile"
             why += ", and the daemon was stopped before that.\n"
             lines = [f"{row['name']}: {row['outcome']}: {row['reason']}" for row in failed]
             self._tell_unsure(attempt, journal, why + "\n".join(lines), rows)
@@ -397,12 +402,13 @@ class Verdicts:
             EscalationType.BROKEN_CHECKS,
             f"the checks could not be run again after {attempt.bead} was merged",
             why,
-            {"commit": journal.candidate, "results": list(rows)},
+            {"commit": journal.build.candidate, "results": list(rows)},
         )
         self.ports.store.escalate(new, None, attempt.id, "nobrakes")
 
     def _take_back(self, attempt: Attempt, journal: Journal, results: Sequence[CheckResult]) -> None:
         """Red after the swap: revert, reopen the bead, tell a person."""
+        build = journal.build
         ports = self.ports
         bead = ports.store.bead(attempt.bead)
         self.evidence.merged(attempt, bead, journal)
@@ -410,7 +416,7 @@ class Verdicts:
         main = ports.git.main()
         words = evidence.for_revert(ports, bead, attempt)
         # with merge = rebase a review lands several commits: they are taken back as one
-        whole = ports.git.squash(journal.base, journal.candidate, words)
+        whole = ports.git.squash(build.base, build.candidate, words)
         reverted = ports.git.revert(whole.commit, main, words) if isinstance(whole, Candidate) else whole
         landed = False
         if isinstance(reverted, Candidate) and reverted.tree == ports.git.tree(main):
@@ -419,21 +425,21 @@ class Verdicts:
             ports.store.sync()
             landed = ports.git.land(reverted.commit, main).landing is Landing.MOVED
         if landed:
-            self.evidence.taken_back(bead, journal.base, journal.candidate, "main_red", "nobrakes", journal.contract)
-            ports.git.pin(f"archive/{bead.id}/reverted-{journal.candidate[:12]}", journal.candidate)
+            self.evidence.taken_back(bead, build.base, build.candidate, "main_red", "nobrakes", build.contract)
+            ports.git.pin(f"archive/{bead.id}/reverted-{build.candidate[:12]}", build.candidate)
         what = "It was reverted." if landed else "It could NOT be reverted by itself: please look at main."
         ports.store.close_attempt(
             attempt,
             Kind.REVIEW_REJECTED,
             Outcome.FAILED_REVIEW,
             detail=f"main was red after the merge. {what}",
-            head=journal.head,
+            head=journal.change.head,
             counts=True,
             escalation=question(
                 ports.store,
                 f"main was red after {bead.id} was merged",
                 f"{what}\n{explain(results)}",
-                {"commit": journal.candidate, "reverted": landed, "results": as_json(results)},
+                {"commit": build.candidate, "reverted": landed, "results": as_json(results)},
                 decisions_model.passed_before("this very tree passed before it was merged", explain(results)),
             ),
         )

@@ -200,8 +200,17 @@ def test_runs_and_the_journal(store: Store, clock: Any) -> None:
     assert store.runs() == []
 
 
-LANDING = [Journal(Step.SWAP), Journal(Step.SWAP, waiting="edits"), Journal(Step.VALIDATE_MAIN), Journal(Step.CLEAN_UP)]
-NOT_LANDING = [Journal(Step.REBASE), Journal(Step.VALIDATE_REBASED), Journal(Step.VALIDATE_REBASED, waiting="edits")]
+LANDING = [
+    Journal(Step.SWAP),
+    Journal(Step.SWAP).with_values(waiting="edits"),
+    Journal(Step.VALIDATE_MAIN),
+    Journal(Step.CLEAN_UP),
+]
+NOT_LANDING = [
+    Journal(Step.REBASE),
+    Journal(Step.VALIDATE_REBASED),
+    Journal(Step.VALIDATE_REBASED).with_values(waiting="edits"),
+]
 
 
 @pytest.mark.parametrize("kind", [Kind.CANCELLED, Kind.DONE_BY_HAND])

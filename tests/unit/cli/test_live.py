@@ -50,7 +50,9 @@ def test_one_line_a_worker_with_its_last_words_then_counts_and_events():
 
 
 def test_a_review_that_waits_says_for_what():
-    waiting = Attempt(2, "nb-2", 1, Role.REVIEWER, "R", 1, "t", 0.0, data=Journal(waiting="main has edits").as_data())
+    waiting = Attempt(
+        2, "nb-2", 1, Role.REVIEWER, "R", 1, "t", 0.0, data=Journal().with_values(waiting="main has edits").as_data()
+    )
     assert bead_page.review_step(waiting) == "waits: main has edits"
 
 

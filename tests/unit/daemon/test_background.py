@@ -17,7 +17,7 @@ READY = (Frontier("a", Status.NEEDS_DOER, "task", priority=2, failures=0, touche
 
 
 def reviews(number: int, fork: str, head: str) -> Attempt:
-    data = Journal(head=head, fork=fork).as_data()
+    data = Journal().with_values(head=head, fork=fork).as_data()
     return Attempt(number, f"b{number}", 1, Role.REVIEWER, "R", fence=1, token="t", started_at=0.0, data=data)
 
 

@@ -11,7 +11,7 @@ from nobrakes.review.journal import Journal, Step
 
 
 def review(number: int, **journal: Any) -> Attempt:
-    data = Journal(Step.VALIDATE_REBASED, **journal).as_data()
+    data = Journal(Step.VALIDATE_REBASED).with_values(**journal).as_data()
     return Attempt(number, f"b{number}", 1, Role.REVIEWER, f"r{number}", number, "", 0.0, data=data)
 
 

@@ -30,7 +30,9 @@ class Machine:
         self.store.plan_run(
             Run("1-agent", doing.id, RunKind.AGENT, at, hard_deadline=at + HOUR, idle_seconds=600, active_at=at)
         )
-        waiting = Journal(waiting="busy", waiting_until=at + 5, waiting_since=at - 60, passing_since=at - 60)
+        waiting = Journal().with_values(
+            waiting="busy", waiting_until=at + 5, waiting_since=at - 60, passing_since=at - 60
+        )
         self.store.journal(self.review.id, waiting.as_data())
         self.jumps = self.started()
         self.jumps.settle()
@@ -62,8 +64,8 @@ def test_what_is_measured_is_moved_along(jump: float, is_new: bool) -> None:
     assert run.sampled_at == 0.0 and run.term_at is None
     assert machine.store.bead("a").lease_until == pytest.approx(start + 60 + jump)
     journal = Journal.of(machine.store.attempt(machine.review.id).data)
-    assert journal.waiting_since == journal.passing_since == pytest.approx(start - 60 + jump)
-    assert journal.waiting_until == pytest.approx(start + 5 + min(jump, 0.0)), "nothing waits longer for a jump"
+    assert journal.merging.waiting_since == journal.merging.passing_since == pytest.approx(start - 60 + jump)
+    assert journal.merging.waiting_until == pytest.approx(start + 5 + min(jump, 0.0)), "nothing waits longer for a jump"
     assert len(machine.told) == 1 and "clock jumped" in machine.told[0].text
 
 

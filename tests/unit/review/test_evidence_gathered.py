@@ -40,7 +40,9 @@ class World:
         attempt = self.store.open_attempt("one", Role.REVIEWER, "nobrakes", (), 60.0, None)
         assert attempt is not None
         self.attempt = attempt
-        self.journal = Journal(head=self.branch, fork=self.base, base=self.base, candidate=self.tips[0], contract=KEY)
+        self.journal = Journal().with_values(
+            head=self.branch, fork=self.base, base=self.base, candidate=self.tips[0], contract=KEY
+        )
         self.ran(self.branch, "9-check1")
 
     def commit(self, tree: dict[str, str], parent: str, trailers: tuple[tuple[str, str], ...] = ()) -> str:
@@ -75,7 +77,7 @@ class World:
             credentials={"MY_TOKEN": "the very end"},
             environment={},
         )
-        Evidence(ports).merged(self.attempt, self.store.bead("one"), replace(self.journal, tip=tip))
+        Evidence(ports).merged(self.attempt, self.store.bead("one"), self.journal.with_values(tip=tip))
         return next(self.git.evidence()).record
 
     def how(self, tip: str = "") -> list[str]:
@@ -101,7 +103,7 @@ def test_a_recorded_run_of_the_same_tree_is_named(world: World) -> None:
 
 
 def test_the_candidates_run_stands_for_the_branchs_where_nobody_ran_that(world: World) -> None:
-    world.journal = replace(world.journal, head=world.commit({"a": "never run"}, world.base))
+    world.journal = world.journal.with_values(head=world.commit({"a": "never run"}, world.base))
     world.ran(world.tips[0], "9-check2")
     world.step("validate_rebased", world.tips[0], "9-check2")
     first, second = (step for step in world.merged()["steps"][:3] if step["step"] == "validate")

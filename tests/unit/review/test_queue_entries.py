@@ -6,7 +6,7 @@ from nobrakes.review.queue import Entry, Pace, Rules, at_once, joined, may_join,
 
 def entry(number: int, base: str, candidate: str, **said: object) -> Entry:
     step = Step.VALIDATE_REBASED
-    journal = Journal(step, base=base, candidate=candidate, contract="now", **said)  # type: ignore[arg-type]
+    journal = Journal(step).with_values(base=base, candidate=candidate, contract="now", **said)  # type: ignore[arg-type]
     return Entry(number, f"b{number}", journal)
 
 

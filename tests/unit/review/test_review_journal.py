@@ -10,8 +10,8 @@ from nobrakes.review.journal import Journal, Step, is_landing
     [
         (Journal(Step.VALIDATE_REBASED), False),
         (Journal(Step.SWAP), True),
-        (Journal(Step.VALIDATE_REBASED, waiting="edits"), False),
-        (Journal(Step.SWAP, waiting="no answer", published=True), True),
+        (Journal(Step.VALIDATE_REBASED).with_values(waiting="edits"), False),
+        (Journal(Step.SWAP).with_values(waiting="no answer", published=True), True),
         (Journal(Step.VALIDATE_MAIN), True),
         (Journal(Step.CLEAN_UP), True),
     ],

@@ -1,6 +1,6 @@
 """The life of a review, told move by move; every move that is not told is refused."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -215,7 +215,7 @@ def fields_of(step: Step, fact: Fact) -> dict[str, frozenset[str]]:
 
 
 MOVES = told()
-FIRST = asdict(Journal())
+FIRST = Journal().as_data()
 FULL: dict[str, Any] = {
     name: {bool: True, int: 7, float: 7.5, str: "was", tuple: ("was",), dict: {"was": 1}}[type(value)]
     for name, value in FIRST.items()
@@ -229,7 +229,7 @@ BROUGHT: dict[str, Any] = {
 
 def at(step: Step) -> Journal:
     """A journal in which every field says something."""
-    return Journal(step, **FULL)
+    return Journal(step).with_values(**FULL)
 
 
 def brought_to(step: Step, fact: Fact) -> tuple[dict[str, Any], Next]:
@@ -239,7 +239,7 @@ def brought_to(step: Step, fact: Fact) -> tuple[dict[str, Any], Next]:
     brought = {name: BROUGHT[name] for name in fields["brings"]}
     changed = {name: FIRST[name] for name in fields["forgets"]} | brought
     changed |= {name: FULL[name] + 1 for name in fields["counts"]}
-    return brought, Next(replace(at(step), step=then, **changed), act)
+    return brought, Next(replace(at(step).with_values(**changed), step=then), act)
 
 
 @pytest.mark.parametrize("step", Step)
@@ -330,14 +330,14 @@ def test_good_work_lands() -> None:
     review = Review().is_validated()
     assert review.journal.step is Step.VALIDATE_REBASED
     review.sees(Fact.MAY_LAND, tip="c1", approval={}, reading={}).sees(Fact.LANDED)
-    assert (review.journal.step, review.journal.tip) == (Step.VALIDATE_MAIN, "c1")
+    assert (review.journal.step, review.journal.build.tip) == (Step.VALIDATE_MAIN, "c1")
     review.passes().sees(Fact.PROVEN).sees(Fact.MERGED)
     assert review.act is Act.FINISH
 
 
 def test_work_that_fails_is_sent_back_once_main_was_seen_to_pass() -> None:
     review = Review().is_handed_in().is_built().fails().sees(Fact.BLAMED)
-    assert (review.journal.step, review.journal.failure) == (Step.VALIDATE_BASE, "tests: fail")
+    assert (review.journal.step, review.journal.runs.failure) == (Step.VALIDATE_BASE, "tests: fail")
     assert review.sees(Fact.UNPROVEN, validating="c1").act is Act.VALIDATE
     assert review.sees(Fact.MAIN_PASSES).act is Act.REJECT
 
@@ -359,25 +359,25 @@ def test_only_work_that_is_to_blame_or_asked_about_goes_back_to_a_doer() -> None
 
 def test_a_lost_race_begins_again_on_the_new_main_with_nothing_held_against_it() -> None:
     review = Review().is_validated().fails()
-    assert review.journal.red == 1
+    assert review.journal.runs.red == 1
     review.sees(Fact.MAY_LAND, tip="c1", approval={}, reading={}).sees(Fact.LOST_RACE)
     review.is_built(on="m1", candidate="c2")
-    assert (review.journal.base, review.journal.candidate, review.journal.red) == ("m1", "c2", 0)
+    assert (review.journal.build.base, review.journal.build.candidate, review.journal.runs.red) == ("m1", "c2", 0)
 
 
 def test_a_checkout_in_the_way_is_waited_for_with_the_candidate_as_it_is() -> None:
     waits = {name: BROUGHT[name] for name in WAITS.split()}
     review = Review().is_validated().sees(Fact.MAY_LAND, tip="c1", approval={}, reading={}).sees(Fact.BLOCKED, **waits)
-    assert (review.journal.step, review.journal.tip, review.act) == (Step.VALIDATE_REBASED, "", Act.WAIT)
+    assert (review.journal.step, review.journal.build.tip, review.act) == (Step.VALIDATE_REBASED, "", Act.WAIT)
     review.sees(Fact.MAY_LAND, tip="c1", approval={}, reading={}).sees(Fact.LANDED)
-    assert review.journal.waiting == "" and not review.journal.published
+    assert review.journal.merging.waiting == "" and not review.journal.merging.published
 
 
 def test_what_was_lost_is_built_again_from_the_head() -> None:
     review = Review().is_validated().sees(Fact.CANDIDATE_GONE)
-    assert (review.journal.step, review.journal.head, review.journal.candidate) == (Step.REBASE, "h1", "")
+    assert (review.journal.step, review.journal.change.head, review.journal.build.candidate) == (Step.REBASE, "h1", "")
     review.sees(Fact.HEAD_GONE)
-    assert (review.journal.step, review.journal.head, review.journal.rebuilt) == (Step.TAKE_IN, "", 2)
+    assert (review.journal.step, review.journal.change.head, review.journal.build.rebuilt) == (Step.TAKE_IN, "", 2)
 
 
 def test_a_red_main_after_the_merge_takes_it_back() -> None:
@@ -395,7 +395,7 @@ def test_edited_checks_validate_again() -> None:
     review = Review().is_validated().sees(Fact.CHECKS_EDITED)
     assert review.journal.step is Step.REBASE
     blamed = Review().is_validated().fails().sees(Fact.BLAMED).sees(Fact.CHECKS_EDITED)
-    assert (blamed.journal.step, blamed.journal.failure) == (Step.REBASE, "")
+    assert (blamed.journal.step, blamed.journal.runs.failure) == (Step.REBASE, "")
 
 
 def test_every_step_can_be_reached_and_every_review_ends() -> None:

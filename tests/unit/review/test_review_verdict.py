@@ -1,7 +1,5 @@
 """What a validation's results mean for the review that wanted them."""
 
-from dataclasses import replace
-
 import pytest
 
 from nobrakes.checks.contract import CheckOutcome, CheckResult
@@ -30,7 +28,7 @@ def test_only_a_pass_is_green_and_only_a_failed_check_is_red(outcomes: tuple[str
 
 def failed_in(*names: str) -> Journal:
     rows = [{"name": f"check{n}", "outcome": "fail" if f"check{n}" in names else "pass"} for n in range(3)]
-    return Journal(Step.VALIDATE_BASE, results=tuple(rows))
+    return Journal(Step.VALIDATE_BASE).with_values(results=tuple(rows))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +48,7 @@ def test_main_is_to_blame_for_what_fails_there_too(main: tuple[str, ...], is_rep
 @pytest.mark.parametrize("neither_runs", [False, True])
 def test_what_has_to_turn_main_green_does_not_wait_for_a_green_main(neither_runs: bool) -> None:
     fact = Fact.MAIN_RED if neither_runs else Fact.MAIN_PASSES
-    scaffolding, repair = replace(failed_in("check0"), is_scaffolding=True), failed_in("check0")
+    scaffolding, repair = failed_in("check0").with_values(is_scaffolding=True), failed_in("check0")
     assert machine.of_main(scaffolding, ran("fail"), False, neither_runs) is fact
     assert machine.of_main(repair, ran("fail"), True, neither_runs) is fact
 
@@ -61,7 +59,7 @@ def test_where_nothing_is_known_of_the_work_a_red_main_is_to_blame() -> None:
 
 @pytest.mark.parametrize("step", [Step.VALIDATE_REBASED, Step.VALIDATE_BASE, Step.COUNT_BASE, Step.VALIDATE_MAIN])
 def test_checks_that_were_edited_meanwhile_decide_nothing(step: Step) -> None:
-    journal = Journal(step, base="m")
+    journal = Journal(step).with_values(base="m")
     assert machine.outdated(journal, ran("fail"), was_edited=True) is Fact.RAN_OUTDATED
     assert machine.outdated(journal, ran("fail"), was_edited=False) is None
 
