@@ -91,7 +91,7 @@ class Person(Scripted):
         if WRITES:
             PAGE.write_text(page[: old.start()] + old[1] + found + old[3] + page[old.end() :])
         else:
-            assert found == old[2], "NOBRAKES_SCREENS=write writes it anew"
+            assert found == old[2], "NOBRAKES_SCREENS=write records it again"
 
 
 @pytest.fixture
@@ -287,8 +287,8 @@ def test_cancelled_blocker(person: Person) -> None:
     person.add("one")
     person.add("two", needs=["one"])
     person.nobrakes("cancel", "one")
-    commands = person.looks("nobrakes status", "'two' can never start", "depends on 'one', which is cancelled")
-    assert commands == person.looks("nobrakes run", "'two' can never start", expect=40)
+    commands = person.looks("nobrakes status", "'two' cannot start", "depends on 'one', which is cancelled")
+    assert commands == person.looks("nobrakes run", "'two' cannot start", expect=40)
     assert commands == ["nobrakes undepend two one", "nobrakes reopen one"]
     person.fixes(*commands, "nobrakes run")
     assert person.status("one") == person.status("two") == "done"

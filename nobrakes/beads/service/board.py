@@ -217,20 +217,21 @@ def nodes_by_column(store: "Store", limit: int, asked: Iterable[str]) -> "dict[s
 
 def status(store: "Store", paths: Paths, config: "Config", here: Here | None = None) -> StatusView:
     """The whole repository on one screen. `here`: this process, to say whether agents could be started from it."""
-    limits = control.limits(store, config)
+    limits, daemon = control.limits(store, config), holder(paths.lock)
+    working = [one for one in workers(store) if daemon is not None or one.role is not Role.REVIEWER]
     found = store.counts()
     moment = store.board(limits, 1)
     of_main, stands = _of_main(store, paths, config), looked_for(store, paths, config, here)
     stands = replace(stands, found=tuple(one for one in stands.found if f"{one.what}." not in of_main[0]))
     return StatusView(
         config.main,
-        holder(paths.lock),
+        daemon,
         bool(store.setting(control.PAUSED)),
         store.setting(control.FROZEN),
         bool(store.setting(control.STOPPING)),
         counted(found, len(requested(store))),
         found["epic"],
-        tuple(with_progress(store, paths, worker) for worker in workers(store)),
+        tuple(with_progress(store, paths, worker) for worker in working),
         tuple(store.escalations()),
         limits,
         len(config.checks),
