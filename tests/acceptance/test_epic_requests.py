@@ -188,7 +188,7 @@ def test_views_say_the_branch_that_work_lands_on(team: Team) -> None:
     assert f"one  landed on the branch of shop as {landed[:12]}" in reviews, reviews
     page = team.nobrakes("escalation", str(asked["id"])).stdout
     assert "the branch of shop has meanwhile: one" in page and "on the branch of shop:" in page, page
-    assert "begins anew from the branch of shop" in " ".join(page.split()), page
+    assert "starts again from the branch of shop as it is now" in " ".join(page.split()), page
     evidence = team.nobrakes("review", "one").stdout
     assert f"landed on the branch of shop as {landed[:12]}" in evidence and "validate   main" not in evidence, evidence
     assert "validate   the branch of shop: " in evidence, evidence

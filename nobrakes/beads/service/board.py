@@ -219,8 +219,7 @@ def status(store: "Store", paths: Paths, config: "Config", here: Here | None = N
     """The whole repository on one screen. `here`: this process, to say whether agents could be started from it."""
     limits, daemon = control.limits(store, config), holder(paths.lock)
     working = [one for one in workers(store) if daemon is not None or one.role is not Role.REVIEWER]
-    found = store.counts()
-    moment = store.board(limits, 1)
+    found, moment = store.counts(), store.board(limits, 1)
     of_main, stands = _of_main(store, paths, config), looked_for(store, paths, config, here)
     stands = replace(stands, found=tuple(one for one in stands.found if f"{one.what}." not in of_main[0]))
     return StatusView(

@@ -317,7 +317,7 @@ def _back(found: Escalation, stakes: Stakes, way: Way, to: Status) -> tuple[str,
     if stakes.bead is not None and stakes.bead.branch_kept:
         does, lost = f"{who} continues on the branch.", ""
     else:
-        does = f"{who} starts again from the current {_onto(found)}."
+        does = f"{who} starts again from {_onto(found)} as it is now."
         kept = f"it stays at {stakes.ref}" if stakes.ref else "it is archived"
         lost = f"The work on the branch is not used; {kept}."
     told = " Your note is in its prompt." if found.form is None else ""
