@@ -19,7 +19,6 @@ MAX_FUNCTION = 60
 MAX_METHODS = 25
 OVERSIZED = {
     "checks/stubs.py:_Uses",
-    "daemon/worker/perform.py:Performer",
     "db/database.py:Database",
     "review/worker/main_monitor.py:MainMonitor",
 }

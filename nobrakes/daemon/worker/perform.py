@@ -5,6 +5,7 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from ...agents.adapter import Verdict
 from ...agents.limits import CAP_TOLD
@@ -27,6 +28,7 @@ from ...machine.worker import MachineShare, MemoryWatch
 from ...notices.worker import retire
 from ...ports import Ports
 from ...requests.worker.landing_branch import ensure_objects, git_of
+from ...review.worker.asked import NewContract
 from ...review.worker.driver import Reviews
 from ...review.worker.verdicts import Watchman
 from ...sessions.model import Talk
@@ -54,6 +56,122 @@ MAX_REFUSED = 32_000
 """Bytes of a run's list of refused hosts that are told."""
 
 
+class AgentStarts:
+    """Starts agents on beads and in sessions, where the machine has a place for one more."""
+
+    def __init__(self, ports: Ports, share: MachineShare, endings: TurnEndings, new_contract: NewContract) -> None:
+        self.ports = ports
+        self.share, self.endings, self.new_contract = share, endings, new_contract
+        self.launcher, self.turns, self.probe = Launcher(ports), TurnLauncher(ports), StartProbe(ports)
+
+    def start_agent(self, action: StartAgent, board: Board) -> bool:
+        """Open an attempt and start its agent; whether the board is different now."""
+        ports = self.ports
+        config = ports.config()
+        adapter = ports.adapter(action.agent)
+        if (held := self.probe.holds(action.agent, adapter.provider, board)) is not None:
+            return held
+        self.launcher.confinement.nothing()
+        if not config.checks:
+            self.new_contract.hand_out(ports.store.bead(action.bead))
+        if not self.share.take(of_bead(action.bead)):
+            return False
+        with self.share.starting(of_bead(action.bead)) as place:
+            attempt = ports.store.open_attempt(
+                action.bead,
+                action.role,
+                action.agent,
+                config.worker_names(),
+                board.limits.lease_seconds,
+                git_of(ports, ports.store.bead(action.bead)).main(),
+                adapter.provider,
+                config.agents.model_of(action.agent, action.role.value),
+                config.git.branch_pattern,
+            )
+            if attempt is None:
+                return False
+            place.is_used = self._launch(attempt, board)
+        return True
+
+    def _launch(self, attempt: Attempt, board: Board) -> bool:
+        run = _run_of_agent(attempt, board)
+        try:
+            self.launcher.start(attempt, board.limits)
+            return True
+        except NobrakesError as error:
+            outcome = Outcome.BAD_CONFIGURATION if isinstance(error, ConfigError) else Outcome.WORKSPACE_FAILED
+            self._end_start(run)
+            cool(self.ports, attempt, Verdict(outcome, f"{error}\n{error.hint}"))
+            close(self.ports, board.limits, attempt, outcome, f"{error}\n{error.hint}")
+            self.ports.store.end_run(run.id)
+            return False
+        except Exception:  # an unexpected error (daemon.worker.upkeep)
+            self._end_start(run)
+            self.ports.store.end_run(run.id)
+            raise
+
+    def launch_again(self, attempt: Attempt, board: Board) -> None:
+        """Go on with a start that a crash cut off; its bead goes back where another repository has the place now."""
+        run = _run_of_agent(attempt, board)
+        if self.share.take_again(run):
+            with self.share.starting(run.id) as place:
+                place.is_used = self._launch(attempt, board)
+            return
+        self._end_start(run)
+        close(self.ports, board.limits, attempt, Outcome.INTERRUPTED, NO_PLACE)
+        self.ports.store.end_run(run.id)
+
+    def start_turn(self, action: StartTurn, board: Board) -> bool:
+        """Open the turn of a session and start its agent; whether the board is different now."""
+        session = self.ports.store.session(action.session)
+        if (held := self.probe.holds(session.agent, session.provider, board)) is not None:
+            return held
+        self.turns.confinement.nothing()
+        if not self.share.take(of_session(action.session)):
+            return False
+        with self.share.starting(of_session(action.session)) as place:
+            opened = self.ports.store.open_turn(action.session)
+            if opened is None:
+                return False
+            place.is_used = self._launch_turn(Talk(self.ports.store.session(action.session), opened[0]), board)
+        return True
+
+    def resume_turn(self, action: ResumeTurn, board: Board) -> bool:
+        """Start the agent of a turn again, or end the turn where no place is left."""
+        talk = next(one for one in board.talks if one.turn.id == action.turn)
+        run = _run_of_turn(talk, board)
+        if self.share.take_again(run):
+            with self.share.starting(run.id) as place:
+                place.is_used = self._launch_turn(talk, board)
+            return True
+        self._end_start(run)
+        self.endings.had_no_place(talk, board.limits)
+        self.ports.store.end_run(run.id)
+        return True
+
+    def _launch_turn(self, talk: Talk, board: Board) -> bool:
+        """Whether its agent started."""
+        run = _run_of_turn(talk, board)
+        try:
+            self.turns.start(talk, board.limits)
+            return True
+        except NobrakesError as error:
+            self._end_start(run)
+            self.endings.failed_to_start(talk, error, board.limits)
+            self.ports.store.end_run(run.id)
+            return False
+        except Exception:  # an unexpected error (daemon.worker.upkeep)
+            self._end_start(run)
+            self.ports.store.end_run(run.id)
+            raise
+
+    def _end_start(self, run: Run) -> None:
+        """It may have been started before the error came: nothing lives on without a trace, and no channel is left."""
+        self.ports.in_place()
+        self.ports.processes.kill(run)
+        self.ports.channel.end(run.id)
+
+
 class Performer:
     """The hands of the daemon. A method may be called again after a crash in the middle of it."""
 
@@ -71,19 +189,17 @@ class Performer:
         """
         self.ports = ports
         self.validation = Validation(ports)
-        self.launcher = Launcher(ports)
-        self.probe = StartProbe(ports)
-        self.turns = TurnLauncher(ports)
         self.share, self.memory = MachineShare(ports, trouble), MemoryWatch(ports)
         self.turn_endings = TurnEndings(ports)
         self.review = Reviews(ports, self.validation, watchman)
+        self.starts = AgentStarts(ports, self.share, self.turn_endings, self.review.main.new_contract)
         asks = self.review.main.gates.of_tests
         self.endings = AgentEndings(ports, self.validation, asks, watchman, work, refused)
         self._renewed = -math.inf
-        self._methods: dict[type, Callable[[Action, Board], bool]] = {
-            StartAgent: self._start_agent,
-            StartTurn: self._start_turn,
-            ResumeTurn: self._resume_turn,
+        self._methods: dict[type, Callable[[Any, Board], bool]] = {
+            StartAgent: self.starts.start_agent,
+            StartTurn: self.starts.start_turn,
+            ResumeTurn: self.starts.resume_turn,
             StartReview: self._start_review,
             AskPerson: self._ask_person,
             TellCap: self._tell_cap,
@@ -162,106 +278,14 @@ class Performer:
             retire(ports, bead)
         ports.store.end_run(run.id)
 
-    # --- actions ---------------------------------------------------------------------------------
-
-    def _start_agent(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, StartAgent)
-        ports = self.ports
-        config = ports.config()
-        adapter = ports.adapter(action.agent)
-        if (held := self.probe.holds(action.agent, adapter.provider, board)) is not None:
-            return held
-        self.launcher.confinement.nothing()
-        if not config.checks:
-            self.review.main.new_contract.hand_out(ports.store.bead(action.bead))
-        if not self.share.take(of_bead(action.bead)):
-            return False
-        with self.share.starting(of_bead(action.bead)) as place:
-            attempt = ports.store.open_attempt(
-                action.bead,
-                action.role,
-                action.agent,
-                config.worker_names(),
-                board.limits.lease_seconds,
-                git_of(ports, ports.store.bead(action.bead)).main(),
-                adapter.provider,
-                config.agents.model_of(action.agent, action.role.value),
-                config.git.branch_pattern,
-            )
-            if attempt is None:
-                return False
-            place.is_used = self._launch(attempt, board)
-        return True
-
-    def _start_turn(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, StartTurn)
-        session = self.ports.store.session(action.session)
-        if (held := self.probe.holds(session.agent, session.provider, board)) is not None:
-            return held
-        self.turns.confinement.nothing()
-        if not self.share.take(of_session(action.session)):
-            return False
-        with self.share.starting(of_session(action.session)) as place:
-            opened = self.ports.store.open_turn(action.session)
-            if opened is None:
-                return False
-            place.is_used = self._launch_turn(Talk(self.ports.store.session(action.session), opened[0]), board)
-        return True
-
-    def _resume_turn(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, ResumeTurn)
-        talk = next(one for one in board.talks if one.turn.id == action.turn)
-        run = self._run_of_turn(talk, board)
-        if self.share.take_again(run):
-            with self.share.starting(run.id) as place:
-                place.is_used = self._launch_turn(talk, board)
-            return True
-        self._end_start(run)
-        self.turn_endings.had_no_place(talk, board.limits)
-        self.ports.store.end_run(run.id)
-        return True
-
-    @staticmethod
-    def _run_of_turn(talk: Talk, board: Board) -> Run:
-        known = board.turn_runs.get(talk.turn.id)
-        return known or Run(run_of(talk.turn.id), 0, RunKind.AGENT, talk.started_at, turn=talk.turn.id)
-
-    def _launch_turn(self, talk: Talk, board: Board) -> bool:
-        """Whether its agent started."""
-        try:
-            self.turns.start(talk, board.limits)
-            return True
-        except NobrakesError as error:
-            run = self._run_of_turn(talk, board)
-            self._end_start(run)
-            self.turn_endings.failed_to_start(talk, error, board.limits)
-            self.ports.store.end_run(run.id)
-            return False
-        except Exception:
-            self._undo_start(self._run_of_turn(talk, board))
-            raise
-
-    def _end_start(self, run: Run) -> None:
-        """It may have been started before the error came: nothing lives on without a trace, and no channel is left."""
-        self.ports.in_place()
-        self.ports.processes.kill(run)
-        self.ports.channel.end(run.id)
-
-    def _undo_start(self, run: Run) -> None:
-        """Nobody expected what came of a start (daemon.worker.upkeep)."""
-        self._end_start(run)
-        self.ports.store.end_run(run.id)
-
-    def _ask_person(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, AskPerson)
+    def _ask_person(self, action: AskPerson, board: Board) -> bool:
         store = self.ports.store
         tried = {"attempts": approaches(store.attempts(action.bead))}
         new = NewEscalation(action.type, action.title, action.detail, tried)
         store.escalate(offered(store, store.bead(action.bead), new), action.bead, None, "nobrakes")
         return True
 
-    def _tell_cap(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, TellCap)
+    def _tell_cap(self, action: TellCap, board: Board) -> bool:
         store, one = self.ports.store, action.reached
         with store.write():
             store.set_setting(f"{CAP_TOLD}{one.name}", one.period)
@@ -269,40 +293,7 @@ class Performer:
             store.record(Event(Kind.CAP_REACHED, data=data))
         return True
 
-    def _launch(self, attempt: Attempt, board: Board) -> bool:
-        try:
-            self.launcher.start(attempt, board.limits)
-            return True
-        except NobrakesError as error:
-            outcome = Outcome.BAD_CONFIGURATION if isinstance(error, ConfigError) else Outcome.WORKSPACE_FAILED
-            run = self._run_of_agent(attempt, board)
-            self._end_start(run)
-            cool(self.ports, attempt, Verdict(outcome, f"{error}\n{error.hint}"))
-            close(self.ports, board.limits, attempt, outcome, f"{error}\n{error.hint}")
-            self.ports.store.end_run(run.id)
-            return False
-        except Exception:
-            self._undo_start(self._run_of_agent(attempt, board))
-            raise
-
-    @staticmethod
-    def _run_of_agent(attempt: Attempt, board: Board) -> Run:
-        known = board.runs.get(attempt.id)
-        return known or Run(f"{attempt.id}-agent", attempt.id, RunKind.AGENT, attempt.started_at)
-
-    def _launch_again(self, attempt: Attempt, board: Board) -> None:
-        """Go on with a start that a crash cut off; its bead goes back where another repository has the place now."""
-        run = self._run_of_agent(attempt, board)
-        if self.share.take_again(run):
-            with self.share.starting(run.id) as place:
-                place.is_used = self._launch(attempt, board)
-            return
-        self._end_start(run)
-        close(self.ports, board.limits, attempt, Outcome.INTERRUPTED, NO_PLACE)
-        self.ports.store.end_run(run.id)
-
-    def _start_review(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, StartReview)
+    def _start_review(self, action: StartReview, board: Board) -> bool:
         attempt = self.ports.store.open_attempt(
             action.bead, Role.REVIEWER, "nobrakes", (), board.limits.lease_seconds, None
         )
@@ -311,8 +302,7 @@ class Performer:
         self.review.advance(attempt, board)
         return True
 
-    def _resume(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, Resume)
+    def _resume(self, action: Resume, board: Board) -> bool:
         attempt = next(a for a in board.attempts if a.id == action.attempt)
         run = board.runs.get(attempt.id)
         if run is not None and run.kind is not RunKind.AGENT:
@@ -326,7 +316,7 @@ class Performer:
         elif attempt.data.get("phase") == "proof":
             self.endings.start_proof(attempt)
         else:
-            self._launch_again(attempt, board)
+            self.starts.launch_again(attempt, board)
         return True
 
     def _restart_validation(self, attempt: Attempt, run: Run, board: Board) -> None:
@@ -338,8 +328,7 @@ class Performer:
         else:
             self.endings.start_proof(attempt)
 
-    def _complete_epic(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, CompleteEpic)
+    def _complete_epic(self, action: CompleteEpic, board: Board) -> bool:
         if holds_back(self.ports, action.epic):
             return False
         try:
@@ -350,8 +339,7 @@ class Performer:
             return False  # a person closed it meanwhile
         return True
 
-    def _land_epic(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, LandEpic)
+    def _land_epic(self, action: LandEpic, board: Board) -> bool:
         if holds_back(self.ports, action.epic) or not ensure_objects(self.ports, action.epic):
             return False
         with contextlib.suppress(NotAllowed):  # a person closed it meanwhile
@@ -359,27 +347,23 @@ class Performer:
             return True
         return False
 
-    def _go_on_unapproved(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, GoOnUnapproved)
+    def _go_on_unapproved(self, action: GoOnUnapproved, board: Board) -> bool:
         with contextlib.suppress(NotAllowed):  # a person decided it meanwhile
             self.ports.store.resolve(action.escalation, action.why, "nobrakes", Status.NEEDS_REVIEW)
         return True
 
-    def _terminate(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, Terminate)
-        run = self._run(board, action.run)
+    def _terminate(self, action: Terminate, board: Board) -> bool:
+        run = _run(board, action.run)
         self.ports.store.update_run(run.id, stopping=action.why, term_at=board.now)
         self.ports.processes.terminate(replace(run, stopping=action.why, term_at=board.now))
         return True
 
-    def _kill(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, Kill)
-        self.ports.processes.kill(self._run(board, action.run))
+    def _kill(self, action: Kill, board: Board) -> bool:
+        self.ports.processes.kill(_run(board, action.run))
         return True
 
-    def _sample(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, Sample)
-        run = self._run(board, action.run)
+    def _sample(self, action: Sample, board: Board) -> bool:
+        run = _run(board, action.run)
         paths = self.ports.paths
         work = board.work_of(run)
         assert work is not None, "who has no work is stopped, and not looked at"
@@ -403,8 +387,7 @@ class Performer:
         self._renewed = -math.inf
         self.review.measure_again()
 
-    def _renew(self, action: Action, board: Board) -> bool:
-        assert isinstance(action, RenewLeases)
+    def _renew(self, action: RenewLeases, board: Board) -> bool:
         lease = board.limits.lease_seconds
         # the store renews those of which a third is gone: a quarter is left of each, however the turns fall
         if not self._renewed <= board.now < self._renewed + lease / 12:
@@ -412,6 +395,16 @@ class Performer:
             self._renewed = board.now
         return False
 
-    @staticmethod
-    def _run(board: Board, run_id: str) -> Run:
-        return next(run for run in board.all_runs if run.id == run_id)
+
+def _run_of_agent(attempt: Attempt, board: Board) -> Run:
+    known = board.runs.get(attempt.id)
+    return known or Run(f"{attempt.id}-agent", attempt.id, RunKind.AGENT, attempt.started_at)
+
+
+def _run_of_turn(talk: Talk, board: Board) -> Run:
+    known = board.turn_runs.get(talk.turn.id)
+    return known or Run(run_of(talk.turn.id), 0, RunKind.AGENT, talk.started_at, turn=talk.turn.id)
+
+
+def _run(board: Board, run_id: str) -> Run:
+    return next(run for run in board.all_runs if run.id == run_id)
