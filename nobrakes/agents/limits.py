@@ -236,6 +236,7 @@ LETS_IN = frozenset(
         Outcome.FAILED,
         Outcome.NO_WORK,
         Outcome.BOUNDARY,
+        Outcome.FILTER_NOT_ALLOWED,
         Outcome.CONTRADICTED_ITSELF,
         Outcome.CONTEXT_OVERFLOW,
         Outcome.TURN_LIMIT,

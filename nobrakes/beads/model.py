@@ -46,6 +46,7 @@ class Outcome(StrEnum):
     CONFLICT = "conflict"
     CHECKS_CHANGED = "checks_changed"
     UNUSUAL_CONTENT = "unusual_content"
+    FILTER_NOT_ALLOWED = "filter_not_allowed"
     MERGE_REVIEW = "merge_review"
     CODE_REVIEW = "code_review"
     FINDINGS = "findings"
@@ -178,6 +179,7 @@ TABLE: Mapping[Outcome, Consequence] = {
     Outcome.CONFLICT: _PERSON,
     Outcome.CHECKS_CHANGED: _PERSON,
     Outcome.UNUSUAL_CONTENT: _PERSON,
+    Outcome.FILTER_NOT_ALLOWED: _PERSON,
     Outcome.MERGE_REVIEW: Consequence(False, Retry.PERSON, Session.RESUME, Told.EACH),
     Outcome.CODE_REVIEW: _PERSON,
     Outcome.FINDINGS: Consequence(False, Retry.AT_ONCE, Session.FRESH, Told.NOBODY),

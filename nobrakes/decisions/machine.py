@@ -227,6 +227,7 @@ TABLE: Mapping[EscalationType, Rows] = {
         },
     },
     EscalationType.CHECKS_CHANGED: _of_a_head(_ACCEPTED, Effect.BACK, _WHOLE),
+    EscalationType.FILTER_NOT_ALLOWED: _STOPPED,
     EscalationType.UNUSUAL_CONTENT: _of_a_head(_ACCEPTED, Effect.BACK, _WHOLE),
     EscalationType.MERGE_REVIEW: _of_a_head(
         {
@@ -350,6 +351,8 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.UNUSUAL_CONTENT: "The branch has names with control, direction or invisible characters, what looks "
     "like a secret key, or clear text of what git keeps through a filter: `--approve` continues the review of exactly "
     "this commit, `--retry` sends the work back.",
+    EscalationType.FILTER_NOT_ALLOWED: "git keeps a changed file through a filter that `git.filters` or "
+    "`git.clear_text` does not name. The text says what to type. From the next start on the bead continues.",
     EscalationType.MERGE_REVIEW: "Everything passed, and the merge waits for your approval: the bead or an epic above "
     "it has the label `merge-review`, or `review.approve` is `always`. You see tests and code: `--approve` merges "
     "them, `--retry` sends them back with your note. The approval counts for this content only, also on another base.",
@@ -392,6 +395,7 @@ CAUSES: Mapping[EscalationType, str] = {
     EscalationType.BROKEN_ENVIRONMENT: "the agent or the machine is broken",
     EscalationType.CHECKS_CHANGED: "changes files that decide whether work passes",
     EscalationType.UNUSUAL_CONTENT: "has unusual names or content",
+    EscalationType.FILTER_NOT_ALLOWED: "needs a git filter that is not allowed",
     EscalationType.MERGE_REVIEW: "passed, and its merge waits for your approval",
     EscalationType.CODE_REVIEW: "passed, and you decide on a reviewer's findings",
     EscalationType.ASKED_AGAIN: "people asked twice for the same change of its pull request",

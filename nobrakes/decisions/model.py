@@ -33,6 +33,7 @@ class EscalationType(StrEnum):
     BROKEN_ENVIRONMENT = "broken_environment"
     CHECKS_CHANGED = "checks_changed"
     UNUSUAL_CONTENT = "unusual_content"
+    FILTER_NOT_ALLOWED = "filter_not_allowed"
     MERGE_REVIEW = "merge_review"
     CODE_REVIEW = "code_review"
     ASKED_AGAIN = "asked_again"
@@ -56,6 +57,9 @@ OF_TESTS = "of_tests"
 """In the evidence of `checks_changed`: a Test Writer changed it, so what is sent back goes to a Test Writer."""
 STARTS = "starts"
 """In the evidence of the question about an agent that does not start: its provider, whose gate is closed for it."""
+
+FILTERS, COMMANDS = "filters", "commands"
+"""In the evidence of `filter_not_allowed`: the filters by name, and what a person types to allow them."""
 
 OF_A_WAIT = frozenset({EscalationType.CHECKOUT_BEHIND, EscalationType.MERGE_HELD_UP})
 """What keeps a merge from main: it goes on by itself when that is over."""

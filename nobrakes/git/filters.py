@@ -42,7 +42,14 @@ _WHO = "nobrakes <nobrakes@nobrakes.invalid> 0 +0000"
 
 
 class Refused(Exception):
-    """A blob cannot come through its filter; `str(error)` says why, and what to type."""
+    """A blob cannot come through its filter; `str(error)` says why, and what to type.
+
+    `barred`: where a person can let it through, the filter's name and the commands to type; empty: the work is wrong.
+    """
+
+    def __init__(self, why: str, *barred: str) -> None:
+        super().__init__(why)
+        self.barred = barred
 
 
 def allowing(setting: str, name: str) -> str:
@@ -134,15 +141,16 @@ class Filters(Attributes):
         after = {path: (before, oid) for path, before, mode, _, oid in differ if mode in _FILES}
         names = self.of_work((base, head), after)
         whys = {path: self._why_not(name, path, *after[path], base) for path, name in names.items()}
-        return tuple(replace(one, unfiltered=whys.get(one.path, "")) for one in found)
+        reasons = ((one, whys.get(one.path, ("", ()))) for one in found)
+        return tuple(replace(one, unfiltered=why, barred=barred) for one, (why, barred) in reasons)
 
-    def _why_not(self, name: str, path: str, before: str, blob: str, main: str) -> str:
+    def _why_not(self, name: str, path: str, before: str, blob: str, main: str) -> tuple[str, tuple[str, ...]]:
         try:
             if self.passes(name, blob, main) is None:
                 self.command(name, path, before)
-        except Refused as error:
-            return str(error)
-        return ""
+        except Refused as error:  # a filter that the work alone names is the work's own doing
+            return str(error), error.barred if name in self.names(main) else ()
+        return "", ()
 
     def of_tree(self, tree: str, onto: str, head: str) -> str | Conflict:
         """The tree in which what `head` brings to `onto` has come through its filters."""
@@ -220,21 +228,21 @@ class Filters(Attributes):
 
         `before`: what the path was, by its mode: of what nobody could read, nothing can be made anew.
         """
-        if name not in self.rules.run:
-            raise Refused(
-                f"git keeps it through the filter '{name}', which nobrakes may not run: a person allows that with "
-                f"`{allowing('filters', name)}`, and starts nobrakes again"
+        found, is_new = self.configured(name, "clean"), before == ABSENT
+        settings = {"filters": self.rules.run, **({} if is_new else {"clear_text": self.rules.show})}
+        types = [f"git config {shlex.quote(f'filter.{name}.clean')} …"] if not found else []
+        types += [allowing(setting, name) for setting, names in settings.items() if name not in names]
+        if types or not (is_new or self.shown(name)):
+            why = "which nobrakes may not run"
+            if name in self.rules.run:
+                why = "and agents do not see its clear text" if found else f"and git has no filter.{name}.clean here"
+            how = " and ".join(f"`{command}`" for command in types)
+            how = (
+                f"a person allows that with {how}, and starts nobrakes again"
+                if how
+                else "it has no plain smudge command"
             )
-        found = self.configured(name, "clean")
-        if not found:
-            raise Refused(
-                f"git keeps it through the filter '{name}', and your git settings have no filter.{name}.clean"
-            )
-        if before != ABSENT and not self.shown(name):
-            raise Refused(
-                f"git keeps it through the filter '{name}', and agents do not see its clear text: a person allows that "
-                f"with `{allowing('clear_text', name)}`, and starts nobrakes again"
-            )
+            raise Refused(f"git keeps it through the filter '{name}', {why}: {how}", name, *types)
         return found.replace("%f", shlex.quote(path))
 
     def configured(self, name: str, what: str) -> str:

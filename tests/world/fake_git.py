@@ -22,7 +22,7 @@ from .collecting import Collecting
 from .fake_evidence import FakeChain
 from .fake_landing import DecidedHere
 from .fake_showing import Showing
-from .filtering import unfiltered
+from .filtering import filtered
 from .objects import Commit, Objects, differing, merge
 from .own_branches import OwnBranches
 from .project import FIRST_TREE, Tree
@@ -98,12 +98,7 @@ class FakeGit(FakeChain, DecidedHere, OwnBranches, Showing):
         """What differs between two commits' trees, by path."""
         before, after = self.objects.tree_of(base), self.objects.tree_of(head)
         return tuple(
-            Change(
-                path,
-                FILE if path in before else ABSENT,
-                FILE if path in after else ABSENT,
-                unfiltered=unfiltered(after, path),
-            )
+            filtered(after, Change(path, FILE if path in before else ABSENT, FILE if path in after else ABSENT))
             for path in differing(before, after)
         )
 

@@ -3,7 +3,10 @@
 The promise: main never gets a plain blob where it has a filtered one.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from nobrakes.checks.policy.boundaries import Change
 
 from .project import Tree
 
@@ -14,10 +17,12 @@ SECRET = "src/base.secret"
 SEALED = "sealed by a filter: "
 
 
-def unfiltered(after: Tree, path: str) -> str:
-    """Why what a change brings to the path cannot come to main; empty: it can."""
-    is_plain = path == SECRET and not after.get(path, SEALED).startswith(SEALED)
-    return "git keeps it through the filter 'seal', which nobrakes may not run" if is_plain else ""
+def filtered(after: Tree, change: Change) -> Change:
+    """The change, with why what it brings to its path cannot come to main."""
+    if change.path != SECRET or after.get(SECRET, SEALED).startswith(SEALED):
+        return change
+    why = "git keeps it through the filter 'seal', which nobrakes may not run"
+    return replace(change, unfiltered=why, barred=("seal", "nobrakes config set git.filters +seal"))
 
 
 def a_secret_stays_sealed(scene: "Scene") -> list[str]:

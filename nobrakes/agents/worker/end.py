@@ -29,7 +29,7 @@ from ...beads.proposals import handed_back, is_by_person, submitted
 from ...daemon.model import Limits
 from ...decisions import forms
 from ...decisions import model as decisions_model
-from ...decisions.model import EscalationType, NewEscalation, hypothesis
+from ...decisions.model import FILTERS, EscalationType, NewEscalation, hypothesis
 from ...events.kinds import Event, Kind
 from ...features import actions
 from ...features.plan_beads import epics_above
@@ -133,13 +133,16 @@ MACHINE_FAULTS = 5
 START_FAULTS = 2
 """So often in a row an agent did not start on one bead, and on no other: a person is asked."""
 
-STARTS_AFRESH = frozenset({Outcome.BOUNDARY, Outcome.CONFLICT, Outcome.CHECKS_CHANGED, Outcome.UNUSUAL_CONTENT})
+STARTS_AFRESH = frozenset(
+    {Outcome.BOUNDARY, Outcome.CONFLICT, Outcome.CHECKS_CHANGED, Outcome.UNUSUAL_CONTENT, Outcome.FILTER_NOT_ALLOWED}
+)
 """After these the branch is archived and the next attempt starts without it."""
 
 _NEEDS_PERSON: Mapping[Outcome, EscalationType] = {
     Outcome.CONFLICT: EscalationType.CONFLICT,
     Outcome.CHECKS_CHANGED: EscalationType.CHECKS_CHANGED,
     Outcome.UNUSUAL_CONTENT: EscalationType.UNUSUAL_CONTENT,
+    Outcome.FILTER_NOT_ALLOWED: EscalationType.FILTER_NOT_ALLOWED,
     Outcome.MERGE_REVIEW: EscalationType.MERGE_REVIEW,
     Outcome.CODE_REVIEW: EscalationType.CODE_REVIEW,
     Outcome.ASKED_AGAIN: EscalationType.ASKED_AGAIN,
@@ -266,7 +269,7 @@ def _escalation(
     tried = {"attempts": approaches(attempts), **evidence}
     if consequence.needs_person:
         type_ = _NEEDS_PERSON.get(outcome, EscalationType.BROKEN_ENVIRONMENT)
-        title = f"{bead.id}: {outcome.value.replace('_', ' ')}"
+        title = ": ".join((bead.id, outcome.value.replace("_", " "), *evidence.get(FILTERS, ())))
         guess = "" if type_ in _DECIDED_BY_WORK else hypothesis(attempts[-1:])
         return NewEscalation(type_, title, detail, tried, guess)
     if repeats >= (START_FAULTS if consequence.retry is Retry.STARTS else MACHINE_FAULTS):

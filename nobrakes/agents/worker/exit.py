@@ -20,7 +20,7 @@ from ...beads.model import FORK, TABLE, UNSURE, Attempt, AttemptLog, Bead, BeadT
 from ...checks.contract import CheckOutcome, CheckResult, cannot_run, setup_failed
 from ...checks.counts import why_failed
 from ...checks.policy import ownership
-from ...checks.policy.boundaries import violations
+from ...checks.policy.boundaries import barred, fault, violations
 from ...checks.proof import ROUNDS, judge_red, looked_for_nowhere, mute, mute_without_tests
 from ...checks.worker import validation
 from ...checks.worker.steps import boundary_at, clean
@@ -111,7 +111,11 @@ class AgentEndings:
                     cool(self.ports, attempt, verdict)
         if verdict.outcome is not Outcome.COMPLETED:
             self.ports.store.journal(attempt.id, attempt.data)
-            close(self.ports, limits, attempt, verdict.outcome, verdict.detail, head=head, log=log)
+            evidence: dict[str, Any] = {}
+            if verdict.outcome is Outcome.FILTER_NOT_ALLOWED and head is not None:
+                start = str(attempt.data["start"])
+                evidence = {"base": start, "head": head, **barred(self.ports.git.changes(start, head))}
+            close(self.ports, limits, attempt, verdict.outcome, verdict.detail, head=head, log=log, evidence=evidence)
             return
         assert head is not None, "no work is a fault"
         if attempt.role is Role.TEST_WRITER:
@@ -332,8 +336,8 @@ class AgentEndings:
         # of a Doer's gates a person is asked in the review; a Test Writer has none to change
         boundary = boundary_at(self.ports, start, role, head)
         found = violations(role, changes, boundary, bead.scaffolding, asks=role is Role.DOER)
-        if found:
-            return Outcome.BOUNDARY, "The branch changes what this role may not change:\n" + "\n".join(found[:50])
+        if why := fault(found, changes):
+            return why
         less = fewer_assertions(self.ports, start, head) if role is Role.TEST_WRITER and not bead.scaffolding else None
         if less is not None:
             return Outcome.WEAK_TESTS, f"The tests prove less than before: {less}"

@@ -9,14 +9,15 @@
    snapshot, which is a test's recorded outcome, a person is asked.
 3. Of an ignore file that hides files of the tree from git, or new ones beside them, a person is asked.
 4. No link leads out of the repository, and no submodule is added or moved. What git keeps through a filter comes
-   through it, or does not come.
+   through it, or does not come; of a filter that is not allowed a person is asked.
 """
 
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ...beads.model import Role
+from ...beads.model import Outcome, Role
+from ...decisions.model import COMMANDS, FILTERS
 from ...globs import folded as folded_globs
 from ...globs import matches
 from ...records import frozen
@@ -49,6 +50,7 @@ class Change:
     hooks: tuple[str, ...] = ()  # what bends the runner and differs, in words (checks.policy.runner_hooks)
     hidden: tuple[str, ...] = ()  # paths that git ignores by it, and did not before
     unfiltered: str = ""  # why what it brings cannot come through the filter that git keeps the path by
+    barred: tuple[str, ...] = ()  # where that is a person's to allow: the filter's name, then the commands to type
 
 
 @frozen
@@ -157,11 +159,28 @@ def violations(
             why = "submodules are not added, moved or removed by agents"
         if why is None and change.after == SYMLINK and change.link is not None and _leads_out(change):
             why = f"the link leads out of the repository: {change.link}"
-        if why is None and change.unfiltered:
+        if why is None and change.unfiltered and not change.barred:
             why = change.unfiltered
         if why is not None:
             found.append(f"{change.path}: {why}")
     return found
+
+
+def barred(changes: Iterable[Change]) -> dict[str, list[str]]:
+    """The filters that the changes need and a person has not allowed, with what to type; empty: none."""
+    found = [change.barred for change in changes if change.barred]
+    names, commands = (one[0] for one in found), (command for one in found for command in one[1:])
+    return {FILTERS: [*dict.fromkeys(names)], COMMANDS: [*dict.fromkeys(commands)]} if found else {}
+
+
+def fault(found: Sequence[str], changes: Iterable[Change]) -> tuple[Outcome, str] | None:
+    """How work ends that cannot be taken. `found`: its violations, which alone are its own failure."""
+    if found:
+        return Outcome.BOUNDARY, "The branch changes what its role may not change:\n" + "\n".join(found[:50])
+    lines = [f"{change.path}: {change.unfiltered}" for change in changes if change.barred]
+    if not lines:
+        return None
+    return Outcome.FILTER_NOT_ALLOWED, "The branch needs a filter of git that is not allowed:\n" + "\n".join(lines[:50])
 
 
 def _leads_out(change: Change) -> bool:

@@ -19,6 +19,8 @@ from ...beads.model import (
     last_turn,
     of_bead,
 )
+from ...checks.policy.boundaries import barred
+from ...decisions.model import EscalationType
 from ...errors import NobrakesError, NoMain, NoSuchBead, Stale, Tampered
 from ...events.kinds import MERGES, Event, Kind
 from ...host.port import Notice
@@ -208,6 +210,7 @@ def take_up(ports: Ports, board: Board) -> None:
         ports.notifier.tell(Notice(f"the repository was moved: {moved} from its new place now"))
     ports.git.clear_locks()
     restore(ports)
+    _go_on_through_filters(ports)
     _tell_of_checkouts(ports, board)
     _count_on(ports)
     Reconciling(ports, lambda bead: parked(ports, of_bead(bead))).look()
@@ -229,6 +232,15 @@ def restore(ports: Ports, in_depth: bool = False) -> None:
         if one.held_in and ports.git.restore(one):
             text = f"git had lost what {one.ref} names, and {one.held_in} still had it: it was fetched again"
             ports.notifier.tell(Notice(text))
+
+
+def _go_on_through_filters(ports: Ports) -> None:
+    """Withdraw the questions about filters that a person has allowed: their beads go on."""
+    for one in ports.store.escalations():
+        if one.type is EscalationType.FILTER_NOT_ALLOWED:
+            with contextlib.suppress(NobrakesError):  # git cannot say so now, or a person decided: it stays theirs
+                if not barred(ports.git.changes(str(one.evidence["base"]), str(one.evidence["head"]))):
+                    ports.store.resolve(one.id, "the filter is allowed", "nobrakes")
 
 
 def _tell_of_checkouts(ports: Ports, board: Board) -> None:

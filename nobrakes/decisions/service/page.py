@@ -23,7 +23,7 @@ from ...review.evidence import Made
 from ...sessions.service import live
 from ...text.cleaning import count
 from ..machine import CAUSES, ESCALATIONS
-from ..model import FAILURES, OF_A_WAIT, STOPS_BEAD, UNKNOWN, Escalation, EscalationType
+from ..model import COMMANDS, FAILURES, OF_A_WAIT, STOPS_BEAD, UNKNOWN, Escalation, EscalationType
 from .view import (
     WHOLE,
     AboutBead,
@@ -554,6 +554,10 @@ def mend(found: Escalation) -> tuple[str, ...]:
         ),
         EscalationType.CHECKOUT_BEHIND: (
             "Follow the text above in the checkout. Then the merge continues by itself and this escalation closes.",
+        ),
+        EscalationType.FILTER_NOT_ALLOWED: (
+            *(f"Allow the filter: `{command}`" for command in found.evidence.get(COMMANDS, ())),
+            "Then start nobrakes again: the bead continues by itself and this escalation closes.",
         ),
         EscalationType.NOBRAKES_FAILED: (
             "Inspect the problem named above: an unusual file in the bead's workspace, or a bug in nobrakes.",

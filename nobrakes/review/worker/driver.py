@@ -16,7 +16,7 @@ from ...agents.worker.end import close
 from ...beads.model import FORK, Attempt, BeadType, Outcome, Role, Run, Status
 from ...beads.proposals import is_by_person
 from ...checks.contract import NO_CHECKOUT, CheckResult, cannot_run
-from ...checks.policy.boundaries import violations
+from ...checks.policy.boundaries import barred, fault, violations
 from ...checks.policy.ownership import CONTRACT
 from ...checks.worker.steps import boundary_at, is_same
 from ...checks.worker.validation import Validation, explain, result_of
@@ -522,14 +522,16 @@ class Review:
         own = boundary_at(self.ports, start, Role.DOER)
         if is_by_person(self.ports.store.attempts(context.bead.id)):
             own = replace(own, tests=())  # tests and code alike are a person's to change
-        found = violations(Role.DOER, git.changes(start, change.head), own, context.bead.scaffolding, asks=True)
+        work = git.changes(start, change.head)
+        found = violations(Role.DOER, work, own, context.bead.scaffolding, asks=True)
         if start != change.fork:
             tests = git.changes(change.fork, start)
             writers = boundary_at(self.ports, change.fork, Role.TEST_WRITER, start)
             found += violations(Role.TEST_WRITER, tests, writers, context.bead.scaffolding)
-        if found:
-            detail = "The branch changes what its role may not change:\n" + "\n".join(found[:50])
-            return refused(Outcome.BOUNDARY, detail)
+            work = (*tests, *work)
+        if why := fault(found, work):
+            evidence = {"base": change.fork, "head": change.head, **barred(work)}
+            return refused(*why) if found else questioned(AttemptEnd(*why, change.head, evidence))
         if not git.changes(change.fork, change.head):
             return refused(Outcome.NO_WORK, "the branch changes nothing")
         return None

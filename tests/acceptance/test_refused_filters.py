@@ -1,0 +1,94 @@
+"""A filter of git that nobody allowed: one attempt at most, one question with the command to type, and then on."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.test_strange_repositories import Strange, with_filter
+from tests.support.scripted import Scripted
+
+ROT = '#!/bin/sh\nexec tr "$1" "$2"\n'
+STRIP = "#!/bin/sh\ngrep -v output || :\n"
+
+
+def script(folder: Path, name: str, text: str) -> str:
+    """A program of the person's own, outside of the repository."""
+    path = folder / name
+    path.write_text(text)
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.fixture(params=["encrypts", "strips"])
+def project(request: pytest.FixtureRequest, tmp_path: Path) -> Strange:
+    """Of the kind of git-crypt, whose text nobody sees and a new file comes under; of nbstripout, a file is changed."""
+    project = Strange(tmp_path)
+    if request.param == "encrypts":
+        rot = script(tmp_path, "rot", ROT)
+        with_filter(project, clean=f"{rot} a-z n-za-m", smudge=f"{rot} n-za-m a-z")
+        project.does("one", "echo another password >b.secret; commit one")
+        return project
+    (project.folder / ".gitattributes").write_text("*.nb filter=strip\n")
+    (project.folder / "a.nb").write_text("code\n")
+    project.git("config", "filter.strip.clean", script(tmp_path, "strip", STRIP))
+    project.git("config", "filter.strip.smudge", "cat")
+    project.commit()
+    project.does("one", "printf 'code\\nmore\\noutput of a run\\n' >a.nb; commit one")
+    return project
+
+
+def typed(project: Scripted, number: int) -> list[list[str]]:
+    """The commands of nobrakes that the escalation tells a person to type first."""
+    page = project.ask("escalation", str(number))
+    lines = [line.split("`")[1] for line in page["mend"] if "`nobrakes config set" in line]
+    return [shlex.split(line)[1:] for line in lines]
+
+
+def name(project: Strange) -> str:
+    return "crypt" if (project.folder / "a.secret").exists() else "strip"
+
+
+def test_one_attempt_and_one_question_that_names_the_filter(project: Strange) -> None:
+    project.add("one")
+    project.nobrakes("run", expect=None)
+    assert len(project.turns("one")) == 1, "no further agent can help"
+    (asked,) = project.open()
+    assert asked["type"] == "filter_not_allowed" and name(project) in asked["title"]
+    assert project.ask("show", "one")["failures"] == 0, "it is nobody's failure"
+    page = " ".join(project.nobrakes("escalation", str(asked["id"])).stdout.split())
+    assert f"the filter '{name(project)}'" in page and "nobrakes may not run" in page
+    assert "the test boundary" not in page and "likely cause" not in page
+    for command in typed(project, asked["id"]):
+        project.nobrakes(*command)
+    project.nobrakes("run", expect=None)
+    assert project.status("one") == "done" and not project.open(), project.nobrakes("escalations").stdout
+    assert len(project.turns("one")) == 2, "it went on by itself"
+    if name(project) == "crypt":
+        assert project.git("show", "main:b.secret") == "nabgure cnffjbeq\n"
+    else:
+        assert project.git("show", "main:a.nb") == "code\nmore\n"
+
+
+def test_a_question_stays_until_its_filter_is_allowed(project: Strange) -> None:
+    project.add("one")
+    project.nobrakes("run", expect=None)
+    project.nobrakes("run", expect=None)
+    assert len(project.open()) == 1 and len(project.turns("one")) == 1
+
+
+def test_a_filter_that_the_work_itself_names_is_no_question(tmp_path: Path) -> None:
+    project = Strange(tmp_path)
+    project.commit()
+    project.add("one")
+    project.does("one", "mkdir a; echo '* filter=mine' >a/.gitattributes; echo x >a/b; commit one")
+    project.nobrakes("run", expect=None)
+    assert [one["type"] for one in project.open()] == ["repeated_failure"]
+
+
+def test_what_an_agent_may_not_change_is_its_failure_also_beside_a_filter(project: Strange) -> None:
+    project.add("one")
+    project.does("one", "mkdir .husky; echo x >.husky/a; echo x >>a.nb; echo x >>b.secret; commit one")
+    project.nobrakes("run", expect=None)
+    (asked,) = project.open()
+    assert asked["type"] == "repeated_failure" and ".husky/a" in str(asked)
