@@ -163,11 +163,11 @@ _LIMIT, _ALL = Field("limit", few), Field("all", flag)
 GRAPH = (Field("mode", word), Field("epic", word), Field("q", word), Field("open", flag), Field("bead", word))
 """As the page has them in its address; `bead` is the one that it has chosen."""
 READINGS: tuple[Reading, ...] = (
-    Reading("status", "status", "The whole repository: counts, who works, what waits for you.", _status),
-    Reading("board", "board", "The first beads of each column, and how many stand there.", _board),
-    Reading("ready", "ready", "What can be worked on now, in the order in which it will be taken.", _ready, (_LIMIT,)),
+    Reading("status", "status", "The whole repository: counts, agents at work, open decisions.", _status),
+    Reading("board", "board", "The first beads of each column, and how many it has.", _board),
+    Reading("ready", "ready", "Ready beads, in the order in which agents will start on them.", _ready, (_LIMIT,)),
     Reading("beads/{id}", "show", "One bead: texts, dependencies, attempts, open escalations.", _bead),
-    Reading("escalations", "escalations", "What waits for a decision, costliest first.", _escalations, (_ALL,)),
+    Reading("escalations", "escalations", "Open decisions, costliest first.", _escalations, (_ALL,)),
     Reading("escalations/{number:int}", "escalation", "One escalation with its evidence.", _escalation, (_ALL,)),
     Reading(
         "events",
@@ -176,27 +176,27 @@ READINGS: tuple[Reading, ...] = (
         _events,
         (Field("after", number), _LIMIT, Field("bead", word)),
     ),
-    Reading("sessions", "sessions", "The sessions with agents that go on, newest first.", _sessions, (_ALL,)),
+    Reading("sessions", "sessions", "The open sessions with agents, newest first.", _sessions, (_ALL,)),
     Reading("reviews", "review", "The latest reviews, newest first.", _reviews, (_LIMIT,)),
     Reading("pull-requests", "pr list", "The pull requests that wait for people, oldest first.", _requests, (_ALL,)),
     Reading("pull-requests/{id}", "pr show", "A bead's newest pull request: state, checks, remarks.", _request),
     Reading("breaker", "", "Pause, limits, providers, caps and the daemon.", _breaker),
-    Reading("health", "", "The daemon, agents, disk, and what the doctor found when it looked last.", _health),
-    Reading("plan", "commit-strategy --dry-run", "The drafts and proposals that wait for a yes.", _plan),
+    Reading("health", "", "The daemon, agents, disk, and the doctor's latest findings.", _health),
+    Reading("plan", "commit-strategy --dry-run", "The drafts and proposed changes that wait for your approval.", _plan),
     Reading(
         "features",
         "forge list",
-        "Features: where each is, how old it is, what is open in it.",
+        "Features: stage, age, and open questions of each.",
         _features,
         (Field("state", word), Field("search", rendering.text), Field("sort", word), Field("archived", flag)),
     ),
     Reading("features/{id}", "forge show", "One feature: plan, versions, reviews, findings, talk, items.", _feature),
-    Reading("features/{id}/plans", "", "The versions of its plan, each with what it changed.", _part("versions")),
-    Reading("features/{id}/questions", "", "What waits for a person about it.", _part("questions")),
-    Reading("features/{id}/items", "", "What is collected for its next checkpoint, and what was.", _part("items")),
-    Reading("graph", "", "The picture of the graph: boxes with places, edges, lanes.", _graph, GRAPH, is_bare=True),
+    Reading("features/{id}/plans", "", "The versions of its plan, and what each changed.", _part("versions")),
+    Reading("features/{id}/questions", "", "Its open decisions.", _part("questions")),
+    Reading("features/{id}/items", "", "Items collected for its next checkpoint, and earlier ones.", _part("items")),
+    Reading("graph", "", "The drawing of the graph: boxes with positions, edges, lanes.", _graph, GRAPH, is_bare=True),
 )
-"""Everything to look at in one repository."""
+"""All views of one repository."""
 REPOSITORIES = "/api/repositories"
 
 

@@ -3,7 +3,7 @@
 1. Every form has a key (`request`). The same form sent again, by a second click, a retry or a phone in a tunnel, does
    nothing again and is answered the same (commands.service).
 2. What is dangerous is confirmed by typing its word. Where agents are in no sandbox they run as the same account, so
-   it also takes a fresh code from the terminal.
+   it also needs a new code from the terminal.
 3. Events are signed with the person and the way: `ada (web)`.
 """
 
@@ -183,8 +183,8 @@ def _notify_test(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     found = notices_service.try_out(app.config.notify, app.paths, values.get("channel") or None, app.store.now())
     failed = [f"{one.channel}: {one_line(one.error)}" for one in found if one.error]
     if failed:
-        raise ChannelFailed(f"{count(len(failed), 'channel')} did not take the test notice: {'; '.join(failed)}")
-    return found, f"{count(len(found), 'channel')} took it"
+        raise ChannelFailed(f"{count(len(failed), 'channel')} rejected the test notice: {'; '.join(failed)}")
+    return found, f"{count(len(found), 'channel')} accepted the test notice"
 
 
 READS: Mapping[Any, Callable[[str, str], Any]] = {WORD: word, NOTE: text, TEXT: long_text}
@@ -261,24 +261,24 @@ COMMANDS: tuple[Command, ...] = (
     _command(command_table.entry("providers"), change_providers),
 )
 NOT_HERE: Mapping[str, str] = {
-    "init": "It writes what a shell runs later: nobrakes init in the repository.",
-    **dict.fromkeys(("config set", "config unset"), "What a shell runs is edited at a terminal: nobrakes config."),
-    **dict.fromkeys(("shape", "reshape"), "It talks in a terminal. A session plans with you in a page."),
-    **dict.fromkeys(("pr open", "pr sync"), "Your word, or a look before it is due: nobrakes pr in a terminal."),
+    "init": "It writes commands that a shell runs later. Type `nobrakes init` in the repository.",
+    **dict.fromkeys(("config set", "config unset"), "It edits commands of a shell: `nobrakes config` in a terminal."),
+    **dict.fromkeys(("shape", "reshape"), "It needs a terminal. On a page, plan in a session."),
+    **dict.fromkeys(("pr open", "pr sync"), "Type `nobrakes pr` in a terminal."),
     "take": "It makes a worktree where you work: nobrakes take BEAD in a terminal.",
     "hand-in": "It reads a folder or a branch of yours: nobrakes hand-in BEAD in a terminal.",
     "run": "It works in the foreground of a terminal: nobrakes run. A page starts the daemon.",
     "daemon run": "The daemon itself; a page starts it with `daemon start`.",
-    **dict.fromkeys(("daemon install", "daemon uninstall", "daemon watch"), "In a terminal: it is about your timers."),
-    "notify secret": "A secret is typed at the terminal and never sent: nobrakes notify secret NAME.",
-    "archive": "What it lets go of is gone: nobrakes archive --expire in a terminal.",
+    **dict.fromkeys(("daemon install", "daemon uninstall", "daemon watch"), "It changes your timers: use a terminal."),
+    "notify secret": "Type secrets only in a terminal: `nobrakes notify secret NAME`.",
+    "archive": "It deletes archived work for good, so it needs a terminal: `nobrakes archive`.",
     "machine": "Limits above one repository: nobrakes machine set agents=3.",
     "project new": "It makes a folder in your workspace: nobrakes project new NAME.",
     "project use": "It is a chat session's own choice: nobrakes project use NAME, or the chat's tool.",
-    **dict.fromkeys(("project run", "project schedule", "project continue"), "At the terminal that shows it whole."),
+    **dict.fromkeys(("project run", "project schedule", "project continue"), "Only a terminal shows all of it."),
     "project archive": "The list above one repository: nobrakes project archive NAME.",
-    "relay": "It begins in a folder that you name: nobrakes relay PATH PROMPT. What it asks is on the Desk.",
-    "mcp client": "A token is shown once, at the terminal alone: nobrakes mcp client add NAME.",
+    "relay": "It starts in a folder that you name: `nobrakes relay PATH PROMPT`. Its questions come to the Desk.",
+    "mcp client": "Only a terminal shows a new token, once: `nobrakes mcp client add NAME`.",
     "repositories": "The list above one repository: nobrakes repositories forget PATH.",
 }
 """Commands that change something and that no page asks for, because …"""
@@ -379,10 +379,10 @@ def confirm(site: Site, word: str, command: Command, beside: dict[str, str]) -> 
     with repository(word) as app:  # its settings may be wrong, and stopping still works
         if not takes_code(app):
             return
-    hint = "Agents here run without a sandbox, as you do. `nobrakes web --code` in a terminal prints a code."
+    hint = "Agents here run without a sandbox, with your rights. Type `nobrakes web --code` in a terminal for a code."
     if not site.state.use_code(beside.get("code", ""), confirms=True):
         site.is_flooded(f"a code to confirm '{command.words}' was wrong")
-        raise UsageError(f"'{command.words}' takes a fresh code from the terminal", hint)
+        raise UsageError(f"'{command.words}' needs a new code from the terminal", hint)
 
 
 def takes_code(app: "App") -> bool:

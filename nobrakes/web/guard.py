@@ -129,40 +129,40 @@ def _of_host(asked: Asked, site: Site) -> Refusal | None:
     if len(hosts) != 1 or hosts[0].lower() not in site.names or not asked.raw.startswith(b"/"):
         return Refusal(421, "This server does not answer to that name.")
     if asked.is_forwarded():
-        return Refusal(421, "This server does not stand behind a proxy.")
+        return Refusal(421, "This server does not accept requests through a proxy.")
     return None
 
 
 def _of_origin(asked: Asked, site: Site) -> Refusal | None:
     origins = asked.all(b"origin")
     if len(origins) > 1:
-        return Refusal(421, "A request comes from one origin.")
+        return Refusal(421, "The request has more than one Origin header.")
     if asked.method not in (*_SAFE, "POST"):
-        return Refusal(405, "Only GET and POST are answered.")
+        return Refusal(405, "This server accepts only GET and POST.")
     changes = asked.is_socket or asked.method not in _SAFE
     own = f"{site.scheme}://{asked.one(b'host').lower()}"
     if origins and origins[0].lower() != own:
-        return Refusal(403, "This came from another site.")
+        return Refusal(403, "This request came from another site, so it was refused.")
     if changes and not origins and not asked.token():
-        return Refusal(403, "What changes something says from which page it comes.")
+        return Refusal(403, "The request needs an Origin header, because it changes something.")
     came = asked.all(b"sec-fetch-site")
     if not came or came == ["same-origin"] or (came == ["none"] and not changes):
         return None
     if not changes and asked.is_step():
         return None
-    return Refusal(403, "This came from another site.")
+    return Refusal(403, "This request came from another site, so it was refused.")
 
 
 def _of_body(asked: Asked) -> Refusal | None:
     if asked.size > MAX_HEAD:
         return Refusal(431, f"An address and its headers have at most {MAX_HEAD // 1024} kB.")
     if asked.all(b"transfer-encoding"):
-        return Refusal(411, "Say how long the body is.")
+        return Refusal(411, "Send a Content-Length header.")
     length = asked.one(b"content-length")
     if asked.method == "POST" and not length:
-        return Refusal(411, "Say how long the body is.")
+        return Refusal(411, "Send a Content-Length header.")
     if length and not (length.isascii() and length.isdigit()):
-        return Refusal(400, "The length of the body is no number.")
+        return Refusal(400, "The Content-Length header has to be a number.")
     if length and (len(length) > 12 or int(length) > MAX_BODY):
         return Refusal(413, f"A body has at most {MAX_BODY // 1024} kB.")
     return None
@@ -194,7 +194,7 @@ class Guard:
         if token:
             # a wrong one is no reason to look at the cookie: rule 2 let it in for the token's sake
             if not self._site.token or not hmac.compare_digest(hashed(token), self._site.token):
-                return Refusal(401, "This token is not the one of this server.")
+                return Refusal(401, "Wrong token. `nobrakes web --token-file` writes a valid one.")
             scope["nobrakes.session"] = "token"
             return None
         secret = asked.secret(self._site.cookie)
@@ -312,7 +312,7 @@ async def exchange(request: Request) -> Response:
     then, code = local(str(form.get("next", "/"))), str(form.get("code", ""))
     if not site.state.use_code(code):
         if site.is_flooded("login refused: the code is wrong, used or too old"):
-            return _form(request, then, f"{WRONG} Many wrong codes arrive; a right one works all the same.", 429)
+            return _form(request, then, f"{WRONG} Many wrong codes are arriving; a correct one still works.", 429)
         return _form(request, then, WRONG, 401)
     answer = RedirectResponse(then, 303)
     secret = site.state.new_session()
@@ -346,7 +346,7 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 def begin(folder: str, level: str) -> None:
     """Write to `web.log` in the folder from now on."""
     if level not in LEVELS:
-        raise UsageError(f"'{level[:20]}' is no level of a log", f"Use one of: {', '.join(LEVELS)}.")
+        raise UsageError(f"'{level[:20]}' is not a log level", f"Use one of: {', '.join(LEVELS)}.")
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         handler = _Private(os.path.join(folder, "web.log"), maxBytes=BYTES, backupCount=KEPT, encoding="utf-8")

@@ -49,17 +49,17 @@ _ERROR: Schema = {
     },
 }
 _BESIDE: Mapping[str, Schema] = {
-    "request": {"type": "string", "description": "The key: under it the command is done once, and answers the same."},
-    "typed": {"type": "string", "description": "The word that confirms what is dangerous."},
-    "code": {"type": "string", "description": "A fresh code from the terminal, where agents are in no sandbox."},
+    "request": {"type": "string", "description": "A command with the same key runs once; repeats get its answer."},
+    "typed": {"type": "string", "description": "The word that confirms a dangerous command."},
+    "code": {"type": "string", "description": "A new code from the terminal, if agents run without a sandbox."},
 }
 _EVENT: Schema = {
-    "seq": {"type": "integer", "description": "Its number in the log; numbers grow, and none comes twice."},
+    "seq": {"type": "integer", "description": "Its number in the log; numbers grow and are unique."},
     "bead": {"type": ["string", "null"], "description": "The bead that it is about."},
     "kind": {"type": "string", "description": "As in events.md."},
     "actor": {"type": "string", "description": "Who did it."},
     "at": {"type": "number", "description": "Seconds since 1970."},
-    "line": {"type": "string", "description": "The whole in one line for people."},
+    "line": {"type": "string", "description": "A summary in one line for people."},
 }
 _EVENTS: Schema = {
     "events": {"type": "array", "items": {"type": "object", "required": [*_EVENT], "properties": _EVENT}},
@@ -67,11 +67,11 @@ _EVENTS: Schema = {
 }
 _REFUSED = {
     "401": "No session, and no token.",
-    "403": "It came from another site, or does not say from which page.",
+    "403": "The request came from another site, or has no Origin header.",
     "404": "There is no such repository, bead, escalation or session.",
-    "409": "It cannot be done as things are.",
+    "409": "The current state does not allow it.",
     "422": "A field or parameter is wrong; the message names it.",
-    "503": "The repository does not answer in time.",
+    "503": "The repository did not answer in time.",
 }
 
 
@@ -79,7 +79,7 @@ def openapi() -> Schema:
     """The whole document."""
     paths: dict[str, Schema] = {
         api.REPOSITORIES: {
-            "get": _get("repositories", "All your repositories, and what waits in each.", [], _types()[""])
+            "get": _get("repositories", "All your repositories, and the open decisions of each.", [], _types()[""])
         }
     }
     paths[ADDRESS] = {"get": _get("openapi", "This document.", [], {"type": "object"}, is_bare=True)}
@@ -92,7 +92,7 @@ def openapi() -> Schema:
         "info": {
             "title": "nobrakes web",
             "version": str(LANGUAGE),
-            "description": "What the pages of `nobrakes web` read and do. A script has a token (`--token-file`).",
+            "description": "The API behind the pages of `nobrakes web`. Scripts use a token (`--token-file`).",
         },
         "servers": [{"url": "http://127.0.0.1:7117"}],
         "security": [{"token": []}],

@@ -263,7 +263,7 @@ class NoSuchRepository(NobrakesError):
     """No repository of this person has this word."""
 
     code = 11
-    hint = "`nobrakes init` in a repository makes it known, and the first page lists those that are."
+    hint = "Type `nobrakes init` in it. The first page lists all repositories that use nobrakes."
 
 
 def folder(word: str) -> str:
@@ -285,7 +285,7 @@ def repository(word: str) -> "App":
     paths = Paths(os.path.join(path, FOLDER))
     if not os.path.exists(paths.config):
         raise NoSuchRepository(
-            f"there is no nobrakes in {path} any more", f"`nobrakes repositories forget {path}` takes it off the list."
+            f"{path} does not use nobrakes any more", f"`nobrakes repositories forget {path}` removes it from the list."
         )
     return App(paths, is_reading=True)
 
@@ -464,14 +464,14 @@ class Field:
 def text(name: str, value: str) -> str:
     """A note or a title."""
     if len(value) > NOTE:
-        raise UsageError(f"{name}: at most {NOTE} characters, and these are {len(value)}")
+        raise UsageError(f"{name}: at most {NOTE} characters, and it has {len(value)}")
     return value.replace("\r\n", "\n")
 
 
 def long_text(name: str, value: str) -> str:
     """A description or a plan."""
     if len(value) > TEXT:
-        raise UsageError(f"{name}: at most {TEXT} characters, and these are {len(value)}")
+        raise UsageError(f"{name}: at most {TEXT} characters, and it has {len(value)}")
     return value.replace("\r\n", "\n")
 
 
@@ -492,7 +492,7 @@ def number(name: str, value: str) -> int:
     """A whole number."""
     found = value.strip()
     if not (found.isascii() and found.isdigit() and len(found) < 19):
-        raise UsageError(f"{name}: '{found[:40]}' is no number")
+        raise UsageError(f"{name}: '{found[:40]}' is not a number")
     return int(found)
 
 

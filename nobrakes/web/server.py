@@ -95,28 +95,28 @@ async def _known(request: Request, error: Exception) -> Response:
 
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    said = {404: "There is no such page.", 405: "This address is not asked in that way."}
+    said = {404: "There is no such page.", 405: "This address does not support this method."}
     return failure(request, error.status_code, said.get(error.status_code, str(error.detail)))
 
 
 async def _late(request: Request, error: Exception) -> Response:
-    hint = "A disk that hangs or a database that another program keeps locked is the usual cause. Try again."
-    return failure(request, 503, "The repository does not answer in time.", hint)
+    hint = "Usually the disk hangs, or another program locks the database. Try again."
+    return failure(request, 503, "The repository did not answer in time.", hint)
 
 
 async def _half(request: Request, error: Exception) -> Response:
-    return failure(request, 408, "Not all of the body came.", "It was cut off, longer than it said, or too slow.")
+    return failure(request, 408, "The request's body is incomplete.", "It was cut off, too long or too slow.")
 
 
 async def _number(request: Request, error: Exception) -> Response:
     LOG.info("too large a number at %s", request.url.path[:200])
-    return failure(request, 404, "Nothing has a number as large as that.")
+    return failure(request, 404, "No item has such a large number.")
 
 
 async def _bug(request: Request, error: Exception) -> Response:
     LOG.error("bug at %s %s", request.method, request.url.path, exc_info=error)
     return failure(
-        request, 500, "nobrakes itself failed.", "This is a bug; the log of `nobrakes web` has the whole of it."
+        request, 500, "nobrakes itself failed.", "A bug in nobrakes. The log of `nobrakes web` has the traceback."
     )
 
 
@@ -177,13 +177,13 @@ def serve(options: Options, say: Say, show_code: Callable[[str], None]) -> None:
     if options.code:
         found = state.serving()
         if found is None:
-            raise NotAllowed("no `nobrakes web` of yours runs", "Start it: `nobrakes web`.")
+            raise NotAllowed("`nobrakes web` is not running", "Start it: `nobrakes web`.")
         _hand_out(state, found, options, say, show_code)
         return
     if not state.begin():
         found = state.serving()
         if found is None:
-            raise NotAllowed("another `nobrakes web` is just starting", "Try again in a moment.")
+            raise NotAllowed("another `nobrakes web` is starting", "Try again in a moment.")
         say(f"`nobrakes web` runs already (process {found.pid})")
         _hand_out(state, found, options, say, show_code)
         return
@@ -195,14 +195,12 @@ def serve(options: Options, say: Say, show_code: Callable[[str], None]) -> None:
 
 def _check(options: Options) -> None:
     if bool(options.cert) != bool(options.key):
-        raise UsageError("a certificate and its key go together", "Give --tls-cert and --tls-key.")
+        raise UsageError("a certificate needs its key, and a key its certificate", "Give --tls-cert and --tls-key.")
     for path in filter(None, (options.cert, options.key)):
         if not os.path.isfile(path):
             raise UsageError(f"there is no file {path}")
     if options.host and not options.lan and not _is_loopback(options.host):
-        raise UsageError(
-            f"{options.host} is not this machine alone", "With --lan others in your network reach the login page."
-        )
+        raise UsageError(f"{options.host} can be reached from other machines", "Add --lan to allow that.")
 
 
 def _is_loopback(host: str) -> bool:
@@ -214,7 +212,7 @@ def _hand_out(state: WebState, found: Serving, options: Options, say: Say, show_
     code, then = state.new_code(), options.path()
     link = f"{found.address}/login?next={then}#code={code}"
     say(f"open  {link}")
-    say(f"code  {code}   (good once, for two minutes; `nobrakes web --code` prints another one)")
+    say(f"code  {code}   (works once, for two minutes; `nobrakes web --code` prints another one)")
     for other in found.others:
         say(f"also  {other}/login#code={code}")
     if options.code or options.lan:
@@ -249,7 +247,7 @@ def lan_address() -> str:
         except OSError:
             found = LOOPBACK
     if found.startswith("127.") or found == "0.0.0.0":
-        raise UsageError("this machine has no address in a network", "Name it: nobrakes web --lan --host ADDRESS")
+        raise UsageError("this machine has no network address", "Name it: nobrakes web --lan --host ADDRESS")
     return found
 
 
@@ -265,7 +263,7 @@ def _serve(state: WebState, options: Options, say: Say, show_code: Callable[[str
     port = int(first.getsockname()[1])
     try:
         if not is_meant:
-            say(f"port {PORT} is taken, so this is port {port}")
+            say(f"port {PORT} is in use; using port {port}")
         outside = ""
         if options.lan:
             outside = options.host if options.host and not _is_loopback(options.host) else lan_address()
@@ -284,9 +282,9 @@ def _serve(state: WebState, options: Options, say: Say, show_code: Callable[[str
 
 
 def _warn(options: Options, outside: str, say: Say) -> None:
-    say(f"everybody in your network reaches the login page at {outside}")
+    say(f"everybody in your network can reach the login page at {outside}")
     if not options.cert:
-        say("without TLS the network sees your session: rather use Tailscale or `ssh -L`, or --tls-cert and --tls-key")
+        say("without TLS the network can read your session: use Tailscale, `ssh -L`, or --tls-cert and --tls-key")
 
 
 def site_of(state: WebState, options: Options, port: int, outside: str, token: str) -> "tuple[Site, Serving]":
@@ -312,7 +310,7 @@ def _token(path: str) -> str:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except FileExistsError:
-        raise UsageError(f"{path} is there already", "Name a file that is not there yet.") from None
+        raise UsageError(f"{path} already exists", "Name a file that does not exist yet.") from None
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from None
     with open(descriptor, "w", encoding="ascii") as file:
@@ -393,5 +391,5 @@ def as_set(options: Options) -> Options:
 
 def _port(word: str) -> int | None:
     if word and not (word.isascii() and word.isdigit() and len(word) < 6 and 0 < int(word) < 65536):
-        raise UsageError(f"NOBRAKES_PORT: '{word[:20]}' is no port", "A port is a number from 1 to 65535.")
+        raise UsageError(f"NOBRAKES_PORT: '{word[:20]}' is not a port", "A port is a number from 1 to 65535.")
     return int(word) if word else None

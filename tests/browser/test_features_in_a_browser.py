@@ -128,7 +128,7 @@ def test_a_feature_is_begun_asked_about_read_and_signed_off_on_a_phone(
     play.goes(here, "Sign the plan off")
     form = play.unfolds("Sign the plan off")
     form.get_by_role("checkbox").check()
-    form.get_by_label("Why, where findings are not decided").fill("Nobody waits for it")
+    form.get_by_label("Reason, if findings are still open").fill("Nobody waits for it")
     play.presses("Sign off")
     assert "is signed off" in play.text()
     assert project.ask("forge", "show", one["id"])["findings"][0]["answer"] == "Nobody waits for it"

@@ -88,8 +88,8 @@ class Play:
 
     def confirms(self, found: Any, word: str) -> None:
         found.get_by_label("to confirm").fill(word)
-        if found.get_by_label("A code from").count():
-            found.get_by_label("A code from").fill(self.web.new_code())
+        if found.get_by_label("Code from").count():
+            found.get_by_label("Code from").fill(self.web.new_code())
 
     # the journeys
 
@@ -98,7 +98,7 @@ class Play:
         self.sees("python3 -m unittest -v")
         self.sees("(?i)agent")
         self.goes("health")
-        self.presses("Look at everything now")
+        self.presses("Check everything now")
         self.sees("config.toml is right")
         self.sees("the database is sound")
 
@@ -172,7 +172,7 @@ class Play:
         self.presses("Set", limit.locator("xpath=.."))
         self.sees(r"doers\s+2 \(config: 1\)", "#breaker-limits")
         self.presses("Resume")
-        self.sees("Agents are started as places are free")
+        self.sees("Agents start when there is room")
         found = self.unfolds("Stop the daemon")
         self.confirms(found, "stop")
         self.presses("Stop the daemon", found)

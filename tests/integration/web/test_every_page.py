@@ -130,7 +130,7 @@ def test_an_unknown_bead_decision_or_attempt_is_not_found(site) -> None:
 
 
 def test_the_doctor_looks_when_asked_and_its_findings_have_an_age(site) -> None:
-    assert "did not look yet" in site.get("/r/shop/health").text
+    assert "has not checked yet" in site.get("/r/shop/health").text
     assert site.get("/r/shop/health/look").status_code == 405
     assert site.post("/r/shop/health/look", {}).status_code == 303
     found = site.get("/r/shop/health").text

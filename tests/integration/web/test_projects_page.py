@@ -8,7 +8,7 @@ from tests.support.web import Served
 
 
 def test_what_a_session_confirmed_stands_on_the_page(site: Served) -> None:
-    assert "No chat agent has come yet" in site.get("/projects").text
+    assert "No chat agent has connected yet" in site.get("/projects").text
     projects.create(Brief("tea", criteria=("Sells <b>tea</b>",)), "me")
     projects.set_project("<i>phone</i>", "tea", False, "me")
     page = site.get("/projects").text
@@ -26,4 +26,4 @@ def test_the_page_says_how_far_sprints_are_and_what_they_wait_for(site: Served) 
         store.escalate(NewEscalation(EscalationType.QUESTION, "<b>Which</b>?", session=session.id), None, None, "x")
     page = site.get("/projects").text
     assert "sprints going: 0 of 3 done, s1 in planning" in page and "blocked" in page
-    assert "it waits: escalation 1: &lt;b&gt;Which&lt;/b&gt;?" in page
+    assert "Waiting: escalation 1: &lt;b&gt;Which&lt;/b&gt;?" in page

@@ -119,8 +119,8 @@ def test_others_in_the_network_reach_it_when_asked_for_by_its_address_alone_and_
     cert, key = certificate
     with process("--lan", "--host", "127.0.0.2") as served:
         assert listens("127.0.0.2", served.port) and not listens("127.0.0.3", served.port)
-        assert "everybody in your network reaches the login page at 127.0.0.2" in served.said
-        assert "without TLS the network sees your session" in served.said and "Tailscale" in served.said
+        assert "everybody in your network can reach the login page at 127.0.0.2" in served.said
+        assert "without TLS the network can read your session" in served.said and "Tailscale" in served.said
         assert ask(served, "GET", "/login", host=f"127.0.0.2:{served.port}").status_code == 200
         assert ask(served, "GET", "/r/shop/", host=f"127.0.0.2:{served.port}").status_code == 303
         for host in ("127.0.0.3", "shop.example", "0.0.0.0"):
@@ -148,10 +148,10 @@ WRONG = [
     ([], {"NOBRAKES_HOST": "192.0.2.7"}, "--lan"),
     ([], {"NOBRAKES_PORT": "http"}, "NOBRAKES_PORT"),
     ([], {"NOBRAKES_PORT": "70000"}, "NOBRAKES_PORT"),
-    (["--tls-cert", "there"], {}, "go together"),
+    (["--tls-cert", "there"], {}, "needs its key"),
     (["--tls-cert", "no.pem", "--tls-key", "no.pem"], {}, "no.pem"),
-    (["--token-file", "there"], {}, "is there already"),
-    (["--code"], {}, "no `nobrakes web` of yours runs"),
+    (["--token-file", "there"], {}, "already exists"),
+    (["--code"], {}, "`nobrakes web` is not running"),
     ([], {"NOBRAKES_RUN": "1"}, "an agent or a check"),
     ([], {"NOBRAKES_TOKEN": "1.x"}, "an agent may not use `nobrakes web`"),
 ]

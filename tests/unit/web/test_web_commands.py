@@ -57,7 +57,7 @@ def test_fields_are_read_by_their_type_and_refused_by_name() -> None:
     ):
         with pytest.raises(UsageError, match=said):
             rendering.values(hold, given)
-    with pytest.raises(UsageError, match="is no number"):
+    with pytest.raises(UsageError, match="is not a number"):
         rendering.values(BY_WORDS["answer"].fields, [("number", "٣"), ("text", "x")])
     with pytest.raises(UsageError, match="neither yes nor no"):
         rendering.values(BY_WORDS["add"].fields, [("title", "x"), ("draft", "maybe")])
