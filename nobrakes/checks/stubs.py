@@ -88,7 +88,9 @@ class Of:
     has_state: bool = False  # the instance was made with arguments
 
 
-class _Uses(ast.NodeVisitor):
+class _Names:
+    """What the names of a module stand for, in the scopes that are being visited."""
+
     def __init__(self, tree: ast.Module, package: str, project: "_Modules", used: Used) -> None:
         self.package = package
         self.project = project
@@ -98,58 +100,129 @@ class _Uses(ast.NodeVisitor):
         self.stars: list[str] = []
         self.known: list[dict[str, Expressions]] = [{}]  # names and `self.x`, to what was assigned
         self.functions = dict(_functions(tree))
-        self.calls: dict[str, list[ast.Call]] = {}
-        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            self.calls.setdefault(_called(call), []).append(call)
-        self.yes: bool | None = True  # whether what is visited is said to be true; None: nothing is said of it
         self.plain = _plain_names(tree)
         self.own = {node.name for node in ast.walk(tree) if isinstance(node, _DEFINITIONS)}
 
-    # --- imports ---------------------------------------------------------------------------------
-
-    def visit_Import(self, node: ast.Import) -> None:
-        """`import module`."""
-        for alias in node.names:
-            self._imported(alias.name)
-            first = alias.name.partition(".")[0]
-            self.names[alias.asname or first] = Module(alias.name if alias.asname else first)
-
-    def _imported(self, name: str) -> None:
-        parts = name.split(".")
-        self.modules.update(".".join(parts[: end + 1]) for end in range(len(parts)))
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        """`from module import name`, relative ones as well."""
+    def add(self, node: ast.Import | ast.ImportFrom) -> None:
+        """`import module`, or `from module import name`, relative ones as well."""
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                first = alias.name.partition(".")[0]
+                self._imported(alias.name)
+                self.names[alias.asname or first] = Module(alias.name if alias.asname else first)
+            return
         above = self.package.split(".")[: len(self.package.split(".")) - node.level + 1] if node.level else []
         module = ".".join([*filter(None, above), *filter(None, [node.module])])
+        is_file = self.project.has(module) and not self.project.has(f"{module}.__init__")
         for alias in node.names if module else ():
             if alias.name == "*":
                 self.stars.append(module)
                 continue
             local, whole = alias.asname or alias.name, f"{module}.{alias.name}"
-            is_module = (
-                not self.project.binds(module, alias.name)
-                and (
-                    self.project.has(whole)
-                    # nothing is there yet: what only ever stands before a dot is a module
-                    or (local not in self.plain and not local[:1].isupper() and not self._is_file(module))
-                )
-            )
+            # nothing is there yet: what only ever stands before a dot is a module
+            is_new = local not in self.plain and not local[:1].isupper() and not is_file
+            is_module = not self.project.binds(module, alias.name) and (self.project.has(whole) or is_new)
             if is_module:
                 self._imported(whole)
-            self.names[local] = Module(whole) if is_module else self._symbol(module, alias.name)
+            self.names[local] = Module(whole) if is_module else self.symbol(module, alias.name)
 
-    def _is_file(self, module: str) -> bool:
-        return self.project.has(module) and not self.project.has(f"{module}.__init__")
+    def _imported(self, name: str) -> None:
+        parts = name.split(".")
+        self.modules.update(".".join(parts[: end + 1]) for end in range(len(parts)))
 
-    def _symbol(self, module: str, name: str) -> Symbol:
+    def symbol(self, module: str, name: str) -> Symbol:
         return self.used.setdefault(module, {}).setdefault(name, Symbol(name=name))
 
-    # --- names and what they stand for -----------------------------------------------------------
+    def table(self, node: ast.expr) -> ast.expr:
+        """The table that is written down somewhere: under a name, or as the items of a dict."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "items":
+            held = self.table(node.func.value)
+            pairs = zip(held.keys, held.values, strict=True) if isinstance(held, ast.Dict) else ()
+            return ast.List([ast.Tuple([key, value]) for key, value in pairs if key is not None])
+        return next(iter(self.meant(node)), node)
+
+    def meant(self, node: ast.expr, left: int = _FAR) -> Expressions:
+        """The expressions that one stands for."""
+        if left == 0:
+            return []
+        if isinstance(node, ast.Await | ast.NamedExpr):
+            return self.meant(node.value, left - 1)
+        if isinstance(node, ast.Call) and len(node.args) == 1 and _called(node) in (*_RUNS, "approx"):
+            inner = node.args[0]
+            if _called(node) == "approx" or isinstance(inner, ast.Call):
+                return self.meant(inner, left - 1)
+        made = self.functions.get(_called(node), []) if isinstance(node, ast.Call) else []
+        if made and isinstance(made[0], ast.Call):
+            return self.meant(made[0], left - 1)
+        key = ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+        for scope in reversed(self.known):
+            if key in scope:
+                return [one for value in scope[key] for one in self.meant(value, left - 1)]
+        return [node]
+
+    def target(self, node: ast.expr, left: int = _FAR) -> Module | Of | None:
+        """What an expression stands for; None: nothing of the project."""
+        if left == 0:
+            return None
+        if isinstance(node, ast.Name) and node.id in self.names:
+            found = self.names[node.id]
+            return found if isinstance(found, Module) else Of(found)
+        if isinstance(node, ast.Name) and self._is_from_star(node.id):
+            return Of(self.symbol(self.stars[0], node.id))
+        if isinstance(node, ast.Call) and _called(node) == "getattr" and len(node.args) > 1:
+            held, name = node.args[:2]
+            if isinstance(name, ast.Constant) and isinstance(name.value, str):
+                return self._attribute(ast.Attribute(held, name.value), left)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(node, left)
+        if isinstance(node, ast.Call) and (made := self._made(node, left)) is not None:
+            return made
+        meant = self.meant(node)
+        return self.target(meant[0], left - 1) if meant and meant[0] is not node else None
+
+    def _attribute(self, node: ast.Attribute, left: int) -> Module | Of | None:
+        meant = self.meant(node)
+        if meant and meant[0] is not node:
+            return self.target(meant[0], left - 1)
+        base = self.target(node.value, left - 1)
+        if isinstance(base, Module):
+            whole = f"{base.name}.{node.attr}"
+            is_module = whole in self.modules or self.project.has(whole)
+            return Module(whole) if is_module else Of(self.symbol(base.name, node.attr))
+        if base is None or base.member:
+            return None
+        return Of(base.symbol, base.is_instance, node.attr, base.has_state)
+
+    def _made(self, node: ast.Call, left: int) -> Module | Of | None:
+        if _called(node) in _LOADS and node.args and isinstance(node.args[0], ast.Constant):
+            return Module(str(node.args[0].value))
+        of = self.target(node.func, left - 1)
+        if isinstance(of, Of) and not of.member and not of.is_instance:
+            return Of(of.symbol, True, has_state=bool(node.args or node.keywords))
+        return None
+
+    def _is_from_star(self, name: str) -> bool:
+        known = any(name in scope for scope in self.known) or name in self.own or hasattr(builtins, name)
+        return len(self.stars) == 1 and not known
+
+
+class _Uses(ast.NodeVisitor):
+    def __init__(self, tree: ast.Module, package: str, project: "_Modules", used: Used) -> None:
+        self.names = _Names(tree, package, project, used)
+        self.calls: dict[str, list[ast.Call]] = {}
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            self.calls.setdefault(_called(call), []).append(call)
+        self.yes: bool | None = True  # whether what is visited is said to be true; None: nothing is said of it
+
+    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
+        """Note what the imported names stand for."""
+        self.names.add(node)
+
+    visit_ImportFrom = visit_Import
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         """A scope of its own, with what its arguments stand for."""
-        given = {a.arg: self.functions[a.arg] for a in node.args.args if a.arg in self.functions}
+        given = {a.arg: self.names.functions[a.arg] for a in node.args.args if a.arg in self.names.functions}
         names = [a.arg for a in node.args.args if a.arg != "self"]
         for name, value in (
             pair for call in self.calls.get(node.name, ()) for pair in zip(names, call.args, strict=False)
@@ -157,10 +230,10 @@ class _Uses(ast.NodeVisitor):
             if isinstance(value, ast.Call) or is_literal(value):
                 given[name] = [*given.get(name, ()), value]
         for mark in node.decorator_list:
-            given.update(_columns(mark, self._table))
-        self.known.append(given)
+            given.update(_columns(mark, self.names.table))
+        self.names.known.append(given)
         self.generic_visit(node)
-        self.known.pop()
+        self.names.known.pop()
 
     visit_AsyncFunctionDef = visit_FunctionDef
 
@@ -176,100 +249,26 @@ class _Uses(ast.NodeVisitor):
         for part in node.body:
             if isinstance(part, ast.Assign):
                 set_on_self |= {f"self.{ast.unparse(target)}": [part.value] for target in part.targets}
-        self.known.append(set_on_self)
+        self.names.known.append(set_on_self)
         self.generic_visit(node)
-        self.known.pop()
+        self.names.known.pop()
 
     def visit_Assign(self, node: ast.Assign) -> None:
         """`name = value`."""
         for target in node.targets:
             if isinstance(target, ast.Name):
-                self.known[-1][target.id] = [node.value]
+                self.names.known[-1][target.id] = [node.value]
         self.generic_visit(node)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         """`(name := value)`."""
-        self.known[-1][node.target.id] = [node.value]
+        self.names.known[-1][node.target.id] = [node.value]
         self.generic_visit(node)
 
     def visit_For(self, node: ast.For) -> None:
         """`for a, b in [(1, 2), …]`."""
-        self.known[-1].update(_rows(node.target, self._table(node.iter)))
+        self.names.known[-1].update(_rows(node.target, self.names.table(node.iter)))
         self.generic_visit(node)
-
-    def _table(self, node: ast.expr) -> ast.expr:
-        """The table that is written down somewhere: under a name, or as the items of a dict."""
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "items":
-            held = self._table(node.func.value)
-            pairs = zip(held.keys, held.values, strict=True) if isinstance(held, ast.Dict) else ()
-            return ast.List([ast.Tuple([key, value]) for key, value in pairs if key is not None])
-        return next(iter(self._meant(node)), node)
-
-    def _meant(self, node: ast.expr, left: int = _FAR) -> Expressions:
-        """The expressions that one stands for."""
-        if left == 0:
-            return []
-        if isinstance(node, ast.Await | ast.NamedExpr):
-            return self._meant(node.value, left - 1)
-        if isinstance(node, ast.Call) and len(node.args) == 1 and _called(node) in (*_RUNS, "approx"):
-            inner = node.args[0]
-            if _called(node) == "approx" or isinstance(inner, ast.Call):
-                return self._meant(inner, left - 1)
-        made = self.functions.get(_called(node), []) if isinstance(node, ast.Call) else []
-        if made and isinstance(made[0], ast.Call):
-            return self._meant(made[0], left - 1)
-        key = ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else ""
-        for scope in reversed(self.known):
-            if key in scope:
-                return [one for value in scope[key] for one in self._meant(value, left - 1)]
-        return [node]
-
-    def _target(self, node: ast.expr, left: int = _FAR) -> Module | Of | None:
-        """What an expression stands for; None: nothing of the project."""
-        if left == 0:
-            return None
-        if isinstance(node, ast.Name) and node.id in self.names:
-            found = self.names[node.id]
-            return found if isinstance(found, Module) else Of(found)
-        if isinstance(node, ast.Name) and self._is_from_star(node.id):
-            return Of(self._symbol(self.stars[0], node.id))
-        if isinstance(node, ast.Call) and _called(node) == "getattr" and len(node.args) > 1:
-            held, name = node.args[:2]
-            if isinstance(name, ast.Constant) and isinstance(name.value, str):
-                return self._attribute(ast.Attribute(held, name.value), left)
-        if isinstance(node, ast.Attribute):
-            return self._attribute(node, left)
-        if isinstance(node, ast.Call) and (made := self._made(node, left)) is not None:
-            return made
-        meant = self._meant(node)
-        return self._target(meant[0], left - 1) if meant and meant[0] is not node else None
-
-    def _attribute(self, node: ast.Attribute, left: int) -> Module | Of | None:
-        meant = self._meant(node)
-        if meant and meant[0] is not node:
-            return self._target(meant[0], left - 1)
-        base = self._target(node.value, left - 1)
-        if isinstance(base, Module):
-            whole = f"{base.name}.{node.attr}"
-            is_module = whole in self.modules or self.project.has(whole)
-            return Module(whole) if is_module else Of(self._symbol(base.name, node.attr))
-        if base is None or base.member:
-            return None
-        return Of(base.symbol, base.is_instance, node.attr, base.has_state)
-
-    def _made(self, node: ast.Call, left: int) -> Module | Of | None:
-        if _called(node) in _LOADS and node.args and isinstance(node.args[0], ast.Constant):
-            return Module(str(node.args[0].value))
-        of = self._target(node.func, left - 1)
-        if isinstance(of, Of) and not of.member and not of.is_instance:
-            return Of(of.symbol, True, has_state=bool(node.args or node.keywords))
-        return None
-
-    def _is_from_star(self, name: str) -> bool:
-        known = any(name in scope for scope in self.known) or name in self.own or hasattr(builtins, name)
-        return len(self.stars) == 1 and not known
-
-    # --- how they are used -----------------------------------------------------------------------
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         """`module.name`."""
@@ -283,7 +282,7 @@ class _Uses(ast.NodeVisitor):
 
     def _note(self, node: ast.expr) -> None:
         """Note what is said to be untrue."""
-        for one in self._meant(node) if self.yes is False else ():
+        for one in self.names.meant(node) if self.yes is False else ():
             use = self._use(one.func if isinstance(one, ast.Call) else one)
             if use is not None:
                 use.denied = True
@@ -300,11 +299,11 @@ class _Uses(ast.NodeVisitor):
 
     def _use(self, node: ast.expr) -> Use | None:
         """What is called or read here; None: nothing of the project."""
-        of = self._target(node)
+        of = self.names.target(node)
         if isinstance(of, Of):
             return of.symbol.members.setdefault(of.member, Use()) if of.member else of.symbol
         loose = node.attr if of is None and isinstance(node, ast.Attribute) else "__"
-        return self._symbol("", loose) if not loose.startswith("__") else None
+        return self.names.symbol("", loose) if not loose.startswith("__") else None
 
     def visit_Call(self, node: ast.Call) -> None:
         """`name(…)`, `pytest.raises(name)`, `assertEqual(name(…), literal)`."""
@@ -315,7 +314,7 @@ class _Uses(ast.NodeVisitor):
         called = _called(node)
         if called in ("raises", "assertRaises", "assertRaisesRegex") and node.args:
             for part in ast.walk(node.args[0]):
-                of = self._target(part) if isinstance(part, ast.Name | ast.Attribute) else None
+                of = self.names.target(part) if isinstance(part, ast.Name | ast.Attribute) else None
                 if isinstance(of, Of) and not of.member:
                     of.symbol.raised = True
         if called in _RUNS and node.args:
@@ -366,8 +365,8 @@ class _Uses(ast.NodeVisitor):
                 self._compared(*pair)
             return
         for one, other in (sides, sides[::-1]):
-            values = [ast.unparse(value) for value in self._meant(other) if is_literal(value)]
-            for asked in self._meant(one) if values else ():
+            values = [ast.unparse(value) for value in self.names.meant(other) if is_literal(value)]
+            for asked in self.names.meant(one) if values else ():
                 self._gives(asked, values, self._leaves_of(other))
 
     def _gives(self, node: ast.AST, values: list[str], leaves: list[str]) -> None:
@@ -377,14 +376,14 @@ class _Uses(ast.NodeVisitor):
         if not isinstance(asked, ast.expr) or (use := self._use(asked)) is None:
             for child in ast.iter_child_nodes(node):
                 self._gives(child, leaves, leaves)
-        elif (call and (call.args or call.keywords)) or getattr(self._target(asked), "has_state", False):
+        elif (call and (call.args or call.keywords)) or getattr(self.names.target(asked), "has_state", False):
             use.literals += values
         else:  # it may well be constant
             use.denied |= "None" in values
 
     def _leaves_of(self, node: ast.expr) -> list[str]:
         """The values of the literals that stand here."""
-        found = [part for value in self._meant(node) if is_literal(value) for part in ast.walk(value)]
+        found = [part for value in self.names.meant(node) if is_literal(value) for part in ast.walk(value)]
         return [ast.unparse(part) for part in found if isinstance(part, ast.Constant)]
 
 

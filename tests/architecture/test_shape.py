@@ -18,7 +18,6 @@ MAX_PLAIN = 3
 MAX_FUNCTION = 60
 MAX_METHODS = 25
 OVERSIZED = {
-    "checks/stubs.py:_Uses",
     "db/database.py:Database",
     "review/worker/main_monitor.py:MainMonitor",
 }
