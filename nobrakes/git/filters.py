@@ -24,6 +24,7 @@ from functools import cached_property
 from ..agents.limits import Sizes
 from ..checks.policy.boundaries import ABSENT, Change
 from ..errors import GitFailed, NobrakesError
+from ..globs import matches
 from ..paths import process_environment
 from ..records import frozen
 from . import commands, lfs, lfs_filter, objects, trees
@@ -143,6 +144,24 @@ class Filters(Attributes):
         whys = {path: self._why_not(name, path, *after[path], base) for path, name in names.items()}
         reasons = ((one, whys.get(one.path, ("", ()))) for one in found)
         return tuple(replace(one, unfiltered=why, barred=barred) for one, (why, barred) in reasons)
+
+    def barred_at(self, commit: str, globs: Iterable[str], paths: Collection[str]) -> tuple[Change, ...]:
+        """What work at these globs would change that a person bars: a path, or of a glob all that it covers."""
+        found: list[Change] = []
+        for glob in globs:
+            held = [path for path in paths if matches(path, (glob,))]
+            under = self.of_work((commit,), held or [glob])
+            made = [self._would_change(name, path, path in paths) for path, name in under.items() if name != lfs.NAME]
+            found += made if len(made) == len(held or [glob]) and all(one.barred for one in made) else []
+        return tuple(found)
+
+    def _would_change(self, name: str, path: str, is_there: bool) -> Change:
+        change = Change(path, FILE if is_there else ABSENT, FILE)
+        try:
+            self.command(name, path, change.before)
+        except Refused as error:
+            return replace(change, unfiltered=str(error), barred=error.barred)
+        return change
 
     def _why_not(self, name: str, path: str, before: str, blob: str, main: str) -> tuple[str, tuple[str, ...]]:
         try:

@@ -241,6 +241,12 @@ class Questions(Protocol):
         """What differs between two commits' trees, by path; renames are a removal and an addition."""
         ...
 
+    def barred_at(self, commit: str, globs: Collection[str]) -> "tuple[Change, ...]":
+        """What work at these globs would change on the commit, as far as a filter of git bars it until a person allows
+        the filter.
+        """
+        ...
+
     def content(self, base: str, head: str) -> str:
         """A digest of the difference between two commits' trees: the same on another base, as long as the changed lines
         and those around them are (review.journal).

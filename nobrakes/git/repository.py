@@ -263,6 +263,9 @@ class Questions(Tools):
                 self._changes[base, head] = known
         return known
 
+    def barred_at(self, commit: str, globs: Collection[str]) -> tuple[Change, ...]:
+        return self.filters.barred_at(commit, globs, self.paths(commit)) if self.filters.names(commit) else ()
+
     def laid_open(self, base: str, head: str) -> tuple[str, ...]:
         return tuple(self.filters.clear_text.laid_open(base, head, self.history.since(base, head)))
 

@@ -70,6 +70,39 @@ def test_one_attempt_and_one_question_that_names_the_filter(project: Strange) ->
         assert project.git("show", "main:a.nb") == "code\nmore\n"
 
 
+@pytest.mark.parametrize("touches", ["{path}", "*.{ending}", "README.md,{path}"])
+def test_no_agent_starts_where_the_bead_names_such_a_file(project: Strange, touches: str) -> None:
+    path = "b.secret" if name(project) == "crypt" else "a.nb"
+    project.add("one", touches=touches.format(path=path, ending=path[2:]).split(","))
+    project.nobrakes("run", expect=None)
+    (asked,) = project.open()
+    assert project.turns("one") == [] and asked["type"] == "filter_not_allowed"
+    project.nobrakes("run", expect=None)
+    assert [one["id"] for one in project.open()] == [asked["id"]] and project.turns("one") == []
+    for command in typed(project, asked["id"]):
+        project.nobrakes(*command)
+    project.nobrakes("run", expect=None)
+    assert project.status("one") == "done" and len(project.turns("one")) == 1
+
+
+def test_an_agent_starts_where_a_glob_covers_other_files_too(project: Strange) -> None:
+    (project.folder / "src").mkdir(exist_ok=True)
+    project.add("one", touches=["**"])
+    project.does("one", "work")
+    project.nobrakes("run", expect=None)
+    assert project.status("one") == "done"
+
+
+def test_a_person_may_let_an_agent_try_it_all_the_same(project: Strange) -> None:
+    path = "a.secret" if name(project) == "crypt" else "a.nb"
+    project.add("one", touches=[path])
+    project.does("one", f"git mv {path} moved-{path}; commit one")
+    project.nobrakes("run", expect=None)
+    project.nobrakes("resolve", str(project.open()[0]["id"]), "--retry")
+    project.nobrakes("run", expect=None)
+    assert project.status("one") == "done"
+
+
 def test_a_question_stays_until_its_filter_is_allowed(project: Strange) -> None:
     project.add("one")
     project.nobrakes("run", expect=None)

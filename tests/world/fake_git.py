@@ -102,6 +102,10 @@ class FakeGit(FakeChain, DecidedHere, OwnBranches, Showing):
             for path in differing(before, after)
         )
 
+    def barred_at(self, commit: str, globs: Collection[str]) -> tuple[Change, ...]:
+        """Nobody knows it before."""
+        return ()
+
     def laid_open(self, base: str, head: str) -> tuple[str, ...]:
         """Nobody sees what the filter keeps."""
         return ()

@@ -180,7 +180,7 @@ def fault(found: Sequence[str], changes: Iterable[Change]) -> tuple[Outcome, str
     lines = [f"{change.path}: {change.unfiltered}" for change in changes if change.barred]
     if not lines:
         return None
-    return Outcome.FILTER_NOT_ALLOWED, "The branch needs a filter of git that is not allowed:\n" + "\n".join(lines[:50])
+    return Outcome.FILTER_NOT_ALLOWED, "The work needs a filter of git that is not allowed:\n" + "\n".join(lines[:50])
 
 
 def _leads_out(change: Change) -> bool:

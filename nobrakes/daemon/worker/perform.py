@@ -16,9 +16,10 @@ from ...agents.worker.process import StartProbe
 from ...agents.worker.watch import WorkWatch
 from ...beads.model import Attempt, Outcome, Role, Run, RunKind, Status, of_bead, of_session
 from ...beads.progress import approaches
+from ...checks.policy.boundaries import barred, fault
 from ...checks.worker import validation
 from ...checks.worker.validation import Validation
-from ...decisions.model import NewEscalation
+from ...decisions.model import EscalationType, NewEscalation
 from ...errors import ConfigError, NobrakesError, NotAllowed, Tampered
 from ...events.kinds import Event, Kind
 from ...features.worker.forge import complete
@@ -96,6 +97,8 @@ class AgentStarts:
     def _launch(self, attempt: Attempt, board: Board) -> bool:
         run = _run_of_agent(attempt, board)
         try:
+            if self._is_barred(attempt, board):
+                return False
             self.launcher.start(attempt, board.limits)
             return True
         except NobrakesError as error:
@@ -109,6 +112,21 @@ class AgentStarts:
             self._end_start(run)
             self.ports.store.end_run(run.id)
             raise
+
+    def _is_barred(self, attempt: Attempt, board: Board) -> bool:
+        """Whether the bead names files of a filter that is not allowed: a person is asked first, once."""
+        store, git = self.ports.store, self.ports.git
+        bead = store.bead(attempt.bead)
+        asked = store.escalations(open_only=False, bead=bead.id) if bead.touches else ()
+        if not bead.touches or any(one.type is EscalationType.FILTER_NOT_ALLOWED for one in asked):
+            return False
+        main = git.main()
+        changes = git.barred_at(main, bead.touches)
+        why = fault((), changes)
+        if why is not None:
+            evidence = {"base": main, "touches": bead.touches, **barred(changes)}
+            close(self.ports, board.limits, attempt, *why, evidence=evidence)
+        return why is not None
 
     def launch_again(self, attempt: Attempt, board: Board) -> None:
         """Go on with a start that a crash cut off; its bead goes back where another repository has the place now."""

@@ -239,7 +239,11 @@ def _go_on_through_filters(ports: Ports) -> None:
     for one in ports.store.escalations():
         if one.type is EscalationType.FILTER_NOT_ALLOWED:
             with contextlib.suppress(NobrakesError):  # git cannot say so now, or a person decided: it stays theirs
-                if not barred(ports.git.changes(str(one.evidence["base"]), str(one.evidence["head"]))):
+                base, globs = str(one.evidence["base"]), one.evidence.get("touches")
+                needs = (
+                    ports.git.barred_at(base, globs) if globs else ports.git.changes(base, str(one.evidence["head"]))
+                )
+                if not barred(needs):
                     ports.store.resolve(one.id, "the filter is allowed", "nobrakes")
 
 
