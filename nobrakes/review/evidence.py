@@ -281,9 +281,9 @@ class Claims:
         for commit, _ in self.commits:
             made = here.get(commit)
             if made is None:
-                found.append(f"{commit[:12]}, which it says came to main, is not on main")
+                found.append(f"{commit[:12]}, which it says was merged, is not on main")
             elif made.parents[:1] != (before,):
-                found.append(f"{commit[:12]} does not stand on {before[:12]}, as the record says")
+                found.append(f"{commit[:12]} does not build on {before[:12]}, as the record says")
             before = commit
         if before != self.merged:
             found.append("the commits that it names do not end with what was merged")
@@ -295,7 +295,7 @@ class Claims:
         if tip == self.proven:
             return ""
         if tip not in newest_first or newest_first.index(tip) > newest_first.index(self.merged):
-            return f"the run of {tip[:12]} stands for it, which did not come to main with it"
+            return f"it relies on the run of {tip[:12]}, which was not merged with it"
         return ""
 
     def not_approved(self, content: Content) -> str:
@@ -304,7 +304,7 @@ class Claims:
             return ""
         by, shown = str(self.approval.get("by", "")), str(self.approval.get("content", ""))
         if not by or not is_approval(str(self.approval.get("words", ""))):
-            return f"its merge needed a person's yes ({self.approval.get('why')}), and none is recorded"
+            return f"its merge needed a person's approval ({self.approval.get('why')}), and none is recorded"
         merged = content(self.base[0], self.merged)
         return "" if merged in ("", shown) else f"what was merged is not what {by} approved"
 

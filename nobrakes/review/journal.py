@@ -22,7 +22,7 @@ from ..events.kinds import Event
 from ..records import as_values, frozen, of_values
 
 LABEL = "merge-review"
-NOT_ASKED = "no approval is asked for any more: "
+NOT_ASKED = "approval is no longer needed: "
 
 
 def needed(board: Board, bead: str) -> str:

@@ -259,9 +259,11 @@ def following(rules: Rules, readings: Sequence[Reading], content: str, attempt: 
 def _begun(rules: Rules, readings: Sequence[Reading], number: int, tries: int) -> Next:
     spent = cost(readings)
     if number > rules.rounds:
-        return _unread(rules, readings, f"It was read in {count(number - 1, 'round')}, and may be in {rules.rounds}.")
+        return _unread(
+            rules, readings, f"It was reviewed in {count(number - 1, 'round')}; the limit is {rules.rounds}."
+        )
     if spent >= rules.usd:
-        return _unread(rules, readings, f"Its reviews have cost ${spent:.2f}, and may cost ${rules.usd:.2f}.")
+        return _unread(rules, readings, f"Its reviews cost ${spent:.2f}; the limit is ${rules.usd:.2f}.")
     return Next(Way.BEGIN, round=number, tries=tries)
 
 
@@ -301,9 +303,9 @@ def ended(reading: Reading, minutes: float, waited: float, halted: bool) -> tupl
             return None
         return FAILED, f"it was not started within {WAITS * minutes:g} minutes: {session.detail}".rstrip(": ")
     if session.state is Of.IDLE and not halted:
-        return FAILED, "it ended and gave no review"
+        return FAILED, "it ended without a review"
     why = {Of.ASKING: "it asked a person instead of reviewing", Of.ENDED: "its session was ended"}
-    return FAILED, why.get(session.state) or session.detail or "it does not go on"
+    return FAILED, why.get(session.state) or session.detail or "it stopped"
 
 
 def timeout(minutes: float) -> float:
@@ -355,11 +357,11 @@ def summary(readings: Sequence[Reading]) -> str:
     rounds, last = readings[-1].round, readings[-1]
     said = f"{rounds} {'round' if rounds == 1 else 'rounds'}, ${cost(readings):.2f}: "
     if not last.outcome:
-        return said + "it is being read"
+        return said + "in progress"
     if last.outcome == FAILED:
         return said + f"no review ({last.why})"
     counts = ", ".join(f"{number} {name}" for name, number in counted(last.findings).items() if number)
-    return said + (counts or "nothing was found")
+    return said + (counts or "no findings")
 
 
 READING_CHOICES_SEND_BACK = "send it back"
@@ -377,8 +379,8 @@ class Whose(StrEnum):
 
 
 _MEANS = {
-    Whose.AGENTS: "a Doer goes on where the branch is, with the findings and your words",
-    Whose.EPIC: "a bead of the epic mends it, with the findings and your words, and then all of it is read again",
+    Whose.AGENTS: "a Doer continues on the branch, with the findings and your note",
+    Whose.EPIC: "a bead of the epic fixes it, with the findings and your note; then the code is reviewed again",
 }
 
 
@@ -386,13 +388,13 @@ def options(found: bool, tickets: bool, whose: Whose) -> list[dict[str, Any]]:
     """The options of the form. `found`: there is something to decide; `tickets`: some of it may become beads."""
     made: list[dict[str, Any]] = []
     if not found:
-        made.append({"label": READ_AGAIN, "means": "other reviewers try, and rounds and costs start from zero"})
+        made.append({"label": READ_AGAIN, "means": "other reviewers try; rounds and costs start from zero"})
     elif whose is not Whose.PERSON:
         made.append({"label": READING_CHOICES_SEND_BACK, "means": _MEANS[whose], "why": True, "rest": True})
     if tickets:
-        means = "each P2 becomes a draft; what is P1 is sent back, and where there is none it goes on"
+        means = "each P2 becomes a draft; a P1 is sent back, and without one the work continues"
         made.append({"label": TICKETS, "means": means})
-    made.append({"label": GO_ON, "means": "it is merged as it is, or its request opened, once it passes on main"})
+    made.append({"label": GO_ON, "means": "it is merged unchanged, or its pull request opened, once it passes on main"})
     if len(made) == 1:
-        made.append({"label": READ_AGAIN, "means": "other reviewers read it, and rounds and costs start from zero"})
+        made.append({"label": READ_AGAIN, "means": "other reviewers read it; rounds and costs start from zero"})
     return made

@@ -125,7 +125,7 @@ def verify(entries: Iterable[Entry], line: Sequence[Made], asked: Sequence[Made]
         _read(entry, chain, here, range_, git, wrong)
     if last is not None and last.parents:
         wrong.append(
-            Wrong(f"the chain is broken: it goes on to {last.parents[0][:12]}, which is not here", "", last.commit)
+            Wrong(f"the chain is broken: it continues to {last.parents[0][:12]}, which is not here", "", last.commit)
         )
     wrong += [one for commit, one in chain.after if commit not in chain.taken_back]
     owing = _owing(line, chain)
@@ -351,8 +351,8 @@ def fallen_off(done: Mapping[str, str], off: Collection[str], merged: Collection
     named = ", ".join(f"{bead} ({commit[:12]})" for bead, commit in gone[:NAMED])
     more = f" and {len(gone) - NAMED} more" if len(gone) > NAMED else ""
     return (
-        f"main was rewritten and does not carry these done beads any more: {named}{more}. Bring one back with "
-        "`git cherry-pick COMMIT` on main, or have it done again with `nobrakes reopen BEAD`"
+        f"main was rewritten and does not contain these done beads any more: {named}{more}. Restore one with "
+        "`git cherry-pick COMMIT` on main, or let agents do it again with `nobrakes reopen BEAD`"
     )
 
 
@@ -393,15 +393,15 @@ class Lost:
         )
         who = self.by.author.partition(" <")[0]
         return (
-            f"the changes of {self.bead} ({self.commit[:12]}) in {paths} were taken back by {self.by.commit[:12]} "
+            f"the changes of {self.bead} ({self.commit[:12]}) in {paths} were reverted by {self.by.commit[:12]} "
             f"({self.by.subject[:60]}, {who})"
         )
 
     def advice(self) -> str:
         """What a person may type about it."""
         return (
-            f"`git revert {self.by.commit[:12]}` brings them back, `nobrakes reopen {self.bead}` has it done again; a "
-            f"commit with the trailer `Reverts-Bead: {self.bead}` says that it was meant"
+            f"`git revert {self.by.commit[:12]}` restores them, `nobrakes reopen {self.bead}` lets agents redo it; a "
+            f"commit with the trailer `Reverts-Bead: {self.bead}` marks the revert as intended"
         )
 
 

@@ -92,101 +92,105 @@ _BY_REQUEST = "`nobrakes config set review.land pull_request` lets people merge 
 
 WAITS: dict[Cause, Wait] = {
     Cause.NONE: Wait("nothing"),
-    Cause.EDITS: Wait("edits in a checkout of main are in the way", asked=AT_WORK, again=5.0),
-    Cause.UNTRACKED: Wait("files that are not in git are in the way", asked=AT_WORK, again=5.0),
-    Cause.UNDER_WAY: Wait("a merge, rebase or pick is under way in a checkout of main", asked=AT_WORK, again=5.0),
+    Cause.EDITS: Wait("uncommitted edits in a checkout of main are in the way", asked=AT_WORK, again=5.0),
+    Cause.UNTRACKED: Wait("untracked files in a checkout of main are in the way", asked=AT_WORK, again=5.0),
+    Cause.UNDER_WAY: Wait(
+        "a merge, rebase or cherry-pick is in progress in a checkout of main", asked=AT_WORK, again=5.0
+    ),
     Cause.SESSION: Wait("a session works in a checkout of main", asked=AT_WORK, again=5.0),
-    Cause.BEHIND: Wait("a checkout of main is behind, and cannot follow", asked=AT_WORK, again=5.0),
+    Cause.BEHIND: Wait("a checkout of main is behind and cannot be updated", asked=AT_WORK, again=5.0),
     Cause.LOCK: Wait("another git command holds a lock here", passes=LOCK_PASSES, again=5.0),
-    Cause.OLD_LOCK: Wait("a lock of git was left here", again=5.0),
+    Cause.OLD_LOCK: Wait("a git command left a lock file here", again=5.0),
     Cause.FILTER: Wait(
-        "a filter of git fails on a file",
+        "a git filter fails on a file",
         "Run the filter's program by hand, or install it: `git config --get-regexp '^filter'` names it.",
         again=5.0,
     ),
     Cause.UNWRITABLE: Wait(
-        "a file here cannot be written", "Give this account the right to write there, and the merge goes on.", again=5.0
+        "a file here cannot be written",
+        "Give this account write permission there; the merge then continues.",
+        again=5.0,
     ),
-    Cause.DISK: Wait("no space is left on this machine", "Free some space, and the merge goes on.", again=5.0),
+    Cause.DISK: Wait("the disk of this machine is full", "Free some space; the merge then continues.", again=5.0),
     Cause.MAIN_RED: Wait("main is red", asked=inf, again=5.0),
     Cause.PROTECTED: Wait(
-        "the remote's rules protect main from this push",
-        f"Let this account push to main in the rules of the remote; or {_BY_REQUEST}",
+        "the remote's rules forbid this push to main",
+        f"Allow this account to push to main in the remote's rules. Or: {_BY_REQUEST}",
     ),
     Cause.SIGNATURES: Wait(
-        "the remote takes signed commits alone",
-        f"Let commits of nobrakes pass that rule of the remote; or {_BY_REQUEST}",
+        "the remote accepts only signed commits",
+        f"Exempt the commits of nobrakes from that rule at the remote. Or: {_BY_REQUEST}",
     ),
     Cause.CONTENT: Wait(
-        "the remote refuses what a commit holds",
-        "Look into the bead with `nobrakes diff BEAD`, and send it back with `nobrakes retry BEAD` or allow it there.",
+        "the remote refuses the content of a commit",
+        "`nobrakes diff BEAD` shows it. Send the bead back with `nobrakes retry BEAD`, or allow it at the remote.",
     ),
     Cause.HOOK: Wait(
         "a hook of the remote refuses the push",
-        f"Its words say why: satisfy it, or change it there; or {_BY_REQUEST}",
+        f"The hook's message says why: fix that, or change the hook at the remote. Or: {_BY_REQUEST}",
     ),
     Cause.ACCESS: Wait(
-        "the remote does not let this account in",
-        "Log in as git there: `git push --dry-run` from this folder has to work without a question.",
+        "the remote denies this account access",
+        "Set up git's login for the remote: `git push --dry-run` in this folder has to work without a prompt.",
     ),
     Cause.MISSING: Wait(
-        "the remote, or its branch, is not there",
-        "`git remote -v` shows the address: mend it, or make the branch there, and the merge goes on.",
+        "the remote or its branch does not exist",
+        "`git remote -v` shows the address: correct it, or create the branch there. The merge then continues.",
         passes=PASSES,
     ),
-    Cause.EMPTY: Wait("the remote has no branch", "The merge goes on by itself once it has main."),
+    Cause.EMPTY: Wait("the remote has no branch", "The merge continues by itself once the remote has main."),
     Cause.NOT_GIT: Wait(
-        "what answers at the remote's address is not git",
-        "Open the address that `git remote -v` shows in a browser: mend it, or log in to the network or proxy that "
-        "answers there.",
+        "the remote's address does not lead to a git server",
+        "Open the address that `git remote -v` shows in a browser. Correct the address, or log in to the network or "
+        "proxy that answers.",
         passes=PASSES,
     ),
-    Cause.SILENT: Wait("the remote does not answer", "It is asked again by itself.", passes=PASSES),
+    Cause.SILENT: Wait("the remote does not answer", "nobrakes tries again by itself.", passes=PASSES),
     Cause.REMOTE_LOCK: Wait(
         "another push holds a lock at the remote",
-        "It is pushed again by itself. A lock that stays was left there by a killed push, and is moved away there.",
+        "nobrakes pushes again by itself. If the lock stays, a killed push left it: move it away at the remote.",
         passes=PASSES,
     ),
     Cause.REMOTE_DISK: Wait(
-        "no space is left at the remote", "Free some space there, or raise its limit, and the merge goes on."
+        "the remote's disk or quota is full", "Free some space there or raise the limit; the merge then continues."
     ),
     Cause.REMOTE_FAULT: Wait(
         "something is broken at the remote",
-        "Look there: its disk, settings, hooks and objects, and the rights of its files. The merge goes on by itself.",
+        "Check its disk, settings, hooks, objects and file permissions. The merge then continues by itself.",
     ),
     Cause.TRUST: Wait(
         "this machine does not trust the remote",
-        "`git ls-remote` from this folder has to work without a question: check the remote's host key, certificate or "
-        "owner, and let git know that it is right.",
+        "`git ls-remote` in this folder has to work without a prompt. Check the remote's host key, certificate or "
+        "owner, and configure git to trust it.",
     ),
     Cause.STORED: Wait(
-        "content that Git LFS keeps is not here",
-        "`git lfs fetch --all` fetches it. Where no copy exists, its author has to add it to Git LFS again.",
+        "a file of Git LFS is missing here",
+        "`git lfs fetch --all` fetches it. If the server has no copy, its author has to push it to Git LFS again.",
     ),
     Cause.PROGRAM: Wait(
         "git cannot run a program that it needs",
-        "Install what git's words name, here or at the remote, or mend the setting: `git config --list --show-origin` "
-        "tells where it is.",
+        "Install the program that git's message names, here or at the remote. Or correct the setting: `git config "
+        "--list --show-origin` shows it.",
     ),
     Cause.DAMAGED: Wait(
-        "what git stored here is damaged or gone",
-        "`git fsck` names it. Bring it here from a copy of the repository, and the merge goes on.",
+        "git objects here are damaged or missing",
+        "`git fsck` names them. Copy them from another clone; the merge then continues.",
     ),
     Cause.NAMES: Wait(
-        "a name cannot be made here or there",
-        "Two names cannot be a branch and a folder of branches, or differ in case alone, and no disk takes them all: "
-        "rename or remove one.",
+        "a name is impossible here or at the remote",
+        "A branch cannot also be a folder of branches, and some disks refuse names that differ only in case: "
+        "rename one.",
     ),
     Cause.SHALLOW: Wait(
-        "a part of the history is missing",
-        "`git fetch --unshallow` brings the whole history, and the merge goes on.",
+        "part of the history is missing (shallow clone)",
+        "`git fetch --unshallow` fetches the whole history; the merge then continues.",
     ),
-    Cause.ADDRESSES: Wait("the remote has several addresses", "Leave one of them, and the merge goes on."),
-    Cause.AHEAD: Wait("main here has commits that the remote has not", asked=AT_WORK),
-    Cause.PARTED: Wait("main here and the remote's have parted", asked=AT_WORK),
-    Cause.BY_REQUEST: Wait("main changes by merged pull requests alone", asked=AT_WORK),
-    Cause.RACES: Wait("main moves faster than it can be followed", "It is tried again by itself.", passes=PASSES),
-    Cause.UNKNOWN: Wait("git says no", "Its words say why: mend that, and the merge goes on by itself."),
+    Cause.ADDRESSES: Wait("the remote has several addresses", "Remove all but one; the merge then continues."),
+    Cause.AHEAD: Wait("main here has commits that the remote lacks", asked=AT_WORK),
+    Cause.PARTED: Wait("main here and main at the remote have diverged", asked=AT_WORK),
+    Cause.BY_REQUEST: Wait("main changes only by merged pull requests", asked=AT_WORK),
+    Cause.RACES: Wait("main moves faster than nobrakes can merge", "nobrakes tries again by itself.", passes=PASSES),
+    Cause.UNKNOWN: Wait("git refuses", "Its message says why: fix that; the merge then continues by itself."),
 }
 """Every cause. docs/reliability.md lists them."""
 
@@ -353,7 +357,7 @@ def why(cause: Cause, what: str, by_request: bool = False) -> str:
     """What happened, why, and the way out of it, for a person. `by_request`: people merge there already."""
     row = WAITS[cause]
     said = what if cause in (Cause.UNKNOWN, Cause.SILENT) or row.words in what else f"{what} ({row.words})"
-    remedy = row.remedy.replace(f"; or {_BY_REQUEST}", ".") if by_request else row.remedy
+    remedy = row.remedy.replace(f" Or: {_BY_REQUEST}", "") if by_request else row.remedy
     return f"{said.rstrip('.')}. {remedy}".strip()
 
 

@@ -20,7 +20,7 @@ def test_it_is_said_which_changes_were_taken_back_and_by_which_commit(tmp_path: 
     project.git("read-tree", "-u", "--reset", before)
     project.git("commit", "-q", "-m", "my own change")
     by = project.git("rev-parse", "main")[:12]
-    said = f"the changes of one ({project.git('rev-parse', 'main~1')[:12]}) in made-one were taken back by {by}"
+    said = f"the changes of one ({project.git('rev-parse', 'main~1')[:12]}) in made-one were reverted by {by}"
     assert said in " ".join(project.nobrakes("verify", expect=Unproven.code).stdout.split())
     assert said in " ".join(project.nobrakes("doctor", expect=None).stdout.split())
     assert said in " ".join(project.nobrakes("run", expect=None).stdout.split())

@@ -35,7 +35,7 @@ def test_a_setup_that_fails_on_main_is_asked_about_once_and_main_is_not_called_r
     project.plan([{"id": one, "title": one, "needs_tests": False} for one in ("one", "two")])
     said = project.nobrakes("run", expect=40).stdout
     assert said.count(f"! {SAID}") == 1 and said.count(SAID) == 2 and "mend `setup`" in said
-    assert "does not pass its checks" not in said and "main is red" not in said and "`format`" not in said
+    assert "fails its checks" not in said and "main is red" not in said and "`format`" not in said
     project.nobrakes("run", expect=40)
     (asked,) = project.open()
     assert asked["type"] == "broken_checks" and asked["title"].startswith("the set-up (`setup`) failed on main at")

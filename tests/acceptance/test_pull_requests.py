@@ -305,7 +305,7 @@ def test_what_people_merged_is_taken_back_by_a_request_of_its_own(team: Team, ho
     left = team.hub.git("ls-tree", "-r", "--name-only", "main").splitlines()
     assert "src/one" not in left and "beside" in left, "nothing else is taken back"
     back = team.show("one")
-    assert back["status"] == "needs_doer" and "taken back by" in back["held"]
+    assert back["status"] == "needs_doer" and "reverted its merge" in back["held"]
     assert [row["status"] for row in team.ask("list") if row["id"].startswith("one-back-")] == ["done"]
     team.nobrakes("verify")
 

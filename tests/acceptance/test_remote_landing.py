@@ -118,7 +118,7 @@ def test_a_remote_that_says_no_is_a_persons_matter(project: Shared) -> None:
     project.hook("echo 'GH006: Protected branch update failed' >&2; exit 1")
     project.nobrakes("run", expect=40)
     (other,) = project.ask("escalations")
-    assert other["id"] != asked["id"] and "rules protect main" in other["title"], "another cause is asked about anew"
+    assert other["id"] != asked["id"] and "rules forbid this push" in other["title"], "another cause is asked about"
     refusing.unlink()
     project.nobrakes("run")
     assert project.ask("escalations") == [], "what was mended is not asked any more"

@@ -180,4 +180,4 @@ def test_done_beads_that_a_reset_takes_off_main_are_told(project: Scripted) -> N
     project.nobrakes("run")
     assert project.status("two") == "done" and (project.folder / "src" / "two").exists()
     for told in ("doctor", "status", "run"):
-        assert "does not carry" not in project.nobrakes(told, expect=None).stdout
+        assert "does not contain" not in project.nobrakes(told, expect=None).stdout

@@ -103,7 +103,7 @@ def test_what_was_pushed_there_is_not_lost_when_the_settings_do_not_name_it_any_
     assert team.status("shop") == "done"
     team.configure(PUSHED, "")
     said = team.run_on() + team.nobrakes("status").stdout
-    assert "not carry" not in said and "rewritten" not in said and "shop-1" not in said, said
+    assert "not contain" not in said and "rewritten" not in said and "shop-1" not in said, said
 
 
 def test_a_feature_that_was_pushed_there_is_rolled_back_there(team: Team) -> None:

@@ -280,7 +280,7 @@ def diff(store: "Store", git: Git, bead: str, most: int = MAX_PATCH_BYTES) -> Di
     found = _found(store, git, wanted)
     if found is None:
         raise NotAllowed(
-            f"bead {bead} has no branch and no merge: work on it has not begun", f"`nobrakes show {bead}` shows it."
+            f"bead {bead} has no branch and no merge: no work on it yet", f"`nobrakes show {bead}` shows it."
         )
     return _view(git, bead, found, most)
 
@@ -509,11 +509,11 @@ def quarantine(
         raise UsageError("a quarantine needs a reason", 'Say why, for those who come after: --reason "…"')
     if len(test) > MAX_NAME or not test.isprintable() or len(reason) > MAX_NAME:
         raise UsageError(
-            f"a test's name and a reason have at most {MAX_NAME} characters", "Copy the name as it is told."
+            f"a test's name and a reason have at most {MAX_NAME} characters", "Copy the name as the output shows it."
         )
     before = quarantined(store)
     if any(one.pair == (check, test) for one in before):
-        raise NotAllowed(f"{_what(check, test)} is quarantined already", "`nobrakes quarantine` shows what is.")
+        raise NotAllowed(f"{_what(check, test)} is quarantined already", "`nobrakes quarantine` lists all.")
     made = Quarantined(check, test, reason.strip(), actor, store.now())
     return _keep(store, (*before, made), made, Kind.QUARANTINED, actor, paths)
 
@@ -523,7 +523,7 @@ def lift(store: "Store", check: str, test: str, actor: str, paths: "Paths | None
     before = quarantined(store)
     gone = next((one for one in before if one.pair == (check, test)), None)
     if gone is None:
-        raise NotAllowed(f"{_what(check, test)} is not quarantined", "`nobrakes quarantine` shows what is.")
+        raise NotAllowed(f"{_what(check, test)} is not quarantined", "`nobrakes quarantine` lists all.")
     return _keep(store, [one for one in before if one is not gone], gone, Kind.QUARANTINE_LIFTED, actor, paths)
 
 

@@ -200,7 +200,7 @@ def revert_merge(store: "Store", git: Git, bead: Bead, commit: str, base: str, p
     """
     message = Message(
         f"Revert: {bead.title}",
-        f"Taken back by hand. This reverts commit {commit}.",
+        f"Reverted by hand. This reverts commit {commit}.",
         PERSON,
         store.now(),
         (("Reverts-Bead", bead.id),),
@@ -212,16 +212,16 @@ def revert_merge(store: "Store", git: Git, bead: Bead, commit: str, base: str, p
         main = git.main()
         if commit in git.off_main((commit,)):
             raise NotAllowed(
-                f"the merge of {bead.id} ({commit[:12]}) is not on main any more, so there is nothing to take back: "
+                f"the merge of {bead.id} ({commit[:12]}) is not on main any more, so there is nothing to revert: "
                 "main was rewritten since",
-                f"`nobrakes reopen {bead.id}` has it done again; `git cherry-pick {commit[:12]}` brings it back.",
+                f"`nobrakes reopen {bead.id}` lets agents do it again; `git cherry-pick {commit[:12]}` restores it.",
             )
         made = taken_back(git, (Merged(bead.id, commit, base),), main, message)
         if isinstance(made, Hindered):
             files = ", ".join(made.files[:5])
             raise NotAllowed(
-                f"later work builds on {bead.id}: taking it back conflicts in {files}",
-                "Take the later merges back first, or plan a bead that undoes it.",
+                f"later work builds on {bead.id}: reverting it conflicts in {files}",
+                "Revert the later merges first, or plan a bead that undoes it.",
             )
         if made.tree == git.tree(main):
             return main
@@ -233,12 +233,12 @@ def revert_merge(store: "Store", git: Git, bead: Bead, commit: str, base: str, p
             return made.commit
         if landed.may_have_landed:
             raise GitFailed(
-                f"it is not known yet whether the merge of {bead.id} was taken back: {landed.reason}",
-                "Say it again in a moment: it is done once.",
+                f"cannot tell yet whether the merge of {bead.id} was reverted: {landed.reason}",
+                "Type the command again in a moment. It never reverts twice.",
             )
         if landed.landing is Landing.BLOCKED:
             raise NotAllowed(f"main cannot be moved now: {landed.reason}")
-    raise GitFailed("main moves faster than the merge can be taken back", "Try again in a moment.")
+    raise GitFailed("main moves faster than nobrakes can revert the merge", "Try again in a moment.")
 
 
 # Where nobody pushes to main it is a bead of its own, handed in on what the remote's main is; no agent works on it. It
@@ -253,16 +253,14 @@ def asked(store: "Store", git: Git, bead: Bead, merge: Merged, actor: str, base:
     name = f"{bead.id}-back-{merge.commit[:8]}"
     known = store.beads(ids=[name])
     if known and known[0].status not in CLOSED:
-        raise NotAllowed(f"taking {bead.id} back is asked for already, as bead {name}", f"`nobrakes show {name}`")
+        raise NotAllowed(f"bead {name} already reverts {bead.id}", f"`nobrakes show {name}`")
     heard = git.catch_up()
     if heard.landing is not Landing.MOVED:
-        raise NotAllowed(f"{line} cannot be looked at now: {heard.reason}")
+        raise NotAllowed(f"{line} cannot be read now: {heard.reason}")
     main = git.main()
     if not merge.commit or merge.commit in git.off_main((merge.commit,)):
-        why = (
-            f"the merge of {bead.id} ({merge.commit[:12]}) is not on {line} any more, so there is nothing to take back"
-        )
-        raise NotAllowed(why, f"`nobrakes reopen {bead.id}` has it done again.")
+        why = f"the merge of {bead.id} ({merge.commit[:12]}) is not on {line} any more, so there is nothing to revert"
+        raise NotAllowed(why, f"`nobrakes reopen {bead.id}` lets agents do it again.")
     message = Message(
         f"Take back: {bead.title}"[:200],
         f"As {actor} asked. This reverts commit {merge.commit}.",
@@ -273,13 +271,13 @@ def asked(store: "Store", git: Git, bead: Bead, merge: Merged, actor: str, base:
     made = taken_back(git, (merge,), main, message)
     if isinstance(made, Hindered):
         raise NotAllowed(
-            f"later work builds on {bead.id}: taking it back conflicts in {', '.join(made.files[:5])}",
-            "Take the later merges back first, or plan a bead that undoes it.",
+            f"later work builds on {bead.id}: reverting it conflicts in {', '.join(made.files[:5])}",
+            "Revert the later merges first, or plan a bead that undoes it.",
         )
     if made.tree == git.tree(main):
         raise NotAllowed(
-            f"{line} has nothing of {bead.id} any more, so there is nothing to take back",
-            f"`nobrakes reopen {bead.id}` has it done again.",
+            f"{line} has no changes of {bead.id} any more, so there is nothing to revert",
+            f"`nobrakes reopen {bead.id}` lets agents do it again.",
         )
     with store.write():
         new = _by_request_bead(store, bead, merge, name, bool(known), actor, line)
@@ -300,8 +298,8 @@ def _by_request_bead(
 ) -> Bead:
     """A new one, or the one that was given up before."""
     if is_known:
-        return beads.reopen(store, name, actor, "it is asked for again")
-    what = f"Takes the merge {merge.commit[:12]} of bead {bead.id} off {line} again, as {actor} asked."
+        return beads.reopen(store, name, actor, "requested again")
+    what = f"Reverts the merge {merge.commit[:12]} of bead {bead.id} on {line}, as {actor} asked."
     epic = bead.epic if bead.status is Status.LANDED else None
     return beads.add_take_back(store, f"Take back: {bead.title}", what, actor, name, epic)
 
@@ -349,7 +347,7 @@ def undo(
     if seq is None:
         step = last(store)
         if step is None:
-            raise NothingToUndo("no step of a person is left to take back")
+            raise NothingToUndo("no step of yours is left to undo")
     else:
         step = _step_of(store, seq)
     marked = f"{actor}{MARK}"
@@ -404,8 +402,8 @@ def last_of(store: "Store", bead: str) -> Last:
         if bead in step.beads:
             return Last(step.seq, step.kind, step.actor, step.at, step.beads)
     raise NothingToUndo(
-        f"no step of a person on bead {bead} is left to take back, and no merge of it",
-        f"`nobrakes events --bead {bead}` shows what happened, with the numbers that `nobrakes undo` takes.",
+        f"bead {bead} has no step and no merge that can be undone",
+        f"`nobrakes events --bead {bead}` shows its events, with the numbers for `nobrakes undo`.",
     )
 
 
@@ -418,8 +416,8 @@ def _step_of(store: "Store", seq: int) -> UndoStep:
         if step.seq < seq:
             break
     raise NothingToUndo(
-        f"event {seq} is not a person's step, or it was taken back already",
-        "Held, edited, approved, cancelled and finished beads and dependencies can be taken back.",
+        f"event {seq} is not a person's step, or it was undone already",
+        "You can undo what people did to beads and dependencies: hold, edit, approve, cancel, finish.",
     )
 
 
@@ -436,14 +434,14 @@ def _bring_back(git: Git | None, event: Event) -> None:
     from ...daemon.service.control import bring_back
 
     if git is None:
-        raise NotAllowed("archived work cannot be brought back without its repository")
+        raise NotAllowed("archived work cannot be restored without its repository")
     bring_back(git, event)
 
 
 def _told(step: UndoStep) -> str:
     names = list(dict.fromkeys(step.beads))
     beads = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    return f"taken back: {step.kind.value.replace('_', ' ')} {beads}"
+    return f"undone: {step.kind.value.replace('_', ' ')} {beads}"
 
 
 def _merge(
@@ -457,17 +455,17 @@ def _merge(
 ) -> Undone:
     assert event.bead is not None, "a merge is of a bead"
     if git is None or prove is None:
-        raise NotAllowed("a merge cannot be taken back without its repository")
+        raise NotAllowed("a merge cannot be reverted without its repository")
     bead = store.bead(event.bead)
     merge = merge_of(store, event, bead)
     commit, base = merge.commit, merge.base
     if bead.status is not Status.DONE or not commit or bead.merged_commit not in (None, commit):
-        raise NothingToUndo(f"the merge of {bead.id} is not what it stands on any more")
+        raise NothingToUndo(f"{bead.id} is not done by this merge any more")
     reverted = revert_merge(store, git, bead, commit, base, prove)
     if keep is not None:
         keep(bead, base, commit)
     marked, taken = f"{actor}{MARK}", {"commit": commit, "revert": reverted, "undone": [event.seq]}
-    why = f"its merge {commit[:12]} was taken back by {actor}: `nobrakes release {bead.id}` has it done again"
+    why = f"{actor} reverted its merge {commit[:12]}; `nobrakes release {bead.id}` lets agents do it again"
     with store.write():
         store.record(Event(Kind.REVERTED, bead.id, actor=marked, data=taken))
         store.record(Event(Kind.HELD, bead.id, actor=marked, data={"reason": why}))
@@ -477,7 +475,7 @@ def _merge(
         event.seq,
         event.kind,
         (bead.id,),
-        f"main has a commit that takes {bead.id} back; the bead is open again, and held",
+        f"a commit on main reverts {bead.id}; the bead is open again, and held",
         reverted,
     )
 
@@ -486,32 +484,32 @@ def _request(store: "Store", git: Git | None, event: Event, actor: str, paths: P
     """Have a pull request take the merge back."""
     assert event.bead is not None, "a merge is of a bead"
     if git is None:
-        raise NotAllowed("a merge cannot be taken back without its repository")
+        raise NotAllowed("a merge cannot be reverted without its repository")
     bead = store.bead(event.bead)
     merge = merge_of(store, event, bead)
     if bead.status is Status.LANDED and event.kind is Kind.LANDED and bead.epic:
         name = asked(store, git.of_epic(bead.epic), bead, merge, actor)
         if paths is not None:
             wake(paths)
-        told = f"bead {name} takes {bead.id} off the branch of {bead.epic}, when it has landed there"
+        told = f"bead {name} will revert {bead.id} on the branch of {bead.epic}"
         return Undone(event.seq, event.kind, (bead.id,), told)
     if bead.status is not Status.DONE or not merge.commit or bead.merged_commit not in (None, merge.commit):
-        raise NothingToUndo(f"the merge of {bead.id} is not what it stands on any more")
+        raise NothingToUndo(f"{bead.id} is not done by this merge any more")
     whole = str(event.data.get("with") or "")
     if whole and not merge.base:
         raise NotAllowed(
-            f"{bead.id} came to main with all of {whole} as one commit",
-            f"`nobrakes undo {whole}` takes all of it back.",
+            f"{bead.id} was merged with all of {whole} as one commit",
+            f"`nobrakes undo {whole}` reverts all of it.",
         )
     name = asked(store, git, bead, merge, actor, merged_into(store, bead))
     if paths is not None:
         wake(paths)
-    told = f"bead {name} takes {bead.id} back, by a pull request: {bead.id} is done until people have merged that"
+    told = f"bead {name} reverts {bead.id} by a pull request; {bead.id} stays done until people merge it"
     return Undone(event.seq, event.kind, (bead.id,), told)
 
 
 def _refuse(event: Event, why: str) -> NotAllowed:
-    return NotAllowed(f"event {event.seq} cannot be taken back: {why}", f"`nobrakes history {event.bead}` tells more.")
+    return NotAllowed(f"event {event.seq} cannot be undone: {why}", f"`nobrakes history {event.bead}` shows more.")
 
 
 def _bead(event: Event) -> str:
@@ -552,7 +550,7 @@ def _unchanged(store: "Store", event: Event, actor: str) -> None:
         was = content({name: change["before"]})[name]
         became = content({name: change["after"]})[name]
         if getattr(bead, name) != became:
-            raise _refuse(event, f"{name} was changed again since")
+            raise _refuse(event, f"{name} was changed again later")
         back[name] = was
     if back:
         store.change(bead.id, back, actor)
@@ -563,7 +561,7 @@ def _as_proposed_before(store: "Store", event: Event, actor: str) -> None:
     bead = store.bead(_bead(event))
     parts = event.data["parts"]
     if any(bead.proposed.get(name) != one["is"] for name, one in parts.items()):
-        raise _refuse(event, "what is proposed for the bead was changed again since")
+        raise _refuse(event, "what is proposed for the bead was changed again later")
     store.propose(bead.id, {name: one["was"] for name, one in parts.items()}, actor, why="taken back")
 
 
@@ -587,7 +585,7 @@ def _unclosed(store: "Store", event: Event, actor: str) -> None:
     bead = store.bead(_bead(event))
     wanted = Status.CANCELLED if event.kind is Kind.CANCELLED else Status.DONE
     if bead.status is not wanted:
-        raise _refuse(event, f"bead {bead.id} is {bead.status.value} by now")
+        raise _refuse(event, f"bead {bead.id} is now {bead.status.value}")
     store.record(Event(Kind.UNDONE, bead.id, actor=actor, data={"undone": [event.seq]}))
 
 
@@ -606,7 +604,7 @@ def _unproposed(store: "Store", event: Event, actor: str) -> None:
         raise _refuse(event, f"{bead.id} is {bead.status.value} already; `nobrakes reopen` opens it again")
     if store.attempts(bead.id):
         raise _refuse(event, f"work on {bead.id} has begun; cancel it instead")
-    store.record(Event(Kind.CANCELLED, bead.id, actor=actor, data={"reason": "its adding was taken back"}))
+    store.record(Event(Kind.CANCELLED, bead.id, actor=actor, data={"reason": "adding it was undone"}))
 
 
 def _closed_again(store: "Store", event: Event, actor: str) -> None:

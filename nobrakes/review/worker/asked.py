@@ -141,9 +141,9 @@ class ProtectedFiles:
         change = journal.change
         changed = self.ports.git.changes(change.fork, change.head)
         detail = (
-            f"The checks passed. Then {test} was altered so that it has to fail, and the runner did not report that "
-            "failure, or reported others too.\nOn main it does. Something in the branch may bend the runner, or a test "
-            "is flaky: look at the difference. Accept it for this very commit, or send the work back."
+            f"The checks passed. Then nobrakes altered {test} so that it has to fail. The runner did not report that "
+            "failure, or reported others too.\nOn main it does. Something in the branch may alter the runner, or a "
+            "test is flaky: read the diff. Accept it for exactly this commit, or send the work back."
         )
         evidence = {"test": test, **self.shown(change.fork, change.head, changed)}
         return AttemptEnd(Outcome.CHECKS_CHANGED, detail, change.head, evidence)
@@ -166,7 +166,7 @@ class ProtectedFiles:
         for change in changed:
             before, after = self._lines(fork, change.path), self._lines(head, change.path)
             if before is None or after is None:
-                lines = [f"{change.path}: not shown, since it is no text or too large\n"]
+                lines = [f"{change.path}: not shown, because it is binary or too large\n"]
             else:
                 lines = list(unified_diff(before, after, f"a/{change.path}", f"b/{change.path}"))
             for line in lines:
@@ -739,7 +739,7 @@ def _sent_back(journal: Journal, one: Reading) -> AttemptEnd:
     share = max(120, 2_600 // max(1, len(one.urgent)))
     lines = [reading.told([found])[:share] for found in one.urgent]
     detail = (
-        f"Fresh eyes read the change after every check had passed, in round {one.round}. Mend what they found; where "
-        "it is not so, say why in the summary of your log.\n" + "\n".join(lines)
+        f"All checks passed. Then another agent reviewed the code, in round {one.round}. Fix its findings; where a "
+        "finding is wrong, say why in the summary of your log.\n" + "\n".join(lines)
     )
     return AttemptEnd(Outcome.FINDINGS, detail, journal.change.head, {"session": one.session.id})

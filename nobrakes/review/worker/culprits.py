@@ -68,23 +68,23 @@ MAX_MERGES = 500
 """So many merges are looked through for the one that brought a commit."""
 
 _NOTE = 2000
-_MEANWHILE = "Merges wait until main is green again; nobrakes looks at every new commit on it, and each hour."
+_MEANWHILE = "Merges wait until main is green again; nobrakes checks every new commit on main, and main each hour."
 
 _UNTIL_MENDED = (
-    "It fails for every change alike, so none is blamed and nothing counts. Beads wait until the checks can be run on "
-    "main: mend them, their set-up, or what they need. It is tried again by itself: at each new commit on main, each "
-    "edit of the checks, each start of `nobrakes run`, after 1, 2, 4 ... 60 minutes, then each hour, and at once where "
-    "you answer this with `retry`.\n"
+    "They fail for every change alike, so no change is blamed and no attempt counts. Beads wait until the checks can "
+    "run on main: fix the checks, their set-up, or what they need. nobrakes tries again at each new commit on main, "
+    "each edit of the checks, each start of `nobrakes run`, after 1, 2, 4 ... 60 minutes, then each hour, and "
+    "immediately if you answer this with `retry`.\n"
 )
 
 _ENDS = {
-    "environment": "The last tip that was seen green does not pass by now either: it is the environment (the machine, "
-    "what it reaches, the time), and no commit is blamed.",
-    "nothing_known": "No earlier tip is known to have passed in a run of its own, so no commit is blamed.",
+    "environment": "The last green commit now fails too. So the cause is the environment (the machine, the network, "
+    "the time), and no commit is blamed.",
+    "nothing_known": "No earlier commit of main is known to have passed, so no commit is blamed.",
     "unsure": "The search for the commit ended: the checks could not say whether an earlier commit passes.",
-    "still_red": "main stays red without it as well, so it was not taken back.",
-    "person": "It is no merge of a bead, so nobrakes does not take it back: its author decides.",
-    "conflict": "Later work builds on it, so it cannot be taken back by itself.",
+    "still_red": "main stays red without it, so it was not reverted.",
+    "person": "It is not the merge of a bead, so nobrakes does not revert it: its author decides.",
+    "conflict": "Later work builds on it, so it cannot be reverted alone.",
 }
 
 
@@ -261,13 +261,13 @@ class Culprits:
         self.ports.git.pin(f"archive/{bead.id}/reverted-{merge[:12]}", merge)
         store.record(Event(Kind.REVERTED, bead.id, data=data))
         # what checks print stays out of it: agents take a bead's own words for a person's
-        note = f"Merged as {merge[:12]} and taken back by {watch.candidate[:12]}: main was red after it ({failed})."
+        note = f"Merged as {merge[:12]} and reverted by {watch.candidate[:12]}: main was red after it ({failed})."
         store.change(bead.id, {"notes": f"{bead.notes}\n\n{note}".strip()[-_NOTE:]}, "nobrakes")
         log = "\n".join(f"{row['name']}: {row['reason']}\n{row['tail']}" for row in rows)
         evidence = {"reverted": True, "main": watch.tip, "green": watch.green, "searched": list(watch.line), **data}
         new = question(
             store,
-            f"{bead.id} broke main and was taken back",
+            f"{bead.id} broke main and was reverted",
             f"main was green at {watch.green[:12]}, and red since {watch.culprit[:12]}.\n{log}",
             evidence,
             decisions_model.passed_before(f"{merge[:12]} passed when it was merged", log),
@@ -314,7 +314,7 @@ class Lost:
             return self._give_up(attempt, journal)
         if is_head_gone and not self._taken_in_again(attempt, head):
             return self._nowhere(attempt, journal, head, limits)
-        text = "git lost objects of its review (a prune?), and it is built again"
+        text = "git lost objects of its review (a prune?); nobrakes builds it again"
         self.ports.notifier.tell(Notice(f"{attempt.bead}: {text}", attempt.bead))
         gone = Fact.HEAD_GONE if is_head_gone or not build.candidate else Fact.CANDIDATE_GONE
         return machine.advance(journal, gone)
@@ -337,8 +337,8 @@ class Lost:
     def _nowhere(self, attempt: Attempt, journal: Journal, head: str, limits: Limits) -> Next:
         """The bead goes back to a Doer, who begins afresh."""
         over = machine.advance(journal, Fact.WORK_GONE)
-        why = f"the work that was handed in ({head[:12]}) is gone from git and from its workspace"
-        self.ports.notifier.tell(Notice(f"{attempt.bead}: {why}; it is done again", attempt.bead, urgent=True))
+        why = f"the handed-in work ({head[:12]}) is gone from git and from its workspace"
+        self.ports.notifier.tell(Notice(f"{attempt.bead}: {why}; an agent does it again", attempt.bead, urgent=True))
         log = AttemptLog(attempt.log.summary, attempt.log.blockers, attempt.log.learnings, keep_branch=False)
         close(self.ports, limits, attempt, Outcome.LOST, why, kind=machine.GOES_TO[over.act], log=log)
         return over
@@ -349,7 +349,7 @@ class Lost:
             f"What git holds of this review was lost {count(journal.build.rebuilt + 1, 'time')}. Look for what removes "
             "objects or refs below refs/nobrakes/ here, and resolve this to review the bead again."
         )
-        title = f"{attempt.bead}: git keeps losing what is reviewed"
+        title = f"{attempt.bead}: git loses objects of its review again and again"
         self.ports.store.close_attempt(
             attempt,
             machine.GOES_TO[over.act],

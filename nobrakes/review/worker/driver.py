@@ -175,7 +175,7 @@ class ReviewSteps:
             return made
         if is_same(self.ports.git, made[-1].commit, journal.change.brings):
             return made
-        return Conflict((CONTRACT,), "Main's was changed meanwhile, and what was approved is not what would land.")
+        return Conflict((CONTRACT,), "Main's was changed meanwhile, so the merge would differ from what was approved.")
 
     def validate_rebased(self, context: ReviewContext, journal: Journal) -> Report:
         """Validate the candidate, land it, or send it back, as review.queue decides for the whole queue."""
@@ -313,13 +313,13 @@ class ReviewSteps:
         if tip is None or journal.merging.published or self.landings.is_pending(context.attempt.id):
             return None
         why = self.ports.store.setting(BROKEN) or "main is red"
-        why = f"{why}, at {tip[:12]}: nothing is merged before main is green again"
+        why = f"{why}, at {tip[:12]}: merges wait until main is green again"
         return Land(Landing.BLOCKED, why, Cause.MAIN_RED)
 
     def _gives_way(self, journal: Journal, land: Land) -> Report:
         """End a review that waits for main to be green: a repair waits for its place, and begins on main itself."""
         self._freed(journal)
-        why = f"{land.reason}; a repair goes first, and the review begins again after it"
+        why = f"{land.reason}; a repair goes first, then the review starts again"
         ending = AttemptEnd(Outcome.INTERRUPTED, why, journal.change.head)
         return Report(Fact.GIVES_WAY, ending=ending)
 
@@ -517,7 +517,7 @@ class Review:
         git = self.ports.git
         start = journal.build.base
         if not git.contains(change.fork, start) or not git.contains(start, change.head):
-            detail = "the branch was rewritten: the commit it started from is not in it any more"
+            detail = "the branch was rewritten: it no longer contains the commit it started from"
             return refused(Outcome.BOUNDARY, detail)
         own = boundary_at(self.ports, start, Role.DOER)
         if is_by_person(self.ports.store.attempts(context.bead.id)):
@@ -720,7 +720,7 @@ class Reviews:
 
     def _found_red(self, epic: str, results: Sequence[CheckResult]) -> None:
         reason = (
-            f"its branch does not pass the checks by itself: mend it (refs/nobrakes/{EPICS}/{epic}), and it goes on, "
+            f"its branch alone fails the checks: fix it (refs/nobrakes/{EPICS}/{epic}) and the epic continues, "
             f"or add a bead of type repair to {epic} and type `nobrakes release {epic}`"
         )
         tip = self.ports.git.of_epic(epic).main()
@@ -731,7 +731,7 @@ class Reviews:
         for bead in self.ports.store.beads(statuses=(Status.NEEDS_REVIEW, Status.REVIEWING)):
             if lands_on(self.ports, bead) == where and bead.type is not BeadType.REPAIR:  # which may mend it
                 reason = (
-                    f"{where.base} does not pass the checks by itself, and nothing is brought to it: mend it there, "
-                    f"and this goes on, or type `nobrakes release {bead.id}`"
+                    f"{where.base} alone fails the checks, so nothing is merged into it: fix it there "
+                    f"and this continues, or type `nobrakes release {bead.id}`"
                 )
                 self.red.hold(bead.id, tip, reason, f"\n{explain(results)}")

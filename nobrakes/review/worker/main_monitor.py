@@ -55,10 +55,10 @@ class Proving:
         if self.validation.passed(ports.git.tree(commit)) is not None:
             return
         if not ports.config().checks:
-            raise NotProven("no check is configured, so nothing can be proven", "Add [[checks]] to config.toml.")
+            raise NotProven("no check is configured, so nothing can be validated", "Add [[checks]] to config.toml.")
         results = self.tried(commit)
         if overall(results) is not CheckOutcome.PASS:
-            raise NotProven(f"what would become main does not pass the checks; main was not moved\n{explain(results)}")
+            raise NotProven(f"the new main would fail the checks, so main was not moved\n{explain(results)}")
 
     def tried(self, commit: str) -> list[CheckResult]:
         """What the checks of today say of the commit, run now; a pass is remembered."""
@@ -341,7 +341,7 @@ class MainMonitor:
         if land is None:
             return False
         if land.landing is Landing.BLOCKED and self.watch.frozen:
-            return self._wait(board, land, f"main is red, and cannot be brought along: {land.reason}")
+            return self._wait(board, land, f"main is red, and cannot be updated: {land.reason}")
         main = self.ports.git.main()
         return self._save(replace(self.watch, tip=main)) if main != self.watch.tip else None
 
@@ -477,7 +477,7 @@ class MainMonitor:
         moved = self.ports.git.main() != watch.tip or self.validation.contract() != watch.contract
         if moved or not watch.frozen or self.culprits.was_decided(watch):
             over = replace(watch, unwatched=False)
-            why = "main or its checks have changed; the next review sees whether it is green"
+            why = "main or its checks have changed; the next review checks whether it is green"
             with self.ports.store.write():
                 return self._save(self.culprits.let_go(over, why))
         broken_since = self.culprits.broken_since(watch)
@@ -639,7 +639,7 @@ class Trial:
             return Starts.OPEN
         if store.setting(FROZEN) is not None:
             why = broken or "main is red"
-            why = f"{why} at {main[:12]}: only beads of type repair start, `nobrakes escalations` says more."
+            why = f"{why} at {main[:12]}: only beads of type repair start, `nobrakes escalations` shows more."
             self._tell(f"red {main}", why)
             return Starts.REPAIRS
         if self.validation.recorded(self.ports.git.tree(main)) is not None:
@@ -650,7 +650,7 @@ class Trial:
         if tried is None:
             tip = self.monitor.watch.tip
             if self.monitor.watch.trial and tip != main:  # agents do not wait for its newest commit
-                what = f"main went on to {main[:12]} while its checks run at {tip[:12]}"
+                what = f"main moved to {main[:12]} while its checks run at {tip[:12]}"
                 self._waits(f"{what}: agents start once they pass there.")
                 self._tell(f"moved {tip}", self._waiting)
             return Starts.UNTRIED
@@ -664,10 +664,10 @@ class Trial:
             self._tell(f"green {tip}", passed(results))
             return
         checks = self.validation.present().checks
-        what = f"main at {tip[:12]} does not pass its checks, so nothing starts but what mends it."
+        what = f"main at {tip[:12]} fails its checks, so only repairs start."
         if setup_failed(results):
-            what = f"No check was started on main at {tip[:12]}, so nothing starts but what mends that."
-        again = "`nobrakes run --red-main` lets agents start all the same."
+            what = f"The set-up of the checks failed on main at {tip[:12]}, so only repairs start."
+        again = "`nobrakes run --red-main` lets agents start anyway."
         self._tell(f"tried {tip}", "\n".join([what, *said_of(results), *advice(results, checks), again]))
 
     def _waits(self, what: str) -> None:

@@ -168,7 +168,7 @@ class Verdicts:
     def to_validate(self, context: ReviewContext, journal: Journal, commit: str) -> Report:
         """That the commit has to be validated, and whether that can begin now."""
         if not self.validation.present(journal.change.brings).checks:
-            detail = "No check is configured, so nothing can be proven. Add [[checks]] to .nobrakes/config.toml."
+            detail = "No check is configured, so nothing can be validated. Add [[checks]] to .nobrakes/config.toml."
             ending = AttemptEnd(Outcome.BROKEN_CHECKS, detail, journal.change.head)
             return Report(Fact.NO_CHECKS, ending=ending)
         if not self.queue.free(context.board):
@@ -343,7 +343,7 @@ class Verdicts:
         broken = cannot_run(results)
         if (fact := machine.of_run(results)) is Fact.RAN_UNSURE and not broken:
             told = f"{explain(results)}\n{runs.failure}"
-            why = f"The work fails, and whether {evidence.main_of(self.ports)} fails too could not be told.\n{told}"
+            why = f"The work fails. The checks could not tell whether {evidence.main_of(self.ports)} fails too.\n{told}"
             return Report(fact, ending=unsure(journal.with_values(failure=why)))
         own = [result_of(row) for row in runs.results]
         neither_runs = bool(broken and cannot_run(own))
@@ -358,9 +358,9 @@ class Verdicts:
             return Report(Fact.MAIN_MOVED)
         self.watchman(results)
         onto = evidence.main_of(self.ports)
-        why = f"{onto} itself does not pass the checks; the review begins again when it does"
+        why = f"{onto} itself fails the checks; the review starts again when it passes"
         if broken:
-            why = f"It fails on {onto} in the same way, so the work is not blamed; the review begins again. {broken}"
+            why = f"It fails on {onto} in the same way, so the work is not blamed. The review starts again. {broken}"
         return Report(fact, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.change.head))
 
     def _is_gone(self, commit: str, results: Sequence[CheckResult]) -> bool:
@@ -427,7 +427,7 @@ class Verdicts:
         if landed:
             self.evidence.taken_back(bead, build.base, build.candidate, "main_red", "nobrakes", build.contract)
             ports.git.pin(f"archive/{bead.id}/reverted-{build.candidate[:12]}", build.candidate)
-        what = "It was reverted." if landed else "It could NOT be reverted by itself: please look at main."
+        what = "It was reverted." if landed else "nobrakes could NOT revert it: check main."
         ports.store.close_attempt(
             attempt,
             Kind.REVIEW_REJECTED,

@@ -261,7 +261,7 @@ def test_histories_that_parted_wait_for_a_person(world):
     theirs = world.commit_at_remote({"other": "o\n"})
     world.sh("git", "commit", "-q", "--allow-empty", "-m", "Mine", env=ME)
     mine = world.git.main()
-    assert "have parted" in waits(world, world.git.catch_up(), mine)
+    assert "have diverged" in waits(world, world.git.catch_up(), mine)
     world.sh("git", "-c", "rebase.backend=merge", "pull", "-q", "--rebase", "origin", "main", env=ME)
     world.sh("git", "push", "-q", "origin", "main")
     assert world.git.catch_up().landing is Landing.MOVED and world.git.contains(theirs, world.git.main())
@@ -279,7 +279,7 @@ def test_a_commit_here_while_it_was_pushed_is_kept_and_waits(world, work, monkey
     monkeypatch.setattr(remote.Remote, "push", slowly)
     land = world.git.land(new, old)
     mine = world.sh("git", "rev-parse", "main").strip()
-    assert "have parted" in waits(world, land, mine) and land.may_have_landed
+    assert "have diverged" in waits(world, land, mine) and land.may_have_landed
     world.sh("git", "pull", "-q", "--rebase", "origin", "main", env=ME)
     assert world.git.land(new, old).landing is Landing.MOVED, "it is on main here as well"
 

@@ -210,7 +210,7 @@ def test_an_edit_since_is_in_the_way_of_undo_and_a_no_can_be_taken_back(live):
     approve(live)
     yes = live.position().seq
     beads.edit(live, "a", {"title": "newer"}, "me")
-    with pytest.raises(NotAllowed, match="changed again since"):
+    with pytest.raises(NotAllowed, match="changed again later"):
         undo(live, None, "me", yes)
     assert live.bead("a").title == "newer"
 

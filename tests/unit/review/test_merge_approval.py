@@ -49,7 +49,7 @@ def test_what_nobody_asks_for_any_more_goes_on_also_while_paused() -> None:
     still = board("labelled", to_approve=open_, labelled={"two": "two"}, paused=True)
     (goes_on,) = deciders.plan_assignments(still)
     assert isinstance(goes_on, GoOnUnapproved) and goes_on.escalation == 7
-    assert goes_on.why.startswith("no approval is asked for any more: neither the bead nor an epic above it")
+    assert goes_on.why.startswith("approval is no longer needed: neither the bead nor an epic above it")
     never = [
         one for one in deciders.plan_assignments(board("never", to_approve=open_)) if isinstance(one, GoOnUnapproved)
     ]

@@ -137,5 +137,5 @@ def test_a_time_in_which_nobody_is_started_counts_against_no_reading() -> None:
 
 
 def test_a_summary_counts() -> None:
-    assert reading.summary([]) == "" and reading.summary([read()]) == "1 round, $1.00: nothing was found"
+    assert reading.summary([]) == "" and reading.summary([read()]) == "1 round, $1.00: no findings"
     assert reading.summary([read("a", 1), read("b", 2, "done", P1, P3)]) == "2 rounds, $2.00: 1 P1, 1 P3"

@@ -54,7 +54,7 @@ def test_a_step_taken_back_leaves_what_was_before(three, step):
     assert seen(three) != before
     told = undo.undo(three, None, "me")
     assert seen(three) == before
-    assert told.text.startswith("taken back: ")
+    assert told.text.startswith("undone: ")
     assert undo.last(three).kind is Kind.PROPOSED, "what was taken back is not taken back again"
 
 
@@ -84,7 +84,7 @@ def test_a_named_step_is_taken_back_alone(three):
     beads.hold(three, "b", "x", "me")
     undo.undo(three, None, "me", seq)
     assert (three.bead("a").title, three.bead("b").held) == ("A", "x")
-    with pytest.raises(NothingToUndo, match="taken back already"):
+    with pytest.raises(NothingToUndo, match="undone already"):
         undo.undo(three, None, "me", seq)
     with pytest.raises(NothingToUndo, match="no event 9999"):
         undo.undo(three, None, "me", 9999)
@@ -252,9 +252,9 @@ def test_what_a_remote_did_not_say_is_told_as_unknown_and_can_be_said_again(stor
     git = MainWithOneMerge(landings=[Landing.MOVED])
     lands = git.land
     git.land = lambda new, old: Land(Landing.BLOCKED, "origin does not answer", may_have_landed=True)
-    with pytest.raises(GitFailed, match="it is not known yet whether the merge of m was taken back") as told:
+    with pytest.raises(GitFailed, match="cannot tell yet whether the merge of m was reverted") as told:
         undo.undo(store, git, "me", merged, prove=print)
-    assert "Say it again" in told.value.hint and store.bead("m").status is Status.DONE
+    assert "Type the command again" in told.value.hint and store.bead("m").status is Status.DONE
     git.land = lands
     undo.undo(store, git, "me", merged, prove=print)
     assert store.bead("m").status is Status.NEEDS_DOER

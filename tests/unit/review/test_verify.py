@@ -180,7 +180,7 @@ def test_a_chain_that_was_written_again_is_not_the_one_that_main_names(world: Wo
 
 def test_a_chain_that_breaks_off_is_told(world: World) -> None:
     end = world.entries.pop()
-    assert f"goes on to {end.commit[:12]}, which is not here" in world.words()
+    assert f"continues to {end.commit[:12]}, which is not here" in world.words()
 
 
 def test_a_chain_that_is_not_one_line_is_told(world: World) -> None:
@@ -217,7 +217,7 @@ def edit(*path: Any, value: Any) -> Any:
 
 PLACES = [
     (edit("base", "tree", value="t9"), "base: the tree of c2 is t2, and the record says t9"),
-    (edit("base", "commit", value="c1"), "does not stand on c1, as the record says"),
+    (edit("base", "commit", value="c1"), "does not build on c1, as the record says"),
     (edit("candidate", value={"commit": "c2", "tree": "t2"}), "not the candidate that was validated"),
     (edit("merged", value={"commit": "c9", "tree": "t3"}), "is not on main"),
     (edit("commits", value=[{"commit": "c2", "tree": "t2"}]), "do not end with what was merged"),
@@ -386,7 +386,7 @@ def test_a_record_that_was_added_later_hides_no_failure(world: World) -> None:
     [
         ({"by": "You", "words": "approve: good", "content": "c0..c1"}, ""),
         ({"by": "You", "words": "approve", "content": "c0..c2"}, "what was merged is not what You approved"),
-        ({"why": "it has the label merge-review"}, "needed a person's yes (it has the label merge-review)"),
+        ({"why": "it has the label merge-review"}, "needed a person's approval (it has the label merge-review)"),
         ({"by": "You", "words": "retry", "content": "c0..c1", "why": "w"}, "and none is recorded"),
     ],
 )

@@ -259,7 +259,7 @@ def test_each_cause_says_what_ends_it_and_what_time_does() -> None:
     assert all("--force" not in row.remedy and "--hard" not in row.remedy for row in WAITS.values())
     asked_at_once = {cause for cause, row in WAITS.items() if not row.passes and not row.asked}
     assert {Cause.PROTECTED, Cause.HOOK, Cause.ACCESS, Cause.FILTER, Cause.UNKNOWN} <= asked_at_once
-    assert "protect main" in why(Cause.PROTECTED, "origin/main did not take it: GH006: no.")
+    assert "forbid this push" in why(Cause.PROTECTED, "origin/main did not take it: GH006: no.")
 
 
 def test_what_does_not_pass_is_looked_at_less_and_less_often() -> None:
