@@ -118,7 +118,7 @@ def _moved(event: Event) -> str:
 
 
 def _plan_kept(event: Event) -> str:
-    return f"plan is whole: version {event.data.get('version')}, {count(event.data.get('beads', 0), 'bead')}"
+    return f"plan is complete: version {event.data.get('version')}, {count(event.data.get('beads', 0), 'bead')}"
 
 
 def _plan_review(event: Event) -> str:
@@ -172,12 +172,12 @@ def _pull_issue(event: Event) -> str:
         return f"{_pull_name(event)} has a red check: {check}" + (f": {issue}" if issue else "")
     file = one_line(str(data.get("file") or ""))
     where = f", {file}:{data['line']}" if file and data.get("line") else f", {file}" if file else ""
-    return f"{_pull_name(event)} has a remark of {one_line(str(data.get('by') or 'somebody'))}{where}: {issue}"
+    return f"{_pull_name(event)} has a comment by {one_line(str(data.get('by') or 'somebody'))}{where}: {issue}"
 
 
 def _push_allowed(event: Event) -> str:
     head, branch = (one_line(str(event.data.get(key) or "")) for key in ("head", "branch"))
-    return f"let {head[:12]} be pushed as {branch}"
+    return f"allowed the push of {head[:12]} as {branch}"
 
 
 def _is_question(event: Event) -> bool:
@@ -278,10 +278,10 @@ TABLE: Mapping[Kind, KindDescription] = {
         "A person holds the bead.", "reason before red", Rule(Name.PAUSED_BLOCKER, say.Paused, {"blocker": "reason"})
     ),
     Kind.RELEASED: _row(
-        "A held bead may go on.", "before", Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "released"})
+        "A held bead may continue.", "before", Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "released"})
     ),
     Kind.DEFERRED: _row(
-        "No agent starts on the bead before a moment.",
+        "No agent starts on the bead before a given time.",
         "until before",
         Rule(Name.PAUSED_BLOCKER, say.Paused, fixed={"blocker": "deferred"}),
     ),
@@ -291,12 +291,12 @@ TABLE: Mapping[Kind, KindDescription] = {
         Rule(Name.STEP_REORDERED, say.StepReordered, fixed={"added": True}),
     ),
     Kind.DEPENDENCY_REMOVED: _row(
-        "The bead depends on it no more.",
+        "The bead no longer depends on the other one.",
         _EDGE,
         Rule(Name.STEP_REORDERED, say.StepReordered, fixed={"added": False}),
     ),
     Kind.TEST_WRITER_STARTED: _row(
-        "A Test Writer holds the bead.",
+        "A Test Writer claimed the bead.",
         _START_KEYS,
         Rule(Name.TEST_WRITER_SPAWNED, say.Spawned, _CLI_FIELDS),
         _STEP_STARTED,
@@ -315,7 +315,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         says_end=True,
     ),
     Kind.TESTS_REJECTED: _row(
-        "The new tests are not red, or for no good reason.",
+        "The new tests do not fail, or fail for a wrong reason.",
         _END_KEYS,
         Rule(Name.TEST_WRITER_FAILED, say.Ended),
         _STATUS,
@@ -331,7 +331,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         style="yellow",
     ),
     Kind.DOER_STARTED: _row(
-        "A Doer holds the bead.",
+        "A Doer claimed the bead.",
         _START_KEYS,
         Rule(Name.DOER_SPAWNED, say.Spawned, _CLI_FIELDS),
         _STEP_STARTED,
@@ -360,27 +360,27 @@ TABLE: Mapping[Kind, KindDescription] = {
         style="yellow",
     ),
     Kind.STOP_ASKED: _row(
-        "`nobrakes stop` for one agent; it ends as `interrupted`. Of a turn of a session: `session` alone.",
+        "`nobrakes stop` for one agent; it ends as `interrupted`. For a turn of a session only `session` is set.",
         "name number session",
         Rule(Name.STOP_REQUESTED, say.StopAsked, {"worker": "name"}),
     ),
     Kind.REVIEW_STARTED: _row(
-        "The Reviewer holds the bead.",
+        "The Reviewer claimed the bead.",
         _START_KEYS,
         Rule(Name.REVIEW_STARTED, say.Spawned, _CLI_FIELDS),
         word="review started",
         line=_started,
     ),
     Kind.CHECKS_BEGAN: _row(
-        "Checks are run from now on.",
+        "A run of checks begins.",
         "step commit run seconds epic",
-        inside="A sign for people that something slow begins; what it came to is public.",
+        inside="A sign for people that something slow begins; its result is public.",
         line=_checks_began,
     ),
     Kind.REVIEW_STEP: _row(
         "A validation of the review ended.",
         "step commit run results epic",
-        inside="The steps of a review change with its machine; what it came to is public.",
+        inside="The steps of a review may change between versions; its result is public.",
         line=_checked,
     ),
     Kind.REVIEW_REJECTED: _row(
@@ -394,13 +394,13 @@ TABLE: Mapping[Kind, KindDescription] = {
         style="yellow",
     ),
     Kind.REVIEW_INTERRUPTED: _row(
-        "The review ended without a judgement of the work.",
+        "The review ended without a verdict.",
         _END_KEYS,
         Rule(Name.REBASE_CONFLICT, say.Ended, when=_conflicted),
         Rule(Name.REVIEW_INTERRUPTED, say.Ended),
     ),
     Kind.LANDED: _row(
-        "The bead is on the branch of its epic; of an epic: what it had so far is merged, and it goes on.",
+        "The bead is on the branch of its epic. For an epic: its work so far is merged, and it continues.",
         _END_KEYS,
         Rule(Name.REVIEW_PASSED, say.Ended),
         _STATUS,
@@ -428,7 +428,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         style="green",
     ),
     Kind.REVERTED: _row(
-        "The merge was taken back by a commit on main, by a person or by main's monitor; the bead is open again.",
+        "A commit on main reverted the merge, for a person or for main's monitor. The bead is open again.",
         f"commit revert undone results {_MOVE_KEYS}",
         Rule(Name.STEP_REOPENED, say.StepOpened, fixed={"how": "reverted"}),
         style="red",
@@ -439,41 +439,41 @@ TABLE: Mapping[Kind, KindDescription] = {
         Rule(Name.CHECK_FLAKED, say.Flaked),
     ),
     Kind.CODE_REVIEW_BEGAN: _row(
-        "An agent reviews what passed its checks.",
+        "An agent reviews work that passed its checks.",
         "session round of agent model head",
         Rule(Name.CODE_REVIEW_STARTED, say.WorkRead, _READ_FIELDS),
         line=_read,
     ),
     Kind.CODE_REVIEW_ENDED: _row(
-        "A reviewer of work is through, or failed.",
+        "An agent's code review ended, or failed.",
         "session round of agent model state why p1 p2 p3 findings cost_usd",
         Rule(Name.CODE_REVIEW_ENDED, say.WorkRead, _READ_FIELDS),
         line=_read,
     ),
     Kind.PUSH_ALLOWED: _row(
-        "A person let the work be pushed that has passed, and its request be opened (`nobrakes pr open`).",
+        "A person allowed work that passed to be pushed and its pull request to be opened (`nobrakes pr open`).",
         "head branch",
         Rule(Name.PR_ALLOWED, say.PushAllowed),
         line=_push_allowed,
     ),
     Kind.PULL_OPENED: _row(
-        "The bead's pull request is there.", _PULL_KEYS, Rule(Name.PR_CREATED, say.Requested), line=_pull("is there")
+        "The bead's pull request is open.", _PULL_KEYS, Rule(Name.PR_CREATED, say.Requested), line=_pull("is open")
     ),
     Kind.PULL_REVIEW_BEGAN: _row(
-        "People or checks of the code host began to look at it.",
+        "People or checks of the code host began to review it.",
         _PULL_KEYS,
         Rule(Name.PR_REVIEW_STARTED, say.Requested),
-        line=_pull("is being looked at"),
+        line=_pull("is under review"),
     ),
     Kind.PULL_ISSUE_FOUND: _row(
-        "Somebody who may write left a remark on it, or a check of the code host is red; each is told once.",
+        "Somebody with write access commented on it, or a check of the code host is red; each is reported once.",
         f"{_HOST_KEYS} issue severity suggestion by check file line",
         Rule(Name.PR_ISSUE_FOUND, say.RequestIssue),
         line=_pull_issue,
         style="yellow",
     ),
     Kind.PULL_APPROVED: _row(
-        "Somebody who may write approved it.",
+        "Somebody with write access approved it.",
         f"{_HOST_KEYS} by",
         Rule(Name.PR_APPROVED, say.RequestApproved),
         line=_pull_by,
@@ -497,7 +497,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         style="red",
     ),
     Kind.SUGGESTED: _row(
-        "A person gets a notice, and nothing waits.",
+        "A person gets a notice; no work waits for an answer.",
         f"{_ASK_KEYS} severity",
         Rule(Name.ESCALATION, say.Asked, fixed={"stops": False}),
         line=_asked,
@@ -508,18 +508,18 @@ TABLE: Mapping[Kind, KindDescription] = {
         Rule(Name.QUESTION_ANSWERED, say.Answered, {"question_id": "escalation"}),
     ),
     Kind.ANSWER_READ: _row(
-        "An agent acts by the answer from now on: it began with it, or read it. It cannot be taken back any more.",
+        "An agent acts on the answer. The answer cannot be taken back any more.",
         "escalation",
         Rule(Name.QUESTION_READ, say.AnswerRead, {"question_id": "escalation"}),
     ),
     Kind.ANSWER_TAKEN_BACK: _row(
-        "A person took an answer back that nobody had read.",
+        "A person took back an answer that no agent had read.",
         "escalation answer",
         Rule(Name.QUESTION_REOPENED, say.Answered, {"question_id": "escalation"}),
     ),
     Kind.RESOLVED: _row("A person decided.", "escalation resolution to", Rule(Name.RESUMED, say.Resumed), _STATUS),
     Kind.RETRIED: _row(
-        "A person sends the bead back to agents with a clean count.",
+        "A person sends the bead back to agents; its failures count from zero again.",
         "failures reason",
         Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "retry"}),
     ),
@@ -529,16 +529,16 @@ TABLE: Mapping[Kind, KindDescription] = {
         Rule(Name.PAUSED_BLOCKER, say.Paused, {"blocker": "reason"}),
     ),
     Kind.HANDED_IN: _row(
-        "A person handed in work; the Reviewer is next, and what stopped the bead is settled.",
+        "A person handed in work; the Reviewer is next, and the bead's open decisions are closed.",
         f"head number folder {_MOVE_KEYS}",
         Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "handed in by a person"}),
     ),
-    Kind.CANCELLED: _row("A person gave the bead up.", _CLOSE_KEYS, _closed(Name.STEP_CANCELLED, Kind.CANCELLED)),
+    Kind.CANCELLED: _row("A person cancelled the bead.", _CLOSE_KEYS, _closed(Name.STEP_CANCELLED, Kind.CANCELLED)),
     Kind.DONE_BY_HAND: _row(
-        "A person did the bead.", _CLOSE_KEYS, _closed(Name.STEP_COMPLETED, Kind.DONE_BY_HAND), _STATUS
+        "A person marked the bead as done.", _CLOSE_KEYS, _closed(Name.STEP_COMPLETED, Kind.DONE_BY_HAND), _STATUS
     ),
     Kind.REOPENED: _row(
-        "A closed bead is live again.",
+        "A closed bead is open again.",
         f"reason {_MOVE_KEYS}",
         Rule(Name.STEP_REOPENED, say.StepOpened, fixed={"how": "reopened"}),
     ),
@@ -555,12 +555,14 @@ TABLE: Mapping[Kind, KindDescription] = {
         "`nobrakes agent test`: how each check ended.", _SAID_KEYS, Rule(Name.AGENT_TESTED, say.Said), _STATUS
     ),
     Kind.HANDED_OFF: _row(
-        "`nobrakes agent done`: the agent left a note for the next one; its process has not ended yet.",
+        "`nobrakes agent done`: the agent left a note for the next one; its process still runs.",
         "outcome",
         Rule(Name.AGENT_HANDED_OFF, say.HandedOff),
         word="left a note for the next one",
     ),
-    Kind.FILES_CHANGED: _row("An agent changed files in its workspace; told once in a while.", "changed", _STATUS),
+    Kind.FILES_CHANGED: _row(
+        "An agent changed files in its workspace; reported from time to time.", "changed", _STATUS
+    ),
     Kind.TESTS_RUN: _row("An agent ran the tests by a tool of its own.", "call passed", _STATUS),
     Kind.DANGER_SEEN: _row(
         "A tool call looked dangerous; the person gets a notice.",
@@ -573,7 +575,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         Rule(Name.SESSION_BEGAN, say.SessionBegan, {"session_id": "session", "cli": "agent"}),
     ),
     Kind.SESSION_SAID: _row(
-        "Something was said to a session.",
+        "A session got a message.",
         "session text",
         Rule(Name.SESSION_SAID, say.SessionSaid, {"session_id": "session"}),
     ),
@@ -591,7 +593,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         "A session was ended.", "session", Rule(Name.SESSION_ENDED, say.InSession, {"session_id": "session"})
     ),
     Kind.PROJECT_SET: _row(
-        "A chat agent's session works on this project from now on.",
+        "A chat agent's session now works on this project.",
         "sessionId projectName projectPath isNew",
         Rule(Name.PROJECT_SET, say.ProjectSet),
         line=_project,
@@ -603,7 +605,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         Rule(Name.STAGE_DISCOVERY, say.Staged, {"feature_description": "title"}),
     ),
     Kind.FEATURE_MOVED: _row(
-        "A feature came to another stage or state.",
+        "A feature changed its stage or state.",
         "step stage state before was reason",
         *(Rule(name, say.Staged, when=_came_to(stage)) for stage, name in _STAGES.items()),
         Rule(Name.FEATURE_STATE, say.FeatureState, when=_state_changed),
@@ -611,29 +613,29 @@ TABLE: Mapping[Kind, KindDescription] = {
         line=_moved,
     ),
     Kind.FEATURE_CHANGED: _row(
-        "A person changed what is said of a feature.",
+        "A person edited the description of a feature.",
         "parts",
         Rule(Name.FEATURE_CHANGED, say.FeatureChanged, {"fields": "parts"}),
     ),
     Kind.FEATURE_TOLD: _row(
-        "nobrakes tells people of a feature: its session expires soon, its agent changes, its context is nearly full.",
+        "A notice about a feature: its session expires soon, its agent changes, its context is nearly full.",
         "text severity session",
-        inside="A notice for people; what it tells of is public by itself.",
+        inside="A notice for people; its content is public by itself.",
     ),
     Kind.PLAN_KEPT: _row(
-        "A version of a feature's plan is kept as it was.",
+        "nobrakes stored a version of a feature's plan.",
         "version beads reason",
         Rule(Name.PLAN_CREATED, say.PlanCreated, {"steps": "beads"}),
         line=_plan_kept,
     ),
     Kind.PLAN_REVIEW_BEGAN: _row(
-        "A reviewer looks at a feature's plan.",
+        "A review of a feature's plan began.",
         "round domain version session",
         Rule(Name.PLAN_REVIEW_STARTED, say.PlanReviewed, _LOOK_FIELDS),
         line=_plan_review,
     ),
     Kind.PLAN_REVIEW_ENDED: _row(
-        "A reviewer of a plan is through, or failed.",
+        "A review of a plan ended, or failed.",
         "round domain state findings detail",
         Rule(Name.PLAN_REVIEW_ENDED, say.PlanReviewed, _LOOK_FIELDS),
         line=_plan_review,
@@ -641,17 +643,17 @@ TABLE: Mapping[Kind, KindDescription] = {
     Kind.PLAN_ROUND_ENDED: _row(
         "A round of reviews of a plan is over.",
         "round version end findings failed done most accepted",
-        inside="What its reviewers found, and that each is through, is public by itself.",
+        inside="Its findings, and the end of each review, are public by themselves.",
     ),
     Kind.SIGN_OFF_ASKED: _row(
-        "A plan was reviewed enough: a person may sign it off.",
+        "A plan has enough reviews: a person may sign it off.",
         "reviews most version",
         inside="A notice for people: the reviews that it counts are public by themselves.",
     ),
     Kind.SIGNED_OFF: _row(
-        "A person signed a version of a plan off.",
+        "A person signed off a version of a plan.",
         "version reviews most risk reason open degraded",
-        inside="Nothing goes live by it; that a person makes the plan live is public by itself.",
+        inside="It makes nothing live; the event of a plan that goes live is public by itself.",
     ),
     Kind.FINDING_MADE: _row(
         "A reviewer of a plan found something.",
@@ -663,24 +665,24 @@ TABLE: Mapping[Kind, KindDescription] = {
         "A person decided a finding.", "finding state answer", Rule(Name.FINDING_SETTLED, say.Found)
     ),
     Kind.ITEM_COLLECTED: _row(
-        "Something was collected for a feature's next checkpoint.",
+        "nobrakes collected an item for a feature's next checkpoint.",
         "item kind text file line at_bead",
         Rule(Name.TODO_COLLECTED, say.Collected, {"type": "kind", "description": "text"}),
         line=_collected,
     ),
     Kind.ITEM_SETTLED: _row(
-        "What was collected was looked at, or is not there any more.",
+        "A collected item was handled, or no longer exists.",
         "item state",
         Rule(Name.TODO_SETTLED, say.Collected),
     ),
     Kind.SPRINT_MOVED: _row(
-        "A sprint went on, or its run.", "sprint state reason", Rule(Name.SPRINT_MOVED, say.SprintMoved), line=_sprint
+        "A sprint or its run moved on.", "sprint state reason", Rule(Name.SPRINT_MOVED, say.SprintMoved), line=_sprint
     ),
     Kind.DAEMON_STARTED: _row(
-        "A daemon works, in the foreground or the background.", "pid", Rule(Name.DAEMON_STARTED, say.Process)
+        "A daemon started, in the foreground or the background.", "pid", Rule(Name.DAEMON_STARTED, say.Process)
     ),
     Kind.DAEMON_STOPPED: _row(
-        "It ended in order. Without this event it was killed.", "pid", Rule(Name.DAEMON_STOPPED, say.Process)
+        "The daemon stopped in order. Without this event it was killed.", "pid", Rule(Name.DAEMON_STOPPED, say.Process)
     ),
     Kind.PAUSED: _row(
         "`nobrakes pause` or `nobrakes stop`.",
@@ -692,15 +694,15 @@ TABLE: Mapping[Kind, KindDescription] = {
     ),
     Kind.LIMITS_CHANGED: _row("`nobrakes set`.", "before after", Rule(Name.LIMITS_CHANGED, say.Limits)),
     Kind.QUARANTINED: _row(
-        "A person lets a test or a check fail for a time.",
+        "A person allows a test or a check to fail for a time.",
         "check test reason",
         Rule(Name.CHECK_QUARANTINED, say.CheckNamed),
     ),
     Kind.QUARANTINE_LIFTED: _row(
-        "It has to pass again.", "check test reason", Rule(Name.CHECK_QUARANTINE_LIFTED, say.CheckNamed)
+        "The test or check has to pass again.", "check test reason", Rule(Name.CHECK_QUARANTINE_LIFTED, say.CheckNamed)
     ),
     Kind.GATE_CLOSED: _row(
-        "A provider refused: nothing is started there for now.",
+        "A provider refused: no agent starts there for now.",
         "provider reason until times detail",
         Rule(Name.PROVIDER_REFUSED, say.Provider),
         word="provider refuses",
@@ -715,13 +717,13 @@ TABLE: Mapping[Kind, KindDescription] = {
     Kind.BREAKER_RESET: _row(
         "A person lets an agent try the bead again.",
         "provider",
-        inside="A count inside; that the bead goes on is said by `execution.resumed`.",
+        inside="An internal count; `execution.resumed` reports that the bead continues.",
     ),
     Kind.CAP_REACHED: _row(
-        "Nothing new is started under the cap.", "cap spent limit until", Rule(Name.CAP_REACHED, say.Cap), style="red"
+        "The cap is reached: no agent starts.", "cap spent limit until", Rule(Name.CAP_REACHED, say.Cap), style="red"
     ),
     Kind.MAIN_GREEN: _row(
-        "Nobody worked, and main's tip passed a run of its own.", "commit unsteady", Rule(Name.MAIN_GREEN, say.Main)
+        "No agent was at work, and main passed its own checks.", "commit unsteady", Rule(Name.MAIN_GREEN, say.Main)
     ),
     Kind.MAIN_FROZEN: _row(
         "main is red (twice, or before a review blamed a branch), or its set-up fails: no merge until it is green.",
@@ -730,48 +732,48 @@ TABLE: Mapping[Kind, KindDescription] = {
         style="red",
     ),
     Kind.MAIN_UNFROZEN: _row(
-        "Merges go on: main is green again.", "commit", Rule(Name.MAIN_UNFROZEN, say.Main), style="green"
+        "Merges continue: main is green again.", "commit", Rule(Name.MAIN_UNFROZEN, say.Main), style="green"
     ),
     Kind.MAIN_REWRITTEN: _row(
-        "A person took done beads off main; a notice says which, and what can be done.",
+        "A person removed done beads from main; a notice says which, and what you can do.",
         "commit text",
         Rule(Name.MAIN_REWRITTEN, say.Main, {"why": "text"}),
         style="red",
     ),
     Kind.CULPRIT_FOUND: _row(
-        "The search for what made main red is over.",
+        "The search for the commit that made main red ended.",
         "commit why green",
         Rule(Name.MAIN_CULPRIT_FOUND, say.Main),
         line=_culprit,
     ),
     Kind.RECOVERED: _row(
-        "A daemon took up what an earlier one left.",
+        "A daemon continued the work of an earlier one.",
         "alive ended",
-        inside="How a daemon took over; what ended by it is public by itself.",
+        inside="How a daemon took over; the ends of attempts are public by themselves.",
     ),
     Kind.BROUGHT_BACK: _row(
-        "The database was older than what is kept beside it, and is as that says: of a bead its `status` and what it "
-        "was `before`; of all of it, how much.",
+        "The database was old, so nobrakes updated it from the files beside it. A bead: its `status` "
+        "now and `before`; the whole: counts.",
         "before status beads attempts escalations settings",
         inside="Only the end of an attempt is public: the facts that came back were public before.",
         style="yellow",
     ),
     Kind.ARCHIVE_EXPIRED: _row(
-        "A person let go of archived branches that were merged.", "refs", inside="Housekeeping of refs."
+        "A person deleted archived branches that were merged.", "refs", inside="Housekeeping of refs."
     ),
     Kind.UNDONE: _row(
-        "`nobrakes undo` took a step back; on a bead that moved by it, the status is taken back. What was settled when "
-        "the bead was closed is open again, and stops it.",
+        "`nobrakes undo` undid a step. If it had moved a bead, the old status is back. Decisions that closed with "
+        "the bead are open again, and hold it up.",
         f"undone beads {_MOVE_KEYS} asked",
         Rule(Name.STEP_UNDONE, say.Undone),
     ),
     Kind.UNCONFINED: _row(
-        "A daemon starts, and its agents and checks run without sandbox and wall.",
+        "A daemon starts, and its agents and checks run without a sandbox or wall.",
         "why",
         Rule(Name.SAFETY_REDUCED, say.Warned),
     ),
     Kind.DEGRADED: _row(
-        "Less is asked of an agent than it should be able to do: when a daemon starts, and when it changes.",
+        "nobrakes uses fewer of an agent's capabilities than usual: at a daemon's start, and at each change.",
         "why",
         Rule(Name.SAFETY_REDUCED, say.Warned),
     ),

@@ -259,9 +259,7 @@ def following(rules: Rules, readings: Sequence[Reading], content: str, attempt: 
 def _begun(rules: Rules, readings: Sequence[Reading], number: int, tries: int) -> Next:
     spent = cost(readings)
     if number > rules.rounds:
-        return _unread(
-            rules, readings, f"It was reviewed in {count(number - 1, 'round')}; the limit is {rules.rounds}."
-        )
+        return _unread(rules, readings, f"Reviewed in {count(number - 1, 'round')}; the limit is {rules.rounds}.")
     if spent >= rules.usd:
         return _unread(rules, readings, f"Its reviews cost ${spent:.2f}; the limit is ${rules.usd:.2f}.")
     return Next(Way.BEGIN, round=number, tries=tries)

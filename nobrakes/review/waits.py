@@ -94,9 +94,7 @@ WAITS: dict[Cause, Wait] = {
     Cause.NONE: Wait("nothing"),
     Cause.EDITS: Wait("uncommitted edits in a checkout of main are in the way", asked=AT_WORK, again=5.0),
     Cause.UNTRACKED: Wait("untracked files in a checkout of main are in the way", asked=AT_WORK, again=5.0),
-    Cause.UNDER_WAY: Wait(
-        "a merge, rebase or cherry-pick is in progress in a checkout of main", asked=AT_WORK, again=5.0
-    ),
+    Cause.UNDER_WAY: Wait("a merge, rebase or cherry-pick is open in a checkout of main", asked=AT_WORK, again=5.0),
     Cause.SESSION: Wait("a session works in a checkout of main", asked=AT_WORK, again=5.0),
     Cause.BEHIND: Wait("a checkout of main is behind and cannot be updated", asked=AT_WORK, again=5.0),
     Cause.LOCK: Wait("another git command holds a lock here", passes=LOCK_PASSES, again=5.0),
