@@ -105,10 +105,11 @@ def row(table: str, key: object) -> Of:
 
 
 class Cache:
-    """The answers of one connection. `version` asks it for its data_version."""
+    """The answers of one connection, if `is_on`."""
 
-    def __init__(self, version: Callable[[], int]) -> None:
-        self._ask_version = version
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.is_on = False
+        self._connection = connection
         self._answers: dict[tuple[bool, str, tuple[Any, ...]], tuple[int, Of, list[Any]]] = {}
         self._written: dict[str, int] = {}
         self._writes = 0
@@ -129,6 +130,8 @@ class Cache:
 
     def writes(self, sql: str, rows: Of) -> None:
         """This connection executes a statement that changes something: these rows alone, if any is named."""
+        if not self.is_on:
+            return
         if len(self._written) > MAX_ROWS:
             self.forget()
         self._writes += 1
@@ -145,6 +148,8 @@ class Cache:
         of: Of,
     ) -> list[Any]:
         """The answer; `ask` gets it from the database. `one`: it is asked for the first row alone."""
+        if not self.is_on:
+            return ask()
         given = tuple(values.items()) if isinstance(values, Mapping) else tuple(values)
         of = of or tables(sql)
         if not of or any(type(value) is float or (type(value) is tuple and type(value[1]) is float) for value in given):
@@ -171,7 +176,7 @@ class Cache:
 
     def is_same(self) -> bool:
         """Whether nobody else wrote since this was asked last; else no answer holds any more."""
-        version = self._ask_version()
+        version = _data_version(self._connection)
         self._sure_until = monotonic() + DOUBT_SECONDS
         if version == self.version:
             return True
@@ -216,7 +221,6 @@ class Database:
         self._settle: Callable[[], None] | None = None
         self.before_commit: Callable[[], None] | None = None
         self.guard: Callable[[], None] = lambda: None  # may raise, before a transaction that writes is committed
-        self._cache: Cache | None = None
         self._errors = _Errors(path)
         if path != MEMORY and not create and not os.path.exists(path):
             raise missing(path)
@@ -235,7 +239,7 @@ class Database:
                 self._open(copy_of(path), create)
 
     def _open(self, connection: sqlite3.Connection, create: bool) -> None:
-        self.connection = connection
+        self.connection, self._cache = connection, Cache(connection)
         connection.row_factory = sqlite3.Row
         try:
             self._prepare(create or self.path == MEMORY)
@@ -250,19 +254,16 @@ class Database:
         if create:
             run("PRAGMA journal_mode = WAL")
             with self.write():
-                if self._version() == 0 and not run("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
+                if _version(self.connection) == 0 and not run("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
                     for statement in schema().split(";\n"):
                         run(statement)
                     run(f"PRAGMA user_version = {VERSION}")
-        if is_earlier(self._version()):
+        if is_earlier(_version(self.connection)):
             with self.write():
-                found = self._version()  # another process may have been first
+                found = _version(self.connection)  # another process may have been first
                 if is_earlier(found):
                     migrate(self.connection, found)
-        require_version(self._version(), self.path)
-
-    def _version(self) -> int:
-        return int(self.connection.execute("PRAGMA user_version").fetchone()[0])
+        require_version(_version(self.connection), self.path)
 
     def close(self) -> None:
         """Release it."""
@@ -270,29 +271,20 @@ class Database:
 
     def keep_answers(self) -> None:
         """From now on answers are kept; who waits for what others write calls `doubt`."""
-        self._cache = Cache(self.data_version)
+        self._cache.is_on = True
 
     @property
     def keeps_answers(self) -> bool:
         """Whether a question that was asked before mostly costs nothing."""
-        return self._cache is not None
+        return self._cache.is_on
 
     def data_version(self) -> int:
         """Another number when another connection has committed since."""
-        return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
+        return _data_version(self.connection)
 
     def doubt(self) -> None:
         """The next question also sees what others have written until then."""
-        if self._cache is not None:
-            self._cache.doubt()
-
-    def _forget(self) -> None:
-        if self._cache is not None:
-            self._cache.forget()
-
-    def _writes(self, sql: str, rows: Of = ()) -> None:
-        if self._cache is not None:
-            self._cache.writes(sql, rows)
+        self._cache.doubt()
 
     def sync(self) -> None:
         """Whatever was committed is on the disk when this returns, and what was written beside it. MachineShort."""
@@ -328,11 +320,11 @@ class Database:
         if self.is_copy and not derived:
             raise StoreReadOnly(f"the database cannot be written: {self.path}")
         if self.connection.in_transaction:
-            with self.errors(), self._savepoint():
+            with self.errors(), _savepoint(self.connection, self._cache):
                 yield
             return
         self.noted = False
-        with self.errors(), self._transaction("BEGIN IMMEDIATE"):
+        with self.errors(), _transaction(self.connection, self._cache, "BEGIN IMMEDIATE"):
             yield
             if self.before_commit is not None and not derived:
                 self.before_commit()
@@ -360,7 +352,7 @@ class Database:
 
         Where answers are kept it takes no transaction to see that nobody wrote meanwhile; where somebody did, it does.
         """
-        if self._cache is not None and not self.connection.in_transaction:
+        if self._cache.is_on and not self.connection.in_transaction:
             asked, version = self._cache.asked, self._cache.version
             with self.errors():
                 found = look()
@@ -377,45 +369,18 @@ class Database:
             if self.connection.in_transaction:
                 yield
                 return
-            with self._transaction("BEGIN"):
+            with _transaction(self.connection, self._cache, "BEGIN"):
                 yield
-
-    @contextmanager
-    def _transaction(self, begin: str) -> Iterator[None]:
-        self.doubt()
-        self.connection.execute(begin)
-        try:
-            yield
-            self.connection.execute("COMMIT")
-        except BaseException:
-            self._forget()
-            # a full disk has rolled the transaction back already
-            if self.connection.in_transaction:
-                self.connection.execute("ROLLBACK")
-            raise
-
-    @contextmanager
-    def _savepoint(self) -> Iterator[None]:
-        self.connection.execute("SAVEPOINT part")
-        try:
-            yield
-        except BaseException:
-            self._forget()
-            if self.connection.in_transaction:
-                self.connection.execute("ROLLBACK TO part")
-                self.connection.execute("RELEASE part")
-            raise
-        self.connection.execute("RELEASE part")
 
     def run(self, sql: str, values: Values = (), rows: Of = ()) -> int:
         """Execute a statement; the number of rows it changed. `rows`: those that it may change, where that is known."""
-        self._writes(sql, rows)
+        self._cache.writes(sql, rows)
         with self.errors():
             return self.connection.execute(sql, values).rowcount
 
     def run_many(self, sql: str, rows: Iterable[Values]) -> None:
         """Execute a statement for each of `rows`."""
-        self._writes(sql)
+        self._cache.writes(sql, ())
         with self.errors():
             self.connection.executemany(sql, rows)
 
@@ -424,25 +389,23 @@ class Database:
         columns = ", ".join(f'"{name}"' for name in values)
         marks = ", ".join("?" * len(values))
         sql = f"INSERT INTO {table} ({columns}) VALUES ({marks})"
-        self._writes(sql, rows)
+        self._cache.writes(sql, rows)
         with self.errors():
             cursor = self.connection.execute(sql, tuple(values.values()))
         return cursor.lastrowid or 0
 
     def all(self, sql: str, values: Values = (), of: Of = ()) -> list[Row]:
         """Every row of the answer. `of`: what alone it is read from, where that is less than whole tables."""
-        if self._cache is not None:
-            return self._cache.rows(sql, values, lambda: self._all(sql, values), False, of)
-        return self._all(sql, values)
 
-    def _all(self, sql: str, values: Values) -> list[Row]:
-        with self.errors():
-            return self.connection.execute(sql, values).fetchall()
+        def ask() -> list[Row]:
+            with self.errors():
+                return self.connection.execute(sql, values).fetchall()
+
+        return self._cache.rows(sql, values, ask, False, of)
 
     def plain(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """As `all`, as plain tuples: for answers that are as long as the graph, and are not kept."""
-        if self._cache is not None:
-            self._cache.asked += 1
+        self._cache.asked += 1
         with self.errors():
             cursor = self.connection.cursor()
             cursor.row_factory = None
@@ -457,21 +420,56 @@ class Database:
 
     def maybe(self, sql: str, values: Values = (), of: Of = ()) -> Row | None:
         """The first row of the answer, if there is one. `of` as in `all`."""
-        if self._cache is not None:
-            found: Row | None = self._cache.rows(sql, values, lambda: [self._first(sql, values)], True, of)[0]
-            return found
-        return self._first(sql, values)
 
-    def _first(self, sql: str, values: Values) -> Row | None:
-        with self.errors():
-            row: Row | None = self.connection.execute(sql, values).fetchone()
-            return row
+        def ask() -> list[Row | None]:
+            with self.errors():
+                return [self.connection.execute(sql, values).fetchone()]
+
+        found: Row | None = self._cache.rows(sql, values, ask, True, of)[0]
+        return found
 
     def one(self, sql: str, values: Values = (), of: Of = ()) -> Row:
         """The first row of an answer that cannot be empty. `of` as in `all`."""
         row = self.maybe(sql, values, of)
         assert row is not None, f"an answer was certain: {sql}"
         return row
+
+
+def _data_version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA data_version").fetchone()[0])
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection, cache: Cache, begin: str) -> Iterator[None]:
+    cache.doubt()
+    connection.execute(begin)
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        cache.forget()
+        # a full disk has rolled the transaction back already
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def _savepoint(connection: sqlite3.Connection, cache: Cache) -> Iterator[None]:
+    connection.execute("SAVEPOINT part")
+    try:
+        yield
+    except BaseException:
+        cache.forget()
+        if connection.in_transaction:
+            connection.execute("ROLLBACK TO part")
+            connection.execute("RELEASE part")
+        raise
+    connection.execute("RELEASE part")
 
 
 def _flush(path: str) -> None:
@@ -524,7 +522,7 @@ def require_not_newer(path: str) -> None:
     """StoreNewer where a newer nobrakes wrote the file. Nothing is changed; what cannot be read is not newer."""
     with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA query_only = ON")
-        found = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        found = _version(connection)
         if found > VERSION:
             require_version(found, path)
 

@@ -18,7 +18,6 @@ MAX_PLAIN = 3
 MAX_FUNCTION = 60
 MAX_METHODS = 25
 OVERSIZED = {
-    "db/database.py:Database",
     "review/worker/main_monitor.py:MainMonitor",
 }
 """What is larger than the rules allow and was when they came: the list only becomes shorter."""
