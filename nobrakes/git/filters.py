@@ -167,8 +167,8 @@ class Filters(Attributes):
         try:
             if self.passes(name, blob, main) is None:
                 self.command(name, path, before)
-        except Refused as error:  # a filter that the work alone names is the work's own doing
-            return str(error), error.barred if name in self.names(main) else ()
+        except Refused as error:
+            return str(error), error.barred
         return "", ()
 
     def of_tree(self, tree: str, onto: str, head: str) -> str | Conflict:
@@ -181,13 +181,14 @@ class Filters(Attributes):
             try:
                 through = self.passes(name, blob, onto) or self._through(name, path, before, blob)
             except Refused as error:
-                refused[path] = str(error)
+                refused[path] = Change(path, before, mode, unfiltered=str(error), barred=error.barred)
                 continue
             if through != blob:
                 made[path] = (mode, through)
         if refused:
+            whys = [one for _, one in sorted(refused.items())]
             return Conflict(
-                tuple(sorted(refused)), "\n".join(f"{path}: {why}" for path, why in sorted(refused.items()))
+                tuple(sorted(refused)), "\n".join(f"{one.path}: {one.unfiltered}" for one in whys), (*whys,)
             )
         return self._changed(tree, made) if made else tree
 

@@ -100,10 +100,11 @@ class Candidate:
 
 @frozen
 class Conflict:
-    """The change does not apply to main. `files` are repository paths."""
+    """The change does not apply to main. `files` are repository paths; `unfiltered`: those that no filter takes."""
 
     files: tuple[str, ...]
     detail: str = ""
+    unfiltered: "tuple[Change, ...]" = ()
 
 
 @frozen

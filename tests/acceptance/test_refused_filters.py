@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.test_strange_repositories import Strange, with_filter
-from tests.support.scripted import Scripted
+from tests.support.scripted import Scripted, until
 
 ROT = '#!/bin/sh\nexec tr "$1" "$2"\n'
 STRIP = "#!/bin/sh\ngrep -v output || :\n"
@@ -110,13 +110,36 @@ def test_a_question_stays_until_its_filter_is_allowed(project: Strange) -> None:
     assert len(project.open()) == 1 and len(project.turns("one")) == 1
 
 
-def test_a_filter_that_the_work_itself_names_is_no_question(tmp_path: Path) -> None:
+def test_a_scaffolding_bead_that_brings_a_filter_asks_too(tmp_path: Path) -> None:
+    project = Strange(tmp_path)
+    project.commit()
+    project.add("one", scaffolding=True)
+    project.add("two")
+    for bead in ("one", "two"):
+        project.does(bead, "mkdir a; echo '* filter=mine' >a/.gitattributes; echo x >a/b; commit mine")
+    project.nobrakes("run", expect=None)
+    found = {one["bead"]: one["type"] for one in project.open()}
+    assert found == {"one": "filter_not_allowed", "two": "repeated_failure"} and len(project.turns("one")) == 1
+
+
+def test_a_filter_that_main_got_while_the_agent_worked_is_no_conflict(tmp_path: Path) -> None:
     project = Strange(tmp_path)
     project.commit()
     project.add("one")
-    project.does("one", "mkdir a; echo '* filter=mine' >a/.gitattributes; echo x >a/b; commit one")
+    project.does("one", "touch $BOOK/begun; while [ ! -e $BOOK/go ]; do sleep 0.05; done; echo x >b.secret; commit one")
+    with project.running():
+        until(project.flag("begun").exists)
+        with_filter(project)
+        project.flag("go").touch()
+        until(lambda: project.status("one") == "escalated")
+    (asked,) = project.open()
+    assert asked["type"] == "filter_not_allowed" and "crypt" in asked["title"]
     project.nobrakes("run", expect=None)
-    assert [one["type"] for one in project.open()] == ["repeated_failure"]
+    assert len(project.open()) == 1 and len(project.turns("one")) == 1
+    for command in typed(project, asked["id"]):
+        project.nobrakes(*command)
+    project.nobrakes("run", expect=None)
+    assert project.status("one") == "done" and project.git("show", "main:b.secret") == "k\n"
 
 
 def test_what_an_agent_may_not_change_is_its_failure_also_beside_a_filter(project: Strange) -> None:

@@ -146,6 +146,9 @@ class ReviewSteps:
 
     def _conflicts(self, journal: Journal, main: str, found: Conflict) -> Report:
         """A conflict with main itself: the bead leaves the queue at once, and a person is asked."""
+        if why := fault((), found.unfiltered):
+            needs = {"base": main, "touches": list(found.files), **barred(found.unfiltered)}
+            return Report(Fact.CONFLICTED, ending=AttemptEnd(*why, journal.change.head, needs))
         what = review_evidence.main_of(self.ports)
         detail = f"The branch conflicts with {what} in:\n" + "\n".join(found.files) + "\n" + found.detail
         evidence = {
