@@ -33,7 +33,7 @@ from ...beads.model import (
     of_session,
     owners_bead_of,
 )
-from ...checks.contract import CheckResult
+from ...checks.contract import CheckResult, Verdict
 from ...checks.worker.validation import CheckClock
 from ...decisions.model import Escalation, EscalationType, NewEscalation
 from ...errors import (
@@ -434,9 +434,9 @@ class Daemon:
     def _found_red(self, results: Sequence[CheckResult]) -> None:
         self.monitor.found_red(results)  # which is made of parts of the performer, who tells it
 
-    def _heard(self, tip: str, results: Sequence[CheckResult], is_green: bool) -> None:
+    def _heard(self, tip: str, results: Sequence[CheckResult], seen: Verdict) -> None:
         if self.trial is not None:
-            self.trial.heard(tip, results, is_green)
+            self.trial.heard(tip, results, seen)
 
     def recover(self) -> None:
         """Make good what a killed daemon left half done; the turns then take up the rest."""

@@ -148,8 +148,8 @@ class RemoteMain:
         return self.remote.wake_at(self._wanted)
 
 
-Heard = Callable[[str, Sequence[CheckResult], bool], None]
-"""Told of a trial: the tip, its results, and whether it is green."""
+Heard = Callable[[str, Sequence[CheckResult], Verdict], None]
+"""Told of a trial: the tip, its results, and what they say."""
 
 WAIT_SECONDS = 5.0
 GLANCE_SECONDS = 60.0
@@ -182,7 +182,6 @@ class MainMonitor:
         self._is_held = False
         self._told_of: str | None = None
         self._polls_again = False
-        self._tried: tuple[str, str, Verdict] | None = None
 
     @property
     def watch(self) -> Watch:
@@ -244,12 +243,6 @@ class MainMonitor:
         if self.watch.escalation and self.watch.phase is Phase.REST and not self.watch.frozen:
             with self.ports.store.write():
                 self._save(self.culprits.let_go(self.watch))
-
-    def tried(self, main: str) -> Verdict | None:
-        """What a trial said of this tip and today's checks; None: there was none, or a person has dealt with it."""
-        if self._tried is None or self._tried[:2] != (main, self.validation.contract()):
-            return None
-        return None if self.culprits.was_decided(self.watch) else self._tried[2]
 
     def poll_again(self) -> None:
         """A run begins: what is frozen is looked at once more, since the machine may have been mended."""
@@ -355,15 +348,10 @@ class MainMonitor:
         born = self.validation.execute(watch.run, watch.commit, contract, probes=probes)
         return self._save(replace(watch, pid=born.pid, born=born.mark))
 
-    def _run(self) -> Run:
-        watch = self.watch
-        of = watch.run, NOBODY, RunKind.VALIDATION, watch.started_at, watch.pid, watch.born
-        return Run(*of, active_at=watch.started_at, stopping=Outcome.TIMED_OUT if watch.timed_out else None)
-
     def _follow(self, board: Board) -> bool:
         if self.watch.pid is None:  # a crash came before its start
             return self._start()
-        run = self._run()
+        run = _run_of(self.watch)
         folder = os.path.join(self.ports.paths.runs, run.id)
         steps = self.validation.steps(run)
         remains = self.ports.processes.remains(run, folder, steps)
@@ -403,11 +391,11 @@ class MainMonitor:
             seen = verdict(results)
             if seen is not Verdict.GREEN and is_unsure(results, self.validation.present().checks):
                 seen = Verdict.UNSURE
-            begins = is_empty(results) and self._is_without_tests(watch.tip)
+            begins = is_empty(results) and _is_without_tests(self.ports, watch.tip)
             mended = replace(board.limits, starts=Starts.SCAFFOLDING)
             needs_nobody = not watch.frozen and (begins or self.ports.store.board(mended).ready)
             if seen is Verdict.UNSURE and needs_nobody:
-                self._hear(watch.tip, Verdict.GREEN if begins else seen, results)
+                self.heard(watch.tip, results, Verdict.GREEN if begins else seen)
                 return self._save(replace(main_monitor.at_rest(again, board.now), trial=False))
             return self._conclude(watch, seen, results, board)
         return self._conclude(watch, verdict(results), results, board)
@@ -417,7 +405,7 @@ class MainMonitor:
             watch = replace(watch, results=tuple(as_json(results)))
         following = main_monitor.after(watch, seen, board.now)
         if watch.trial and following.phase is not Phase.CONFIRM:
-            self._hear(watch.tip, seen, results)
+            self.heard(watch.tip, results, seen)
             following = replace(following, trial=False)
             if following.frozen and not self.ports.config().review.watch_hours:
                 rows = as_json(results)
@@ -436,15 +424,6 @@ class MainMonitor:
             elif following.phase is Phase.REST and seen is not Verdict.GREEN:
                 following = self.culprits.tell_end(watch, following, seen, results)
             return self._save(following)
-
-    def _hear(self, tip: str, seen: Verdict, results: Sequence[CheckResult]) -> None:
-        self._tried = (tip, self.validation.contract(), seen)
-        self.heard(tip, results, seen is Verdict.GREEN)
-
-    def _is_without_tests(self, tip: str) -> bool:
-        git = self.ports.git
-        tests = self.ports.config().boundary_at(git, tip, Role.DOER).tests
-        return not any(matches(path, tests) for path in git.paths(tip))
 
     # --- taking back -----------------------------------------------------------------------------
 
@@ -507,7 +486,7 @@ class MainMonitor:
 
     def _drop_run(self) -> None:
         if self.watch.commit:
-            run = self._run()
+            run = _run_of(self.watch)
             self.ports.processes.kill(run)
             self.validation.scratch.drop(run.id)
             self._save(replace(self.watch, commit="", pid=None, timed_out=False))
@@ -524,6 +503,16 @@ class MainMonitor:
             self._again_at, self._idle_since, self._told_of = 0.0, None, None
             self._passing, self._passing_since = False, None
         return True
+
+
+def _run_of(watch: Watch) -> Run:
+    of = watch.run, NOBODY, RunKind.VALIDATION, watch.started_at, watch.pid, watch.born
+    return Run(*of, active_at=watch.started_at, stopping=Outcome.TIMED_OUT if watch.timed_out else None)
+
+
+def _is_without_tests(ports: Ports, tip: str) -> bool:
+    tests = ports.config().boundary_at(ports.git, tip, Role.DOER).tests
+    return not any(matches(path, tests) for path in ports.git.paths(tip))
 
 
 AGAIN_SECONDS = 15.0
@@ -608,6 +597,7 @@ class Trial:
         self.monitor = monitor
         self._is_open = False
         self._proven, self._waiting = "", ports.store.setting(control.TRIAL_WAITS) or ""
+        self._tried: tuple[str, str, Verdict] | None = None
         self._told: set[str] = set()
         self._waits("")  # what an earlier run waited for is not what this one does
         monitor.poll_again()
@@ -646,7 +636,7 @@ class Trial:
             return Starts.OPEN
         if self._proven and self.ports.git.contains(self._proven, main):
             return Starts.OPEN  # main went on while it was tried: what came since is for main's monitor and the reviews
-        tried = self.monitor.tried(main)
+        tried = self._verdict(main)
         if tried is None:
             tip = self.monitor.watch.tip
             if self.monitor.watch.trial and tip != main:  # agents do not wait for its newest commit
@@ -656,10 +646,17 @@ class Trial:
             return Starts.UNTRIED
         return Starts.OPEN if tried is Verdict.GREEN else Starts.SCAFFOLDING
 
-    def heard(self, tip: str, results: Sequence[CheckResult], is_green: bool) -> None:
+    def _verdict(self, main: str) -> Verdict | None:
+        """What a trial said of this tip and today's checks; None: there was none, or a person has dealt with it."""
+        if self._tried is None or self._tried[:2] != (main, self.validation.contract()):
+            return None
+        return None if self.monitor.culprits.was_decided(self.monitor.watch) else self._tried[2]
+
+    def heard(self, tip: str, results: Sequence[CheckResult], seen: Verdict) -> None:
         """The tip was tried."""
+        self._tried = (tip, self.validation.contract(), seen)
         self._waits("")
-        if is_green:
+        if seen is Verdict.GREEN:
             self._proven = tip
             self._tell(f"green {tip}", passed(results))
             return

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Frontier, Status
-from nobrakes.checks.contract import Check, CheckOutcome, CheckResult, TestCounts
+from nobrakes.checks.contract import Check, CheckOutcome, CheckResult, TestCounts, Verdict
 from nobrakes.checks.proof import Starts, advice, is_empty, is_unsure, passed
 from nobrakes.daemon import deciders
 from nobrakes.daemon.deciders import is_idle
@@ -98,17 +98,16 @@ def test_a_main_that_moves_faster_than_its_first_check_lets_agents_start_on_what
         notifier=SimpleNamespace(tell=lambda notice: None),
     )
     monitor = SimpleNamespace(
-        tried=lambda tip: None,
         poll_again=lambda: None,
         opened=lambda: None,
         watch=Watch(),
         told_waiting=lambda *_: None,
     )
-    validation = SimpleNamespace(recorded=lambda tree: None)
+    validation = SimpleNamespace(recorded=lambda tree: None, contract=lambda: "")
     trial: Any = Trial(ports, validation, monitor)  # type: ignore[arg-type]
     assert trial.starts() is Starts.UNTRIED
     main[0] = "b"
-    trial.heard("a", (), True)
+    trial.heard("a", (), Verdict.GREEN)
     main[0] = "elsewhere"
     assert trial.starts() is Starts.UNTRIED
     main[0] = "c"
