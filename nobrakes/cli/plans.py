@@ -71,7 +71,7 @@ def _report(report: "PlanReport", screen: Screen, then: str) -> str:
     out += [f"  … and {len(report.problems) - SHOWN} more: --json"] if len(report.problems) > SHOWN else []
     out += _some("can start first", report.ready)
     if report.critical_path:
-        out.append("longest chain: " + " -> ".join(report.critical_path))
+        out.append("critical path: " + " -> ".join(report.critical_path))
     if then:
         out.append(f"nothing of this is in force yet; see it and approve it: {then}")
     return "\n".join(out)
@@ -217,7 +217,7 @@ def commit_strategy(
     """Approve what was proposed: drafts go live, and changes of live beads come into force. All of it, or none.
 
     Shows first what would change: the new beads, each proposed change from what is to what would be, what becomes ready
-    and the longest chain. Then it asks. A change that somebody edited since it was proposed waits on. The graph is
+    and the critical path. Then it asks. A change that somebody edited since it was proposed waits on. The graph is
     committed on main as .nobrakes/beads.jsonl, also when nothing waits and only other things changed.
     """
     from ..features.service import strategy
@@ -299,7 +299,7 @@ def difference_lines(found: "StrategyView", screen: Screen) -> list[str]:
     out += [screen.paint(f"never start: {', '.join(circle.stuck)}", "red") for circle in found.deadlocks]
     out += [f"{screen.paint('warning', 'yellow')}: {one_line(text)}" for text in found.warnings]
     out += _named("ready at once", found.becomes_ready, ", ")
-    out += _named("longest chain", found.chain_after.beads, " -> ")
+    out += _named("critical path", found.chain_after.beads, " -> ")
     if found.chain_after.minutes != found.chain_before.minutes and found.chain_before.beads:
         out.append(f"  {count(found.chain_after.minutes, 'minute')} by estimate, {found.chain_before.minutes} before")
     changes = [change for bead in found.proposed for change in bead.changes]

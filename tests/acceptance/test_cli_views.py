@@ -125,7 +125,7 @@ def test_what_would_go_live_is_shown_first_and_nothing_is_changed(nobrakes, plan
         "  + login             P2  People can log in",
         "  + login-form        P2  The login form  (after password-hashing)",
         "ready at once: scaffold",
-        "longest chain: scaffold -> password-hashing -> login-form",
+        "critical path: scaffold -> password-hashing -> login-form",
     ]
     assert {bead["status"] for bead in nobrakes("list")[1]} == {"draft"}
     nobrakes("commit-strategy", "--yes")
@@ -135,7 +135,7 @@ def test_what_would_go_live_is_shown_first_and_nothing_is_changed(nobrakes, plan
         "0 drafts would go live",
         "edited since the last commit-strategy: scaffold",
         "cancelled since then: login-form",
-        "longest chain: scaffold -> password-hashing",
+        "critical path: scaffold -> password-hashing",
     ]
 
 

@@ -217,7 +217,7 @@ def test_a_record_that_was_removed_is_found(repository: Repository) -> None:
 def test_a_chain_that_lost_an_object_is_found(repository: Repository) -> None:
     commit = repository.chain()[1]
     repository.file_of(commit).unlink()
-    assert any(f"the chain is broken: it goes on to {commit[:12]}" in text for text in repository.wrong())
+    assert any(f"the chain is broken: it continues to {commit[:12]}" in text for text in repository.wrong())
 
 
 def test_a_commit_that_poses_as_a_beads_is_found(repository: Repository) -> None:

@@ -34,7 +34,7 @@ def test_a_setup_that_fails_on_main_is_asked_about_once_and_main_is_not_called_r
     set_up(project, "sh needs.sh", f"echo '{BEGINS}'; exit 3\n")
     project.plan([{"id": one, "title": one, "needs_tests": False} for one in ("one", "two")])
     said = project.nobrakes("run", expect=40).stdout
-    assert said.count(f"! {SAID}") == 1 and said.count(SAID) == 2 and "mend `setup`" in said
+    assert said.count(f"! {SAID}") == 1 and said.count(SAID) == 2 and "fix `setup`" in said
     assert "fails its checks" not in said and "main is red" not in said and "`format`" not in said
     project.nobrakes("run", expect=40)
     (asked,) = project.open()
@@ -66,7 +66,7 @@ def test_a_setup_that_fails_on_main_too_blames_no_branch(tmp_path: Path) -> None
     project.nobrakes("run", expect=40)
     assert project.outcomes("one") == ["completed"] and project.outcomes("one", "reviewer") == ["interrupted"]
     (asked,) = project.open()
-    assert asked["type"] == "broken_checks" and SAID in asked["detail"] and "none is blamed" in asked["detail"]
+    assert asked["type"] == "broken_checks" and SAID in asked["detail"] and "no change is blamed" in asked["detail"]
     assert '"node: command not found"' in asked["hypothesis"]
     assert asked["bead"] is None and project.show("one")["failures"] == 0
 

@@ -240,7 +240,7 @@ def test_where_main_cannot_be_checked_nobody_says_that_it_is_red(project: Script
     project.nobrakes("run", expect=40)
     [unsure] = project.open()
     assert (unsure["type"], unsure["bead"]) == ("broken_checks", None), "it is about main"
-    assert "none is blamed" in unsure["detail"] and "no-such-program: not found" in unsure["detail"]
+    assert "no change is blamed" in unsure["detail"] and "no-such-program: not found" in unsure["detail"]
     assert "main is red" not in project.nobrakes("status").stdout
     assert project.show("one")["failures"] == 0 and project.outcomes("one") == ["completed"]
 

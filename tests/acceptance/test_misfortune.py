@@ -283,5 +283,6 @@ def test_doctor_says_why_main_is_not_known_to_pass(project: Scripted, monkeypatc
 def test_status_counts_the_drafts_that_commit_strategy_counts(project: Scripted) -> None:
     project.nobrakes("add", "An epic", "--id", "e1", "-t", "epic", "--draft")
     project.nobrakes("add", "A bead", "--id", "b1", "--epic", "e1", "--draft")
-    assert "2 drafts wait" in project.nobrakes("status").stdout
+    said = project.nobrakes("status").stdout
+    assert "1 bead: 1 draft" in said and "2 drafts (epics: 1) wait for your approval" in said
     assert "2 drafts" in project.nobrakes("commit-strategy", "--dry-run", expect=None).stdout

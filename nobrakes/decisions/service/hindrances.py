@@ -511,15 +511,15 @@ def of_merges(store: "Store", daemon: bool) -> Iterator[Hindrance]:
 
 
 def of_drafts(store: "Store", config: "Config") -> Iterator[Hindrance]:
-    """What a person did not say yes to."""
+    """What waits for a person's approval."""
     drafts = len(store.by_priority((Status.DRAFT,)))
     if drafts:
         from ...features.plan_beads import approval
 
         command, why = approval(store, config.forge.rules())
-        yield Hindrance(
-            Kind.DRAFTS, f"{count(drafts, 'draft waits', 'drafts wait')} for your approval", why, (command,)
-        )
+        epics = drafts - store.counts()["draft"]  # which the counts of beads leave out
+        number = count(drafts, "draft") + (f" (epics: {epics})" if epics else "")
+        yield Hindrance(Kind.DRAFTS, f"{number} wait{'s' if drafts == 1 else ''} for your approval", why, (command,))
 
 
 def of_beads(store: "Store", found: Standstill, daemon: bool) -> Iterator[Hindrance]:

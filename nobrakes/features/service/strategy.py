@@ -40,7 +40,7 @@ class ChangedBead:
 
 @frozen
 class Chain:
-    """The longest chain of live work, first bead first, and its minutes (1 where nobody estimated)."""
+    """The critical path of live work, first bead first, and its minutes (1 where nobody estimated)."""
 
     beads: tuple[str, ...]
     minutes: int
