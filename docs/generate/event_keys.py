@@ -42,7 +42,7 @@ KEYS: Mapping[str, str] = {
     "reason": "the person's words; of a cooldown, the [outcome](outcomes.md) that began it",
     "why": "what keeps the sandbox and the wall from working; `merge` where one was taken back, else why none was; why "
     "nobody came through with a review",
-    "red": "the tip of the branch that the bead lands on, which does not pass: the bead goes on when it is elsewhere; "
+    "red": "the tip of the branch that the bead lands on, which does not pass: the bead continues when the tip moves; "
     "absent where it is held for another reason",
     "refs": "the archived refs that were removed, and their commits",
     "green": "the last tip that was seen green, or null",
@@ -73,14 +73,14 @@ KEYS: Mapping[str, str] = {
     "round": "the iteration of the plan's reviews, or of the code reviews, counted from 1",
     "of": "how many rounds of readings there may be",
     "cost_usd": "what the reading has cost, in dollars",
-    "p1": "how many findings must be mended",
+    "p1": "how many findings must be fixed",
     "p2": "how many should be",
     "p3": "how many may be",
     "domain": "what the reviewer looks at: `frontend`, `backend`, `database`, `devops` or `test`",
     "findings": "how many it made; for `code_review_ended` the priority, category, place and text of each",
     "finding": "the finding's number",
     "category": "`code_quality`, `architecture`, `security` or `performance`",
-    "priority": "1 must be mended, 2 should be, 3 may be",
+    "priority": "1 must be fixed, 2 should be, 3 may be",
     "issue": "what is wrong, in the reviewer's words; untrusted",
     "at_bead": "the bead that it is about; null where it is about all",
     "item": "the number of what was collected",

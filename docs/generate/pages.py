@@ -166,7 +166,7 @@ def outcomes_page() -> str:
     out += ["shows one with its evidence.", ""]
     out += [row("type", "why", "its bead"), "|---|---|---|"]
     for type_ in EscalationType:
-        out.append(row(f"`{type_.value}`", ESCALATIONS[type_], "waits" if type_ in STOPS_BEAD else "goes on"))
+        out.append(row(f"`{type_.value}`", ESCALATIONS[type_], "waits" if type_ in STOPS_BEAD else "continues"))
     out += ["", _DECISIONS, "", row("type", "word", "about", "what is done"), "|---|---|---|---|"]
     alike: dict[tuple[tuple[str, str, str], ...], list[str]] = {}
     for type_, words in decisions.TABLE.items():
