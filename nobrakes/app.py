@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .config.settings import Config
     from .daemon.model import Board, Limits
     from .daemon.worker.loop import Daemon, View
-    from .decisions.service.hindrances import Here, Hindrances
+    from .decisions.service.blockers import Here, Hindrances
     from .git.port import Argv, Git
     from .git.repository import Repository
     from .host.channel.server import FolderChannelServer
@@ -395,7 +395,7 @@ def serve(app: App, view: "View", *, until_idle: bool, notifier: "Notifier | Non
 
 def here(app: App) -> "Here":
     """This process, as whoever would start agents from it."""
-    from .decisions.service.hindrances import Here
+    from .decisions.service.blockers import Here
     from .errors import NobrakesError
 
     def in_main(path: str) -> bool:
@@ -411,6 +411,6 @@ def here(app: App) -> "Here":
 
 def hindrances(app: App, red_main: bool = False) -> "Hindrances":
     """What keeps work from going on, as seen from this process."""
-    from .decisions.service.hindrances import hindrances as look
+    from .decisions.service.blockers import hindrances as look
 
     return look(app.store, app.paths, app.config, here(app), red_main)

@@ -27,9 +27,9 @@ from textual.widgets.option_list import Option
 from .beads import stages
 from .beads.model import blocked_by, blockers_of
 from .beads.work_status import BY_STATUS, SHOWN
+from .decisions import blockers as hindered
 from .decisions import forms
-from .decisions import hindrances as hindered
-from .decisions.hindrances import STOPS, Kind
+from .decisions.blockers import STOPS, Kind
 from .errors import NobrakesError
 from .events import words
 from .records import frozen

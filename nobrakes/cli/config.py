@@ -10,7 +10,7 @@ from typer import Argument, Option, confirm
 
 from ..config.sections import FROM_THE_START
 from ..daemon.service import control, processes
-from ..decisions.service.hindrances import Here, of_agent
+from ..decisions.service.blockers import Here, of_agent
 from ..errors import NoMain, UsageError
 from ..events.schema import plain
 from ..text.cleaning import cut, one_line

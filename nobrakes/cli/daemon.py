@@ -15,7 +15,7 @@ from ..beads import stages
 from ..beads.model import Attempt, Role
 from ..beads.service.bead_page import review_step
 from ..daemon.model import Board
-from ..decisions.hindrances import Kind, of_board, told
+from ..decisions.blockers import Kind, of_board, told
 from ..errors import Unsettled, UsageError
 from ..events import words
 from ..events.kinds import WATCHED, Event
@@ -48,7 +48,7 @@ def start(wait: Wait = 20.0, user: UserPlace = False) -> Output:
     """
     from ..app import hindrances
     from ..daemon.service import processes
-    from ..decisions.service.hindrances import NOTHING
+    from ..decisions.service.blockers import NOTHING
 
     with opened_or_home(user) as app:
         now = app.store.now()
@@ -311,8 +311,8 @@ def providers(
 
 def _show() -> Output:
     from ..agents.service import cooldowns as operations
-    from ..decisions.hindrances import Kind
-    from ..decisions.service.hindrances import hindrances as hindrances_of
+    from ..decisions.blockers import Kind
+    from ..decisions.service.blockers import hindrances as hindrances_of
 
     with looked_at() as app:
         found = operations.view(app.store, app.config)

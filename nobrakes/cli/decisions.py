@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..decisions import forms
-from ..decisions.hindrances import Hindrance, Kind, rest, told
+from ..decisions.blockers import Hindrance, Kind, rest, told
 from ..errors import UsageError
 from ..events.schema import plain
 from ..text.cleaning import age, count, cut, one_line
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..app import App
     from ..decisions.model import Escalation
-    from ..decisions.service.hindrances import Hindrances
+    from ..decisions.service.blockers import Hindrances
     from ..decisions.service.view import (
         Asked,
         BranchDifference,
@@ -341,7 +341,7 @@ def escalations(
 ) -> Output:
     """What waits for a decision: the urgent first, then that for which most beads wait."""
     from ..decisions.service import page
-    from ..decisions.service.hindrances import NOTHING
+    from ..decisions.service.blockers import NOTHING
 
     with opened_or_home(user, is_reading=True) as app:
         found = page.listed(app.store, all=all)
@@ -353,7 +353,7 @@ def escalations(
 def _others(app: "App") -> "Hindrances":
     """What waits for a person though nothing has to be decided."""
     from ..app import hindrances
-    from ..decisions.service.hindrances import Hindrances
+    from ..decisions.service.blockers import Hindrances
 
     stands = hindrances(app)
     waits = [one for one in stands.found if one.until is None and one.kind not in (Kind.QUARANTINED, Kind.CONFIG)]

@@ -538,7 +538,7 @@ def next_step() -> tuple[str, str]:
             return "git init", "nobrakes lives in a git repository, and there is none here"
         return "nobrakes init", "this repository does not use nobrakes yet"
     from ..daemon.service import now as views
-    from ..decisions.service.hindrances import hindrances
+    from ..decisions.service.blockers import hindrances
     from .repository import looked_at
 
     with looked_at() as app:

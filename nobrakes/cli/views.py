@@ -118,7 +118,7 @@ def board(
     nothing: `nobrakes web` opens the pages to act on.
     """
     from ..beads.service import board as board_service
-    from ..decisions.service.hindrances import hindrances
+    from ..decisions.service.blockers import hindrances
 
     if live:
         return _live(as_json)

@@ -19,9 +19,9 @@ from ..beads.model import CLOSED, WORKING, Bead, DependencyType, Status
 from ..beads.readiness import Circle, deadlocks
 from ..config.setup.detect import what_to_write
 from ..daemon.service.control import FROZEN
-from ..decisions.hindrances import Hindrance, Kind
+from ..decisions.blockers import Hindrance, Kind
 from ..decisions.model import EscalationType
-from ..decisions.service.hindrances import Here, hindrances, of_agent, of_checks
+from ..decisions.service.blockers import Here, hindrances, of_agent, of_checks
 from ..errors import DaemonRunning, GitFailed, MachineShort, NobrakesError, StoreBroken, StoreNewer, UsageError
 from ..git.location import owner
 from ..git.workspaces.make import BROKEN, forget_sessions, kept_by_agents

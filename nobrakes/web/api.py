@@ -17,7 +17,7 @@ from starlette.routing import Route
 from ..beads.service import bead_page, board
 from ..daemon.service import now
 from ..decisions.service import page
-from ..decisions.service.hindrances import hindrances
+from ..decisions.service.blockers import hindrances
 from ..doctor import health
 from ..errors import UsageError
 from ..events.schema import plain

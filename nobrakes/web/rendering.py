@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from ..decisions import hindrances
+from ..decisions import blockers
 from ..errors import NobrakesError, UsageError
 from ..fields import NOTE, TEXT
 from ..machine.service import registry
@@ -72,7 +72,7 @@ def environment() -> "Environment":
         "iso": _iso,
         "words": lambda value: str(value).replace("_", " "),
     }
-    made.globals |= {"told": hindrances.told}
+    made.globals |= {"told": blockers.told}
     made.globals |= {"static": f"/static/{version()}", "new_key": lambda: f"web-{secrets.token_hex(12)}"}
     return made
 

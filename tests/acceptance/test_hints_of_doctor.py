@@ -17,7 +17,7 @@ from nobrakes.cli import main
 from nobrakes.config.settings import load
 from nobrakes.config.setup import init
 from nobrakes.daemon.service import control
-from nobrakes.decisions.hindrances import BACKGROUND, RUN_SINCE
+from nobrakes.decisions.blockers import BACKGROUND, RUN_SINCE
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.doctor import service as doctor_service
 from nobrakes.events.kinds import Event, Kind

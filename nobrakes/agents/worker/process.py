@@ -27,7 +27,7 @@ from ...checks.worker.steps import clean, setup_said, with_agents
 from ...config.settings import Config
 from ...daemon.model import Board
 from ...daemon.service import control
-from ...decisions.hindrances import cure_of_start
+from ...decisions.blockers import cure_of_start
 from ...decisions.model import STARTS, EscalationType, NewEscalation, of_output, of_waiting
 from ...errors import NoAgent, NobrakesError
 from ...git.port import Argv

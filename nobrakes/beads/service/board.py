@@ -13,8 +13,8 @@ from ...agents.limits import Cooldown
 from ...agents.service.cooldowns import CapView, caps_of, memory_of_agents
 from ...daemon.service import control
 from ...decisions.model import Escalation
-from ...decisions.service.hindrances import NOTHING, Here, Hindrances
-from ...decisions.service.hindrances import hindrances as looked_for
+from ...decisions.service.blockers import NOTHING, Here, Hindrances
+from ...decisions.service.blockers import hindrances as looked_for
 from ...errors import GitUnusable, NobrakesError
 from ...events.kinds import MERGES
 from ...git.workspaces.inside import commits_since

@@ -18,9 +18,9 @@ from ...beads.model import Role
 from ...beads.readiness import Forecast, Merge, forecast
 from ...beads.service.bead_page import Review, reviews
 from ...beads.service.board import OpenSession, Worker, counts, degraded, open_sessions, workers
-from ...decisions.hindrances import STOPS, Hindrance, Kind
+from ...decisions.blockers import STOPS, Hindrance, Kind
 from ...decisions.model import Escalation
-from ...decisions.service.hindrances import NOTHING, hindrances
+from ...decisions.service.blockers import NOTHING, hindrances
 from ...errors import NobrakesError
 from ...events.kinds import MERGES, Event
 from ...events.kinds import Kind as Happened
@@ -37,7 +37,7 @@ from . import control
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...decisions.service.hindrances import Hindrances
+    from ...decisions.service.blockers import Hindrances
     from ...store import Store
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ...decisions.hindrances import BACKGROUND
+from ...decisions.blockers import BACKGROUND
 from ...errors import DaemonNotRunning, NobrakesError
 from ...host import locks, proctable
 from ...host.locks import holder
@@ -89,7 +89,7 @@ def _environment() -> Mapping[str, str]:
 def stop_daemon(paths: Paths, store: "Store", wait: float) -> tuple[int, str]:
     """End the daemon in order, its agents too, and wait at most `wait` seconds; its pid, and what it left running.
 
-    DaemonNotRunning; then it is not missed any more either (decisions.hindrances). The watchdog starts it no more.
+    DaemonNotRunning; then it is not missed any more either (decisions.blockers). The watchdog starts it no more.
     """
     store.set_setting(WANTED, None)  # before it ends: whoever looks then finds that it is not wanted
     if holder(paths.lock) is None and store.setting(BACKGROUND) is not None:

@@ -8,7 +8,7 @@
 6. A stop ends in bounded time, whatever hangs (host.command); only a longer grace_seconds makes it longer. What is
    closed at the end has a time of its own, and if it does not keep it, it is named.
 7. One in the background leaves a mark until somebody stops it: gone with the mark there, it is dead, and people are
-   told (decisions.hindrances). Who hands over leaves it to the next one.
+   told (decisions.blockers). Who hands over leaves it to the next one.
 """
 
 import os
@@ -21,7 +21,7 @@ from functools import partial
 from types import FrameType
 
 from ...agents.worker import launch
-from ...decisions.hindrances import BACKGROUND, RUN_SINCE
+from ...decisions.blockers import BACKGROUND, RUN_SINCE
 from ...errors import RepositoryReplaced
 from ...events.kinds import Event, Kind
 from ...host.command import StopLimit

@@ -24,7 +24,7 @@ from ...beads.service.listing import requested
 from ...daemon.model import Limits
 from ...daemon.service import control
 from ...decisions.model import Escalation
-from ...decisions.service.hindrances import hindrances
+from ...decisions.service.blockers import hindrances
 from ...errors import NoSuchBead, NotAllowed, UsageError
 from ...events.kinds import WATCHED, Event, Kind
 from ...git.workspaces.inside import commits_since

@@ -10,7 +10,7 @@ from nobrakes.beads.model import Attempt, Frontier, Outcome, Role, Run, RunKind,
 from nobrakes.daemon import deciders
 from nobrakes.daemon.deciders import is_idle
 from nobrakes.daemon.model import Board, Limits, StartAgent, TellCap
-from nobrakes.decisions.hindrances import Kind, of_board
+from nobrakes.decisions.blockers import Kind, of_board
 
 DAY = 86_400.0
 NOW = 10 * DAY + 3600

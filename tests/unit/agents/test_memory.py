@@ -8,7 +8,7 @@ from nobrakes.beads.model import Attempt, Frontier, Role, Status
 from nobrakes.daemon import deciders
 from nobrakes.daemon.deciders import is_idle
 from nobrakes.daemon.model import Board, Limits, StartAgent, StartTurn, Terminate
-from nobrakes.decisions.hindrances import Kind, of_board
+from nobrakes.decisions.blockers import Kind, of_board
 from nobrakes.sessions.model import Session, SessionKind, State
 
 LIMITS = Limits(doers=3, agents_mb=1000, agent_choice=AgentChoice({"doer": ("claude",)}, {}))

@@ -1,20 +1,70 @@
-"""What is asked when an agent cannot go on."""
+"""What keeps work from going on: each thing once, the heaviest first, with what to type about it."""
 
-import pytest
+from dataclasses import replace
 
-from nobrakes.decisions import forms
-from nobrakes.errors import UsageError
+from nobrakes.agents.limits import Amount, Cap, Caps, Cooldown, MachineLimits, MachineRoom, Spent
+from nobrakes.beads.model import Attempt, Outcome, Role
+from nobrakes.daemon.model import Board, Limits
+from nobrakes.decisions.blockers import Hindrance, Kind, in_order, of_board, of_cooldown
 
-
-def test_the_agents_options_come_first_then_guidance_and_rest() -> None:
-    found = forms.form(forms.form_of(["use v1: slower; costs a day", "Pause the bead: mine"], ["use v1"], "404"))
-    assert found.labels() == ["use v1", "give guidance", "pause the bead"], "nobrakes' own label is not the agent's"
-    assert (found.priority, found.recommended, found.context) == (1, ("use v1",), "404")
-    assert forms.judge(found, "ask the other team") == "give guidance: ask the other team"
-    assert forms.form(forms.form_of()).labels() == ["give guidance", "pause the bead"]
+NOW = 1_750_000_000.0
+WORKER = Attempt(1, "b1", 1, Role.DOER, "Ada", 1, "script", NOW)
 
 
-def test_what_makes_no_form_is_refused() -> None:
-    for options, recommended in ((["a", "A"], []), (["a"], ["b"]), (["a"] * 12, [])):
-        with pytest.raises(UsageError):
-            forms.form_of(options, recommended)
+def board(**more: object) -> Board:
+    return replace(Board(NOW), **more)
+
+
+def test_the_heaviest_is_told_first_and_equals_stay_as_they_came() -> None:
+    found = [Hindrance(kind, word) for kind, word in ((Kind.HELD, "a"), (Kind.PAUSED, "b"), (Kind.HELD, "c"))]
+    assert [one.what for one in in_order(found)] == ["b", "a", "c"]
+    assert [one.stops for one in in_order(found)] == [True, False, False]
+
+
+def test_a_pause_refuses_a_run_unless_somebody_has_to_be_looked_after() -> None:
+    [rests] = of_board(board(paused=True), "Eve paused it")
+    assert (rests.kind, rests.why, rests.commands, rests.refuses) == (
+        *(Kind.PAUSED, "Eve paused it", ("nobrakes resume",)),
+        True,
+    )
+    [works] = of_board(board(paused=True, attempts=(WORKER,)))
+    assert not works.refuses
+
+
+def test_a_stop_is_told_in_place_of_its_pause() -> None:
+    assert [one.kind for one in of_board(board(paused=True, stopping=True))] == [Kind.STOPPING]
+
+
+def test_no_doer_at_all_is_undone_by_the_limit() -> None:
+    [found] = of_board(board(limits=Limits(doers=0)))
+    assert (found.kind, found.commands, found.refuses) == (Kind.NO_DOERS, ("nobrakes set doers=1",), True)
+
+
+def test_a_day_ends_by_itself_and_a_run_begins_again() -> None:
+    caps = Caps(day=Cap(usd=2), run=Cap(usd=1))
+    day, run = of_board(board(limits=Limits(caps=caps), spent=Spent(day=Amount(usd=3), run=Amount(usd=1))))
+    assert day.until is not None and day.until > NOW and day.commands == ("nobrakes providers lift day.usd",)
+    assert run.until is None and run.commands == ("nobrakes run", "nobrakes providers lift run.usd")
+    assert not day.refuses and not run.refuses, "a person may wait for it"
+    assert "more than you allowed" in day.why and "more than you allowed" in run.why
+
+
+def test_a_provider_that_wants_a_person_says_what_for() -> None:
+    closed = Cooldown("anthropic", Outcome.AUTH, "401", NOW, NOW + 60, 1, False)
+    found = of_cooldown(closed, NOW)
+    assert (found.cure, found.until, found.commands) == (
+        *("log in again, or renew the key", NOW + 60),
+        ("nobrakes providers open anthropic",),
+    )
+    assert "being tried" in of_cooldown(closed, NOW + 61).what
+
+
+def test_places_that_others_hold_are_raised_by_one() -> None:
+    room = MachineRoom(MachineLimits(2, None, None), 2, 0, 0.0, 0)
+    [found] = of_board(board(machine=room))
+    assert (found.kind, found.commands[-1]) == (Kind.NO_PLACE, "nobrakes machine set agents=3")
+    assert "other repositories" in found.why
+
+
+def test_nothing_in_the_way_is_nothing() -> None:
+    assert of_board(board()) == []

@@ -13,7 +13,7 @@ from nobrakes.config.sections import AgentSettings, CheckSettings, ReviewSetting
 from nobrakes.config.settings import Config
 from nobrakes.config.setup import init
 from nobrakes.decisions.model import EscalationType, NewEscalation
-from nobrakes.decisions.service import hindrances
+from nobrakes.decisions.service import blockers
 from nobrakes.doctor import service as doctor_service
 from nobrakes.errors import DaemonRunning, StoreBroken, UsageError
 from nobrakes.events.kinds import Event, Kind
@@ -104,7 +104,7 @@ def test_the_config_and_what_it_needs(patient, config, name, level):
     ],
 )
 def test_the_program_of_a_command(command, program):
-    assert hindrances.program_of(command) == program
+    assert blockers.program_of(command) == program
 
 
 def test_a_checkout_that_is_behind_main_is_told_with_how_to_keep_both_sides(patient, repository):

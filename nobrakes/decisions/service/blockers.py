@@ -37,7 +37,7 @@ from ...records import frozen
 from ...review.journal import Journal
 from ...review.service.evidence import quarantined
 from ...text.cleaning import count, shorten
-from ..hindrances import BACKGROUND, RUN_SINCE, Hindrance, Kind, in_order, of_board, refusal
+from ..blockers import BACKGROUND, RUN_SINCE, Hindrance, Kind, in_order, of_board, refusal
 from ..model import Escalation, EscalationType
 
 if TYPE_CHECKING:
