@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .config.settings import Config
     from .daemon.model import Board, Limits
     from .daemon.worker.loop import Daemon, View
-    from .decisions.service.blockers import Here, Hindrances
+    from .decisions.service.blockers import Blockers, Here
     from .git.port import Argv, Git
     from .git.repository import Repository
     from .host.channel.server import FolderChannelServer
@@ -409,8 +409,8 @@ def here(app: App) -> "Here":
     return Here(environment, process_environment(), in_main, *troubles, app.misconfigured)
 
 
-def hindrances(app: App, red_main: bool = False) -> "Hindrances":
+def blockers(app: App, red_main: bool = False) -> "Blockers":
     """What keeps work from going on, as seen from this process."""
-    from .decisions.service.blockers import hindrances as look
+    from .decisions.service.blockers import blockers as look
 
     return look(app.store, app.paths, app.config, here(app), red_main)

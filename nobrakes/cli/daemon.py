@@ -46,13 +46,13 @@ def start(wait: Wait = 20.0, user: UserPlace = False) -> Output:
 
     Looked at first, as by `nobrakes run`: where nothing could start it is refused (62), with what mends it.
     """
-    from ..app import hindrances
+    from ..app import blockers
     from ..daemon.service import processes
     from ..decisions.service.blockers import NOTHING
 
     with opened_or_home(user) as app:
         now = app.store.now()
-        stands = NOTHING if user or processes.running(app.paths) else hindrances(app)
+        stands = NOTHING if user or processes.running(app.paths) else blockers(app)
         stands.require(now)
         pid = processes.start(app.paths, app.store, wait)
     data = {"pid": pid, "log": app.paths.daemon_log, "hindrances": plain(stands)}
@@ -142,7 +142,7 @@ def running_run(
     type. Drafts are named, too, and change no exit code: nothing of them is to be done before you approve them.
     Ctrl-C stops the agents in order and keeps their work; a second Ctrl-C ends at once, and the next run takes them up.
     """
-    from ..app import hindrances
+    from ..app import blockers
 
     with opened() as app:
         if doers is not None:
@@ -153,10 +153,10 @@ def running_run(
             from ..daemon.service import control
 
             control.allow_red_main(app.store, app.git, actor(), app.paths)
-        hindrances(app, red_main).require(app.store.now())
+        blockers(app, red_main).require(app.store.now())
         board = _serve(app, as_json, until_idle)
         found, now = counts(app), app.store.now()
-        stands = hindrances(app, red_main)
+        stands = blockers(app, red_main)
         # a person's `nobrakes stop` stays in force after the run, a signal's stop ends with it
         interrupted = board.stopping and not app.store.setting("stopping")
     settled = not any(number for name, number in found.items() if name not in SETTLED)
@@ -241,14 +241,14 @@ def watch(user: UserPlace = False) -> Output:
 
     A timer or cron calls it (`nobrakes daemon install`). It says what it found, and ends.
     """
-    from ..app import hindrances
+    from ..app import blockers
     from ..daemon.service import watchdog
 
     with opened_or_home(user) as app:
 
         def require() -> None:
             if not user:
-                hindrances(app).require(app.store.now())
+                blockers(app).require(app.store.now())
 
         found = watchdog.look(app.store, app.paths, app.config, process_environment(), require)
     out = [found.said, *(f"  {one_line(what)}" for what in found.down)]
@@ -312,11 +312,11 @@ def providers(
 def _show() -> Output:
     from ..agents.service import cooldowns as operations
     from ..decisions.blockers import Kind
-    from ..decisions.service.blockers import hindrances as hindrances_of
+    from ..decisions.service.blockers import blockers as blockers_of
 
     with looked_at() as app:
         found = operations.view(app.store, app.config)
-        stands = hindrances_of(app.store, app.paths, app.config)
+        stands = blockers_of(app.store, app.paths, app.config)
 
     def text(screen: Screen) -> str:
         out = lines(stands, found.now, screen, (Kind.COOLDOWN, Kind.CAP, Kind.NO_PLACE, Kind.MACHINE).__contains__)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..decisions import forms
-from ..decisions.blockers import Hindrance, Kind, rest, told
+from ..decisions.blockers import Blocker, Kind, rest, told
 from ..errors import UsageError
 from ..events.schema import plain
 from ..text.cleaning import age, count, cut, one_line
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..app import App
     from ..decisions.model import Escalation
-    from ..decisions.service.blockers import Hindrances
+    from ..decisions.service.blockers import Blockers
     from ..decisions.service.view import (
         Asked,
         BranchDifference,
@@ -299,9 +299,9 @@ NARROWEST = 40
 
 
 def lines(
-    found: "Hindrances", now: float, screen: "Screen", wanted: Callable[[Kind], bool] = lambda _: True
+    found: "Blockers", now: float, screen: "Screen", wanted: Callable[[Kind], bool] = lambda _: True
 ) -> list[str]:
-    """Every hindrance of the kinds that are wanted."""
+    """Every blocker of the kinds that are wanted."""
     out: list[str] = []
     unnamed = dict(found.more)
     kinds = dict.fromkeys(one.kind for one in found.found if wanted(one.kind))
@@ -314,8 +314,8 @@ def lines(
     return out
 
 
-def hindered_shown(found: Iterable[Hindrance], now: float, screen: "Screen") -> list[str]:
-    """These hindrances, whole: each line is as wide as the screen allows, and no word of a command is cut."""
+def hindered_shown(found: Iterable[Blocker], now: float, screen: "Screen") -> list[str]:
+    """These blockers, whole: each line is as wide as the screen allows, and no word of a command is cut."""
     out = []
     width = max(NARROWEST, screen.width)
     for one in found:
@@ -350,15 +350,15 @@ def escalations(
     return Output(plain(found), lambda screen: "\n".join([listed(found, now, screen), *lines(stands, now, screen)]))
 
 
-def _others(app: "App") -> "Hindrances":
+def _others(app: "App") -> "Blockers":
     """What waits for a person though nothing has to be decided."""
-    from ..app import hindrances
-    from ..decisions.service.blockers import Hindrances
+    from ..app import blockers
+    from ..decisions.service.blockers import Blockers
 
-    stands = hindrances(app)
+    stands = blockers(app)
     waits = [one for one in stands.found if one.until is None and one.kind not in (Kind.QUARANTINED, Kind.CONFIG)]
     kinds = {one.kind for one in waits}
-    return Hindrances(tuple(waits), tuple((kind, number) for kind, number in stands.more if kind in kinds))
+    return Blockers(tuple(waits), tuple((kind, number) for kind, number in stands.more if kind in kinds))
 
 
 def escalation(

@@ -538,11 +538,11 @@ def next_step() -> tuple[str, str]:
             return "git init", "nobrakes lives in a git repository, and there is none here"
         return "nobrakes init", "this repository does not use nobrakes yet"
     from ..daemon.service import now as views
-    from ..decisions.service.blockers import hindrances
+    from ..decisions.service.blockers import blockers
     from .repository import looked_at
 
     with looked_at() as app:
-        found = views.next_step(app.store, hindrances(app.store, app.paths, app.config), app.config.forge.rules())
+        found = views.next_step(app.store, blockers(app.store, app.paths, app.config), app.config.forge.rules())
     return one_line(found.command), one_line(found.why)
 
 

@@ -189,7 +189,7 @@ def run(
     What the yes is for is shown before: the brief, the checks, the caps. When one of them changes, you are asked again.
     It ends when every success criterion is met and `nobrakes project whats-next` is silent, or after these sprints.
     """
-    from ..app import hindrances, open_app
+    from ..app import blockers, open_app
     from ..daemon.service import processes
     from ..projects.service import sprints as sprints_service
 
@@ -202,7 +202,7 @@ def run(
             return said({"run": None}, "nothing was begun")
         pid = processes.running(app.paths)
         if pid is None and not later:
-            hindrances(app).require(app.store.now())
+            blockers(app).require(app.store.now())
         made = sprints_service.accept(app.store, app.paths, offer, actor())
         if pid is None and not later:
             pid = processes.start(app.paths, app.store)
@@ -321,7 +321,7 @@ def go_on(
 
 
 def _one(found: "ProjectView", is_named: bool) -> ProjectProgress:
-    from ..app import hindrances, open_app
+    from ..app import blockers, open_app
     from ..daemon.service import control, processes
     from ..errors import NobrakesError
     from ..projects.service import sprints as sprints_service
@@ -337,7 +337,7 @@ def _one(found: "ProjectView", is_named: bool) -> ProjectProgress:
                 return ProjectProgress(found.name, None, f"{why}; {hint}")
             if app.store.setting(control.PAUSED) is not None:
                 return ProjectProgress(found.name, None, f"{why}; it is paused: `nobrakes resume` in {found.path}")
-            hindrances(app).require(app.store.now())
+            blockers(app).require(app.store.now())
             return ProjectProgress(found.name, processes.start(app.paths, app.store), why)
     except NobrakesError as error:  # the others go on
         return ProjectProgress(found.name, None, error.whole)

@@ -118,13 +118,13 @@ def board(
     nothing: `nobrakes web` opens the pages to act on.
     """
     from ..beads.service import board as board_service
-    from ..decisions.service.blockers import hindrances
+    from ..decisions.service.blockers import blockers
 
     if live:
         return _live(as_json)
 
     with looked_at() as app:
-        found = board_service.board(app.store, stands=hindrances(app.store, app.paths, app.config))
+        found = board_service.board(app.store, stands=blockers(app.store, app.paths, app.config))
         now = app.store.now()
     return Output(plain(found), lambda screen: _board(found, now, screen))
 

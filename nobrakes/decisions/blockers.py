@@ -1,8 +1,8 @@
-"""Problems that stop work: one hindrance for each problem, with the command to type.
+"""Problems that stop work: one blocker for each problem, with the command to type.
 
 1. Everything that may hold work up is a `Kind`; their order here is the order in which people are told: first what
    stops everything, then what stops some beads, then what only waits for its time.
-2. A hindrance that `refuses` makes a run useless from its first moment, and is mended from outside: `run` and
+2. A blocker that `refuses` makes a run useless from its first moment, and is mended from outside: `run` and
    `daemon start` refuse with it. The others are told, and work goes on beside them.
 3. What is typed first comes first in `commands`. What ends by itself has `until`, and what to type against the wait.
 4. This is the one list: surfaces show it, and none of them decides again what stands in the way.
@@ -72,7 +72,7 @@ STOPS = frozenset(
 
 
 @frozen
-class Hindrance:
+class Blocker:
     """One thing in the way: what happened, why, and what to type, the first thing first.
 
     `until`: it ends by itself then (seconds since 1970 UTC). `beads`: whom it holds up, the first of them. `cures`
@@ -95,12 +95,12 @@ class Hindrance:
         return self.kind in STOPS
 
 
-def in_order(found: Iterable[Hindrance]) -> tuple[Hindrance, ...]:
+def in_order(found: Iterable[Blocker]) -> tuple[Blocker, ...]:
     """The heaviest first; equals as they came."""
     return tuple(sorted(found, key=lambda one: ORDER[one.kind]))
 
 
-def of_board(board: Board, paused_by: str = "") -> list[Hindrance]:
+def of_board(board: Board, paused_by: str = "") -> list[Blocker]:
     """What the switches, the limits, the providers and the machine hold up at this moment.
 
     `paused_by`: who paused, in words; empty: nobody knows.
@@ -109,7 +109,7 @@ def of_board(board: Board, paused_by: str = "") -> list[Hindrance]:
     at_work = bool(board.attempts or board.talks or board.turn_runs)
     if board.stopping:
         found.append(
-            Hindrance(
+            Blocker(
                 Kind.STOPPING,
                 "stopping: agents are being stopped, and no new work starts",
                 paused_by,
@@ -119,7 +119,7 @@ def of_board(board: Board, paused_by: str = "") -> list[Hindrance]:
         )
     elif board.paused:
         found.append(
-            Hindrance(
+            Blocker(
                 Kind.PAUSED,
                 "paused: no new work starts",
                 paused_by,
@@ -129,7 +129,7 @@ def of_board(board: Board, paused_by: str = "") -> list[Hindrance]:
         )
     if board.limits.doers == 0:
         found.append(
-            Hindrance(
+            Blocker(
                 Kind.NO_DOERS,
                 "no agent starts: `limits.doers` is 0",
                 "`limits.doers` is the number of agents that work at the same time",
@@ -145,25 +145,25 @@ def of_board(board: Board, paused_by: str = "") -> list[Hindrance]:
         why = "agents start again when the running ones free memory or end; or raise the limit"
         more = f"nobrakes set agents_mb={board.memory_mb + board.limits.agents_mb}"
         found.append(
-            Hindrance(
+            Blocker(
                 Kind.MEMORY, limits.full_text(board.memory_mb, board.limits.agents_mb), why, ("nobrakes status", more)
             )
         )
     return found
 
 
-def of_cap(one: Reached) -> Hindrance:
+def of_cap(one: Reached) -> Blocker:
     """A cap for all beads that is reached."""
     short = one.name
     lift = f"nobrakes providers lift {short}"
     if one.until is None:
-        return Hindrance(
+        return Blocker(
             Kind.CAP,
             f"caps.{short} is reached ({one.spent:.6g} of {one.limit:.6g}): this run starts no more agents",
             "the next run counts from zero; if you lift the cap, agents may cost more than you allowed",
             ("nobrakes run", lift),
         )
-    return Hindrance(
+    return Blocker(
         Kind.CAP,
         f"caps.{short} is reached ({one.spent:.6g} of {one.limit:.6g}): no new work starts",
         "agents start again then; if you lift the cap, they may cost more than you allowed",
@@ -179,7 +179,7 @@ def cure_of_start(provider: str) -> str:
     return "fix its installation, its settings or its login"
 
 
-def of_cooldown(gate: Cooldown, now: float) -> Hindrance:
+def of_cooldown(gate: Cooldown, now: float) -> Blocker:
     """A provider that refuses, or is tried again."""
     reason = gate.reason.value.replace("_", " ")
     command = (f"nobrakes providers open {gate.provider}",)
@@ -188,7 +188,7 @@ def of_cooldown(gate: Cooldown, now: float) -> Hindrance:
         what = "nobrakes cannot create a workspace"
         if not of_workspaces:
             what = f"{gate.provider}: its agent does not start ({reason})"
-        return Hindrance(
+        return Blocker(
             Kind.COOLDOWN,
             f"{what}{'' if closed else ', being tried'}",
             f"then it is tried again; {gate.detail}",
@@ -197,7 +197,7 @@ def of_cooldown(gate: Cooldown, now: float) -> Hindrance:
             until=gate.until if closed else None,
         )
     if not gate.is_closed(now):
-        return Hindrance(Kind.COOLDOWN, f"{gate.provider}: {reason} until now, being tried", gate.detail, command)
+        return Blocker(Kind.COOLDOWN, f"{gate.provider}: {reason} until now, being tried", gate.detail, command)
     after = "" if gate.told else "then it is tried; "
     if gate.reason is Outcome.RATE_LIMITED and not gate.told:
         after = "the provider did not say when its limit ends, so nobrakes tries again then; "
@@ -206,7 +206,7 @@ def of_cooldown(gate: Cooldown, now: float) -> Hindrance:
         Outcome.BILLING: "pay or raise the limit at the provider",
         Outcome.MODEL_UNAVAILABLE: "set a model that the provider offers in .nobrakes/config.toml",
     }.get(gate.reason, "")
-    return Hindrance(
+    return Blocker(
         Kind.COOLDOWN,
         f"{gate.provider}: {reason}, closed",
         f"{after}the provider said: {gate.detail}" if gate.detail else after.removesuffix("; "),
@@ -216,7 +216,7 @@ def of_cooldown(gate: Cooldown, now: float) -> Hindrance:
     )
 
 
-def of_machine(room: MachineRoom | None, now: float, is_at_end: bool = False) -> list[Hindrance]:
+def of_machine(room: MachineRoom | None, now: float, is_at_end: bool = False) -> list[Blocker]:
     """What all repositories of the machine share, where it is used up or cannot be read.
 
     `is_at_end`: nothing is there that goes on without a new agent.
@@ -226,12 +226,12 @@ def of_machine(room: MachineRoom | None, now: float, is_at_end: bool = False) ->
         refuses = is_at_end and not room.passes
         what = "no agent starts: the limits that your repositories share cannot be read"
         found.append(
-            Hindrance(Kind.MACHINE, what, room.unknown, ("nobrakes machine",), room.mend.rstrip("."), refuses=refuses)
+            Blocker(Kind.MACHINE, what, room.unknown, ("nobrakes machine",), room.mend.rstrip("."), refuses=refuses)
         )
     elif room is not None and limits.free(room) == 0:
         work = count(room.limits.agents or 0, "agent works", "agents work")
         found.append(
-            Hindrance(
+            Blocker(
                 Kind.NO_PLACE,
                 f"the machine's limit of agents is reached: {room.taken} of {work} on this machine",
                 f"{room.others} of them work in other repositories" if room.others else "all of them work here",
@@ -241,7 +241,7 @@ def of_machine(room: MachineRoom | None, now: float, is_at_end: bool = False) ->
     for one in limits.machine_reached(room, now):
         short = one.name.removeprefix(limits.PREFIX)
         found.append(
-            Hindrance(
+            Blocker(
                 Kind.CAP,
                 f"{one.name} is reached ({one.spent:.6g} of {one.limit:.6g}): no agent starts in any repository",
                 "all repositories of this machine share this limit; if you raise it, agents may cost more",
@@ -252,7 +252,7 @@ def of_machine(room: MachineRoom | None, now: float, is_at_end: bool = False) ->
     return found
 
 
-# A hindrance in words, the same for every surface: what happened, why, what to do, and what to type.
+# A blocker in words, the same for every surface: what happened, why, what to do, and what to type.
 
 REST: dict[Kind, str] = {Kind.ESCALATION: "nobrakes escalations"}
 """What shows those of a kind that are not named; all other beads say for themselves what they wait for."""
@@ -260,7 +260,7 @@ EXPLAIN = "nobrakes ready --explain"
 
 
 class Told(NamedTuple):
-    """One hindrance, each part on one line; empty parts are left out. `commands` are typed in this order."""
+    """One blocker, each part on one line; empty parts are left out. `commands` are typed in this order."""
 
     what: str
     why: str
@@ -268,8 +268,8 @@ class Told(NamedTuple):
     commands: tuple[str, ...]
 
 
-def told(one: Hindrance, now: float) -> Told:
-    """The hindrance in words at this moment."""
+def told(one: Blocker, now: float) -> Told:
+    """The blocker in words at this moment."""
     what = one_line(one.what)
     if one.until is not None and one.until > now:
         what += f" for {age(one.until - now)}, until {spoken(one.until)}"
@@ -282,7 +282,7 @@ def rest(kind: Kind, number: int) -> str:
     return f"and {number} more {kind.value.replace('_', ' ')}: {REST.get(kind, EXPLAIN)}"
 
 
-def refusal(found: Sequence[Hindrance], now: float) -> tuple[str, str]:
+def refusal(found: Sequence[Blocker], now: float) -> tuple[str, str]:
     """(why nothing was started, what to do and to type first) of what a run is refused for."""
     lines = ["nothing was started"]
     for one in found:

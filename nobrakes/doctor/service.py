@@ -19,9 +19,9 @@ from ..beads.model import CLOSED, WORKING, Bead, DependencyType, Status
 from ..beads.readiness import Circle, deadlocks
 from ..config.setup.detect import what_to_write
 from ..daemon.service.control import FROZEN
-from ..decisions.blockers import Hindrance, Kind
+from ..decisions.blockers import Blocker, Kind
 from ..decisions.model import EscalationType
-from ..decisions.service.blockers import Here, hindrances, of_agent, of_checks
+from ..decisions.service.blockers import Here, blockers, of_agent, of_checks
 from ..errors import DaemonRunning, GitFailed, MachineShort, NobrakesError, StoreBroken, StoreNewer, UsageError
 from ..git.location import owner
 from ..git.workspaces.make import BROKEN, forget_sessions, kept_by_agents
@@ -116,8 +116,8 @@ def examine_machine(
         yield Finding("sandbox", ERROR, f"nothing is started meanwhile: {error}")
 
 
-def as_finding(name: str, one: Hindrance) -> Finding:
-    """A hindrance as a finding: broken where a run would be refused for it, or would start nothing."""
+def as_finding(name: str, one: Blocker) -> Finding:
+    """A blocker as a finding: broken where a run would be refused for it, or would start nothing."""
     typed = " or ".join(f"`{command}`" for command in one.commands[:2])
     then = "; ".join(part for part in (one.why, one.cure, typed and f"type {typed}") if part)
     level = ERROR if one.refuses or one.kind in _BROKEN else WARNING
@@ -476,7 +476,7 @@ def _standing(patient: _Patient) -> Iterator[Finding]:
     """What of the facts keeps a run from starting anything, and what can never go on by itself."""
     if patient.store is None or patient.config is None:
         return
-    found = hindrances(patient.store, patient.paths, patient.config).found
+    found = blockers(patient.store, patient.paths, patient.config).found
     for one in found:
         if one.stops or one.kind in _NAMES:
             yield as_finding(_NAMES.get(one.kind, "run"), one)

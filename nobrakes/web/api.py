@@ -17,7 +17,7 @@ from starlette.routing import Route
 from ..beads.service import bead_page, board
 from ..daemon.service import now
 from ..decisions.service import page
-from ..decisions.service.blockers import hindrances
+from ..decisions.service.blockers import blockers
 from ..doctor import health
 from ..errors import UsageError
 from ..events.schema import plain
@@ -74,7 +74,7 @@ def _status(app: "App", values: Values) -> Any:
 
 
 def _board(app: "App", values: Values) -> Any:
-    return board.board(app.store, stands=hindrances(app.store, app.paths, app.config))
+    return board.board(app.store, stands=blockers(app.store, app.paths, app.config))
 
 
 def _ready(app: "App", values: Values) -> Any:

@@ -22,7 +22,7 @@ NAMED = (
     *("assignment", "attempt", "session", "run", "role", "Assigner", "Shaper", "hand in"),
     *("escalation", "decision", "check", "contract", "validation", "red proof", "evidence", "protected file"),
     *("flake", "quarantine", "main's monitor", "queue", "frozen", "cooldown", "cap", "breaker", "channel"),
-    *("workspace", "snapshot", "hindrance"),
+    *("workspace", "snapshot", "blocker"),
 )
 
 

@@ -140,7 +140,7 @@ def test_what_cannot_be_renamed_stays_where_it_is_and_is_told(
     assert trash.left() == (), "a person has seen to it"
 
 
-def test_another_disk_is_no_hindrance(root: Path, trash: Trash, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_disk_is_no_blocker(root: Path, trash: Trash, monkeypatch: pytest.MonkeyPatch) -> None:
     (root / "far" / "inner").mkdir(parents=True)
     rename = os.rename
 

@@ -13,8 +13,8 @@ from ...agents.limits import Cooldown
 from ...agents.service.cooldowns import CapView, caps_of, memory_of_agents
 from ...daemon.service import control
 from ...decisions.model import Escalation
-from ...decisions.service.blockers import NOTHING, Here, Hindrances
-from ...decisions.service.blockers import hindrances as looked_for
+from ...decisions.service.blockers import NOTHING, Blockers, Here
+from ...decisions.service.blockers import blockers as looked_for
 from ...errors import GitUnusable, NobrakesError
 from ...events.kinds import MERGES
 from ...git.workspaces.inside import commits_since
@@ -115,7 +115,7 @@ class StatusView:
     unknown: tuple[str, ...] = ()  # what main carries and the database does not know, a line for each bead
     sessions: tuple[OpenSession, ...] = ()
     machine: MachineView | None = None  # what all repositories share, where that is limited
-    hindrances: Hindrances = NOTHING  # what keeps work from going on, and what to type about it
+    hindrances: Blockers = NOTHING  # what keeps work from going on, and what to type about it
 
 
 @frozen
@@ -144,7 +144,7 @@ class BoardView:
     frozen: str | None = None  # the red tip of main, while nothing is merged for it
     sessions: tuple[OpenSession, ...] = ()
     machine: MachineView | None = None  # what all repositories share, where that is limited
-    hindrances: Hindrances = NOTHING  # what keeps work from going on, and what to type about it
+    hindrances: Blockers = NOTHING  # what keeps work from going on, and what to type about it
 
 
 def workers(store: "Store") -> tuple[Worker, ...]:
@@ -284,7 +284,7 @@ def card(node: "Node", reasons: tuple[str, ...] = (), request: RequestLine | Non
     return Card(node.id, node.title, node.type, node.priority, node.status, node.epic, node.assignee, reasons, request)
 
 
-def board(store: "Store", limit: int = CARDS, stands: Hindrances = NOTHING) -> BoardView:
+def board(store: "Store", limit: int = CARDS, stands: Blockers = NOTHING) -> BoardView:
     """The beads in columns, who works on what, and what each one waits for. Epics are left out.
 
     `stands`: what keeps work from going on.

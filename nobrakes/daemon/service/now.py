@@ -18,9 +18,9 @@ from ...beads.model import Role
 from ...beads.readiness import Forecast, Merge, forecast
 from ...beads.service.bead_page import Review, reviews
 from ...beads.service.board import OpenSession, Worker, counts, degraded, open_sessions, workers
-from ...decisions.blockers import STOPS, Hindrance, Kind
+from ...decisions.blockers import STOPS, Blocker, Kind
 from ...decisions.model import Escalation
-from ...decisions.service.blockers import NOTHING, hindrances
+from ...decisions.service.blockers import NOTHING, blockers
 from ...errors import NobrakesError
 from ...events.kinds import MERGES, Event
 from ...events.kinds import Kind as Happened
@@ -37,7 +37,7 @@ from . import control
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...decisions.service.blockers import Hindrances
+    from ...decisions.service.blockers import Blockers
     from ...store import Store
 
 
@@ -137,7 +137,7 @@ class BreakerView:
     gates: tuple[Cooldown, ...]
     caps: tuple[CapLine, ...]
     machine: MachineView | None
-    stands: tuple[Hindrance, ...]
+    stands: tuple[Blocker, ...]
     now: float
 
 
@@ -154,7 +154,7 @@ def breaker(store: "Store", paths: Paths, config: "Config", misconfigured: str =
         tuple(board.gates.values()),
         caps,
         shown(),
-        tuple(one for one in hindrances(store, paths, config, misconfigured=misconfigured).found if one.stops),
+        tuple(one for one in blockers(store, paths, config, misconfigured=misconfigured).found if one.stops),
         board.now,
     )
 
@@ -194,7 +194,7 @@ class NextStep:
     why: str
 
 
-def next_step(store: "Store", stands: "Hindrances" = NOTHING, rules: Rules = RULES) -> NextStep:
+def next_step(store: "Store", stands: "Blockers" = NOTHING, rules: Rules = RULES) -> NextStep:
     """By what waits: what stops everything first, then for a person, then for agents, then what stands still.
 
     What is proposed of live beads comes before the work, unless agents are at it. What it names is accepted now.
@@ -234,7 +234,7 @@ def _approval(store: "Store", rules: Rules, why: str) -> NextStep:
     return NextStep(command, first or why)
 
 
-def _by(one: Hindrance) -> NextStep:
+def _by(one: Blocker) -> NextStep:
     return NextStep(one.commands[0], one.what)
 
 
@@ -270,12 +270,12 @@ class Merged:
 class NowView:
     """One screen. `left` counts what is not done, `chain` the beads of it that wait for each other in a row.
 
-    `broken` is what of the hindrances holds up more than single beads and is no switch of the person's, with merges
+    `broken` is what of the blockers holds up more than single beads and is no switch of the person's, with merges
     that wait and what may fail; `degraded` are programs that do not do all that is wanted of them: agents', git's.
     """
 
     needs: tuple[Escalation, ...]
-    broken: tuple[Hindrance, ...]
+    broken: tuple[Blocker, ...]
     degraded: tuple[str, ...]
     working: tuple[AtWork, ...]
     reviewing: tuple[Review, ...]
@@ -300,7 +300,7 @@ def now(store: "Store", paths: Paths, config: "Config", misconfigured: str = "")
     needs = tuple(store.escalations())
     at_work = workers(store)
     news = tuple(store.latest_events(_NEWS, None, NEWS))
-    stands = hindrances(store, paths, config, misconfigured=misconfigured)
+    stands = blockers(store, paths, config, misconfigured=misconfigured)
     known = {*(one.bead for one in news), *(one.bead for one in needs)} - {None}
     titles = {bead.id: bead.title for bead in store.beads(ids=sorted(filter(None, known)))} if known else {}
     return NowView(
@@ -326,7 +326,7 @@ def now(store: "Store", paths: Paths, config: "Config", misconfigured: str = "")
     )
 
 
-def _is_broken(one: Hindrance) -> bool:
+def _is_broken(one: Blocker) -> bool:
     return (one.stops and one.kind not in _SWITCHES) or one.kind in (Kind.MERGE_WAITS, Kind.QUARANTINED)
 
 

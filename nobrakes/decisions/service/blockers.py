@@ -37,7 +37,7 @@ from ...records import frozen
 from ...review.journal import Journal
 from ...review.service.evidence import quarantined
 from ...text.cleaning import count, shorten
-from ..blockers import BACKGROUND, RUN_SINCE, Hindrance, Kind, in_order, of_board, refusal
+from ..blockers import BACKGROUND, RUN_SINCE, Blocker, Kind, in_order, of_board, refusal
 from ..model import Escalation, EscalationType
 
 if TYPE_CHECKING:
@@ -194,9 +194,9 @@ class Here:
     misconfigured: str = ""
 
 
-def of_config(misconfigured: str) -> Iterator[Hindrance]:
+def of_config(misconfigured: str) -> Iterator[Blocker]:
     if misconfigured:
-        yield Hindrance(
+        yield Blocker(
             Kind.CONFIG,
             "config.toml is not valid, so nothing is started",
             misconfigured,
@@ -206,9 +206,9 @@ def of_config(misconfigured: str) -> Iterator[Hindrance]:
         )
 
 
-def of_no_check(config: "Config") -> Iterator[Hindrance]:
+def of_no_check(config: "Config") -> Iterator[Blocker]:
     if not config.checks:
-        yield Hindrance(
+        yield Blocker(
             Kind.NO_CHECK,
             "no check is configured: nothing can be merged",
             "until then, only beads of type repair or marked --scaffolding start",
@@ -218,7 +218,7 @@ def of_no_check(config: "Config") -> Iterator[Hindrance]:
         )
 
 
-def of_checks(config: "Config", paths: Paths, here: Here) -> Iterator[Hindrance]:
+def of_checks(config: "Config", paths: Paths, here: Here) -> Iterator[Blocker]:
     """Checks that are not there, or that cannot run."""
     yield from of_no_check(config)
     where = Where(paths.root, here.environment, here.in_main, config.sandbox.home == "own")
@@ -230,7 +230,7 @@ def of_checks(config: "Config", paths: Paths, here: Here) -> Iterator[Hindrance]
             continue
         by_setup = bool(config.setup) and key == "command"
         place = f"`{key}` under [[checks]] in {CONFIG}" if key == "command" else f"`setup` in {CONFIG}"
-        yield Hindrance(
+        yield Blocker(
             Kind.NO_RUNNER,
             f"{what} cannot run: {lacking}",
             f"its command is `{command}`" + (" (`setup` may install it)" if by_setup else ""),
@@ -240,7 +240,7 @@ def of_checks(config: "Config", paths: Paths, here: Here) -> Iterator[Hindrance]
         )
 
 
-def of_agents(config: "Config", here: Here) -> Iterator[tuple[str, Hindrance]]:
+def of_agents(config: "Config", here: Here) -> Iterator[tuple[str, Blocker]]:
     """(agent, why it cannot be started), for each agent that the settings name and that cannot."""
     for name in config.agents.agent_choice().names():
         found = of_agent(name, config, here)
@@ -248,7 +248,7 @@ def of_agents(config: "Config", here: Here) -> Iterator[tuple[str, Hindrance]]:
             yield name, found
 
 
-def of_agent(name: str, config: "Config", here: Here) -> Hindrance | None:
+def of_agent(name: str, config: "Config", here: Here) -> Blocker | None:
     """Why this agent cannot be started from here; None: nothing can be seen that speaks against it."""
     from ...agents.registry import ADAPTERS
 
@@ -256,23 +256,23 @@ def of_agent(name: str, config: "Config", here: Here) -> Hindrance | None:
     if name not in ADAPTERS:
         known = ", ".join(sorted(ADAPTERS))
         what = f"there is no agent '{name[:40]}'; known: {known}"
-        return Hindrance(
+        return Blocker(
             Kind.NO_AGENT, what, "", ("nobrakes config --check",), f"choose another one under [agents] in {CONFIG}"
         )
     extra = extras.OF_AGENTS.get(name, "")
     if extra and not extras.is_there(extra):
         what = f"the agent {name} needs the extra `{extra}`, which is not installed"
-        return Hindrance(Kind.NO_AGENT, what, "", (extras.command(extra),), cure, refuses=True)
+        return Blocker(Kind.NO_AGENT, what, "", (extras.command(extra),), cure, refuses=True)
     command = config.agents.command(name)
     if not command:
         what = f"the agent {name} has no command: agents.{name}.command is empty"
         line = f"nobrakes config set agents.{name}.command 'my-agent --its-options'"
-        return Hindrance(Kind.NO_AGENT, what, "", (line,), f"set the command that starts the agent in {CONFIG}")
+        return Blocker(Kind.NO_AGENT, what, "", (line,), f"set the command that starts the agent in {CONFIG}")
     if shutil.which(command[0], path=here.environment.get("PATH", os.defpath)) is None:
         what = f"the agent {name} is not installed: `{command[0]}` is not on PATH"
         if name in INSTALL and command[0] == name:
             cure = f"install it (`{INSTALL[name]}`), or choose another agent under [agents] in {CONFIG}"
-        return Hindrance(Kind.NO_AGENT, what, "", commands, cure)
+        return Blocker(Kind.NO_AGENT, what, "", commands, cure)
     if os.path.basename(command[0]) != name:
         return None  # a person's own command may bring its login along
     adapter = ADAPTERS[name]
@@ -284,14 +284,14 @@ def of_agent(name: str, config: "Config", here: Here) -> Hindrance | None:
     return _logged_out(name, login)
 
 
-def _logged_out(name: str, login: "Login") -> Hindrance:
+def _logged_out(name: str, login: "Login") -> Blocker:
     keys = login.variables
     shows = f"none of {', '.join(keys)} is set" if len(keys) > 1 else f"{keys[0]} is not set"
     files = "".join(f", and {path} does not exist" for path in login.files)
-    return Hindrance(Kind.NO_LOGIN, f"you are not logged in to {name}", f"{shows}{files}", (login.command,))
+    return Blocker(Kind.NO_LOGIN, f"you are not logged in to {name}", f"{shows}{files}", (login.command,))
 
 
-def of_closure(config: "Config", here: Here) -> Iterator[Hindrance]:
+def of_closure(config: "Config", here: Here) -> Iterator[Blocker]:
     """That the settings ask for a sandbox or a wall, and there is none."""
     try:
         said = _closure(config, here)
@@ -299,7 +299,7 @@ def of_closure(config: "Config", here: Here) -> Iterator[Hindrance]:
         said = str(error)
     if said:
         cure = f'fix the cause, or set `sandbox.mode` and `sandbox.wall` to "auto" in {CONFIG}'
-        yield Hindrance(Kind.NO_SANDBOX, said, "", ("nobrakes doctor",), cure, refuses=True)
+        yield Blocker(Kind.NO_SANDBOX, said, "", ("nobrakes doctor",), cure, refuses=True)
 
 
 def _closure(config: "Config", here: Here) -> str:
@@ -313,7 +313,7 @@ def _closure(config: "Config", here: Here) -> str:
     return ""
 
 
-def of_shapers(config: "Config", here: Here, is_alone: bool) -> list[Hindrance]:
+def of_shapers(config: "Config", here: Here, is_alone: bool) -> list[Blocker]:
     """What is wrong with the agents that plan features, one of which is planned now.
 
     `is_alone`: there is nothing else to do, so that none of them being there refuses.
@@ -323,7 +323,7 @@ def of_shapers(config: "Config", here: Here, is_alone: bool) -> list[Hindrance]:
     return [replace(one, refuses=is_alone and len(found) == len(names)) for one in found]
 
 
-def of_roles(config: "Config", here: Here, wanted: "tuple[tuple[bool, str], ...]") -> list[Hindrance]:
+def of_roles(config: "Config", here: Here, wanted: "tuple[tuple[bool, str], ...]") -> list[Blocker]:
     """What is wrong with the agents. One refuses where no bead of `wanted` could be worked on without it.
 
     `wanted`: of each kind of bead for which agents will be started, whether it needs tests first, and its type.
@@ -359,7 +359,7 @@ _WHY_OF_ONE = 140
 """The same for a single bead's: there may be many of them."""
 
 
-def of_switches(store: "Store", board: "Board", root: str) -> Iterator[Hindrance]:
+def of_switches(store: "Store", board: "Board", root: str) -> Iterator[Blocker]:
     """What the person, a limit, a provider or the machine holds up."""
     paused_by = _paused_by(store) if board.paused or board.stopping else ""
     held = sum(memory_of_agents(board.all_runs).values()) if board.limits.agents_mb else 0
@@ -380,17 +380,17 @@ def _paused_by(store: "Store") -> str:
     return f"{found[0].actor} paused it" if found else ""
 
 
-def of_daemon(store: "Store", pid: int | None) -> Iterator[Hindrance]:
+def of_daemon(store: "Store", pid: int | None) -> Iterator[Blocker]:
     """What keeps it from working, or that it ended without being stopped. `pid`: of the one that works now."""
     if pid is not None:
         if what := store.setting(control.TROUBLE):
-            yield Hindrance(Kind.RETRY, what.removesuffix("."))
+            yield Blocker(Kind.RETRY, what.removesuffix("."))
         return
     began = store.latest_events([Happened.DAEMON_STARTED], limit=1)
     since = began[0] if began else Event(Happened.DAEMON_STARTED)
     dead = store.setting(BACKGROUND)
     if dead is not None:
-        yield Hindrance(
+        yield Blocker(
             Kind.DAEMON_DEAD,
             f"the daemon (process {dead}) crashed or was killed",
             "see the end of .nobrakes/daemon.log; start the daemon again to resume its agents' work",
@@ -398,7 +398,7 @@ def of_daemon(store: "Store", pid: int | None) -> Iterator[Hindrance]:
         )
     elif store.setting(RUN_SINCE) is not None:
         process = since.data.get("pid")
-        yield Hindrance(
+        yield Blocker(
             Kind.RUN_CUT_OFF,
             "the last run was interrupted" + (f" (it was process {process})" if process else ""),
             "the next run resumes its work",
@@ -406,10 +406,10 @@ def of_daemon(store: "Store", pid: int | None) -> Iterator[Hindrance]:
         )
 
 
-def of_main(store: "Store", waiting: list[Escalation], runs: bool) -> Iterator[Hindrance]:
+def of_main(store: "Store", waiting: list[Escalation], runs: bool) -> Iterator[Blocker]:
     """A main that is red, or on which the checks could not be run, or that moves while it is tried."""
     if runs and (what := store.setting(control.TRIAL_WAITS)):
-        yield Hindrance(Kind.RETRY, what.removesuffix("."))
+        yield Blocker(Kind.RETRY, what.removesuffix("."))
     asked = {one.type: one for one in reversed(waiting) if one.bead is None and one.type in _OF_MAIN}
     tip = store.setting(FROZEN)
     red, broken = asked.get(EscalationType.MAIN_RED), asked.get(EscalationType.BROKEN_CHECKS)
@@ -417,7 +417,7 @@ def of_main(store: "Store", waiting: list[Escalation], runs: bool) -> Iterator[H
         shown_by = (f"nobrakes escalation {red.id}",) if red else ("nobrakes doctor",)
         cannot = store.setting(control.BROKEN)
         what = f"main cannot be checked ({cannot})" if cannot else "main is red"
-        yield Hindrance(
+        yield Blocker(
             Kind.MAIN_RED,
             f"frozen: {what} at {tip[:12]}, no work is merged until it {'can be' if cannot else 'is green'}",
             _said(red) if red else "",
@@ -430,7 +430,7 @@ def of_main(store: "Store", waiting: list[Escalation], runs: bool) -> Iterator[H
     elif red is not None:
         yield _escalated(red)
     if broken is not None:
-        yield Hindrance(
+        yield Blocker(
             Kind.CHECKS_BROKEN,
             broken.title,
             _said(broken),
@@ -460,17 +460,17 @@ def _joined(text: str) -> str:
     return "; ".join(line.strip() for line in text.splitlines() if line.strip()).replace(":; ", ": ")
 
 
-def of_questions(waiting: list[Escalation]) -> Iterator[Hindrance]:
+def of_questions(waiting: list[Escalation]) -> Iterator[Blocker]:
     """What waits for the person's decision, but for main."""
     yield from (_escalated(one) for one in waiting if one.bead is not None or one.type not in _OF_MAIN)
 
 
-def _escalated(one: Escalation) -> Hindrance:
+def _escalated(one: Escalation) -> Blocker:
     kind = one.type.value.replace("_", " ")
     about = f" on {one.bead}" if one.bead else ""
     behind = f"{count(one.behind, 'bead waits', 'beads wait')} behind it" if one.behind else ""
     is_said = one.title == f"{one.bead}: {kind}"
-    return Hindrance(
+    return Blocker(
         Kind.ESCALATION,
         f"escalation {one.id}, {kind}{about}" + ("" if is_said else f": {one.title}"),
         "; ".join(part for part in (shorten(_joined(one.detail), _WHY_OF_ONE), behind) if part),
@@ -487,7 +487,7 @@ _STANDS: Mapping[State, str] = {
 }
 
 
-def of_features(store: "Store", features: Sequence[Feature]) -> Iterator[Hindrance]:
+def of_features(store: "Store", features: Sequence[Feature]) -> Iterator[Blocker]:
     """Features that begin no turn before somebody goes on with them."""
     for one in features:
         if one.archived or one.state not in _STANDS or ROLLBACK in one.data:
@@ -496,10 +496,10 @@ def of_features(store: "Store", features: Sequence[Feature]) -> Iterator[Hindran
         why = store.session(one.session).detail.partition("\n")[0] if failed and one.session is not None else ""
         what = f"feature {one.id} ({shorten(one.title, _TITLE)}) {_STANDS[one.state]}"
         typed = (f"nobrakes forge resume {one.id}", f"nobrakes forge show {one.id}")
-        yield Hindrance(Kind.FEATURE, what, shorten(why, _WHY), typed, beads=(one.id,))
+        yield Blocker(Kind.FEATURE, what, shorten(why, _WHY), typed, beads=(one.id,))
 
 
-def of_merges(store: "Store", daemon: bool) -> Iterator[Hindrance]:
+def of_merges(store: "Store", daemon: bool) -> Iterator[Blocker]:
     """Reviews that wait: for git's locks, for edits in a checkout, for a remote."""
     for one in store.reviewing():
         journal = Journal.of(one.data)
@@ -507,10 +507,10 @@ def of_merges(store: "Store", daemon: bool) -> Iterator[Hindrance]:
             until = journal.merging.waiting_until or None
             what = f"'{one.bead}' waits to be merged: {journal.merging.waiting}"
             why = "nobrakes tries again by itself" if until else ""
-            yield Hindrance(Kind.MERGE_WAITS, what, why, () if daemon else OF_A_RUN, until=until, beads=(one.bead,))
+            yield Blocker(Kind.MERGE_WAITS, what, why, () if daemon else OF_A_RUN, until=until, beads=(one.bead,))
 
 
-def of_drafts(store: "Store", config: "Config") -> Iterator[Hindrance]:
+def of_drafts(store: "Store", config: "Config") -> Iterator[Blocker]:
     """What waits for a person's approval."""
     drafts = len(store.by_priority((Status.DRAFT,)))
     if drafts:
@@ -519,13 +519,13 @@ def of_drafts(store: "Store", config: "Config") -> Iterator[Hindrance]:
         command, why = approval(store, config.forge.rules())
         epics = drafts - store.counts()["draft"]  # which the counts of beads leave out
         number = count(drafts, "draft") + (f" (epics: {epics})" if epics else "")
-        yield Hindrance(Kind.DRAFTS, f"{number} wait{'s' if drafts == 1 else ''} for your approval", why, (command,))
+        yield Blocker(Kind.DRAFTS, f"{number} wait{'s' if drafts == 1 else ''} for your approval", why, (command,))
 
 
-def of_beads(store: "Store", found: Standstill, daemon: bool) -> Iterator[Hindrance]:
+def of_beads(store: "Store", found: Standstill, daemon: bool) -> Iterator[Blocker]:
     """Beads that stand still. `daemon`: one works, and goes on with what comes due."""
     for bead, blocker in found.cancelled_blockers:
-        yield Hindrance(
+        yield Blocker(
             Kind.CANCELLED_BLOCKER,
             f"'{bead}' cannot start: it depends on '{blocker}', which is cancelled",
             "remove the dependency, or reopen the cancelled bead",
@@ -533,7 +533,7 @@ def of_beads(store: "Store", found: Standstill, daemon: bool) -> Iterator[Hindra
             beads=(bead,),
         )
     for bead, epic in found.cancelled_parents:
-        yield Hindrance(
+        yield Blocker(
             Kind.CANCELLED_PARENT,
             f"'{bead}' cannot start: its epic '{epic}' is cancelled",
             "no bead of a cancelled epic starts",
@@ -543,18 +543,18 @@ def of_beads(store: "Store", found: Standstill, daemon: bool) -> Iterator[Hindra
     for node in found.held:
         words = ("hand-in", "retry") if is_with_person(node.held) else ("release",)
         typed = tuple(f"nobrakes {word} {node.id}" for word in words)
-        yield Hindrance(Kind.HELD, f"'{node.id}' is held: {node.held}", "", typed, beads=(node.id,))
+        yield Blocker(Kind.HELD, f"'{node.id}' is held: {node.held}", "", typed, beads=(node.id,))
     for epic in found.empty_epics:
-        yield Hindrance(
+        yield Blocker(
             Kind.EMPTY_EPIC, f"epic '{epic}' has no beads, so it is never done", "", ("nobrakes shape",), beads=(epic,)
         )
     for node in found.deferred:
         what, typed = f"'{node.id}' is deferred", (f"nobrakes defer {node.id} now",)
-        yield Hindrance(Kind.DEFERRED, what, "", typed, until=node.defer_until, beads=(node.id,))
+        yield Blocker(Kind.DEFERRED, what, "", typed, until=node.defer_until, beads=(node.id,))
     for node in found.resting:
         what, why = f"'{node.id}' waits before its next attempt", f"{_last(store, node.id)}it then starts by itself"
         then = () if daemon else OF_A_RUN
-        yield Hindrance(Kind.RETRY, what, why, then, until=node.retry_at, beads=(node.id,))
+        yield Blocker(Kind.RETRY, what, why, then, until=node.retry_at, beads=(node.id,))
 
 
 def _last(store: "Store", bead: str) -> str:
@@ -564,12 +564,12 @@ def _last(store: "Store", bead: str) -> str:
     return f"{shorten(said.partition(chr(10))[0], _WHY)}; " if said else ""
 
 
-def of_quarantine(store: "Store") -> Iterator[Hindrance]:
+def of_quarantine(store: "Store") -> Iterator[Blocker]:
     """Tests and checks that a person lets fail."""
     for one in quarantined(store):
         what = f"{one.test} of {one.check}" if one.test else f"the check {one.check}"
         words = [one.check, one.test] if one.test else [one.check]
-        yield Hindrance(
+        yield Blocker(
             Kind.QUARANTINED,
             f"quarantined: {what} may fail",
             f"{one.by}: {one.reason}",
@@ -595,10 +595,10 @@ def more(found: Standstill) -> dict[Kind, int]:
 
 
 @frozen
-class Hindrances:
+class Blockers:
     """What stands in the way, the heaviest first. `more`: how many of a kind are not named. `works`: a daemon does."""
 
-    found: tuple[Hindrance, ...]
+    found: tuple[Blocker, ...]
     more: tuple[tuple[Kind, int], ...] = ()
     works: bool = False
 
@@ -609,17 +609,17 @@ class Hindrances:
             raise Hindered(*refusal(refused, now))
 
 
-NOTHING = Hindrances(())
+NOTHING = Blockers(())
 
 
-def hindrances(
+def blockers(
     store: "Store",
     paths: Paths,
     config: "Config",
     here: Here | None = None,
     red_main: bool = False,
     misconfigured: str | None = None,
-) -> Hindrances:
+) -> Blockers:
     """Everything that keeps work from going on, as far as it can be told without starting anything."""
     pid = holder(paths.lock)
     limits = control.limits(store, config)
@@ -645,7 +645,7 @@ def hindrances(
         found += [*of_config(misconfigured), *of_no_check(config)]
     if pid is not None:
         found = [replace(one, commands=tuple(c for c in one.commands if c not in STARTS_WORK)) for one in found]
-    return Hindrances(in_order(found), tuple(more(still).items()), pid is not None)
+    return Blockers(in_order(found), tuple(more(still).items()), pid is not None)
 
 
 def _of_machine(
@@ -657,7 +657,7 @@ def _of_machine(
     features: Sequence[Feature],
     still: Standstill,
     counts: Mapping[str, int],
-) -> list[Hindrance]:
+) -> list[Blocker]:
     wanted = tuple((status in (Status.NEEDS_TESTS, Status.WRITING_TESTS), kind) for status, kind in still.wanted)
     agents = of_roles(config, here, wanted)
     checks = list(of_checks(config, paths, here))

@@ -31,7 +31,7 @@ MACHINE = (GitFailed, GitUnusable, DiskFull, StoreReadOnly)
 """What goes wrong when files cannot be written."""
 
 
-class Hindrance(NamedTuple):
+class LandingBlocker(NamedTuple):
     """What keeps a checkout from following, and what mends it as long as main has not gone on without the checkout:
     behind main, a commit or a stash there would take back what was merged."""
 
@@ -54,14 +54,14 @@ class Following:
         self._there: set[str] = set()  # the files that had their new content before
         self._from = old  # what git starts from: `old`, with these two as they shall be
 
-    def why_not(self) -> Hindrance | None:
+    def why_not(self) -> LandingBlocker | None:
         """Why it cannot follow, with nothing changed; None: it can."""
         try:
             return self._why_not()
         except (GitFailed, GitUnusable) as error:
             return failed(str(error))
 
-    def _why_not(self) -> Hindrance | None:
+    def _why_not(self) -> LandingBlocker | None:
         lost = self._lost()
         if not lost and self._try().code == 0:
             return None
@@ -75,7 +75,7 @@ class Following:
         self._git(["update-index", "-q", "--refresh"], expect=(0, 1))
         lost = self._lost()
         if lost:
-            return Hindrance(
+            return LandingBlocker(
                 Cause.UNTRACKED,
                 f"files there are not in git and would be overwritten: {named(lost)}",
                 "Add and commit them, or move them away.",
@@ -87,7 +87,7 @@ class Following:
         if cause is Cause.EDITS or (edited and cause is Cause.UNKNOWN):
             what = named(edited) or first_words(tried.error)
             remedy = "Commit or stash your changes, and the merge goes on."
-            return Hindrance(Cause.EDITS, f"edits there would be lost: {what}", remedy)
+            return LandingBlocker(Cause.EDITS, f"edits there would be lost: {what}", remedy)
         return failed(tried.error)
 
     def go(self) -> None:
@@ -139,9 +139,9 @@ def blocked(holder: Worktree, cause: Cause, what: str, remedy: str = "") -> Land
     )
 
 
-def failed(said: str) -> Hindrance:
+def failed(said: str) -> LandingBlocker:
     """git, or the system, could not write a checkout's files."""
-    return Hindrance(cause_of(said), f"its files could not be written: {first_words(said)}")
+    return LandingBlocker(cause_of(said), f"its files could not be written: {first_words(said)}")
 
 
 # Before the swap every worktree of main is tried dry under its index's lock, which is held to the end: what would be
@@ -223,9 +223,9 @@ class Lander:
             if reason is not None:
                 return reason
             following = Following(self.history.objects, holder, new, old)
-            hindrance = following.why_not()
-            if hindrance is not None:
-                return blocked(holder, *hindrance)
+            blocker = following.why_not()
+            if blocker is not None:
+                return blocked(holder, *blocker)
             ready.append(following)
         return ready
 
@@ -253,9 +253,9 @@ class Lander:
             standing.write(holder, main)
             return None
         following = self._step(holder, seen, main)
-        hindrance = following.why_not()
-        if hindrance is not None:
-            return _stuck(holder, seen, main, hindrance)
+        blocker = following.why_not()
+        if blocker is not None:
+            return _stuck(holder, seen, main, blocker)
         self._go(following)
         standing.copy(holder)
         return None
@@ -327,12 +327,12 @@ class Lander:
                     return replace(reason, may_have_landed=True)
             steps = {h: self._step(h, seen, main) for h, seen in looks.items() if seen.is_behind}
             for holder, step in steps.items():
-                hindrance = step.why_not()
-                if hindrance is not None:
+                blocker = step.why_not()
+                if blocker is not None:
                     landed = Note(step.old, main)
                     if landed == (notes[holder] if is_elsewhere else unrecorded):
-                        return self._take_back(holder, looks, landed, hindrance)
-                    return replace(_stuck(holder, looks[holder], main, hindrance), may_have_landed=True)
+                        return self._take_back(holder, looks, landed, blocker)
+                    return replace(_stuck(holder, looks[holder], main, blocker), may_have_landed=True)
             for step in steps.values():
                 self._go(step)
             for holder in looks:
@@ -342,7 +342,7 @@ class Lander:
     def _step(self, holder: Worktree, seen: Look, main: str) -> Following:
         return Following(self.history.objects, holder, main, seen.at, seen.is_landing)
 
-    def _take_back(self, stuck: Worktree, looks: dict[Worktree, Look], landed: Note, why: Hindrance) -> Land:
+    def _take_back(self, stuck: Worktree, looks: dict[Worktree, Look], landed: Note, why: LandingBlocker) -> Land:
         """Take main back to where the checkout stands that cannot follow, and with it those that had followed."""
         objects, new, old = self.history.objects, landed.to, landed.at
         behind = [holder for holder, seen in looks.items() if seen.is_behind]
@@ -402,10 +402,10 @@ class Lander:
 _LOCKED = re.compile(r"'([^']+\.lock)': File exists")
 
 
-def _of_lock(path: str, age: float) -> Hindrance:
+def _of_lock(path: str, age: float) -> LandingBlocker:
     if age < LOCK_PASSES:
-        return Hindrance(Cause.LOCK, f"another git command holds {path}", "It goes on when that has ended.")
-    return Hindrance(
+        return LandingBlocker(Cause.LOCK, f"another git command holds {path}", "It goes on when that has ended.")
+    return LandingBlocker(
         Cause.OLD_LOCK,
         f"{path} is older than {LOCK_PASSES:.0f} seconds",
         "Look whether a git command still runs there, perhaps in an editor; if none does, one was killed and left the "
@@ -413,7 +413,7 @@ def _of_lock(path: str, age: float) -> Hindrance:
     )
 
 
-def _stuck(holder: Worktree, seen: Look, main: str, why: Hindrance) -> Land:
+def _stuck(holder: Worktree, seen: Look, main: str, why: LandingBlocker) -> Land:
     """Main went on without this checkout, and does not go back: everything waits for its person."""
     words = f"{standing.told(holder, seen, main)} What holds it up: {why.what}."
     return Land(Landing.BLOCKED, words, Cause.BEHIND)

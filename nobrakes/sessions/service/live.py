@@ -24,7 +24,7 @@ from ...beads.service.listing import requested
 from ...daemon.model import Limits
 from ...daemon.service import control
 from ...decisions.model import Escalation
-from ...decisions.service.blockers import hindrances
+from ...decisions.service.blockers import blockers
 from ...errors import NoSuchBead, NotAllowed, UsageError
 from ...events.kinds import WATCHED, Event, Kind
 from ...git.workspaces.inside import commits_since
@@ -500,7 +500,7 @@ class LiveReader:
     def read(self, wanted: str = "", limit: int = boards.CARDS) -> LiveView:
         """Everything, with the first `limit` beads of each column; `wanted`: words that a bead's line has to have."""
         store = self._store
-        stands = hindrances(store, self._paths, self._config)
+        stands = blockers(store, self._paths, self._config)
         found = boards.board(store, limit, stands)
         self._open = tuple(store.attempt(worker.attempt) for worker in found.working)
         working = tuple(

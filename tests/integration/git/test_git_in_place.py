@@ -107,7 +107,7 @@ def test_what_is_too_large_to_be_kept_is_said_and_nothing_half_is_left(
     assert main(str(checkout.root), str(at), "1000", "10000", "100", "10") == 1
     assert "is not kept, so nobody works there" in capfd.readouterr().err and not at.exists()
     keep(str(checkout.root), str(at), DEFAULT)
-    assert at.exists(), "what a cut-off try left is no hindrance"
+    assert at.exists(), "what a cut-off try left is no blocker"
 
 
 def follows(checkout: Checkout, head: str) -> bool:

@@ -242,7 +242,7 @@ def test_files_that_are_too_large_are_moved_away_with_their_clone(small, begin, 
     clear(f"{clone}~broken-1", time.monotonic() + 60)
 
 
-def test_pipes_loops_and_sockets_in_a_clone_are_no_hindrance(small, begin):
+def test_pipes_loops_and_sockets_in_a_clone_are_no_blocker(small, begin):
     it = begin()
     small.commit_in_workspace(it, {"src/a.py": "a\n"})
     clone = Path(small.workspace_path(it))

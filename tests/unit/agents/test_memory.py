@@ -41,7 +41,7 @@ def test_without_a_limit_nothing_is_full() -> None:
     assert not limits.is_full(0, 1000)
 
 
-def test_the_hindrance_says_how_much_and_what_to_type() -> None:
+def test_the_blocker_says_how_much_and_what_to_type() -> None:
     [found] = of_board(replace(BOARD, memory_mb=1200))
     assert found.kind is Kind.MEMORY and "1200 MB" in found.what and "agents_mb is 1000" in found.what
     assert found.commands == ("nobrakes status", "nobrakes set agents_mb=2200") and not found.refuses and found.stops

@@ -5,7 +5,7 @@ from dataclasses import replace
 from nobrakes.agents.limits import Amount, Cap, Caps, Cooldown, MachineLimits, MachineRoom, Spent
 from nobrakes.beads.model import Attempt, Outcome, Role
 from nobrakes.daemon.model import Board, Limits
-from nobrakes.decisions.blockers import Hindrance, Kind, in_order, of_board, of_cooldown
+from nobrakes.decisions.blockers import Blocker, Kind, in_order, of_board, of_cooldown
 
 NOW = 1_750_000_000.0
 WORKER = Attempt(1, "b1", 1, Role.DOER, "Ada", 1, "script", NOW)
@@ -16,7 +16,7 @@ def board(**more: object) -> Board:
 
 
 def test_the_heaviest_is_told_first_and_equals_stay_as_they_came() -> None:
-    found = [Hindrance(kind, word) for kind, word in ((Kind.HELD, "a"), (Kind.PAUSED, "b"), (Kind.HELD, "c"))]
+    found = [Blocker(kind, word) for kind, word in ((Kind.HELD, "a"), (Kind.PAUSED, "b"), (Kind.HELD, "c"))]
     assert [one.what for one in in_order(found)] == ["b", "a", "c"]
     assert [one.stops for one in in_order(found)] == [True, False, False]
 
