@@ -39,6 +39,7 @@ from .output import (
     EventCli,
     by_status,
     by_wording,
+    cut_off,
     ended_well,
     lined,
     mapping,
@@ -128,8 +129,6 @@ _WORDING = worded(
     (r"billing|credit balance|insufficient_quota|payment required", Outcome.BILLING),
     (r"api.?key|unauthori[sz]ed|authentication|not logged in|log ?in", Outcome.AUTH),
     (r"model\W.*(?:not found|does not exist|not supported)", Outcome.MODEL_UNAVAILABLE),
-    (r"overloaded|high demand|service unavailable|internal server error", Outcome.PROVIDER_DOWN),
-    (r"fetch failed|econnrefused|econnreset|enotfound|etimedout|connection (?:refused|reset|error)", Outcome.NETWORK),
 )
 _SAYS_MORE = (Outcome.CONTEXT_OVERFLOW, Outcome.BILLING)
 """Each of these comes with the status of something else."""
@@ -202,7 +201,7 @@ def _without_end(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
         return Outcome.LOST, UNSEEN
     if not read.began:
         return not_started("the ACP client", end)
-    return Outcome.CRASHED, f"it exited with {end.code} and no end: {end.errors}"
+    return cut_off(end, "and no end")
 
 
 def _failure(kind: str, code: object, text: str) -> tuple[Outcome, str]:

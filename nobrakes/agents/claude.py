@@ -42,6 +42,7 @@ from .output import (
     by_status_and,
     by_wording,
     called,
+    cut_off,
     ended_well,
     lined,
     mapping,
@@ -213,13 +214,8 @@ _BY_SUBTYPE: Mapping[str, Outcome] = {
 }
 _WORDING = worded(
     (r"prompt is too long", Outcome.CONTEXT_OVERFLOW),
-    (r"please run /login|oauth token (?:revoked|has expired)|invalid api key", Outcome.AUTH),
-    (r"credit balance is too low|add funds to continue", Outcome.BILLING),
-    (
-        r"you've hit your .*limit|limit\s*(?:reached\s*)?·\s*resets|usage limit reached|rate limit reached",
-        Outcome.RATE_LIMITED,
-    ),
-    (r"econnrefused|econnreset|enotfound|etimedout|connection error|fetch failed", Outcome.NETWORK),
+    (r"add funds to continue", Outcome.BILLING),
+    (r"you've hit your .*limit|limit\s*(?:reached\s*)?·\s*resets", Outcome.RATE_LIMITED),
 )
 _OLDEST = (2, 1)
 """The first version that knows all that it is started with."""
@@ -339,7 +335,7 @@ def _without_result(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
     if read.too_old or (not read.began and _TOO_OLD.search(errors)):
         return Outcome.VERSION_UNSUPPORTED, errors or f"Claude Code {'.'.join(map(str, read.version))} is too old"
     if read.began:
-        return Outcome.CRASHED, f"it exited with {end.code} and no result: {errors}"
+        return cut_off(end, "and no result")
     return not_started("Claude Code", end, Outcome.SESSION_LOST if _session_unusable(errors) else None)
 
 

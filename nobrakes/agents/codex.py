@@ -46,6 +46,7 @@ from .output import (
     by_status_and,
     by_wording,
     called,
+    cut_off,
     ended_well,
     lined,
     mapping,
@@ -147,15 +148,13 @@ def _mcp(item: Mapping[str, Any], ended: bool, data: Mapping[str, str]) -> list[
 _STATUS = re.compile(r"(?:unexpected|last) status:? (\d{3})\b")
 _WORDING = worded(
     (r"ran out of room in the model's context window|context_length_exceeded", Outcome.CONTEXT_OVERFLOW),
-    (r"hit your usage limit|rate limit (?:exceeded|reached)|usage limit has been reached", Outcome.RATE_LIMITED),
     (r"quota exceeded|check your plan and billing|insufficient_quota", Outcome.BILLING),
     (r"missing environment variable|refresh token|not logged in|api key|token (?:has )?expired", Outcome.AUTH),
     (r"requires a newer version of codex|please upgrade to the latest", Outcome.VERSION_UNSUPPORTED),
     (r"model\b.* (?:does not exist|is not supported|not found)", Outcome.MODEL_UNAVAILABLE),
-    (r"experiencing high demand|overloaded|at capacity|internal server error", Outcome.PROVIDER_DOWN),
     (r"waiting for network|stream disconnected|error sending request", Outcome.NETWORK),
     (r"invalid_request_error", Outcome.INVALID_REQUEST),
-    (r"connection (?:failed|refused|reset)|timed? ?out", Outcome.NETWORK),
+    (r"timed? ?out", Outcome.NETWORK),
 )
 _USAGE = 2
 """The exit code for arguments that it does not know. They are always the same, so it is too old or too new for them."""
@@ -221,7 +220,7 @@ def verdict_outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
         known = Outcome.VERSION_UNSUPPORTED if end.code == _USAGE else None
         return not_started("Codex", end, Outcome.SESSION_LOST if gone else known)
     if not read.completed or end.code not in (0, None):
-        return Outcome.CRASHED, f"it exited with {end.code} in the middle of a turn: {end.errors}"
+        return cut_off(end, "in the middle of a turn")
     if not read.worked_or_said:
         return Outcome.EMPTY_OUTPUT, "its turn was completed, and the model had said and done nothing"
     return ended_well(read.text)

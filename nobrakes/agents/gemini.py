@@ -45,6 +45,7 @@ from .output import (
     by_status,
     by_wording,
     called,
+    cut_off,
     ended_well,
     lined,
     mapping,
@@ -144,8 +145,6 @@ _WORDING = worded(
     (r"billing", Outcome.BILLING),
     (r"INVALID_ARGUMENT", Outcome.INVALID_REQUEST),
     (r"models?/?\S* (?:is )?not found", Outcome.MODEL_UNAVAILABLE),
-    (r"overloaded|high demand", Outcome.PROVIDER_DOWN),
-    (r"fetch failed|econnrefused|econnreset|enotfound|etimedout|socket hang up", Outcome.NETWORK),
 )
 _LOOP = re.compile(r"loop detected", re.I)
 """What it says when the same call comes again and again."""
@@ -227,7 +226,8 @@ def _without_result(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
         own = Outcome.VERSION_UNSUPPORTED
     if read.session is None:
         return not_started("Gemini CLI", end, own)
-    return own or Outcome.CRASHED, f"it exited with {end.code} and no result: {end.errors}"
+    found, detail = cut_off(end, "and no result")
+    return own or found, detail
 
 
 def _class_of(text: str, code: int | None) -> Outcome:

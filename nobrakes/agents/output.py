@@ -52,9 +52,67 @@ def worded(*pairs: tuple[str, Outcome]) -> Wording:
     return tuple((re.compile(pattern, re.I), outcome) for pattern, outcome in pairs)
 
 
+_PAYMENT = worded(
+    (
+        r"insufficient[_ ](?:quota|credits?|balance|funds)|credit balance|payment required|out of credits",
+        Outcome.BILLING,
+    )
+)
+_STATUS = re.compile(
+    r"\b(?:api error|https?(?:/[\d.]+)?|status(?: code)?|error(?: code)?)\W{0,6}(40[123]|429|5\d\d)\b"
+    r"|\b(40[123]|429|5\d\d)\W{1,3}(?:overloaded|unauthori|forbidden|too many|payment|internal server|bad gateway"
+    r"|service|gateway time)|\((40[123]|429|5\d\d)\)",
+    re.I,
+)
+_SERVICE = worded(
+    (
+        r"(?:oauth|session|(?:auth\w*|access|bearer|refresh) token|login|credentials?|api.?key)\b.{0,40}\bexpired"
+        r"|(?:oauth|(?:auth\w*|access|bearer|refresh) token|login|credentials?|api.?key)\b.{0,40}\b(?:revoked"
+        r"|invalid|missing|not (?:set|found|valid))|(?:invalid|expired|missing|incorrect|no) (?:api.?key|credentials)"
+        r"|not (?:logged|signed) in|(?:please|must|to|run) (?:/|\w+ )?(?:log|sign) ?in\b|failed to authenticate"
+        r"|authentication[ _](?:failed|required|error)|unauthori[sz]ed|unauthenticated|re-?authenticate",
+        Outcome.AUTH,
+    ),
+    (
+        r"rate.?limit|too many requests|usage limit|quota (?:exceeded|exhausted|reached)|exceeded your .*quota"
+        r"|RESOURCE_EXHAUSTED",
+        Outcome.RATE_LIMITED,
+    ),
+    (
+        r"\boverloaded|high demand|at capacity|(?:service|server|api) (?:is )?(?:temporarily )?unavailable"
+        r"|internal server error|bad gateway|gateway time-?out",
+        Outcome.PROVIDER_DOWN,
+    ),
+    (
+        r"\b(?:econn(?:refused|reset|aborted)|enotfound|etimedout|eai_again|enetunreach|ehostunreach|getaddrinfo)\b"
+        r"|fetch failed|socket hang up|connection (?:refused|reset|error|closed|failed|timed out)"
+        r"|network (?:is unreachable|error)|could not resolve host|name resolution",
+        Outcome.NETWORK,
+    ),
+)
+"""What services say of an account, a limit or an outage, whichever CLI passes it on as its own error."""
+_LAST_LINES = 3
+
+
 def by_wording(wording: Wording, text: str) -> Outcome | None:
-    """The class of the first pattern that is found in the text."""
+    """The class of what a CLI says of itself: by its own wording, then by an HTTP status and what all services say."""
+    return _first(wording, text) or _first(_PAYMENT, text) or _by_status_in(text) or _first(_SERVICE, text)
+
+
+def _first(wording: Wording, text: str) -> Outcome | None:
     return next((outcome for pattern, outcome in wording if pattern.search(text)), None)
+
+
+def _by_status_in(text: str) -> Outcome | None:
+    found = _STATUS.search(text)
+    return by_status(int(found[found.lastindex or 0])) if found else None
+
+
+def cut_off(end: AgentEnd, missing: str) -> tuple[Outcome, str]:
+    """What it means that a CLI ended in the middle: by its last words, for more may be those of a tool."""
+    last = "\n".join(end.errors.strip().splitlines()[-_LAST_LINES:])
+    known = by_wording((), last) if end.code else None
+    return known or Outcome.CRASHED, f"it exited with {end.code} {missing}: {end.errors}"
 
 
 def ended_well(text: str) -> tuple[Outcome, str]:
@@ -319,6 +377,7 @@ _BEFORE_IT_BEGAN = frozenset(
     {Outcome.KILLED, Outcome.CRASHED, Outcome.EMPTY_OUTPUT, *(o for o, row in TABLE.items() if row.is_of_start)}
 )
 """What it means where a CLI ended so before a session began is its own fault."""
+_UNEXPLAINED = (Outcome.CRASHED, Outcome.BAD_CONFIGURATION)
 _TORN = re.compile(rb'\s*(?:\{\s*"|.*":.*[}\]]\s*\Z)', re.S)
 """How a line looks that is a piece of an event: it begins as one, or ends as one."""
 
@@ -449,7 +508,10 @@ def _did_not_start(end: AgentEnd, outcome: Outcome, detail: str, read: Read) -> 
         return outcome, detail
     said = [*end.errors.strip().splitlines()[-_PRINTED:], *read.printed]
     printed = "\n".join(line for line in said if line.strip() not in detail)
-    if not TABLE[outcome].is_of_start:
+    service = by_wording((), f"{detail}\n{printed}") if end.code and outcome in _UNEXPLAINED else None
+    if service is not None:
+        outcome = service
+    elif not TABLE[outcome].is_of_start:
         outcome, detail = Outcome.BAD_CONFIGURATION, f"it did not start: {detail}"
     return outcome, f"{detail.strip()}\nit printed: {printed}" if printed else detail
 
