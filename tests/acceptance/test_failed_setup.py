@@ -257,7 +257,7 @@ def _asked_once(project: Scripted, gone: Path) -> None:
     project.nobrakes("run", expect=40)
     (asked,) = project.open()
     assert asked["type"] == "broken_checks" and asked["bead"] is None
-    assert f"Beads stopped by this problem: {', '.join(MANY)}." in asked["detail"]
+    assert f"Beads that this problem affects: {', '.join(MANY)}." in asked["detail"]
     assert [project.show(one)["failures"] for one in MANY] == [0] * 8
     turns = sum(len(project.turns(one)) for one in MANY)
     project.nobrakes("run", expect=40)
@@ -281,7 +281,7 @@ def test_workspaces_that_cannot_be_made_are_one_question_and_open_by_themselves(
         assert (
             asked["bead"] is None and asked["title"] == "nobrakes cannot create a workspace" and SAID in asked["detail"]
         )
-        assert f"Beads stopped by this problem: {', '.join(MANY)}." in asked["detail"]
+        assert f"Beads that this problem affects: {', '.join(MANY)}." in asked["detail"]
         said = project.nobrakes("status").stdout
         assert "nobrakes cannot create a workspace" in said and "nobrakes providers open workspaces" in said
         assert [project.show(one)["failures"] for one in MANY] == [0] * 8
