@@ -10,7 +10,7 @@ from typer import Argument, Option, confirm
 
 from ..config.sections import FROM_THE_START
 from ..daemon.service import control, processes
-from ..decisions.service.blockers import Here, of_agent
+from ..decisions.service.blockers import Here, agent_blocker
 from ..errors import NoMain, UsageError
 from ..events.schema import plain
 from ..text.cleaning import cut, one_line
@@ -162,7 +162,7 @@ def _overridden(store: "Store", keys: list[str]) -> list[str]:
 
 def _of_agents(config: "Config", here: Here) -> list[str]:
     """Why agents that the settings name cannot be started from here, with what to do."""
-    found = [of_agent(name, config, here) for name in config.agents.agent_choice().names()]
+    found = [agent_blocker(name, config, here) for name in config.agents.agent_choice().names()]
     return [f"{one.what}: {one.cure}" if one.cure else one.what for one in found if one is not None]
 
 

@@ -15,7 +15,7 @@ from ..beads import stages
 from ..beads.model import Attempt, Role
 from ..beads.service.bead_page import review_step
 from ..daemon.model import Board
-from ..decisions.blockers import Kind, of_board, told
+from ..decisions.blockers import Kind, board_blockers, told
 from ..errors import Unsettled, UsageError
 from ..events import words
 from ..events.kinds import WATCHED, Event
@@ -515,7 +515,7 @@ def picture(
     state += "  frozen: merges wait until main is green" if board.frozen else ""
     out.append(cut(f"{counts}  {state}".rstrip(), screen.width - 1))
     switches = (Kind.PAUSED, Kind.STOPPING)  # the line above says them
-    told_ = [told(one, now).what for one in of_board(board) if one.kind not in switches]
+    told_ = [told(one, now).what for one in board_blockers(board) if one.kind not in switches]
     out += [screen.paint(cut(line, screen.width - 1), "yellow") for line in told_]
     out += [screen.paint(cut(line, screen.width - 1), style or "dim") for style, line in events]
     return out

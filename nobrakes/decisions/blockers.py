@@ -100,7 +100,7 @@ def in_order(found: Iterable[Blocker]) -> tuple[Blocker, ...]:
     return tuple(sorted(found, key=lambda one: ORDER[one.kind]))
 
 
-def of_board(board: Board, paused_by: str = "") -> list[Blocker]:
+def board_blockers(board: Board, paused_by: str = "") -> list[Blocker]:
     """What the switches, the limits, the providers and the machine hold up at this moment.
 
     `paused_by`: who paused, in words; empty: nobody knows.
@@ -137,10 +137,10 @@ def of_board(board: Board, paused_by: str = "") -> list[Blocker]:
                 refuses=not at_work,
             )
         )
-    found += [of_cap(one) for one in limits.reached(board.limits.caps, board.spent, board.now)]
-    found += [of_cooldown(gate, board.now) for gate in board.gates.values()]
+    found += [cap_blocker(one) for one in limits.reached(board.limits.caps, board.spent, board.now)]
+    found += [cooldown_blocker(gate, board.now) for gate in board.gates.values()]
     is_at_end = not (at_work or board.reviewable or board.to_review or board.epics_done or board.epics_landed)
-    found += of_machine(board.machine, board.now, is_at_end)
+    found += machine_blockers(board.machine, board.now, is_at_end)
     if limits.is_full(board.memory_mb, board.limits.agents_mb):
         why = "agents start again when the running ones free memory or end; or raise the limit"
         more = f"nobrakes set agents_mb={board.memory_mb + board.limits.agents_mb}"
@@ -152,7 +152,7 @@ def of_board(board: Board, paused_by: str = "") -> list[Blocker]:
     return found
 
 
-def of_cap(one: Reached) -> Blocker:
+def cap_blocker(one: Reached) -> Blocker:
     """A cap for all beads that is reached."""
     short = one.name
     lift = f"nobrakes providers lift {short}"
@@ -179,7 +179,7 @@ def cure_of_start(provider: str) -> str:
     return "fix its installation, its settings or its login"
 
 
-def of_cooldown(gate: Cooldown, now: float) -> Blocker:
+def cooldown_blocker(gate: Cooldown, now: float) -> Blocker:
     """A provider that refuses, or is tried again."""
     reason = gate.reason.value.replace("_", " ")
     command = (f"nobrakes providers open {gate.provider}",)
@@ -216,7 +216,7 @@ def of_cooldown(gate: Cooldown, now: float) -> Blocker:
     )
 
 
-def of_machine(room: MachineRoom | None, now: float, is_at_end: bool = False) -> list[Blocker]:
+def machine_blockers(room: MachineRoom | None, now: float, is_at_end: bool = False) -> list[Blocker]:
     """What all repositories of the machine share, where it is used up or cannot be read.
 
     `is_at_end`: nothing is there that goes on without a new agent.

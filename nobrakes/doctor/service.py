@@ -21,7 +21,7 @@ from ..config.setup.detect import what_to_write
 from ..daemon.service.control import FROZEN
 from ..decisions.blockers import Blocker, Kind
 from ..decisions.model import EscalationType
-from ..decisions.service.blockers import Here, blockers, of_agent, of_checks
+from ..decisions.service.blockers import Here, agent_blocker, blockers, check_blockers
 from ..errors import DaemonRunning, GitFailed, MachineShort, NobrakesError, StoreBroken, StoreNewer, UsageError
 from ..git.location import owner
 from ..git.workspaces.make import BROKEN, forget_sessions, kept_by_agents
@@ -102,7 +102,7 @@ def examine_machine(
 ) -> Iterator[Finding]:
     """The programs that the config names, and how agents are closed off, as seen from `here`."""
     seen = here or Here(process_environment(), process_environment())
-    for one in of_checks(config, paths, seen):
+    for one in check_blockers(config, paths, seen):
         yield as_finding("checks", one)
     if config.checks and not any(check.kind == "test" for check in config.checks):
         yield Finding("checks", WARNING, "no check runs tests: what agents write is never tried out")
@@ -150,7 +150,7 @@ def _sandbox(config: "Config", sandbox_trouble: Callable[[], str], wall_trouble:
 
 
 def _agent(name: str, config: "Config", paths: Paths, here: Here) -> Finding:
-    hindered = of_agent(name, config, here)
+    hindered = agent_blocker(name, config, here)
     if hindered is not None:
         return as_finding("agent" if hindered.kind is Kind.NO_AGENT else "login", hindered)
     command = config.agents.command(name)

@@ -37,7 +37,7 @@ from ...records import frozen
 from ...review.journal import Journal
 from ...review.service.evidence import quarantined
 from ...text.cleaning import count, shorten
-from ..blockers import BACKGROUND, RUN_SINCE, Blocker, Kind, in_order, of_board, refusal
+from ..blockers import BACKGROUND, RUN_SINCE, Blocker, Kind, board_blockers, in_order, refusal
 from ..model import Escalation, EscalationType
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ class Here:
     misconfigured: str = ""
 
 
-def of_config(misconfigured: str) -> Iterator[Blocker]:
+def config_blockers(misconfigured: str) -> Iterator[Blocker]:
     if misconfigured:
         yield Blocker(
             Kind.CONFIG,
@@ -206,7 +206,7 @@ def of_config(misconfigured: str) -> Iterator[Blocker]:
         )
 
 
-def of_no_check(config: "Config") -> Iterator[Blocker]:
+def no_check_blockers(config: "Config") -> Iterator[Blocker]:
     if not config.checks:
         yield Blocker(
             Kind.NO_CHECK,
@@ -218,9 +218,9 @@ def of_no_check(config: "Config") -> Iterator[Blocker]:
         )
 
 
-def of_checks(config: "Config", paths: Paths, here: Here) -> Iterator[Blocker]:
+def check_blockers(config: "Config", paths: Paths, here: Here) -> Iterator[Blocker]:
     """Checks that are not there, or that cannot run."""
-    yield from of_no_check(config)
+    yield from no_check_blockers(config)
     where = Where(paths.root, here.environment, here.in_main, config.sandbox.home == "own")
     commands = [("the setup", "setup", config.setup, "")] if config.checks else []
     commands += [(f"the check '{c.name}'", "command", c.command, c.directory) for c in config.checks]
@@ -240,15 +240,15 @@ def of_checks(config: "Config", paths: Paths, here: Here) -> Iterator[Blocker]:
         )
 
 
-def of_agents(config: "Config", here: Here) -> Iterator[tuple[str, Blocker]]:
+def blockers_by_agent(config: "Config", here: Here) -> Iterator[tuple[str, Blocker]]:
     """(agent, why it cannot be started), for each agent that the settings name and that cannot."""
     for name in config.agents.agent_choice().names():
-        found = of_agent(name, config, here)
+        found = agent_blocker(name, config, here)
         if found is not None:
             yield name, found
 
 
-def of_agent(name: str, config: "Config", here: Here) -> Blocker | None:
+def agent_blocker(name: str, config: "Config", here: Here) -> Blocker | None:
     """Why this agent cannot be started from here; None: nothing can be seen that speaks against it."""
     from ...agents.registry import ADAPTERS
 
@@ -291,7 +291,7 @@ def _logged_out(name: str, login: "Login") -> Blocker:
     return Blocker(Kind.NO_LOGIN, f"you are not logged in to {name}", f"{shows}{files}", (login.command,))
 
 
-def of_closure(config: "Config", here: Here) -> Iterator[Blocker]:
+def sandbox_blockers(config: "Config", here: Here) -> Iterator[Blocker]:
     """That the settings ask for a sandbox or a wall, and there is none."""
     try:
         said = _closure(config, here)
@@ -313,22 +313,22 @@ def _closure(config: "Config", here: Here) -> str:
     return ""
 
 
-def of_shapers(config: "Config", here: Here, is_alone: bool) -> list[Blocker]:
+def shaper_blockers(config: "Config", here: Here, is_alone: bool) -> list[Blocker]:
     """What is wrong with the agents that plan features, one of which is planned now.
 
     `is_alone`: there is nothing else to do, so that none of them being there refuses.
     """
     names = dict.fromkeys(config.agents.shaper)
-    found = [one for one in (of_agent(name, config, here) for name in names) if one is not None]
+    found = [one for one in (agent_blocker(name, config, here) for name in names) if one is not None]
     return [replace(one, refuses=is_alone and len(found) == len(names)) for one in found]
 
 
-def of_roles(config: "Config", here: Here, wanted: "tuple[tuple[bool, str], ...]") -> list[Blocker]:
+def role_blockers(config: "Config", here: Here, wanted: "tuple[tuple[bool, str], ...]") -> list[Blocker]:
     """What is wrong with the agents. One refuses where no bead of `wanted` could be worked on without it.
 
     `wanted`: of each kind of bead for which agents will be started, whether it needs tests first, and its type.
     """
-    found = dict(of_agents(config, here))
+    found = dict(blockers_by_agent(config, here))
     choice = config.agents.agent_choice()
     from ...beads.model import Role
 
@@ -359,11 +359,11 @@ _WHY_OF_ONE = 140
 """The same for a single bead's: there may be many of them."""
 
 
-def of_switches(store: "Store", board: "Board", root: str) -> Iterator[Blocker]:
+def switch_blockers(store: "Store", board: "Board", root: str) -> Iterator[Blocker]:
     """What the person, a limit, a provider or the machine holds up."""
     paused_by = _paused_by(store) if board.paused or board.stopping else ""
     held = sum(memory_of_agents(board.all_runs).values()) if board.limits.agents_mb else 0
-    yield from of_board(replace(board, machine=_room(shown(), root), memory_mb=held), paused_by)
+    yield from board_blockers(replace(board, machine=_room(shown(), root), memory_mb=held), paused_by)
 
 
 def _room(view: MachineView | None, root: str) -> MachineRoom | None:
@@ -380,7 +380,7 @@ def _paused_by(store: "Store") -> str:
     return f"{found[0].actor} paused it" if found else ""
 
 
-def of_daemon(store: "Store", pid: int | None) -> Iterator[Blocker]:
+def daemon_blockers(store: "Store", pid: int | None) -> Iterator[Blocker]:
     """What keeps it from working, or that it ended without being stopped. `pid`: of the one that works now."""
     if pid is not None:
         if what := store.setting(control.TROUBLE):
@@ -406,7 +406,7 @@ def of_daemon(store: "Store", pid: int | None) -> Iterator[Blocker]:
         )
 
 
-def of_main(store: "Store", waiting: list[Escalation], runs: bool) -> Iterator[Blocker]:
+def main_blockers(store: "Store", waiting: list[Escalation], runs: bool) -> Iterator[Blocker]:
     """A main that is red, or on which the checks could not be run, or that moves while it is tried."""
     if runs and (what := store.setting(control.TRIAL_WAITS)):
         yield Blocker(Kind.RETRY, what.removesuffix("."))
@@ -460,7 +460,7 @@ def _joined(text: str) -> str:
     return "; ".join(line.strip() for line in text.splitlines() if line.strip()).replace(":; ", ": ")
 
 
-def of_questions(waiting: list[Escalation]) -> Iterator[Blocker]:
+def question_blockers(waiting: list[Escalation]) -> Iterator[Blocker]:
     """What waits for the person's decision, but for main."""
     yield from (_escalated(one) for one in waiting if one.bead is not None or one.type not in _OF_MAIN)
 
@@ -487,7 +487,7 @@ _STANDS: Mapping[State, str] = {
 }
 
 
-def of_features(store: "Store", features: Sequence[Feature]) -> Iterator[Blocker]:
+def feature_blockers(store: "Store", features: Sequence[Feature]) -> Iterator[Blocker]:
     """Features that begin no turn before somebody goes on with them."""
     for one in features:
         if one.archived or one.state not in _STANDS or ROLLBACK in one.data:
@@ -499,7 +499,7 @@ def of_features(store: "Store", features: Sequence[Feature]) -> Iterator[Blocker
         yield Blocker(Kind.FEATURE, what, shorten(why, _WHY), typed, beads=(one.id,))
 
 
-def of_merges(store: "Store", daemon: bool) -> Iterator[Blocker]:
+def merge_blockers(store: "Store", daemon: bool) -> Iterator[Blocker]:
     """Reviews that wait: for git's locks, for edits in a checkout, for a remote."""
     for one in store.reviewing():
         journal = Journal.of(one.data)
@@ -510,7 +510,7 @@ def of_merges(store: "Store", daemon: bool) -> Iterator[Blocker]:
             yield Blocker(Kind.MERGE_WAITS, what, why, () if daemon else OF_A_RUN, until=until, beads=(one.bead,))
 
 
-def of_drafts(store: "Store", config: "Config") -> Iterator[Blocker]:
+def draft_blockers(store: "Store", config: "Config") -> Iterator[Blocker]:
     """What waits for a person's approval."""
     drafts = len(store.by_priority((Status.DRAFT,)))
     if drafts:
@@ -522,7 +522,7 @@ def of_drafts(store: "Store", config: "Config") -> Iterator[Blocker]:
         yield Blocker(Kind.DRAFTS, f"{number} wait{'s' if drafts == 1 else ''} for your approval", why, (command,))
 
 
-def of_beads(store: "Store", found: Standstill, daemon: bool) -> Iterator[Blocker]:
+def bead_blockers(store: "Store", found: Standstill, daemon: bool) -> Iterator[Blocker]:
     """Beads that stand still. `daemon`: one works, and goes on with what comes due."""
     for bead, blocker in found.cancelled_blockers:
         yield Blocker(
@@ -564,7 +564,7 @@ def _last(store: "Store", bead: str) -> str:
     return f"{shorten(said.partition(chr(10))[0], _WHY)}; " if said else ""
 
 
-def of_quarantine(store: "Store") -> Iterator[Blocker]:
+def quarantine_blockers(store: "Store") -> Iterator[Blocker]:
     """Tests and checks that a person lets fail."""
     for one in quarantined(store):
         what = f"{one.test} of {one.check}" if one.test else f"the check {one.check}"
@@ -627,22 +627,22 @@ def blockers(
     still, counts = store.standstill(), store.counts()
     waiting, features = store.escalations(), store.features()
     found = [
-        *of_switches(store, board, paths.root),
-        *of_daemon(store, pid),
-        *of_main(store, waiting, pid is not None),
-        *of_questions(waiting),
-        *of_features(store, features),
-        *of_merges(store, pid is not None),
-        *of_drafts(store, config),
-        *of_beads(store, still, pid is not None),
-        *of_quarantine(store),
+        *switch_blockers(store, board, paths.root),
+        *daemon_blockers(store, pid),
+        *main_blockers(store, waiting, pid is not None),
+        *question_blockers(waiting),
+        *feature_blockers(store, features),
+        *merge_blockers(store, pid is not None),
+        *draft_blockers(store, config),
+        *bead_blockers(store, still, pid is not None),
+        *quarantine_blockers(store),
     ]
     if here is not None:
-        found += of_config(here.misconfigured)
+        found += config_blockers(here.misconfigured)
         if pid is None:
             found += _of_machine(store, paths, config, here, red_main, features, still, counts)
     elif misconfigured is not None:
-        found += [*of_config(misconfigured), *of_no_check(config)]
+        found += [*config_blockers(misconfigured), *no_check_blockers(config)]
     if pid is not None:
         found = [replace(one, commands=tuple(c for c in one.commands if c not in STARTS_WORK)) for one in found]
     return Blockers(in_order(found), tuple(more(still).items()), pid is not None)
@@ -659,15 +659,15 @@ def _of_machine(
     counts: Mapping[str, int],
 ) -> list[Blocker]:
     wanted = tuple((status in (Status.NEEDS_TESTS, Status.WRITING_TESTS), kind) for status, kind in still.wanted)
-    agents = of_roles(config, here, wanted)
-    checks = list(of_checks(config, paths, here))
+    agents = role_blockers(config, here, wanted)
+    checks = list(check_blockers(config, paths, here))
     is_work = bool(wanted) or bool(counts["review"])
     if any(one.has_turn and one.state is State.ACTIVE for one in features):
         told = {one.what for one in agents}
-        agents += [one for one in of_shapers(config, here, not is_work) if one.refuses or one.what not in told]
+        agents += [one for one in shaper_blockers(config, here, not is_work) if one.refuses or one.what not in told]
     mends = store.board(replace(control.limits(store, config), starts=Starts.SCAFFOLDING), 1).ready
     reviewed = store.beads(statuses=(Status.NEEDS_REVIEW, Status.REVIEWING)) if counts["review"] else ()
     if red_main or mends or not is_work or any(one.scaffolding for one in reviewed):
         checks = [replace(one, refuses=False) for one in checks]
-    closure = [replace(one, refuses=is_work) for one in of_closure(config, here)]
+    closure = [replace(one, refuses=is_work) for one in sandbox_blockers(config, here)]
     return [*checks, *agents, *closure]

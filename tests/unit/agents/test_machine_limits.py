@@ -10,7 +10,7 @@ from nobrakes.beads.model import Attempt, Frontier, Outcome, Role, Run, RunKind,
 from nobrakes.daemon import deciders
 from nobrakes.daemon.deciders import is_idle
 from nobrakes.daemon.model import Board, Limits, StartAgent, TellCap
-from nobrakes.decisions.blockers import Kind, of_board
+from nobrakes.decisions.blockers import Kind, board_blockers
 
 DAY = 86_400.0
 NOW = 10 * DAY + 3600
@@ -93,7 +93,7 @@ def test_limits_that_cannot_be_read_start_nobody_and_stop_nobody() -> None:
     assert deciders.why_stopped(at_work, ATTEMPT, RUN) is None and not is_idle(at_work)
     assert is_idle(board) and not is_idle(replace(board, to_review=(waits("z"),))), "what was handed in goes on"
     assert not is_idle(replace(board, machine=room(unknown="locked", passes=True)))
-    (found,) = of_board(board)
+    (found,) = board_blockers(board)
     assert found.kind is Kind.MACHINE and found.refuses and found.stops and "newer" in found.why and found.cure
-    (beside,) = of_board(replace(board, to_review=(waits("z"),)))
+    (beside,) = board_blockers(replace(board, to_review=(waits("z"),)))
     assert not beside.refuses

@@ -8,7 +8,7 @@ from nobrakes.beads.model import Attempt, Frontier, Role, Status
 from nobrakes.daemon import deciders
 from nobrakes.daemon.deciders import is_idle
 from nobrakes.daemon.model import Board, Limits, StartAgent, StartTurn, Terminate
-from nobrakes.decisions.blockers import Kind, of_board
+from nobrakes.decisions.blockers import Kind, board_blockers
 from nobrakes.sessions.model import Session, SessionKind, State
 
 LIMITS = Limits(doers=3, agents_mb=1000, agent_choice=AgentChoice({"doer": ("claude",)}, {}))
@@ -42,6 +42,6 @@ def test_without_a_limit_nothing_is_full() -> None:
 
 
 def test_the_blocker_says_how_much_and_what_to_type() -> None:
-    [found] = of_board(replace(BOARD, memory_mb=1200))
+    [found] = board_blockers(replace(BOARD, memory_mb=1200))
     assert found.kind is Kind.MEMORY and "1200 MB" in found.what and "agents_mb is 1000" in found.what
     assert found.commands == ("nobrakes status", "nobrakes set agents_mb=2200") and not found.refuses and found.stops

@@ -5,7 +5,7 @@ from dataclasses import replace
 from nobrakes.agents.limits import Amount, Cap, Caps, Cooldown, MachineLimits, MachineRoom, Spent
 from nobrakes.beads.model import Attempt, Outcome, Role
 from nobrakes.daemon.model import Board, Limits
-from nobrakes.decisions.blockers import Blocker, Kind, in_order, of_board, of_cooldown
+from nobrakes.decisions.blockers import Blocker, Kind, board_blockers, cooldown_blocker, in_order
 
 NOW = 1_750_000_000.0
 WORKER = Attempt(1, "b1", 1, Role.DOER, "Ada", 1, "script", NOW)
@@ -22,27 +22,27 @@ def test_the_heaviest_is_told_first_and_equals_stay_as_they_came() -> None:
 
 
 def test_a_pause_refuses_a_run_unless_somebody_has_to_be_looked_after() -> None:
-    [rests] = of_board(board(paused=True), "Eve paused it")
+    [rests] = board_blockers(board(paused=True), "Eve paused it")
     assert (rests.kind, rests.why, rests.commands, rests.refuses) == (
         *(Kind.PAUSED, "Eve paused it", ("nobrakes resume",)),
         True,
     )
-    [works] = of_board(board(paused=True, attempts=(WORKER,)))
+    [works] = board_blockers(board(paused=True, attempts=(WORKER,)))
     assert not works.refuses
 
 
 def test_a_stop_is_told_in_place_of_its_pause() -> None:
-    assert [one.kind for one in of_board(board(paused=True, stopping=True))] == [Kind.STOPPING]
+    assert [one.kind for one in board_blockers(board(paused=True, stopping=True))] == [Kind.STOPPING]
 
 
 def test_no_doer_at_all_is_undone_by_the_limit() -> None:
-    [found] = of_board(board(limits=Limits(doers=0)))
+    [found] = board_blockers(board(limits=Limits(doers=0)))
     assert (found.kind, found.commands, found.refuses) == (Kind.NO_DOERS, ("nobrakes set doers=1",), True)
 
 
 def test_a_day_ends_by_itself_and_a_run_begins_again() -> None:
     caps = Caps(day=Cap(usd=2), run=Cap(usd=1))
-    day, run = of_board(board(limits=Limits(caps=caps), spent=Spent(day=Amount(usd=3), run=Amount(usd=1))))
+    day, run = board_blockers(board(limits=Limits(caps=caps), spent=Spent(day=Amount(usd=3), run=Amount(usd=1))))
     assert day.until is not None and day.until > NOW and day.commands == ("nobrakes providers lift day.usd",)
     assert run.until is None and run.commands == ("nobrakes run", "nobrakes providers lift run.usd")
     assert not day.refuses and not run.refuses, "a person may wait for it"
@@ -51,20 +51,20 @@ def test_a_day_ends_by_itself_and_a_run_begins_again() -> None:
 
 def test_a_provider_that_wants_a_person_says_what_for() -> None:
     closed = Cooldown("anthropic", Outcome.AUTH, "401", NOW, NOW + 60, 1, False)
-    found = of_cooldown(closed, NOW)
+    found = cooldown_blocker(closed, NOW)
     assert (found.cure, found.until, found.commands) == (
         *("log in again, or renew the key", NOW + 60),
         ("nobrakes providers open anthropic",),
     )
-    assert "being tried" in of_cooldown(closed, NOW + 61).what
+    assert "being tried" in cooldown_blocker(closed, NOW + 61).what
 
 
 def test_places_that_others_hold_are_raised_by_one() -> None:
     room = MachineRoom(MachineLimits(2, None, None), 2, 0, 0.0, 0)
-    [found] = of_board(board(machine=room))
+    [found] = board_blockers(board(machine=room))
     assert (found.kind, found.commands[-1]) == (Kind.NO_PLACE, "nobrakes machine set agents=3")
     assert "other repositories" in found.why
 
 
 def test_nothing_in_the_way_is_nothing() -> None:
-    assert of_board(board()) == []
+    assert board_blockers(board()) == []
