@@ -140,7 +140,7 @@ def moved(db: Database, bead: Bead, kind: Kind, data: Any, now: float, *, is_ask
     if kind in _SENT_ON:
         changes |= {"failures": 0, "retry_at": None}
     if kind in (*_SENT_ON, Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.FOUND_MERGED):
-        settle_escalations(db, bead.id, kind, now)
+        resolve_escalations(db, bead.id, kind, now)
     return changes
 
 
@@ -184,7 +184,7 @@ def end_open_attempt(db: Database, bead: Bead, why: str, now: float) -> int | No
     return int(row[0])
 
 
-def settle_escalations(db: Database, bead: str, kind: Kind, now: float) -> None:
+def resolve_escalations(db: Database, bead: str, kind: Kind, now: float) -> None:
     """What was asked about the bead is settled by what a person did with it; suggestions stay while it is live."""
     only = f" AND type IN ({', '.join('?' * len(_STOPPING))})" if kind in _SENT_ON else ""
     db.run(
