@@ -40,7 +40,7 @@ from ..model import (
 )
 from ..plan_beads import beads_under, hold, let_go, under
 from ..rounds import Stack, chosen, default_criteria
-from .rollback import settle_questions, stop_turns
+from .rollback import resolve_questions, stop_turns
 
 if TYPE_CHECKING:
     from ...config.settings import Config
@@ -78,7 +78,7 @@ def resume(store: "Store", paths: Paths, id: str, actor: str, way: Way | None = 
         feature = store.feature(id)
         refuse_while_rolling(feature)
         if feature.state is State.EXPIRED:
-            settle_questions(store, feature, (way or Way.FRESH).value, actor, (About.EXPIRED,))
+            resolve_questions(store, feature, (way or Way.FRESH).value, actor, (About.EXPIRED,))
             go_on(store, id, way or Way.FRESH, actor)
         elif way is None:
             store.move_feature(id, Step.RESUMED, actor, "resumed by a person")

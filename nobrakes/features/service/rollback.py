@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-def settle_questions(
+def resolve_questions(
     store: "Store", feature: Feature, resolution: str, actor: str, about: Collection[About] = tuple(About)
 ) -> None:
     """Those about this are decided, where they are open, and forgotten; what was held for them is let go. In the
@@ -143,7 +143,7 @@ def begin(store: "Store", git: Git, paths: Paths, id: str, actor: str) -> Rollba
         cancelled, landing = give_up(store, id, actor)
         bead, off_main = "", {one.commit for one in seen.off_main}
         if landing or any(one.commit not in off_main for one in landed(store, id)):
-            settle_questions(store, feature, "the feature is rolled back", actor)
+            resolve_questions(store, feature, "the feature is rolled back", actor)
             bead = _hand(store, feature, actor)
         else:
             end(store, id, actor, (), "nothing of it was on main")
@@ -235,7 +235,7 @@ def end(store: "Store", id: str, actor: str, taken: Sequence[Merged], why: str, 
         _close(store, id, actor)
         for session in _live_sessions(store, feature, store.plan_reviews(id)):
             store.end_session(session, actor)
-        settle_questions(store, feature, "the feature is rolled back", actor)
+        resolve_questions(store, feature, "the feature is rolled back", actor)
         store.note_feature(id, {keys.ROLLBACK: None, keys.HELD: None}, actor)
         return store.move_feature(id, Step.ROLLED_BACK, actor, why)
 
@@ -246,7 +246,7 @@ def off(store: "Store", id: str, actor: str, why: str) -> Feature | None:
         feature = store.feature(id)
         if keys.ROLLBACK not in feature.data:
             return None
-        settle_questions(store, feature, f"the feature is not rolled back: {why}", actor, (About.ROLLBACK,))
+        resolve_questions(store, feature, f"the feature is not rolled back: {why}", actor, (About.ROLLBACK,))
         store.note_feature(id, {keys.ROLLBACK: None}, actor)
         return store.feature(id)
 
