@@ -484,7 +484,7 @@ class Daemon:
             guarded(partial(self._consume_events, board, events))
             guarded(self.performer.validation.scratch.settle)
             settles = {
-                "relay sessions": self.performer.settle_relays,
+                "relay sessions": self.performer.finish_relays,
                 "the ends of reviews": self.performer.review.settle,
             }
             for name, tidy in {"notices": self.sender.turn, **settles, "tidying up": self.upkeep.turn}.items():

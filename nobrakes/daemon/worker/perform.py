@@ -394,7 +394,7 @@ class Performer:
         self.ports.store.update_run(run.id, sampled_at=board.now, **fields)
         return False
 
-    def settle_relays(self, board: Board) -> bool:
+    def finish_relays(self, board: Board) -> bool:
         """Keep and remove the clones of relay sessions that have ended, and write how far the others are."""
         self.turn_endings.relays.files.look(board)
         self.turn_endings.relays.settle()
