@@ -334,7 +334,7 @@ def try_main(app: App, tell: Callable[[str], None]) -> tuple[bool, list[str]]:
     results = Proving(ports_of(app, app.notifier), tell).tried(app.git.main())
     if overall(results) is CheckOutcome.PASS:
         return True, [passed(results)]
-    what = "no check was started on main" if setup_failed(results) else "main does not pass its checks"
+    what = "no check was started on main" if setup_failed(results) else "main fails its checks"
     return False, [what, *said_of(results), *advice(results, app.config.contract())]
 
 

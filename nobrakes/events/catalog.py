@@ -752,8 +752,8 @@ TABLE: Mapping[Kind, KindDescription] = {
         inside="How a daemon took over; the ends of attempts are public by themselves.",
     ),
     Kind.BROUGHT_BACK: _row(
-        "The database was old, so nobrakes updated it from the files beside it. A bead: its `status` "
-        "now and `before`; the whole: counts.",
+        "The database was older than the files beside it, so nobrakes updated it from them. Of a bead: its `status` "
+        "now and `before`; of the whole: counts.",
         "before status beads attempts escalations settings",
         inside="Only the end of an attempt is public: the facts that came back were public before.",
         style="yellow",
