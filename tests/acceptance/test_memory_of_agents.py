@@ -35,7 +35,7 @@ def test_no_agent_starts_while_those_at_work_hold_too_much(tmp_path: Path, monke
         (first,) = until(lambda: [w for w in status()["working"] if (w["memory_mb"] or 0) > 100])
         project.nobrakes("set", "doers=3")
         told = until(lambda: [one for one in status()["hindrances"]["found"] if one["kind"] == "memory"])
-        assert "no agent is started" in told[0]["what"] and told[0]["commands"][0] == "nobrakes status"
+        assert "no agent starts" in told[0]["what"] and told[0]["commands"][0] == "nobrakes status"
         assert [w["bead"] for w in status()["working"]] == [first["bead"]], "and the other one waits"
         text = project.nobrakes("status").stdout
         row = next(line for line in text.splitlines() if line.startswith(first["name"]))

@@ -215,7 +215,7 @@ def test_a_limit_that_cannot_be_read_counts_as_reached(name: str, at_start: bool
     shown = registry.view()
     assert shown.trouble and shown.mend and shown.is_limited
     text, stops = registry.trouble()
-    assert stops and "no agent is started" in text
+    assert stops and "no agent starts" in text
     assert needs_person(found) == (not found.passes) == (name != "locked")
     assert mend is not None
     mend()
