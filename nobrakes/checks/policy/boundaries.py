@@ -24,7 +24,7 @@ from ...records import frozen
 from ...text.cleaning import is_seen, shorten
 from ..layout import SNAPSHOTS
 from .ownership import CONTRACT, GATE, OWN_FOLDER, is_helper, why_not
-from .protected_files import GIT_RULES, is_covered, starts_by_itself
+from .protected_files import GIT_RULES, in_unknown_folder, is_covered, starts_by_itself
 from .shadows import PLANTED, framework, hidden, hides, new_names
 
 REFUSED = (
@@ -103,7 +103,9 @@ def is_asked(change: Change, boundary: Boundary) -> bool:
 
 def bends_runner(change: Change, boundary: Boundary) -> bool:
     """Whether the change is one of a runner's hooks, or of what steers agents or git: no role makes it alone."""
-    return is_covered(change.path, boundary.steering) or bool(change.hooks) or change.path in boundary.loaded
+    if is_covered(change.path, boundary.steering) or in_unknown_folder(change.path):
+        return True
+    return bool(change.hooks) or change.path in boundary.loaded
 
 
 def adds_modules(changes: Sequence[Change], boundary: Boundary) -> bool:

@@ -293,7 +293,8 @@ OTHER_AGENTS = (
     ".crush.json", "crush.json", "**/.cursor/**", ".cursorrules", "**/.factory/**", "**/.goose/**", ".goosehints",
     "**/.junie/**", "**/.kilocode/**", ".kilocodemodes", "**/.kiro/**", "**/.mcp/**", ".mcp.json",
     "**/.opencode/**", "opencode.json*", "**/.openhands/**", "**/.qwen/**", "**/.qodo/**", "**/.roo/**", ".roomodes",
-    ".roorules*", ".rules", "**/.trae/**", "**/.windsurf/**", ".windsurfrules", "copilot-instructions.md",
+    ".*rules", ".roorules*", "*.mdc", "*.instructions.md", "*.prompt.md", "*.chatmode.md",
+    "**/.trae/**", "**/.windsurf/**", ".windsurfrules", "copilot-instructions.md",
 )  # fmt: skip
 GIT = (
     *GIT_RULES, ".gitconfig", "**/.githooks/**", "**/.git-hooks/**", "**/.husky/**",
@@ -314,6 +315,15 @@ BY_THEMSELVES = (
 )  # fmt: skip
 BY_ENVRC = ("flake.nix", "shell.nix", "devenv.nix", "devbox.json")
 """What the shell starts where the repository has an `.envrc`, and nothing does elsewhere."""
+KNOWN_FOLDERS = frozenset((
+    ".bundle", ".buildkite", ".cargo", ".changes", ".changeset", ".chglog", ".ci", ".circleci", ".cloudbuild",
+    ".config", ".deploy", ".docker", ".ebextensions", ".expo", ".fleet", ".forgejo", ".git", ".gitea", ".github",
+    ".gitlab", ".helix", ".helm", ".idea", ".jenkins", ".k8s", ".kamal", ".maestro", ".mvn", ".nobrakes", ".nova",
+    ".openapi-generator", ".platform", ".reuse", ".run", ".semgrep", ".settings", ".snapshots", ".sqlx",
+    ".storybook", ".teamcity", ".terraform", ".theia", ".tx", ".vitepress", ".vscode", ".vuepress", ".well-known",
+    ".woodpecker", ".yarn", ".zed",
+))  # fmt: skip
+"""Hidden folders of other tools than agents. Some of their files are protected by their own globs."""
 _QUIET = re.compile(r"[^/].*/\.vscode/(?:settings\.json|extensions\.json|[^/]+\.code-snippets)")
 """Settings of an editor, below the top: who starts a program asks a person (checks.policy.runner_hooks)."""
 INSTRUCTIONS = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md", "QWEN.md", "AGENT.md")
@@ -327,6 +337,12 @@ def is_covered(path: str, globs: tuple[str, ...]) -> bool:
     folded = path.casefold()
     is_page = "/" in path and path == folded and path.endswith(".md")
     return matches(path, globs) if is_page else matches(folded, folded_globs(globs))
+
+
+def in_unknown_folder(path: str) -> bool:
+    """Whether the file lies in a hidden folder of a tool that nobrakes does not know: it may steer an agent."""
+    folders = path.casefold().split("/")[:-1]
+    return any(part.startswith(".") and part not in KNOWN_FOLDERS for part in folders)
 
 
 def starts_by_itself(path: str, paths: Collection[str]) -> bool:

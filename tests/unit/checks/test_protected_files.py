@@ -171,7 +171,9 @@ def test_what_git_itself_reads_and_runs_is_protected() -> None:
         "AGENTS.override.md", ".agents/skills/x/SKILL.md", "AGENT.md", "QWEN.md", ".windsurfrules", ".clinerules",
         ".clinerules/a.md", ".aider.conf.yml", "opencode.json", ".kiro/steering/x.md", ".junie/guidelines.md",
         "Web/.Claude/settings.json", "tests/fixtures/.mcp.json", "tests/fixtures/web/.claude/settings.json",
-        "tests/fixtures/AGENTS.md", "tests/fixtures/.gitattributes",
+        "tests/fixtures/AGENTS.md", "tests/fixtures/.gitattributes", ".agent/rules/a.md", ".aiassistant/rules/a.md",
+        ".grok/settings.json", ".rovodev/config.yml", "web/.tabnine/guidelines/a.md", ".vibe/config.toml", ".not-yet-known/a",
+        "web/.Grok/x", ".newagentrules", "web/style.mdc", "src/api.instructions.md", "x.prompt.md", "x.chatmode.md",
     ],
 )  # fmt: skip
 def test_what_steers_agents_is_protected_wherever_it_lies(path: str) -> None:
@@ -203,7 +205,9 @@ def test_of_what_tools_start_by_themselves_a_person_is_asked(path: str) -> None:
         "src/agents/claude.py", "docs/agent-list.md", "claude/settings.json", "src/run/a.py", "vscode/tasks.json", "src/rules.py",
         "app/idea.py", "web/src/mcp.ts", "src/skills.md", "src/mcp.json", "notes/gemini.md.txt", "src/.hidden", "web/prompt.md",
         "docs/agents.md", "docs/reference/claude.md", ".mailmap", "flake.nix", "nix/shell.nix", "web/.vscode/settings.json",
-        "web/.vscode/extensions.json", "web/.vscode/py.code-snippets",
+        "web/.vscode/extensions.json", "web/.vscode/py.code-snippets", ".gitignore", ".editorconfig", "web/.dockerignore",
+        "docs/.vitepress/config.ts", "web/.storybook/main.ts", ".changeset/a.md", "public/.well-known/security.txt",
+        "web/.github/x.md", "src/rules/a.py", "docs/mdc.md", ".gitlab/issue_templates/bug.md",
     ],
 )  # fmt: skip
 def test_names_that_only_look_like_it_are_free(path: str) -> None:
