@@ -140,7 +140,7 @@ def follows(changed: "Changed") -> list[str]:
 _STARTS = frozenset(
     {*(f"limits.{name}" for name in FROM_THE_START), "review.land", "review.remote"}
     | {"review.remote_branch", "review.remote_seconds", "review.code_host", "review.code_host_repository"}
-    | {"git.filters", "git.clear_text"}
+    | {"git.filters", "git.clear_text", "git.sign", "git.committer"}
 )
 """Settings that are read when nobrakes starts."""
 

@@ -67,7 +67,8 @@ def test_a_setting_is_set_shown_and_taken_out_again_and_no_other_line_changes(fo
     assert {line for line in before.splitlines() if line.startswith("#")} <= set(config.read_text().splitlines())
     typed(folder, "set", "doers=7")
     assert "nobrakes set doers=default" in typed(folder, "config", "set", "limits.doers", "1").stdout
-    assert "from the next start on" in typed(folder, "config", "set", "review.land", "local").stdout
+    for line in (("review.land", "local"), ("git.sign", "never"), ("git.committer", "Ada <ada@example.org>")):
+        assert "from the next start on" in typed(folder, "config", "set", *line).stdout
 
 
 @pytest.mark.parametrize(
