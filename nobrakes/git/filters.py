@@ -27,6 +27,7 @@ from ..errors import GitFailed, NobrakesError
 from ..globs import matches
 from ..paths import process_environment
 from ..records import frozen
+from ..text.cleaning import one_line
 from . import commands, lfs, lfs_filter, objects, trees
 from .commands import CHECKOUT, strays
 from .location import Place
@@ -51,6 +52,10 @@ class Refused(Exception):
     def __init__(self, why: str, *barred: str) -> None:
         super().__init__(why)
         self.barred = barred
+
+
+class FilterFailed(Refused):
+    """A filter that may run does not: a fault of the machine, whatever the work is."""
 
 
 def allowing(setting: str, name: str) -> str:
@@ -180,6 +185,8 @@ class Filters(Attributes):
             before, mode, blob = after[path]
             try:
                 through = self.passes(name, blob, onto) or self._through(name, path, before, blob)
+            except FilterFailed as error:
+                return Conflict((path,), failed=f"{path}: {error}")
             except Refused as error:
                 refused[path] = Change(path, before, mode, unfiltered=str(error), barred=error.barred)
                 continue
@@ -276,9 +283,9 @@ class Filters(Attributes):
             argv = self.rules.confine(("sh", "-c", command))
             code, out, error = run(argv, self.environment(), content)
         except NobrakesError as refused:
-            raise Refused(f"the filter '{name}' cannot be run: {refused}") from None
+            raise FilterFailed(f"the filter '{name}' cannot be run: {refused} {refused.hint}") from None
         if code != 0:
-            raise Refused(f"the filter '{name}' ended with {code}: {error.strip()[-300:] or 'it says nothing'}")
+            raise FilterFailed(f"the filter '{name}' ended with {code}: {one_line(error)[-300:] or 'it says nothing'}")
         return out
 
     def environment(self) -> dict[str, str]:

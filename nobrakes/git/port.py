@@ -100,11 +100,15 @@ class Candidate:
 
 @frozen
 class Conflict:
-    """The change does not apply to main. `files` are repository paths; `unfiltered`: those that no filter takes."""
+    """The change does not apply to main. `files` are repository paths; `unfiltered`: those that no filter takes.
+
+    `failed`: a filter fails, and nobody knows whether the change applies.
+    """
 
     files: tuple[str, ...]
     detail: str = ""
     unfiltered: "tuple[Change, ...]" = ()
+    failed: str = ""
 
 
 @frozen

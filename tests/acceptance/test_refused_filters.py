@@ -148,3 +148,29 @@ def test_what_an_agent_may_not_change_is_its_failure_also_beside_a_filter(projec
     project.nobrakes("run", expect=None)
     (asked,) = project.open()
     assert asked["type"] == "repeated_failure" and ".husky/a" in str(asked)
+
+
+@pytest.mark.parametrize(
+    ("clean", "says"),
+    [("printf '\\033[31mno key\\n' >&2; exit 3", "ended with 3: no key"), ("absent_program", "absent_program")],
+)
+def test_an_allowed_filter_that_fails_is_the_machines_fault(tmp_path: Path, clean: str, says: str) -> None:
+    project = Strange(tmp_path)
+    with_filter(project)
+    works = project.git("config", "filter.crypt.clean")
+    project.git("config", "filter.crypt.clean", clean)
+    project.nobrakes("config", "set", "git.filters", "crypt")
+    project.add("one")
+    project.does("one", "echo x >b.secret; commit one")
+    for _ in range(2):
+        project.nobrakes("run", expect=None)
+        (asked,) = project.open()
+        assert asked["type"] == "merge_held_up" and "a git filter fails" in asked["title"]
+        page = " ".join(project.nobrakes("escalation", str(asked["id"])).stdout.split())
+        assert "b.secret" in page and says in page and "\x1b" not in page and "same lines" not in page
+        assert "git config --get-regexp" in page and "passed" not in page
+    assert project.ask("show", "one")["failures"] == 0
+    project.git("config", "filter.crypt.clean", works)
+    project.nobrakes("run")
+    assert project.status("one") == "done" and not project.open() and len(project.turns("one")) == 1
+    assert project.git("show", "main:b.secret") == "k\n"

@@ -69,7 +69,7 @@ class ReviewSteps:
     def rebase(self, context: ReviewContext, journal: Journal) -> Report:
         """The candidate: on the last one of the queue, or on main where there is none."""
         waits = self.landings.is_pending(context.attempt.id)  # what was begun is heard to its end
-        was_freed = False
+        has_caught_up = False
         entries = self.queue.look(context.board).entries
         is_head = not entries or entries[0].attempt == context.attempt.id  # those behind it stand on what it saw
         if self.ports.git.is_shared() and (waits or is_head):
@@ -79,9 +79,12 @@ class ReviewSteps:
             if ready.landing is not Landing.MOVED:
                 return self._blocked(context, journal, ready)
             self.queue.changed()
-            if was_freed := bool(journal.merging.waiting):
-                self._freed(journal)
-        return replace(self._rebased(context, journal), was_freed=was_freed)
+            has_caught_up = True
+        report = self._rebased(context, journal)
+        is_held = report.fact is Fact.BLOCKED or (report.fact is Fact.NOT_YET and not has_caught_up)
+        if was_freed := bool(journal.merging.waiting) and not is_held:
+            self._freed(journal)
+        return replace(report, was_freed=was_freed)
 
     def _rebased(self, context: ReviewContext, journal: Journal) -> Report:
         seen = self.queue.look(context.board)
@@ -106,6 +109,9 @@ class ReviewSteps:
                 # who is before it may fail yet; nobody is asked before that
                 return Report(Fact.CONFLICTS_AHEAD, {"apart": base})
             base, made = main, alone
+        if isinstance(made, Conflict) and made.failed:
+            why = f"A git filter fails on this machine. {made.failed}\n{WAITS[Cause.FILTER].remedy}"
+            return self._blocked(context, journal, Land(Landing.BLOCKED, why, Cause.FILTER))
         if isinstance(made, Conflict):
             return self._conflicts(journal, base, made)
         if epics.is_epic(context.bead) and base == main and epics.adds_nothing(self.ports, made, base):
