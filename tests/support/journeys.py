@@ -131,7 +131,7 @@ JOURNEYS = (
     ),
     Journey(
         "The Breaker Box: pause, change, stop, start",
-        "What an agent made is kept when it is stopped, and the next one goes on from there.",
+        "A stopped agent's work is kept, and the next agent continues from there.",
         (
             Command(("pause",)),
             Command(("set", "doers=2")),

@@ -56,6 +56,9 @@ UNSEEN_IN_PEACE = 2
 ON_BASE = "on_base"
 """Where the journal keeps what the red proof said, while the same checks run without the new tests."""
 
+AGAIN = "again"
+"""The journal's mark that the red proof runs once more: it could not be run, and right after it the base could."""
+
 
 class AgentEndings:
     """Deals with agents and red proofs that ended. Each may be dealt with again after a crash."""
@@ -185,7 +188,7 @@ class AgentEndings:
             close(ports, limits, attempt, Outcome.INTERRUPTED, "stopped during the red proof", head=head)
             return
         if ON_BASE in attempt.data:
-            self._proof_on_base(attempt, results, limits)
+            self._proof_on_base(attempt, run, results, limits)
             return
         rows = as_json(results)
         base = self.validation.recorded(ports.git.tree(str(attempt.data["start"])))
@@ -204,7 +207,7 @@ class AgentEndings:
             return
         self._proof_judged(attempt, limits, rows, detail)
 
-    def _proof_on_base(self, attempt: Attempt, on_base: list[CheckResult], limits: Limits) -> None:
+    def _proof_on_base(self, attempt: Attempt, run: Run, on_base: list[CheckResult], limits: Limits) -> None:
         """The checks told of no test: whether they do so without the new tests too says whose fault it is."""
         kept = attempt.data[ON_BASE]
         with_tests = [result_of(row) for row in kept["red_proof"]]
@@ -221,6 +224,12 @@ class AgentEndings:
             if not neither:
                 why = "The checks report no test, and without the new tests they end in the same way."
             self._not_run(attempt, limits, kept["red_proof"], as_json(on_base), f"{why}\n{explain(broken)}")
+        elif cannot_run(with_tests) and AGAIN not in attempt.data:  # perhaps a person fixed the machine in between
+            data = {name: value for name, value in attempt.data.items() if name != ON_BASE}
+            attempt = replace(attempt, data={**data, AGAIN: True})
+            self.ports.store.journal(attempt.id, attempt.data)
+            self.ports.store.end_run(run.id)
+            self.start_proof(attempt)
         elif cannot_run(with_tests) and not setup_failed(with_tests):
             why = f"The new tests could not be run.\n{kept['why_not']}"
             self._not_run(attempt, limits, kept["red_proof"], as_json(on_base), why)
@@ -353,8 +362,8 @@ class AgentEndings:
 
 
 def _serial(attempt: Attempt) -> int:
-    """The number of the red proof that is to be done now; those on the base are numbered from 11 on."""
-    return times_cut_off(attempt.data) + (11 if ON_BASE in attempt.data else 1)
+    """The number of the red proof to run now. On the base the first is 11; when it runs once more, 21 and 31."""
+    return times_cut_off(attempt.data) + (11 if ON_BASE in attempt.data else 1) + (20 if AGAIN in attempt.data else 0)
 
 
 _STOPPED = {
