@@ -115,7 +115,11 @@ def decisions(found: Escalation) -> str:
     return f'Decide it: nobrakes resolve {found.id} {flags} --note "…"'
 
 
-_NEXT = {Status.NEEDS_TESTS: "a Test Writer", Status.NEEDS_DOER: "a Doer", Status.NEEDS_REVIEW: "the Reviewer"}
+_NEXT = {  # a daemon may have started it already
+    **dict.fromkeys((Status.NEEDS_TESTS, Status.WRITING_TESTS), "a Test Writer"),
+    **dict.fromkeys((Status.NEEDS_DOER, Status.DOING), "a Doer"),
+    **dict.fromkeys((Status.NEEDS_REVIEW, Status.REVIEWING), "the Reviewer"),
+}
 
 
 def then(store: "Store", decided: Escalation) -> str:
