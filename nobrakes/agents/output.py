@@ -52,12 +52,8 @@ def worded(*pairs: tuple[str, Outcome]) -> Wording:
     return tuple((re.compile(pattern, re.I), outcome) for pattern, outcome in pairs)
 
 
-_PAYMENT = worded(
-    (
-        r"insufficient[_ ](?:quota|credits?|balance|funds)|credit balance|payment required|out of credits",
-        Outcome.BILLING,
-    )
-)
+_NO_CREDIT = r"insufficient[_ ](?:quota|credits?|balance|funds)|credit balance|payment required|out of credits"
+_PAYMENT = worded((_NO_CREDIT, Outcome.BILLING))
 _STATUS = re.compile(
     r"\b(?:api error|https?(?:/[\d.]+)?|status(?: code)?|error(?: code)?)\W{0,6}(40[123]|429|5\d\d)\b"
     r"|\b(40[123]|429|5\d\d)\W{1,3}(?:overloaded|unauthori|forbidden|too many|payment|internal server|bad gateway"

@@ -77,6 +77,9 @@ def test_a_machine_that_hardly_lives_still_settles(seed: int) -> None:
 
 @pytest.mark.ci
 def test_a_remote_that_protects_main_is_mended_and_tried_again() -> None:
-    world = World(1, rates=Rates(protects=0.3, people=0.3, crash=0.0005))
-    world.run()
-    assert "a person mended the rules of the remote" in "\n".join(world.log)
+    for seed in range(1, 9):  # as many worlds as it takes until a person mends one
+        world = World(seed, rates=Rates(protects=0.3, people=0.3, crash=0.0005))
+        world.run()
+        if "a person mended the rules of the remote" in "\n".join(world.log):
+            return
+    pytest.fail("no person mended a remote")

@@ -116,8 +116,8 @@ class AgentEndings:
             self.ports.store.journal(attempt.id, attempt.data)
             evidence: dict[str, Any] = {}
             if verdict.outcome is Outcome.FILTER_NOT_ALLOWED and head is not None:
-                start = str(attempt.data["start"])
-                evidence = {"base": start, "head": head, **barred(self.ports.git.changes(start, head))}
+                evidence = {"base": (start := str(attempt.data["start"])), "head": head}
+                evidence |= barred(self.ports.git.changes(start, head))
             close(self.ports, limits, attempt, verdict.outcome, verdict.detail, head=head, log=log, evidence=evidence)
             return
         assert head is not None, "no work is a fault"

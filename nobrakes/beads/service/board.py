@@ -147,13 +147,13 @@ class BoardView:
     hindrances: Blockers = NOTHING  # what keeps work from going on, and what to type about it
 
 
-def workers(store: "Store") -> tuple[Worker, ...]:
-    """The attempts that are open, those that began first in front."""
+def workers(store: "Store", runs: bool = True) -> tuple[Worker, ...]:
+    """The attempts that are open, those that began first in front. A review is nobody's work unless a daemon `runs`."""
     now = store.now()
     found, held = [], memory_of_agents(store.runs())
     for bead in store.beads(WORKING):
         for attempt in store.attempts(bead.id):
-            if attempt.outcome is None:
+            if attempt.outcome is None and (runs or attempt.role is not Role.REVIEWER):
                 found.append(
                     Worker(
                         attempt.name,
@@ -218,7 +218,6 @@ def nodes_by_column(store: "Store", limit: int, asked: Iterable[str]) -> "dict[s
 def status(store: "Store", paths: Paths, config: "Config", here: Here | None = None) -> StatusView:
     """The whole repository on one screen. `here`: this process, to say whether agents could be started from it."""
     limits, daemon = control.limits(store, config), holder(paths.lock)
-    working = [one for one in workers(store) if daemon is not None or one.role is not Role.REVIEWER]
     found, moment = store.counts(), store.board(limits, 1)
     of_main, stands = _of_main(store, paths, config), looked_for(store, paths, config, here)
     stands = replace(stands, found=tuple(one for one in stands.found if f"{one.what}." not in of_main[0]))
@@ -230,7 +229,7 @@ def status(store: "Store", paths: Paths, config: "Config", here: Here | None = N
         bool(store.setting(control.STOPPING)),
         counted(found, len(requested(store))),
         found["epic"],
-        tuple(with_progress(store, paths, worker) for worker in working),
+        tuple(with_progress(store, paths, worker) for worker in workers(store, daemon is not None)),
         tuple(store.escalations()),
         limits,
         len(config.checks),
@@ -304,7 +303,8 @@ def board(store: "Store", limit: int = CARDS, stands: Blockers = NOTHING) -> Boa
     }
     frozen = store.setting(control.FROZEN)
     gates = tuple(store.gates().values())
-    return BoardView(cards, counts(store), workers(store), gates, frozen, open_sessions(store), machine_shown(), stands)
+    working = workers(store, stands.works)
+    return BoardView(cards, counts(store), working, gates, frozen, open_sessions(store), machine_shown(), stands)
 
 
 MAX_BEADS = 60

@@ -253,7 +253,7 @@ GATES: tuple[str, ...] = (
     *GIT_RULES,
     ".github/**", ".gitlab-ci.yml", ".circleci/**", ".ci/**", ".githooks/**", ".husky/**", ".pre-commit-config.yaml",
     ".claude/**", ".codex/**", ".gemini/**", ".mcp.json", "AGENTS.md", "CLAUDE.md",
-    "CLAUDE.local.md", "GEMINI.md", ".cursor/**", ".cursorrules", ".envrc", ".vscode/**", ".idea/**", ".zed/**",
+    "CLAUDE.local.md", "GEMINI.md", ".cursor/**", ".envrc", ".vscode/**", ".idea/**", ".zed/**",
     ".devcontainer/**", "conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "noxfile.py", "Makefile", "justfile",
     "GNUmakefile", "pytest.toml", ".pytest.*", ".coveragerc", "jest.config.*", "vitest.config.*", "phpunit.xml*",
     ".rspec", "ruff.toml", ".ruff.toml", "mypy.ini", ".mypy.ini", ".flake8", ".pylintrc", "pyrightconfig.json",
@@ -289,12 +289,12 @@ GATES: tuple[str, ...] = (
 OTHER_AGENTS = (
     "AGENT.md", "AGENTS.md", "AGENTS.override.md", "CRUSH.md", "QWEN.md", "WARP.md", "replit.md",
     "SKILL.md", "**/.agents/**", "**/.aider*", "**/.amazonq/**", "**/.amp/**", "**/.augment/**", ".augment-guidelines",
-    "**/.cline/**", "**/.clinerules/**", "**/.codeium/**", "**/.continue/**", ".continuerules", "**/.crush/**",
-    ".crush.json", "crush.json", "**/.cursor/**", ".cursorrules", "**/.factory/**", "**/.goose/**", ".goosehints",
+    "**/.cline/**", "**/.clinerules/**", "**/.codeium/**", "**/.continue/**", "**/.crush/**",
+    ".crush.json", "crush.json", "**/.cursor/**", "**/.factory/**", "**/.goose/**", ".goosehints",
     "**/.junie/**", "**/.kilocode/**", ".kilocodemodes", "**/.kiro/**", "**/.mcp/**", ".mcp.json",
     "**/.opencode/**", "opencode.json*", "**/.openhands/**", "**/.qwen/**", "**/.qodo/**", "**/.roo/**", ".roomodes",
     ".*rules", ".roorules*", "*.mdc", "*.instructions.md", "*.prompt.md", "*.chatmode.md",
-    "**/.trae/**", "**/.windsurf/**", ".windsurfrules", "copilot-instructions.md",
+    "**/.trae/**", "**/.windsurf/**", "copilot-instructions.md",
 )  # fmt: skip
 GIT = (
     *GIT_RULES, ".gitconfig", "**/.githooks/**", "**/.git-hooks/**", "**/.husky/**",

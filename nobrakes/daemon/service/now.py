@@ -298,9 +298,9 @@ def now(store: "Store", paths: Paths, config: "Config", misconfigured: str = "")
     chain = len(store.critical_path())
     merged = _merged(store)
     needs = tuple(store.escalations())
-    at_work = workers(store)
     news = tuple(store.latest_events(_NEWS, None, NEWS))
     stands = blockers(store, paths, config, misconfigured=misconfigured)
+    at_work = workers(store, stands.works)
     known = {*(one.bead for one in news), *(one.bead for one in needs)} - {None}
     titles = {bead.id: bead.title for bead in store.beads(ids=sorted(filter(None, known)))} if known else {}
     return NowView(
@@ -308,7 +308,7 @@ def now(store: "Store", paths: Paths, config: "Config", misconfigured: str = "")
         tuple(one for one in stands.found if _is_broken(one)),
         degraded(store, paths, config),
         _said(store, paths, at_work),
-        tuple(one for one in reviews(store, 6) if one.outcome is None),
+        tuple(one for one in reviews(store, 6) if one.outcome is None and stands.works),
         open_sessions(store),
         merged[:MERGED],
         news,

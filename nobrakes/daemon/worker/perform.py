@@ -97,7 +97,7 @@ class AgentStarts:
     def _launch(self, attempt: Attempt, board: Board) -> bool:
         run = _run_of_agent(attempt, board)
         try:
-            if self._is_barred(attempt, board):
+            if self._is_barred(attempt, run, board):
                 return False
             self.launcher.start(attempt, board.limits)
             return True
@@ -113,19 +113,21 @@ class AgentStarts:
             self.ports.store.end_run(run.id)
             raise
 
-    def _is_barred(self, attempt: Attempt, board: Board) -> bool:
+    def _is_barred(self, attempt: Attempt, run: Run, board: Board) -> bool:
         """Whether the bead names files of a filter that is not allowed: a person is asked first, once."""
-        store, git = self.ports.store, self.ports.git
+        store = self.ports.store
         bead = store.bead(attempt.bead)
         asked = store.escalations(open_only=False, bead=bead.id) if bead.touches else ()
         if not bead.touches or any(one.type is EscalationType.FILTER_NOT_ALLOWED for one in asked):
             return False
-        main = git.main()
-        changes = git.barred_at(main, bead.touches)
+        main = git_of(self.ports, bead).main()
+        changes = self.ports.git.barred_at(main, bead.touches)
         why = fault((), changes)
         if why is not None:
             evidence = {"base": main, "touches": bead.touches, **barred(changes)}
+            self._end_start(run)  # a start that a crash cut off may have come far
             close(self.ports, board.limits, attempt, *why, evidence=evidence)
+            store.end_run(run.id)
         return why is not None
 
     def launch_again(self, attempt: Attempt, board: Board) -> None:

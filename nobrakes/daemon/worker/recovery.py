@@ -28,6 +28,7 @@ from ...host.runs.trees import end_all
 from ...parking import of_run, parked
 from ...ports import Ports
 from ...requests.model import WAITING
+from ...requests.worker.landing_branch import git_of
 from ...review.evidence import Value
 from ...review.journal import Journal, may_land
 from ...review.verify import COMPARED, WENT_BACK, Merge, is_ours, merges
@@ -239,11 +240,9 @@ def _go_on_through_filters(ports: Ports) -> None:
     for one in ports.store.escalations():
         if one.type is EscalationType.FILTER_NOT_ALLOWED:
             with contextlib.suppress(NobrakesError):  # git cannot say so now, or a person decided: it stays theirs
-                base, globs = str(one.evidence["base"]), one.evidence.get("touches")
-                needs = (
-                    ports.git.barred_at(base, globs) if globs else ports.git.changes(base, str(one.evidence["head"]))
-                )
-                if not barred(needs):
+                git = git_of(ports, ports.store.bead(str(one.bead)))
+                base, head, globs = (one.evidence.get(name) for name in ("base", "head", "touches"))
+                if not barred(git.barred_at(str(base), globs) if globs else git.changes(str(base), str(head))):
                     ports.store.resolve(one.id, "the filter is allowed", "nobrakes")
 
 

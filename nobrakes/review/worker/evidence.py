@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from ...beads.model import Attempt, Bead, BeadType, Outcome, Role
+from ...beads.model import Attempt, Bead, BeadType, Outcome, Role, of_bead
 from ...beads.proposals import of_attempts, submitted
 from ...beads.stages import main_of as named
 from ...checks.contract import CheckResult, Contract
@@ -21,6 +21,7 @@ from ...checks.worker.steps import OUTPUT_TAIL, clean
 from ...checks.worker.validation import CONTRACT
 from ...events.kinds import MERGES, Kind
 from ...git.port import Message
+from ...parking import about
 from ...ports import Ports
 from ...records import frozen
 from ...requests.worker.landing_branch import lands_on
@@ -76,11 +77,12 @@ class Evidence:
             if before.step is Step.PULL_REQUEST:  # people merge in any order, and its own review hears of it
                 continue
             made = before.build.candidate
-            if other.id == attempt.id or made in ("", journal.build.candidate) or not git.has(made):
+            if other.id == attempt.id or made in ("", journal.build.candidate):
                 continue
-            if git.contains(made, journal.build.base) and self._comes_here(other, before):
-                later = (n for n, (_, one) in enumerate(found) if git.contains(made, one.build.candidate))
-                found.insert(next(later, len(found)), (other, before))
+            with about(self.ports, of_bead(other.bead)):
+                if git.has(made) and git.contains(made, journal.build.base) and self._comes_here(other, before):
+                    later = (n for n, (_, one) in enumerate(found) if git.contains(made, one.build.candidate))
+                    found.insert(next(later, len(found)), (other, before))
         return found
 
     def _comes_here(self, other: Attempt, before: Journal) -> bool:
