@@ -253,7 +253,7 @@ GATES: tuple[str, ...] = (
     *GIT_RULES,
     ".github/**", ".gitlab-ci.yml", ".circleci/**", ".ci/**", ".githooks/**", ".husky/**", ".pre-commit-config.yaml",
     ".claude/**", ".codex/**", ".gemini/**", ".mcp.json", "AGENTS.md", "CLAUDE.md",
-    "CLAUDE.local.md", "GEMINI.md", ".cursor/**", ".envrc", ".vscode/**", ".idea/**", ".zed/**",
+    "CLAUDE.local.md", "GEMINI.md", ".cursor/**", ".cursorrules", ".envrc", ".vscode/**", ".idea/**", ".zed/**",
     ".devcontainer/**", "conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "noxfile.py", "Makefile", "justfile",
     "GNUmakefile", "pytest.toml", ".pytest.*", ".coveragerc", "jest.config.*", "vitest.config.*", "phpunit.xml*",
     ".rspec", "ruff.toml", ".ruff.toml", "mypy.ini", ".mypy.ini", ".flake8", ".pylintrc", "pyrightconfig.json",
