@@ -35,14 +35,15 @@ class SharedFakeGit(FakeGit):
         self.busy = 0.0  # how likely somebody else pushes first
         self.late = 0.0  # how likely a person's commit is at the remote and not here yet
         self.pushes = 0
-        self.lost = ("", "")  # the push that was too late, until the remote is looked at
+        self.lost = ("", "", 0)  # the push that was too late, until the remote is looked at or a call fails
         self.asked_again: list[str] = []
         self.midway: Callable[[], None] = lambda: None
         self.is_calm: Callable[[], bool] = lambda: False
+        self.troubles: Callable[[], int] = lambda: 0
 
     def daemon_died(self) -> None:
         """What it was answered is forgotten, unless it was written down: it may ask the same again."""
-        self.lost = ("", "")
+        self.lost = ("", "", 0)
 
     def is_shared(self) -> bool:
         """The remote decides."""
@@ -53,7 +54,7 @@ class SharedFakeGit(FakeGit):
         self._refuse_when_locked()
         if self._drawn(self.deaf):
             return _waits("the remote does not answer", Cause.SILENT)
-        self.lost = ("", "")
+        self.lost = ("", "", 0)
         return self._follow(landed=False)
 
     def land(self, new: str, old: str) -> Land:
@@ -77,9 +78,10 @@ class SharedFakeGit(FakeGit):
             if self.is_protected or self._drawn(self.strict):
                 return _waits(REFUSES, Cause.PROTECTED)
             if not self._arrive(new, old):
-                if self.lost == (new, old):
+                lost = (new, old, self.troubles())  # an answer that could not be written down is asked for again
+                if self.lost == lost:
                     self.asked_again.append(f"{new[:12]} was pushed again to a main that had moved on")
-                self.lost = (new, old)
+                self.lost = lost
                 return Land(Landing.LOST)
             self.midway()
         return self._follow(landed=True)
@@ -160,6 +162,7 @@ def meet(git: FakeGit, dice: Dice) -> None:
                 raise Crash("in git.land")
 
         git.midway, git.is_calm = between, lambda: not (dice.crash or dice.trouble or dice.meddle)
+        git.troubles = lambda: dice.troubles
 
 
 def _waits(reason: str, cause: Cause, may_have_landed: bool = False) -> Land:
