@@ -7,6 +7,7 @@
    entry of the list that no page has any more.
 """
 
+import contextlib
 import re
 import shlex
 import shutil
@@ -140,6 +141,7 @@ class Reader:
         self.page = page
         self.folder = folder
         self.repositories = 0
+        self.with_daemon: list[Scripted] = []
         self.begin()
 
     def begin(self) -> Scripted:
@@ -181,8 +183,16 @@ class Reader:
         elif SERVING.match(line):
             self.watch(line)
         else:
+            if line.startswith("nobrakes daemon start") and self.project not in self.with_daemon:
+                self.with_daemon.append(self.project)
             asked = " --yes" if line == "nobrakes commit-strategy" else ""  # where there is no terminal to ask in
             self.type(line + asked)
+
+    def close(self) -> None:
+        """Stop the daemons that the page began, where it did not say how to stop them."""
+        for project in self.with_daemon:
+            project.nobrakes("daemon", "stop", expect=None)
+            project.nobrakes("daemon", "status", expect=24)
 
     def set_up(self, line: str) -> None:
         """`nobrakes init` as it stands there; then the agents are scripted, and the checks are those of the repository."""
@@ -297,9 +307,9 @@ def doses() -> list[Any]:
 
 @pytest.mark.parametrize("page", doses())
 def test_what_a_page_says_to_type_works(page: str, tmp_path: Path) -> None:
-    reader = Reader(page, tmp_path)
-    for block in blocks((ROOT / page).read_text()):
-        reader.follow(block)
+    with contextlib.closing(Reader(page, tmp_path)) as reader:
+        for block in blocks((ROOT / page).read_text()):
+            reader.follow(block)
 
 
 def test_what_is_not_run_is_there() -> None:
