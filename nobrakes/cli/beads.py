@@ -106,7 +106,7 @@ def list_beads(
     as_json: Annotated[bool, Option("--json", help="Print JSON instead of text; never cut.")] = False,
 ) -> Output:
     """List beads, first by priority, then by id."""
-    from ..beads.service.listing import listing, with_requests
+    from ..beads.service.bead_page import listing, with_requests
 
     statuses = _statuses(status)
     with looked_at() as app:

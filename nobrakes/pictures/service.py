@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from ..beads.graph import Links, Node, chains_ahead, needs_of, plain_needs
 from ..beads.model import CLOSED, BeadType, Dependency, DependencyType, Status, blocked_by
 from ..beads.readiness import Readiness, circles
-from ..beads.service.listing import natural
+from ..beads.service.bead_page import natural
 from ..beads.work_status import COLUMNS, column
 from ..errors import NoSuchBead, UsageError
 from ..records import frozen

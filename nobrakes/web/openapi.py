@@ -129,9 +129,8 @@ def views() -> Mapping[str, Any]:
     A command of every surface says it itself; those that return no record are not here.
     """
     from ..beads.model import Bead
-    from ..beads.service.bead_page import BeadDetail, BeadHistory, Explained, Review
+    from ..beads.service.bead_page import BeadDetail, BeadHistory, Explained, ListedBead, Review
     from ..beads.service.board import BoardView, StatusView
-    from ..beads.service.listing import ListedBead
     from ..decisions.model import Escalation
     from ..decisions.service.view import Asked, DecisionView
     from ..features.model import PlanChanges

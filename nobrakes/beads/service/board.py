@@ -30,8 +30,7 @@ from ..model import CLOSED, WORKING, Dependency, DependencyType, Role, Status
 from ..progress import doubt
 from ..readiness import Why, explain, ready_beads
 from ..work_status import COLUMNS, REQUESTED, SHOWN, column
-from .bead_page import BeadHistory, Review, claimed, history, reviews, spoken
-from .listing import landed, requested
+from .bead_page import BeadHistory, Review, claimed, history, landed, requested, reviews, spoken
 
 if TYPE_CHECKING:
     from ...config.settings import Config

@@ -18,9 +18,8 @@ from ...agents.transcript import Line, LineKind
 from ...beads.model import NO_AGENTS, Attempt, Role
 from ...beads.progress import doubt
 from ...beads.service import board as boards
-from ...beads.service.bead_page import Claim, claimed, review_step
+from ...beads.service.bead_page import Claim, claimed, requested, review_step
 from ...beads.service.board import Worker, workers
-from ...beads.service.listing import requested
 from ...daemon.model import Limits
 from ...daemon.service import control
 from ...decisions.model import Escalation

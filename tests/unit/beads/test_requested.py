@@ -3,7 +3,7 @@
 import pytest
 
 from nobrakes.beads.model import Bead, Role, Status
-from nobrakes.beads.service import board, listing
+from nobrakes.beads.service import bead_page, board
 from nobrakes.requests.model import PullRequest, PullState
 from nobrakes.store import open_memory
 
@@ -44,7 +44,7 @@ def test_the_board_of_a_browser_with_a_filter_and_without(store):
 
 
 def test_the_list(store):
-    found = listing.listing(store, labels=("x",))
-    assert {one.id: one.request and one.request.number for one in listing.with_requests(found)} == {
+    found = bead_page.listing(store, labels=("x",))
+    assert {one.id: one.request and one.request.number for one in bead_page.with_requests(found)} == {
         "a": 7, "b": 0, "c": None, "d": None,
     }  # fmt: skip

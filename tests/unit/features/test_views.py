@@ -9,7 +9,7 @@ import pytest
 from nobrakes.agents.limits import Cooldown
 from nobrakes.agents.transcript import Line, LineKind
 from nobrakes.beads.model import Attempt, Bead, Dependency, Outcome, Retried, Role
-from nobrakes.beads.service import bead_page, beads, board, listing
+from nobrakes.beads.service import bead_page, beads, board
 from nobrakes.config.sections import CheckSettings
 from nobrakes.config.settings import Config
 from nobrakes.daemon.service import now
@@ -126,7 +126,7 @@ def shown(store: Store, folder: Path) -> dict[str, Any]:
     return {
         "status": board.status(store, Paths(str(folder)), Config()),
         "board": board.board(store),
-        "list": listing.with_requests(listing.listing(store, labels=("x",))),
+        "list": bead_page.with_requests(bead_page.listing(store, labels=("x",))),
         "show": bead_page.bead_detail(store, "a"),
         "ready": bead_page.ready(store),
         "ready --explain": bead_page.explain(store),
