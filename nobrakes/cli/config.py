@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Argument, Option, confirm
 
 from ..config.sections import FROM_THE_START
-from ..daemon.service import control, processes
+from ..daemon.service import control
 from ..decisions.service.blockers import Here, agent_blocker
 from ..errors import NoMain, UsageError
 from ..events.schema import plain
@@ -146,7 +146,7 @@ _STARTS = frozenset(
 
 
 def _since(paths: "Paths", keys: list[str]) -> list[str]:
-    pid = processes.running(paths)
+    pid = control.running(paths)
     if _STARTS.isdisjoint(keys):
         return ["it holds from now on" + (f"; the daemon (process {pid}) takes it up by itself" if pid else "")]
     return ["it holds from the next start on" + (": nobrakes daemon restart" if pid else "")]

@@ -47,14 +47,14 @@ def start(wait: Wait = 20.0, user: UserPlace = False) -> Output:
     Looked at first, as by `nobrakes run`: where nothing could start it is refused (62), with what mends it.
     """
     from ..app import blockers
-    from ..daemon.service import processes
+    from ..daemon.service import control
     from ..decisions.service.blockers import NOTHING
 
     with opened_or_home(user) as app:
         now = app.store.now()
-        stands = NOTHING if user or processes.running(app.paths) else blockers(app)
+        stands = NOTHING if user or control.running(app.paths) else blockers(app)
         stands.require(now)
-        pid = processes.start(app.paths, app.store, wait)
+        pid = control.start(app.paths, app.store, wait)
     data = {"pid": pid, "log": app.paths.daemon_log, "hindrances": plain(stands)}
     first = f"the daemon works (process {pid}); it logs to {app.paths.daemon_log}"
     waits = replace(stands, found=tuple(one for one in stands.found if one.kind not in OVER))
@@ -63,21 +63,21 @@ def start(wait: Wait = 20.0, user: UserPlace = False) -> Output:
 
 def stop(wait: Wait = 60.0, user: UserPlace = False) -> Output:
     """End the daemon in order: its agents are stopped, their work is kept."""
-    from ..daemon.service import processes
+    from ..daemon.service import control
 
     with opened_or_home(user) as app:
-        pid, left = processes.stop_daemon(app.paths, app.store, wait)
+        pid, left = control.stop_daemon(app.paths, app.store, wait)
     text = f"the daemon has ended (it was process {pid})"
     return said({"pid": pid, "left": left}, f"{text}\n{left}" if left else text)
 
 
 def status(user: UserPlace = False) -> Output:
     """Whether a daemon works here. The exit code is 24 where none does."""
-    from ..daemon.service import processes
+    from ..daemon.service import control
     from ..errors import DaemonNotRunning
 
     with opened_or_home(user, is_reading=True) as app:
-        pid = processes.running(app.paths)
+        pid = control.running(app.paths)
     text = f"a daemon works (process {pid})" if pid else "no daemon works here"
     error = None if pid else DaemonNotRunning("no daemon works here")
     return Output({"running": pid is not None, "pid": pid}, lambda screen: text, error)
@@ -85,10 +85,10 @@ def status(user: UserPlace = False) -> Output:
 
 def restart(wait: Wait = 60.0, user: UserPlace = False) -> Output:
     """Start a new daemon in the old one's place. Agents go on meanwhile."""
-    from ..daemon.service import processes
+    from ..daemon.service import control
 
     with opened_or_home(user) as app:
-        pid = processes.restart(app.paths, app.store, wait)
+        pid = control.restart(app.paths, app.store, wait)
     return said({"pid": pid}, f"the daemon works (process {pid})")
 
 

@@ -346,7 +346,7 @@ def shape(
 
     To plan without it: `nobrakes plan example`, or an agent of your own with the text of `nobrakes shape --print`.
     """
-    from ..daemon.service import processes
+    from ..daemon.service import control
     from ..features.plan_beads import approval
     from ..features.service import approving, shaping, strategy
     from ..host import command
@@ -372,7 +372,7 @@ def shape(
         live = sorted(approving.approved(app.store) - before)
         found = strategy.strategy(app.store)
         then, _ = approval(app.store, app.config.forge.rules())
-        begin = "" if processes.running(app.paths) else " Let the work begin: nobrakes run"
+        begin = "" if control.running(app.paths) else " Let the work begin: nobrakes run"
     failed = AgentFailed(f"the Shaper's session ended with exit code {code}") if code else None
 
     def text(screen: Screen) -> str:

@@ -245,10 +245,10 @@ def commit_strategy(
 
 
 def _committed(app: "App", choice: Any, seen: str | None) -> Output:
-    from ..daemon.service import processes
+    from ..daemon.service import control
 
     done = approving.commit_strategy(app.store, app.git, app.paths, actor(), choice, seen)
-    begun = processes.running(app.paths) is not None
+    begun = control.running(app.paths) is not None
     on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
     told = approving.told(len(done.approved), len(done.changes), done.features)
     out = [

@@ -190,7 +190,7 @@ def run(
     It ends when every success criterion is met and `nobrakes project whats-next` is silent, or after these sprints.
     """
     from ..app import blockers, open_app
-    from ..daemon.service import processes
+    from ..daemon.service import control
     from ..projects.service import sprints as sprints_service
 
     found = _repository(name)
@@ -200,12 +200,12 @@ def run(
         again = f"nobrakes project run {found.name} --sprints {sprints}{'' if tests else ' --no-tests'} --yes"
         if not _said_yes(shown, yes, again):
             return said({"run": None}, "nothing was begun")
-        pid = processes.running(app.paths)
+        pid = control.running(app.paths)
         if pid is None and not later:
             blockers(app).require(app.store.now())
         made = sprints_service.accept(app.store, app.paths, offer, actor())
         if pid is None and not later:
-            pid = processes.start(app.paths, app.store)
+            pid = control.start(app.paths, app.store)
     works = f"a daemon works at it (process {pid})" if pid else "no daemon works there; the next one starts the sprints"
     text = f"{count(sprints, 'sprint')} of {found.name}: {works}\n`nobrakes project status` says how far it is"
     return said({"run": plain(made), "offer": plain(offer), "daemon": pid}, text if not yes else f"{shown}\n{text}")
@@ -322,22 +322,22 @@ def go_on(
 
 def _one(found: "ProjectView", is_named: bool) -> ProjectProgress:
     from ..app import blockers, open_app
-    from ..daemon.service import control, processes
+    from ..daemon.service import control
     from ..errors import NobrakesError
     from ..projects.service import sprints as sprints_service
 
     try:
         with open_app(found.path) as app:
             why = sprints_service.unfinished(app.store)
-            pid = processes.running(app.paths)
+            pid = control.running(app.paths)
             if pid is not None or not why:
                 return ProjectProgress(found.name, pid, why or "no sprint is unfinished")
-            if not is_named and not processes.is_wanted(app.store):
+            if not is_named and not control.is_wanted(app.store):
                 hint = f"you stopped its daemon, or never started one: `nobrakes project continue {found.name}`"
                 return ProjectProgress(found.name, None, f"{why}; {hint}")
             if app.store.setting(control.PAUSED) is not None:
                 return ProjectProgress(found.name, None, f"{why}; it is paused: `nobrakes resume` in {found.path}")
             blockers(app).require(app.store.now())
-            return ProjectProgress(found.name, processes.start(app.paths, app.store), why)
+            return ProjectProgress(found.name, control.start(app.paths, app.store), why)
     except NobrakesError as error:  # the others go on
         return ProjectProgress(found.name, None, error.whole)

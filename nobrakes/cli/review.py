@@ -68,7 +68,7 @@ def show(bead: Bead) -> Output:
 
 def view(bead: Bead) -> Output:
     """Show a bead's pull request in the browser; where it waits for your word, let it be pushed and opened."""
-    from ..daemon.service.processes import running
+    from ..daemon.service.control import running
     from ..host.command import open_address
     from ..requests import service as operations
 
@@ -84,7 +84,7 @@ def view(bead: Bead) -> Output:
 
 def sync() -> Output:
     """Look at all pull requests that wait now, and not when they are due."""
-    from ..daemon.service.processes import running
+    from ..daemon.service.control import running
     from ..requests import service as operations
 
     with opened() as app:

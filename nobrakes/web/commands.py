@@ -165,12 +165,12 @@ def _quarantine(app: "App", values: Values, actor: str) -> tuple[Any, str]:
 
 def _daemon(name: str) -> Do:
     def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-        from ..daemon.service import processes
+        from ..daemon.service import control
 
         if name == "stop":
-            pid, left = processes.stop_daemon(app.paths, app.store, 60.0)
+            pid, left = control.stop_daemon(app.paths, app.store, 60.0)
             return {"pid": pid, "left": left}, f"the daemon has ended (it was process {pid}) {left}".strip()
-        pid = getattr(processes, name)(app.paths, app.store, 60.0)
+        pid = getattr(control, name)(app.paths, app.store, 60.0)
         return {"pid": pid}, f"the daemon works (process {pid})"
 
     return do

@@ -23,7 +23,7 @@ from ...machine.service.registry import own_settings
 from ...paths import Paths
 from ...records import frozen
 from ..deciders import Facts, Waiting, after_failure, at_rest, still_waits
-from . import control, processes
+from . import control
 
 if TYPE_CHECKING:
     from ...agents.adapter import Adapter
@@ -71,7 +71,7 @@ def look(
         return _failed("down, so no daemon is started", down, file, waiting, now)
     try:
         require()
-        pid = processes.start_again(paths, store)
+        pid = control.start_again(paths, store)
     except DaemonRunning:  # somebody was quicker
         return Looked(at_rest(_facts(store, paths)))
     except NobrakesError as error:
@@ -84,7 +84,7 @@ def look(
 
 
 def _facts(store: "Store", paths: Paths) -> Facts:
-    return Facts(processes.running(paths), processes.is_wanted(store), store.setting(control.PAUSED) is not None)
+    return Facts(control.running(paths), control.is_wanted(store), store.setting(control.PAUSED) is not None)
 
 
 def _failed(said: str, down: Sequence[str], file: str, waiting: Waiting, now: float) -> Looked:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ...agents.limits import DAY_SECONDS, MachineLimits, MachineRoom, day_start, unknown_text
 from ...config.user import HINT, UserConfig, edited, limits_of, load_user
-from ...daemon.service import processes
+from ...daemon.service import control
 from ...db.fast import now
 from ...errors import (
     ConfigError,
@@ -316,8 +316,8 @@ def made() -> Paths:
 
 def daemon(found: Paths, store: "Store") -> tuple[int, bool]:
     """The pid of its daemon, which is started where there is none; and whether it was."""
-    pid = processes.running(found)
-    return (pid, False) if pid is not None else (processes.start(found, store), True)
+    pid = control.running(found)
+    return (pid, False) if pid is not None else (control.start(found, store), True)
 
 
 @frozen

@@ -17,7 +17,7 @@ from ...agents.transcript import LineKind
 from ...beads.model import CLOSED, Bead, last_clone, of_person
 from ...beads.service import beads, taking
 from ...beads.service.taking import Repository
-from ...daemon.service import processes
+from ...daemon.service import control
 from ...decisions.model import Escalation
 from ...decisions.service import desk
 from ...errors import DaemonRunning, NobrakesError, NotAllowed, UsageError
@@ -345,13 +345,13 @@ def _says_on(asked: "Escalation") -> bool:
 
 def see_to_a_daemon(store: "Store", paths: Paths) -> Seen:
     """A daemon runs the sessions from now on, where it would do nothing else. DaemonNotRunning: none starts."""
-    if processes.running(paths) is not None:
+    if control.running(paths) is not None:
         return Seen()
     beads = len(store.ready(MAX_BEADS))
     if beads:
         return Seen(beads=beads)
     try:
-        return Seen(processes.start(paths, store))
+        return Seen(control.start(paths, store))
     except DaemonRunning:  # another one was quicker
         return Seen()
 
