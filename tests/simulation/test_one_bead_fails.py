@@ -8,7 +8,7 @@ from nobrakes.agents.worker.process import Definitions
 from nobrakes.beads.model import CLOSED, Outcome, Status, of_session
 from nobrakes.daemon.model import Board
 from nobrakes.daemon.service.control import TROUBLE
-from nobrakes.daemon.worker.upkeep import Upkeep
+from nobrakes.daemon.worker.recovery import Upkeep
 from nobrakes.decisions.model import EscalationType
 from nobrakes.errors import NoAnswer
 from nobrakes.events.kinds import Event, Kind

@@ -87,8 +87,7 @@ from ..model import (
 )
 from ..service import control
 from .perform import Performer
-from .recovery import restore, take_up
-from .upkeep import Upkeep
+from .recovery import Upkeep, restore, take_up
 
 RETRY_SECONDS = 15.0
 """When the disk is full or git fails, the loop tries again so much later."""

@@ -108,7 +108,7 @@ class AgentStarts:
             close(self.ports, board.limits, attempt, outcome, f"{error}\n{error.hint}")
             self.ports.store.end_run(run.id)
             return False
-        except Exception:  # an unexpected error (daemon.worker.upkeep)
+        except Exception:  # an unexpected error (daemon.worker.recovery)
             self._end_start(run)
             self.ports.store.end_run(run.id)
             raise
@@ -180,7 +180,7 @@ class AgentStarts:
             self.endings.failed_to_start(talk, error, board.limits)
             self.ports.store.end_run(run.id)
             return False
-        except Exception:  # an unexpected error (daemon.worker.upkeep)
+        except Exception:  # an unexpected error (daemon.worker.recovery)
             self._end_start(run)
             self.ports.store.end_run(run.id)
             raise

@@ -8,7 +8,7 @@ import pytest
 
 from nobrakes.beads.model import Attempt, Bead, Frontier, Role, Status
 from nobrakes.daemon.model import Board
-from nobrakes.daemon.worker.upkeep import AGAIN, PACK_AGAIN, PACKING, Upkeep
+from nobrakes.daemon.worker.recovery import AGAIN, PACK_AGAIN, PACKING, Upkeep
 from nobrakes.errors import GitFailed
 from nobrakes.requests.worker.branches import Reach
 from nobrakes.review.journal import Journal
