@@ -10,7 +10,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..agents.prompts import delivery
+from ..agents.prompts.delivery import off_main, taken_back
 from ..beads.model import Bead, Status
 from ..errors import GitFailed, NoMain
 from ..events.kinds import MERGES
@@ -29,18 +29,18 @@ _RECENT = 500
 """So many of main's last commits the doctor looks at; `verify` looks at all since the first record."""
 
 
-def off_main(store: "Store", git: Git, config: "Config") -> str:
+def off_main_message(store: "Store", git: Git, config: "Config") -> str:
     """What a person is told of done beads whose merge main does not carry any more; empty: there is none."""
     try:
-        return delivery.off_main(store, git, config)
+        return off_main(store, git, config)
     except (NoMain, GitFailed):
         return ""  # which is told by itself
 
 
-def lost_changes(store: "Store", git: Git) -> list[str]:
+def lost_changes_messages(store: "Store", git: Git) -> list[str]:
     """What a person is told of done beads whose changes a commit of theirs took back unseen."""
     try:
-        return [f"{one.told()}: {one.advice()}" for one in delivery.taken_back(store, git, _RECENT)]
+        return [f"{one.told()}: {one.advice()}" for one in taken_back(store, git, _RECENT)]
     except (NoMain, GitFailed):
         return []  # which is told by itself
 

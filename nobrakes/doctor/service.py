@@ -38,7 +38,7 @@ from ..sandbox import closure
 from ..sessions.model import name_of
 from ..text.cleaning import count
 from ..trash import Trash
-from .agreement import lost_changes, off_main, unknown
+from .agreement import lost_changes_messages, off_main_message, unknown
 from .health import ERROR, OK, WARNING, Finding
 
 if TYPE_CHECKING:
@@ -456,10 +456,10 @@ def _fallen(patient: _Patient) -> Iterator[Finding]:
     """What the database calls done and a person took off main."""
 
     store, git, config = patient.store, patient.git, patient.config
-    text = off_main(store, git, config) if store and git and config else ""
+    text = off_main_message(store, git, config) if store and git and config else ""
     if text:
         yield Finding("main", WARNING, text)
-    for lost in lost_changes(store, git) if store and git else ():
+    for lost in lost_changes_messages(store, git) if store and git else ():
         yield Finding("main", ERROR, lost)
 
 

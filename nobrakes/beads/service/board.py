@@ -249,12 +249,12 @@ def _of_main(store: "Store", paths: Paths, config: "Config") -> tuple[tuple[str,
 
     Nothing where git cannot be asked: the doctor says why.
     """
-    from ...doctor.agreement import off_main, unknown
+    from ...doctor.agreement import off_main_message, unknown
     from ...git.repository import open_git
 
     git = open_git(paths, config)
     try:
-        return git.behind(), off_main(store, git, config), tuple(unknown(store, git))
+        return git.behind(), off_main_message(store, git, config), tuple(unknown(store, git))
     except GitUnusable as error:
         return (error.whole,), "", ()
     except NobrakesError:

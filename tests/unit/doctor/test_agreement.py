@@ -6,7 +6,7 @@ import pytest
 
 from nobrakes.beads.model import Bead, Status
 from nobrakes.config.settings import Config
-from nobrakes.doctor.agreement import off_main, unknown
+from nobrakes.doctor.agreement import off_main_message, unknown
 from nobrakes.review.evidence import Made
 from nobrakes.review.verify import COMPARED
 from nobrakes.store import Store
@@ -83,7 +83,7 @@ def store() -> Iterator[Store]:
 @pytest.mark.slow
 def test_where_both_agree_git_is_asked_once_about_all_beads(store: Store) -> None:
     git = CountedGit(MANY)
-    assert off_main(store, git, Config()) == "" and git.asked == [f"off main: {MANY}"]
+    assert off_main_message(store, git, Config()) == "" and git.asked == [f"off main: {MANY}"]
     git.asked.clear()
     assert unknown(store, git) == [] and git.asked == ["merged"]
 
@@ -91,7 +91,7 @@ def test_where_both_agree_git_is_asked_once_about_all_beads(store: Store) -> Non
 @pytest.mark.slow
 def test_both_disagreements_are_told_and_bounded(store: Store) -> None:
     git = CountedGit(MANY - 2)
-    text = off_main(store, git, Config())
+    text = off_main_message(store, git, Config())
     assert f"b{MANY} ({commit_of(MANY)[:12]})" in text and f"b{MANY - 1} (" in text and f"b{MANY - 2} (" not in text
     store.put([Bead(f"b{number}", "open", status=Status.NEEDS_DOER) for number in range(MANY + 1, MANY + 51)], [], "a")
     ahead = CountedGit(MANY + 50)
