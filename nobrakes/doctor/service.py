@@ -34,11 +34,11 @@ from ..notices import service as notices_service
 from ..paths import Paths, process_environment
 from ..records import frozen
 from ..requests import service as requests_service
+from ..review.service.landed import lost_changes_messages, off_main_message, unknown
 from ..sandbox import closure
 from ..sessions.model import name_of
 from ..text.cleaning import count
 from ..trash import Trash
-from .agreement import lost_changes_messages, off_main_message, unknown
 from .health import ERROR, OK, WARNING, Finding
 
 if TYPE_CHECKING:

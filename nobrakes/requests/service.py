@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ..agents.prompts.delivery import bases, delivery_of
 from ..beads.graph import of_epics
 from ..beads.model import CLOSED, Bead, BeadType, DependencyType, is_bead_id
 from ..beads.readiness import deadlocks
@@ -17,6 +16,7 @@ from ..host.messages import Asking
 from ..host.watching import wake
 from ..paths import own_path, process_environment
 from ..review.journal import Journal, Step
+from ..review.service.landed import bases, delivery_of
 from ..text.cleaning import count
 from .hosts.port import PullPorts
 from .hosts.registry import code_host

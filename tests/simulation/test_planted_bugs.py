@@ -227,7 +227,7 @@ BUGS = (
     ),
     Bug(
         "who works in an epic starts on main",
-        "agents/prompts/delivery.py",
+        "review/service/landed.py",
         "    return git.of_epic(where.epic) if where.epic else git",
         "    return git",
         seed=1,

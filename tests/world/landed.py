@@ -2,12 +2,12 @@
 
 from collections import Counter
 
-from nobrakes.agents.prompts.delivery import delivery_of
 from nobrakes.beads.model import Attempt, Role, RunKind, Status
 from nobrakes.checks.policy import ownership
 from nobrakes.checks.policy.ownership import OWN_FOLDER
 from nobrakes.review.journal import Journal, Step
 from nobrakes.review.queue import MAX_BATCH
+from nobrakes.review.service.landed import delivery_of
 
 from .filtering import SECRET
 from .objects import Commit, differing

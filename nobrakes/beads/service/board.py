@@ -249,8 +249,8 @@ def _of_main(store: "Store", paths: Paths, config: "Config") -> tuple[tuple[str,
 
     Nothing where git cannot be asked: the doctor says why.
     """
-    from ...doctor.agreement import off_main_message, unknown
     from ...git.repository import open_git
+    from ...review.service.landed import off_main_message, unknown
 
     git = open_git(paths, config)
     try:

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...agents.limits import State
-from ...agents.prompts.delivery import git_at, where_of
 from ...decisions import forms
 from ...decisions.model import STOPS_BEAD, Escalation
 from ...decisions.service import desk
@@ -27,6 +26,7 @@ from ...git.port import EPICS, Conflict, Git, Message
 from ...host.watching import wake
 from ...paths import Paths
 from ...records import frozen
+from ...review.service.landed import git_at, where_of
 from ..branches import named
 from ..model import (
     CLOSED,

@@ -10,7 +10,6 @@
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from ...agents.prompts.delivery import git_at, merged_into
 from ...beads.model import CLOSED, WORKING, Bead, BeadType, Status
 from ...beads.proposals import Merged
 from ...beads.service import beads
@@ -23,6 +22,7 @@ from ...paths import Paths
 from ...records import frozen
 from ...requests.model import own_base
 from ...requests.text import Where
+from ...review.service.landed import git_at, merged_into
 from ...review.service.undo import standing
 from .. import model as keys
 from ..actions import About

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from ...agents.prompts.delivery import bases, git_at
 from ...beads.model import CLOSED, Bead, BeadType, Frontier, Role, of_bead
 from ...daemon.model import Board
 from ...errors import NobrakesError, NoMain
@@ -20,6 +19,7 @@ from ...host.port import Notice
 from ...parking import parked
 from ...ports import Ports
 from ...review.journal import Journal
+from ...review.service.landed import bases, git_at
 from ...review.worker.queue import NOBODY, Beside
 from ..text import Where
 from . import landing_branch

@@ -10,13 +10,13 @@ Where a feature is for another branch of the remote, that is main to all of its 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ...agents.prompts import delivery
 from ...beads.model import Attempt, Bead, Outcome, Role, Status
 from ...events.kinds import Event, Kind
 from ...git.port import EPICS, Git
 from ...host.port import Notice
 from ...ports import Ports
 from ...records import frozen
+from ...review.service import landed
 from ..text import Where
 
 
@@ -25,17 +25,17 @@ def git_of(ports: Ports, bead: Bead) -> Git:
     where = lands_on(ports, bead)
     if where.epic:
         ensure_objects(ports, where.epic)
-    return delivery.git_at(ports.git, where)
+    return landed.git_at(ports.git, where)
 
 
 def base_of(ports: Ports, bead: Bead) -> Git:
     """The repository where main is the branch that people merge the bead's work to."""
-    return delivery.git_at(ports.git, Where(lands_on(ports, bead).base))
+    return landed.git_at(ports.git, Where(lands_on(ports, bead).base))
 
 
 def lands_on(ports: Ports, bead: Bead) -> Where:
     """By which branch it is begun, reviewed and proven."""
-    return delivery.where_of(ports.store, ports.config(), bead)
+    return landed.where_of(ports.store, ports.config(), bead)
 
 
 def ports_of(ports: Ports, where: Where) -> Ports:
@@ -43,7 +43,7 @@ def ports_of(ports: Ports, where: Where) -> Ports:
     pulls = None if where.epic or where.direct else ports.pulls
     if pulls is not None and where.base:
         pulls = replace(pulls, base=where.base)
-    return replace(ports, git=delivery.git_at(ports.git, where), pulls=pulls, where=where)
+    return replace(ports, git=landed.git_at(ports.git, where), pulls=pulls, where=where)
 
 
 @frozen

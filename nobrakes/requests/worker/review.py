@@ -14,7 +14,6 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
-from ...agents.prompts.delivery import delivery_of
 from ...beads.model import CLOSED, Attempt, Bead, BeadType, Outcome, Status
 from ...checks.worker.steps import clean
 from ...daemon.deciders import look_again, may_pass
@@ -27,6 +26,7 @@ from ...host.port import Notice
 from ...ports import Ports
 from ...review.journal import Journal, Step
 from ...review.machine import Fact
+from ...review.service.landed import delivery_of
 from ...review.worker.culprits import FROZEN
 from ...review.worker.evidence import AttemptEnd, Report
 from ...review.worker.queue import NOBODY, Beside, ReviewContext

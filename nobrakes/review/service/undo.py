@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ...agents.prompts.delivery import git_at, merged_into
 from ...beads.model import CLOSED, Bead, Dependency, DependencyType, Status
 from ...beads.proposals import ByHand, Merged
 from ...beads.service import beads
@@ -26,6 +25,7 @@ from ...records import frozen
 from ...requests.model import own_base
 from ...requests.text import Where
 from ..evidence import PERSON
+from .landed import git_at, merged_into
 
 if TYPE_CHECKING:
     from ...store import Store

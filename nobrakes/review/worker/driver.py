@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 
-from ...agents.prompts.delivery import git_at
 from ...agents.worker.end import close
 from ...beads.model import FORK, Attempt, BeadType, Outcome, Role, Run, Status
 from ...beads.proposals import is_by_person
@@ -36,6 +35,7 @@ from .. import machine
 from ..journal import Journal, Step
 from ..machine import Act, Fact, Next
 from ..queue import Entry
+from ..service.landed import git_at
 from ..verify import NONE
 from ..waits import OF_CHECKOUTS, WAITS, Cause, next_look
 from . import evidence as review_evidence

@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ...agents.prompts.delivery import off_main, taken_back
 from ...beads.model import Outcome, Role, Run, RunKind
 from ...checks.contract import CheckOutcome, CheckResult, Contract, Verdict, overall, setup_failed, verdict
 from ...checks.proof import Starts, advice, is_empty, is_unsure, passed
@@ -34,6 +33,7 @@ from ...requests.worker.branches import RemoteBranches
 from ...review.main_monitor import ASKED, NOBODY, WATCH
 from .. import main_monitor
 from ..main_monitor import Phase, Watch, told_as
+from ..service.landed import off_main, taken_back
 from .culprits import BROKEN, FROZEN, REPAIR, Culprits
 from .verdicts import Landings
 

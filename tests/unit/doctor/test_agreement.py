@@ -6,8 +6,8 @@ import pytest
 
 from nobrakes.beads.model import Bead, Status
 from nobrakes.config.settings import Config
-from nobrakes.doctor.agreement import off_main_message, unknown
 from nobrakes.review.evidence import Made
+from nobrakes.review.service.landed import off_main_message, unknown
 from nobrakes.review.verify import COMPARED
 from nobrakes.store import Store
 
