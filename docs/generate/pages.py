@@ -8,7 +8,7 @@ from nobrakes.beads.lifecycle import MOVING
 from nobrakes.beads.model import TABLE, Outcome, retry_after
 from nobrakes.beads.stages import OUTCOMES
 from nobrakes.config.editing import USER, settings
-from nobrakes.config.sections import LimitSettings
+from nobrakes.config.sections import FROM_THE_START, LimitSettings
 from nobrakes.config.setup.changing import allowed, known
 from nobrakes.config.user import UserConfig
 from nobrakes.decisions import machine as decisions
@@ -32,17 +32,20 @@ def _allowed(section: str, name: str) -> str:
 
 _SETTINGS_INTRO = """# Settings
 
-`.nobrakes/config.toml`, written by `nobrakes init` with the settings that matter first, tracked by git. A setting takes
-effect when the file is saved. While the file is broken, the last good settings stay in force and the daemon says so. An
-unknown key is an error. `nobrakes config` prints what is in force, with `--all` as a file with every comment;
-`nobrakes config --check` only looks at the file. `nobrakes config set limits.doers 2` changes a setting and keeps every
-other line, `config unset` goes back to the default; a check is named by its name (`checks.test.retry`)."""
+The settings are in `.nobrakes/config.toml`, tracked by git. `nobrakes init` writes the most important ones there. A
+setting takes effect when you save the file. If the file is not valid, the last valid settings stay in force and the
+daemon warns you. An unknown key is an error.
+
+- `nobrakes config` prints the settings in force; with `--all` as a file with all comments.
+- `nobrakes config --check` validates the file.
+- `nobrakes config set limits.doers 2` changes one setting and no other line. `nobrakes config unset` restores the
+  default. Name a check by its name: `checks.test.retry`."""
 
 
 _USER_INTRO = """## Your own settings
 
-`config.toml` in your folder of settings, above all repositories (on Linux `~/.config/nobrakes/config.toml`;
-NOBRAKES_USER_HOME names another place). It is yours to write. `nobrakes machine set` changes the limits of
+These are in `config.toml` in your settings folder, for all repositories (on Linux `~/.config/nobrakes/config.toml`;
+NOBRAKES_USER_HOME names another folder). Edit the file yourself. `nobrakes machine set` changes the limits of
 `[machine]`."""
 
 
@@ -69,8 +72,8 @@ def settings_page() -> str:
                 whole = key if key in _NO_DEFAULT else f"{key.split('.')[0]}."
                 default = _NO_DEFAULT.get(whole, "`{}`").format(one.default)
                 out.append(row(f"`{one.name}`", _allowed(section, one.name), default, one.comment))
-    limits = ", ".join(f"`{name}`" for name in LimitSettings.__dataclass_fields__)
-    out += ["", f"`nobrakes set` changes these while it runs, until they are changed again: {limits}."]
+    limits = ", ".join(f"`{name}`" for name in LimitSettings.__dataclass_fields__ if name not in FROM_THE_START)
+    out += ["", f"`nobrakes set` changes these limits in a running daemon, until the next change: {limits}."]
     out += ["", _USER_INTRO]
     own = list(settings(USER))
     for section in dict.fromkeys(one.section for one in own):

@@ -51,15 +51,15 @@ def pattern_mistake(pattern: str) -> str | None:
     """What is wrong with a pattern; None: each bead gets a legal name of its own from it."""
     plain = pattern.replace("{type}", "\0").replace("{id}", "\1")
     if plain.count("\1") != 1 or plain.count("\0") > 1:
-        return "it has to hold {id} once, and {type} at most once"
+        return "it must contain {id} once, and {type} at most once"
     if "{" in plain or "}" in plain:
-        return "it knows {type} and {id} only"
+        return "only {type} and {id} may stand in braces"
     if "\0\1" in plain or "\1\0" in plain:
         return "{type} and {id} need something between them, such as '/' or '-'"
     if not plain.strip("\1/"):
-        return "beside {id} it has to hold something, so that no bead's branch is called as another one"
+        return "it needs text besides {id}, so that the names are not mistaken for other branches"
     if len(pattern) > MAX_PATTERN or not is_branch_name(plain.replace("\0", "refactor").replace("\1", "a")):
-        return "git takes no such name for a branch"
+        return "git does not allow such a branch name"
     return None
 
 

@@ -346,7 +346,7 @@ def mistake(wanted: str) -> str | None:
     """What is wrong with the text that says which versions are wanted."""
     if all(_ONE.fullmatch(part.strip()) for part in wanted.split(",")):
         return None
-    return f"'{wanted[:40]}' is no version: write '>=3.11', '>=3.11,<4', '==1.2.3', or '20' for any 20"
+    return f"'{wanted[:40]}' is not a version: write '>=3.11', '>=3.11,<4', '==1.2.3', or '20' for any 20"
 
 
 def found_in(said: str) -> Version | None:

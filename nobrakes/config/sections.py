@@ -62,39 +62,38 @@ def mistakes(
         if one.base is not None:
             yield from _wrong_base(f"{epic}.base: '{one.base[:80]}'", one.base, features, pattern)
         if one.land not in (None, land) and (land, one.land) != ("pull_request", "remote"):
-            how = f"for all work: `nobrakes config set review.land {one.land}`"
+            how = f"for all work type `nobrakes config set review.land {one.land}`"
             if (land, one.land) == ("remote", "pull_request"):
-                how = f'{how}, with land = "remote" for the features that need no pull request'
+                how = f'{how} and set land = "remote" for the features that need no pull request'
             yield (
-                f'{epic}.land: "{one.land}" is another way than review.land = "{land}", and that does not hold both: '
-                f"take it out, or {how}"
+                f'{epic}.land: "{one.land}" cannot be combined with review.land = "{land}": remove this line, or {how}'
             )
         if (land, one.land) == ("pull_request", "remote") and not (push if one.push is None else one.push):
             yield (
-                f'{epic}.land: "remote" pushes at once what has passed, and push = false has nothing pushed before you '
-                "say so: take one of the two out, or say push = true for it"
+                f'{epic}.land: "remote" pushes work immediately after it passed, and push = false waits for your '
+                "command: remove one of the two, or set push = true for this feature"
             )
         if land != "pull_request":
             yield (
-                f'{epic}: is for pull requests, and review.land = "{land}": take the table out of config.toml, or '
-                "`nobrakes config set review.land pull_request`"
+                f'{epic}: applies only to pull requests, and review.land = "{land}": remove the table from '
+                "config.toml, or type `nobrakes config set review.land pull_request`"
             )
             continue
         if one.branch is None:
             continue
         key = f"{epic}.branch: '{one.branch[:80]}'"
         if (one.unit or unit) != "epic":
-            yield f'{key} is for the one request of an epic: have {epic} say unit = "epic" too, or leave branch out'
+            yield f'{key} needs unit = "epic" for {epic}: it names the branch of a whole epic. Or remove branch'
         if len(one.branch) > MAX_NAME or one.branch.startswith("refs/"):
-            yield f"{key} is no name for it: at most {MAX_NAME} characters, and not from refs/ on"
+            yield f"{key} is not allowed: at most {MAX_NAME} characters, and it must not begin with refs/"
         if may_be_a_beads(one.branch, pattern):
             yield f'{key} is named like the branch of a bead (git.branch_pattern = "{pattern}"): choose another name'
         other = next((other for other in features if other != epic and one.branch == of_epic(other)), None)
         if other is not None:
-            yield f"{key} is what the branch of {other} is called: choose another name"
+            yield f"{key} is the name of the branch of {other}: choose another name"
         for name, whose in taken.items():
             if name == one.branch:
-                yield f"{key} is {whose} already: choose another name"
+                yield f"{key} is used already ({whose}): choose another name"
             elif f"{name}/".startswith(f"{one.branch}/") or f"{one.branch}/".startswith(f"{name}/"):
                 yield f"{key} and {name} ({whose}) cannot both be branches: one would be a folder of the other"
         taken.setdefault(one.branch, f"review.features.{epic}.branch")
@@ -106,11 +105,11 @@ def _wrong_base(key: str, base: str, features: Features, pattern: str) -> Iterat
     from ..requests.text import of_epic
 
     if len(base) > MAX_NAME or not _PLAIN.fullmatch(base) or base.startswith("refs/"):
-        yield f"{key} is no name for it: at most {MAX_NAME} letters, digits, '.', '_', '-' and '/', not from refs/ on"
+        yield f"{key} is not allowed: at most {MAX_NAME} letters, digits, '.', '_', '-' and '/', without refs/ in front"
     elif may_be_a_beads(base, pattern):
         yield f'{key} is named like the branch of a bead (git.branch_pattern = "{pattern}"): choose another branch'
     elif base.startswith(of_epic("")) or any(base == one.branch for one in features.values()):
-        yield f"{key} is named like the branch of an epic's request, and nobrakes removes those: choose another branch"
+        yield f"{key} is named like the branch of an epic's pull request, and nobrakes removes those: choose another"
 
 
 @section
@@ -213,7 +212,7 @@ class ReviewSettings(Section):
         setting = "review.remote_branch" if self.remote_branch else "main"
         base = self.remote_branch or main
         found = mistakes(self.features, self.land, self.unit, self.push, base, setting, pattern)
-        mine = () if self.push or self.by_request else ('push: false is for land = "pull_request": take it out',)
+        mine = () if self.push or self.by_request else ('push: false works only with land = "pull_request": remove it',)
         return [*mine, *(f"features.{mistake}" for mistake in found)]
 
     @property
@@ -500,15 +499,15 @@ class ChannelSettings(Section):
         from ..notices.model import NoticeKind
 
         known = {"*", *(kind.value for kind in NoticeKind)} - {NoticeKind.DIGEST.value, NoticeKind.TEST.value}
-        found = [f"kinds: there is no kind '{kind[:40]}'" for kind in self.kinds if kind not in known]
+        found = [f"kinds: unknown kind '{kind[:40]}'" for kind in self.kinds if kind not in known]
         if self.type == "command":
             found += _program_mistakes(self.command)
         elif self.command:
-            found.append(f"command: a channel of type {self.type} starts none")
+            found.append(f"command: a channel of type {self.type} starts no program: remove it")
         if self.type in ("webhook", "apprise") and not self.url and not self.secret:
-            found.append("url: say where to, here or as `secret`")
+            found.append("url: set the address here, or the name of a `secret` that holds it")
         if self.type in ("command", "desktop") and self.url:
-            found.append(f"url: a channel of type {self.type} has none")
+            found.append(f"url: a channel of type {self.type} has no address: remove it")
         if self.type == "webhook" and self.url:
             from ..notices.model import mistake
 
@@ -521,7 +520,7 @@ def _program_mistakes(command: tuple[str, ...]) -> list[str]:
         return ["command: name the program, with its arguments"]
     program = command[0]
     if "/" in program and not program.startswith(("/", "~/")):
-        return ["command: a program is a whole path or a name on PATH: what lies in the repository may change"]
+        return ["command: use an absolute path or a name on PATH: a program in the repository may change"]
     return []
 
 
@@ -593,13 +592,13 @@ class CheckSettings(Section):
     def mistake(self) -> str | None:
         """What does not go together."""
         if self.kind != "test" and (self.report or self.format not in ("auto", "exit")):
-            return f"report and format are read of tests alone, and its kind is {self.kind}"
+            return f"report and format apply only to kind test, and its kind is {self.kind}"
         if self.report and self.format not in ("auto", "junit"):
-            return f"the files of report are read as junit; format is {self.format}"
+            return f"report needs format junit or auto, and format is {self.format}"
         if self.kind != "test" and self.min_tests > 1:
-            return f"min_tests needs a count, and only tests are counted; its kind is {self.kind}"
+            return f"min_tests above 1 applies only to kind test, and its kind is {self.kind}"
         if self.format == "exit" and self.min_tests > 1:
-            return 'min_tests needs a count, and with format "exit" nothing is counted'
+            return 'min_tests above 1 needs a format that counts tests, and format "exit" counts none'
         return None
 
     def check(self) -> "Check":

@@ -198,12 +198,12 @@ RENAMED = {
 """Settings of [review] by their old names, which are read for one version more: what they are called now."""
 GONE = {
     **{
-        f"review.{old}": f"is {new} now, and both are set: `nobrakes config unset review.{old}`"
+        f"review.{old}": f"was renamed to {new}, and both are set: type `nobrakes config unset review.{old}`"
         for old, new in RENAMED.items()
     },
-    "review.after_merge": "is revalidate now: take this line out, or write `revalidate`.",
-    "review.dependants": "pull requests do not stack any more, and beads wait until what they need is merged: "
-    "take this line out.",
+    "review.after_merge": "was renamed to revalidate: remove this line, or write `revalidate`.",
+    "review.dependants": "was removed: pull requests no longer stack, and a bead waits until the beads "
+    "that it needs are merged. Remove this line.",
 }
 """Settings of earlier versions, and what to do about each."""
 
@@ -300,7 +300,7 @@ def load_for_reading(path: str) -> tuple[Config, str]:
         values = config_values.recall_last(path, _judge())
         last = _made(Config, values) if isinstance(values, dict) else None
         shown = "the previous settings" if last is not None else "every setting's default"
-        return last or Config(), f"{' '.join(str(error).split()).rstrip('.')}. Shown is what holds with {shown}."
+        return last or Config(), f"{' '.join(str(error).split()).rstrip('.')}. This output uses {shown}."
 
 
 def _remembered(path: str, text: str) -> Config | None:
@@ -376,7 +376,7 @@ class ConfigSource:
     def _look(self, stamp: "Stamp | None", now: float) -> None:
         try:
             if stamp is not None and not stamp[1]:
-                raise ConfigError(f"{os.path.relpath(self._path())} is empty, as while it is being written.")
+                raise ConfigError(f"{os.path.relpath(self._path())} is empty (perhaps an editor is saving it).")
             found = load(self._path())
         except ConfigError as error:
             self._seen, self._settles = stamp, None
@@ -392,7 +392,7 @@ class ConfigSource:
         self._seen, self._settles, self._config = stamp, None, found
         if self._wrong:
             self._wrong = ""
-            self._tell(f"{os.path.relpath(self._path())} is sound again, and in force.")
+            self._tell(f"{os.path.relpath(self._path())} is valid again and in force.")
 
 
 Stamp = tuple[int, int, int]

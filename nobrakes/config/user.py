@@ -35,19 +35,18 @@ def secret(name: str) -> str:
     """The secret of this name; ConfigError where there is none, or where others could read the file."""
     found = _read(secrets_path()).get(name)
     if found is None:
-        raise ConfigError(f"there is no secret '{name[:64]}'", f"`nobrakes notify secret {name[:64]}` takes it in.")
+        raise ConfigError(f"there is no secret '{name[:64]}'", f"Store it with `nobrakes notify secret {name[:64]}`.")
     return found
 
 
 def keep(name: str, value: str) -> str:
     """Write the secret into the file; its path. UsageError for what is none, ConfigError where others read the file."""
     if not NAME.fullmatch(name):
-        raise UsageError(
-            "the name of a secret has letters, digits, - and _", "For example: nobrakes notify secret phone"
-        )
+        hint = "For example: nobrakes notify secret phone"
+        raise UsageError("the name of a secret may contain only letters, digits, - and _", hint)
     value = value.strip()
     if not value or not value.isprintable() or len(value) > MAX_SECRET:
-        raise UsageError(f"a secret is one line of at most {MAX_SECRET} characters", "Give it on stdin, or when asked.")
+        raise UsageError(f"a secret must be one line of 1 to {MAX_SECRET} characters", "Use stdin or the prompt.")
     path = secrets_path()
     known = {**_read(path), name: value} if os.path.lexists(path) else {name: value}
     make(os.path.dirname(path))
@@ -58,7 +57,7 @@ def keep(name: str, value: str) -> str:
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        raise NotAllowed(f"{path} cannot be written: {error.strerror or error}", "Look whose folder it is.") from None
+        raise NotAllowed(f"{path} cannot be written: {error.strerror or error}", "Check who owns its folder.") from None
     return path
 
 
@@ -84,18 +83,18 @@ def _read(path: str) -> Mapping[str, str]:
         except ValueError:  # the error would quote the line
             raise ConfigError(f"{path} is not valid TOML", 'Each line of it is NAME = "value".') from None
     if not all(isinstance(value, str) for value in found.values()):
-        raise ConfigError(f"{path} holds more than names and texts", 'Each line of it is NAME = "value".')
+        raise ConfigError(f"{path} contains values other than text", 'Each line of it is NAME = "value".')
     return found
 
 
-_HINT = "It has to be a plain file of yours with mode 0600."
+_HINT = "It must be a regular file that you own, with mode 0600."
 
 
 def _require_private(path: str, found: os.stat_result) -> None:
     if not hasattr(os, "getuid"):
         return  # Windows: the folder of the user is closed to others by its access list
     if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise ConfigError(f"{path} may be read or changed by others, so no secret is taken from it", _HINT)
+        raise ConfigError(f"other users can read or change {path}, so nobrakes reads no secret from it", _HINT)
 
 
 # A file that is missing sets nothing. pydantic judges a text once, as it does for a repository's (config.settings). One
@@ -210,7 +209,7 @@ def _number(name: str, word: str) -> float:
     try:
         return int(word) if word.isdigit() else float(word)
     except ValueError:
-        raise ConfigError(f"{name[:40]}: '{word[:40]}' is no number, and not the word `default`") from None
+        raise ConfigError(f"{name[:40]}: '{word[:40]}' is neither a number nor `default`") from None
 
 
 def edited(text: str, changes: Mapping[str, float | None], where: str) -> str:
@@ -232,7 +231,7 @@ def edited(text: str, changes: Mapping[str, float | None], where: str) -> str:
     rest = ["", *lines[end:]] if end < len(lines) else []
     made = "\n".join([*lines[: begin + 1], *inside, *rest]) + "\n"
     by_hand = ConfigError(
-        f"{where} is written in a way that is not changed by itself", f"Edit [{TABLE}] there by hand."
+        f"nobrakes cannot change {where} because of the way it is written", f"Edit [{TABLE}] there by hand."
     )
     try:
         found = asdict(parse_user(made, where).machine)

@@ -100,7 +100,7 @@ def _branch(name: str) -> str:
     from ..beads.branches import is_branch_name
 
     if not is_branch_name(name):
-        raise ValueError("is no name of a branch")
+        raise ValueError("is not a valid branch name")
     return name
 
 
@@ -112,7 +112,7 @@ def _bead_id(name: str) -> str:
     from ..beads.model import is_bead_id
 
     if not is_bead_id(name):
-        raise ValueError("is no id of a bead: 1 to 64 letters, digits, '-', '_' or '.'")
+        raise ValueError("is not a valid bead id: use 1 to 64 letters, digits, '-', '_' or '.'")
     return name
 
 
@@ -149,7 +149,7 @@ EXPORT_PATH = Judged(_export_path)
 def _whole(paths: tuple[str, ...]) -> tuple[str, ...]:
     for path in paths:
         if not path.startswith(("/", "~/")) or not path.strip("/~. ") or "\0" in path:
-            raise ValueError("a path begins with / or ~/, and is neither of the two alone")
+            raise ValueError("a path must begin with / or ~/ and name something below it")
     return paths
 
 
@@ -163,7 +163,7 @@ def _inside(path: str) -> str:
     import posixpath
 
     if path.startswith(("/", "~")) or ".." in path.split("/") or not path.isprintable() or ".git" in path.split("/"):
-        raise ValueError("lies inside of the checkout: no path from / or ~, and no '..'")
+        raise ValueError("must be inside the checkout: a relative path without '..' or .git")
     return "" if path in ("", ".") else posixpath.normpath(path)
 
 
@@ -178,7 +178,7 @@ def _tools(tools: dict[str, str]) -> dict[str, str]:
 
     for tool, wanted in tools.items():
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,59}", tool):
-            raise ValueError(f"'{tool[:60]}' is no name of a tool: write the word that starts it, such as python3")
+            raise ValueError(f"'{tool[:60]}' is not the name of a tool: write its command, such as python3")
         wrong = mistake(wanted)
         if wrong:
             raise ValueError(f"{tool}: {wrong}")
@@ -196,7 +196,7 @@ def _hosts(hosts: tuple[str, ...]) -> tuple[str, ...]:
     for host in hosts:
         name, colon, port = host.partition(":")
         if not re.fullmatch(r"[A-Za-z0-9._-]{1,253}", name) or (colon and not re.fullmatch(r"[1-9][0-9]{0,4}", port)):
-            raise ValueError("a host is a name and perhaps a port, such as 'pypi.example:443'; no address and no '*'")
+            raise ValueError("write a host name, perhaps with a port: 'pypi.example:443', without https:// and '*'")
         found.append(f"{name.lower()}:{port or 443}")
     return tuple(found)
 
@@ -210,7 +210,7 @@ def _web_addresses(urls: tuple[str, ...]) -> tuple[str, ...]:
 
     for url in urls:
         if not re.fullmatch(r"https?://(?:[A-Za-z0-9._-]{1,253}|\[[0-9a-fA-F:]{2,45}\])(?::[1-9][0-9]{0,4})?/?", url):
-            raise ValueError("an address is https:// and a name, and perhaps a port: 'https://api.example.org'")
+            raise ValueError("write https:// and a host name with an optional port, such as 'https://api.example.org'")
     return urls
 
 

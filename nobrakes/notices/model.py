@@ -291,6 +291,7 @@ def reminds_at(question: OpenQuestion, rules: Rules) -> float | None:
 
 # Quiet hours are a time of the local day, and may cross midnight. On a day on which the clock is set back, a time that
 # comes twice begins them the first time and ends them the second; one that the clock jumps over is the jump.
+_QUIET_HINT = 'Write them as "22:00-07:00", or "" for none.'
 _FORM = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-3]):([0-5]\d)")
 
 
@@ -300,11 +301,11 @@ def parsed(text: str) -> tuple[int, int] | None:
         return None
     found = _FORM.fullmatch(text.strip())
     if found is None:
-        raise ConfigError(f"notify.quiet_hours is '{text[:40]}'", 'Write them as "22:00-07:00", or "" for none.')
+        raise ConfigError(f"notify.quiet_hours '{text[:40]}' is not a time span", _QUIET_HINT)
     hour, minute, until_hour, until_minute = (int(part) for part in found.groups())
     begin, end = 60 * hour + minute, 60 * until_hour + until_minute
     if begin == end:
-        raise ConfigError("notify.quiet_hours end when they begin", 'Write them as "22:00-07:00", or "" for none.')
+        raise ConfigError("notify.quiet_hours begin and end at the same time", _QUIET_HINT)
     return begin, end
 
 
@@ -375,11 +376,11 @@ def mistake(url: str, insecure: bool) -> str:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
     except ValueError:
-        return "it is no address"
+        return "it is not an address"
     if parts.scheme not in ("https", "http") or not host or not url.isprintable() or " " in url:
-        return "it begins with https:// and names a host"
+        return "it must begin with https:// and name a host"
     if parts.scheme == "http" and not insecure and not is_loopback(host):
-        return "http is for this machine alone: use https, or say `insecure = true`"
+        return "http is allowed only to this machine: use https, or set `insecure = true`"
     return ""
 
 

@@ -149,17 +149,17 @@ def test_a_check_that_is_never_cached_runs_in_every_review(project: Scripted) ->
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('directory = "/tmp"', "checks.0.directory: lies inside of the checkout"),
-        ('directory = "a/../.."', "checks.0.directory: lies inside of the checkout"),
-        ('report = "../*.xml"', "checks.0.report: lies inside of the checkout"),
+        ('directory = "/tmp"', "checks.0.directory: must be inside the checkout"),
+        ('directory = "a/../.."', "checks.0.directory: must be inside the checkout"),
+        ('report = "../*.xml"', "checks.0.report: must be inside the checkout"),
         ("cache = false", "checks.0.cache: Input should be True or 'never'"),
         ("retry = -1", "checks.0.retry: "),
-        ('tools = { node = "newest" }', "checks.0.tools: node: 'newest' is no version: write '>=3.11'"),
-        ('tools = { "a b" = "1" }', "checks.0.tools: 'a b' is no name of a tool"),
+        ('tools = { node = "newest" }', "checks.0.tools: node: 'newest' is not a version: write '>=3.11'"),
+        ('tools = { "a b" = "1" }', "checks.0.tools: 'a b' is not the name of a tool"),
         ('format = "xml"', "checks.0.format: "),
-        ('kind = "lint"\nreport = "a.xml"', "check 'test': report and format are read of tests alone"),
-        ('format = "tap"\nreport = "a.xml"', "check 'test': the files of report are read as junit"),
-        ('format = "exit"\nmin_tests = 5', "check 'test': min_tests needs a count"),
+        ('kind = "lint"\nreport = "a.xml"', "check 'test': report and format apply only to kind test"),
+        ('format = "tap"\nreport = "a.xml"', "check 'test': report needs format junit or auto"),
+        ('format = "exit"\nmin_tests = 5', "check 'test': min_tests above 1 needs a format"),
     ],
 )
 def test_a_mistake_in_a_check_is_named(project: Scripted, text: str, says: str) -> None:

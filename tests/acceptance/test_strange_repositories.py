@@ -579,7 +579,7 @@ def test_a_key_that_asks_for_a_passphrase_is_told_before_work_begins(project: St
     project.add("one")
     for words in (["init"], ["doctor"], ["run"], ["status"]):
         said = " ".join(project.nobrakes(*words, expect=None).stdout.split())
-        assert "nobrakes cannot sign its own" in said and "review.land pull_request" in said, said
+        assert "nobrakes cannot sign its commits" in said and "review.land pull_request" in said, said
         assert "user.signingkey" in said and "passphrase" in said, said
     assert project.status("one") == "done"
     project.git("config", "commit.gpgsign", "false")

@@ -87,9 +87,7 @@ def _of_check(key: str, parts: Sequence[str], raw: Mapping[str, Any]) -> Known:
     names = [str(one.get("name", "")) for one in tables] if isinstance(tables, list) else []
     hints = _hints(CheckSettings)
     if len(parts) == 2 or setting not in hints:
-        raise _unknown(
-            key, raw, "A check is changed by its name, for example: nobrakes config set checks.test.retry 1."
-        )
+        raise _unknown(key, raw, "Name the check, for example: nobrakes config set checks.test.retry 1.")
     if name in names:
         number = names.index(name)
     elif name.isdigit() and int(name) < len(names):
@@ -98,7 +96,7 @@ def _of_check(key: str, parts: Sequence[str], raw: Mapping[str, Any]) -> Known:
         number = len(names)
     else:
         there = f"There are: {', '.join(names)}." if names else "There is none yet."
-        raise ConfigError(f"there is no check '{name[:40]}'", f"{there} checks.NAME.command makes one.")
+        raise ConfigError(f"there is no check '{name[:40]}'", f"{there} To add one, set checks.NAME.command.")
     return Known(key, ("checks", number, setting), hints[setting], _default(CheckSettings, setting))
 
 
@@ -165,7 +163,8 @@ def typed(one: Known, word: str, before: Any = None) -> Any:
         raise ConfigError(f"{one.key} is a table: set one of its settings", f"They are: {inner}.")
     if one.key == "checks":
         raise ConfigError(
-            "checks are set one by one", "For example: nobrakes config set checks.test.command 'make test'"
+            "checks is a list: set one check at a time",
+            "For example: nobrakes config set checks.test.command 'make test'",
         )
     try:
         if get_origin(core) is tuple and word.startswith("+") and one.path[-1] != "command":
@@ -182,8 +181,8 @@ def typed(one: Known, word: str, before: Any = None) -> Any:
 
 def wrong(one: Known, word: str) -> ConfigError:
     """That this is no value for the setting, with what is one."""
-    nothing = f" `nobrakes config unset {one.key}` takes it out." if word.lower() in _NOTHING else ""
-    return ConfigError(f"{one.key}: '{word[:80]}' does not fit", f"It takes {allowed(one.kind)}.{nothing}")
+    nothing = f" To remove it: nobrakes config unset {one.key}" if word.lower() in _NOTHING else ""
+    return ConfigError(f"{one.key}: '{word[:80]}' is not allowed", f"Allowed: {allowed(one.kind)}.{nothing}")
 
 
 _NOTHING = ("", "none", "null", "unset", "default", "off")

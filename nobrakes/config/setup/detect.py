@@ -80,9 +80,9 @@ def detect_javascript(root: str) -> Found | None:
     try:
         package: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
-        return Found("js", notes=(f"package.json is not JSON ({error}): nothing is read from it",))
+        return Found("js", notes=(f"package.json is not valid JSON ({error}), so nobrakes ignores it",))
     if not isinstance(package, dict):
-        return Found("js", notes=("package.json is no object: nothing is read from it",))
+        return Found("js", notes=("package.json is not a JSON object, so nobrakes ignores it",))
     scripts = package.get("scripts")
     scripts = scripts if isinstance(scripts, dict) else {}
     setup, run, note = _manager(root, package)
@@ -93,7 +93,7 @@ def detect_javascript(root: str) -> Found | None:
         if name is None:
             continue
         if _PLACEHOLDER in scripts[name]:
-            notes.append("package.json's test script is npm's placeholder: left out")
+            notes.append("the test script in package.json is npm's placeholder, so nobrakes ignores it")
             continue
         checks.append((kind, f"{run} {name}"))
     return Found("js", tuple(checks), setup, tuple(notes))
@@ -111,7 +111,7 @@ def _manager(root: str, package: dict[str, Any]) -> tuple[str, str, str]:
     if exists(root, "package-lock.json") or exists(root, "npm-shrinkwrap.json"):
         return "npm ci", "npm run", ""
     needed = any(package.get(key) for key in ("dependencies", "devDependencies"))
-    note = "package.json names dependencies, but there is no lock file: set `setup` in the config" if needed else ""
+    note = "package.json has dependencies but no lock file: set `setup` in .nobrakes/config.toml" if needed else ""
     return "", "npm run", note
 
 
@@ -194,7 +194,7 @@ def detect_python(root: str) -> Found | None:
         project: dict[str, Any] = tomllib.loads(text or "")
     except tomllib.TOMLDecodeError as error:
         project = {}
-        notes.append(f"pyproject.toml is not valid TOML ({error}): nothing is read from it")
+        notes.append(f"pyproject.toml is not valid TOML ({error}), so nobrakes ignores it")
     tool = project.get("tool")
     tools: dict[str, Any] = tool if isinstance(tool, dict) else {}
     needed = _needed(root, project)
@@ -228,7 +228,7 @@ def _runner(root: str, needed: frozenset[str], notes: list[str]) -> tuple[str, s
     if exists(root, "pdm.lock"):
         return "pdm sync", "pdm run "
     if needed:
-        notes.append("there is no lock file: the checks use what is installed where nobrakes runs")
+        notes.append("there is no lock file: the checks use the packages installed on this machine")
     return "", ""
 
 
@@ -321,7 +321,7 @@ def detect(root: str, given: Collection[str] = ()) -> Detected:
             checks.insert(0, CheckSettings(name=kind, command=f"make {target}", kind=kind))
             if dropped:
                 left_out = ", ".join(f"`{check.command}`" for check in dropped)
-                notes.append(f"the Makefile's target {target} is the {kind} check; left out: {left_out}")
+                notes.append(f"the {kind} check is the Makefile's target {target}; left out: {left_out}")
     checks.sort(key=lambda check: KINDS.index(check.kind))
     setup = " && ".join(one.setup for one in found if one.setup)
     return Detected(setup, tuple(checks), tuple(notes))
@@ -409,7 +409,7 @@ def find_tests(root: str, config: Config, checks: Sequence[Check], collect: bool
     used = tuple(glob for glob in globs if any(matches(path, (glob,)) for path in found))
     warnings = []
     if paths and not found and any(check.kind == "test" for check in checks):
-        warnings.append("no tracked file is a test: if there are some, name them in boundaries.tests of config.toml")
+        warnings.append("found no test files: if there are some, set boundaries.tests in config.toml")
     for check in checks if collect else ():
         warnings += _outside(root, check, globs)
     return TestsFound(len(found), used, tuple(warnings))
@@ -426,20 +426,20 @@ def _outside(root: str, check: Check, globs: tuple[str, ...]) -> list[str]:
             closure.wall_wrap(how.argv, closure.Wall((root,), ())), os.path.join(root, how.directory)
         )
     if trouble:
-        return [f"what the check '{check.name}' collects could not be listed: {trouble}"]
+        return [f"cannot list the tests of the check '{check.name}': {trouble}"]
     collected = listed(how.runner, text, os.path.realpath(root), how.directory)
     if not collected:
-        return [f"the check '{check.name}' collects no test"]
+        return [f"the check '{check.name}' finds no tests"]
     left = [path for path in collected if not matches(path, globs)]
-    warnings = [f"{path} is collected by the check '{check.name}', and boundaries.tests leaves it out" for path in left]
+    warnings = [f"the check '{check.name}' runs {path}, but boundaries.tests does not match it" for path in left]
     more = len(left) - SHOWN
-    return warnings[:SHOWN] + ([f"the same holds of {count(more, 'more file')}"] if more > 0 else [])
+    return warnings[:SHOWN] + ([f"the same for {count(more, 'more file')}"] if more > 0 else [])
 
 
 TOLD = "formats_told"
 """The setting of the store with the checks of which a start has told that they say no format."""
 
-_WHERE = "under its [[checks]] in .nobrakes/config.toml write"
+_WHERE = "under its [[checks]] in .nobrakes/config.toml set"
 
 _RUNNERS: tuple[tuple[str, Format], ...] = (
     (r"(?:pytest|py\.test)", "pytest"),
@@ -493,12 +493,12 @@ def what_to_write(root: str, checks: Iterable[CheckSettings]) -> dict[str, str]:
         if not lacks_format(check):
             continue
         if format_ != "auto":
-            text = f"the check '{check.name}' does not say what it prints: {_WHERE} format = \"{format_}\""
+            text = f"the check '{check.name}' has no output format: {_WHERE} format = \"{format_}\""
         else:
             text = (
-                f"what the check '{check.name}' prints is not known: {_WHERE} format = \"…\" (pytest, unittest, go, "
-                'cargo, tap, jest, vitest, mocha, ava, ctest, phpunit, ruby or maven), report = "…" for the JUnit XML '
-                'that it writes, or format = "exit" to count on its exit code alone'
+                f"unknown output format of the check '{check.name}': {_WHERE} format = \"…\" (pytest, unittest, "
+                'go, cargo, tap, jest, vitest, mocha, ava, ctest, phpunit, ruby or maven), report = "…" for its JUnit '
+                'XML files, or format = "exit" to trust its exit code alone'
             )
         found[check.name] = text
     return found

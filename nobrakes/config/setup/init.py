@@ -56,11 +56,11 @@ FIRST = (
 )
 """What a new config.toml shows."""
 _HEAD = """\
-# What matters first of the settings of nobrakes; what is commented out has the default that is shown. All settings:
-# `nobrakes config --all`. To change one, edit this file, or: nobrakes config set limits.doers 2
+# The most important settings of nobrakes. A line that is commented out shows the default. To see all settings:
+# nobrakes config --all. To change one, edit this file, or type: nobrakes config set limits.doers 2
 """
 _HEAD_OF_ALL = """\
-# Every setting of nobrakes as it is in force; what is commented out has its default, or is not set.
+# Every setting of nobrakes with its current value. A line that is commented out has its default, or is not set.
 """
 _WIDTH = 118
 
@@ -142,21 +142,21 @@ def wanted_of(agent: str | None, command: str | None) -> tuple[Wanted, ...]:
     """The settings that make it the agent in both roles. UsageError: there is no such agent, or it takes no command."""
     if agent is None:
         if command is not None:
-            raise UsageError("--command goes with an agent", f"Add --agent {' or --agent '.join(_BY_COMMAND)}.")
+            raise UsageError("--command needs --agent", f"Add --agent {' or --agent '.join(_BY_COMMAND)}.")
         return ()
     if agent not in ADAPTERS:
         from difflib import get_close_matches
 
         like = get_close_matches(agent[:40], list(ADAPTERS), n=1)
         meant = f"Did you mean {like[0]}? " if like else ""
-        raise UsageError(f"nobrakes knows no agent called '{agent[:40]}'", f"{meant}Use one of: {', '.join(ADAPTERS)}.")
+        raise UsageError(f"unknown agent '{agent[:40]}'", f"{meant}Use one of: {', '.join(ADAPTERS)}.")
     roles: tuple[Wanted, ...] = (("agents.test_writer", agent), ("agents.doer", agent))
     if command is None:
         return roles
     if agent not in _BY_COMMAND:
         raise UsageError(
             f"the agent {agent} takes no --command",
-            f"`nobrakes config set agents.{agent}.executable PATH` says where it is; --command goes with "
+            f"To set its path: nobrakes config set agents.{agent}.executable PATH. --command works only with "
             f"{' or '.join(_BY_COMMAND)}.",
         )
     try:
@@ -172,7 +172,7 @@ def to_do(config: Config) -> list[str]:
     """The step that names the command of an agent that has none."""
     names = config.agents.agent_choice().names()
     return [
-        f"name the command that is the agent: nobrakes config set agents.{name}.command 'my-agent --its-options'"
+        f"set the agent's command: nobrakes config set agents.{name}.command 'my-agent --its-options'"
         for name in names
         if name in _BY_COMMAND and not config.agents.command(name)
     ]
@@ -183,26 +183,26 @@ def told(root: str, config: "Config") -> Iterator[str]:
     hooks = persons.hooks(root)
     if hooks is not None:
         yield (
-            f"git runs your hooks {', '.join(hooks.names)} from {hooks.folder}, and nobrakes commits, merges and "
-            "pushes without hooks: what they demand belongs into a check of .nobrakes/config.toml"
+            f"your git hooks {', '.join(hooks.names)} in {hooks.folder} do not run when nobrakes commits, merges or "
+            "pushes: add what they test as a check in .nobrakes/config.toml"
         )
     if persons.is_outside_the_cone(root):
         if persons.is_left_in_place(root):
             yield (
-                "the sparse checkout leaves out .nobrakes: the settings are read from main. Git leaves the database, "
-                "the workspaces and what agents have not handed in where they are, for the sake of one file there that "
-                f"git status shows ({KEEPER}); you have .nobrakes again with `git sparse-checkout add .nobrakes`"
+                "the sparse checkout leaves out .nobrakes, so nobrakes reads the settings from main. The file "
+                f"{KEEPER} there, which git status shows, keeps git from removing the database, the workspaces and "
+                "agents' work. To get .nobrakes back: git sparse-checkout add .nobrakes"
             )
         else:
             yield (
-                "the sparse checkout leaves out .nobrakes, and main has an older .nobrakes/.gitignore: `set` of "
-                "sparse-checkout can remove the database and what agents have not handed in. Type `git sparse-checkout "
-                "add .nobrakes`, then `nobrakes init`, and commit .gitignore and .gitattributes there"
+                "the sparse checkout leaves out .nobrakes, and main has an older .nobrakes/.gitignore: `git "
+                "sparse-checkout set` can remove the database and agents' work. Type `git sparse-checkout add "
+                ".nobrakes`, then `nobrakes init`, and commit .gitignore and .gitattributes there"
             )
     for path, commit in make.links(root):
         trouble = make.why_not(path, commit, root)
         if trouble:
-            yield f"checks and agents cannot have all of main: {trouble}"
+            yield f"checks and agents do not get all files of main: {trouble}"
     yield from signing(root, config)
     yield from _filters(root, config)
 
@@ -213,11 +213,11 @@ def signing(root: str, config: "Config", signer: Signer | None = None) -> Iterat
     if trouble:
         by_request = ""
         if config.review.land != "pull_request":
-            by_request = ", or, where a remote demands signatures, let people merge: `nobrakes config set review.land "
+            by_request = ". If the remote requires signatures, let people merge: `nobrakes config set review.land "
             by_request += "pull_request`"
         yield (
-            f"your commits are signed, and nobrakes cannot sign its own without asking you: {trouble}. "
-            "`git config user.signingkey` names the key. One that asks for a passphrase needs an agent that holds it"
+            f"nobrakes cannot sign its commits: {trouble}. Your git settings require signatures. "
+            "`git config user.signingkey` shows the key. A key with a passphrase needs a key agent that holds it"
             f"{by_request}"
         )
 
@@ -243,27 +243,27 @@ def _filters(root: str, config: "Config") -> Iterator[str]:
 
 
 def _lfs(filters: Filters, head: str, paths: list[str], files: str) -> str:
-    text = f"Git LFS keeps {files} of main: agents and checks see their content"
+    text = f"Git LFS stores {files} of main: agents and checks see their content"
     if not shutil.which("git-lfs"):
-        text += "; git-lfs is not installed, so nothing is fetched from a remote or pushed to it"
+        text += "; git-lfs is not installed, so nobrakes cannot fetch or push their content"
     folder, entries = lfs.store(filters.place), (filters.objects.entry(head, path) for path in paths)
     pointers = [lfs.parse(filters.objects.content(one.id) or b"") for one in entries if one is not None]
     missing = sum(1 for one in pointers if one is not None and not lfs.has(folder, one))
-    return text + (f"; of {missing} the content is not here: `git lfs fetch` brings it" if missing else "")
+    return text + (f"; the content of {missing} is missing here: type `git lfs fetch`" if missing else "")
 
 
 def _filter(filters: Filters, name: str, files: str, config: "Config") -> str:
-    text = f"git keeps {files} of main through the filter '{name}'"
+    text = f"git stores {files} of main through the filter '{name}'"
     if not filters.configured(name, "clean"):
-        return f"{text}, and your git settings have no filter.{name}.clean: no work may change them"
+        return f"{text}, and your git settings have no filter.{name}.clean: beads cannot change these files"
     if name not in config.git.filters:
-        return f"{text}, which nobrakes does not run: no work may change them. Allow it: `{allowing('filters', name)}`"
+        return f"{text}, which nobrakes does not run: beads cannot change them. To allow: {allowing('filters', name)}"
     if name not in config.git.clear_text:
         return (
-            f"{text}: it is run for new files, and agents and checks do not see the clear text of what is there. "
-            f"Allow it: `{allowing('clear_text', name)}`"
+            f"{text}: nobrakes runs it for new files, and agents and checks do not see the decrypted text of existing "
+            f"files. To allow: {allowing('clear_text', name)}"
         )
-    return f"{text}: it is run, confined, for what agents make, and agents and checks see the clear text"
+    return f"{text}: nobrakes runs it in the sandbox, and agents and checks see the decrypted text"
 
 
 _PRIVATE = ("runs", "wake", "workspaces", "scratch")
@@ -308,14 +308,14 @@ def init(
     found = discover(root)
     paths = Paths(os.path.join(root, FOLDER))
     if os.path.lexists(paths.folder) and (os.path.islink(paths.folder) or not os.path.isdir(paths.folder)):
-        raise ConfigError(f"{paths.folder} is there, and it is no folder", "Move it away, then run `nobrakes init`.")
+        raise ConfigError(f"{paths.folder} exists but is not a folder", "Move it away, then run `nobrakes init`.")
     has_config = os.path.lexists(paths.config) or persons.find(paths)  # main's are never written over
     if has_config:
         config = load(paths.config)
-        branch, why = config.main, "as config.toml says"
+        branch, why = config.main, "set in config.toml"
         detected = detect(root) if force_detect and not found.bare else Detected(config.setup, config.checks)
     else:
-        branch, why = (main, "as you said") if main else _main(root, found)
+        branch, why = (main, "your choice") if main else _main(root, found)
         given = {check.kind for check in checks}
         detected = _with(root, Detected() if found.bare else detect(root, given), checks)
     text: str | None = None
@@ -330,9 +330,9 @@ def init(
     warnings = [*_warnings(found, branch, detected), *([] if found.bare else told(root, config))]
     warnings += what_to_write(root, detected.checks).values()
     if has_config and main not in (None, branch):
-        warnings.insert(0, f"main stays '{branch}': change it in {_shown(paths.config)}")
+        warnings.insert(0, f"main is still '{branch}': change it in {_shown(paths.config)}")
     if has_config and checks:
-        warnings.insert(0, f"the checks stay as they are: change them in {_shown(paths.config)}")
+        warnings.insert(0, f"init does not change existing checks: change them in {_shown(paths.config)}")
     tests = None
     if not found.bare:
         contract = tuple(check.check() for check in detected.checks)
@@ -356,15 +356,15 @@ def _main(root: str, found: Discovered) -> tuple[str, str]:
     answer = commands.run(asked, cwd=root, env=CHECKOUT, expect=(0, 1))
     remote = answer.text.partition("/")[2] if answer.code == 0 else ""
     if remote in found.branches:
-        return remote, "it is the main branch of origin"
+        return remote, "the main branch of origin"
     usual = [name for name in ("main", "master") if name in found.branches]
     if found.head_branch and (found.head_branch in usual or not usual):
-        return found.head_branch, "HEAD names it" if found.bare else "it is checked out"
+        return found.head_branch, "named by HEAD" if found.bare else "checked out"
     if usual:
-        return usual[0], "there is a branch of this name"
+        return usual[0], "a branch with this name exists"
     if len(found.branches) == 1:
-        return found.branches[0], "it is the only branch"
-    return "main", "no other name suggests itself"
+        return found.branches[0], "the only branch"
+    return "main", "default"
 
 
 def _make(paths: Paths, config: str | None, main: str) -> list[str]:
@@ -413,21 +413,21 @@ def _database(paths: Paths, main: str) -> None:
 def _warnings(found: Discovered, main: str, detected: Detected) -> list[str]:
     warnings = list(detected.notes)
     if found.bare and not detected.checks:
-        warnings.append("a bare repository has no files to look at: name the checks, as in `nobrakes init --test TEXT`")
+        warnings.append("a bare repository has no files to detect checks from: use `nobrakes init --test COMMAND`")
     if not detected.checks:
         warnings.append(
-            "there is no check yet: nothing can be merged before config.toml has one, or a scaffolding bead brings one"
+            "there is no check yet: nobrakes merges nothing until config.toml has one or a scaffolding bead adds one"
         )
     elif not any(check.kind == "test" for check in detected.checks):
-        warnings.append("no check runs tests: what agents write is never tried out")
+        warnings.append("no check runs tests, so nothing tests what agents write")
     if not found.has_commits:
-        warnings.append(f"there is no commit yet: {main} is born with your first one, and work starts then")
+        warnings.append(f"there is no commit yet: agents start after your first commit on {main}")
     elif main not in found.branches:
-        warnings.append(f"there is no branch '{main}' yet: work starts when there is one")
+        warnings.append(f"there is no branch '{main}' yet: agents start once it exists")
     if found.dirty:
-        warnings.append("you have uncommitted changes: they stay yours, and a merge that would overwrite them waits")
+        warnings.append("nobrakes leaves your uncommitted changes alone; a merge that would overwrite them waits")
     if found.is_partial:
-        warnings.append("this is a partial clone: its remote has to be in reach when a workspace is made")
+        warnings.append("this is a partial clone: nobrakes needs its remote whenever it creates a workspace")
     return warnings
 
 
@@ -436,11 +436,11 @@ def _shown(path: str) -> str:
 
 
 def _next(detected: Detected, is_bare: bool) -> tuple[str, ...]:
-    steps = [] if detected.checks else ["name your checks in .nobrakes/config.toml"]
+    steps = [] if detected.checks else ["add your checks to .nobrakes/config.toml"]
     if not is_bare:  # there commit-strategy commits the settings: no checkout has them
-        steps.append("commit .nobrakes (what is private there is ignored): git add .nobrakes")
+        steps.append("commit .nobrakes (git ignores its private files): git add .nobrakes")
     return (
         *steps,
-        "plan some work: nobrakes shape, or nobrakes plan example > plan.yaml",
-        "approve the plan, and let it be done: nobrakes commit-strategy, then nobrakes run",
+        "plan work: nobrakes shape, or nobrakes plan example > plan.yaml",
+        "approve the plan and start: nobrakes commit-strategy, then nobrakes run",
     )

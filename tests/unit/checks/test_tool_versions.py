@@ -49,7 +49,7 @@ def test_a_version_is_wanted_or_not(version: tuple[int, ...], wanted: str, good:
 
 @pytest.mark.parametrize("wanted", ["", "newest", ">=", "3.x", "~=3", ">=3.11 <4", "1.2-rc1"])
 def test_what_is_no_version_is_a_mistake(wanted: str) -> None:
-    assert "is no version: write" in str(mistake(wanted))
+    assert "is not a version: write" in str(mistake(wanted))
 
 
 @pytest.mark.parametrize(

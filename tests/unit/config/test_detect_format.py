@@ -15,7 +15,7 @@ from nobrakes.errors import ConfigError
 from nobrakes.paths import Paths
 from nobrakes.store import open_memory
 
-WHERE = "under its [[checks]] in .nobrakes/config.toml write"
+WHERE = "under its [[checks]] in .nobrakes/config.toml set"
 
 
 def check(command: str, **more: object) -> CheckSettings:
@@ -91,14 +91,14 @@ def test_where_none_was_found_init_says_what_to_write(repository: Path) -> None:
     report = init.init(str(repository), checks=[check("./run-tests")])
     assert load(report.paths.config).checks[0].format == "auto"
     (said,) = [text for text in report.warnings if "format" in text]
-    assert said.startswith(f"what the check 'test' prints is not known: {WHERE} format = ")
+    assert said.startswith(f"unknown output format of the check 'test': {WHERE} format = ")
     assert 'report = "…"' in said and 'format = "exit"' in said
 
 
 def test_a_stored_config_is_told_once_with_the_line(tmp_path: Path) -> None:
     store, root = open_memory(), str(tmp_path)
     stored = [check("pytest -q"), CheckSettings(name="more", command="go test", format="go")]
-    line = f"the check 'test' does not say what it prints: {WHERE} format = \"pytest\""
+    line = f"the check 'test' has no output format: {WHERE} format = \"pytest\""
     assert untold(store, root, stored) == [line]
     assert untold(store, root, stored) == []
     assert len(untold(store, root, [*stored, CheckSettings(name="new", command="tox")])) == 1
@@ -110,13 +110,11 @@ def test_doctor_tells_it_and_finds_nothing_broken(tmp_path: Path) -> None:
     config = parse('[[checks]]\nname = "test"\ncommand = "python3 -m unittest"\n', "x")
     found = [*doctor_service.examine_machine(config, Paths(str(tmp_path / ".nobrakes")), lambda: "", lambda: "")]
     said = [one for one in found if "format" in one.text]
-    assert [one.text for one in said] == [
-        f"the check 'test' does not say what it prints: {WHERE} format = \"unittest\""
-    ]
+    assert [one.text for one in said] == [f"the check 'test' has no output format: {WHERE} format = \"unittest\""]
     assert all(one.level == WARNING for one in said)
 
 
 @pytest.mark.parametrize("more", ['format = "exit"\nmin_tests = 2', 'kind = "lint"\nmin_tests = 2'])
 def test_a_number_of_tests_needs_a_count(more: str) -> None:
-    with pytest.raises(ConfigError, match="min_tests needs a count"):
+    with pytest.raises(ConfigError, match="min_tests above 1"):
         parse(f'[[checks]]\nname = "one"\ncommand = "x"\n{more}\n', "x")

@@ -25,19 +25,19 @@ def test_a_feature_says_what_differs_and_is_remembered_as_it_was_judged() -> Non
 @pytest.mark.parametrize(
     ("branch", "said"),
     [
-        ("--upload-pack=x", "is no name of a branch"),
-        ("a b", "is no name of a branch"),
-        ("a..b", "is no name of a branch"),
-        ("a\\u001b[31m", "is no name of a branch"),
-        ("someone:main", "is no name of a branch"),
-        ("refs/heads/main", "not from refs/ on"),
+        ("--upload-pack=x", "is not a valid branch name"),
+        ("a b", "is not a valid branch name"),
+        ("a..b", "is not a valid branch name"),
+        ("a\\u001b[31m", "is not a valid branch name"),
+        ("someone:main", "is not a valid branch name"),
+        ("refs/heads/main", "refs/"),
         ("x" * 201, "at most 200"),
-        ("main", "is main already"),
+        ("main", "is used already (main)"),
         ("main/x", "folder of the other"),
         ("work/b1", "like the branch of a bead"),
         ("task/bead-b1", "like the branch of a bead"),
-        ("feature/cart", "what the branch of cart is called"),
-        ("feature/both", "features.cart.branch already"),
+        ("feature/cart", "the name of the branch of cart"),
+        ("feature/both", "used already (review.features.cart.branch)"),
         ("feature/both/x", "folder of the other"),
     ],
 )
@@ -48,20 +48,20 @@ def test_a_hostile_or_a_taken_name_of_a_branch_is_refused(branch: str, said: str
 
 @pytest.mark.parametrize("epic", ["../x", "", "a b", "-x", "x" * 65])
 def test_what_is_no_id_of_an_epic_is_refused(epic: str) -> None:
-    assert "is no id of a bead" in refused(f'[review.features."{epic}"]\nunit = "bead"\n')
+    assert "is not a valid bead id" in refused(f'[review.features."{epic}"]\nunit = "bead"\n')
 
 
 @pytest.mark.parametrize(
     ("base", "said"),
     [
-        ("--upload-pack=x", "is no name of a branch"),
-        ("refs/heads/main", "not from refs/ on"),
+        ("--upload-pack=x", "is not a valid branch name"),
+        ("refs/heads/main", "refs/"),
         ("x" * 201, "at most 200"),
-        ("release,1", "is no name for it"),
+        ("release,1", "is not allowed"),
         ("work/b1", "like the branch of a bead"),
         ("task/bead-b1", "like the branch of a bead"),
-        ("feature/shop", "named like the branch of an epic's request"),
-        ("f/ch", "named like the branch of an epic's request"),
+        ("feature/shop", "named like the branch of an epic's pull request"),
+        ("f/ch", "named like the branch of an epic's pull request"),
     ],
 )
 def test_a_branch_of_ours_or_a_hostile_name_is_no_base(base: str, said: str) -> None:
@@ -71,7 +71,7 @@ def test_a_branch_of_ours_or_a_hostile_name_is_no_base(base: str, said: str) -> 
 
 def test_no_request_has_the_branch_that_others_are_for() -> None:
     tables = '[review.features.shop]\nbase = "release"\n[review.features.cart]\nbranch = "release"\n'
-    assert "release' is review.features.shop.base already" in refused(tables)
+    assert "release' is used already (review.features.shop.base)" in refused(tables)
 
 
 def test_a_base_of_its_own_holds_and_a_way_of_its_own_is_refused_with_a_reason() -> None:
@@ -81,15 +81,15 @@ def test_a_base_of_its_own_holds_and_a_way_of_its_own_is_refused_with_a_reason()
     assert other.review.features["shop"].base == "release/2"
     assert parse(HEAD + '[review.features.shop]\nland = "remote"\n', "x").review.features["shop"].land == "remote"
     told = refused('[review.features.shop]\nland = "local"\n')
-    assert '"local" is another way than review.land = "pull_request"' in told and "review.land local" in told
+    assert '"local" cannot be combined with review.land = "pull_request"' in told and "review.land local" in told
     told = refused('[review.features.shop]\nland = "pull_request"\n', '[review]\nland = "remote"\n')
     assert "for all work" in told and 'land = "remote" for the features that need no pull request' in told
-    assert "is no name of a branch" in refused('[review.features.shop]\nbase = "-x"\n')
+    assert "is not a valid branch name" in refused('[review.features.shop]\nbase = "-x"\n')
 
 
 def test_what_would_mean_nothing_is_refused() -> None:
     one = '[review.features.shop]\nunit = "bead"\nbranch = "f/x"\n'
-    assert "for the one request of an epic" in refused(one)
+    assert "the branch of a whole epic" in refused(one)
     for land in ("local", "remote"):
         told = refused(one, f'[review]\nland = "{land}"\n')
         assert f'review.land = "{land}"' in told and "config set review.land pull_request" in told

@@ -70,8 +70,8 @@ def test_a_second_init_changes_nothing_and_says_so(repository):
     assert report.created == ("wake/",)
     assert {p: p.stat().st_mtime_ns for p in before} == before
     assert report.main == "trunk"
-    assert any("main stays 'trunk'" in text for text in report.warnings)
-    assert any("the checks stay" in text for text in report.warnings)
+    assert any("main is still 'trunk'" in text for text in report.warnings)
+    assert any("does not change existing checks" in text for text in report.warnings)
     assert init.init(str(repository)).created == ()
 
 
@@ -93,8 +93,8 @@ def test_no_repository(tmp_path):
 def test_no_commit_yet(tmp_path, git):
     git(tmp_path, "init", "-q", "-b", "trunk", "p")
     report = init.init(str(tmp_path / "p"))
-    assert report.main == "trunk" and report.main_why == "it is checked out"
-    assert any("born" in text for text in report.warnings)
+    assert report.main == "trunk" and report.main_why == "checked out"
+    assert any("no commit yet" in text for text in report.warnings)
 
 
 def test_a_dirty_repository_stays_dirty(repository, git):
@@ -118,7 +118,7 @@ def test_a_bare_repository_has_it_inside(repository, git, tmp_path):
     git(tmp_path, "clone", "-q", "--bare", str(repository), "bare.git")
     report = init.init(str(tmp_path / "bare.git"))
     assert report.paths.root == str(tmp_path / "bare.git") and report.main == "main"
-    assert report.main_why == "HEAD names it", "nothing is checked out there"
+    assert report.main_why == "named by HEAD", "nothing is checked out there"
     git(tmp_path / "bare.git", "worktree", "add", "-q", str(tmp_path / "w"), "main")
     assert init.init(str(tmp_path / "w")).created == ()
 
@@ -135,14 +135,14 @@ def test_a_submodule_has_its_own(repository, git, tmp_path):
 
 def test_which_branch_is_main(repository, git, tmp_path):
     git(repository, "switch", "-q", "-c", "feature/x")
-    assert init._main(str(repository), init.discover(str(repository))) == ("main", "there is a branch of this name")
+    assert init._main(str(repository), init.discover(str(repository))) == ("main", "a branch with this name exists")
     git(repository, "branch", "-q", "-m", "main", "development")
     assert init._main(str(repository), init.discover(str(repository)))[0] == "feature/x"
     git(tmp_path, "clone", "-q", str(repository), "clone")
     git(tmp_path / "clone", "switch", "-q", "-c", "main")
     found = init._main(str(tmp_path / "clone"), init.discover(str(tmp_path / "clone")))
-    assert found == ("feature/x", "it is the main branch of origin")
-    assert init.init(str(repository), main="release").main_why == "as you said"
+    assert found == ("feature/x", "the main branch of origin")
+    assert init.init(str(repository), main="release").main_why == "your choice"
 
 
 def test_a_missing_test_check_is_told(repository):
@@ -165,7 +165,7 @@ def test_given_checks_replace_the_detected_ones_of_their_kind(repository):
 @pytest.mark.parametrize("make", [lambda p: p.write_text("x"), lambda p: p.symlink_to("/nowhere")])
 def test_something_else_of_that_name_is_left_alone(repository, make):
     make(repository / ".nobrakes")
-    with pytest.raises(ConfigError, match="no folder"):
+    with pytest.raises(ConfigError, match="not a folder"):
         init.init(str(repository))
 
 

@@ -82,7 +82,7 @@ def test_what_does_not_fit_is_answered_with_what_does(key, word, told):
         ("checks.test.comand", "checks.test.command"),
         ("main.x", ""),
         ("", ""),
-        ("checks.test", "by its name"),
+        ("checks.test", "Name the check"),
     ],
 )
 def test_what_is_no_setting_is_answered_with_what_was_meant(key, meant):

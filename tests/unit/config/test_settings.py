@@ -66,7 +66,7 @@ def test_every_setting_is_in_that_file_and_explained() -> None:
         ("[[checks]]\nname = 'unit'", "checks.0.command: "),
         ("[[checks]]\nname = '../x'\ncommand = 'make'", "checks.0.name: "),
         ("[[checks]]\nname = 'a'\ncommand = 'x'\nkind = 'vibes'", "checks.0.kind: "),
-        ("[review]\ndependants = 'wait'", "review.dependants: pull requests do not stack any more"),
+        ("[review]\ndependants = 'wait'", "review.dependants: was removed: pull requests no longer stack"),
         ("limits = 3", "limits: "),
         ("[limits\n", "is not valid TOML"),
     ],
