@@ -11,7 +11,7 @@ from nobrakes.events import payloads, public
 from nobrakes.events.catalog import TABLE
 from nobrakes.events.kinds import Kind
 from nobrakes.events.payloads import Name, Rule
-from nobrakes.events.schema import schema, types_of
+from nobrakes.records import schema, types_of
 
 _INTRO = """# Public events
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from docs.generate.pages import row
 from nobrakes.daemon.service.now import NextStep
-from nobrakes.events.schema import types_of
+from nobrakes.records import types_of
 from nobrakes.web import openapi
 
 _INTRO = """# Views

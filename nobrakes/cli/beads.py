@@ -12,7 +12,7 @@ from ..beads.stages import main_of
 from ..errors import UsageError
 from ..events import words
 from ..events.kinds import WATCHED
-from ..events.schema import plain
+from ..records import plain
 from ..text.cleaning import count, cut, lines, one_line
 from ..text.times import spoken
 from . import hot

@@ -12,7 +12,7 @@ from ..config.sections import FROM_THE_START
 from ..daemon.service import control
 from ..decisions.service.blockers import Here, agent_blocker
 from ..errors import NoMain, UsageError
-from ..events.schema import plain
+from ..records import plain
 from ..text.cleaning import cut, one_line
 from .repository import Output, looked_at, opened, said
 from .screen import Screen

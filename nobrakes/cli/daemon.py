@@ -20,9 +20,9 @@ from ..errors import Unsettled, UsageError
 from ..events import words
 from ..events.kinds import WATCHED, Event
 from ..events.kinds import Kind as EventKind
-from ..events.schema import plain
 from ..host.port import Notice
 from ..paths import process_environment
+from ..records import plain
 from ..text.cleaning import age, cut, one_line, pad
 from ..text.times import spoken
 from .decisions import lines

@@ -10,7 +10,7 @@ from typer import Argument, Option
 from ..decisions import forms
 from ..decisions.blockers import Blocker, Kind, rest, told
 from ..errors import UsageError
-from ..events.schema import plain
+from ..records import plain
 from ..text.cleaning import age, count, cut, one_line
 from ..text.times import spoken
 from .repository import Output, TextLayout, UserPlace, actor, opened_or_home, said

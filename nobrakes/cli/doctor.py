@@ -9,8 +9,8 @@ from typer import Argument, Option
 
 from ..beads.service.beads import known
 from ..errors import NobrakesError, NotAllowed, UsageError
-from ..events.schema import plain
 from ..paths import process_environment
+from ..records import plain
 from ..text.cleaning import count, one_line
 from ..text.times import spoken
 from .repository import Output, actor, opened, said

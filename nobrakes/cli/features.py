@@ -9,8 +9,8 @@ from typer import Option
 
 from ..beads.service.beads import known
 from ..errors import AgentFailed, NotAllowed, UsageError
-from ..events.schema import plain
 from ..paths import process_environment
+from ..records import plain
 from ..text.cleaning import count, cut, lasted, lines, one_line, pad
 from .plans import difference_lines, waiting
 from .repository import BeadId, FeatureId, Output, actor, looked_at, opened, write

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..errors import ChannelFailed, NotAllowed, UsageError
-from ..events.schema import plain
+from ..records import plain
 from ..text.cleaning import age, count, cut, one_line, pad
 from ..text.times import spoken
 from .repository import Output, looked_at, opened, said, write

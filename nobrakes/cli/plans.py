@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option, confirm
 
 from ..errors import Deadlock, UsageError
-from ..events.schema import plain
 from ..features.service import approving
+from ..records import plain
 from ..text.cleaning import count, cut, one_line, pad, width
 from .repository import KEPT, Output, actor, opened, said, told_while, write
 from .screen import Screen, screen_of

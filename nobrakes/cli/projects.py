@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from typer import Argument, Option, confirm
 
 from ..errors import NotAllowed
-from ..events.schema import plain
 from ..projects.model import SOURCES
+from ..records import plain
 from ..text.cleaning import count, cut, lines, one_line
 from ..text.times import spoken
 from .repository import Output, actor, said

@@ -19,8 +19,8 @@ from typer import Argument, Option
 
 from ..errors import NobrakesError, UsageError
 from ..events.kinds import Actor, Surface, default_actor, given
-from ..events.schema import plain as plain
 from ..lightjson import visible
+from ..records import plain as plain
 from ..text.cleaning import count, cut, lines, one_line, width
 from .screen import Screen, screen_of
 

@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from ..beads.stages import main_of
 from ..errors import NotAllowed, Unproven, UsageError
-from ..events.schema import plain
+from ..records import plain
 from ..text.cleaning import age, cut, one_line
 from ..text.times import spoken
 from .hot import request_text

@@ -10,7 +10,7 @@ from typer import Argument, Option
 
 from ..beads.service.beads import known
 from ..errors import NotARepository, UsageError
-from ..events.schema import plain
+from ..records import plain
 from ..sessions.model import BEAD, PLAN, files_of
 from ..text.cleaning import count, cut, lasted, lines, one_line, pad
 from .repository import (

@@ -11,7 +11,7 @@ from typer import Option
 
 from ..beads import stages
 from ..errors import NobrakesError, UsageError
-from ..events.schema import plain
+from ..records import plain
 from ..text.cleaning import age, count, cut, one_line
 from ..text.times import spoken
 from .decisions import lines

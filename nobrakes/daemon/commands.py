@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import UsageError
-from ..events.schema import plain
 from ..fields import NOTE, TEXT, Field
+from ..records import plain
 from ..text.cleaning import one_line
 from .service import control
 

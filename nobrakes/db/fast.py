@@ -171,7 +171,7 @@ LOG = json_object("summary blockers learnings ?keep_branch")
 """What an attempt left for the next one."""
 
 
-# The JSON says what events.schema.plain says of the same beads; tests compare the two.
+# The JSON says what records.plain says of the same beads; tests compare the two.
 _READY = f"""SELECT json_group_array(json(bead)) FROM (SELECT {BEAD} AS bead
 FROM beads INDEXED BY beads_claimable JOIN bead_text USING (id) WHERE {CLAIMABLE} {IN_ORDER} LIMIT ?)"""
 _HOW_MANY = f"SELECT count(*) FROM beads INDEXED BY beads_claimable WHERE {CLAIMABLE}"

@@ -1,6 +1,6 @@
 """The JSON of the site: what pages show, for programs. One table, which the routes and openapi.json are made from.
 
-1. Each row is a look of the CLI, with the values of its `--json` under `data` (events.schema.plain). What changes
+1. Each row is a look of the CLI, with the values of its `--json` under `data` (records.plain). What changes
    something is a command: POST /r/<repo>/do/<command>, with the header `Accept: application/json`.
 2. A parameter that is not in the row is refused, so that a typing error is seen.
 3. To look starts no program: what only a run of git or of the sandbox could tell is in the doctor's look.
@@ -20,11 +20,10 @@ from ..decisions.service import page
 from ..decisions.service.blockers import blockers
 from ..doctor import health
 from ..errors import UsageError
-from ..events.schema import plain
 from ..features.service import strategy, views
 from ..machine.service import registry
 from ..pictures.service import GraphView, graph_view
-from ..records import frozen
+from ..records import frozen, plain
 from ..requests import service as requests_service
 from ..sessions.service import relay
 from . import rendering

@@ -22,10 +22,9 @@ from .. import command_table
 from ..daemon.commands import change_providers
 from ..errors import NobrakesError, UsageError
 from ..events.kinds import MAX_NAME, Actor, Surface, default_actor
-from ..events.schema import plain
 from ..features.service import approving
 from ..fields import NOTE, TEXT, WORD, CommandFunction, Parameter, parameters
-from ..records import frozen
+from ..records import frozen, plain
 from ..text.cleaning import count, cut, one_line
 from . import rendering
 from .guard import local, site_of

@@ -18,8 +18,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from .. import command_table
-from ..events.schema import schema
 from ..fields import NOTE, TEXT
+from ..records import schema
 from . import api, rendering
 from .commands import COMMANDS, Command
 from .rendering import Field

@@ -9,7 +9,7 @@ import pytest
 
 from nobrakes.cli import main
 from nobrakes.decisions.model import EscalationType, NewEscalation
-from nobrakes.events.schema import plain
+from nobrakes.records import plain
 from nobrakes.store import open_store
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from nobrakes.events.payloads import Name
-from nobrakes.events.schema import mistakes, schema
 from nobrakes.events.service import public_events
+from nobrakes.records import mistakes, schema
 from tests.support.dose import everyday
 from tests.world.world import World
 

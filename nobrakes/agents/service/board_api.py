@@ -16,11 +16,11 @@ from ...config.settings import load
 from ...db import fast
 from ...errors import NoSuchBead, NotInitialised, UsageError
 from ...events.kinds import Actor, Surface
-from ...events.schema import plain
 from ...features.service import approving
 from ...lightjson import visible
 from ...paths import Paths
 from ...plans import service as plans_service
+from ...records import plain
 from ...store import open_store
 from .api import Operation, Parameter, Reply, choose
 

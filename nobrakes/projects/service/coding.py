@@ -30,7 +30,6 @@ from ...decisions.model import Escalation, EscalationType
 from ...decisions.service import desk
 from ...errors import NoAgent, NobrakesError, NoProject, NoSuchSession, NotAllowed, UsageError
 from ...events.kinds import Actor, Surface
-from ...events.schema import plain
 from ...features.plan_beads import approval
 from ...features.service import approving
 from ...git.repository import open_git
@@ -41,7 +40,7 @@ from ...machine.db import ChatRun, Client, ClientStore
 from ...machine.service.registry import opened as registry_opened
 from ...paths import FOLDER, Paths
 from ...plans import service as plans_service
-from ...records import frozen
+from ...records import frozen, plain
 from ...sessions.model import BEAD, CHAT, DIRECTORY, PERSONA, Session, State, files_of, is_relay
 from ...sessions.service import relay
 from ...sessions.service.relay import Landing

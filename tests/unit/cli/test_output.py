@@ -10,7 +10,7 @@ from nobrakes.cli.config import change_lines
 from nobrakes.cli.repository import dumps, envelope
 from nobrakes.cli.screen import Screen, screen_of, table
 from nobrakes.config.setup.changing import SettingChange
-from nobrakes.events.schema import plain
+from nobrakes.records import plain
 
 
 def test_plain_makes_json_of_cores_values():

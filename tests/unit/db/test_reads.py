@@ -18,7 +18,7 @@ from nobrakes.decisions import forms
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NoSuchEscalation, NotAllowed, Stale, UsageError
 from nobrakes.events.kinds import Event, Kind
-from nobrakes.events.schema import plain
+from nobrakes.records import plain
 from nobrakes.requests.model import PullRequest, PullState
 from nobrakes.requests.text import view
 from nobrakes.store import Store, create_store

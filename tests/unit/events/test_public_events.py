@@ -13,7 +13,7 @@ from nobrakes.events.catalog import TABLE
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.events.payloads import Name
 from nobrakes.events.public import path_mistake
-from nobrakes.events.schema import mistakes, schema
+from nobrakes.records import mistakes, schema
 
 
 class Known:

@@ -16,7 +16,6 @@ from nobrakes.daemon.service import now
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import page
 from nobrakes.events.kinds import Event, Kind
-from nobrakes.events.schema import mistakes, plain, schema
 from nobrakes.features import rounds
 from nobrakes.features.model import Rules
 from nobrakes.features.service import approving, rollback, strategy, views
@@ -29,6 +28,7 @@ from nobrakes.projects.model import Box
 from nobrakes.projects.service.projects import Confirmed, ProjectsView, ProjectView
 from nobrakes.projects.service.sprints import NextView, ProjectPage
 from nobrakes.projects.sprints import Contradiction, Finding
+from nobrakes.records import mistakes, plain, schema
 from nobrakes.requests.model import PullRequest, PullState
 from nobrakes.requests.text import view as shown_of
 from nobrakes.review.service import evidence
