@@ -1,4 +1,4 @@
-"""Records: frozen dataclasses with slots, whose methods are compiled with the first object of the class; and their JSON.
+"""Records: frozen dataclasses with slots, whose methods are compiled with the first object of a class. Their JSON too.
 
 1. `dataclass(frozen=True, slots=True)` compiles six methods for each class, which takes half a millisecond: a command
    defines some 300 records and makes objects of 30, so that a quarter of its start-up went there. Fields, slots and

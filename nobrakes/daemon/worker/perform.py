@@ -22,8 +22,7 @@ from ...checks.worker.validation import Validation
 from ...decisions.model import EscalationType, NewEscalation
 from ...errors import ConfigError, NobrakesError, NotAllowed, Tampered
 from ...events.kinds import Event, Kind
-from ...features.worker.forge import complete
-from ...features.worker.reviews import holds_back
+from ...features.worker.forge import complete, holds_back
 from ...host.confine import REFUSED
 from ...machine.worker import MachineShare, MemoryWatch
 from ...notices.worker import retire

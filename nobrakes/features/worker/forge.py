@@ -1,21 +1,44 @@
-"""The Forge's part of each turn of the daemon's loop: look, decide, do."""
+"""The Forge's part of each turn of the daemon's loop: look, decide, do. Reviews of plans, checkpoints and rollbacks.
 
-from collections.abc import Callable
+1. Each step is one transaction. What was decided on an older board does nothing: each looks again at what it was
+   decided by.
+2. A finding becomes a question in the name of the Shaper's session, so that its answer reaches the Shaper, once.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ...beads.model import of_bead
+from ...beads.model import CLOSED, WAITING_FOR_AGENT, Bead, Status, of_bead
+from ...beads.proposals import ByHand, Merged, is_handed_back, of_attempts
 from ...daemon.model import Board
-from ...errors import NoAgent
+from ...decisions.forms import LABEL, MAX_OPTIONS, as_values, form, parted
+from ...decisions.model import STOPS_BEAD, EscalationType, NewEscalation
+from ...errors import FileTooLarge, GitFailed, NoAgent, NobrakesError, NoMain, NotAllowed
+from ...events.kinds import Event, Kind
+from ...git.history import Hindered, later_work, sorted_out, taken_back
+from ...git.port import Git, Message
 from ...parking import parked
 from ...ports import Ports
-from .. import planning
+from ...records import frozen
+from ...requests.worker.landing_branch import base_of
+from ...review.evidence import PERSON
+from ...sessions.model import SessionKind
+from ...sessions.model import State as Of
+from ...text.cleaning import shorten
+from .. import model as keys
+from .. import planning, rounds
 from ..actions import (
     About,
     Answered,
     Ask,
+    AskFindings,
+    AskSignOff,
+    BeginRound,
     Checkpoint,
+    CloseRound,
     DropRollback,
+    EndReview,
     Fail,
     FinishRollback,
     ForgeAction,
@@ -23,13 +46,30 @@ from ..actions import (
     HoldNamed,
     TakeBack,
 )
-from ..model import ItemState, Stage, Step
-from .reviews import Checkpoints, PlanReviews, Rollbacks, collect, rests
-from .shapers import Answers, Shapers, board_of
+from ..model import (
+    MAX_BYTES,
+    PLANNED,
+    Feature,
+    Finding,
+    FindingState,
+    ItemKind,
+    ItemState,
+    Stage,
+    State,
+    Step,
+    Todo,
+    is_affected,
+    is_scanned,
+    new_in,
+    scan,
+)
+from ..plan_beads import beads_under
+from ..planning import AGAIN, ROLLBACK_HELD, asking, unfinished
+from ..prompts import review_text
+from .shapers import BY, Answers, Shapers, board_of, tell
 
 if TYPE_CHECKING:
     from ...store import Store
-
 
 MAX_STEPS = 20
 """Of each feature in one turn; the rest comes with the next."""
@@ -129,3 +169,497 @@ def complete(store: "Store", epic: str) -> bool:
             store.move_feature(epic, Step.MERGED, "nobrakes", "all beads of its epic are done")
             return True
     return False
+
+
+class PlanReviews:
+    """The hands of features.planning."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self.methods: dict[type, Callable[[Any], bool]] = {
+            BeginRound: self.begin_round,
+            EndReview: self.end_review,
+            AskFindings: self.ask_findings,
+            CloseRound: self.close_round,
+            AskSignOff: self.ask_sign_off,
+        }
+
+    def begin_round(self, action: BeginRound) -> bool:
+        """Begin a session for each domain's reviewer."""
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
+        goes_on = feature.stage is Stage.REVIEW and feature.state is State.ACTIVE
+        if not goes_on or feature.round + 1 != action.round or feature.data.get(keys.REVISING):
+            return False
+        store.change_feature(feature.id, {"round": action.round}, BY)
+        plan = store.plan_versions(feature.id)[-1]
+        earlier = store.findings(feature.id)
+        for domain in action.domains:
+            text = review_text(feature, plan, domain, action.round, earlier)
+            title = f"Review of {feature.title}: {domain}, round {action.round}"[:100]
+            told = {"feature": feature.id, "domain": domain, "round": action.round}
+            spec = self._agent_spec(action.agents[domain])
+            session = store.begin_session(SessionKind.REVIEW, of_bead(feature.id), title, spec, text, BY, told)
+            store.begin_review(feature.id, action.round, domain, session.id)
+        return True
+
+    def _agent_spec(self, agent: str) -> tuple[str, str, str]:
+        model = self.ports.config().agents.model_of(agent, "reviewer")
+        return agent, self.ports.adapter(agent).provider, model
+
+    def end_review(self, action: EndReview) -> bool:
+        """Note how it ended; its session is over."""
+        store = self.ports.store
+        if not store.end_review(action.feature, action.round, action.domain, action.state, action.detail):
+            return False
+        found = store.plan_reviews(action.feature, action.round)
+        session = next(one.session for one in found if one.domain == action.domain)
+        if session is not None and store.session(session).state is not Of.ENDED:
+            store.end_session(session, BY)
+        store.change_feature(action.feature, {"turn_at": store.now()}, BY)  # a turn of it has ended
+        return True
+
+    def ask_findings(self, action: AskFindings) -> bool:
+        """Ask them all; what was accepted before, or is asked already, is asked no second time."""
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
+        of_all = store.findings(feature.id)
+        by_number = {one.id: one for one in of_all}
+        open_ = frozenset(one.id for one in store.escalations())
+        wanted = [by_number[n] for n in action.findings if n in planning.to_ask(of_all, open_)]
+        asked: list[Finding] = []
+        for finding in wanted:
+            before = rounds.decided_before(finding, of_all)
+            if before is not None:
+                store.settle_finding(finding.id, FindingState.RISK_ACCEPTED, before.answer, BY)
+                continue
+            twin = next((one for one in asked if rounds.same(one, finding)), None)
+            if twin is not None:
+                store.ask_of_finding(finding.id, _question_of(store.findings(feature.id), twin.id))
+                continue
+            filed = store.escalate(_question(feature, finding), None, None, BY)
+            store.ask_of_finding(finding.id, filed.id)
+            asked.append(finding)
+        if asked:
+            store.note_feature(feature.id, {keys.REVISING: True}, BY)
+        return bool(wanted)
+
+    def close_round(self, action: CloseRound) -> bool:
+        """Note that it is over."""
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
+        if feature.data.get(keys.CLOSED_ROUND, 0) >= action.round:
+            return False
+        seen = planning.tracker(
+            self.ports.config().forge.rules(),
+            feature,
+            store.plan_reviews(feature.id),
+            store.findings(feature.id),
+        )
+        last = next(one for one in seen.iterations if one.number == action.round)
+        store.change_feature(feature.id, {"clean": seen.clean}, BY)
+        store.note_feature(feature.id, {keys.CLOSED_ROUND: action.round}, BY)
+        told: dict[str, Any] = {"round": action.round, "version": last.plan, "end": last.end.value}
+        told |= {"findings": last.found}
+        told |= {"failed": list(last.failed), "done": seen.done, "most": seen.most, "accepted": last.accepted}
+        store.record(Event(Kind.PLAN_ROUND_ENDED, feature.id, actor=BY, data=told))
+        return True
+
+    def ask_sign_off(self, action: AskSignOff) -> bool:
+        """Tell a person that they may sign off."""
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
+        if feature.data.get(keys.SIGN_OFF_ASKED) == action.version:
+            return False
+        rules = self.ports.config().forge.rules()
+        seen = planning.tracker(rules, feature, store.plan_reviews(feature.id), store.findings(feature.id))
+        store.note_feature(feature.id, {keys.SIGN_OFF_ASKED: action.version}, BY)
+        told = {"reviews": seen.done, "most": seen.most, "version": action.version}
+        store.record(Event(Kind.SIGN_OFF_ASKED, feature.id, actor=BY, data=told))
+        return True
+
+
+def _question_of(findings: list[Finding], number: int) -> int:
+    found = next(one.escalation for one in findings if one.id == number)
+    assert found is not None, "it was asked just now"
+    return found
+
+
+def _question(feature: Feature, finding: Finding) -> NewEscalation:
+    """The finding as a question: its options, and last that the risk is accepted with a reason."""
+    own = _options(finding.options) or [{"label": "have the plan changed", "means": "the Shaper finds how"}]
+    risk = {"label": rounds.ACCEPT_RISK, "means": "the plan stays as it is; the reason is kept", "why": True}
+    where = f" (bead {finding.bead})" if finding.bead else ""
+    context = (
+        f"Impact: {finding.impact}\n{finding.category}, found by the {finding.domain} reviewer in round {finding.round}"
+    )
+    values = {"kind": "radio", "options": [*own, risk], "recommended": [own[0]["label"]]}
+    asked = form(values | {"priority": finding.priority, "context": context})
+    evidence = {"feature": feature.id, "finding": finding.id, "round": finding.round, "domain": finding.domain}
+    return NewEscalation(
+        EscalationType.QUESTION,
+        f"{finding.issue}{where}",
+        f"A review of the plan of feature {feature.id} ({feature.title}) found this.",
+        {**evidence, "category": finding.category},
+        session=feature.session,
+        form=as_values(asked),
+    )
+
+
+def _options(given: Iterable[str]) -> list[dict[str, str]]:
+    """A reviewer's options as a form takes them: labels short, none twice, the risk not among them."""
+    found: dict[str, dict[str, str]] = {}
+    for text in given:
+        one = parted(" ".join(text.split()))
+        label = one["label"] or "as described"
+        if len(label) > LABEL:
+            one = {**one, "label": label[: LABEL - 2].rstrip() + " …", "means": text}
+        if label.casefold() != rounds.ACCEPT_RISK:
+            found.setdefault(one["label"].casefold() or label, {**one, "label": one["label"] or label})
+    return list(found.values())[: MAX_OPTIONS - 1]
+
+
+# What was collected for a checkpoint is not collected again: which suggestions and merges were looked at is noted with
+# it. What of a merge could not be looked into is told, and not tried again. The rounds of reviews count anew from
+# there.
+MAX_FILES = 500
+"""Files of one merge that are scanned."""
+
+
+def collect(ports: Ports, feature: Feature) -> bool:
+    """Collect what is new since the last look; whether anything was. One transaction."""
+    store = ports.store
+    if feature.stage not in (Stage.IMPLEMENTATION, Stage.REQUEST):
+        return False
+    beads = beads_under(store, feature.id)
+    own = {bead.id for bead in beads}
+    scanned: dict[str, str] = dict(feature.data.get(keys.SCANNED, {}))
+    merged = [bead for bead in beads if bead.merged_commit and scanned.get(bead.id) != bead.merged_commit]
+    after = int(feature.data.get(keys.SUGGESTED, 0))
+    asked = [one for one in store.escalations() if one.bead in own]
+    filed = [one for one in asked if one.type is EscalationType.DOER_SUGGESTION and one.id > after]
+    open_ = [one for one in asked if one.type in STOPS_BEAD]
+    known = {one.line: one for one in store.items(feature.id) if one.kind is ItemKind.ESCALATION and one.line}
+    stops = [one for one in open_ if one.id not in known]
+    waiting = {number for number, one in known.items() if one.state is ItemState.WAITING}
+    over = {known[number].id for number in waiting - {one.id for one in open_}}
+    if not (merged or filed or stops or over):
+        return False
+    brought = {bead.id: _brought(ports, str(bead.merged_commit)) for bead in merged}
+    with store.write():
+        for one in filed:
+            kind = planning.kind_of(one.title)
+            store.collect(feature.id, kind, one.title, BY, bead=one.bead)
+        for one in stops:
+            text = planning.asked(one)
+            store.collect(feature.id, ItemKind.ESCALATION, text, BY, line=one.id, bead=one.bead, nth=one.id)
+        store.settle_items(over, ItemState.RESOLVED, BY)
+        for bead in merged:
+            scanned[bead.id] = str(bead.merged_commit)
+            found, trouble = brought[bead.id]
+            for todo in found:
+                _collect(store, feature, bead.id, todo)
+            if trouble:
+                text = f"what is left to do in the merge of {bead.id} was not all seen: {trouble}"
+                tell(store, feature, text, "warning")
+        upto = max([after, *(one.id for one in filed)])
+        store.note_feature(feature.id, {keys.SUGGESTED: upto, keys.SCANNED: scanned}, BY)
+    return True
+
+
+def _collect(store: "Store", feature: Feature, bead: str, todo: Todo) -> None:
+    named, blocks = {"file": todo.file, "bead": bead}, is_affected(todo.file, feature.files)
+    store.collect(feature.id, todo.kind, todo.text, BY, line=todo.line, nth=todo.nth, blocks=blocks, **named)
+
+
+def _brought(ports: Ports, commit: str) -> tuple[list[Todo], str]:
+    """The comments that a merge brought into main, and what could not be looked into; none of a merge that is gone."""
+    git, found, large = ports.git, list[Todo](), list[str]()
+    try:
+        made = git.made(commit)
+        if made is None or not made.parents:
+            return [], ""
+        base = made.parents[0]
+        paths = sorted(one.path for one in git.changes(base, commit) if is_scanned(one.path))
+        for path in paths[:MAX_FILES]:
+            try:
+                after, before = (_text(ports, where, path) for where in (commit, base))
+            except FileTooLarge:
+                large.append(path)
+                continue
+            found += new_in(scan(path, after), scan(path, before))
+    except NobrakesError as error:
+        return found, str(error)
+    troubles = [f"{len(paths) - MAX_FILES} of its files are too many"] if len(paths) > MAX_FILES else []
+    troubles += [f"too large are {', '.join(large[:10])}"] if large else []
+    return found, "; ".join(troubles)
+
+
+def _text(ports: Ports, commit: str, path: str) -> str:
+    content = ports.git.read(commit, path, MAX_BYTES)
+    return "" if content is None else content.decode("utf-8", "replace")
+
+
+class Checkpoints:
+    """The hands of features.planning."""
+
+    def __init__(self, shapers: Shapers) -> None:
+        self.ports = shapers.ports
+        self.shapers = shapers
+
+    def checkpoint(self, action: Checkpoint) -> bool:
+        """Bring the feature back to its plan, and tell its Shaper what was collected."""
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
+        if feature.stage is not Stage.IMPLEMENTATION or feature.state is not State.ACTIVE:
+            return False
+        items = [one for one in store.items(feature.id) if one.id in action.items and one.state is ItemState.WAITING]
+        own = {bead.id for bead in beads_under(store, feature.id)}
+        stopping = [one for one in store.escalations() if one.bead in own]
+        told = {one.line for one in items if one.kind is ItemKind.ESCALATION}
+        open_ = [one for one in stopping if one.type in STOPS_BEAD and one.id not in told]
+        store.settle_items({one.id for one in items}, ItemState.REVIEWED, BY)
+        store.move_feature(feature.id, Step.CHECKPOINT, BY, action.why)
+        store.note_feature(feature.id, {**planning.reopened(feature), keys.REVISING: True}, BY)
+        store.change_feature(feature.id, {"clean": 0, "turn_at": store.now()}, BY)
+        text = planning.told(items, open_, action.why)
+        session = None if feature.session is None else store.session(feature.session)
+        if session is not None and session.state is not Of.ENDED:
+            store.say(session.id, text, BY)
+            return True
+        store.change_feature(feature.id, {"session": None}, BY)
+        self.shapers.begin_with(feature.id, text)
+        return True
+
+    def hold(self, action: HoldNamed) -> bool:
+        """Hold the live beads that the new plan names, and let go those that it names no more."""
+        store = self.ports.store
+        reason = planning.HOLD_REASON.format(feature=action.feature)
+        done = False
+        for id_ in action.hold:
+            bead = store.bead(id_)
+            if bead.held is None and bead.proposed and bead.status is not Status.DRAFT:
+                store.record(Event(Kind.HELD, id_, actor=BY, data={"reason": reason}))
+                done = True
+        feature = store.feature(action.feature)
+        for id_ in action.release:
+            bead = store.bead(id_)
+            if planning.is_over(feature, bead.held, bool(bead.proposed)):
+                store.record(Event(Kind.RELEASED, id_, actor=BY))
+                done = True
+        return done
+
+
+def holds_back(ports: Ports, epic: str) -> bool:
+    """Whether the epic is not complete although its beads are: it is a feature whose plan is open, or goes there."""
+    feature = _feature(ports, epic)
+    if feature is None:
+        return False
+    if _is_planned(feature):
+        return True
+    collect(ports, feature)
+    waits = any(one.state is ItemState.WAITING for one in ports.store.items(epic))
+    return waits and feature.stage is Stage.IMPLEMENTATION  # where it is paused or in error, its checkpoint comes later
+
+
+def rests(ports: Ports, epic: str) -> bool:
+    """Whether the epic is held back until a person did something, so that no daemon has to wait for it."""
+    feature = _feature(ports, epic)
+    if feature is None or _is_planned(feature):
+        return feature is not None
+    waits = any(one.state is ItemState.WAITING for one in ports.store.items(epic))
+    return waits and feature.stage is Stage.IMPLEMENTATION and feature.state is not State.ACTIVE
+
+
+def _feature(ports: Ports, epic: str) -> Feature | None:
+    return next((one for one in ports.store.features() if one.id == epic), None)
+
+
+def _is_planned(feature: Feature) -> bool:
+    """Whether its plan is open, or it is rolled back: then something else ends it."""
+    return feature.stage in PLANNED or keys.ROLLBACK in feature.data
+
+
+# A rollback's commit is built outside a transaction, and handed in in one: a crash between the two builds it again, and
+# whoever took the bead in hand meanwhile keeps it. Where nothing differs, nothing is handed in, and the rollback is
+# over.
+NAMED = 5
+_NOT_YET = (*WAITING_FOR_AGENT, Status.ESCALATED)
+"""Where its bead is until something is handed in."""
+
+
+@frozen
+class _Rolling:
+    """A feature that is rolled back, by whom it was asked for, and its bead, as they were seen."""
+
+    feature: Feature
+    by: str
+    bead: Bead
+
+
+class Rollbacks:
+    """The hands of features.planning."""
+
+    def __init__(self, ports: Ports, answers: Answers) -> None:
+        self.ports = ports
+        self.answers = answers
+
+    def take_back(self, action: TakeBack) -> bool:
+        """Build it and hand it in."""
+        return self._tried(action.feature, self._take_back, asking)
+
+    def finish(self, action: FinishRollback) -> bool:
+        """It is on main, or a person did it by hand."""
+        return self._tried(action.feature, self._finish, unfinished)
+
+    def _tried(self, id_: str, do: Callable[[_Rolling], bool], ask: Callable[[str, str, str, str], Ask]) -> bool:
+        """What git refuses is a person's to look at, and other features go on meanwhile."""
+        rolling = _rolling(self.ports.store, id_)
+        if rolling is None:
+            return False
+        try:
+            return do(rolling)
+        except (GitFailed, NoMain, NotAllowed) as error:
+            title = shorten(f"Feature {id_} is not rolled back: {error}", 480)
+            with self.ports.store.write():
+                return self.answers.ask(ask(id_, rolling.bead.id, title, error.whole))
+
+    def _take_back(self, one: _Rolling) -> bool:
+        if one.bead.status not in _NOT_YET:
+            return False
+        with self.ports.store.write():
+            given_up, landing = self.ports.words.give_up(one.feature.id, one.by)
+        if landing:  # the end of their reviews wakes the loop
+            return bool(given_up)
+        merges, gone = sorted_out(self._git(one), self.ports.words.landed(one.feature.id), one.feature.base)
+        return self._build(one, merges, _left_alone(gone))
+
+    def _git(self, one: _Rolling) -> Git:
+        """The repository where main is what the feature was merged into."""
+        return base_of(self.ports, one.bead)
+
+    def _build(self, one: _Rolling, merges: Sequence[Merged], gone: str) -> bool:
+        git, store = self._git(one), self.ports.store
+        main = git.main()
+        message = Message(f"Roll back: {one.feature.title}", f"As {one.by} asked.", PERSON, store.now())
+        made = taken_back(git, merges, main, message) if merges else None
+        if isinstance(made, Hindered):
+            return self._hindered(one, made, merges)
+        if made is None or made.tree == git.tree(main):
+            return self._end(one, merges, f"main has nothing of it any more{gone}", main)
+        with store.write():
+            if not _is_as_seen(self.ports.store, one):
+                return False
+            self._hand_in(one, made.commit, main, merges)
+            tell(store, one.feature, f"its rollback goes to the Reviewer, as bead {one.bead.id}{gone}", "info")
+        return True
+
+    def _hand_in(self, one: _Rolling, commit: str, main: str, merges: Sequence[Merged]) -> None:
+        """Before the Reviewer, in the name of who asked."""
+        store, name, fence = self.ports.store, one.bead.id, one.bead.fence + 1
+        kept = f"incoming/{name}/{fence}"
+        self.ports.git.pin(kept, commit)
+        try:
+            store.change(name, {"description": _told(one.feature, one.by, merges)}, BY)
+            store.hand_in(ByHand(name, one.by, fence, commit, main, takes_back=tuple(merges), built=True))
+        except NobrakesError:
+            self.ports.git.pin(kept, None)
+            raise
+
+    def _hindered(self, one: _Rolling, found: Hindered, merges: Sequence[Merged]) -> bool:
+        """Ask a person: which files, and whose later work."""
+        git = self._git(one)
+        later = later_work(git, found, git.main(), {merge.bead for merge in merges})
+        files = ", ".join(found.files[:NAMED]) or "its history"
+        whose = [made.trailer("Bead") or f"commit {made.commit[:12]}" for made in later]
+        with_ = ", ".join(tuple(dict.fromkeys(whose))[:NAMED]) or "later work"
+        title = f"Feature {one.feature.id} is not rolled back: "
+        title += f"taking {found.merge.bead} back conflicts with {with_} in {files}"
+        detail = f"The merge of {found.merge.bead} is {found.merge.commit[:12]}. Changed since in {files} by {with_}."
+        with self.ports.store.write():
+            return _is_as_seen(self.ports.store, one) and self.answers.ask(
+                asking(one.feature.id, one.bead.id, shorten(title, 480), detail)
+            )
+
+    def _finish(self, one: _Rolling) -> bool:
+        """What was handed in for it is off main, and all of the feature where a person did it otherwise."""
+        if one.bead.status is not Status.DONE:
+            return False
+        merged = one.bead.merged_commit or ""
+        taken = of_attempts(self.ports.store.attempts(one.bead.id)) if merged else ()
+        if not taken:
+            taken = sorted_out(self._git(one), self.ports.words.landed(one.feature.id), one.feature.base)[0]
+        why = f"taken off main by {merged[:12]}" if merged else f"bead {one.bead.id} was done by hand"
+        return self._end(one, taken, why, merged or self._git(one).main())
+
+    def _end(self, one: _Rolling, taken: Sequence[Merged], why: str, commit: str) -> bool:
+        """It is over: main is without these merges since `commit`."""
+        with self.ports.store.write():
+            if not _is_as_seen(self.ports.store, one):
+                return False
+            self._close(one.bead, "nothing was left to be taken back")
+            self.ports.words.end_rollback(one.feature.id, one.by, taken, why, commit)
+        for merge in taken:
+            _pin(self.ports.git, merge)
+        return True
+
+    def drop(self, action: DropRollback) -> bool:
+        return self._off(action.feature, action.why)
+
+    def answered(self, feature: Feature, chosen: str) -> None:
+        """Try it again, or leave it; where it is over by now, nothing."""
+        one = _rolling(self.ports.store, feature.id)
+        if one is None or one.bead.status in CLOSED:
+            return
+        if chosen != AGAIN:
+            self._close(one.bead, "what was merged stays on main")
+            self._off(feature.id, "what was merged stays on main")
+        elif is_handed_back(one.bead.held):
+            reason = ROLLBACK_HELD.format(feature=feature.id)
+            self.ports.store.record(Event(Kind.HELD, one.bead.id, actor=BY, data={"reason": reason}))
+
+    def _close(self, bead: Bead, why: str) -> None:
+        if self.ports.store.bead(bead.id).status not in CLOSED:
+            self.ports.store.record(Event(Kind.CANCELLED, bead.id, actor=BY, data={"reason": why}))
+
+    def _off(self, id_: str, why: str) -> bool:
+        store = self.ports.store
+        if not self.ports.words.drop_rollback(id_, BY, why):
+            return False
+        text = f"it is not rolled back: {why}; what was given up can be reopened"
+        tell(store, store.feature(id_), text, "warning")
+        return True
+
+
+def _rolling(store: "Store", id_: str) -> _Rolling | None:
+    feature = store.feature(id_)
+    asked = feature.data.get(keys.ROLLBACK)
+    return None if asked is None else _Rolling(feature, str(asked["by"]), store.bead(str(asked["bead"])))
+
+
+def _is_as_seen(store: "Store", one: _Rolling) -> bool:
+    """Whether nobody took the bead in hand since, nor gave the rollback up."""
+    now = _rolling(store, one.feature.id)
+    return now is not None and _place(now.bead) == _place(one.bead)
+
+
+def _place(bead: Bead) -> tuple[Status, str | None, int]:
+    """What anybody changes who takes the bead in hand."""
+    return bead.status, bead.held, bead.fence
+
+
+def _pin(git: Git, one: Merged) -> None:
+    """Keep what was taken back, as `undo` does, also where main is rewritten later."""
+    try:
+        git.pin(f"archive/{one.bead}/reverted-{one.commit[:12]}", one.commit)
+    except (GitFailed, NoMain):
+        return  # it is gone from git; main's own history says what it was
+
+
+def _left_alone(gone: Sequence[Merged]) -> str:
+    """What is told of merges that main does not hold any more, to go on a sentence with."""
+    named = ", ".join(f"{one.bead} ({one.commit[:12]})" for one in gone[:NAMED])
+    more = f" and {len(gone) - NAMED} more" if len(gone) > NAMED else ""
+    return f"; left alone, since main was rewritten and does not hold them any more: {named}{more}" if gone else ""
+
+
+def _told(feature: Feature, by: str, merges: Sequence[Merged]) -> str:
+    """What the commit on main says."""
+    lines = [f"- {one.bead}: {one.commit}" for one in merges]
+    head = f"Takes feature {feature.id} off main again, as {by} asked. This reverts, the newest first:"
+    return "\n".join([head, "", *lines])

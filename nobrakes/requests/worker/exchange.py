@@ -302,7 +302,7 @@ def in_base(git: Git, pull: PullRequest) -> str:
 
 
 # A merged request that takes another one back opens that one's bead again, and holds it. A feature's rollback says
-# itself what becomes of its beads (features.worker.reviews).
+# itself what becomes of its beads (features.worker.forge).
 _PAGE = 1000
 
 

@@ -12,7 +12,7 @@ from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.model import ItemKind, ItemState, Stage, Step
 from nobrakes.features.plan_beads import checkpoint
 from nobrakes.features.service import approving, shaping
-from nobrakes.features.worker import reviews
+from nobrakes.features.worker import forge
 from tests.unit.features.test_plan_reviews import Reviewed
 
 
@@ -34,8 +34,8 @@ class Built(Reviewed):
 
     def suggests(self, text: str, bead: str = "form") -> None:
         self.store.escalate(NewEscalation(EscalationType.DOER_SUGGESTION, text), bead, None, "Ada")
-        reviews.collect(self.ports, self.feature)
-        assert not reviews.collect(self.ports, self.feature), "it is collected once"
+        forge.collect(self.ports, self.feature)
+        assert not forge.collect(self.ports, self.feature), "it is collected once"
 
 
 def test_what_is_collected_goes_to_the_plan_all_of_it_is_reviewed_and_new_beads_go_live_by_a_yes() -> None:
@@ -94,11 +94,11 @@ def test_the_epic_is_not_complete_while_something_collected_waits() -> None:
         world.store.record(Event(Kind.DONE_BY_HAND, bead, actor="ada"))
     for step in (Step.PAUSED, Step.RESUMED):
         world.store.move_feature("login", step, "ada")
-        assert reviews.holds_back(world.ports, "login"), "a checkpoint comes first, now or later"
+        assert forge.holds_back(world.ports, "login"), "a checkpoint comes first, now or later"
     world.settle()
-    assert world.feature.stage is Stage.REVIEW and reviews.holds_back(world.ports, "login")
+    assert world.feature.stage is Stage.REVIEW and forge.holds_back(world.ports, "login")
     world.ready()
-    assert not reviews.holds_back(world.ports, "login")
+    assert not forge.holds_back(world.ports, "login")
 
 
 def test_an_ended_session_is_begun_again_with_what_was_collected() -> None:
@@ -116,7 +116,7 @@ def test_a_merge_of_a_bead_in_an_epic_of_the_plan_is_looked_into_and_what_is_lef
     world.store.put([Bead("inner", "Inner", epic="part", status=Status.OPEN, merged_commit="m1")], [], "me")
     world.store.put([Bead("gone", "Gone", epic="login", status=Status.OPEN, merged_commit="m2")], [], "me")
     world.ports.git = Merged()
-    assert reviews.collect(world.ports, world.feature)
+    assert forge.collect(world.ports, world.feature)
     assert [(one.bead, one.file, one.line) for one in world.store.items("login")] == [
         ("inner", "a.py", 1),
         ("inner", "a.py", 2),
@@ -124,7 +124,7 @@ def test_a_merge_of_a_bead_in_an_epic_of_the_plan_is_looked_into_and_what_is_lef
     told = world.notices()
     assert [text for text in told if "merge of inner" in text and "b.py" in text], "a file that is too large"
     assert [text for text in told if "merge of gone" in text and "broken" in text]
-    assert not reviews.collect(world.ports, world.feature), "it is told once"
+    assert not forge.collect(world.ports, world.feature), "it is told once"
 
 
 class Merged:

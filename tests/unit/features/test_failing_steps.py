@@ -15,7 +15,7 @@ from nobrakes.features import actions
 from nobrakes.features.model import HELD_WITH, ItemKind, ItemState, Stage, State
 from nobrakes.features.plan_beads import checkpoint
 from nobrakes.features.service import controls
-from nobrakes.features.worker.reviews import collect
+from nobrakes.features.worker.forge import collect
 from tests.unit.features.test_checkpoints_done import Built
 
 
