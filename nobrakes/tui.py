@@ -24,7 +24,7 @@ from textual.theme import Theme
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from .beads import stages
+from .beads import work_status
 from .beads.model import blocked_by, blockers_of
 from .beads.work_status import BY_STATUS, SHOWN
 from .decisions import blockers as hindered
@@ -315,7 +315,7 @@ def _worker(found: "AtWork", now: float) -> Row:
     who: list[Part] = [
         SHAPES["working"],
         (f" {field(one.name, 9)} ", "bold"),
-        f"{field(stages.ROLES[one.role.value], 11)} ",
+        f"{field(work_status.ROLES[one.role.value], 11)} ",
     ]
     out = [line(*who, (field(one.bead, 10), "$accent"), f" {age(now - one.started_at):>8}  {held}", one.title)]
     below: list[Part] = [one.says] if one.says else []

@@ -6,7 +6,7 @@ from docs.generate.event_keys import KEYS
 from nobrakes.agents.worker.end import MACHINE_FAULTS, STARTS_AFRESH
 from nobrakes.beads.lifecycle import MOVING
 from nobrakes.beads.model import TABLE, Outcome, retry_after
-from nobrakes.beads.stages import OUTCOMES
+from nobrakes.beads.work_status import OUTCOMES
 from nobrakes.config.editing import USER, settings
 from nobrakes.config.sections import FROM_THE_START, LimitSettings
 from nobrakes.config.setup.changing import allowed, known

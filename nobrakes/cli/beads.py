@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from ..beads import stages
+from ..beads import work_status
 from ..beads.model import Status
 from ..beads.service.beads import known
-from ..beads.stages import main_of
+from ..beads.work_status import main_of
 from ..errors import UsageError
 from ..events import words
 from ..events.kinds import WATCHED
@@ -185,9 +185,9 @@ def reviews(limit: int) -> Output:
 
 
 def _review(review: "Review", screen: Screen) -> str:
-    at_work = f"at work: {stages.stage(review.step, review.onto)}"
-    end = stages.ending(review.outcome.value, review.onto) if review.outcome else at_work
-    where = f"landed on {stages.main_of(review.onto)}" if review.onto else "merged"
+    at_work = f"at work: {work_status.stage(review.step, review.onto)}"
+    end = work_status.ending(review.outcome.value, review.onto) if review.outcome else at_work
+    where = f"landed on {work_status.main_of(review.onto)}" if review.onto else "merged"
     word = f"{where} as {review.commit[:12]}" if review.commit else end
     style = "green" if review.commit else "" if review.outcome is None else "yellow"
     reason = one_line(review.detail.split("\n", 1)[0]) if review.detail and not review.commit else ""
@@ -258,14 +258,14 @@ def _history(found: "BeadHistory", screen: Screen) -> str:
         out += ["", "reviews:", *(_review(review, screen) for review in found.reviews)]
     for e in found.escalations:
         decided = "open" if e.resolved_at is None else one_line(e.answer or e.resolution)
-        asked = f"escalation {e.id}: {stages.plain(e.type.value)}: {one_line(e.title)}: {decided}"
+        asked = f"escalation {e.id}: {work_status.plain(e.type.value)}: {one_line(e.title)}: {decided}"
         out += ["", *layout.wrapped(asked, "", 2)]
     if found.commit:
         out += ["", f"on main as {found.commit}"]
     elif found.bead.status is Status.LANDED and (landed := [one for one in found.reviews if one.onto and one.commit]):
         out += [
             "",
-            f"on {stages.main_of(landed[-1].onto)} as {landed[-1].commit}",
+            f"on {work_status.main_of(landed[-1].onto)} as {landed[-1].commit}",
         ]
     if found.archived:
         out += ["", "kept:", *(f"  {commit[:12]}  {one_line(ref)}" for ref, commit in found.archived)]

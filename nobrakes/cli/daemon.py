@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from ..beads import stages
+from ..beads import work_status
 from ..beads.model import Attempt, Role
 from ..beads.service.bead_page import review_step
 from ..daemon.model import Board
@@ -498,7 +498,7 @@ def picture(
     """The lines of the picture, each at most one screen wide."""
     out = []
     for attempt in board.attempts:
-        role = stages.ROLES[attempt.role.value]
+        role = work_status.ROLES[attempt.role.value]
         head = f"{pad(cut(one_line(attempt.name), 10), 10)} {role:<11} {attempt.bead:<10} "
         since = f"{age(now - attempt.started_at):>8}  "
         said = review_step(attempt) if attempt.role is Role.REVIEWER else last_line(attempt)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from ..beads.stages import main_of
+from ..beads.work_status import main_of
 from ..errors import NotAllowed, Unproven, UsageError
 from ..records import plain
 from ..text.cleaning import age, cut, one_line

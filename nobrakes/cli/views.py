@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from ..beads import stages
+from ..beads import work_status
 from ..errors import NobrakesError, UsageError
 from ..records import plain
 from ..text.cleaning import age, count, cut, one_line
@@ -93,9 +93,9 @@ def _sessions(found: "tuple[OpenSession, ...]", screen: Screen) -> list[str]:
 
 
 def _workers(working: "tuple[Worker, ...]", screen: Screen) -> str:
-    rows = [(w.name, stages.ROLES[w.role.value], w.bead, age(w.seconds), _memory(w), w.title) for w in working]
+    rows = [(w.name, work_status.ROLES[w.role.value], w.bead, age(w.seconds), _memory(w), w.title) for w in working]
     out = [table(("WHO", "ROLE", "BEAD", "SINCE", "MEMORY", "TITLE"), rows, screen)]
-    out += [cut(f"  {w.bead}: {stages.stage(w.step, w.onto)}", screen.width) for w in working if w.step]
+    out += [cut(f"  {w.bead}: {work_status.stage(w.step, w.onto)}", screen.width) for w in working if w.step]
     for w in working:
         if w.says:
             out.append(cut(f"  {w.name} says: {one_line(w.says)}", screen.width))

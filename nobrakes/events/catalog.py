@@ -8,7 +8,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..beads import stages
+from ..beads import work_status
 from ..beads.model import Outcome
 from ..decisions.model import EscalationType
 from ..features.model import PLANNED, Stage
@@ -54,12 +54,12 @@ def _landed(event: Event) -> str:
 
 
 def _asked(event: Event) -> str:
-    number, kind = event.data.get("escalation", ""), stages.plain(str(event.data.get("type") or ""))
+    number, kind = event.data.get("escalation", ""), work_status.plain(str(event.data.get("type") or ""))
     return f"escalation {number}: {kind}: {one_line(str(event.data.get('title') or ''))}"
 
 
 def _checked(event: Event) -> str:
-    step = stages.stage(str(event.data.get("step") or ""), str(event.data.get("epic") or ""))
+    step = work_status.stage(str(event.data.get("step") or ""), str(event.data.get("epic") or ""))
     results = event.data.get("results")
     rows: Sequence[Any] = results if isinstance(results, list | tuple) else ()
     said = verdict([row for row in rows if isinstance(row, Mapping)])
@@ -82,11 +82,11 @@ def _checks_began(event: Event) -> str:
     last = event.data.get("seconds")
     took = f", took {lasted(float(last))} last time" if isinstance(last, int | float) else ""
     step, epic = (str(event.data.get(key) or "") for key in ("step", "epic"))
-    return f"checks begin on {stages.subject(step, epic)}{took}"
+    return f"checks begin on {work_status.subject(step, epic)}{took}"
 
 
 def _culprit(event: Event) -> str:
-    why = stages.plain(str(event.data.get("why") or ""))
+    why = work_status.plain(str(event.data.get("why") or ""))
     return ": ".join(
         part for part in ("culprit found" if event.data.get("commit") else "no culprit found", why) if part
     )
@@ -104,7 +104,7 @@ def _project(event: Event) -> str:
 
 
 def _said(event: Event, key: str) -> str:
-    return stages.plain(one_line(str(event.data.get(key) or "")))
+    return work_status.plain(one_line(str(event.data.get(key) or "")))
 
 
 _FEATURE_STATES = {"active": "is", "error": "stopped with an error", "expired": "has expired"}

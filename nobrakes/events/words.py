@@ -9,7 +9,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from ..beads import stages
+from ..beads import work_status
 from ..text.cleaning import cut, one_line, pad, width
 from ..text.times import clock, date
 from .catalog import TABLE
@@ -77,11 +77,11 @@ def with_title(head: str, title: str, columns: int) -> str:
 def what(event: Event) -> str:
     """What happened and why, on one line of any length."""
     row = TABLE[event.kind]
-    word = row.word or stages.plain(event.kind.value)
+    word = row.word or work_status.plain(event.kind.value)
     if row.line is not None:
         return row.line(event)
     if event.data.get("outcome"):
-        ended = "" if row.says_end else stages.ending(str(event.data["outcome"]))
+        ended = "" if row.says_end else work_status.ending(str(event.data["outcome"]))
         return ": ".join(part for part in (word, ended, one_line(str(event.data.get("detail") or ""))) if part)
     said = next((one_line(str(event.data[key])) for key in _SPEAKING if event.data.get(key)), "")
     return f"{word}: {said}" if said else word

@@ -19,7 +19,7 @@ from ...requests.text import RequestLine, RequestView, page_of
 from ...review import reading
 from ...review.journal import waits_for_people
 from ...text.cleaning import clean, shorten
-from .. import stages
+from .. import work_status
 from ..graph import Node
 from ..model import CLOSED, NO_AGENTS, Attempt, Bead, BeadType, Dependency, DependencyType, Outcome, Role, Status
 from ..readiness import Why
@@ -195,7 +195,7 @@ def review_step(attempt: Attempt) -> str:
 
     journal = Journal.of(attempt.data)
     waiting = journal.merging.waiting
-    return f"waits: {waiting}" if waiting else stages.stage(journal.step.value, journal.change.epic)
+    return f"waits: {waiting}" if waiting else work_status.stage(journal.step.value, journal.change.epic)
 
 
 class Explained(NamedTuple):

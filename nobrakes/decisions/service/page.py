@@ -13,7 +13,7 @@ from ...agents.limits import Amount
 from ...beads.model import CLOSED, FORK, NO_AGENTS, Attempt, Bead, Outcome, Role, blocked_by
 from ...beads.progress import approaches
 from ...beads.proposals import is_by_person, submitted
-from ...beads.stages import OUTCOMES, main_of
+from ...beads.work_status import OUTCOMES, main_of
 from ...daemon.model import Limits
 from ...errors import NobrakesError, NoSuchBead
 from ...git.port import Clash, Git, Hunk

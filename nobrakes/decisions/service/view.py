@@ -12,7 +12,7 @@ from dataclasses import field
 from ...agents.limits import Amount, Cap
 from ...agents.transcript import Line
 from ...beads.model import Bead, Status
-from ...beads.stages import main_of
+from ...beads.work_status import main_of
 from ...daemon.model import Limits
 from ...records import frozen
 from ...text.cleaning import age, clean, count, redacted

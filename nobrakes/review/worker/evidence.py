@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...beads.model import Attempt, Bead, BeadType, Outcome, Role, of_bead
 from ...beads.proposals import of_attempts, submitted
-from ...beads.stages import main_of as named
+from ...beads.work_status import main_of as named
 from ...checks.contract import CheckResult, Contract
 from ...checks.worker.steps import OUTPUT_TAIL, clean
 from ...checks.worker.validation import CONTRACT

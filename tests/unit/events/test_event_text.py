@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nobrakes.beads import stages
+from nobrakes.beads import work_status
 from nobrakes.beads.model import Outcome
 from nobrakes.cli.repository import dumps
 from nobrakes.events import words
@@ -112,5 +112,5 @@ def test_a_step_of_a_review_says_what_came_of_it(results: list[dict[str, object]
 
 def test_every_step_ending_and_phase_has_words_of_its_own():
     asked = {*map(str, Step), *map(told_as, Phase)} - {"main_rest", "main_land"}
-    assert asked <= set(stages.STAGES) and set(map(str, Outcome)) == set(stages.ENDINGS)
-    assert not any("_" in word for word in (*stages.STAGES.values(), *stages.ENDINGS.values()))
+    assert asked <= set(work_status.STAGES) and set(map(str, Outcome)) == set(work_status.ENDINGS)
+    assert not any("_" in word for word in (*work_status.STAGES.values(), *work_status.ENDINGS.values()))
