@@ -63,7 +63,7 @@ from ...parking import Owner, Unexpected, about, of_run, owner_of, park, parked
 from ...ports import Ports
 from ...projects.worker import Sprints
 from ...records import frozen
-from ...requests.worker.branches import Reach
+from ...requests.worker.epics import Reach
 from ...review.journal import Journal
 from ...review.waits import PASSES, WAITS, cause_of
 from ...review.worker.main_monitor import MainMonitor, Rewritten, Trial

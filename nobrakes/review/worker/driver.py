@@ -28,7 +28,7 @@ from ...host.port import Notice
 from ...ports import Ports
 from ...requests.text import Where
 from ...requests.worker import epics
-from ...requests.worker.branches import Bases, RedBranches
+from ...requests.worker.epics import Bases, RedBranches
 from ...requests.worker.landing_branch import lands_on, ports_of
 from ...requests.worker.review import MergedMeanwhile, PullSteps
 from .. import machine

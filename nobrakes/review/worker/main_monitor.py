@@ -29,7 +29,7 @@ from ...globs import matches
 from ...host import proctable
 from ...host.port import Notice, Remains
 from ...ports import Ports
-from ...requests.worker.branches import RemoteBranches
+from ...requests.worker.epics import RemoteBranches
 from ...review.main_monitor import ASKED, NOBODY, WATCH
 from .. import main_monitor
 from ..main_monitor import Phase, Watch, told_as

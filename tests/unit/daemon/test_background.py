@@ -10,7 +10,7 @@ from nobrakes.beads.model import Attempt, Bead, Frontier, Role, Status
 from nobrakes.daemon.model import Board
 from nobrakes.daemon.worker.recovery import AGAIN, PACK_AGAIN, PACKING, Upkeep
 from nobrakes.errors import GitFailed
-from nobrakes.requests.worker.branches import Reach
+from nobrakes.requests.worker.epics import Reach
 from nobrakes.review.journal import Journal
 
 READY = (Frontier("a", Status.NEEDS_DOER, "task", priority=2, failures=0, touches=("src/**",)),)

@@ -7,7 +7,7 @@ import pytest
 
 from nobrakes.errors import GitFailed
 from nobrakes.git.port import Land, Landing
-from nobrakes.requests.worker.branches import RemoteBranches
+from nobrakes.requests.worker.epics import RemoteBranches
 
 
 class Later:
