@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .beads.db import attempts as attempts_db
     from .beads.db import levels as levels_db
     from .beads.db import planning, transitions
+    from .daemon import db as daemon_db
     from .db import views
     from .decisions import db as decisions_db
     from .events import db as events_db
@@ -59,6 +60,7 @@ else:
     levels_db = Later("nobrakes.beads.db.levels")
     planning = Later("nobrakes.beads.db.planning")
     transitions = Later("nobrakes.beads.db.transitions")
+    daemon_db = Later("nobrakes.daemon.db")
     views = Later("nobrakes.db.views")
     decisions_db = Later("nobrakes.decisions.db")
     events_db = Later("nobrakes.events.db")
@@ -130,14 +132,13 @@ class Store(Database):
     noting = commands_db.noting
     forget_requests = commands_db.forget_requests
 
+    # daemon/db
+    board = daemon_db.board
+    standstill = daemon_db.standstill
+
     # snapshot/db
-    board = snapshot_db.board
-    standstill = snapshot_db.standstill
     restore = snapshot_db.restore
-    changes = snapshot_db.changes
     bring_back = snapshot_db.bring_back
-    position = snapshot_db.position
-    alike = snapshot_db.alike
     count_on = snapshot_db.count_on
 
     # db/views
@@ -179,6 +180,9 @@ class Store(Database):
     # events/db
     events = events_db.after
     latest_events = events_db.latest
+    changes = events_db.changes
+    position = events_db.position
+    alike = events_db.alike
 
     # features/db
     begin_feature = features_db.begin

@@ -10,15 +10,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..agents import limits
 from ..agents.limits import WORKSPACES, Cooldown, MachineRoom, Reached
 from ..beads.model import Outcome
-from ..daemon.model import Board
 from ..records import frozen
 from ..text.cleaning import age, count, one_line
 from ..text.times import spoken
+
+if TYPE_CHECKING:
+    from ..daemon.model import Board
 
 BACKGROUND = "background"
 """The setting with the pid of a daemon in the background, from its start until somebody stops it."""
@@ -100,7 +102,7 @@ def in_order(found: Iterable[Blocker]) -> tuple[Blocker, ...]:
     return tuple(sorted(found, key=lambda one: ORDER[one.kind]))
 
 
-def board_blockers(board: Board, paused_by: str = "") -> list[Blocker]:
+def board_blockers(board: "Board", paused_by: str = "") -> list[Blocker]:
     """What the switches, the limits, the providers and the machine hold up at this moment.
 
     `paused_by`: who paused, in words; empty: nobody knows.

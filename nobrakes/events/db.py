@@ -1,11 +1,15 @@
-"""The event log: appended to in the transaction of what happened, never changed."""
+"""The event log: appended to in the transaction of what happened, never changed; and what changed since a position."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
+from ..beads.model import Alike, Bead
 from ..db import rows
 from ..db.database import Database
+from ..db.model import Changes, Position
 from .kinds import Event, Kind
 
 
@@ -54,3 +58,106 @@ def latest(
     return [
         rows.event(row) for row in db.all(f"SELECT * FROM events WHERE {where} ORDER BY seq DESC LIMIT :limit", values)
     ]
+
+
+# What is the same in many beads is one object, so no graph is in memory. A bead that has a branch of its own is like
+# itself alone: what its branch is usually called depends on its id.
+_FIELDS = tuple(Bead.__dataclass_fields__)
+_OWN = ("id", "title", "description", "acceptance", "notes")
+_REST = tuple(name for name in _FIELDS if name not in _OWN)
+_in_order = itemgetter(*map((*_OWN, "edges", *_REST).index, _FIELDS))
+_BESIDE = len(_OWN) + 1
+_BRANCH = _BESIDE + _REST.index("branch")
+_alike: Callable[[tuple[Any, ...]], Alike] = partial(tuple.__new__, Alike)
+# no id and no type has a comma or a space
+_ROWS = f"""SELECT {", ".join(_OWN)}, (SELECT group_concat(needs || ' ' || type) FROM edges WHERE bead = beads.id),
+{", ".join(_REST)} FROM beads JOIN bead_text USING (id) {{}} ORDER BY id"""
+_OF_THESE = "WHERE beads.id IN (SELECT value FROM json_each(?))"
+
+AT_ONCE = 4096
+"""So many beads that others are like are remembered."""
+
+
+def alike(db: Database, ids: Iterable[str] | None = None) -> Iterator[Alike]:
+    """Those of these beads (None: of all) that are there, by id order, read as they are asked for.
+
+    Nothing is written meanwhile.
+    """
+    asked = (_ROWS.format(""), ()) if ids is None else (_ROWS.format(_OF_THESE), (json.dumps([*ids]),))
+    with db.read():
+        known: dict[tuple[Any, ...], Bead] = {}
+        for row in db.each(*asked):
+            rest = row[_BESIDE:]
+            like = known.get(rest)
+            if like is None:
+                like = rows.bead(_in_order(row))
+                if not row[_BRANCH]:
+                    if len(known) >= AT_ONCE:
+                        known.clear()
+                    known[rest] = like
+            id_, title, description, acceptance, notes, edges = row[:_BESIDE]
+            lines = rows.read_texts(acceptance) if acceptance != "[]" else ()
+            yield _alike((id_, title, description, lines, notes, edges.split(",") if edges else (), like))
+
+
+# What changed after a position is what the database says now, read in one transaction, of whatever an event after the
+# position names. A position that is not in this database, or is another one there, is of another life of it: then all
+# is given.
+PEOPLES = ("paused", "limits", "quarantine")
+"""The settings that people make (daemon.service.control, review.service.evidence)."""
+
+_OF_SETTINGS = (Kind.PAUSED, Kind.RESUMED, Kind.LIMITS_CHANGED, Kind.QUARANTINED, Kind.QUARANTINE_LIFTED)
+_QUIET = ", ".join(f"'{kind.value}'" for kind in sorted(kind for kind in Kind if kind.is_quiet))
+_NAMED = f"""SELECT seq, at, bead, kind,
+CASE WHEN bead IS NULL THEN json_extract(data, '$.escalation') END AS escalation FROM events
+WHERE seq > ? AND kind NOT IN ({_QUIET}) ORDER BY seq LIMIT ?"""
+# `:beads` would be taken for that table by the answers that are kept (db.database.tables)
+_ESCALATIONS = """SELECT * FROM escalations WHERE bead IN (SELECT value FROM json_each(:whose))
+OR id IN (SELECT value FROM json_each(:numbers)) ORDER BY id"""
+_ENDED = f"""{rows.ATTEMPT} WHERE outcome IS NOT NULL
+AND id IN (SELECT attempt FROM events WHERE seq > ? AND seq <= ? AND attempt IS NOT NULL)
+ORDER BY id"""
+_LAST = "SELECT seq, at, (SELECT at FROM events WHERE seq = ?) FROM events ORDER BY seq DESC LIMIT 1"
+"""The last event, and when the one of a position was."""
+
+
+def position(db: Database) -> Position:
+    """The last event."""
+    row = db.maybe("SELECT seq, at FROM events ORDER BY seq DESC LIMIT 1")
+    return Position() if row is None else Position(row[0], row[1])
+
+
+def changes(db: Database, since: Position, limit: int | None = None) -> Changes:
+    """What changed after this position: beads, escalations and the settings that people make.
+
+    `limit`: what the first so many events tell of (Changes.more: there are others); None: all.
+    """
+    with db.read():
+        last = db.maybe(_LAST, (since.seq,))
+        upto = Position() if last is None else Position(last[0], last[1])
+        if upto == since:
+            return Changes(upto)
+        restarted = bool(since.seq) and (last is None or last[2] != since.at)
+        begin = 0 if restarted else since.seq
+        named = db.all(_NAMED, (begin, -1 if limit is None else limit))
+        more = limit is not None and len(named) == limit
+        if more:
+            upto = Position(named[-1]["seq"], named[-1]["at"])
+        beads = sorted({row["bead"] for row in named if row["bead"] is not None})
+        numbers = [row["escalation"] for row in named if row["bead"] is None and row["escalation"] is not None]
+        settings = any(row["kind"] in _OF_SETTINGS for row in named) or restarted
+        asked = db.all(_ESCALATIONS, {"whose": json.dumps(beads), "numbers": json.dumps(numbers)})
+        return Changes(
+            upto,
+            [*alike(db, beads)],
+            [rows.escalation(row) for row in asked],
+            _settings(db) if settings else None,
+            restarted,
+            [rows.attempt(row) for row in db.all(_ENDED, (begin, upto.seq))],
+            more,
+        )
+
+
+def _settings(db: Database) -> dict[str, str]:
+    marks = ", ".join("?" * len(PEOPLES))
+    return {row[0]: row[1] for row in db.all(f"SELECT key, value FROM settings WHERE key IN ({marks})", PEOPLES)}

@@ -13,19 +13,21 @@ Merges that a person approves first: which work asks for it, for what a yes coun
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..beads.branches import is_approval
-from ..daemon.model import Board
 from ..decisions.model import Escalation, EscalationType
 from ..events.kinds import Event
 from ..records import as_values, frozen, of_values
+
+if TYPE_CHECKING:
+    from ..daemon.model import Board
 
 LABEL = "merge-review"
 NOT_ASKED = "approval is no longer needed: "
 
 
-def needed(board: Board, bead: str) -> str:
+def needed(board: "Board", bead: str) -> str:
     """Why the bead's merge waits for a person's yes; empty: it does not."""
     if board.limits.approve == "always":
         return 'review.approve is "always"'
@@ -58,7 +60,7 @@ def given(
     return None if last is None else (yes[last.data["escalation"]], last)
 
 
-def withdrawn_approvals(board: Board) -> list[tuple[int, str]]:
+def withdrawn_approvals(board: "Board") -> list[tuple[int, str]]:
     """The open questions whose beads need no yes now, each with the words in which that is resolved."""
     if board.limits.approve == "never":
         why = 'review.approve is "never"'

@@ -10,10 +10,10 @@ import pytest
 from nobrakes.beads.model import Bead, BeadType, Dependency, DependencyType, Outcome, Role, Status
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NobrakesError
+from nobrakes.events import db as events_db
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.paths import Paths
 from nobrakes.snapshot import beads_jsonl as interop
-from nobrakes.snapshot import db as snapshot_db
 from nobrakes.snapshot import service as snapshot_service
 from nobrakes.store import open_memory
 from tests.support.dose import everyday
@@ -122,7 +122,7 @@ def test_beads_that_are_alike_are_written_each_as_itself(tmp_path: Path) -> None
 
 def test_more_kinds_than_are_remembered_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(tmp_path, 4)
-    monkeypatch.setattr(snapshot_db, "AT_ONCE", 2)
+    monkeypatch.setattr(events_db, "AT_ONCE", 2)
     monkeypatch.setattr(interop, "MANY", 2)
     for number in range(9):
         world.store.change(f"b{number}", {"priority": number % 5, "estimate": number % 3 + 1}, "me")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from nobrakes.daemon import db as daemon_db
 from nobrakes.db import fast
 from nobrakes.db.database import MEMORY, Database
 from nobrakes.features import db as features_db
-from nobrakes.snapshot import db as snapshot_db
 
 
 def test_the_schema_is_generated_from_the_tables() -> None:
@@ -31,7 +31,7 @@ _TABLES = ("beads", "bead_text", "features", "plan_reviews")
 @pytest.mark.parametrize(
     "sql",
     [
-        *(snapshot_db.READY, snapshot_db.TO_REVIEW, snapshot_db.COMPLETE, fast.DUE, fast.RISING, fast._READY),
+        *(daemon_db.READY, daemon_db.TO_REVIEW, daemon_db.COMPLETE, fast.DUE, fast.RISING, fast._READY),
         *(features_db.OF_SESSION, features_db.REVIEW_OF_SESSION),
     ],
     ids=lambda sql: sql[:40],

@@ -1,0 +1,221 @@
+"""The board that deciders see, and what stands still."""
+
+import json
+from typing import Any
+
+from ..agents.db import spending
+from ..beads.db import moves
+from ..beads.graph import Node
+from ..beads.model import Frontier, Role, Status, of_bead
+from ..beads.work_status import STANDSTILL_SHOWN, Standstill
+from ..checks.proof import REPAIR, Starts
+from ..db import rows, views
+from ..db.database import Database, row
+from ..db.fast import CLAIMABLE, EPIC_COMPLETE, EPIC_LANDED, IN_ORDER, REVIEWABLE
+from ..decisions.model import EscalationType
+from ..review.journal import LABEL
+from ..review.queue import PACE, Pace
+from ..sessions import db as sessions_db
+from ..sessions.model import State, Talk
+from .model import Board, Limits
+
+# What deciders see, from indexes alone: the same cost with a thousand beads and with a hundred thousand.
+PAUSED = "paused"
+STOPPING = "stopping"
+FROZEN = "frozen"
+STOP_ASKED = "stop_asked"
+"""The attempts that a person asked to stop: their ids, with spaces between."""
+
+OPEN = f"{rows.ATTEMPT} INDEXED BY attempts_open WHERE outcome IS NULL ORDER BY id"
+"""By the index: the order of the ids alone would lead through all attempts there ever were."""
+READY = f"{rows.FRONTIER} INDEXED BY beads_claimable WHERE {CLAIMABLE} {IN_ORDER} LIMIT ?"
+_MENDS = f"type = '{REPAIR}'"
+SOME_READY = {
+    Starts.REPAIRS: READY.replace(CLAIMABLE, f"{CLAIMABLE} AND {_MENDS}"),
+    Starts.SCAFFOLDING: READY.replace(CLAIMABLE, f"{CLAIMABLE} AND ({_MENDS} OR scaffolding)"),
+}
+"""Those that may be started while the trial of main keeps the others back: they may stand far behind them."""
+TO_REVIEW = f"{rows.FRONTIER} INDEXED BY beads_reviewable WHERE {REVIEWABLE} {IN_ORDER} LIMIT ?"
+REPAIRS = TO_REVIEW.replace(IN_ORDER, f"AND type = 'repair' {IN_ORDER}")
+"""On a red main all others wait, however many they are."""
+ELSEWHERE = f"""WITH RECURSIVE below(id) AS (
+SELECT value FROM json_each(?) UNION SELECT beads.id FROM below JOIN beads ON beads.epic = below.id)
+{TO_REVIEW.replace(IN_ORDER, f"AND type <> 'repair' AND id IN (SELECT id FROM below) {IN_ORDER}")}"""
+"""But for what is for another branch: the beads below these epics."""
+MENDING = TO_REVIEW.replace(
+    IN_ORDER, f"AND type = 'epic' AND id IN (SELECT epic FROM beads WHERE status = 'landed' AND {_MENDS}) {IN_ORDER}"
+)
+"""And for epics on whose branches a repair has landed."""
+COMPLETE = f"SELECT id FROM beads INDEXED BY beads_complete WHERE {EPIC_COMPLETE} ORDER BY id LIMIT ?"
+
+ALL_LANDED = f"""SELECT id FROM beads WHERE {EPIC_LANDED}
+AND id IN (SELECT epic FROM beads INDEXED BY beads_status WHERE status = 'landed')
+AND NOT EXISTS (SELECT 1 FROM beads AS child WHERE child.epic = beads.id
+AND child.status NOT IN ('landed', 'done', 'cancelled')) ORDER BY id LIMIT ?"""
+"""Epics all of whose beads are on their branches, or closed."""
+
+TO_APPROVE = """SELECT bead, id FROM escalations INDEXED BY escalations_open
+WHERE resolved_at IS NULL AND type = ? AND bead IS NOT NULL"""
+"""Of the open questions, of which there are few."""
+BLOCKED = """SELECT attempt FROM escalations INDEXED BY escalations_open
+WHERE resolved_at IS NULL AND attempt IS NOT NULL AND json_extract(evidence, '$.blocker')"""
+"""Who cannot go on (decisions.forms)."""
+LABELLED = """WITH RECURSIVE above(bead, id) AS (
+SELECT value, value FROM json_each(?)
+UNION SELECT above.bead, beads.epic FROM above JOIN beads USING (id) WHERE beads.epic IS NOT NULL)
+SELECT above.bead, above.id FROM above JOIN bead_text USING (id)
+WHERE instr(labels, ?) AND EXISTS (SELECT 1 FROM json_each(labels) WHERE value = ?)"""
+"""The beads of a list that have a label, and those below an epic that has it, each with who has it."""
+
+AT_WORK_ON = """SELECT DISTINCT attempts.bead, touches FROM attempts JOIN bead_text ON bead_text.id = attempts.bead
+WHERE outcome IS NULL AND touches <> '[]' ORDER BY attempts.bead"""
+
+FRONT = 64
+"""So many beads of each queue are looked at: a cooldown may hold back those before the first that can be started."""
+
+
+def board(db: Database, limits: Limits, front: int | None = None) -> Board:
+    """The deciders' snapshot, in one read transaction.
+
+    `front`: so many beads of each queue; None: what deciders need, which is one ready bead while no Doer is free.
+    """
+    now = db.now()
+    moves.wake(db, now)
+    spending.move_on(db, limits.caps, now)
+    return db.moment(lambda: _board(db, limits, front, now))
+
+
+def _board(db: Database, limits: Limits, front: int | None, now: float) -> Board:
+    at_work = [rows.attempt(row) for row in db.all(OPEN)]
+    agents = sum(1 for attempt in at_work if attempt.role is not Role.REVIEWER)
+    whole = FRONT if front is None else front
+    wanted = 1 if front is None and agents >= limits.doers else whole
+    settings = _snapshot_settings(db)
+    runs = views.runs(db)
+    opened = sessions_db.opened(db)
+    going = {one.id: one for one in sessions_db.going_sessions(db)}
+    going |= {one.session: sessions_db.get_session(db, one.session) for one in opened if one.session not in going}
+    held = sessions_db.held(db) if going else frozenset()
+    gates = spending.gates(db)
+    opening = [gate.until for gate in gates.values() if gate.is_closed(now)]
+    deferral, retry, has_complete, has_landed = moves.next_due(db)
+    times = [moment for moment in (deferral, retry, *opening) if moment is not None]
+    ready_now = tuple(rows.frontier(row) for row in db.all(SOME_READY.get(limits.starts, READY), (wanted,)))
+    names = [bead.id for bead in ready_now]
+    to_approve = {row[0]: row[1] for row in db.all(TO_APPROVE, (EscalationType.MERGE_REVIEW.value,))}
+    to_review = tuple(rows.frontier(row) for row in db.all(REPAIRS if FROZEN in settings else TO_REVIEW, (whole,)))
+    others = _elsewhere(db, limits.elsewhere, whole) if FROZEN in settings else ()
+    to_review += others
+    reviewed = [bead.id for bead in to_review]  # a review may begin and land in the turn of this board
+    reviewed += [attempt.bead for attempt in at_work if attempt.role is Role.REVIEWER]
+    return Board(
+        now=now,
+        limits=limits,
+        ready=ready_now,
+        to_review=to_review,
+        attempts=tuple(at_work),
+        taken=_taken(db) if at_work and any(bead.touches for bead in ready_now) else {},
+        runs={run.attempt: run for run in runs if run.attempt},
+        turn_runs={run.turn: run for run in runs if run.turn},
+        sessions=tuple(one for one in going.values() if one.state is State.READY and one.id not in held),
+        talks=tuple(Talk(going[one.session], one) for one in opened),
+        epics_done=tuple(row[0] for row in db.all(COMPLETE, (whole,))) if has_complete else (),
+        epics_landed=tuple(row[0] for row in db.all(ALL_LANDED, (whole,))) if has_landed else (),
+        to_approve=to_approve,
+        labelled=_labelled(db, [*reviewed, *to_approve]),
+        paused=PAUSED in settings,
+        stopping=STOPPING in settings,
+        stop_asked=frozenset(int(word) for word in settings.get(STOP_ASKED, "").split()),
+        blocked=frozenset(row[0] for row in db.all(BLOCKED)) if at_work else frozenset(),
+        pace=Pace.of_text(settings.get(PACE)),
+        frozen=FROZEN in settings,
+        elsewhere=frozenset(bead.id for bead in others),
+        gates=gates,
+        breakers=spending.breakers_of(db, [of_bead(name) for name in names]),
+        spent=spending.spent(db, limits.caps, [*names, *(attempt.bead for attempt in at_work)], now),
+        wake_at=min(times, default=None),
+        retry_at=retry,
+    )
+
+
+def _elsewhere(db: Database, epics: tuple[str, ...], most: int) -> tuple[Frontier, ...]:
+    found = {row[0]: row for row in db.all(ELSEWHERE, (json.dumps(epics), most))} if epics else {}
+    found |= {row[0]: row for row in db.all(MENDING, (most,))}
+    return tuple(rows.frontier(row) for row in found.values())
+
+
+def _labelled(db: Database, beads: list[str]) -> dict[str, str]:
+    """Of these beads and the epics above them: which has the label that asks for approval, itself before its epics."""
+    if not beads:
+        return {}
+    found: dict[str, str] = {}
+    of = ("beads *", "bead_text *")  # no move of a bead changes its labels or its epic
+    for bead, holder in db.all(LABELLED, (rows.as_json(beads), LABEL, LABEL), of):
+        found[bead] = bead if holder == bead else found.get(bead, holder)
+    return found
+
+
+def _taken(db: Database) -> dict[str, tuple[str, ...]]:
+    return {row[0]: tuple(json.loads(row[1])) for row in db.all(AT_WORK_ON)}
+
+
+def _snapshot_settings(db: Database) -> dict[str, Any]:
+    wanted = (PAUSED, STOPPING, FROZEN, PACE, STOP_ASKED)
+    of = tuple(one for key in wanted for one in row("settings", key))
+    found = db.all("SELECT key, value FROM settings WHERE key IN (?, ?, ?, ?, ?)", wanted, of)
+    return {row[0]: row[1] for row in found}
+
+
+# Beads that stand still until a person, or a time, lets them go on (beads.work_status): one pass for each kind. What is
+# closed, or a draft, holds nobody up by itself. Raw SQL: `status` and each `run` ask for it.
+_LIVE = "status NOT IN ('done', 'cancelled', 'draft')"
+_FIRST = "ORDER BY priority, id LIMIT ?"
+_HELD = f"held IS NOT NULL AND {_LIVE}"
+_DEFERRED = f"asleep = 1 AND {_LIVE}"
+_RESTING = f"resting = 1 AND {_LIVE}"
+# from what is cancelled on: that is little, and each step has an index
+_BLOCKED = f"""FROM beads AS blocker CROSS JOIN edges ON edges.needs = blocker.id AND edges.type = 'blocks'
+CROSS JOIN beads AS live ON live.id = edges.bead WHERE blocker.status = 'cancelled' AND live.{_LIVE}"""
+_CHILDREN = f"""FROM beads AS parent CROSS JOIN beads AS live ON live.epic = parent.id
+WHERE parent.status = 'cancelled' AND live.{_LIVE}"""
+_EMPTY = "type = 'epic' AND status = 'open' AND children = 0"
+_WANTED = """SELECT DISTINCT status, type FROM beads WHERE type <> 'epic'
+AND status IN ('needs_tests', 'writing_tests', 'needs_doer', 'doing') ORDER BY status, type"""
+
+
+def standstill(db: Database) -> Standstill:
+    """Who stands still until a person, or a time, lets it go on."""
+    moves.wake(db, db.now())
+    with db.read():
+        epics = tuple(row[0] for row in db.plain(f"SELECT id FROM beads WHERE {_EMPTY} {_FIRST}", (STANDSTILL_SHOWN,)))
+        return Standstill(
+            held=_nodes(db, _HELD),
+            deferred=_nodes(db, _DEFERRED),
+            resting=_nodes(db, _RESTING),
+            cancelled_blockers=_pairs(db, "edges.needs", _BLOCKED),
+            cancelled_parents=_pairs(db, "live.epic", _CHILDREN),
+            empty_epics=epics,
+            wanted=tuple((Status(row[0]), str(row[1])) for row in db.plain(_WANTED)),
+            counts={
+                "held": _number(db, f"FROM beads WHERE {_HELD}"),
+                "deferred": _number(db, f"FROM beads WHERE {_DEFERRED}"),
+                "resting": _number(db, f"FROM beads WHERE {_RESTING}"),
+                "cancelled_blockers": _number(db, _BLOCKED),
+                "cancelled_parents": _number(db, _CHILDREN),
+                "empty_epics": _number(db, f"FROM beads WHERE {_EMPTY}"),
+            },
+        )
+
+
+def _nodes(db: Database, where: str) -> tuple[Node, ...]:
+    return tuple(map(rows.node, db.all(f"{rows.NODE} WHERE {where} {_FIRST}", (STANDSTILL_SHOWN,))))
+
+
+def _pairs(db: Database, other: str, which: str) -> tuple[tuple[str, str], ...]:
+    """Each live bead with the other one, the first SHOWN."""
+    found = db.plain(f"SELECT live.id, {other} {which} ORDER BY live.priority, live.id, 2 LIMIT ?", (STANDSTILL_SHOWN,))
+    return tuple((row[0], row[1]) for row in found)
+
+
+def _number(db: Database, which: str) -> int:
+    return int(db.one(f"SELECT count(*) {which}")[0])
