@@ -183,7 +183,11 @@ def verdict_outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
     if signal is not None and stop != "cancelled":
         return Outcome.KILLED, signal
     if read.end is None:
-        return _without_end(end, read)
+        if end.code is None:
+            return Outcome.LOST, UNSEEN
+        if not read.began:
+            return not_started("the ACP client", end)
+        return cut_off(end, "and no end")
     if "error" in read.end:
         message = str(read.end.get("message") or "")
         return _failure(str(read.end.get("error")), read.end.get("code"), f"{message}\n{end.errors}".strip())
@@ -196,18 +200,9 @@ def verdict_outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
     return ended_well(read.text)
 
 
-def _without_end(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
-    if end.code is None:
-        return Outcome.LOST, UNSEEN
-    if not read.began:
-        return not_started("the ACP client", end)
-    return cut_off(end, "and no end")
-
-
 def _failure(kind: str, code: object, text: str) -> tuple[Outcome, str]:
     """The class of an error: what our client knows, then status and wording of what the agent said."""
-    known = _BY_ERROR.get(kind)
-    if known is not None:
+    if (known := _BY_ERROR.get(kind)) is not None:
         return known, text
     wording = by_wording(_WORDING, text)
     if wording in _SAYS_MORE:
@@ -264,8 +259,7 @@ class Acp(EventCli[Read]):
                 "the agent is 'acp', but no command is set for it",
                 'Set agents.acp.command in .nobrakes/config.toml, for example ["gemini", "--acp"].',
             )
-        strange = [name for name in own.keys if name not in KEYS]
-        if strange:
+        if strange := [name for name in own.keys if name not in KEYS]:
             raise ConfigError(
                 f"agents.acp.keys names {strange[0][:60]}, which is no known key",
                 f"Name it in agents.environment; known here are: {', '.join(KEYS)}.",

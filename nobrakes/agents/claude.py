@@ -135,18 +135,14 @@ def _assistant(event: Mapping[str, Any]) -> list[Line]:
         elif kind == "thinking":
             found.append(lined(LineKind.THINKING, str(block.get("thinking", "")), limit=_TEXT))
         elif kind == "tool_use":
-            found.append(_tool_call(block))
+            name = str(block.get("name", "tool"))
+            given = mapping(block.get("input"))
+            what = next((str(given[key]) for key in _MAIN_INPUT if given.get(key)), "")
+            data = {"tool": name, "id": str(block.get("id", ""))}
+            found.append(called(name, what, data))
     if event.get("error"):
         found.append(lined(LineKind.LIMIT, f"API error: {event['error']}", {"error": str(event["error"])}))
     return found
-
-
-def _tool_call(block: Mapping[str, Any]) -> Line:
-    name = str(block.get("name", "tool"))
-    given = mapping(block.get("input"))
-    what = next((str(given[key]) for key in _MAIN_INPUT if given.get(key)), "")
-    data = {"tool": name, "id": str(block.get("id", ""))}
-    return called(name, what, data)
 
 
 def _user(event: Mapping[str, Any]) -> list[Line]:
@@ -168,8 +164,7 @@ def _rate_limit(event: Mapping[str, Any]) -> list[Line]:
 
 def _result(event: Mapping[str, Any]) -> list[Line]:
     found: list[Line] = []
-    tokens = tokens_of(event.get("usage"))
-    if tokens:
+    if tokens := tokens_of(event.get("usage")):
         found.append(lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in tokens.items()), tokens))
     cost = event.get("total_cost_usd")
     if isinstance(cost, int | float):
@@ -305,13 +300,17 @@ def _holds_anything(event: Mapping[str, Any]) -> bool:
 
 def verdict_outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
     """By the last result, the last error and the exit code together."""
-    signal = killed(end.code)
-    if signal is not None:
+    if (signal := killed(end.code)) is not None:
         return Outcome.KILLED, signal
     if end.code is None and (read.result is None or not read.result_is_last):
         return Outcome.LOST, UNSEEN
     if read.result is None:
-        return _without_result(end, read)
+        errors = end.errors.strip()
+        if read.too_old or (not read.began and _TOO_OLD.search(errors)):
+            return Outcome.VERSION_UNSUPPORTED, errors or f"Claude Code {'.'.join(map(str, read.version))} is too old"
+        if read.began:
+            return cut_off(end, "and no result")
+        return not_started("Claude Code", end, Outcome.SESSION_LOST if _session_unusable(errors) else None)
     result = read.result
     text = str(result.get("result") or "; ".join(map(str, result.get("errors") or ())))
     if result.get("is_error") is not False or result.get("subtype") != "success":
@@ -328,15 +327,6 @@ def verdict_outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
     if not text.strip() and not read.said_or_did:
         return Outcome.EMPTY_OUTPUT, "it ended well, and the model had said and done nothing"
     return ended_well(text)
-
-
-def _without_result(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
-    errors = end.errors.strip()
-    if read.too_old or (not read.began and _TOO_OLD.search(errors)):
-        return Outcome.VERSION_UNSUPPORTED, errors or f"Claude Code {'.'.join(map(str, read.version))} is too old"
-    if read.began:
-        return cut_off(end, "and no result")
-    return not_started("Claude Code", end, Outcome.SESSION_LOST if _session_unusable(errors) else None)
 
 
 def _failure(result: Mapping[str, Any], read: Read, text: str) -> tuple[Outcome, str]:

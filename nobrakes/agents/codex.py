@@ -119,7 +119,10 @@ def _item(item: Mapping[str, Any], ended: bool) -> list[Line]:
         failed = {"id": data["id"], "failed": item.get("exit_code") != 0}
         return [lined(LineKind.RESULT, str(item.get("aggregated_output") or "(no output)"), failed)]
     if kind == "mcp_tool_call":
-        return _mcp(item, ended, data)
+        if not ended:
+            return [lined(LineKind.TOOL_CALL, f"{item.get('server')}: {item.get('tool')}", data)]
+        error = str(mapping(item.get("error")).get("message", ""))
+        return [lined(LineKind.RESULT, error or "(done)", {"id": data["id"], "failed": item.get("status") == "failed"})]
     if not ended:
         return []
     if kind == "agent_message":
@@ -134,13 +137,6 @@ def _item(item: Mapping[str, Any], ended: bool) -> list[Line]:
     if kind == "web_search":
         return [lined(LineKind.TOOL_CALL, f"web_search: {item.get('query', '')}", data)]
     return [lined(LineKind.NOTE, str(item.get("message", "")))] if kind == "error" else []
-
-
-def _mcp(item: Mapping[str, Any], ended: bool, data: Mapping[str, str]) -> list[Line]:
-    if not ended:
-        return [lined(LineKind.TOOL_CALL, f"{item.get('server')}: {item.get('tool')}", data)]
-    error = str(mapping(item.get("error")).get("message", ""))
-    return [lined(LineKind.RESULT, error or "(done)", {"id": data["id"], "failed": item.get("status") == "failed"})]
 
 
 # Without a network Codex waits for ever: a run that was killed while it waited has met an outage. Its errors have no

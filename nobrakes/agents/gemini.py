@@ -201,8 +201,7 @@ def verdict_outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
     if read.result.get("status") != "success":
         text = message(read.result)
         return _class_of(text, end.code), text
-    signal = killed(end.code)
-    if signal is not None:
+    if (signal := killed(end.code)) is not None:
         return Outcome.KILLED, f"{signal}, after its result"
     if end.code not in (0, None):
         return Outcome.BAD_CONFIGURATION, f"it exited with {end.code} after a success: {end.errors}"

@@ -316,8 +316,7 @@ def _zone(name: str | None) -> tzinfo | None:
     known = name.upper()
     if known in _PLACES:
         return ZoneInfo(_PLACES[known])
-    offset = re.fullmatch(r"(?:UTC|GMT)?([+-])(\d{1,2}):?(\d{2})?", known)
-    if offset is not None:
+    if (offset := re.fullmatch(r"(?:UTC|GMT)?([+-])(\d{1,2}):?(\d{2})?", known)) is not None:
         minutes = int(offset[2]) * 60 + int(offset[3] or 0)
         return timezone(timedelta(minutes=minutes if offset[1] == "+" else -minutes))
     if known not in _OFFSETS:
@@ -408,13 +407,6 @@ class Read(ABC):
         """Whether a session began: until then its CLI alone can be to blame."""
         return self.session is not None or self.worked
 
-    def tear(self, raw: bytes) -> None:
-        """Take in a line that holds no event."""
-        if raw.strip() and len(self.printed) < _PRINTED:
-            self.printed.append(raw[:300].decode(errors="replace").strip())
-        if _TORN.match(raw):
-            self.torn, self.torn_end = True, self.torn_end or self.last.search(raw) is not None
-
     def unguarded(self, self_test: str) -> bool:
         """Whether the session went on without the guard's answer; `canary` is what the guard left in the folder."""
         return self.worked and not answered(self_test)
@@ -442,7 +434,10 @@ class EventCli(ABC, Generic[R]):
         for raw in lines:
             event = parse(raw)
             if event is None:
-                read.tear(raw)
+                if raw.strip() and len(read.printed) < _PRINTED:
+                    read.printed.append(raw[:300].decode(errors="replace").strip())
+                if _TORN.match(raw):
+                    read.torn, read.torn_end = True, read.torn_end or read.last.search(raw) is not None
                 continue
             if read.is_last(event) is not None:
                 read.torn = read.torn_end = False

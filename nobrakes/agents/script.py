@@ -57,8 +57,7 @@ class Script:
 
     def verdict(self, end: AgentEnd) -> Verdict:
         """By marker and exit code, as the module says."""
-        signal = killed(end.code)
-        if signal is not None:
+        if (signal := killed(end.code)) is not None:
             return Verdict(Outcome.KILLED, signal)
         if end.code == 127:
             return Verdict(Outcome.MISSING_EXECUTABLE, _said(end, "the command was not found"))

@@ -162,8 +162,7 @@ def _junit(lines: Sequence[str]) -> Iterator[str]:
         if quoted or line.startswith("<![CDATA["):
             quoted = "]]>" not in line
             continue
-        case = _XML_CASE.match(line)
-        if case is not None:
+        if (case := _XML_CASE.match(line)) is not None:
             said = {key: unescape(one or other) for key, one, other in _ATTRIBUTE.findall(case[1])}
             name = f"{said['classname']}.{said.get('name', '')}" if said.get("classname") else said.get("name", "")
         elif line.startswith(("<failure", "<error")) and name:

@@ -405,8 +405,7 @@ def _is_kept(mark: "ast.expr") -> bool:
     import ast
 
     source = ast.unparse(mark)
-    called = re.search(r"\bmark\.(\w+)", source)
-    if called is not None:
+    if (called := re.search(r"\bmark\.(\w+)", source)) is not None:
         return called[1] in _MARKS
     return (
         re.search(r"fixture|skip|expectedFailure|requires?|only|slow|tag|property|staticmethod", source, re.I) is None

@@ -80,8 +80,7 @@ def find_reason(lines: Sequence[str]) -> Reason:
     in_test = False  # inside of the report on a test that ran
     jest = False  # which indents what it reports
     for line in lines:
-        section = _PYTEST_SECTION.match(line)
-        if section is not None:
+        if (section := _PYTEST_SECTION.match(line)) is not None:
             in_test = section[1] in ("FAILURES", "PASSES")
             continue
         if _UNITTEST_BLOCK.match(line):
@@ -183,8 +182,7 @@ def _read_text(lines: Sequence[str]) -> Tally | None:
     found = verbose
     failed_before = 0
     for line in lines:
-        package = _PACKAGE.match(line)
-        if package is not None:
+        if (package := _PACKAGE.match(line)) is not None:
             found = True
             if package[1] == "FAIL" and (not verbose or failed == failed_before):
                 failed += 1
@@ -235,8 +233,7 @@ def read_phpunit(lines: Sequence[str]) -> Tally | None:
     """phpunit, and Pest where it prints like it."""
     found = []
     for line in lines:
-        fine = _OK.match(line)
-        if fine is not None:
+        if (fine := _OK.match(line)) is not None:
             found.append(Tally(passed=int(fine[1])))
         elif line.startswith("No tests executed!"):
             found.append(Tally())
@@ -289,8 +286,7 @@ def read_pytest(lines: Sequence[str]) -> Tally | None:
         if any(word not in _PYTEST_WORDS for _, word in parts):
             continue
         for number, word in parts:
-            kind = _PYTEST_WORDS[word]
-            if kind is not None:
+            if (kind := _PYTEST_WORDS[word]) is not None:
                 counts[kind] += int(number)
         found.append(Tally(**counts))
     return added(found)
@@ -329,13 +325,11 @@ def read_ruby(lines: Sequence[str]) -> Tally | None:
     """rspec, minitest (Rails) and test-unit."""
     found = []
     for line in lines:
-        spec = _RSPEC.match(line)
-        if spec is not None:
+        if (spec := _RSPEC.match(line)) is not None:
             total, failed, pending, outside = (int(part or 0) for part in spec.groups())
             found.append(Tally(max(0, total - failed - pending), failed + outside, pending))
             continue
-        mini = _MINITEST.match(line)
-        if mini is not None:
+        if (mini := _MINITEST.match(line)) is not None:
             total, failures, errors, omitted, skips = (int(part or 0) for part in mini.groups())
             failed, skipped = failures + errors, omitted + skips
             found.append(Tally(max(0, total - failed - skipped), failed, skipped))
@@ -353,12 +347,10 @@ def read_cargo(lines: Sequence[str]) -> Tally | None:
     """cargo test, and cargo nextest's summary line."""
     found = []
     for line in lines:
-        result = _RESULT.match(line)
-        if result is not None:
+        if (result := _RESULT.match(line)) is not None:
             found.append(Tally(int(result[1]), int(result[2]), int(result[3])))
             continue
-        summary = _NEXTEST.match(line)
-        if summary is not None:
+        if (summary := _NEXTEST.match(line)) is not None:
             number = {"passed": 0, "failed": 0, "timed out": 0, "exec failed": 0, "skipped": 0}
             for count, word in _NEXTEST_PART.findall(summary[1]):
                 number[word] = int(count)
@@ -403,8 +395,7 @@ def read_maven(lines: Sequence[str]) -> Tally | None:
     """Maven's surefire and failsafe."""
     found = []
     for line in lines:
-        match = _MAVEN.match(line)
-        if match is not None:
+        if (match := _MAVEN.match(line)) is not None:
             total, failures, errors, skipped = (int(part or 0) for part in match.groups())
             found.append(Tally(max(0, total - failures - errors - skipped), failures + errors, skipped))
     return added(found)
@@ -473,8 +464,7 @@ def read_vitest(lines: Sequence[str]) -> Tally | None:
     found = []
     unloaded = 0
     for line in lines:
-        suites = _FAILED_SUITES.match(line.strip())
-        if suites is not None:
+        if (suites := _FAILED_SUITES.match(line.strip())) is not None:
             unloaded = int(suites[1])
             continue
         match = _VITEST.match(line)
@@ -568,8 +558,7 @@ def read_tap(lines: Sequence[str]) -> Tally | None:
     document = _Document()
     summary: dict[str, int] | None = None
     for line in lines:
-        said = _FORMATS_SUMMARY.match(line)
-        if said is not None:
+        if (said := _FORMATS_SUMMARY.match(line)) is not None:
             if said[1] == "tests":
                 found += _believed(summary)
                 summary = {}
@@ -578,15 +567,13 @@ def read_tap(lines: Sequence[str]) -> Tally | None:
             if summary is not None:
                 summary[said[1]] = int(float(said[2]))
             continue
-        plan = _PLAN.match(line)
-        if plan is not None:
+        if (plan := _PLAN.match(line)) is not None:
             if document.planned is not None:
                 found += document.tally()
                 document = _Document()
             document.planned = int(plan[1])
             continue
-        point = _POINT.match(line)
-        if point is not None:
+        if (point := _POINT.match(line)) is not None:
             if document.complete:
                 found += document.tally()
                 document = _Document()

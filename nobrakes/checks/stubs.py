@@ -283,8 +283,7 @@ class _Uses(ast.NodeVisitor):
     def _note(self, node: ast.expr) -> None:
         """Note what is said to be untrue."""
         for one in self.names.meant(node) if self.yes is False else ():
-            use = self._use(one.func if isinstance(one, ast.Call) else one)
-            if use is not None:
+            if (use := self._use(one.func if isinstance(one, ast.Call) else one)) is not None:
                 use.denied = True
 
     def visit_Await(self, node: ast.Await) -> None:
@@ -512,8 +511,7 @@ class _Modules:
 
     def place(self, module: str) -> str | None:
         """The file of a module of the project, there or not yet; None: it is somebody else's."""
-        there = self.file(module)
-        if there is not None:
+        if (there := self.file(module)) is not None:
             return there
         below, top = module.replace(".", "/"), module.split(".")[0]
         for root in _ROOTS:
@@ -650,8 +648,7 @@ def javascript_stubs(tests: Mapping[str, str], tree: Tree, output: str) -> dict[
     for path, text in tests.items():
         for pattern in (_IMPORT, _REQUIRE):
             for names, module in pattern.findall(text):
-                target = _target(path, module, tree)
-                if target is not None:
+                if (target := _target(path, module, tree)) is not None:
                     exports = made.setdefault((target, pattern is _REQUIRE), {})
                     for name, local in _exports(names, text, pattern is _REQUIRE):
                         exports[name] = max(exports.get(name, (0, "")), _answer(local, text), key=lambda one: one[0])

@@ -156,8 +156,7 @@ def _move(
             return False
         for number, _ in polled.poll(left * 1000):
             if number in takers:
-                piece = os.read(number, CHUNK)
-                if piece:
+                if piece := os.read(number, CHUNK):
                     takers[number](piece)
                 else:
                     polled.unregister(number)

@@ -65,8 +65,7 @@ def line(text: str, limit: int) -> str:
 
 def person(author: str) -> Person:
     """`Name <address>` as it stands, or a bare worker's name with an address that cannot receive mail."""
-    written = _PERSON.match(author)
-    if written:
+    if written := _PERSON.match(author):
         return Person(_name(written["name"]), line(written["email"], 100))
     return worker(author)
 
@@ -81,18 +80,13 @@ def _name(text: str) -> str:
     return line(text.translate(str.maketrans("", "", "<>")), 80).strip(" .,:;\"'\\") or "worker"
 
 
-def _clean_body(text: str) -> str:
-    lines = ["".join(c for c in row if c.isprintable() or c == "\t").rstrip() for row in text.splitlines()]
-    return "\n".join(lines).strip("\n")[:MAX_BODY]
-
-
 # A subject is one line without control characters. Trailers stand in one block at the end; others' trailers of
 # nobrakes' names are left out. Nothing depends on the moment or the machine: the same message gives the same bytes.
 def compose(message: Message) -> str:
     """The whole text of a commit."""
     parts = [line(message.subject, MAX_SUBJECT) or "(no subject)"]
-    body = _clean_body(message.body)
-    if body:
+    lines = ["".join(c for c in row if c.isprintable() or c == "\t").rstrip() for row in message.body.splitlines()]
+    if body := "\n".join(lines).strip("\n")[:MAX_BODY]:
         parts.append(body)
     return with_trailers("\n\n".join(parts) + "\n", message.trailers)
 
@@ -292,8 +286,7 @@ class Committer:
             if not wanted:
                 return None
             self.filters.refuse(main, [path for path, content in wanted.items() if content is not None])
-            commit = self._commit(main, before, wanted, message)
-            if commit is not None:
+            if (commit := self._commit(main, before, wanted, message)) is not None:
                 return commit
         raise GitFailed("main moves faster than nobrakes can commit on it", "Try again in a moment.")
 
@@ -325,14 +318,12 @@ class Committer:
             for holder in standing.of_main(self.place):
                 if holder.under_way() in ("a rebase", "a rebase or `git am`"):
                     raise GitFailed(f"a rebase of main is under way in {holder.path}", "Finish it, then try again.")
-                session = persons.who(holder.path)
-                if session is not None:
+                if (session := persons.who(holder.path)) is not None:
                     what = f"session {session.session} works in place in {holder.path}, where main is checked out"
                     raise GitFailed(what, f"`{session.ending}` ends it; then try again.")
                 if not stack.enter_context(standing.locked(holder)):
                     raise GitFailed(f"another git command works in {holder.path}", "Try again when it has ended.")
-                behind = self.lander.stand(holder, main)
-                if behind is not None:
+                if (behind := self.lander.stand(holder, main)) is not None:
                     raise GitFailed(f"nothing was committed: {behind.reason}")
                 holders.append(holder)
             is_signed = self.signer.is_wanted and not self.signer.trouble
@@ -485,8 +476,7 @@ class Chain:
         """Put the record at the end, unless there is one about the same commit; the record's commit."""
         for _ in range(_TRIES):
             tip = self.tip()
-            known = self._known(record, tip)
-            if known is not None:
+            if (known := self._known(record, tip)) is not None:
                 return known
             # where git lost the end of the chain, one begins anew: the merge names that end, and verify that it is gone
             made = self._held(record, tip if tip and self.objects.stored_commit(tip) is not None else None)

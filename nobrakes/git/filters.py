@@ -216,7 +216,13 @@ class Filters(Attributes):
     def passes(self, name: str, blob: str, main: str) -> str | None:
         """What the blob is after the filter where that is known already; None: nobody knows. Refused."""
         if name == lfs.NAME:
-            return self._by_lfs(blob, main)
+            content, folder = self.objects.content(blob), lfs.store(self.place)
+            pointer = lfs.parse(content or b"")
+            if content and pointer is None:
+                return self._written(lfs.keep(folder, content).content)
+            if pointer is not None and not lfs.has(folder, pointer) and not self._has(main, lfs.NAME, blob):
+                raise Refused(f"it is a pointer of Git LFS, and its content {pointer.oid[:12]} is nowhere here")
+            return blob
         tip = objects.read(self.place, REF)
         known = None if tip is None else self.objects.entry(tip, _key(name, blob))
         if known is not None:
@@ -227,15 +233,6 @@ class Filters(Attributes):
         rows = self.place.run(["ls-tree", "-r", "-z", main]).records
         paths = [row.partition("\t")[2] for row in rows if row.partition("\t")[0].endswith(f" blob {blob}")]
         return name in self.under((main,), paths).values()
-
-    def _by_lfs(self, blob: str, main: str) -> str:
-        content, folder = self.objects.content(blob), lfs.store(self.place)
-        pointer = lfs.parse(content or b"")
-        if content and pointer is None:
-            return self._written(lfs.keep(folder, content).content)
-        if pointer is not None and not lfs.has(folder, pointer) and not self._has(main, lfs.NAME, blob):
-            raise Refused(f"it is a pointer of Git LFS, and its content {pointer.oid[:12]} is nowhere here")
-        return blob
 
     def _through(self, name: str, path: str, before: str, blob: str) -> str:
         command = self.command(name, path, before)

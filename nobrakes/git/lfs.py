@@ -77,19 +77,15 @@ def take(folder: str, clone: str, pointer: Pointer) -> bool:
     """Copy the content from a clone's own store; whether the store has it now."""
     if not has(folder, pointer):
         with contextlib.suppress(OSError), _plain(clone, pointer) as source:
-            _copy(source, folder, pointer)
+            digest, left = hashlib.sha256(), pointer.size
+            with _new(folder, pointer.oid) as file:
+                while left and (piece := source.read(min(left, _CHUNK))):
+                    digest.update(piece)
+                    file.write(piece)
+                    left -= len(piece)
+                if left or digest.hexdigest() != pointer.oid:
+                    raise OSError(f"{pointer.oid} is not what its name says")
     return has(folder, pointer)
-
-
-def _copy(source: BinaryIO, folder: str, pointer: Pointer) -> None:
-    digest, left = hashlib.sha256(), pointer.size
-    with _new(folder, pointer.oid) as file:
-        while left and (piece := source.read(min(left, _CHUNK))):
-            digest.update(piece)
-            file.write(piece)
-            left -= len(piece)
-        if left or digest.hexdigest() != pointer.oid:
-            raise OSError(f"{pointer.oid} is not what its name says")
 
 
 @contextlib.contextmanager

@@ -121,8 +121,7 @@ class Place:
         """The repository's own worktree; None for a bare repository. One that is bare by accident has one."""
         if self.settings.get("core.bare", "").lower() in ("true", "yes", "on", "1"):
             return os.path.dirname(self.git_dir) if self.bare_by_accident else None
-        named = self.settings.get("core.worktree")
-        if named:
+        if named := self.settings.get("core.worktree"):
             return os.path.realpath(os.path.join(self.git_dir, named))
         if os.path.basename(self.git_dir) == ".git":
             return os.path.dirname(self.git_dir)

@@ -135,8 +135,7 @@ class Merger:
 
     def _moved(self, fork: str, onto: str, head: str) -> str | Conflict:
         """The tree of `onto` with what `head` changed against `fork`, which `onto` does not contain any more."""
-        whole = self._trees_of(fork, onto, head)
-        if whole is not None:
+        if (whole := self._trees_of(fork, onto, head)) is not None:
             return whole
         ours, theirs = (self._joint(self.objects.commit(commit).tree, fork) for commit in (onto, head))
         return self._merge(ours, theirs, onto)

@@ -108,8 +108,7 @@ class Objects:
 
     def commit(self, commit: str) -> Commit:
         """The commit; GitFailed when there is none with this id."""
-        known = self._commits.get(commit)
-        if known is not None:
+        if (known := self._commits.get(commit)) is not None:
             return known
         answer = self._ask(b"contents " + os.fsencode(commit) + b"^{commit}")
         if answer is None:
@@ -128,11 +127,9 @@ class Objects:
 
     def entries(self, tree: str) -> Mapping[str, Entry] | None:
         """What a folder holds, by name; `tree` is any name of a tree. None: not there, or no folder."""
-        known = self._trees.get(tree)
-        if known is not None:
+        if (known := self._trees.get(tree)) is not None:
             return known
-        large = self._large.get(tree)
-        if large is not None:
+        if (large := self._large.get(tree)) is not None:
             return large.entries
         answer = self._ask(b"contents " + os.fsencode(tree))
         if answer is None or answer[1] != "tree":
@@ -326,8 +323,7 @@ def known(git_dir: str, ref: str) -> str | None:
 
 def read(place: Place, ref: str) -> str | None:
     """The object that the ref points to; None: no such ref."""
-    found = known(place.git_dir, ref)
-    if found is not None:
+    if (found := known(place.git_dir, ref)) is not None:
         return found
     answer = place.run(["rev-parse", "--verify", "--quiet", "--end-of-options", ref], expect=(0, 1))
     return answer.text if answer.code == 0 else None
@@ -373,7 +369,10 @@ def update(place: Place, wanted: dict[str, str | None]) -> None:
     for ref, commit in wanted.items():
         if not ref.startswith(f"{OWN}/"):
             raise GitFailed(f"{ref} is not a ref of nobrakes")
-        _clear_torn(place.git_dir, ref)
+        # remove the file of a ref of ours that holds no object id, as a power cut leaves it: git refuses to write it
+        path = os.path.join(place.git_dir, ref)
+        if os.path.lexists(path) and not os.path.isdir(path) and loose(place.git_dir, ref) is None:
+            os.unlink(path)
         if commit is None:
             if not is_gone(place.git_dir, ref):
                 lines.append(f"delete {ref}\n")
@@ -381,13 +380,6 @@ def update(place: Place, wanted: dict[str, str | None]) -> None:
             lines.append(f"update {ref} {commit}\n")
     if lines and not place.transactions.commit(lines, place.git_dir, place.plumbing):
         place.run([*DURABLE, "update-ref", "--no-deref", "--stdin"], stdin="".join(lines).encode())
-
-
-def _clear_torn(git_dir: str, ref: str) -> None:
-    """Remove the file of a ref of ours that holds no object id, as a power cut leaves it: git refuses to write it."""
-    path = os.path.join(git_dir, ref)
-    if os.path.lexists(path) and not os.path.isdir(path) and loose(git_dir, ref) is None:
-        os.unlink(path)
 
 
 def broken(place: Place, in_depth: bool) -> list[tuple[str, str, str]]:

@@ -163,19 +163,6 @@ class Tools:
 
         return Chain(self.place, self.objects)
 
-    def _of_own(self, name: str, words: str) -> Self:
-        """The same repository, with all that was read of it, where a branch of ours is main."""
-        stand_ins = self.place.ref, *self.place.before
-        return self._with_main(self.place.with_main(words, objects.own_ref(name), stand_ins), name, None)
-
-    def _of_base(self, branch: str, shared: "Shared", direct: bool) -> Self:
-        """The same where another branch of the remote is main, or none where it is empty."""
-        from .landing.remote import of_base
-
-        of = of_base(shared, branch, direct)
-        place = self.place.with_main(branch, of.known, of.before) if branch else self.place
-        return self._with_main(place, "", of)
-
     def _with_main(self, place: Place, own: str, shared: "Shared | None") -> Self:
         other = copy.copy(self)
         for made in _OF_MAIN:
@@ -499,10 +486,18 @@ class MovingMain(Tools):
         to.
         """
         assert self.shared is not None, "who has no remote has one main"
-        return self._of_base(branch, self.shared, direct)
+        from .landing.remote import of_base
+
+        of = of_base(self.shared, branch, direct)
+        place = self.place.with_main(branch, of.known, of.before) if branch else self.place
+        return self._with_main(place, "", of)
 
     def of_epic(self, epic: str) -> Self:
-        return self._of_own(f"{EPICS}/{epic}", f"the branch of {epic}")
+        name = f"{EPICS}/{epic}"
+        place = self.place.with_main(
+            f"the branch of {epic}", objects.own_ref(name), (self.place.ref, *self.place.before)
+        )
+        return self._with_main(place, name, None)
 
     def settle_in(self) -> tuple[str, ...]:
         from .workspaces import salvage

@@ -171,8 +171,7 @@ def changed(tree: Stored, entries: Mapping[str, Entry]) -> bytes:
     without: set[int] = set()
     added: dict[int, list[tuple[bytes, bytes]]] = {}
     for name, entry in entries.items():
-        old = tree.entries.get(name)
-        if old is not None:
+        if (old := tree.entries.get(name)) is not None:
             without.add(_found(tree, _place((name, old))))
         place = _place((name, entry))
         added.setdefault(_found(tree, place), []).append((place, _content(name, entry)))

@@ -59,8 +59,7 @@ def hold(place: Place, commits: Collection[str], known: str | None) -> None:
     asked = "".join(f"{commit}\n" for commit in commits) + (f"--not\n{known}\n" if known else "")
     packing = ["pack-objects", "--revs", "-q", "--honor-pack-keep", "--non-empty", "--window=0", "--threads=1"]
     with folder(place) as made:
-        name = place.run([*packing, os.path.join(made, "new")], stdin=asked.encode()).text
-        if name:
+        if name := place.run([*packing, os.path.join(made, "new")], stdin=asked.encode()).text:
             publish(place, os.path.join(made, f"new-{name}"), name)
 
 
@@ -180,7 +179,12 @@ def clear(place: Place) -> None:
         _wait_for(worktree.copy + ".lock")
         shared.append(os.path.join(worktree.git_dir, "HEAD.lock"))
     for lock in shared:
-        _remove_when_old(lock)
+        age = _age(lock)
+        while 0 <= age <= SHARED_AGE:
+            time.sleep(0.05)
+            age = _age(lock)
+        if age > SHARED_AGE:
+            _remove(lock)
     packed = os.path.join(place.git_dir, "packed-refs.lock")
     if _age(packed) > PACKED_AGE:
         _remove(packed)
@@ -196,16 +200,6 @@ def _wait_for(lock: str) -> None:
     """A git command that outlived its daemon may be at work on files; wait until it is done, or is no more."""
     while 0 <= _age(lock) <= SHARED_AGE:
         time.sleep(0.05)
-
-
-def _remove_when_old(lock: str) -> None:
-    """Wait until the lock is gone or old enough, then remove it."""
-    age = _age(lock)
-    while 0 <= age <= SHARED_AGE:
-        time.sleep(0.05)
-        age = _age(lock)
-    if age > SHARED_AGE:
-        _remove(lock)
 
 
 def _age(path: str) -> float:

@@ -194,8 +194,7 @@ def start_daemon(
     Its output is appended to `log`. DaemonRunning when one holds `lock`; DaemonNotRunning with the log's last lines
     when it died; NobrakesError when it says nothing for `timeout` seconds (it is left running).
     """
-    running = holder(lock)
-    if running is not None:
+    if (running := holder(lock)) is not None:
         raise DaemonRunning(f"a daemon already works in this repository (process {running})")
     private_folder(os.path.dirname(log))
     reading, writing = os.pipe()

@@ -276,7 +276,9 @@ def opened(root: str, path: str, refuses: Callable[[str], str]) -> Iterator[Even
     with storage_errors(path):
         descriptor = _open(root, path, refuses)
         try:
-            _require_plain(descriptor, path)
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+                raise NotAllowed(f"no events are written to {path}: it is no plain file with one name", HINT)
             yield EventFile(descriptor, path) if _locked(descriptor, os.path.join(root, path)) else None
         finally:
             os.close(descriptor)
@@ -325,12 +327,6 @@ def _of_git(folder: str) -> str:
             return "lies inside of git's own folder"
         folder = os.path.dirname(folder)
     return ""
-
-
-def _require_plain(descriptor: int, path: str) -> None:
-    found = os.fstat(descriptor)
-    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
-        raise NotAllowed(f"no events are written to {path}: it is no plain file with one name", HINT)
 
 
 def _locked(descriptor: int, path: str) -> bool:

@@ -97,10 +97,8 @@ def everything() -> dict[int, Process]:
         return ps_everything()
     found = {}
     for name in os.listdir("/proc"):
-        if name.isdigit():
-            process = look(int(name))
-            if process is not None:
-                found[process.pid] = process
+        if name.isdigit() and (process := look(int(name))) is not None:
+            found[process.pid] = process
     return found
 
 
@@ -134,7 +132,8 @@ def _nul_list(path: str) -> list[bytes]:
 def environment(pid: int) -> list[bytes]:
     """The NAME=value entries that the process was started with; empty when they cannot be read."""
     if not LINUX:
-        return ps_environment(pid)
+        # also the words of its command line; a value with a space in it comes in pieces
+        return [word.encode() for line in _ps("-E", "-ww", "-o", "command=", "-p", str(pid)) for word in line.split()]
     path = f"/proc/{pid}/environ"
     deadline = time.monotonic() + EXEC
     while (entries := _nul_list(path)) == [b""]:
@@ -256,11 +255,6 @@ def resident(pids: Sequence[int]) -> int:
     return sum(int(word) for word in found if word.isdigit()) * 1024
 
 
-def ps_environment(pid: int) -> list[bytes]:
-    """The words of its command line and environment; a value with a space in it comes in pieces."""
-    return [word.encode() for line in _ps("-E", "-ww", "-o", "command=", "-p", str(pid)) for word in line.split()]
-
-
 # What several of them share is counted for each. What a run detached is still below its wrapper, which adopts it.
 def held_mb(pid: int | None, mark: str) -> int | None:
     """MB held by the process that was started with this mark, and by what is below it; None: it does not live."""
@@ -274,10 +268,6 @@ def resident_mb(pids: Sequence[int]) -> int:
     """MB held by these processes together."""
     if not LINUX:
         return round(resident(pids) / 2**20)
-    return round(_resident(pids) / 2**20)
-
-
-def _resident(pids: Sequence[int]) -> int:
     pages = 0
     for pid in pids:
         try:
@@ -285,4 +275,4 @@ def _resident(pids: Sequence[int]) -> int:
                 pages += int(file.read().split()[1])
         except (OSError, IndexError):
             continue  # it has just ended
-    return pages * resource.getpagesize()
+    return round(pages * resource.getpagesize() / 2**20)

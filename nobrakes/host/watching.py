@@ -191,23 +191,17 @@ def appended(folder: str, glob: str, since: float, paths: Mapping[str, int], lim
         return found  # not made yet, gone, or something else
     try:
         with contextlib.suppress(Beyond):  # more than we look at
-            _walk(top, folder, glob, since, paths, limit, found)
+            left = limit
+            for path, descriptor, _, names in walk(top, MAX_ENTRIES):
+                for name in names:
+                    inner = os.path.join(path, name)
+                    whole = os.path.join(folder, inner)
+                    if left > 0 and matches(inner, (glob,)):
+                        found[whole] = _from(descriptor, name, since, paths.get(whole, 0), left)
+                        left -= len(found[whole])
     finally:
         os.close(top)
     return found
-
-
-def _walk(
-    top: int, folder: str, glob: str, since: float, paths: Mapping[str, int], limit: int, found: dict[str, bytes]
-) -> None:
-    left = limit
-    for path, descriptor, _, names in walk(top, MAX_ENTRIES):
-        for name in names:
-            inner = os.path.join(path, name)
-            whole = os.path.join(folder, inner)
-            if left > 0 and matches(inner, (glob,)):
-                found[whole] = _from(descriptor, name, since, paths.get(whole, 0), left)
-                left -= len(found[whole])
 
 
 def _from(folder: int, name: str, since: float, place: int, limit: int) -> bytes:

@@ -392,8 +392,7 @@ def filed(connection: "Connection", who: AgentIdentity, one: Filing) -> int:
         # it waits for a person, whatever its words are
         connection.execute(DID, {"turn": who.turn, "what": "asked"})
     mark = _fingerprint(one.type, who.bead or f"session:{who.session}", one.title, one.form)
-    same = connection.execute(_SAME, (mark,)).fetchone()
-    if same is not None:
+    if (same := connection.execute(_SAME, (mark,)).fetchone()) is not None:
         return int(same[0])
     filed = (one.type, who.bead, one.title, one.detail, who.attempt, one.evidence(), now(), mark, one.form, who.session)
     number = int(connection.execute(_FILE, filed).lastrowid or 0)

@@ -94,8 +94,7 @@ def of_command(text: str, own: str = "", depth: int = 0) -> str:
     for call in found:
         words = plain(call.words)
         program = words[0].rpartition("/")[2] if words else ""
-        why = _of_call(program, words[1:], call, before, depth)
-        if why:
+        if why := _of_call(program, words[1:], call, before, depth):
             return why
         before = "env" if program == "printenv" or call.words == ["env"] else program or before
     return ""

@@ -45,8 +45,7 @@ def commands(checks: Iterable[Check], setup: str = "") -> tuple[tuple[str, ...],
     found: dict[tuple[str, ...], None] = {(word,): None for word in ALWAYS}
     for text in (*(check.command for check in checks), setup):
         for part in re.split(r"&&|\|\||[;|&\n]", text):
-            words = _beginning(part.split())
-            if words:
+            if words := _beginning(part.split()):
                 found[words] = None
     return tuple(found)
 

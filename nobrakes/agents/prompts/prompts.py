@@ -459,8 +459,7 @@ def resume_prompt(bead: Bead, last: Attempt, filed: Sequence[Escalation], change
         f"`{branch_of(bead)}` and your files are as they were, what you had started is gone, and what you were doing "
         "last may be done by halves. Look (`git status`, `git log`), then go on where you stopped."
     ]
-    answers = answers_of(new_since(last, filed))
-    if answers:
+    if answers := answers_of(new_since(last, filed)):
         parts.append("# What the human answered\n\n" + answered(answers, nonce))
     if plan:
         parts.append(plan)

@@ -58,8 +58,7 @@ def history(ended: "Sequence[Attempt]", limit: int) -> str:
             break
         room -= len(text) + 3
         told.append(text)
-    left = len(ended) - len(told)
-    if left:
+    if left := len(ended) - len(told):
         told.append(_LEFT_OUT.format(n=count(left, "older attempt")))
     return "\n>\n".join(told)
 

@@ -344,8 +344,7 @@ def choose(operations: "Sequence[Operation]", name: str, arguments: "Mapping[str
     if found is None:
         known = ", ".join(one.name for one in operations)
         raise _refused(f"there is no operation '{client.cleaned(name)[:40]}'", f"Use one of: {known}.")
-    unknown = sorted(set(arguments) - {parameter.name for parameter in found.parameters})
-    if unknown:
+    if unknown := sorted(set(arguments) - {parameter.name for parameter in found.parameters}):
         known = ", ".join(parameter.name for parameter in found.parameters) or "nothing"
         raise _refused(f"{name} does not know '{client.cleaned(str(unknown[0]))[:40]}'", f"It takes: {known}.")
     return found.perform(**{p.name: _value(p, arguments.get(p.name)) for p in found.parameters})

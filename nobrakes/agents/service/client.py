@@ -154,7 +154,10 @@ def wait_for(path: str, token: str, number: int, wait: float) -> "str | None":
     answer = _answer_now(path, token, number)
     while answer is None and (now := time.monotonic()) < until:
         if now >= sign:
-            _show_life()
+            # touch the run's own folder, which the daemon looks at: whoever waits for a person is not silent
+            written = os.environ.get("NOBRAKES_HANDOFF", "")
+            if os.path.isabs(written):
+                os.utime(os.path.dirname(written))
             sign = now + SIGN_SECONDS
         time.sleep(min(POLL_SECONDS, until - now))
         answer = _answer_now(path, token, number)
@@ -172,13 +175,6 @@ def _answer_now(path: str, token: str, number: int) -> "str | None":
             return None
         raise
     return found
-
-
-def _show_life() -> None:
-    """Touch the run's own folder, which the daemon looks at: whoever waits for a person is not silent."""
-    written = os.environ.get("NOBRAKES_HANDOFF", "")
-    if os.path.isabs(written):
-        os.utime(os.path.dirname(written))
 
 
 def blocked(what: str, options: "list[str]", recommended: "list[str]", tried: str) -> int:

@@ -45,8 +45,7 @@ def caps_of(caps: Caps, spent: Spent, now: float) -> tuple[CapView, ...]:
     found = []
     for name, cap, amount in (("day", caps.day, spent.day), ("run", caps.run, spent.run)):
         for part in fields(Cap):
-            limit = getattr(cap, part.name)
-            if limit is not None:
+            if (limit := getattr(cap, part.name)) is not None:
                 found.append(CapView(f"{name}.{part.name}", getattr(amount, part.name), limit))
     if caps.calls_per_hour is not None:
         found.append(CapView(CALLS, spent.calls, caps.calls_per_hour))

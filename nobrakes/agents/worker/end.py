@@ -56,7 +56,10 @@ def settle(ports: Ports, attempt: Attempt, verdict: Verdict) -> None:
     """Keep what the attempt has cost, and close or open its provider's gate."""
     store = ports.store
     if verdict.cost_usd is not None or verdict.tokens:
-        store.spend(attempt.id, verdict.cost_usd or 0.0, _tokens(ports, attempt, verdict))
+        # What the attempt took. Who goes on with a session may tell the whole session's sum at its end, as Codex does.
+        told = total(verdict.tokens)
+        own = tokens_in_journal(ports, attempt) if attempt.data.get(RESUMES) is not None else 0
+        store.spend(attempt.id, verdict.cost_usd or 0.0, min(told, own) if own else told)
     cool(ports, attempt, verdict)
     if verdict.outcome is Outcome.COMPLETED:
         owner = of_bead(attempt.bead)
@@ -87,13 +90,6 @@ def cool(ports: Ports, work: Attempt | Talk, verdict: Verdict) -> None:
     for name in (limits.WORKSPACES, work.provider, limits.model_key_of(work)):
         if name in gates and limits.is_proven(gates[name], work, verdict.outcome):
             store.end_cooldown(name, NOBODY)
-
-
-def _tokens(ports: Ports, attempt: Attempt, verdict: Verdict) -> int:
-    """What the attempt took. Who goes on with a session may tell the whole session's sum at its end, as Codex does."""
-    told = total(verdict.tokens)
-    own = tokens_in_journal(ports, attempt) if attempt.data.get(RESUMES) is not None else 0
-    return min(told, own) if own else told
 
 
 def total(tokens: Mapping[str, int]) -> int:

@@ -431,8 +431,7 @@ class Fetches:
         except NobrakesError:
             return  # met again, and told, when the run is closed
         else:
-            left = files_changed(self.ports, bead.id)
-            if left is not None:
+            if (left := files_changed(self.ports, bead.id)) is not None:
                 self.left[run.id] = left
 
     @property

@@ -92,8 +92,7 @@ def how_it_ended(ports: Ports, agent: str, run: Run) -> Ended:
     if run.stopping is not None:
         return _stopped(ports, agent, run.stopping, step, folder)
     if ending.prologue_failed is not None:
-        unguarded = self_test_failed(ending.prologue_failed)
-        if unguarded is not None:
+        if (unguarded := self_test_failed(ending.prologue_failed)) is not None:
             return Ended(How.NEVER_BEGAN, Verdict(Outcome.GUARD_FAILED, unguarded))
         why = clean(ports, ending.prologue_failed)[-4000:]
         if said := setup_said(ending.prologue_failed):

@@ -264,17 +264,14 @@ class WorkWatch:
                 passed = not line.data.get("failed") and not (counts is not None and counts.failed)
                 how = None if passed else f"{counts.failed} failed" if counts is not None else "it failed"
                 seen.by_calls = proof.after(seen.by_calls, how)
-                self._ran(attempt, seen, call, passed)
+                name = shorten(clean(call), _ID)
+                if name not in seen.told:
+                    seen.told.add(name)
+                    self._record(Kind.TESTS_RUN, attempt, {"passed": passed, "call": name})
             elif line.kind is LineKind.TOOL_CALL and call and pattern.search(line.text):
                 seen.calls.add(call)
                 words.append(call.encode())
         return more
-
-    def _ran(self, attempt: Attempt, seen: _Seen, call: str, passed: bool) -> None:
-        name = shorten(clean(call), _ID)
-        if name not in seen.told:
-            seen.told.add(name)
-            self._record(Kind.TESTS_RUN, attempt, {"passed": passed, "call": name})
 
     def _record(self, kind: Kind, attempt: Attempt, data: dict[str, object]) -> None:
         self.ports.store.record(Event(kind, attempt.bead, attempt.id, attempt.name, data))
@@ -465,8 +462,7 @@ class EndWatch:
             path = os.path.join(self.ports.paths.runs, run.id, f"{STEP}.out")
             seen = self._seen.setdefault(run.id, _EndWatchSeen(work.agent, path))
             with parked(self.ports, owner_of(work)):
-                at = self._ends_at(seen, work, board)
-                if at is not None:
+                if (at := self._ends_at(seen, work, board)) is not None:
                     found[run.id] = at
         return found
 

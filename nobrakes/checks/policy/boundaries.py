@@ -236,8 +236,7 @@ def faults(
         if len(str(check["command"])) > MAX_COMMAND:
             found.append(f"{CONTRACT}: the command of check '{check['name']}' is too long to be read: put it in a file")
     work = [path for path in paths if OWN_FOLDER not in path.casefold().split("/")]
-    freed = [path for path in work if matches(path, tests) and not matches(path, will_be)]
-    if freed:
+    if freed := [path for path in work if matches(path, tests) and not matches(path, will_be)]:
         found.append(f"{CONTRACT}: boundaries.tests would let a Doer change tests: {_some(freed)}")
     if work and all(matches(path, will_be) for path in work):
         found.append(f"{CONTRACT}: by boundaries.tests every file is a test, and none is a Doer's")

@@ -207,8 +207,7 @@ class Ends:
             if not end.started:
                 return ""
             said = self.processes.output(end.output, OUTPUT_TAIL)
-            why_not = unmet(tool, wanted, end.code, said)
-            if why_not is not None:
+            if (why_not := unmet(tool, wanted, end.code, said)) is not None:
                 return why_not
         return ""
 

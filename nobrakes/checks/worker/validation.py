@@ -490,8 +490,7 @@ class CheckClock:
         self._seen[run.id] = seen
         is_overdue = now >= min(seen.values())
         begun = {end.name for end in ending.steps if end.started}
-        later = [step.seconds for step in whole if step.name not in begun]
-        if later:
+        if later := [step.seconds for step in whole if step.name not in begun]:
             beside = any(step.check.parallel for step in steps)  # neighbours begin at nearly the same time
             seen[""] = now + (PREPARING_SECONDS if beside else min(later))
         return is_overdue

@@ -170,8 +170,7 @@ class Lander:
                 return ready
             for one in ready:
                 standing.write(one.holder, old, new)
-            lost = self._swapped(new, old)
-            if lost is not None:
+            if (lost := self._swapped(new, old)) is not None:
                 for one in ready:
                     standing.write(one.holder, old)
                 return lost
@@ -223,8 +222,7 @@ class Lander:
             if reason is not None:
                 return reason
             following = Following(self.history.objects, holder, new, old)
-            blocker = following.why_not()
-            if blocker is not None:
+            if (blocker := following.why_not()) is not None:
                 return blocked(holder, *blocker)
             ready.append(following)
         return ready
@@ -249,12 +247,13 @@ class Lander:
             return None
         seen = standing.look(self.history, holder, main, note)
         if not seen.is_behind:
-            self._clean_up(holder, note, main)
+            # what a landing that did not come to pass wrote of its files is as before
+            if note is not None and note.to and note.at == main:
+                Following(self.history.objects, holder, note.to, main).take_back()
             standing.write(holder, main)
             return None
         following = self._step(holder, seen, main)
-        blocker = following.why_not()
-        if blocker is not None:
+        if (blocker := following.why_not()) is not None:
             return _stuck(holder, seen, main, blocker)
         self._go(following)
         standing.copy(holder)
@@ -267,11 +266,6 @@ class Lander:
         following.go()
         following.publish()
         standing.write(following.holder, following.new)
-
-    def _clean_up(self, holder: Worktree, note: Note | None, main: str) -> None:
-        """What a landing that did not come to pass wrote of its files is as before."""
-        if note is not None and note.to and note.at == main:
-            Following(self.history.objects, holder, note.to, main).take_back()
 
     # --- after the swap --------------------------------------------------------------------------
 
@@ -327,8 +321,7 @@ class Lander:
                     return replace(reason, may_have_landed=True)
             steps = {h: self._step(h, seen, main) for h, seen in looks.items() if seen.is_behind}
             for holder, step in steps.items():
-                blocker = step.why_not()
-                if blocker is not None:
+                if (blocker := step.why_not()) is not None:
                     landed = Note(step.old, main)
                     if landed == (notes[holder] if is_elsewhere else unrecorded):
                         return self._take_back(holder, looks, landed, blocker)
@@ -372,13 +365,10 @@ class Lander:
             for holder in standing.of_main(self.place):
                 with contextlib.suppress(NobrakesError), standing.locked(holder, adopt=True) as ours:
                     if ours and holder.under_way() is None and persons.who(holder.path) is None:
-                        self._take_up(holder, main)
-
-    def _take_up(self, holder: Worktree, main: str) -> None:
-        if standing.read(holder) is not None:
-            self.stand(holder, main)
-        elif standing.is_clean(holder, main):
-            standing.write(holder, main)
+                        if standing.read(holder) is not None:
+                            self.stand(holder, main)
+                        elif standing.is_clean(holder, main):
+                            standing.write(holder, main)
 
     def bring_along(self) -> tuple[str, ...]:
         """Bring each checkout along that came to main late; what a person has to know of those that cannot follow."""

@@ -207,8 +207,7 @@ class Remote:
 
     def _reached(self, arguments: Sequence[str], more: Mapping[str, str] | None = None) -> tuple[Reply, str]:
         env = {**self._env(), **(more or {})}
-        ssh = self._ssh()
-        if ssh is not None:
+        if (ssh := self._ssh()) is not None:
             env["GIT_SSH_COMMAND"] = ssh
         stray = strays(env)
         passed = {name: value for name, value in process_environment().items() if name not in stray}
@@ -297,8 +296,7 @@ class SharedLander:
         if not self._has(new):
             main = objects.main(self.place)
             if main == old:
-                reason = self.local.obstacle(new, old)
-                if reason is not None:
+                if (reason := self.local.obstacle(new, old)) is not None:
                     return reason
                 undecided = pushed(self.remote, self.history, new, old)
             else:

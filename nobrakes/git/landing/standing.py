@@ -44,8 +44,7 @@ def in_the_way(root: str, differences: Sequence[Difference]) -> list[str]:
     removed = {path for path, _, after, _, _ in differences if after == ABSENT}
     found = set()
     for path, before, after, _, _ in differences:
-        blocked = _leading(root, path, removed)
-        if blocked is not None:
+        if (blocked := _leading(root, path, removed)) is not None:
             found.add(blocked)
         elif (before == ABSENT and after != ABSENT) or (before == GITLINK and after not in (GITLINK, ABSENT)):
             # a file in the place of a submodule: git would remove the submodule's files, edits and all
@@ -538,8 +537,7 @@ def _behind(holder: Worktree, differences: Sequence[Difference]) -> set[str]:
 
 
 def _follow(holder: Worktree, differences: Sequence[Difference], paths: set[str]) -> set[str]:
-    lines = _lines(differences, paths)
-    if lines:
+    if lines := _lines(differences, paths):
         _git(holder, ["update-index", "-z", "--index-info"], stdin=lines)
     return paths
 

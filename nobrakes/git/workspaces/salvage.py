@@ -129,20 +129,18 @@ def git_folder(place: Place) -> Iterator[tuple[str, Mapping[str, str]]]:
 
 def _tree_of(clone: str, env: Mapping[str, str], index: str, base: str) -> str:
     """The tree of what lies in the clone; what git would refuse is in it under another name."""
-    _add(clone, env, index)
-    trees.move_away(os.path.dirname(index), env, base)
-    return commands.run(["write-tree"], cwd=clone, env=env).text
-
-
-def _add(clone: str, env: Mapping[str, str], index: str) -> None:
-    """Bring the index to what lies in the clone."""
     answer = commands.run(["add", "-A"], cwd=clone, env=env, expect=(0, 1, 128))
     if answer.code != 0:
         if "Permission denied" in answer.error:
-            _open_up(clone)
+            # make readable what was made unreadable, from the top down; links are not followed
+            for _, descriptor, folders, names in walk(clone):
+                for name in (*folders, *names):
+                    open_up(name, descriptor)
         _add_by_name(clone, env)
     elif _may_hold_repositories(index):
         _add_by_name(clone, env)
+    trees.move_away(os.path.dirname(index), env, base)
+    return commands.run(["write-tree"], cwd=clone, env=env).text
 
 
 def _may_hold_repositories(index: str) -> bool:
@@ -245,13 +243,6 @@ def _files_below(clone: str, folder: str) -> list[str]:
     return found
 
 
-def _open_up(clone: str) -> None:
-    """Make readable what was made unreadable, from the top down; links are not followed."""
-    for _, descriptor, folders, names in walk(clone):
-        for name in (*folders, *names):
-            open_up(name, descriptor)
-
-
 def _z(paths: list[str]) -> bytes:
     return b"".join(os.fsencode(path) + b"\0" for path in paths)
 
@@ -272,8 +263,7 @@ def is_folder(path: str) -> bool:
 
 def branch_head(clone: str, branch: str) -> str | None:
     """The commit that the clone says its branch points to; None: there is no such plain ref."""
-    loose = read_inside(clone, f".git/refs/heads/{branch}", 80)
-    if loose is not None:
+    if (loose := read_inside(clone, f".git/refs/heads/{branch}", 80)) is not None:
         found = loose.decode("ascii", "replace").strip()
         return found if is_oid(found) else None
     if os.path.lexists(os.path.join(clone, ".git", "refs", "heads", branch)):

@@ -271,8 +271,7 @@ def _pump(client: socket.socket, server: socket.socket) -> None:
     while sockets:
         for number, _ in waits.poll():
             one = sockets[number]
-            block = one.recv(BLOCK)
-            if block:
+            if block := one.recv(BLOCK):
                 other[one].sendall(block)
             else:
                 waits.unregister(number)

@@ -472,8 +472,7 @@ class Logins:
         """Lay the copies of a run down. DiskFull, StoreReadOnly."""
         given = []
         for login in logins:
-            content = _read_login(login.source)
-            if content is not None:
+            if (content := _read_login(login.source)) is not None:
                 folder = os.path.dirname(login.top)
                 for part in ("", os.path.basename(login.top), *login.name.split("/")[:-1]):
                     folder = os.path.join(folder, part)

@@ -269,8 +269,7 @@ class LocalProcesses(Outputs):
     def _found(self, run: str, folder: str, pid: int) -> ProcessStart:
         """ProcessStart of a wrapper that an earlier start() left, alive or not."""
         self._folders[run] = folder
-        process = proctable.look(pid)
-        if process is not None:
+        if (process := proctable.look(pid)) is not None:
             tree = Tree(run, self._wake, pid, process.mark)
             entries = proctable.environment(pid)
             known = self._wrappers.get(run)
@@ -375,8 +374,7 @@ class LocalProcesses(Outputs):
             self._past[run.pid] = time.monotonic()
         self._below_us.discard(run.id)
         self._known.pop(run.id, None)
-        child = self._wrappers.pop(run.id, None)
-        if child is not None:
+        if (child := self._wrappers.pop(run.id, None)) is not None:
             self._leaving.append(child)
         self._collect()
 
