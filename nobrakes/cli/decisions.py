@@ -421,7 +421,7 @@ def resolve(
 ) -> Output:
     """Decide an escalation, in one way."""
     from ..decisions.service import desk
-    from ..features.plan_beads import approval
+    from ..features.reviewed_plan import approval
 
     given = {"approve": approve, "add": add, "retry": retry, "cancel": cancel, "done": done, "dismiss": dismiss}
     chosen = [word for word, wanted in given.items() if wanted]

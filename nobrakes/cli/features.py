@@ -19,7 +19,7 @@ from .screen import Screen
 if TYPE_CHECKING:
     from ..beads.work_status import WorkStatus
     from ..features.model import PlanChanges
-    from ..features.rounds import Estimate, Iteration
+    from ..features.reviewed_plan import Estimate, Iteration
     from ..features.service.controls import ScanView
     from ..features.service.rollback import RollbackStep, RollbackView
     from ..features.service.views import FeatureCard, FeatureListView, FeatureView, PlanLook, PlanStep, ReviewsView
@@ -208,7 +208,7 @@ BAR = 20
 
 def reviews(feature: FeatureId) -> Output:
     """The reviews of a feature's plan: how many of ten, what each found, what they cost and may cost."""
-    from ..features.plan_beads import to_sign, unsigned
+    from ..features.reviewed_plan import to_sign, unsigned
     from ..features.service import views
 
     with looked_at() as app:
@@ -347,7 +347,7 @@ def shape(
     To plan without it: `nobrakes plan example`, or an agent of your own with the text of `nobrakes shape --print`.
     """
     from ..daemon.service import control
-    from ..features.plan_beads import approval
+    from ..features.reviewed_plan import approval
     from ..features.service import approving, shaping, strategy
     from ..host import command
     from ..host.locks import run_interactive

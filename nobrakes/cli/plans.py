@@ -47,7 +47,7 @@ def _apply(file: Path, whole: bool, **how: Any) -> Output:
 
 
 def _approval(app: "App", option: str = "") -> str:
-    from ..features.plan_beads import approval
+    from ..features.reviewed_plan import approval
 
     command, first = approval(app.store, app.config.forge.rules())
     return command if first else command + option

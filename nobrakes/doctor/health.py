@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from ..daemon.service.now import BarView, bar
 from ..decisions.service.blockers import program_of
 from ..events.kinds import Event, Kind
-from ..features.plan_beads import approval
+from ..features.reviewed_plan import approval
 from ..host.locks import holder
 from ..paths import Paths
 from ..records import frozen

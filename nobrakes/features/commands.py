@@ -6,9 +6,8 @@ from ..fields import NOTE, TEXT, Field
 from ..host.watching import wake
 from ..text.cleaning import count, cut, one_line
 from .model import Feature
-from .plan_beads import approval
-from .plan_beads import checkpoint as ask_checkpoint
-from .rounds import SignOff
+from .reviewed_plan import SignOff, approval
+from .reviewed_plan import checkpoint as ask_checkpoint
 from .service import controls
 from .service.controls import Wanted
 

@@ -32,7 +32,7 @@ from .model import (
     Step,
     advance,
 )
-from .rounds import ACCEPT_RISK, decision
+from .reviewed_plan import ACCEPT_RISK, decision
 
 # A feature's facts lie in the epic's metadata, so that they come back wherever its bead comes back: what a person said
 # and where the feature stands. A plan that was under review goes back to planning. Metadata that are no facts of a

@@ -63,7 +63,7 @@ FORGIVEN = "go_on_round"  # the round after which a person said: go on, although
 SIGN_OFF_ASKED = "sign_off_asked"  # the version of the plan of which a person was told that they may sign it off
 SINCE = "rounds_since"  # the last round before the plan was opened anew: later ones are counted from 1 again
 ENOUGH = "reviews_closed"  # a person said that no more rounds begin
-SIGNED = "signed_off"  # a person's yes to a version (features.rounds.SignOff); a plan that is changed needs another
+SIGNED = "signed_off"  # a person's yes to a version (features.reviewed_plan.SignOff); a changed plan needs another
 
 # --- while it is built -----------------------------------------------------------------------------------------------
 CHECKPOINT_ASKED = "checkpoint_asked"  # a person asked for a checkpoint

@@ -26,7 +26,7 @@ from ..decisions.model import Escalation
 from ..sessions.model import CLEAN, Session
 from ..sessions.model import State as At
 from ..text.cleaning import count
-from . import actions, rounds
+from . import actions, reviewed_plan
 from . import model as keys
 from .actions import (
     QUESTIONS,
@@ -84,7 +84,7 @@ from .model import (
     Stage,
     State,
 )
-from .rounds import Then, Tracker
+from .reviewed_plan import Then, Tracker
 
 # A rollback. A person asked for it, and said yes to what it does. What is on main is taken back whole or not at all, by
 # one commit, the newest merge first, reviewed as any work is. What is in the way (later work on the same files, checks
@@ -248,7 +248,7 @@ def plan_reviews(board: ForgeBoard, standing: Standing) -> list[ForgeAction]:
         return []
     seen = tracker(board.rules, feature, standing.reviews, standing.findings)
     last = seen.iterations[-1] if seen.iterations else None
-    if last is not None and last.end is rounds.End.RUNNING:
+    if last is not None and last.end is reviewed_plan.End.RUNNING:
         return []
     asks = to_ask(standing.findings, standing.open_questions)
     if asks:
@@ -269,12 +269,12 @@ def goes_on(feature: Feature) -> bool:
 def _reviewing_next(board: ForgeBoard, standing: Standing, seen: Tracker) -> list[ForgeAction]:
     feature, rules = standing.feature, board.rules
     forgiven = int(feature.data.get(keys.FORGIVEN, 0))
-    what = rounds.then(rules, seen, feature.plan, standing.reviews_usd, cap(rules, feature), forgiven)
+    what = reviewed_plan.then(rules, seen, feature.plan, standing.reviews_usd, cap(rules, feature), forgiven)
     if feature.data.get(keys.ENOUGH):
         what = Then.SIGN_OFF
     if what is Then.BEGIN:
         earlier = [one for one in standing.reviews if one.round > since(feature)]
-        domains = rounds.looks(rules, standing.plans, earlier, feature.files)
+        domains = reviewed_plan.looks(rules, standing.plans, earlier, feature.files)
         begun = feature.round + 1
         return [BeginRound(feature.id, begun, domains, agents(rules, standing, domains, begun))]
     if what is Then.SIGN_OFF:
@@ -314,7 +314,7 @@ def are_over(feature: Feature) -> bool:
 def tracker(rules: Rules, feature: Feature, reviews: Iterable[PlanReview], findings: Iterable[Finding]) -> Tracker:
     """The rounds of the plan that count: those since it was opened last."""
     last = since(feature)
-    return rounds.tracker(
+    return reviewed_plan.tracker(
         rules, (one for one in reviews if one.round > last), (one for one in findings if one.round > last)
     )
 

@@ -26,7 +26,7 @@ from ..sessions.prompts import joined, new
 from ..text.cleaning import clean, only_seen
 from . import markers
 from .model import Feature, Finding, FindingState, ItemState, PlanVersion, Stage
-from .plan_beads import beads_under, nodes_of
+from .reviewed_plan import beads_under, nodes_of
 
 if TYPE_CHECKING:
     from ..config.sections import ForgeSettings

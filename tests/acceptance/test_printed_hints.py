@@ -16,7 +16,7 @@ from nobrakes.cli import main
 from nobrakes.daemon.service import control
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.features.model import Criterion, Feature, Step
-from nobrakes.features.plan_beads import YES, nodes_of
+from nobrakes.features.reviewed_plan import YES, nodes_of
 from nobrakes.host.locks import DaemonLock
 from nobrakes.store import Store, create_store
 

@@ -813,7 +813,7 @@ BUGS = (
     ),
     Bug(
         "a plan goes live that nobody signed off",
-        "features/plan_beads.py",
+        "features/reviewed_plan.py",
         "if not named.intersection((feature.id, *under(store, feature.id))):",
         "if True:",
         options=PLANNED,
@@ -837,7 +837,7 @@ BUGS = (
     ),
     Bug(
         "reviews of a plan never end",
-        "features/rounds.py",
+        "features/reviewed_plan.py",
         "if is_clean or len(seen.iterations) >= rules.most_rounds:",
         "if is_clean:",
         options=PLANNED,
@@ -869,14 +869,14 @@ BUGS = (
     ),
     Bug(
         "a clean round counts after the plan changed",
-        "features/rounds.py",
+        "features/reviewed_plan.py",
         "is_clean = seen.looked_at == version and seen.clean >= rules.clean_rounds",
         "is_clean = any(one.end is End.CLEAN for one in seen.iterations)",
         options=PLANNED,
     ),
     Bug(
         "round after round begins in which nobody comes through",
-        "features/rounds.py",
+        "features/reviewed_plan.py",
         "if last is not None and seen.degraded >= MAX_DEGRADED",
         "if False and last is not None and seen.degraded >= MAX_DEGRADED",
         options=DEGRADED,

@@ -20,7 +20,7 @@ from nobrakes.decisions import forms
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NobrakesError, Stale
 from nobrakes.features.model import Feature
-from nobrakes.features.plan_beads import nodes_of, under
+from nobrakes.features.reviewed_plan import nodes_of, under
 from nobrakes.features.service import shaping
 from nobrakes.host.port import Command
 from nobrakes.sessions.model import Session, Turn

@@ -15,7 +15,7 @@ from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.actions import About
 from nobrakes.features.model import PLANNED, Feature, Rules, Stage, State, Step, advance
 from nobrakes.features.planning import CONTINUE
-from nobrakes.features.rounds import MAX_DEGRADED, End
+from nobrakes.features.reviewed_plan import MAX_DEGRADED, End
 from nobrakes.sessions.model import SessionKind
 from nobrakes.store import Store
 

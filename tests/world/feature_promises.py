@@ -13,7 +13,7 @@ from nobrakes.beads.readiness import deadlocks
 from nobrakes.events.kinds import Kind
 from nobrakes.features import model as keys
 from nobrakes.features.model import PLANNED, FindingState, ItemState, ReviewState, Stage, State
-from nobrakes.features.plan_beads import under
+from nobrakes.features.reviewed_plan import under
 from nobrakes.sessions.model import CLEAN
 
 from .feature_agents import Told

@@ -18,11 +18,10 @@ from nobrakes.decisions.model import Escalation, EscalationType
 from nobrakes.decisions.service import desk
 from nobrakes.errors import NobrakesError
 from nobrakes.events.kinds import Event, Kind
-from nobrakes.features import plan_beads
+from nobrakes.features import reviewed_plan
 from nobrakes.features.actions import CLOSE, PAUSE
 from nobrakes.features.model import PLANNED, SIGNED, Feature, Stage, State
-from nobrakes.features.plan_beads import beads_under
-from nobrakes.features.rounds import ACCEPT_RISK
+from nobrakes.features.reviewed_plan import ACCEPT_RISK, beads_under
 from nobrakes.features.service import approving, controls, views
 from nobrakes.features.service.approving import Choice
 from nobrakes.paths import Paths
@@ -174,7 +173,7 @@ class Features:
     def checkpoint(self) -> str:
         """Want what was collected looked at."""
         one = self._some(lambda one: one.stage is Stage.IMPLEMENTATION)
-        plan_beads.checkpoint(self.store, one.id, ME)
+        reviewed_plan.checkpoint(self.store, one.id, ME)
         return f"asked for a checkpoint of {one.id}"
 
     def end_session(self) -> str:

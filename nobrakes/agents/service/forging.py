@@ -114,7 +114,7 @@ def _propose(path: str, token: str, plan: str) -> "dict[str, Any]":
 
 
 def _plan(path: str, token: str) -> "list[dict[str, Any]]":
-    from ...features.plan_beads import nodes_of
+    from ...features.reviewed_plan import nodes_of
 
     with _spoken(path, token) as (store, _, session):
         found = store.feature_of_session(session.id)

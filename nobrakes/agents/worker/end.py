@@ -32,7 +32,7 @@ from ...decisions import model as decisions_model
 from ...decisions.model import FILTERS, EscalationType, NewEscalation, hypothesis
 from ...events.kinds import Event, Kind
 from ...features import actions
-from ...features.plan_beads import epics_above
+from ...features.reviewed_plan import epics_above
 from ...host.port import Notice
 from ...ports import Ports
 from ...sessions.model import Talk

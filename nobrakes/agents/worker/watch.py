@@ -30,7 +30,7 @@ from ...daemon.model import Board
 from ...errors import NobrakesError
 from ...events.kinds import WATCHED, Event, Kind
 from ...features import actions
-from ...features.plan_beads import epics_above
+from ...features.reviewed_plan import epics_above
 from ...parking import of_run, owner_of, parked
 from ...ports import Ports
 from ...sessions.model import Talk

@@ -228,7 +228,7 @@ def next_step(store: "Store", stands: "Blockers" = NOTHING, rules: Rules = RULES
 
 
 def _approval(store: "Store", rules: Rules, why: str) -> NextStep:
-    from ...features.plan_beads import approval
+    from ...features.reviewed_plan import approval
 
     command, first = approval(store, rules)
     return NextStep(command, first or why)

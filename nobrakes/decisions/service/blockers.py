@@ -514,7 +514,7 @@ def draft_blockers(store: "Store", config: "Config") -> Iterator[Blocker]:
     """What waits for a person's approval."""
     drafts = len(store.by_priority((Status.DRAFT,)))
     if drafts:
-        from ...features.plan_beads import approval
+        from ...features.reviewed_plan import approval
 
         command, why = approval(store, config.forge.rules())
         epics = drafts - store.counts()["draft"]  # which the counts of beads leave out

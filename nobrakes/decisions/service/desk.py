@@ -19,7 +19,7 @@ from ...beads.service import beads
 from ...errors import NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...features import actions as asking
-from ...features import plan_beads
+from ...features import reviewed_plan
 from ...features.model import HELD_WITH, ItemKind, State, Step
 from ...host.watching import wake
 from ...paths import Paths
@@ -344,12 +344,12 @@ def _pause_feature(store: "Store", found: Escalation, said: _Said) -> None:
     feature = store.feature(str(found.evidence[asking.FEATURE]))
     if feature.state is not State.PAUSED:
         store.move_feature(feature.id, Step.PAUSED, said.actor, f"chosen at escalation {found.id}")
-        plan_beads.hold(store, feature.id, said.actor)
+        reviewed_plan.hold(store, feature.id, said.actor)
     _hold(store, found, said, HELD_WITH.format(feature=feature.id))
 
 
 def _change_plan(store: "Store", found: Escalation, said: _Said) -> None:
-    feature = plan_beads.checkpoint(store, str(found.evidence[asking.FEATURE]), said.actor)
+    feature = reviewed_plan.checkpoint(store, str(found.evidence[asking.FEATURE]), said.actor)
     text = f"{found.title}: a person asked to change the plan because of it"
     store.collect(feature.id, ItemKind.ESCALATION, text, said.actor, bead=found.bead, nth=found.id)
     _hold(store, found, said, asking.RESHAPED.format(feature=feature.id))

@@ -26,7 +26,7 @@ from ...snapshot import log
 from ...snapshot.service import SNAPSHOT_PIN, remember, snapshot
 from ...text.cleaning import count
 from ..model import PLANNED, Feature, ItemState, Step
-from ..plan_beads import beads_under, nodes_of, unsigned
+from ..reviewed_plan import beads_under, nodes_of, unsigned
 from .strategy import COMMITTED, proposals, revision
 
 if TYPE_CHECKING:

@@ -38,8 +38,7 @@ from ..model import (
     refuse_while_rolling,
     scan,
 )
-from ..plan_beads import beads_under, hold, let_go, under
-from ..rounds import Stack, chosen, default_criteria
+from ..reviewed_plan import Stack, beads_under, chosen, default_criteria, hold, let_go, under
 from .rollback import resolve_questions, stop_turns
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from ...review.service.undo import standing
 from .. import model as keys
 from ..actions import About
 from ..model import Feature, PlanReview, State, Step, refuse_while_rolling
-from ..plan_beads import beads_under, steps_under
 from ..planning import GIVEN_UP, ROLLBACK_HELD
+from ..reviewed_plan import beads_under, steps_under
 
 if TYPE_CHECKING:
     from ...store import Store

@@ -40,9 +40,8 @@ from .. import model as keys
 from .. import prompts
 from ..markers import PlanStep
 from ..model import FACTS, PLANNED, Feature, Finding, PlanVersion, Stage, State, Step, changes
-from ..plan_beads import is_dropped, nodes_of, under
 from ..prompts import DISCOVERY, PLAN_REVIEWER, PLANNING, REPLANNING, review_text
-from ..rounds import looks
+from ..reviewed_plan import is_dropped, looks, nodes_of, under
 from . import approving, controls, rollback
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from ...records import frozen
 from ...sessions.model import Message
 from ...text.cleaning import clean
 from .. import model as keys
-from .. import planning, rounds
+from .. import planning, reviewed_plan
 from ..model import (
     STAGES,
     Bar,
@@ -35,8 +35,7 @@ from ..model import (
     require,
     timeline,
 )
-from ..plan_beads import beads_under, is_as_kept
-from ..rounds import Estimate, Iteration, SignOff, Tracker
+from ..reviewed_plan import Estimate, Iteration, SignOff, Tracker, beads_under, is_as_kept
 
 if TYPE_CHECKING:
     from ...store import Store
@@ -357,9 +356,9 @@ def reviews(store: "Store", rules: Rules, id_: str) -> ReviewsView:
     costs = {one.session: store.session(one.session).cost_usd for one in looked if one.session is not None}
     through = [costs[one.session] for one in looked if one.state is ReviewState.DONE and one.session in costs]
     counted = [one for one in looked if one.round > planning.since(feature)]
-    domains = rounds.looks(rules, plans, counted, feature.files) if plans else ()
+    domains = reviewed_plan.looks(rules, plans, counted, feature.files) if plans else ()
     cap = planning.cap(rules, feature)
-    cost = rounds.estimate(rules, len(domains), len(seen.iterations), through, sum(costs.values()), cap)
+    cost = reviewed_plan.estimate(rules, len(domains), len(seen.iterations), through, sum(costs.values()), cap)
     return ReviewsView(
         id_,
         feature.plan,
@@ -372,7 +371,7 @@ def reviews(store: "Store", rules: Rules, id_: str) -> ReviewsView:
         tuple(findings),
         domains,
         cost,
-        rounds.warning(seen),
+        reviewed_plan.warning(seen),
         feature.data.get(keys.SIGNED),
     )
 
@@ -392,7 +391,9 @@ def sign_off(
     with store.write():
         feature = store.feature(id_)
         require(feature, Stage.REVIEW, "there is no plan under review to sign off")
-        kept = rounds.sign_off(tracker(store, feature, rules), feature.plan, actor, store.now(), take_risk, reason)
+        kept = reviewed_plan.sign_off(
+            tracker(store, feature, rules), feature.plan, actor, store.now(), take_risk, reason
+        )
         if not is_as_kept(store, feature):
             raise NotAllowed(
                 f"the plan of feature {id_} was changed since version {feature.plan}, and is not whole yet",

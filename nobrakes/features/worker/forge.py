@@ -27,7 +27,7 @@ from ...sessions.model import SessionKind
 from ...sessions.model import State as Of
 from ...text.cleaning import shorten
 from .. import model as keys
-from .. import planning, rounds
+from .. import planning, reviewed_plan
 from ..actions import (
     About,
     Answered,
@@ -63,9 +63,9 @@ from ..model import (
     new_in,
     scan,
 )
-from ..plan_beads import beads_under
 from ..planning import AGAIN, ROLLBACK_HELD, asking, unfinished
 from ..prompts import review_text
+from ..reviewed_plan import beads_under
 from .shapers import BY, Answers, Shapers, board_of, tell
 
 if TYPE_CHECKING:
@@ -227,11 +227,11 @@ class PlanReviews:
         wanted = [by_number[n] for n in action.findings if n in planning.to_ask(of_all, open_)]
         asked: list[Finding] = []
         for finding in wanted:
-            before = rounds.decided_before(finding, of_all)
+            before = reviewed_plan.decided_before(finding, of_all)
             if before is not None:
                 store.settle_finding(finding.id, FindingState.RISK_ACCEPTED, before.answer, BY)
                 continue
-            twin = next((one for one in asked if rounds.same(one, finding)), None)
+            twin = next((one for one in asked if reviewed_plan.same(one, finding)), None)
             if twin is not None:
                 store.ask_of_finding(finding.id, _question_of(store.findings(feature.id), twin.id))
                 continue
@@ -284,7 +284,7 @@ def _question_of(findings: list[Finding], number: int) -> int:
 def _question(feature: Feature, finding: Finding) -> NewEscalation:
     """The finding as a question: its options, and last that the risk is accepted with a reason."""
     own = _options(finding.options) or [{"label": "have the plan changed", "means": "the Shaper finds how"}]
-    risk = {"label": rounds.ACCEPT_RISK, "means": "the plan stays as it is; the reason is kept", "why": True}
+    risk = {"label": reviewed_plan.ACCEPT_RISK, "means": "the plan stays as it is; the reason is kept", "why": True}
     where = f" (bead {finding.bead})" if finding.bead else ""
     context = (
         f"Impact: {finding.impact}\n{finding.category}, found by the {finding.domain} reviewer in round {finding.round}"
@@ -310,7 +310,7 @@ def _options(given: Iterable[str]) -> list[dict[str, str]]:
         label = one["label"] or "as described"
         if len(label) > LABEL:
             one = {**one, "label": label[: LABEL - 2].rstrip() + " …", "means": text}
-        if label.casefold() != rounds.ACCEPT_RISK:
+        if label.casefold() != reviewed_plan.ACCEPT_RISK:
             found.setdefault(one["label"].casefold() or label, {**one, "label": one["label"] or label})
     return list(found.values())[: MAX_OPTIONS - 1]
 

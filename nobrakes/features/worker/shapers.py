@@ -49,7 +49,7 @@ from ..actions import (
 )
 from ..markers import Question, Reading
 from ..model import PLANNED, Feature, ItemState, PlanReview, ReviewState, Stage, State, Step
-from ..plan_beads import beads_under
+from ..reviewed_plan import beads_under
 
 if TYPE_CHECKING:
     from ...store import Store

@@ -30,7 +30,7 @@ from ...decisions.model import Escalation, EscalationType
 from ...decisions.service import desk
 from ...errors import NoAgent, NobrakesError, NoProject, NoSuchSession, NotAllowed, UsageError
 from ...events.kinds import Actor, Surface
-from ...features.plan_beads import approval
+from ...features.reviewed_plan import approval
 from ...features.service import approving
 from ...git.repository import open_git
 from ...host.locks import holder

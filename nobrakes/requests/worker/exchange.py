@@ -18,8 +18,7 @@ from ...checks.worker.validation import counts_of
 from ...errors import FileTooLarge, GitFailed, HostRefused, HostUnavailable
 from ...events.kinds import UNDO_MARK, Event, Kind
 from ...features import model as keys
-from ...features.plan_beads import epics_above
-from ...features.rounds import MANUAL
+from ...features.reviewed_plan import MANUAL, epics_above
 from ...git.port import Git, Land, Landing
 from ...host.port import Notice
 from ...ports import Ports

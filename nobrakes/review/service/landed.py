@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ...beads.model import CLOSED, Bead, BeadType, Status
 from ...errors import GitFailed, NoMain
 from ...events.kinds import MERGES
-from ...features.plan_beads import epics_above
+from ...features.reviewed_plan import epics_above
 from ...git.port import Git
 from ...requests.model import own_base
 from ...requests.text import Delivery, Where, delivery

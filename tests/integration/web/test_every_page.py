@@ -11,7 +11,7 @@ from nobrakes.beads.service import beads
 from nobrakes.cli import main
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.features.model import Criterion, Feature, Finding, ItemKind, ReviewState, Step
-from nobrakes.features.plan_beads import nodes_of
+from nobrakes.features.reviewed_plan import nodes_of
 from nobrakes.requests.model import PullRequest, PullState
 from nobrakes.sessions.model import SessionKind
 from nobrakes.store import open_store

@@ -10,7 +10,7 @@ from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import FileTooLarge, GitFailed, NotAllowed
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.model import ItemKind, ItemState, Stage, Step
-from nobrakes.features.plan_beads import checkpoint
+from nobrakes.features.reviewed_plan import checkpoint
 from nobrakes.features.service import approving, shaping
 from nobrakes.features.worker import forge
 from tests.unit.features.test_plan_reviews import Reviewed

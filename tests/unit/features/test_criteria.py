@@ -3,7 +3,7 @@
 import pytest
 
 from nobrakes.errors import UsageError
-from nobrakes.features.rounds import AUTOMATED, MANUAL, REVIEW, Stack, chosen, default_criteria
+from nobrakes.features.reviewed_plan import AUTOMATED, MANUAL, REVIEW, Stack, chosen, default_criteria
 
 WEB = Stack("npm test", "npx tsc --noEmit", "npx eslint .", is_web=True, language="typescript")
 

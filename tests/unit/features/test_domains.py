@@ -4,7 +4,17 @@ from typing import Any
 
 import pytest
 
-from nobrakes.features.rounds import BACKEND, DATABASE, DEVOPS, FRONTEND, TEST, changed, of_bead, of_path, touched
+from nobrakes.features.reviewed_plan import (
+    BACKEND,
+    DATABASE,
+    DEVOPS,
+    FRONTEND,
+    TEST,
+    changed,
+    of_bead,
+    of_path,
+    touched,
+)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from nobrakes.decisions.service import desk
 from nobrakes.errors import NotAllowed
 from nobrakes.features import actions
 from nobrakes.features.model import HELD_WITH, ItemKind, ItemState, Stage, State
-from nobrakes.features.plan_beads import checkpoint
+from nobrakes.features.reviewed_plan import checkpoint
 from nobrakes.features.service import controls
 from nobrakes.features.worker.forge import collect
 from tests.unit.features.test_checkpoints_done import Built

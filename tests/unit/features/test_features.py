@@ -11,7 +11,7 @@ from nobrakes.config.settings import Config
 from nobrakes.errors import FileTooLarge, NoSuchFeature, NotAllowed, UsageError
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.model import Feature, ItemKind, ItemState, Rules, Stage, State, Step
-from nobrakes.features.plan_beads import nodes_of
+from nobrakes.features.reviewed_plan import nodes_of
 from nobrakes.features.service import approving, controls, views
 from nobrakes.features.service.controls import Wanted
 from nobrakes.features.service.views import sign_off

@@ -7,7 +7,7 @@ import pytest
 
 from nobrakes.errors import NotAllowed, UsageError
 from nobrakes.features.model import Finding, FindingState, PlanReview, PlanVersion, ReviewState, Rules
-from nobrakes.features.rounds import (
+from nobrakes.features.reviewed_plan import (
     ACCEPT_RISK,
     DEFAULT_USD,
     End,

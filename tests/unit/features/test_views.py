@@ -16,7 +16,7 @@ from nobrakes.daemon.service import now
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import page
 from nobrakes.events.kinds import Event, Kind
-from nobrakes.features import rounds
+from nobrakes.features import reviewed_plan
 from nobrakes.features.model import Rules
 from nobrakes.features.service import approving, rollback, strategy, views
 from nobrakes.features.service import controls as forging
@@ -91,7 +91,7 @@ def features(store: Store, folder: Path) -> dict[str, Any]:
         "forge scan": scan_of(store, git, made.id),
         "forge rollback": rollback.look(store, git, made.id),
         "forge reviews": views.reviews(store, Rules(), made.id),
-        "forge sign-off": rounds.SignOff(2, 1, 10, "me", 1.0, True, "small enough"),
+        "forge sign-off": reviewed_plan.SignOff(2, 1, 10, "me", 1.0, True, "small enough"),
         **dict.fromkeys((f"forge {name}" for name in FORGE), store.feature(made.id)),
     }
 

@@ -15,7 +15,7 @@ from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import desk
 from nobrakes.errors import NoAgent, NoProject, NotAllowed, UsageError
 from nobrakes.features.model import Criterion, Feature, Step
-from nobrakes.features.plan_beads import nodes_of
+from nobrakes.features.reviewed_plan import nodes_of
 from nobrakes.projects import model as projects_model
 from nobrakes.projects.model import Brief
 from nobrakes.projects.service import coding, projects
