@@ -53,7 +53,7 @@ class Assignment:
     tools: tuple[str, ...] = WORKER_TOOLS
     permitted: tuple[tuple[str, ...], ...] | None = None
     """Beginnings of the commands that the CLI's own permissions let through; None: they are off
-    (agents.policy.permissions).
+    (agents.worker.process).
     """
 
     @property

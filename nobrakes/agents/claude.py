@@ -1,7 +1,7 @@
 """Claude Code, as a process that nobody watches: how it is called.
 
 1. Where nothing else closes the agent off its own permissions stay on, and let through what
-   agents.policy.permissions says. Nothing of the repository or of the human's settings decides what it may do:
+   agents.worker.process says. Nothing of the repository or of the human's settings decides what it may do:
    settings come inline, no other source is read, no MCP server but ours is started, and the guards cannot be switched
    off from inside.
 2. The guard is asked before every tool. Whatever goes wrong with it is a no, and a run in which its canary did not

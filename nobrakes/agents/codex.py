@@ -8,7 +8,7 @@
    one the human's login is linked to, not copied: Codex renews its tokens, and two copies would lock each other out;
    in a sandbox nobrakes keeps the copies the same (host.channel.server).
 4. Its own sandbox makes .git read-only, so that no work could be committed: it is off, and ours is around all of it.
-   Where nothing else closes the agent off it is on, and its rules let the commands of agents.policy.permissions out
+   Where nothing else closes the agent off it is on, and its rules let the commands of agents.worker.process out
    of it.
 5. nobrakes' own MCP server is the only one: those of the repository are ignored, since nobody trusted it.
 6. The session's id is chosen by Codex and read from its output.

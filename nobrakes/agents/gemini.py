@@ -9,7 +9,7 @@
    to, not copied: the CLI renews its tokens.
 4. It must not start itself again (GEMINI_CLI_NO_RELAUNCH): the first of its two processes would ignore TERM.
 5. The session's id is chosen by us.
-6. Where nothing else closes the agent off it may edit in the workspace, and run what agents.policy.permissions
+6. Where nothing else closes the agent off it may edit in the workspace, and run what agents.worker.process
    says.
 """
 

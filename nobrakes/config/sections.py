@@ -12,8 +12,8 @@ from ..checks.policy.protected_files import GATES
 from .values import BEAD_ID, BRANCH, EXPORT_PATH, FULL_PATHS, HOSTS, INSIDE, TOOLS, OneOrMore, Rule, Section, section
 
 if TYPE_CHECKING:
-    from ..agents.policy.permissions import AgentChoice
     from ..checks.contract import Check
+    from ..daemon.model import AgentChoice
     from ..features.model import Rules as ForgeRules
     from ..notices.model import Rules as NoticesRules
     from ..requests.text import Rules as DeliveryRules
@@ -355,7 +355,7 @@ class AgentSettings(Section):
 
     def agent_choice(self) -> "AgentChoice":
         """Who may work in which role, as the Assigner reads it."""
-        from ..agents.policy.permissions import AgentChoice
+        from ..daemon.model import AgentChoice
 
         by_type = {
             str(kind): {role: agents for role, agents in (("test_writer", of.test_writer), ("doer", of.doer)) if agents}

@@ -1,19 +1,39 @@
 """The snapshot that deciders read: waiting, running and overdue work. Never the whole graph.
 
-The store hands over only the front of each queue, so a tick costs what changed and not what exists.
+1. The store hands over only the front of each queue, so a tick costs what changed and not what exists.
+2. `AgentChoice` says who may work in which role: agents in order of preference, for all beads or those of one type.
 """
 
 from collections.abc import Mapping
 from dataclasses import field
 
 from ..agents.limits import Breaker, Caps, Cooldown, MachineRoom, Reached, Spent, Thresholds
-from ..agents.policy.permissions import AgentChoice
 from ..beads.model import Attempt, Frontier, Outcome, Role, Run
 from ..checks.proof import REPAIR, Starts
 from ..decisions.model import EscalationType
 from ..records import frozen
 from ..review.queue import Pace, Rules
 from ..sessions.model import Session, Talk
+
+
+@frozen
+class AgentChoice:
+    """Names of agents, the preferred one first; `by_type` overrides a role for one type of bead."""
+
+    by_role: Mapping[str, tuple[str, ...]] = field(
+        default_factory=lambda: {Role.TEST_WRITER.value: ("claude",), Role.DOER.value: ("claude",)}
+    )
+    by_type: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+
+    def agents(self, role: Role, type_: str) -> tuple[str, ...]:
+        """Who may take the role on a bead of this type."""
+        return self.by_type.get(type_, {}).get(role.value) or self.by_role.get(role.value, ())
+
+    def names(self) -> tuple[str, ...]:
+        """Everybody, each once, in the order of first mention."""
+        found = [name for agents in self.by_role.values() for name in agents]
+        found += [name for roles in self.by_type.values() for agents in roles.values() for name in agents]
+        return tuple(dict.fromkeys(found))
 
 
 @frozen

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import abilities
 from ...beads.model import TABLE, Attempt, Bead, Outcome, Role, Run
-from ...checks.contract import SETUP_FAILED, first_error
+from ...checks.contract import SETUP_FAILED, Check, first_error
 from ...checks.worker.steps import clean, setup_said, with_agents
 from ...config.settings import Config
 from ...daemon.model import Board
@@ -43,7 +43,6 @@ from ...sessions.model import Talk
 from .. import limits
 from ..adapter import CANARY_FILE, UNSEEN, AgentEnd, Assignment, Launch, Verdict, self_test_failed
 from ..limits import Cooldown, error_of
-from ..policy import permissions
 from ..registry import ADAPTERS, named_agents
 
 if TYPE_CHECKING:
@@ -191,7 +190,52 @@ def permitted(confinement: Confinement, config: Config, agent: str) -> tuple[tup
     """What the CLI's own permissions let through; None: they are off, by its setting or in a closure."""
     if config.agents.bypasses(agent) or not confinement.nothing():
         return None
-    return permissions.commands(config.contract(), config.setup)
+    return commands(config.contract(), config.setup)
+
+
+# These are rules of words and no wall, since what the checks start may do anything. A command is told as the words that
+# it begins with, up to its first option; what cannot be told so (quotes, a subshell) is left out.
+ALWAYS = ("git", "nobrakes")
+_RUNNER = re.compile(r"(?:\S*/)?(?:python[\d.]*|node|ruby|perl|php|bash|sh|deno)")
+_WRAPPER = re.compile(r"(?:\S*/)?(?:uv|poetry|pipenv|pdm|hatch|rye|bundle|npm|npx|pnpm|yarn|bun)")
+_AROUND = frozenset(("env", "exec", "time", "nice", "timeout", "stdbuf", "xvfb-run"))
+"""What starts any program: never let through by itself."""
+_VERBS = frozenset(("run", "exec", "test"))
+_PLAIN = re.compile(r"[\w./:@%+=,-]+")
+
+
+def commands(checks: Iterable[Check], setup: str = "") -> tuple[tuple[str, ...], ...]:
+    """The beginnings of commands that are let through, each as its words."""
+    found: dict[tuple[str, ...], None] = {(word,): None for word in ALWAYS}
+    for text in (*(check.command for check in checks), setup):
+        for part in re.split(r"&&|\|\||[;|&\n]", text):
+            if words := _beginning(part.split()):
+                found[words] = None
+    return tuple(found)
+
+
+def _beginning(words: list[str]) -> tuple[str, ...]:
+    """The words that say what is started; empty where that cannot be told."""
+    while words and (re.match(r"\w+=", words[0]) or words[0] in _AROUND):
+        around, words = words[0] in _AROUND, words[1:]
+        while around and words and re.match(r"-|\d", words[0]):
+            words = words[1:]
+    if not words or not all(_PLAIN.fullmatch(word) for word in words[:4]):
+        return ()
+    if _RUNNER.fullmatch(words[0]):  # an interpreter alone would be everything
+        if words[1:2] == ["-m"]:
+            return tuple(words[:3]) if len(words) > 2 else ()
+        return tuple(words[:2]) if len(words) > 1 and words[1] not in ("-c", "-e", "-", "-lc") else ()
+    taken = words[:1]
+    if _WRAPPER.fullmatch(words[0]):
+        for word in words[1:]:
+            if word.startswith("-"):
+                break
+            taken.append(word)
+            if word not in _VERBS:
+                return tuple(taken)
+        return tuple(taken) if len(taken) > 1 else ()
+    return (*taken, *(word for word in words[1:2] if re.fullmatch(r"[a-z][\w:-]*", word)))
 
 
 def in_directory(launch: Launch, directory: str) -> Launch:

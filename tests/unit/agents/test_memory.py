@@ -3,11 +3,10 @@
 from dataclasses import replace
 
 from nobrakes.agents import limits
-from nobrakes.agents.policy.permissions import AgentChoice
 from nobrakes.beads.model import Attempt, Frontier, Role, Status
 from nobrakes.daemon import deciders
 from nobrakes.daemon.deciders import is_idle
-from nobrakes.daemon.model import Board, Limits, StartAgent, StartTurn, Terminate
+from nobrakes.daemon.model import AgentChoice, Board, Limits, StartAgent, StartTurn, Terminate
 from nobrakes.decisions.blockers import Kind, board_blockers
 from nobrakes.sessions.model import Session, SessionKind, State
 

@@ -10,7 +10,7 @@ from nobrakes.agents.adapter import Assignment
 from nobrakes.agents.claude import Claude
 from nobrakes.agents.codex import Codex
 from nobrakes.agents.gemini import Gemini
-from nobrakes.agents.policy.permissions import commands
+from nobrakes.agents.worker.process import commands
 from nobrakes.checks.contract import Check
 
 Assign = Callable[..., Assignment]

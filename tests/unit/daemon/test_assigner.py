@@ -6,11 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nobrakes.agents.limits import Amount, Breaker, Cap, Caps, Cooldown, Spent, State
-from nobrakes.agents.policy.permissions import AgentChoice
 from nobrakes.beads.graph import AGEING_SECONDS, rank, rises_at
 from nobrakes.beads.model import Attempt, Frontier, Outcome, Role, Status
 from nobrakes.daemon import deciders
-from nobrakes.daemon.model import AskPerson, Board, CompleteEpic, Limits, StartAgent, TellCap
+from nobrakes.daemon.model import AgentChoice, AskPerson, Board, CompleteEpic, Limits, StartAgent, TellCap
 from nobrakes.decisions.model import EscalationType
 
 

@@ -3,11 +3,10 @@
 from dataclasses import replace
 
 from nobrakes.agents.limits import Amount, Cap, Caps, Cooldown, Spent
-from nobrakes.agents.policy.permissions import AgentChoice
 from nobrakes.beads.model import Frontier, Outcome, Run, RunKind, Status
 from nobrakes.daemon import deciders
 from nobrakes.daemon.deciders import is_idle
-from nobrakes.daemon.model import Board, Limits, ResumeTurn, StartAgent, StartTurn, Terminate
+from nobrakes.daemon.model import AgentChoice, Board, Limits, ResumeTurn, StartAgent, StartTurn, Terminate
 from nobrakes.sessions.model import Session, SessionKind, State, Talk, Turn
 
 LIMITS = Limits(doers=2, sessions=2, agent_choice=AgentChoice({"doer": ("claude",)}, {}))
