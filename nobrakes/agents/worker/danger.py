@@ -25,21 +25,21 @@ from ..policy import danger
 from ..transcript import Line, LineKind
 from .watch import LOOKS, Output, is_agents
 
-LOOK_SECONDS = 2.0
+DANGER_LOOK_SECONDS = 2.0
 """Between two looks at what an agent said."""
 MAX_ALERTS = 20
 """Alerts of one run."""
-_TOLD = 1000
+_ALERTS_TOLD = 1000
 """Alerts that are looked through for what was told of a run."""
 _WORDS = 300
 """Characters of a call that an alert quotes."""
 
 
 @dataclass(slots=True)
-class _Seen:
+class _Alerted:
     output: Output
     told: set[str] = field(default_factory=set)
-    looked_at: float = -LOOK_SECONDS
+    looked_at: float = -DANGER_LOOK_SECONDS
 
 
 class DangerWatch:
@@ -47,7 +47,7 @@ class DangerWatch:
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, _Alerted] = {}
 
     def look(self, board: Board, ended: Set[str] = frozenset()) -> bool:
         """Tell what is new; `ended`: the runs whose agent says no more. It changes nothing of the board."""
@@ -58,7 +58,7 @@ class DangerWatch:
             with parked(self.ports, owner_of(work)), suppress(NobrakesError):
                 seen = self._seen.get(run.id) or self._begin(work, run)
                 is_over = run.id in ended
-                if is_over or abs(board.now - seen.looked_at) >= LOOK_SECONDS:
+                if is_over or abs(board.now - seen.looked_at) >= DANGER_LOOK_SECONDS:
                     seen.looked_at = board.now
                     self._read(work, run, seen, is_over)
         return False
@@ -67,15 +67,15 @@ class DangerWatch:
         """Forget all runs but these."""
         self._seen = {run: seen for run, seen in self._seen.items() if run in runs}
 
-    def _begin(self, work: Attempt | Talk, run: Run) -> _Seen:
+    def _begin(self, work: Attempt | Talk, run: Run) -> _Alerted:
         store = self.ports.store
         bead = None if isinstance(work, Talk) else work.bead
-        told = store.latest_events((Kind.DANGER_SEEN,), None, _TOLD, bead)
-        seen = _Seen(Output.of(self.ports, run), {str(e.data["call"]) for e in told if e.data.get("run") == run.id})
+        told = store.latest_events((Kind.DANGER_SEEN,), None, _ALERTS_TOLD, bead)
+        seen = _Alerted(Output.of(self.ports, run), {str(e.data["call"]) for e in told if e.data.get("run") == run.id})
         self._seen[run.id] = seen
         return seen
 
-    def _read(self, work: Attempt | Talk, run: Run, seen: _Seen, is_over: bool) -> None:
+    def _read(self, work: Attempt | Talk, run: Run, seen: _Alerted, is_over: bool) -> None:
         adapter = self.ports.adapter(work.agent)
         for _ in range(LOOKS if is_over else 1):
             text, more = seen.output.read(self.ports, is_over)
@@ -86,7 +86,7 @@ class DangerWatch:
             if not more:
                 return
 
-    def _judge(self, work: Attempt | Talk, run: Run, seen: _Seen, line: Line) -> None:
+    def _judge(self, work: Attempt | Talk, run: Run, seen: _Alerted, line: Line) -> None:
         call = shorten(clean(str(line.data.get("id") or line.text)), 100)
         if call in seen.told or len(seen.told) >= MAX_ALERTS:
             return

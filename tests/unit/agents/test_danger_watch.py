@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from nobrakes.agents.claude import Claude
-from nobrakes.agents.worker.danger import LOOK_SECONDS, MAX_ALERTS, DangerWatch
+from nobrakes.agents.worker.danger import DANGER_LOOK_SECONDS, MAX_ALERTS, DangerWatch
 from nobrakes.beads.model import Attempt, Role, Run, RunKind
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.notices.model import NoticeKind, Severity, notice_of
@@ -67,7 +67,7 @@ def test_what_an_agent_did_last_is_told_when_it_has_ended_and_no_flood_is() -> N
     world = World(TALK)
     assert world.look(100.0) == []
     world.out = call("rm -rf /n/relays/3/dist", "1") + call("sudo reboot", "2").rstrip(b"\n")
-    assert world.look(100.0 + LOOK_SECONDS / 2, ended=True) == ["2"]
+    assert world.look(100.0 + DANGER_LOOK_SECONDS / 2, ended=True) == ["2"]
     (event,) = world.events
     assert (event.bead, event.actor, event.data["session"]) == (None, "Session 3", 3)
     world.out += b"\n" + b"".join(call("sudo reboot", f"n{n}") for n in range(50))
