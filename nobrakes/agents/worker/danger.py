@@ -7,7 +7,7 @@
 """
 
 import os
-from collections.abc import Set
+from collections.abc import Callable, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -17,8 +17,7 @@ from ...errors import NobrakesError
 from ...events.kinds import Event, Kind
 from ...parking import owner_of, parked
 from ...ports import Ports
-from ...sessions.model import Talk
-from ...sessions.worker import folder_of
+from ...sessions.model import Session, Talk
 from ...text.cleaning import clean, redacted, shorten
 from ..output import given_of
 from ..policy import danger
@@ -45,8 +44,9 @@ class _Alerted:
 class DangerWatch:
     """Watches the tool calls of all agents at work."""
 
-    def __init__(self, ports: Ports) -> None:
-        self.ports = ports
+    def __init__(self, ports: Ports, folder_of: Callable[[Ports, Session], str]) -> None:
+        """`folder_of`: where a session's agent works."""
+        self.ports, self._folder_of = ports, folder_of
         self._seen: dict[str, _Alerted] = {}
 
     def look(self, board: Board, ended: Set[str] = frozenset()) -> bool:
@@ -107,5 +107,5 @@ class DangerWatch:
 
     def _own(self, work: Attempt | Talk) -> str:
         if isinstance(work, Talk):
-            return folder_of(self.ports, work.session)
+            return self._folder_of(self.ports, work.session)
         return os.path.join(self.ports.paths.workspaces, work.bead)

@@ -68,6 +68,7 @@ from ...review.journal import Journal
 from ...review.waits import PASSES, WAITS, cause_of
 from ...review.worker.main_monitor import MainMonitor, Rewritten, Trial
 from ...sessions.model import Talk
+from ...sessions.worker import folder_of
 from .. import deciders
 from ..deciders import is_idle, look_again
 from ..model import (
@@ -416,7 +417,7 @@ class Daemon:
         self.guards = GuardWatch(ports)
         self.meter = Meter(ports)
         self.ends = EndWatch(ports)
-        self.danger = DangerWatch(ports)
+        self.danger = DangerWatch(ports, folder_of)
         self.definitions = Definitions(ports)
         self.reach = Reach(ports)
         self.upkeep = Upkeep(ports)

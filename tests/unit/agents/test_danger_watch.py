@@ -10,6 +10,7 @@ from nobrakes.beads.model import Attempt, Role, Run, RunKind
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.notices.model import NoticeKind, Severity, notice_of
 from nobrakes.sessions.model import Session, SessionKind, State, Talk, Turn
+from nobrakes.sessions.worker import folder_of
 
 ATTEMPT = Attempt(7, "b", 1, Role.DOER, "Ada", 1, "t", 0.0, agent="claude")
 TALK = Talk(
@@ -37,7 +38,7 @@ class World:
             paths=SimpleNamespace(runs="/runs", workspaces="/w", relays="/n/relays", folder="/n"),
             adapter=lambda name: Claude(),
         )
-        self.watch = DangerWatch(self.ports)
+        self.watch = DangerWatch(self.ports, folder_of)
 
     def head(self, path: str, most: int, start: int = 0) -> bytes:
         return b"" if path.endswith(".1") else self.out[start : start + most]
@@ -59,7 +60,7 @@ def test_it_is_told_once_and_a_new_daemon_tells_it_no_more() -> None:
     notice = notice_of(event)
     assert notice is not None and (notice.kind, notice.severity) == (NoticeKind.DANGER, Severity.URGENT)
     assert "rm -rf /" in notice.text and "nobrakes watch b" in notice.text
-    world.watch = DangerWatch(world.ports)
+    world.watch = DangerWatch(world.ports, folder_of)
     assert world.look(300.0) == []
 
 
