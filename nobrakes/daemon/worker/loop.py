@@ -15,11 +15,10 @@ from functools import partial
 from typing import Protocol
 
 from ...agents import limits
-from ...agents.worker.danger import DangerWatch
 from ...agents.worker.exit import Fetches
 from ...agents.worker.launch import GuardWatch
 from ...agents.worker.process import STEP, Definitions
-from ...agents.worker.watch import EndWatch, Meter, WorkWatch
+from ...agents.worker.watch import DangerWatch, EndWatch, Meter, WorkWatch
 from ...beads.model import (
     Attempt,
     Outcome,

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from nobrakes.agents.claude import Claude
-from nobrakes.agents.worker.danger import DANGER_LOOK_SECONDS, MAX_ALERTS, DangerWatch
+from nobrakes.agents.worker.watch import DANGER_LOOK_SECONDS, MAX_ALERTS, DangerWatch
 from nobrakes.beads.model import Attempt, Role, Run, RunKind
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.notices.model import NoticeKind, Severity, notice_of
