@@ -8,7 +8,7 @@
 
 import os
 
-from nobrakes.agents.policy.shell import KEYWORDS, SHELLS, WRAPPERS, Call, calls, patched, pattern_of, scripts
+from nobrakes.agents.shell import KEYWORDS, SHELLS, WRAPPERS, Call, calls, patched, pattern_of, scripts
 from nobrakes.checks.policy.ownership import ONLY_TESTS
 from nobrakes.checks.policy.ownership import why_not as why_not_path
 

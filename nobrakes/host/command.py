@@ -93,7 +93,6 @@ _ASKED_ALL_NIGHT = (
         "",
         "agents",
         "agents/db",
-        "agents/policy",
         "agents/prompts",
         "agents/service",
         "beads",

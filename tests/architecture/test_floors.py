@@ -44,8 +44,8 @@ FLOORS = (
         (
             "*.port",
             "db.model",
-            "agents.policy",
-            "agents.policy.*",
+            "agents.danger",
+            "agents.shell",
             "agents.transcript",
             "agents.limits",
         ),

@@ -98,8 +98,8 @@ def test_the_guard_before_each_tool_loads_nothing_heavy() -> None:
     program = "from nobrakes.hooks import guard; assert guard.main(['--canary']) == 0"
     more = loaded(program, **{f"NOBRAKES_{name}": value for name, value in environment.items()}) - bare()
     assert more & (HEAVY | COSTLY | {"typing", "collections", "pathlib"}) == set()
-    own = {"hooks.guard", "hooks.rules", "globs", "agents.policy.shell", "checks.policy.ownership"}
-    packages = {"hooks", "agents", "agents.policy", "checks", "checks.policy"}
+    own = {"hooks.guard", "hooks.rules", "globs", "agents.shell", "checks.policy.ownership"}
+    packages = {"hooks", "agents", "checks", "checks.policy"}
     assert {name for name in more if name.startswith("nobrakes.")} == {f"nobrakes.{name}" for name in own | packages}
 
 

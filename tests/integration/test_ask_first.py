@@ -9,7 +9,7 @@ import pytest
 
 from nobrakes.agents.adapter import guard_argv
 from nobrakes.agents.db import channel
-from nobrakes.agents.policy.shell import pattern_of
+from nobrakes.agents.shell import pattern_of
 from nobrakes.beads.model import Outcome
 from nobrakes.config.sections import ASK_FIRST
 from nobrakes.decisions.service import desk

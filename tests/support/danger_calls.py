@@ -1,4 +1,4 @@
-"""Commands as coding agents type them: 30 dangerous ones and 300 that are not, for the alert (agents.policy.danger).
+"""Commands as coding agents type them: 30 dangerous ones and 300 that are not, for the alert (agents.danger).
 
 They were written down before the patterns were tried on them, and none was taken out since. OWN is the agent's folder.
 """

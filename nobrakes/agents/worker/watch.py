@@ -14,7 +14,7 @@ What agents do while they work, as events: how many files they changed, and what
    the calls by their ids.
 5. Trouble with it ends nothing.
 
-Alerts of tool calls that look dangerous (agents.policy.danger), of attempts and of sessions, while they work:
+Alerts of tool calls that look dangerous (agents.danger), of attempts and of sessions, while they work:
 
 1. The agent's output is read on with every turn of the loop, and to its end once the agent has ended. Who only talks of
    something dangerous alerts nobody.
@@ -42,9 +42,9 @@ from ...parking import of_run, owner_of, parked
 from ...ports import Ports
 from ...sessions.model import Session, Talk
 from ...text.cleaning import clean, redacted, shorten
+from .. import danger
 from ..adapter import Adapter
 from ..output import given_of
-from ..policy import danger
 from ..transcript import Line, LineKind
 from .launch import DIARY, METER, WINDOW
 from .process import STEP

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from nobrakes.agents import danger
 from nobrakes.agents.output import given_of
-from nobrakes.agents.policy import danger
 from nobrakes.agents.registry import adapter
 from nobrakes.agents.transcript import LineKind
 from tests.support.danger_calls import DANGEROUS, HARMLESS, OWN

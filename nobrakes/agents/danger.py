@@ -1,7 +1,7 @@
 """Tool calls that look dangerous: what a person is alerted of while an agent works. It stops nothing.
 
 1. Tool calls are looked at and nothing else: what an agent says, writes into a file or searches for is prose. A command
-   line is read as a shell reads it (agents.policy.shell), so that quoted words are no commands.
+   line is read as a shell reads it (agents.shell), so that quoted words are no commands.
 2. What cannot be read as a shell would is judged no further than that.
 3. A pattern is here because it cannot be taken back, leaves the machine, or takes rights; what git can bring back is
    no alert. What is missed and what is alerted in vain is counted in tests/support/danger_calls.py.

@@ -1,1 +1,0 @@
-"""What an agent may run, and what a person is alerted of."""
