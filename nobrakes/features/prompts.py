@@ -12,8 +12,8 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ..agents.prompts.prompts import instructions, persona
-from ..agents.prompts.quoting import cut, fenced, quoted
+from ..agents.prompts import instructions, persona
+from ..agents.quoting import cut, fenced, quoted
 from ..agents.transcript import PREFIX, Marker
 from ..beads.model import CLOSED, Bead
 from ..beads.progress import CATEGORIES

@@ -93,7 +93,6 @@ _ASKED_ALL_NIGHT = (
         "",
         "agents",
         "agents/db",
-        "agents/prompts",
         "agents/service",
         "beads",
         "checks",

@@ -7,7 +7,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from ..agents.prompts.quoting import cut
+from ..agents.quoting import cut
 from ..text.cleaning import clean
 from . import model
 from .model import Sprint, slug

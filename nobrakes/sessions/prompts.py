@@ -7,7 +7,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from ..agents.prompts.quoting import cut, fenced, quoted
+from ..agents.quoting import cut, fenced, quoted
 from ..agents.transcript import PREFIX, Marker
 from ..beads.model import Outcome
 from ..text.cleaning import clean, only_seen

@@ -18,10 +18,10 @@ from dataclasses import field, replace
 from typing import Any
 
 from ..agents import limits as agents_limits
+from ..agents import prompts
 from ..agents.adapter import Assignment, Verdict
 from ..agents.limits import Breaker, State
-from ..agents.prompts import prompts
-from ..agents.prompts.prompts import role_text
+from ..agents.prompts import role_text
 from ..agents.transcript import PREFIX, LineKind
 from ..agents.worker import process
 from ..agents.worker.end import START_FAULTS, cool, total

@@ -52,7 +52,7 @@ FLOORS = (
     ),
     (
         DOORS,
-        ("store", "db", "db.*", "*.db", "*.db.*", "notices.senders", "*.prompts", "*.prompts.*"),
+        ("store", "db", "db.*", "*.db", "*.db.*", "notices.senders", "*.prompts"),
     ),
     (DOORS, ("requests.hosts", "requests.hosts.*")),
     (SETTINGS, ("config", "config.*", "abilities")),

@@ -14,7 +14,7 @@ from ...beads.progress import Facts, approaches, whats_next
 from ...checks.policy import ownership
 from ...lightjson import loads
 from ...text.cleaning import shorten
-from ..prompts import quoting
+from .. import quoting
 from . import client
 
 TYPE_CHECKING = False

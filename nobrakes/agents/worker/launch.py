@@ -36,7 +36,7 @@ from ...requests.worker.landing_branch import git_of
 from ...sessions.model import Talk
 from ..adapter import Adapter, Assignment, Launch, without_sessions
 from ..limits import BEGUN, RESUMES, goes_on
-from ..prompts.prompts import TOLD, Briefing, brief, digest, instructions
+from ..prompts import TOLD, Briefing, brief, digest, instructions
 from . import process
 from .process import SELF_TEST, STEP
 

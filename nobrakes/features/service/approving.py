@@ -30,7 +30,7 @@ from ..reviewed_plan import beads_under, nodes_of, unsigned
 from .strategy import COMMITTED, proposals, revision
 
 if TYPE_CHECKING:
-    from ...agents.prompts.prompts import Briefing
+    from ...agents.prompts import Briefing
     from ...config.settings import Config
     from ...plans.nodes import Plan
     from ...plans.service import PlanReport
@@ -313,7 +313,7 @@ def bead_prompt(
     store: "Store", paths: Paths, config: "Config", id: str, role: Role | None = None, git: Git | None = None
 ) -> "Briefing":
     """What the next agent on this bead would be given; the real prompt differs in its nonce alone. NoSuchBead."""
-    from ...agents.prompts.prompts import brief
+    from ...agents.prompts import brief
     from ...daemon.deciders import ROLE_FOR
 
     bead = store.bead(id)
@@ -326,7 +326,7 @@ def bead_prompt(
 
 def _own(git: Git | None, bead: Bead) -> str:
     """The repository's own instructions for the bead."""
-    from ...agents.prompts.prompts import instructions
+    from ...agents.prompts import instructions
 
     try:
         main = git.main() if git is not None else None

@@ -16,8 +16,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...agents.adapter import guard_argv
-from ...agents.prompts.prompts import Briefing, allowed_tools, persona, system_prompt
-from ...agents.prompts.quoting import fenced, quoted
+from ...agents.prompts import Briefing, allowed_tools, persona, system_prompt
+from ...agents.quoting import fenced, quoted
 from ...beads import lifecycle
 from ...beads.graph import Node
 from ...beads.model import CLOSED, Bead, BeadType, DependencyType, Role, Status

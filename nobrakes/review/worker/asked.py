@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from ...agents.limits import READ
-from ...agents.prompts.prompts import Read, review_text
+from ...agents.prompts import Read, review_text
 from ...beads.branches import is_approval
 from ...beads.model import Attempt, Bead, Outcome, Role, of_bead
 from ...beads.proposals import is_built, is_by_person

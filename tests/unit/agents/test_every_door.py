@@ -8,7 +8,7 @@ from sqlite3 import connect
 import pytest
 
 from nobrakes.agents.db.channel import reply
-from nobrakes.agents.prompts.quoting import TITLES
+from nobrakes.agents.quoting import TITLES
 from nobrakes.agents.service import api, forging, own_bead
 from nobrakes.beads.model import Bead, Role, Status
 from nobrakes.cli import main

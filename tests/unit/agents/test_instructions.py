@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from nobrakes.agents.prompts.prompts import MAX_TEXT, TOGETHER, instructions
+from nobrakes.agents.prompts import MAX_TEXT, TOGETHER, instructions
 
 
 def told(files: Mapping[str, str], *touches: str) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.agents.prompts import prompts
+from nobrakes.agents import prompts
 from nobrakes.beads.model import TABLE, Attempt, Bead, Outcome, Role, Session
 from nobrakes.decisions import forms
 from nobrakes.decisions.model import Escalation, EscalationType

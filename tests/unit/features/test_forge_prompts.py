@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.agents.prompts.prompts import persona
+from nobrakes.agents.prompts import persona
 from nobrakes.agents.service import api
 from nobrakes.command_table import COMMANDS
 from nobrakes.errors import ConfigError

@@ -16,23 +16,22 @@ from dataclasses import field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from ...beads.branches import branch_of
-from ...beads.model import Attempt, Bead, Outcome, Role
-from ...decisions.model import Escalation
-from ...errors import ConfigError
-from ...paths import Paths, resource
-from ...records import frozen
-from ...sessions.model import Message
-from ...sessions.prompts import joined, new
-from ...text.cleaning import clean, count, only_seen
-from ..transcript import PREFIX, Marker
+from ..beads.branches import branch_of
+from ..beads.model import Attempt, Bead, Outcome, Role
+from ..decisions.model import Escalation
+from ..errors import ConfigError
+from ..paths import Paths, resource
+from ..records import frozen
+from ..sessions.model import Message
+from ..sessions.prompts import joined, new
+from ..text.cleaning import clean, count, only_seen
 from .quoting import CRITERION, TITLES, answered, answers_of, bead_text, cut, earlier_text, fenced, plan_text, quoted
+from .transcript import PREFIX, Marker
 
 if TYPE_CHECKING:
-    from ...config.sections import CheckSettings
-    from ...config.settings import Config
-    from ...store import Store
-
+    from ..config.sections import CheckSettings
+    from ..config.settings import Config
+    from ..store import Store
 
 ROLE = "code_reviewer"
 """The persona's name."""
@@ -351,7 +350,7 @@ def brief(
     """The briefing of `attempt` (0: of one that is not open yet); ConfigError for a bad file of the persona.
 
     `resumes`: the attempt whose session it goes on with, which is told only what is new. `instructions`: the
-    repository's own (agents.prompts.prompts).
+    repository's own (agents.prompts).
     """
     earlier = [a for a in store.attempts(bead.id) if a.id != attempt]
     filed = store.escalations(open_only=False, bead=bead.id)

@@ -6,18 +6,18 @@
 4. Imports nothing that costs: agents ask for it through their door.
 """
 
-from ...beads import progress as beads_history
-from ...checks.policy import ownership
-from ...decisions.forms import question
-from ...text.cleaning import clean, count, shorten
+from ..beads import progress as beads_history
+from ..checks.policy import ownership
+from ..decisions.forms import question
+from ..text.cleaning import clean, count, shorten
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ...beads.model import Attempt, Bead, Role
-    from ...decisions.model import Escalation
+    from ..beads.model import Attempt, Bead, Role
+    from ..decisions.model import Escalation
 
 
 HISTORY = 24_000

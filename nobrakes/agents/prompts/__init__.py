@@ -1,1 +1,0 @@
-"""Role, bead and history made into a prompt."""
