@@ -522,7 +522,7 @@ DANGER_LOOK_SECONDS = 2.0
 """Between two looks at what an agent said."""
 MAX_ALERTS = 20
 """Alerts of one run."""
-_ALERTS_TOLD = 1000
+_ALERTS_REPORTED = 1000
 """Alerts that are looked through for what was told of a run."""
 _WORDS = 300
 """Characters of a call that an alert quotes."""
@@ -564,7 +564,7 @@ class DangerWatch:
     def _begin(self, work: Attempt | Talk, run: Run) -> _Alerted:
         store = self.ports.store
         bead = None if isinstance(work, Talk) else work.bead
-        told = store.latest_events((Kind.DANGER_SEEN,), None, _ALERTS_TOLD, bead)
+        told = store.latest_events((Kind.DANGER_SEEN,), None, _ALERTS_REPORTED, bead)
         seen = _Alerted(Output.of(self.ports, run), {str(e.data["call"]) for e in told if e.data.get("run") == run.id})
         self._seen[run.id] = seen
         return seen
