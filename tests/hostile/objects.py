@@ -35,6 +35,8 @@ PLACES = {
     "exit-code": f"{OWN}/../agent.exit",
     "run-folder": f"{OWN}/..",
     "file": "src/$NOBRAKES_BEAD",
+    "ignored": ".gitignore",
+    "attributes": "src/.gitattributes",
     "git-head": ".git/HEAD",
     "git-branch": ".git/refs/heads/$NOBRAKES_BRANCH",
     "git-packed-refs": ".git/packed-refs",

@@ -7,8 +7,11 @@
    place to read from, and without the indexes that an agent may have laid beside them. It is not asked of what stands
    in main's tree at the same path: a bead pays for what it changed, and not for each file that there is.
 4. Nothing is called for each level. It has a time, as all has that reads what others made.
+5. A pipe under a name that git reads there would hold git up for good. Git that takes long is let go on, as after an
+   empty file, and the pipe is removed (unheld).
 """
 
+import contextlib
 import os
 import signal
 import stat
@@ -29,6 +32,9 @@ PLAIN = ("-c", "core.commitGraph=false", "-c", "core.multiPackIndex=false")
 """What an agent may have written beside its objects is not believed."""
 SECONDS = 60.0
 """For all questions about one clone."""
+SILENT = 2.0
+"""Git that runs so long may wait at a pipe; it is looked for after this time, after twice as much, and so on."""
+_READ_BY_GIT = frozenset({".gitignore", ".gitattributes"})
 _PIPE = 65_536
 _AT_ONCE = 400
 """Questions before an answer is read: neither they nor their answers may fill a pipe."""
@@ -70,6 +76,37 @@ def on_disk(clone: str, folder: str, sizes: Sizes) -> None:
         raise Tampered(why, "Look into the workspace; `nobrakes show` tells what the agent did there.") from None
     if size > 10 * sizes.new:
         raise too_large(clone, f"its objects have {size:,} bytes, and limits.max_new_mb allows {sizes.new / 1e6:g} MB")
+
+
+@contextlib.contextmanager
+def unheld(clone: str) -> Iterator[None]:
+    """While git reads the files of this clone: remove the pipes that hold it up."""
+    over = threading.Event()
+
+    def look() -> None:
+        seconds = SILENT
+        while not over.wait(seconds):
+            _open_pipes(clone)
+            seconds *= 2
+
+    looking = threading.Thread(target=look, daemon=True)
+    looking.start()
+    try:
+        yield
+    finally:
+        over.set()
+        looking.join()
+
+
+def _open_pipes(clone: str) -> None:
+    """Let who reads the clone's pipes under git's own names read their end, and remove them."""
+    with contextlib.suppress(OSError, Beyond):
+        for _, folder, _, names in walk(clone, leave=frozenset((".git",))):
+            for name in _READ_BY_GIT.intersection(names):
+                with contextlib.suppress(OSError):
+                    if stat.S_ISFIFO(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+                        os.close(os.open(name, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder))
+                        os.unlink(name, dir_fd=folder)
 
 
 def uncommitted(clone: str, env: Mapping[str, str], sizes: Sizes) -> None:

@@ -11,7 +11,8 @@ from git_worlds import sh, write
 
 from nobrakes.beads.branches import branch_of
 from nobrakes.errors import GitFailed, NobrakesError
-from nobrakes.git.workspaces import salvage
+from nobrakes.git.workspaces import measurement, salvage
+from nobrakes.git.workspaces.make import INDEX
 
 
 @pytest.fixture
@@ -393,6 +394,21 @@ def test_ignored_files_are_left_out_and_pipes_do_not_stop_us(world, clone):
     files = world.files(dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"])
     assert set(files) >= {".gitignore", "kept", "dangling"}
     assert not set(files) & {"a.log", "pipe"}
+    assert not clone.exists()
+
+
+@pytest.mark.parametrize("path", [".gitignore", "src/.gitignore", ".gitattributes", "src/deep/.gitattributes"])
+@pytest.mark.parametrize("index", [True, False], ids=["index", "no-index"])
+def test_a_pipe_that_git_would_read_does_not_stop_us(world, clone, monkeypatch, path, index):
+    monkeypatch.setattr(measurement, "SILENT", 0.05)
+    (clone / path).parent.mkdir(exist_ok=True)
+    write(clone, {f"{os.path.dirname(path) or '.'}/loose": "l\n", "src/a.py": "changed\n"})
+    os.mkfifo(clone / path)
+    if not index:
+        os.unlink(f"{clone}{INDEX}")
+    world.git.retire(bead_of(clone), 1)
+    files = world.files(dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"])
+    assert files["src/a.py"] == "changed\n" and path not in files
     assert not clone.exists()
 
 
