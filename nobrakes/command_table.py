@@ -309,9 +309,9 @@ OLD_NAMES = {"reviews": "review", "log": "history --transcript", "gates": "provi
 
 FIRST = (
     ("init", "set nobrakes up in this repository"),
-    ("shape", "plan together with an agent; or write a plan: plan example, plan apply"),
+    ("shape", "plan with an agent; or write a plan yourself: plan example, plan apply"),
     ("commit-strategy", "approve the plan; agents start only after this"),
-    ("run", "let the agents work until everything is settled"),
+    ("run", "run agents until there is nothing left to do"),
     ("status", "see the state of the work, and what waits for you"),
 )
 """What a first day takes, in its order: (the command, why)."""

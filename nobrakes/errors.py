@@ -30,14 +30,14 @@ class UsageError(NobrakesError):
 
 
 class NotARepository(NobrakesError):
-    """The folder is in no git repository."""
+    """The folder is not in a git repository."""
 
     code = 10
     hint = "Go to your repository, or create one with `git init`, then run `nobrakes init`."
 
 
 class ForeignRepository(NobrakesError):
-    """The repository, or its .nobrakes, belongs to another account, which could make this one run what it likes."""
+    """The repository or its .nobrakes belongs to another account, which could run programs as you."""
 
     code = 53
 
@@ -57,7 +57,7 @@ class ConfigError(NobrakesError):
 
 
 class PlanError(NobrakesError):
-    """A plan file is malformed. Nothing of it was written."""
+    """A plan file is not valid. Nothing was written."""
 
     code = 13
     hint = "Fix the plan file and apply it again. docs/reference/plan.md describes the format."
@@ -90,7 +90,7 @@ class NotAllowed(NobrakesError):
 
 
 class Stale(NobrakesError):
-    """The assignment that this call speaks for is over; somebody else may hold the bead."""
+    """The attempt that made this call has ended; another attempt may have the bead."""
 
     code = 18
     hint = "Stop: this attempt has ended."
@@ -104,7 +104,7 @@ class StoreBroken(NobrakesError):
 
 
 class StoreNewer(StoreBroken):
-    """A newer nobrakes wrote the database. It is whole, and nothing in it was changed."""
+    """A newer nobrakes wrote the database. It is intact, and nothing was changed."""
 
     code = 79
     hint = "Update nobrakes. The database is intact and was not changed."
@@ -125,7 +125,7 @@ class DiskFull(NobrakesError):
 
 
 class MachineShort(NobrakesError):
-    """The machine refuses what every program needs (files, processes, memory), or a disk answers with errors."""
+    """The machine is out of files, processes or memory, or a disk reports errors."""
 
     code = 50
     hint = "Fix the cause named above. nobrakes then resumes; nothing was lost. `ulimit -a` shows your limits."
@@ -139,7 +139,7 @@ class DaemonRunning(NobrakesError):
 
 
 class RepositoryReplaced(NobrakesError):
-    """Another repository or database lies where this daemon's was. It ends at once and touches neither."""
+    """Another repository or database replaced this daemon's. The daemon ended and changed neither."""
 
     code = 80
     hint = "Start nobrakes in the repository where you want to continue. It resumes the agents' work there."
@@ -160,13 +160,13 @@ class GitTooOld(NobrakesError):
 
 
 class GitFailed(NobrakesError):
-    """A git command ended with an error that nobody expected."""
+    """A git command failed unexpectedly."""
 
     code = 26
 
 
 class GitUnusable(NobrakesError):
-    """git does not work in this repository: its configuration cannot be read, or nothing can be signed any more."""
+    """git does not work in this repository: its configuration cannot be read, or it can no longer sign."""
 
     code = 84
     hint = "Find the setting with `git config --list --show-origin`, and fix it. nobrakes waits until then."
@@ -181,25 +181,25 @@ class ObjectsAway(GitFailed):
 
 
 class RefsBroken(GitFailed):
-    """A line of git's file of packed refs is broken, so that git answers nothing."""
+    """A line of git's packed-refs file is broken, so git does not work."""
 
     code = 83
 
 
 class Tampered(GitFailed):
-    """A workspace is not the one that nobrakes made, so nothing in it can be trusted as git's."""
+    """Somebody replaced a workspace or its git folder, so nobrakes does not trust it."""
 
     code = 34
 
 
 class TooLarge(Tampered):
-    """A workspace holds more than the limits of config.toml let in."""
+    """A workspace is larger than the limits in config.toml allow."""
 
     code = 47
 
 
 class FileTooLarge(GitFailed):
-    """A file of a commit is too large to be read for judging it."""
+    """A file of a commit is too large to read."""
 
     code = 48
 
@@ -212,21 +212,21 @@ class NoAnswer(NobrakesError):
 
 
 class StopCut(NobrakesError):
-    """A stop took too long and was cut: something hung. What was left is named in the log; nothing was lost."""
+    """A stop took too long and was aborted. The log names what was left; nothing was lost."""
 
     code = 49
     hint = "The next start resumes the work."
 
 
 class NoMain(NobrakesError):
-    """The branch that work is merged into does not exist yet."""
+    """The main branch does not exist yet."""
 
     code = 27
     hint = "Create a first commit, or set `main` in .nobrakes/config.toml."
 
 
 class NoAgent(NobrakesError):
-    """The agent CLI that the config names is not installed."""
+    """The agent CLI named in config.toml is not installed."""
 
     code = 28
 
@@ -260,7 +260,7 @@ class NoSuchFeature(NobrakesError):
 
 
 class NothingToUndo(NobrakesError):
-    """There is no step that can be taken back."""
+    """There is no step that can be undone."""
 
     code = 30
 
@@ -273,21 +273,21 @@ class StoreBusy(NobrakesError):
 
 
 class AgentFailed(NobrakesError):
-    """The agent CLI that a person talked with ended with an error. What it had proposed is there."""
+    """The agent CLI of a conversation failed. Its proposals are saved."""
 
     code = 32
     hint = "Its output is above. Start again with `nobrakes shape`, or continue with `nobrakes shape --continue`."
 
 
 class NotProven(NobrakesError):
-    """What would become main does not pass the checks. Main was not moved."""
+    """The commit that would become main does not pass the checks. Main did not move."""
 
     code = 33
     hint = "First undo the later merges that need it, or plan a bead that removes the change."
 
 
 class NoSandbox(ConfigError):
-    """config.toml asks for a sandbox or wall that does not work on this machine, or lets in what must stay outside."""
+    """config.toml requires a sandbox or wall that does not work here, or opens a folder that must stay closed."""
 
     code = 36
     hint = (
@@ -297,14 +297,14 @@ class NoSandbox(ConfigError):
 
 
 class MissingExtra(ConfigError):
-    """What was asked for needs an extra of the package, and that is not installed."""
+    """This command needs an extra of the package that is not installed."""
 
     code = 61
     hint = "Install it with the package: `pip install 'nobrakes[notify]'`, or another extra in its place."
 
 
 class DoorClosed(NobrakesError):
-    """Nobody answered on an agent's channel. What it said is stored, and received when nobrakes is back."""
+    """nobrakes did not answer on an agent's channel. The message is stored; nobrakes reads it after its next start."""
 
     code = 37
     hint = "Continue with your work. You need not send it again."
@@ -318,14 +318,14 @@ class Unsettled(NobrakesError):
 
 
 class Hindered(NobrakesError):
-    """A run, or a daemon, would do nothing from its first moment: it was not started, and nothing was changed."""
+    """Something stops all work, so `nobrakes run` or the daemon did not start. Nothing was changed."""
 
     code = 62
     hint = "`nobrakes status` shows everything that stops the work, and what to type."
 
 
 class Unproven(NobrakesError):
-    """Main and its evidence do not agree."""
+    """Main and its evidence do not match."""
 
     code = 43
     hint = "Each line above names one problem. `nobrakes review BEAD` shows the evidence of one bead."
@@ -341,7 +341,7 @@ class NoEvidence(NobrakesError):
 
 
 class PlaceUnusable(NobrakesError):
-    """What the repositories of a machine share cannot be used: its folder is missing, or not this account's alone."""
+    """Your state or settings folder for all repositories is missing, or other accounts can write to it."""
 
     code = 60
     hint = "Fix the problem named above. nobrakes creates its files again if you move them away."
@@ -355,37 +355,37 @@ class ChecksFailed(NobrakesError):
 
 
 class ChannelFailed(NobrakesError):
-    """A channel of `[notify]` did not take a message."""
+    """A channel of `[notify]` did not accept a message."""
 
     code = 58
     hint = "`nobrakes notify list` shows each channel and its last error."
 
 
 class NoProject(NobrakesError):
-    """No project is confirmed for the session, or there is none of this name, so no coding tool may run."""
+    """No project is confirmed for the session, or no project has this name. No coding tool can run."""
 
     code = 74
     hint = "`nobrakes project list` shows the projects; `nobrakes project use NAME` confirms one for a session."
 
 
 class ProjectExists(NobrakesError):
-    """There is a project of this name already. Nothing was made or changed."""
+    """A project with this name exists already. Nothing was changed."""
 
     code = 75
 
 
 class OnlyByRequest(GitFailed):
-    """With review.land = "pull_request" nothing but a merged request changes main. Nothing was committed."""
+    """With review.land = "pull_request" only merged pull requests change main. Nothing was committed."""
 
     code = 76
     hint = "Merge the change into main as your team does. nobrakes continues from there."
 
 
 class HostUnavailable(NobrakesError):
-    """The code host cannot be asked just now. Nothing was changed there by this question, as far as it said.
+    """The code host is not available now. As far as nobrakes knows, this request changed nothing there.
 
-    `wait`: seconds before it is worth asking again. `needs_person`: it does not pass by itself. `paced`: it is we who
-    asked so often that we wait.
+    `wait`: seconds until the next try. `needs_person`: a person must fix the cause. `paced`: nobrakes waits because it
+    has made too many requests.
     """
 
     code = 77
@@ -401,7 +401,7 @@ class HostUnavailable(NobrakesError):
 
 
 class HostRefused(NobrakesError):
-    """The code host answered, and said no."""
+    """The code host refused the request."""
 
     code = 78
     hint = "Its message is above. Fix the cause at the code host. nobrakes tries again by itself."

@@ -23,14 +23,18 @@ if TYPE_CHECKING:
 _INTRO = """Every command takes `--help`, and `--json` for programs. With `--json` a command prints one envelope:
 `{"ok": true, "command": …, "data": …}`, or `{"ok": false, "command": …, "error": {"code", "name", "message", "hint"}}`,
 where `error.code` is the [exit code](errors.md). Commands marked *streams* print one JSON object a line instead.
-Commands that change something also take `--as NAME` (who acts; else `NOBRAKES_ACTOR`, or the person at the keyboard)
-and `--request KEY`: the same command with the same words under that key is done once, and answers again what it
-answered first, for thirty days; with other words it is refused, and one that failed leaves no key. The data of each
-command is in [Views](views.md).
-Where `NOBRAKES_TOKEN` is set (inside an agent) commands marked *people only* are refused with exit code 17.
+The data of each command is in [Views](views.md).
 
-Colour is used on a terminal, unless `NO_COLOR` is set. Without a command, `nobrakes` says what the sensible next step
-is. Options of `nobrakes` itself stand before the command:
+Commands that change something also take these options:
+
+- `--as NAME`: who acts (default: `NOBRAKES_ACTOR`, or the person at the keyboard).
+- `--request KEY`: run the command once. For thirty days the same command with the same key prints its first result
+  again. Other arguments with the same key are refused. A command that failed stores no key.
+
+Inside an agent (`NOBRAKES_TOKEN` is set) commands marked *people only* are refused with exit code 17.
+
+The output has colours on a terminal, unless `NO_COLOR` is set. Without a command, `nobrakes` prints what to do next.
+Options of `nobrakes` itself come before the command:
 """
 
 
@@ -66,20 +70,20 @@ def error_classes() -> list[type[errors.NobrakesError]]:
     return sorted(found, key=lambda c: (c.code, c.__name__))
 
 
-_ANY = "Anything else that a person can act on; and `nobrakes doctor`, when it found something broken."
+_ANY = "Any other error that a person can fix; also `nobrakes doctor` if it found something broken."
 
 
 def error_reference() -> str:
     """The reference of exit codes."""
     out = ["# Errors and exit codes", "", "0 is success. Every other code has one meaning:", ""]
-    out += [row("code", "name", "what it means", "what to do next"), "|---|---|---|---|"]
+    out += [row("code", "name", "what it means", "what to do"), "|---|---|---|---|"]
     for c in error_classes():
         meaning = _ANY if c is errors.NobrakesError else _first(c)
-        out.append(row(str(c.code), c.__name__, meaning, c.hint or "the message says it"))
+        out.append(row(str(c.code), c.__name__, meaning, c.hint or "see the message"))
     out += [
-        row("70", "", "nobrakes itself failed: a bug", "Send the traceback that it names along with what you did."),
+        row("70", "", "an internal error: a bug in nobrakes", "Report it with the traceback and what you did."),
         row("130", "", "Ctrl-C", ""),
-        row("141", "", "nobody read the output any more (`nobrakes list | head`)", ""),
+        row("141", "", "the reader of the output ended first (`nobrakes list | head`)", ""),
     ]
     return "\n".join(out) + "\n"
 
@@ -90,19 +94,19 @@ def _first(of: Any) -> str:
 
 _OPERATIONS = """# What an agent can do
 
-One table of operations, offered in two ways that do the same: `nobrakes agent …` on the command line, and the tools of
-the MCP server that `nobrakes mcp` is. Each speaks for the attempt whose token is in `NOBRAKES_TOKEN`: for its own bead
-and for nothing else. When the attempt has ended, or the bead was given to somebody else, the token is refused.
+Agents use these operations in two equivalent ways: as `nobrakes agent …` on the command line, or as tools of the MCP
+server `nobrakes mcp`. An operation applies only to the bead of the attempt whose token is in `NOBRAKES_TOKEN`. The
+token is refused after the attempt ended or another attempt got the bead.
 
-A text is cleaned of terminal escapes and invisible characters, and cut at {limit} characters. An attempt may make
-{remarks} remarks and ask people {questions} times. Waiting ends after {wait:.0f} s at the latest. On the command line a
-text `-` is read from standard input, and every command takes `--json`.
+nobrakes removes terminal escapes and invisible characters from a text, and cuts it at {limit} characters. An attempt
+may make {remarks} remarks and ask people {questions} times. Waiting ends after {wait:.0f} s at the latest. On the
+command line `-` as a text reads standard input, and every command takes `--json`.
 """
 _BOARD = """## In your own agent's session
 
-Without a token `nobrakes mcp` serves the board of the repository around the current folder, to be read, and files
-drafts. Nothing becomes live by it: that is `nobrakes commit-strategy`, which you type. `claude mcp add nobrakes --
-nobrakes mcp` adds it to Claude Code.
+Without a token, `nobrakes mcp` reads the board of the repository in the current folder, and files drafts. Drafts
+become live only when you type `nobrakes commit-strategy`. To add it to Claude Code: `claude mcp add nobrakes --
+nobrakes mcp`.
 """
 
 

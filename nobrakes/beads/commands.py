@@ -13,22 +13,20 @@ if TYPE_CHECKING:
     from ..app import App
 
 Id = Annotated[str, Field("The bead's id.", metavar="BEAD")]
-Reason = Annotated[str, Field("Why, for those who read it later.", ("--reason", "-m"), most=NOTE)]
-Title = Annotated[str, Field("One line: what is to be done.", most=NOTE)]
+Reason = Annotated[str, Field("The reason, for later readers.", ("--reason", "-m"), most=NOTE)]
+Title = Annotated[str, Field("The task, in one line.", most=NOTE)]
 Type = Annotated[str, Field("feature, fix, task, chore, docs, test, refactor, repair or epic.", ("--type", "-t"))]
 Description = Annotated[
-    str | None, Field("The whole story; '-' reads stdin.", ("--description", "-d"), most=TEXT, reads_stdin=True)
+    str | None, Field("The full description; '-' reads stdin.", ("--description", "-d"), most=TEXT, reads_stdin=True)
 ]
-Acceptance = Annotated[tuple[str, ...] | None, Field("When it is done; may be given again.", ("--accept",), most=TEXT)]
-Priority = Annotated[int | None, Field("0 (first) to 4 (last); 2 if not given.", ("--priority", "-p"))]
-Labels = Annotated[
-    tuple[str, ...] | None, Field("A label; may be given again; '' for none.", ("--label", "-l"), most=TEXT)
-]
+Acceptance = Annotated[tuple[str, ...] | None, Field("An acceptance criterion; repeatable.", ("--accept",), most=TEXT)]
+Priority = Annotated[int | None, Field("0 (first) to 4 (last); default 2.", ("--priority", "-p"))]
+Labels = Annotated[tuple[str, ...] | None, Field("A label; repeatable; '' for none.", ("--label", "-l"), most=TEXT)]
 Epic = Annotated[str | None, Field("The epic that it belongs to; '' for none.", ("--epic",))]
-Estimate = Annotated[str, Field("Minutes, or a text as 45m, 2h, 1h30m.", ("--estimate",), metavar="TIME")]
-Tests = Annotated[bool | None, Field("Whether a Test Writer works first; yes.", ("--tests/--no-tests",))]
+Estimate = Annotated[str, Field("Minutes, or a time such as 45m, 2h, 1h30m.", ("--estimate",), metavar="TIME")]
+Tests = Annotated[bool | None, Field("Whether a Test Writer works first (default: yes).", ("--tests/--no-tests",))]
 Touches = Annotated[tuple[str, ...] | None, Field("A glob of files that it will change.", ("--touches",), most=TEXT)]
-Notes = Annotated[str | None, Field("Notes for those who work on it.", ("--notes",), most=TEXT)]
+Notes = Annotated[str | None, Field("Notes for its agents.", ("--notes",), most=TEXT)]
 
 
 def _content(type: str, estimate: str, **given: Any) -> dict[str, Any]:
@@ -63,12 +61,12 @@ def add(
     needs_tests: Tests = None,
     touches: Touches = None,
     notes: Notes = None,
-    needs: Annotated[tuple[str, ...], Field("A bead to wait for; may be repeated.", ("--needs", "-n"), most=TEXT)] = (),
-    id: Annotated[str, Field("Its id; made if not given.", ("--id",))] = "",
+    needs: Annotated[tuple[str, ...], Field("A bead to wait for; repeatable.", ("--needs", "-n"), most=TEXT)] = (),
+    id: Annotated[str, Field("Its id (default: a new one).", ("--id",))] = "",
     draft: Annotated[bool, Field("Wait for `nobrakes commit-strategy`.", ("--draft",))] = False,
-    scaffolding: Annotated[bool, Field("Sets the project up; needs no tests.", ("--scaffolding",))] = False,
+    scaffolding: Annotated[bool, Field("It sets the project up, and needs no tests.", ("--scaffolding",))] = False,
 ) -> tuple[Bead, str]:
-    """Add a bead. It is live at once, unless --draft."""
+    """Add a bead. Agents may start on it immediately, unless you add --draft."""
     found = _content(
         type, estimate, description=description, acceptance=acceptance, priority=priority, labels=labels, epic=epic,
         needs_tests=needs_tests, touches=touches, notes=notes,
@@ -97,7 +95,7 @@ def edit(
     touches: Touches = None,
     notes: Notes = None,
 ) -> tuple[Bead, str]:
-    """Change a bead. What is not given stays as it is; lists are replaced whole."""
+    """Change a bead. Options that you leave out change nothing; a new list replaces the old one."""
     found = _content(
         type, estimate, title=title, description=description, acceptance=acceptance, priority=priority, labels=labels,
         epic=epic, needs_tests=needs_tests, touches=touches, notes=notes,
@@ -114,14 +112,14 @@ Needs = Annotated[str, Field("The bead that it waits for.", metavar="NEEDS")]
 
 
 def depend(app: "App", by: str, bead: Id, needs: Needs, type: Kind = "blocks") -> tuple[Dependency, str]:
-    """Make BEAD wait for NEEDS. A circle is refused, and named."""
+    """Make BEAD wait for NEEDS. nobrakes refuses a circle and names its beads."""
     made = _dependency(app, bead, needs, type)
     beads.depend(app.store, bead, needs, made.type, actor=by, paths=app.paths)
     return made, f"{bead} waits for {needs}" if made.type is DependencyType.BLOCKS else f"{bead} {type} {needs}"
 
 
 def undepend(app: "App", by: str, bead: Id, needs: Needs, type: Kind = "blocks") -> tuple[dict[str, Any], str]:
-    """Take the dependency of BEAD on NEEDS away."""
+    """Remove the dependency of BEAD on NEEDS."""
     made = _dependency(app, bead, needs, type)
     there = beads.undepend(app.store, bead, needs, made.type, actor=by, paths=app.paths)
     text = f"{bead} does not wait for {needs} any more" if there else f"{bead} did not wait for {needs}"
@@ -139,27 +137,27 @@ def _dependency(app: "App", bead: str, needs: str, kind: str) -> Dependency:
 
 
 def hold(app: "App", by: str, bead: Id, reason: Reason = "") -> tuple[Bead, str]:
-    """Keep a bead from being worked on, until `nobrakes release`. What runs on it goes on."""
+    """Stop agents from starting on a bead, until `nobrakes release`. A running agent continues."""
     return _decided(app, bead, "is held", beads.hold, actor=by, reason=reason)
 
 
 def release(app: "App", by: str, bead: Id) -> tuple[Bead, str]:
-    """Let a held bead go on."""
+    """Release a held bead."""
     return _decided(app, bead, "is released", beads.release, actor=by)
 
 
 def cancel(app: "App", by: str, bead: Id, reason: Reason = "") -> tuple[Bead, str]:
-    """Give a bead up. What was made is archived; `nobrakes undo` brings it back."""
+    """Give a bead up. Its work is archived; `nobrakes undo` restores the bead."""
     return _decided(app, bead, "is cancelled", beads.cancel, actor=by, reason=reason)
 
 
 def done(app: "App", by: str, bead: Id, reason: Reason = "") -> tuple[Bead, str]:
-    """Mark a bead as done by hand. What waited for it may go on."""
+    """Mark a bead as done by hand. Beads that waited for it can start."""
     return _decided(app, bead, "is done", beads.done, actor=by, reason=reason)
 
 
 def reopen(app: "App", by: str, bead: Id, reason: Reason = "") -> tuple[Bead, str]:
-    """Bring a done or cancelled bead back."""
+    """Open a done or cancelled bead again."""
     return _decided(app, bead, "is open again", beads.reopen, actor=by, reason=reason)
 
 
@@ -175,7 +173,7 @@ def defer(
     bead: Id,
     until: Annotated[str, Field("90m, 8h, 2d, 2030-01-31, 2030-01-31T09:00; `now` ends it.")],
 ) -> tuple[Bead, str]:
-    """Keep agents from a bead until a time."""
+    """Start no agent on a bead before a given time."""
     from ..text.times import moment, spoken
 
     known(app.store, bead)
@@ -189,10 +187,10 @@ def retry(
     by: str,
     bead: Id,
     note: Annotated[str, Field("What is different now; the next attempt reads it.", ("--note", "-m"), most=NOTE)] = "",
-    all: Annotated[bool, Field("Decide everything that stops it so, of whatever sort.", ("--all",))] = False,
+    all: Annotated[bool, Field("Resolve escalations of every type that stop it.", ("--all",))] = False,
 ) -> tuple[Retried, str]:
-    """Send a bead back to agents with a clean count: what stops it is resolved with --retry, a hold is released, and
-    failures and open breakers are forgotten. A done or cancelled bead is opened again with `reopen`.
+    """Let agents try a bead again, with no failures counted. It resolves the escalations that stop the bead with
+    --retry, releases a hold, and forgets failures and open breakers. For a done or cancelled bead use `reopen`.
     """
     from .service import taking
 

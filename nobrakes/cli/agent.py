@@ -55,16 +55,16 @@ def _do(operation: str, **given: Any) -> Output:
 
 
 def done(
-    ended: Annotated[str | None, Argument(metavar="OUTCOME", help="As --outcome.")] = None,
+    ended: Annotated[str | None, Argument(metavar="OUTCOME", help="The same as --outcome.")] = None,
     outcome: Annotated[
         str | None,
-        Option("--outcome", help="completed (if not given), gave_up_context, gave_up_tests, failed or blocked."),
+        Option("--outcome", help="completed (default), gave_up_context, gave_up_tests, failed or blocked."),
     ] = None,
     summary: Annotated[str, Option("--summary", help="What you did; '-' reads stdin.")] = "",
     blockers: Annotated[str, Option("--blockers", help="What stopped you.")] = "",
-    learnings: Annotated[str, Option("--learnings", help="What the next one should know.")] = "",
+    learnings: Annotated[str, Option("--learnings", help="What the next agent should know.")] = "",
     discard_branch: Annotated[
-        bool, Option("--discard-branch/--keep-branch", help="Whether the next attempt starts without it.")
+        bool, Option("--discard-branch/--keep-branch", help="Whether the next attempt starts without your commits.")
     ] = False,
 ) -> Output:
     """Hand in: how it ended, and what the next one should know. Commit first; then end your session.

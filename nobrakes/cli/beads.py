@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 def take(
     bead: BeadId,
-    to: Annotated[str, Option("--to", metavar="FOLDER", help="Where the worktree shall be.")] = "",
+    to: Annotated[str, Option("--to", metavar="FOLDER", help="The folder of the new worktree.")] = "",
 ) -> Output:
-    """Work on a bead yourself: an agent at it is stopped and its work archived, the bead is held for you, and its
-    branch is in a worktree beside the repository. Where it conflicts with main, a rebase stands at the conflict.
-    `hand-in` gives your commits to the Reviewer; `retry` gives the bead to agents.
+    """Work on a bead yourself, in a worktree next to the repository. nobrakes stops an agent on the bead, archives its
+    work, and holds the bead for you. If the branch conflicts with main, a rebase is stopped at the conflict. `hand-in`
+    gives your commits to the Reviewer; `retry` gives the bead back to agents.
     """
     from ..beads.service import taking
 
@@ -67,11 +67,11 @@ def _taken(found: "Taken") -> list[str]:
 def hand_in(
     bead: BeadId,
     source: Annotated[
-        str, Option("--from", metavar="BRANCH|FOLDER", help="Where your work is; else where you took the bead.")
+        str, Option("--from", metavar="BRANCH|FOLDER", help="Your branch or folder (default: where you took the bead).")
     ] = "",
 ) -> Output:
-    """Hand your commits on a bead to the Reviewer, which judges them as an agent's; what stops the bead is settled by
-    it. Work that does not pass comes back to you, held, with the reason.
+    """Hand your commits on a bead to the Reviewer, which tests them like an agent's. This resolves the escalations that
+    stop the bead. If your work does not pass, the bead comes back to you, held, with the reason.
     """
     from ..beads.service import taking
 
@@ -84,8 +84,8 @@ def hand_in(
 
 
 LINES = 200
-Label = Annotated[list[str] | None, Option("--label", "-l", help="Only with this label; may be repeated.")]
-BoardEpic = Annotated[str | None, Option("--epic", help="Only what belongs to this epic.")]
+Label = Annotated[list[str] | None, Option("--label", "-l", help="Only beads with this label; repeatable.")]
+BoardEpic = Annotated[str | None, Option("--epic", help="Only beads of this epic.")]
 
 
 def _statuses(words: list[str] | None) -> tuple[Any, ...]:
@@ -99,13 +99,13 @@ def _statuses(words: list[str] | None) -> tuple[Any, ...]:
 
 
 def list_beads(
-    status: Annotated[list[str] | None, Option("--status", "-s", help="Only in this status; repeatable.")] = None,
+    status: Annotated[list[str] | None, Option("--status", "-s", help="Only beads in this status; repeatable.")] = None,
     label: Label = None,
     epic: BoardEpic = None,
-    all: Annotated[bool, Option("--all", help="Every line; without it a long list is cut.")] = False,
-    as_json: Annotated[bool, Option("--json", help="Print JSON instead of text; never cut.")] = False,
+    all: Annotated[bool, Option("--all", help="Print all lines of a long list.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print JSON instead of text, always in full.")] = False,
 ) -> Output:
-    """List beads, first by priority, then by id."""
+    """List beads by priority, then by id."""
     from ..beads.service.bead_page import listing, with_requests
 
     statuses = _statuses(status)
@@ -137,7 +137,7 @@ def list_beads(
 
 
 def show(bead: BeadId) -> Output:
-    """One bead with everything about it: texts, dependencies, attempts, open escalations."""
+    """Show everything about one bead: texts, dependencies, attempts and open escalations."""
     from ..beads.service.bead_page import bead_detail, neighbours
 
     with looked_at() as app:
@@ -149,11 +149,11 @@ def show(bead: BeadId) -> Output:
 
 
 def ready(
-    beads: Annotated[list[str] | None, Argument(metavar="BEAD", help="Only these, with --explain.")] = None,
-    explain: Annotated[bool, Option("--explain", help="Say for each bead why it is ready or not.")] = False,
-    limit: Annotated[int, Option("--limit", "-n", min=1, help="At most so many.")] = 20,
+    beads: Annotated[list[str] | None, Argument(metavar="BEAD", help="With --explain: only these beads.")] = None,
+    explain: Annotated[bool, Option("--explain", help="Print for each bead why it is ready or not.")] = False,
+    limit: Annotated[int, Option("--limit", "-n", min=1, help="The maximum number.")] = 20,
 ) -> Output:
-    """What can be worked on now, in the order in which it will be taken."""
+    """List beads that agents can start now, in the order in which they will start."""
     from ..beads.service import bead_page
 
     if beads and not explain:
@@ -211,13 +211,12 @@ def _check(result: Any) -> str:
 
 def history(
     bead: BeadId,
-    transcript: Annotated[bool, Option("--transcript", help="What its agents said and did instead.")] = False,
+    transcript: Annotated[bool, Option("--transcript", help="Print what its agents said and did instead.")] = False,
     attempt: Annotated[int | None, Option("--attempt", min=1, help="With --transcript: only this attempt.")] = None,
-    last: Annotated[int, Option("--last", min=1, help="With --transcript: at most so many lines an attempt.")] = 100,
+    last: Annotated[int, Option("--last", min=1, help="With --transcript: lines for each attempt.")] = 100,
 ) -> Output:
-    """One bead from beginning to end: events, attempts with what was learnt, reviews, where its work is.
-
-    With --transcript: what the agents on it said and did, attempt by attempt.
+    """Show one bead from beginning to end: events, attempts with their lessons, reviews, and where its work is. With
+    --transcript: everything its agents said and did, attempt by attempt.
     """
     from ..beads.service import bead_page
 
@@ -284,13 +283,11 @@ STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 def diff(
     bead: BeadId,
-    stat: Annotated[bool, Option("--stat", help="Only the files, with how many lines came and went.")] = False,
+    stat: Annotated[bool, Option("--stat", help="Only the files, with numbers of added and removed lines.")] = False,
 ) -> Output:
-    """What a bead changes. Before its merge: its branch as it is committed now, also while an agent works on it,
-    against main where it left it; of a bead that nobody works on, what was kept or archived of it. After: what its
-    merge changed on main, all commits of it.
-
-    What is not committed is not shown.
+    """Show what a bead changes. Before its merge: the commits on its branch compared with main where the branch
+    started, also while an agent works on it. If nobody works on it: its saved or archived branch. After its merge: what
+    all commits of the merge changed on main. Uncommitted changes are not shown.
     """
     from ..review.service import evidence as operation
 

@@ -29,13 +29,12 @@ Key = Annotated[str, Argument(metavar="KEY", help="The setting, such as limits.d
 
 
 def config(
-    check: Annotated[bool, Option("--check", help="Only say whether the file is right.")] = False,
-    every: Annotated[bool, Option("--all", help="As a config.toml with every setting and its comment.")] = False,
+    check: Annotated[bool, Option("--check", help="Only check whether the file is valid.")] = False,
+    every: Annotated[bool, Option("--all", help="Print a config.toml with every setting and its comment.")] = False,
 ) -> Output:
-    """Show every setting in force, those of .nobrakes/config.toml and the defaults.
-
-    `config get KEY` shows one, `config set KEY VALUE` changes it and `config unset KEY` goes back to the default; every
-    other line of the file and every comment stays.
+    """Show every setting in force: those in .nobrakes/config.toml and the defaults. `config get KEY` shows one, `config
+    set KEY VALUE` changes it, and `config unset KEY` restores the default. All other lines and comments of the file
+    stay.
     """
     if check and every:
         raise UsageError("--check and --all do not go together", "One judges the file, the other prints it.")
@@ -70,7 +69,7 @@ def _toml(values: dict[str, Any], prefix: str = "") -> list[str]:
 
 
 def get(key: Key) -> Output:
-    """Show one setting as it is in force, or a whole table of them."""
+    """Show one setting, or a table of settings, with the values in force."""
     from ..config.setup import changing
 
     with looked_at() as app:
@@ -91,16 +90,15 @@ def set_value(
     key: Key,
     value: Annotated[str, Argument(metavar="VALUE", help='The value. A list: JSON ["a", "b"], or a,b; +a adds to it.')],
 ) -> Output:
-    """Change one setting in .nobrakes/config.toml; every other line and every comment stays.
-
-    Refused is what the file could not hold. A check is changed by its name (checks.test.retry), and made by its command
-    (checks.lint.command). Agents may not use it.
+    """Change one setting in .nobrakes/config.toml; all other lines and comments stay. A value that is not allowed is
+    refused. Name a check by its name (checks.test.retry); to add one, set its command (checks.lint.command). Agents
+    cannot use this command.
     """
     return _change(key, value)
 
 
 def unset(key: Key) -> Output:
-    """Take a setting out of .nobrakes/config.toml, so that its default holds again."""
+    """Remove a setting from .nobrakes/config.toml, so that its default applies again."""
     return _change(key, None)
 
 
@@ -211,25 +209,27 @@ def _shown(value: Any) -> str:
 
 _AGENTS = ("claude", "codex", "gemini", "acp", "script")
 Kind = Literal["test", "lint", "types", "build"]
-Check = Annotated[str | None, Option(help="The command; detected from the project unless given.")]
+Check = Annotated[str | None, Option(help="The command (default: detected from the project).")]
 
 
 def init(
-    main: Annotated[str | None, Option("--main", help="The branch that work is merged into.")] = None,
+    main: Annotated[str | None, Option("--main", help="The branch that nobrakes merges work into.")] = None,
     test: Check = None,
     lint: Check = None,
     types: Check = None,
     build: Check = None,
-    trial: Annotated[bool | None, Option("--trial/--no-trial", help="Run the checks on main now; asked.")] = None,
-    collect: Annotated[bool, Option("--collect", help="Let pytest, jest and go list their tests: runs them.")] = False,
-    agent: Annotated[
-        str | None, Option("--agent", help="Who works in both roles: claude, codex, gemini, acp or script.")
+    trial: Annotated[
+        bool | None, Option("--trial/--no-trial", help="Run the checks on main (asks by default).")
     ] = None,
-    command: Annotated[str | None, Option("--command", help="The command that is the agent acp or script.")] = None,
+    collect: Annotated[bool, Option("--collect", help="Run pytest, jest and go to list their tests.")] = False,
+    agent: Annotated[
+        str | None, Option("--agent", help="The agent for both roles: claude, codex, gemini, acp or script.")
+    ] = None,
+    command: Annotated[str | None, Option("--command", help="The command of the agent acp or script.")] = None,
 ) -> Output:
-    """Set nobrakes up in this repository. Safe to run again: what is there stays, but for the agent where one is named.
-
-    On a terminal it asks whether to run the checks on main once (--trial); without one it does so only with --trial.
+    """Set nobrakes up in this repository. You can run it again: it keeps everything that exists, except the agent if
+    you name another one. On a terminal it asks whether to run the checks on main once; otherwise it runs them only with
+    --trial.
     """
     from ..config.sections import CheckSettings
     from ..config.setup import init as setup

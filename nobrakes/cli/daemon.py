@@ -42,9 +42,8 @@ Wait = Annotated[float, Option("--wait", min=0, help="Seconds to wait for it.")]
 
 
 def start(wait: Wait = 20.0, user: UserPlace = False) -> Output:
-    """Work in the background. What it says goes to .nobrakes/daemon.log.
-
-    Looked at first, as by `nobrakes run`: where nothing could start it is refused (62), with what mends it.
+    """Run agents in the background. The log is .nobrakes/daemon.log. It checks first, like `nobrakes run`. If nothing
+    could start, it prints the fix and ends with exit code 62.
     """
     from ..app import blockers
     from ..daemon.service import control
@@ -62,7 +61,7 @@ def start(wait: Wait = 20.0, user: UserPlace = False) -> Output:
 
 
 def stop(wait: Wait = 60.0, user: UserPlace = False) -> Output:
-    """End the daemon in order: its agents are stopped, their work is kept."""
+    """Stop the daemon cleanly: it stops its agents and saves their work."""
     from ..daemon.service import control
 
     with opened_or_home(user) as app:
@@ -72,7 +71,7 @@ def stop(wait: Wait = 60.0, user: UserPlace = False) -> Output:
 
 
 def status(user: UserPlace = False) -> Output:
-    """Whether a daemon works here. The exit code is 24 where none does."""
+    """Show whether a daemon runs here. The exit code is 24 if none does."""
     from ..daemon.service import control
     from ..errors import DaemonNotRunning
 
@@ -84,7 +83,7 @@ def status(user: UserPlace = False) -> Output:
 
 
 def restart(wait: Wait = 60.0, user: UserPlace = False) -> Output:
-    """Start a new daemon in the old one's place. Agents go on meanwhile."""
+    """Replace the daemon by a new one. Its agents keep working."""
     from ..daemon.service import control
 
     with opened_or_home(user) as app:
@@ -127,20 +126,23 @@ def sentence(found: dict[str, int]) -> str:
 
 def running_run(
     until_idle: Annotated[
-        bool, Option("--until-idle/--forever", help="End when nothing is left that needs no person.")
+        bool, Option("--until-idle/--forever", help="End when all remaining work waits for a person.")
     ] = True,
-    red_main: Annotated[bool, Option("--red-main", help="Let agents start though main is not green.")] = False,
-    doers: Annotated[int | None, Option("--doers", min=0, max=256, help="Doers at once, from now on.")] = None,
+    red_main: Annotated[bool, Option("--red-main", help="Let agents start although main fails its checks.")] = False,
+    doers: Annotated[int | None, Option("--doers", min=0, max=256, help="Doers at the same time, from now on.")] = None,
     as_json: AsJson = False,
 ) -> Output:
-    """Work in the foreground until everything is settled.
+    """Run agents in the foreground until there is nothing left to do.
 
-    It looks first, without starting an agent: at a pause, the checks and their programs, the agents and their logins.
-    What would keep everything from starting is said with what mends it, and it ends with 62. Then main is tried: unless
-    it passes its checks, only beads of type repair start.
-    Ends with 0 when every live bead is done, with 40 when some wait for a person or a time; each is named with what to
-    type. Drafts are named, too, and change no exit code: nothing of them is to be done before you approve them.
-    Ctrl-C stops the agents in order and keeps their work; a second Ctrl-C ends at once, and the next run takes them up.
+    Before it starts an agent it looks for a pause, at the checks and their programs, and at the agents and their
+    logins. If nothing could start, it prints the fix and ends with exit code 62. Then it runs the checks on main; if
+    they fail, only beads of type repair start.
+
+    Exit code 0: every live bead is done. Exit code 40: some beads wait for a person or a time; it names each with the
+    command to type. It also names drafts, which do not change the exit code: they wait for your approval.
+
+    Ctrl-C stops the agents cleanly and saves their work. A second Ctrl-C ends immediately, and the next run resumes
+    their work.
     """
     from ..app import blockers
 
@@ -189,14 +191,15 @@ def _serve(app: "App", as_json: bool, until_idle: bool) -> "Board":
         return serve(app, picture, until_idle=until_idle, notifier=picture)
 
 
-Yes = Annotated[bool, Option("--yes", help="Do it. Without it, nothing is changed: it is only shown.")]
+Yes = Annotated[bool, Option("--yes", help="Do it. Without --yes it only shows the changes.")]
 
 
 def install(yes: Yes = False, user: UserPlace = False) -> Output:
-    """Have a daemon that died started again, also after the machine was restarted: by a timer of systemd, without root.
+    """Restart the daemon automatically when it dies, also after a restart of the machine. It uses a systemd timer,
+    without root.
 
-    Shown first: without --yes nothing is written. The timer looks once a minute. A daemon that you stopped or paused
-    is never started; while the network or the provider does not answer it waits 1, 2, 4, 8 … 30 minutes.
+    Without --yes it only shows what it would write. The timer looks once a minute. It never starts a daemon that you
+    stopped or paused. While the network or the provider does not answer, it waits 1, 2, 4, 8 … 30 minutes.
     """
     from ..daemon.service import watchdog
 
@@ -216,9 +219,8 @@ def install(yes: Yes = False, user: UserPlace = False) -> Output:
 
 
 def uninstall(yes: Yes = False, user: UserPlace = False) -> Output:
-    """Take the watchdog of this repository away again. A daemon that works goes on.
-
-    Shown first: without --yes nothing is changed.
+    """Remove the automatic restart of this repository's daemon. A running daemon continues. Without --yes it only shows
+    what it would change.
     """
     from ..daemon.service import watchdog
 
@@ -237,9 +239,8 @@ def uninstall(yes: Yes = False, user: UserPlace = False) -> Output:
 
 
 def watch(user: UserPlace = False) -> Output:
-    """One look of the watchdog: a daemon that is wanted and gone is started, if the network and a provider answer.
-
-    A timer or cron calls it (`nobrakes daemon install`). It says what it found, and ends.
+    """Check once whether the daemon died, and restart it if the network and a provider answer. A timer or cron calls
+    this command (see `nobrakes daemon install`). It prints what it found.
     """
     from ..app import blockers
     from ..daemon.service import watchdog
@@ -282,15 +283,14 @@ def _notes(wanted: "Plan") -> list[str]:
 def providers(
     words: Annotated[
         list[str] | None,
-        Argument(metavar="WORDS", help="`open PROVIDER`, `reset BEAD`, `lift CAP`, `keep CAP`; nothing: show them."),
+        Argument(metavar="WORDS", help="`open PROVIDER`, `reset BEAD`, `lift CAP` or `keep CAP`."),
     ] = None,
 ) -> Output:
-    """Which providers refuse and until when; and, where a cap is set, what was spent under it.
+    """Show which providers refuse and until when, and what was spent under each cap.
 
-    `open PROVIDER` starts agents there again before its time; when it refuses again, it is left alone again.
-    `reset BEAD` lets agents try a bead once more on which they failed again and again.
-    `lift CAP` (calls_per_hour, day.usd, run.tokens …) lets agents start beyond a cap until its hour, day or run ends:
-    they may then cost more than you allowed. `keep CAP` lets it hold again.
+    `open PROVIDER` ends its cooldown early; if it refuses again, the cooldown starts again. `reset BEAD` lets agents
+    try a bead again on which they failed repeatedly. `lift CAP` (calls_per_hour, day.usd, run.tokens …) ignores a cap
+    until its hour, day or run ends: agents may then cost more than you allowed. `keep CAP` ends that.
     """
     match words or []:
         case []:

@@ -339,7 +339,7 @@ def escalations(
     all: Annotated[bool, Option("--all", help="Include resolved ones.")] = False,
     user: UserPlace = False,
 ) -> Output:
-    """What waits for a decision: the urgent first, then that for which most beads wait."""
+    """List what waits for your decision: urgent escalations first, then those that block the most beads."""
     from ..decisions.service import page
     from ..decisions.service.blockers import NOTHING
 
@@ -366,7 +366,7 @@ def escalation(
     all: Annotated[bool, Option("--all", help="Show everything in full.")] = False,
     user: UserPlace = False,
 ) -> Output:
-    """One escalation: what happened, what you can do and what each costs, what was tried, and what it is about."""
+    """Show one escalation: what happened, your choices and their costs, what was tried, and the details."""
     from ..decisions.service import page
 
     with opened_or_home(user, is_reading=True) as app:
@@ -377,16 +377,13 @@ def escalation(
 
 def answer(
     number: Number,
-    text: Annotated[
-        str | None, Argument(help="The answer: an option's number or label, or a text; '-' reads it from stdin.")
-    ] = None,
-    recommended: Annotated[bool, Option("--recommended", help="What the agent recommends.")] = False,
+    text: Annotated[str | None, Argument(help="An option's number or label, or a text; '-' reads stdin.")] = None,
+    recommended: Annotated[bool, Option("--recommended", help="Choose what the agent recommends.")] = False,
     take_back: Annotated[bool, Option("--take-back", help="Withdraw the answer, if no agent has read it yet.")] = False,
     user: UserPlace = False,
 ) -> Output:
-    """Answer a question. Its bead goes on, and the answer is in the next prompt.
-
-    Of several options that may be chosen, give the numbers or labels with a comma between them.
+    """Answer a question. Its bead continues, and the next prompt contains the answer. If you may choose several
+    options, give their numbers or labels with commas between them.
     """
     from ..decisions.service import desk
 
@@ -419,7 +416,7 @@ def resolve(
     note: Annotated[str, Option("--note", "-m", help="Why; the next attempt reads it.")] = "",
     user: UserPlace = False,
 ) -> Output:
-    """Decide an escalation, in one way."""
+    """Decide an escalation."""
     from ..decisions.service import desk
     from ..features.reviewed_plan import approval
 

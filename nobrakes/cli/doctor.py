@@ -32,19 +32,17 @@ def undo(
     what: Annotated[
         str | None, Argument(metavar="SEQ|BEAD", help="A step's number in `events`, or a bead's id.")
     ] = None,
-    event: Annotated[int | None, Option("--event", min=1, help="The step's number, whatever beads are called.")] = None,
-    bead: Annotated[str | None, Option("--bead", help="The bead's id, also where it looks like a number.")] = None,
-    yes: Annotated[
-        bool, Option("--yes", "-y", help="Of a bead: take its merge, or a step of several beads, back.")
-    ] = False,
+    event: Annotated[int | None, Option("--event", min=1, help="The number, even if a bead has this name.")] = None,
+    bead: Annotated[str | None, Option("--bead", help="The bead's id, if it looks like a number.")] = None,
+    yes: Annotated[bool, Option("--yes", "-y", help="Undo a bead's merge, or a step with several beads.")] = False,
     as_json: AsJson = False,
 ) -> Output:
-    """Take back the last step of a person, or the one with this number, or the last one on a bead. Again: the one
-    before.
+    """Undo the last step of a person, or the step with this number, or the last step on a bead. Repeat it to undo the
+    step before.
 
-    A merge is taken back by a commit on main that reverts it, and only by its number, or by its bead with --yes. The
-    checks run on that commit first; where they do not pass, main stays as it is, and the command ends with 33. The bead
-    is held then, until you release it.
+    To undo a merge, give its number, or its bead and --yes. nobrakes adds a commit to main that reverts the merge,
+    after the checks passed on that commit. If they fail, main does not change and the exit code is 33. The bead is held
+    until you release it.
     """
     from .. import app as app_module
     from ..review.service.undo import last_of
@@ -112,13 +110,13 @@ def _unsure(last: "Last", bead: str, by_request: bool) -> NotAllowed:
 
 
 def archive(
-    expire: Annotated[bool, Option("--expire", help="Remove the refs that may go.")] = False,
+    expire: Annotated[bool, Option("--expire", help="Remove the archived work that may be removed.")] = False,
     as_json: AsJson = False,
 ) -> Output:
-    """Archived branches and work, and which of them may go: merged longer ago than `retention.archive_days`.
-
-    Without --expire nothing is removed, and without that setting nothing may be. What was never merged, was reverted or
-    never committed always stays. `nobrakes undo` brings back what was removed, as long as git has it.
+    """List archived branches and work, and which of them may be removed: merged longer ago than
+    `retention.archive_days`. Nothing is removed without --expire and that setting. Work that was never merged, was
+    reverted or was never committed is never removed. `nobrakes undo` restores what was removed, as long as git still
+    has it.
     """
     from ..daemon.service import control
 
@@ -139,16 +137,16 @@ def archive(
 
 def doctor(
     repair: Annotated[str | None, Option("--repair", help="Repair the problem with this name.")] = None,
-    agents: Annotated[bool, Option("--agents", help="Try the installed agent CLIs out instead.")] = False,
+    agents: Annotated[bool, Option("--agents", help="Test the installed agent CLIs instead.")] = False,
 ) -> Output:
-    """Look for what is broken, and say how to mend it. Looking changes nothing.
+    """Find what is broken, and print how to fix it. It changes nothing without --repair.
 
-    With --agents Claude Code, Codex and Gemini CLI are tried where they are installed, and the ACP agent of the
-    settings or Gemini CLI as one: each works, is refused, goes on and is stopped in a scratch repository, with a
-    scripted model on this machine. No account is used and no token spent. What this version can do is written down, and
-    the daemon goes by it.
+    With --agents it tries the installed Claude Code, Codex and Gemini CLI, and the ACP agent of the settings (or Gemini
+    CLI as one). Each one works, is refused, continues and is stopped in a scratch repository, with a scripted model on
+    this machine. It uses no account and no tokens. nobrakes stores the results for this version of the CLI, and the
+    daemon uses them.
 
-    Ends with 0 when nothing is broken, with 1 when something is, or when `nobrakes run` would be refused.
+    Exit code 0: nothing is broken. Exit code 1: something is, or `nobrakes run` would refuse to start.
     """
     from ..app import here, untried
     from ..doctor import service as doctor_service
@@ -198,7 +196,7 @@ def _findings(findings: "list[Finding]", screen: Screen) -> str:
 
 
 def version() -> Output:
-    """The versions of nobrakes and of what it stands on."""
+    """Show the versions of nobrakes and Python, and the platform."""
     import platform
 
     from .. import __version__

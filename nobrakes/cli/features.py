@@ -32,11 +32,11 @@ def list_features(
     state: Annotated[
         str, Option("--state", help="all, active, paused, completed, expired, error, rolled_back.")
     ] = "all",
-    search: Annotated[str, Option("--search", "-s", help="Words in title, description or files.")] = "",
+    search: Annotated[str, Option("--search", "-s", help="Search words in title, description or files.")] = "",
     sort: Annotated[str, Option("--sort", help="activity, created or stage.")] = "activity",
-    archived: Annotated[bool, Option("--archived", help="Those that are hidden from lists.")] = False,
+    archived: Annotated[bool, Option("--archived", help="Only features that are hidden from lists.")] = False,
 ) -> Output:
-    """Your features, with where each is, how old it is, and how often it was planned anew."""
+    """List your features: the stage of each, its age, and how often it was planned again."""
     from ..features.service import views
 
     with looked_at() as app:
@@ -68,9 +68,11 @@ def _card(one: "FeatureCard", now: float) -> str:
 def show(
     feature: FeatureId,
     way: Annotated[str, Option("--as", metavar="WAY", help="tree, kanban or timeline.")] = "tree",
-    version: Annotated[int | None, Option("--version", min=1, help="What this version changed.")] = None,
+    version: Annotated[int | None, Option("--version", min=1, help="Show what this version changed.")] = None,
 ) -> Output:
-    """One feature: where it is, its plan, the versions of it, its reviews and findings, and what is collected."""
+    """Show one feature: its stage, its plan and the versions of it, its reviews and findings, and the collected
+    suggestions.
+    """
     from ..features.service import views
 
     if way not in WAYS:
@@ -184,8 +186,9 @@ def _value(value: object) -> str:
 
 
 def scan(feature: FeatureId) -> Output:
-    """What comments of the code say is left to do, on the commit that the feature began from. What is in files that it
-    touches is an open point of it; the rest is shown, and nothing more."""
+    """List comments such as `TODO` in the code that the feature starts from. Comments in files that the feature touches
+    become open points of it; the others are only shown.
+    """
     from ..features.service import controls
 
     with looked_at() as app:
@@ -207,7 +210,7 @@ BAR = 20
 
 
 def reviews(feature: FeatureId) -> Output:
-    """The reviews of a feature's plan: how many of ten, what each found, what they cost and may cost."""
+    """Show the reviews of a feature's plan: the number of rounds, the findings, the cost and its limit."""
     from ..features.reviewed_plan import to_sign, unsigned
     from ..features.service import views
 
@@ -263,11 +266,9 @@ def rollback(
     yes: Annotated[bool, Option("--yes", "-y", help="Do it.")] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="Only show what it would do.")] = False,
 ) -> Output:
-    """Take all of a feature back. Its open beads are cancelled, with their work archived, and agents on them stop. What
-    is on main of it is taken off by one commit that reverts its merges, newest first, and that passes the checks as
-    any merge does. It cannot be resumed then; nothing is deleted.
-
-    Without --yes it shows what would happen, and does nothing.
+    """Undo a whole feature. It cannot be resumed afterwards; nothing is deleted. Its open beads are cancelled, their
+    work is archived, and their agents stop. One commit on main reverts its merges, newest first; this commit must pass
+    the checks like any merge. Without --yes it only shows what would happen.
     """
     from ..features.service.rollback import begin, look
 
@@ -323,7 +324,7 @@ def _rollback_list(words: str, steps: "tuple[RollbackStep, ...]", stops: set[str
 
 
 PrintOnly = Annotated[bool, Option("--print", help="Only print the Shaper's prompt; start nothing.")]
-GoOn = Annotated[bool, Option("--continue", help="Go on with the last session instead of a new one.")]
+GoOn = Annotated[bool, Option("--continue", help="Continue the last session instead of a new one.")]
 JsonPrompt = Annotated[bool, Option("--json", help="Print the prompt as JSON; start nothing.")]
 BEGINS = """\
 The Shaper begins, in Claude Code. If that asks whether you trust the folder
@@ -333,18 +334,18 @@ What is proposed waits for you: /commit-strategy approves, /exit leaves and keep
 
 
 def shape(
-    reshape: Annotated[bool, Option("--reshape", help="Begin with what was escalated; as `reshape`.")] = False,
+    reshape: Annotated[bool, Option("--reshape", help="Start from open escalations, like `reshape`.")] = False,
     go_on: GoOn = False,
     print_only: PrintOnly = False,
     as_json: JsonPrompt = False,
 ) -> Output:
-    """Plan together with the Shaper: an agent that asks until the work is clear, and files beads as drafts.
+    """Plan with the Shaper: an agent that asks questions until the work is clear, then files beads as drafts.
 
-    Claude Code runs in this terminal, as you. The Shaper reads the repository and changes nothing in it; whatever it
-    may not do by itself, you are asked. Nothing is worked on before you approve the drafts: /commit-strategy in the
-    session, or `nobrakes commit-strategy` after it.
+    It starts Claude Code in this terminal, under your account. The Shaper reads the repository and changes nothing in
+    it; for everything else it asks you. No agent works before you approve the drafts: type /commit-strategy in the
+    session, or `nobrakes commit-strategy` afterwards.
 
-    To plan without it: `nobrakes plan example`, or an agent of your own with the text of `nobrakes shape --print`.
+    To plan without it: `nobrakes plan example`, or give the text of `nobrakes shape --print` to an agent of your own.
     """
     from ..daemon.service import control
     from ..features.reviewed_plan import approval
@@ -391,9 +392,8 @@ def shape(
 
 
 def reshape(go_on: GoOn = False, print_only: PrintOnly = False, as_json: JsonPrompt = False) -> Output:
-    """Plan the next increment: the Shaper begins with what was escalated, suggested and learnt.
-
-    Otherwise as `nobrakes shape`.
+    """Plan the next step: the Shaper starts from open escalations, suggestions and lessons. Otherwise like `nobrakes
+    shape`.
     """
     return shape(reshape=True, go_on=go_on, print_only=print_only, as_json=as_json)
 
@@ -409,9 +409,8 @@ def prompt(
         ),
     ] = None,
 ) -> Output:
-    """What the next agent on this bead, or this feature, would be given: its persona, then its prompt. Starts nothing.
-
-    The real prompt differs in one word: the nonce that fences off what agents wrote.
+    """Print what the next agent on this bead or feature would get: its role, then its prompt. It starts nothing. The
+    real prompt differs in one word: the random mark around text that agents wrote.
     """
     from ..beads.model import Role
     from ..features.service import approving, shaping

@@ -25,12 +25,9 @@ LISTED = 12
 
 
 def test(
-    channel: Annotated[str | None, Argument(metavar="CHANNEL", help="One channel alone; nothing: each.")] = None,
+    channel: Annotated[str | None, Argument(metavar="CHANNEL", help="One channel (default: all).")] = None,
 ) -> Output:
-    """Send a test notice through each channel now, and say what came of it.
-
-    Ends with an error when a channel did not take it.
-    """
+    """Send a test notice through each channel now. It ends with an error if a channel does not accept it."""
     from ..notices import service as notices_service
 
     with opened() as app:
@@ -47,7 +44,7 @@ def test(
 
 
 def show() -> Output:
-    """The channels: what waits and until when, what was sent last, and what failed."""
+    """List the channels: which notices wait and until when, which was sent last, and which failed."""
     from ..notices import service as notices_service
 
     with looked_at() as app:
@@ -90,11 +87,10 @@ def _row(one: "Delivery", now: float) -> str:
 
 
 def secret(
-    name: Annotated[str, Argument(metavar="NAME", help="What `secret` of a channel says.")],
+    name: Annotated[str, Argument(metavar="NAME", help="The name that a channel has as `secret`.")],
 ) -> Output:
-    """Take an address or a token in, from stdin or typed unseen, and keep it in a file of your own.
-
-    The file lies in your folder of settings, outside of every repository, and nobody else may read it.
+    """Store an address or a token, from stdin or typed invisibly. It is stored in a private file in your settings
+    folder, outside every repository.
     """
     from ..config.user import keep
 
@@ -149,13 +145,12 @@ def machine_lines(found: "MachineView | None", screen: Screen) -> list[str]:
 def machine(
     words: Annotated[
         list[str] | None,
-        Argument(metavar="WORDS", help="`set agents=3 usd_per_day=20`; nothing: show them."),
+        Argument(metavar="WORDS", help="`set agents=3 usd_per_day=20` (default: show the limits)."),
     ] = None,
 ) -> Output:
-    """The limits that all repositories of this machine share, what is used of them, and by whom.
-
-    `set NAME=VALUE …` changes them in your own settings: agents (at once), usd_per_day, tokens_per_day. The word
-    `default` takes one out. Days begin at 00:00 UTC. Without any, each repository has its own limits only.
+    """Show the limits that all repositories on this machine share, and how much each repository uses. `set NAME=VALUE
+    …` changes them in your own settings: agents (at the same time), usd_per_day, tokens_per_day. The value `default`
+    removes a limit. Days begin at 00:00 UTC. Without them, only each repository's own limits apply.
     """
     from ..machine.service import registry
 
@@ -188,12 +183,11 @@ def _machine(found: "MachineView", screen: Screen) -> str:
 def repositories(
     words: Annotated[
         list[str] | None,
-        Argument(metavar="WORDS", help="`forget PATH`; nothing: list them."),
+        Argument(metavar="WORDS", help="`forget PATH` (default: list them)."),
     ] = None,
 ) -> Output:
-    """The repositories in which you set nobrakes up or let it work: where they are, and what waits for you there.
-
-    `forget PATH` takes one off the list; nothing in it is touched, and it comes back when nobrakes works there again.
+    """List the repositories in which you use nobrakes, and what waits for you in each. `forget PATH` removes one from
+    the list and changes nothing in it. It comes back when nobrakes works there again.
     """
     from ..machine.service import registry
 
@@ -220,17 +214,19 @@ def repositories(
 
 
 def mcp(
-    workspace: Annotated[bool, Option("--workspace", help="Your projects and coding tools, for a chat agent.")] = False,
+    workspace: Annotated[bool, Option("--workspace", help="Serve your projects to a chat agent.")] = False,
     session: Annotated[str, Option("--session", help="With --workspace: the name of the chat agent's session.")] = "",
-    http: Annotated[bool, Option("--http", help="With --workspace: by HTTP on this machine, until Ctrl-C.")] = False,
-    port: Annotated[int | None, Option("--port", min=1, max=65535, help="With --http: the port; 7118.")] = None,
+    http: Annotated[bool, Option("--http", help="With --workspace: serve HTTP on this machine, until Ctrl-C.")] = False,
+    port: Annotated[int | None, Option("--port", min=1, max=65535, help="With --http: the port. Default 7118.")] = None,
 ) -> Output:
-    """The operations as an MCP server on stdin and stdout, until stdin ends. An MCP client starts it.
+    """Serve the operations over MCP on stdin and stdout, until stdin ends. An MCP client starts it.
 
     Inside an attempt (NOBRAKES_TOKEN is set) it offers what `nobrakes agent …` does, for the attempt's own bead. In
-    your own agent's session it reads the board and files drafts, and changes nothing else. With --workspace a chat
-    agent works on your projects: you confirm one, once in a session, before any coding tool runs. A session has a name,
-    so that it finds its project again. By --http each client has a token of its own: `nobrakes mcp client add NAME`.
+    your own agent's session it reads the board and files drafts, and changes nothing else.
+
+    With --workspace a chat agent works on your projects: you confirm one, once in a session, before any coding tool
+    runs. A session has a name, so that it finds its project again. With --http each client has its own token: `nobrakes
+    mcp client add NAME`.
     """
     if not workspace:
         if session or http or port is not None:
@@ -259,12 +255,11 @@ def mcp(
 
 def client(
     words: Annotated[
-        list[str] | None, Argument(metavar="WORDS", help="`add NAME`, `revoke NAME`; nothing: list them.")
+        list[str] | None, Argument(metavar="WORDS", help="`add NAME` or `revoke NAME` (default: list them).")
     ] = None,
 ) -> Output:
-    """Who may reach your workspace by HTTP: each chat client has a name and a token, good for those tools alone.
-
-    `add NAME` prints a new token, once. `revoke NAME` ends it at once, also for a client that is connected.
+    """List the chat clients that can reach your workspace by HTTP. Each has a name, and a token for those tools only.
+    `add NAME` prints a new token, once. `revoke NAME` ends it immediately, also for a connected client.
     """
     from ..projects.service import coding
 
@@ -298,19 +293,22 @@ def _used(at: float | None) -> str:
 
 def web(
     open_browser: Annotated[bool, Option("--open", help="Open it in your browser.")] = False,
-    port: Annotated[int | None, Option("--port", min=1, max=65535, help="The port; 7117, or a free one.")] = None,
-    code: Annotated[bool, Option("--code", help="A new code for the server that runs, and its picture.")] = False,
+    port: Annotated[
+        int | None, Option("--port", min=1, max=65535, help="The port. Default 7117 or a free one.")
+    ] = None,
+    code: Annotated[bool, Option("--code", help="Print a new code and QR code for the running server.")] = False,
     lan: Annotated[bool, Option("--lan", help="Let others in your network reach the login page.")] = False,
-    host: Annotated[str, Option("--host", help="The name in the address; with --lan this machine's address.")] = "",
-    tls_cert: Annotated[str, Option("--tls-cert", metavar="FILE", help="A certificate: then it is https.")] = "",
-    tls_key: Annotated[str, Option("--tls-key", metavar="FILE", help="Its key.")] = "",
+    host: Annotated[str, Option("--host", help="The host in the address; with --lan this machine's address.")] = "",
+    tls_cert: Annotated[str, Option("--tls-cert", metavar="FILE", help="A TLS certificate, to serve https.")] = "",
+    tls_key: Annotated[str, Option("--tls-key", metavar="FILE", help="The key of the certificate.")] = "",
     token_file: Annotated[
-        str, Option("--token-file", metavar="FILE", help="Write a token for scripts there, while it serves.")
+        str,
+        Option("--token-file", metavar="FILE", help="While it runs, write a token for scripts here."),
     ] = "",
 ) -> Output:
-    """The pages of all your repositories, in a browser or on a phone, until Ctrl-C. They do what the commands do.
-
-    It listens on this machine alone. The link that it prints has a code, which is good once and for two minutes.
+    """Open the web pages of all your repositories, in a browser or on a phone. It runs until Ctrl-C. The pages do what
+    the commands do. The server accepts connections only from this machine. The printed link contains a code that works
+    once, for two minutes.
     """
     from ..web import server
 

@@ -491,7 +491,7 @@ def before(
     act_as: As = None,
     request_key: RequestKey = None,
 ) -> Any:
-    """Coding agents build software in your repository, unattended, and cannot break it.
+    """Run coding agents unattended; only work that passes your checks is merged.
 
     Run `nobrakes` alone to see what to do next. Every command has --help and --json.
     Shell completion: nobrakes --install-completion
@@ -516,7 +516,7 @@ def help(
     words: Annotated[list[str] | None, Argument(metavar="COMMAND", help="The command, such as `plan apply`.")] = None,
     all_commands: Annotated[bool, Option("--all", help="List every command, grouped by subject.")] = False,
 ) -> Output:
-    """The help of a command, as its --help prints it; without one, of the commands that you need first."""
+    """Show the help of a command. Without one, show the commands that you need first."""
     text = io.StringIO()
     if words and all_commands:
         raise UsageError("`--all` cannot be combined with a command name", "Leave out the command, or --all.")

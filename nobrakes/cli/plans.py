@@ -84,14 +84,13 @@ def _some(word: str, ids: tuple[str, ...]) -> list[str]:
 
 def apply(
     file: PlanFile,
-    dry_run: Annotated[bool, Option("--dry-run", help="Say what would change, and write nothing.")] = False,
-    live: Annotated[bool, Option("--live", help="New beads are live, and live ones change, at once.")] = False,
-    cut: Annotated[bool, Option("--cut", help="Leave out the dependencies that close circles.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Show what would change, and write nothing.")] = False,
+    live: Annotated[bool, Option("--live", help="Make new beads live and change live beads immediately.")] = False,
+    cut: Annotated[bool, Option("--cut", help="Leave out dependencies that would make circles.")] = False,
     as_json: AsJson = False,
 ) -> Output:
-    """Bring the graph to what a plan file says. Applying it again changes nothing.
-
-    New beads are drafts. What the plan changes of live beads is proposed: both wait for `nobrakes commit-strategy`.
+    """Change the graph of beads to match a plan file. New beads are drafts, and changes of live beads are proposals.
+    Both wait for `nobrakes commit-strategy`. If you apply the same file again, nothing changes.
     """
     return _apply(file, as_json, dry_run=dry_run, live=live, cut=cut)
 
@@ -101,14 +100,17 @@ def propose(
         Path | None, Argument(metavar="[FILE]", help="YAML, JSON, or beads as .jsonl; '-' reads stdin.")
     ] = None,
     tasks: Annotated[
-        Path | None, Option("--from", metavar="FILE", help="Task lists in Markdown, or issues as gh prints them; '-'.")
+        Path | None,
+        Option("--from", metavar="FILE", help="Markdown task lists, or issues from gh; '-': stdin."),
     ] = None,
-    dry_run: Annotated[bool, Option("--dry-run", help="Say what would be filed, and write nothing.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Show what would be filed, and write nothing.")] = False,
 ) -> Output:
-    """File the beads of a plan as drafts, and propose its changes of live beads. All waits for `commit-strategy`.
+    """File the beads of a plan as drafts, and propose its changes of live beads. Both wait for `nobrakes
+    commit-strategy`.
 
-    With --from the plan is made from a text: `- [ ] Title` is a bead, a heading an epic; or from what `gh issue list
-    --json number,title,body,labels,state,milestone` prints. The same text again changes its beads.
+    With --from, nobrakes makes the plan from a text. In Markdown `- [ ] Title` is a bead and a heading is an epic. It
+    also reads the output of `gh issue list --json number,title,body,labels,state,milestone`. If you file the same text
+    again, its beads are updated.
     """
     from ..plans import markdown, service
 
@@ -144,7 +146,7 @@ def _drafted(nodes: "Sequence[PlanNode]") -> Iterator[str]:
 
 
 def example() -> Output:
-    """Print a plan file to start from."""
+    """Print an example of a plan file."""
 
     return said({"plan": PLAN}, PLAN.rstrip("\n"))
 
@@ -201,24 +203,28 @@ NAME = "BEAD or BEAD:FIELD"
 def commit_strategy(
     yes: Annotated[bool, Option("--yes", "-y", help="Approve without being asked.")] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="Show what would change, and change nothing.")] = False,
-    only: Annotated[Names, Option("--only", metavar=NAME, help="Approve only this; again for more.")] = None,
-    without: Annotated[Names, Option("--without", metavar=NAME, help="Approve all but this; it waits on.")] = None,
+    only: Annotated[Names, Option("--only", metavar=NAME, help="Approve only this; repeatable.")] = None,
+    without: Annotated[
+        Names, Option("--without", metavar=NAME, help="Approve all except this, which keeps waiting.")
+    ] = None,
     overwrite: Annotated[
-        Names, Option("--overwrite", metavar=NAME, help="Approve this though the bead was edited since.")
+        Names, Option("--overwrite", metavar=NAME, help="Approve this although the bead was edited since.")
     ] = None,
     drop: Annotated[
-        Names, Option("--drop", metavar=NAME, help="Refuse this proposed change: it goes, and nothing is approved.")
+        Names, Option("--drop", metavar=NAME, help="Remove this proposed change, and approve nothing.")
     ] = None,
     seen: Annotated[
-        str | None, Option("--seen", metavar="REVISION", help="Approve only while this is what --dry-run showed.")
+        str | None, Option("--seen", metavar="REVISION", help="Approve only if --dry-run showed this revision.")
     ] = None,
     as_json: Annotated[bool, Option("--json", help="Print JSON; needs --yes, --dry-run or --drop.")] = False,
 ) -> Output:
-    """Approve what was proposed: drafts go live, and changes of live beads come into force. All of it, or none.
+    """Approve drafts and proposed changes of live beads; agents may then start. It approves everything or nothing.
 
-    Shows first what would change: the new beads, each proposed change from what is to what would be, what becomes ready
-    and the critical path. Then it asks. A change that somebody edited since it was proposed waits on. The graph is
-    committed on main as .nobrakes/beads.jsonl, also when nothing waits and only other things changed.
+    It first shows the new beads, the old and new value of each proposed change, the beads that become ready, and the
+    critical path. Then it asks. If somebody edited a bead after a change was proposed, that change keeps waiting.
+
+    It commits the graph on main as .nobrakes/beads.jsonl, even if there is nothing to approve and only other parts of
+    the graph changed.
     """
     from ..features.service import strategy
 

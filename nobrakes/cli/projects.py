@@ -18,16 +18,15 @@ if TYPE_CHECKING:
     from ..projects.service.sprints import Offer, ProjectPage, ScheduleView, SprintsView
 
 
-Name = Annotated[str, Argument(metavar="NAME", help="The project's name, which is its folder's.")]
+Name = Annotated[str, Argument(metavar="NAME", help="The project's name, also that of its folder.")]
 Lines = list[str] | None
 
 
 def list_projects(
     everything: Annotated[bool, Option("--all", help="Include archived projects.")] = False,
 ) -> Output:
-    """The projects of your workspace: the folder in which chat agents and sprints work.
-
-    `[workspace] folder = "~/projects"` in your own settings puts it elsewhere.
+    """List the projects of your workspace: the folder in which chat agents and sprints work. To move it, set
+    `[workspace] folder = "~/projects"` in your own settings.
     """
     from ..projects.service import projects
 
@@ -53,18 +52,17 @@ def _waiting(one: "ProjectView") -> str:
 
 def new(
     name: Name,
-    title: Annotated[str, Option("--title", help="Its title; else its name.")] = "",
-    objective: Annotated[str, Option("--objective", help="The goal, so that it can be measured.")] = "",
-    context: Annotated[str, Option("--context", help="Why it exists, and what has to be known.")] = "",
-    constraint: Annotated[Lines, Option("--constraint", help="What must hold; may be given again.")] = None,
-    resource: Annotated[Lines, Option("--resource", help="What to read; may be given again.")] = None,
-    criterion: Annotated[Lines, Option("--criterion", help="How one sees success; may be given again.")] = None,
+    title: Annotated[str, Option("--title", help="Its title (default: its name).")] = "",
+    objective: Annotated[str, Option("--objective", help="The goal, in a measurable form.")] = "",
+    context: Annotated[str, Option("--context", help="Why it exists, and its background.")] = "",
+    constraint: Annotated[Lines, Option("--constraint", help="A constraint; repeatable.")] = None,
+    resource: Annotated[Lines, Option("--resource", help="A source to read; repeatable.")] = None,
+    criterion: Annotated[Lines, Option("--criterion", help="A success criterion; repeatable.")] = None,
     source: Annotated[str, Option("--source", help=f"Where it comes from: {', '.join(SOURCES)}.")] = SOURCES[0],
 ) -> Output:
-    """Make a project: a folder with a git repository, its brief, its first commit, and nobrakes set up in it.
-
-    The brief (CLAUDE.md, AGENTS.md), task.md and .claude/settings.json come from TEMPLATES in your workspace, which
-    you may edit.
+    """Create a project: a folder with a git repository, its brief, a first commit, and nobrakes set up in it. The brief
+    (CLAUDE.md, AGENTS.md), task.md and .claude/settings.json come from TEMPLATES in your workspace. You may edit those
+    templates.
     """
     from ..errors import UsageError
     from ..projects.model import Brief
@@ -81,9 +79,11 @@ def new(
 
 def use(
     name: Name,
-    session: Annotated[str, Option("--session", help="The chat agent's session that is to work on it.")] = "terminal",
+    session: Annotated[str, Option("--session", help="The chat agent's session that will work on it.")] = "terminal",
 ) -> Output:
-    """Confirm a project for a session: its coding tools work there from now on. A project can be changed like this."""
+    """Confirm a project for a session: from now on its coding tools work there. Use it again to switch to another
+    project.
+    """
     from ..projects.service import projects
 
     found = projects.set_project(session, name, False, actor())
@@ -91,7 +91,7 @@ def use(
 
 
 def show(name: Name) -> Output:
-    """One project: what its brief and its task.md say, and where it stands."""
+    """Show one project: its brief, its task.md and its state."""
     from ..projects.service import sprints as sprints_service
 
     found = sprints_service.page(name)
@@ -121,7 +121,7 @@ def run_lines(run: "SprintsView") -> list[str]:
 
 
 def status() -> Output:
-    """Every project with its status, its sprint, and how many of its success criteria are met."""
+    """Show every project with its status, its sprint, and how many of its success criteria are met."""
     from ..projects.service import projects
     from ..projects.service import sprints as sprints_service
 
@@ -144,10 +144,9 @@ def _met(one: "ProjectPage") -> str:
 
 
 def whats_next(name: Name) -> Output:
-    """What does not fit together in a project: documents, commits and artifacts compared. No model is asked.
-
-    Five kinds: tasks of a plan without what they name, a decision that no plan knows, a commit that says "done" of what
-    the roadmap has open, a sprint without its review, a project that is complete with success criteria open.
+    """List contradictions between a project's documents, commits and artifacts. It asks no model. Five kinds: plan
+    tasks whose output is missing, a decision that no plan mentions, a commit that says "done" for an open item of the
+    roadmap, a sprint without a review, and a completed project with open success criteria.
     """
     from ..projects.service import sprints as operations
 
@@ -167,7 +166,7 @@ def archive(
     name: Name,
     undo: Annotated[bool, Option("--undo", help="Restore it.")] = False,
 ) -> Output:
-    """Hide a project: nobody is offered it, and no session confirms it. Nothing of it is moved or removed."""
+    """Hide a project from lists and sessions. Nothing is moved or removed."""
     from ..projects.service import projects
 
     found = projects.archive(name, not undo)
@@ -177,17 +176,18 @@ def archive(
 
 def run(
     name: Name,
-    sprints: Annotated[int, Option("--sprints", "-n", help="How many sprints you approve.")] = 1,
+    sprints: Annotated[int, Option("--sprints", "-n", help="The number of sprints that you approve.")] = 1,
     tests: Annotated[
         bool, Option("--tests/--no-tests", help="Whether a Test Writer writes each sprint's tests first.")
     ] = True,
     yes: Annotated[bool, Option("--yes", "-y", help="Approve without being asked.")] = False,
-    later: Annotated[bool, Option("--later", help="Start no daemon; the next one starts the sprints.")] = False,
+    later: Annotated[bool, Option("--later", help="Start no daemon now; the next one starts the sprints.")] = False,
 ) -> Output:
-    """Say yes to some sprints of a project: each is planned, built, reviewed and written down, then the next.
+    """Approve some sprints of a project: each is planned, built, reviewed and documented, then the next begins.
 
-    What the yes is for is shown before: the brief, the checks, the caps. When one of them changes, you are asked again.
-    It ends when every success criterion is met and `nobrakes project whats-next` is silent, or after these sprints.
+    It first shows what you approve: the brief, the checks and the caps. If one of them changes, nobrakes asks you
+    again. The run ends after these sprints, or earlier when every success criterion is met and `nobrakes project
+    whats-next` lists nothing.
     """
     from ..app import blockers, open_app
     from ..daemon.service import control
@@ -223,22 +223,21 @@ def _said_yes(shown: str, yes: bool, again: str) -> bool:
 
 def schedule(
     name: Name,
-    at: Annotated[str, Option("--at", metavar="HH:MM", help="When, by a clock on the wall of the zone.")] = "",
-    days: Annotated[str, Option("--days", help="Only on these: mon,thu; else every day.")] = "",
-    zone: Annotated[str, Option("--zone", help="The zone, as Europe/Berlin; else this machine's.")] = "",
-    sprints: Annotated[int, Option("--sprints", "-n", help="How many sprints each time.")] = 1,
+    at: Annotated[str, Option("--at", metavar="HH:MM", help="The local time in the time zone.")] = "",
+    days: Annotated[str, Option("--days", help="Days such as mon,thu (default: every day).")] = "",
+    zone: Annotated[str, Option("--zone", help="The time zone, such as Europe/Berlin (default: this machine's).")] = "",
+    sprints: Annotated[int, Option("--sprints", "-n", help="The number of sprints each time.")] = 1,
     late_hours: Annotated[
-        float, Option("--late-hours", help="Missed by less, it still begins, once; by more, you get a message.")
+        float, Option("--late-hours", help="Start up to this many hours late; later you get a message.")
     ] = 4.0,
     tests: Annotated[
         bool, Option("--tests/--no-tests", help="Whether a Test Writer writes each sprint's tests first.")
     ] = True,
-    remove: Annotated[int | None, Option("--remove", metavar="N", help="Take schedule N away.")] = None,
+    remove: Annotated[int | None, Option("--remove", metavar="N", help="Remove schedule N.")] = None,
     yes: Annotated[bool, Option("--yes", "-y", help="Approve without being asked.")] = False,
 ) -> Output:
-    """Have sprints of a project begin at a time; without --at: list what begins when. A daemon has to be there then.
-
-    Each due time begins at most once, and never while work is paused, main is red, or a cap is reached.
+    """Start sprints of a project at set times. Without --at it lists the schedules. A daemon must be running at that
+    time. Each scheduled time starts at most once, and never while work is paused, main is red or a cap is reached.
     """
     from ..app import open_app
     from ..projects.service import sprints as sprints_service
@@ -298,13 +297,13 @@ class ProjectProgress(NamedTuple):
 
 
 def go_on(
-    name: Annotated[str, Argument(metavar="[NAME]", help="One project alone, also where you stopped its daemon.")] = "",
+    name: Annotated[str, Argument(metavar="[NAME]", help="Only this project, even if you stopped its daemon.")] = "",
 ) -> Output:
-    """Let every unfinished project go on: those whose sprints you said yes to, and those that begin sprints at a time.
+    """Start the daemon of every unfinished project: those with approved sprints, and those with a schedule.
 
-    Its daemon is started where none works; it takes up what was cut off, and the documents follow. One that you stopped
-    or paused stays so, unless you name it. For the start of a session or of the machine; `nobrakes daemon install` in a
-    project does the same for its daemon.
+    The daemon resumes interrupted work and updates the documents. A project that you stopped or paused is left out,
+    unless you name it. Use it after you log in or restart the machine; `nobrakes daemon install` in a project does the
+    same for its daemon.
     """
     from ..projects.service import projects
 

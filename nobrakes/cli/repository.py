@@ -220,9 +220,9 @@ def told_while(what: str) -> Iterator[None]:
 
 # `--as NAME` and `--request KEY` stand before or after the command's words; said twice, they have to say the same.
 # Without --as it is NOBRAKES_ACTOR, or the person at the keyboard. Inside a run nobody acts under another name.
-As = Annotated[str | None, Option("--as", metavar="NAME", help="Act under this name; else as NOBRAKES_ACTOR or you.")]
+As = Annotated[str | None, Option("--as", metavar="NAME", help="Act under this name; default NOBRAKES_ACTOR or you.")]
 RequestKey = Annotated[
-    str | None, Option("--request", metavar="KEY", help="Do it once: the same again under KEY answers as it did first.")
+    str | None, Option("--request", metavar="KEY", help="Run once: a repetition with KEY prints the first result.")
 ]
 
 
@@ -305,9 +305,7 @@ def opened(is_reading: bool = False) -> Iterator["App"]:
         app.close()
 
 
-UserPlace = Annotated[
-    bool, Option("--user", help="Your own, which belong to no repository; a daemon of your own runs them.")
-]
+UserPlace = Annotated[bool, Option("--user", help="Use your own sessions and daemon, outside repositories.")]
 
 
 @contextmanager

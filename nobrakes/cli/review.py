@@ -26,9 +26,9 @@ Bead = Annotated[str, Argument(metavar="BEAD", help="The bead.")]
 
 
 def show_all(
-    everything: Annotated[bool, Option("--all", help="Those that are merged or closed too.")] = False,
+    everything: Annotated[bool, Option("--all", help="Include merged and closed ones.")] = False,
 ) -> Output:
-    """The pull requests that wait for people, the oldest first."""
+    """List the pull requests that wait for people, the oldest first."""
     from ..requests import service as operations
 
     with looked_at() as app:
@@ -48,7 +48,7 @@ def show_all(
 
 
 def show(bead: Bead) -> Output:
-    """A bead's pull request: where it is, what it waits for, and what was proven."""
+    """Show a bead's pull request: its address, what it waits for, and what was tested."""
     from ..requests import service as operations
 
     with looked_at() as app:
@@ -67,7 +67,9 @@ def show(bead: Bead) -> Output:
 
 
 def view(bead: Bead) -> Output:
-    """Show a bead's pull request in the browser; where it waits for your word, let it be pushed and opened."""
+    """Show a bead's pull request in the browser. If it waits for your permission, this allows nobrakes to push and open
+    it.
+    """
     from ..daemon.service.control import running
     from ..host.command import open_address
     from ..requests import service as operations
@@ -83,7 +85,7 @@ def view(bead: Bead) -> Output:
 
 
 def sync() -> Output:
-    """Look at all pull requests that wait now, and not when they are due."""
+    """Check all open pull requests now."""
     from ..daemon.service.control import running
     from ..requests import service as operations
 
@@ -109,13 +111,12 @@ _HUNG = len("validate   ")
 
 
 def review(
-    bead: Annotated[str | None, Argument(metavar="BEAD", help="The evidence of this bead's merges.")] = None,
-    limit: Annotated[int, Option("--limit", "-n", min=1, help="Without a bead: at most so many.")] = 20,
+    bead: Annotated[str | None, Argument(metavar="BEAD", help="Show the evidence of this bead's merges.")] = None,
+    limit: Annotated[int, Option("--limit", "-n", min=1, help="Without a bead: the maximum number.")] = 20,
 ) -> Output:
-    """What the Reviewer merged and rejected, newest first; with a bead, the evidence of its merges.
-
-    Evidence is trees, the runs of the checks, counts, who worked on it and what it cost. It is read from git alone
-    (refs/nobrakes/evidence), so it is there when the database was lost.
+    """Show what the Reviewer merged and rejected, newest first; with a bead, the evidence of its merges. Evidence names
+    the trees, the runs of the checks, the test counts, who did the work, and the cost. It is read from git alone
+    (refs/nobrakes/evidence), so it survives the loss of the database.
     """
     from ..review.service import evidence
 
@@ -130,18 +131,18 @@ def review(
 
 
 def verify(
-    range: Annotated[str | None, Argument(metavar="RANGE", help="As for `git log`: A..B. All if not given.")] = None,
+    range: Annotated[
+        str | None, Argument(metavar="RANGE", help="A range as for `git log`: A..B (default: all).")
+    ] = None,
     rerun: Annotated[bool, Option("--rerun", help="Run the recorded checks again on each merged commit.")] = False,
-    today: Annotated[bool, Option("--today", help="With --rerun: the checks of config.toml as it is now.")] = False,
+    today: Annotated[bool, Option("--today", help="With --rerun: use the current checks of config.toml.")] = False,
     as_json: AsJson = False,
 ) -> Output:
-    """Check that each merge on main has its evidence, that git holds what it says, and that the chain is whole.
+    """Check that each merge on main has evidence, that git agrees with it, and that the chain of evidence is complete.
 
-    Nothing is read but git, and nothing is run unless --rerun is given: then each commit is checked out afresh, its
-    checks run closed off as always, and what they say is compared with what was recorded. Commits without a bead are
-    listed: they are people's own.
-
-    Ends with 43 when something is wrong.
+    It reads only git and runs nothing. With --rerun it checks out each commit again, runs its checks in the sandbox as
+    usual, and compares the results with the evidence. It lists commits without a bead: those are commits of people. The
+    exit code is 43 if something is wrong.
     """
     from .. import app as app_module
     from ..review.service import evidence
@@ -355,11 +356,10 @@ def _excerpts(record: Mapping[str, Any], layout: TextLayout) -> Iterator[str]:
 
 
 def flakes(
-    check: Annotated[str, Option("--check", metavar="NAME", help="Of this check alone.")] = "",
+    check: Annotated[str, Option("--check", metavar="NAME", help="Only this check.")] = "",
 ) -> Output:
-    """Checks and tests that failed and passed on the same tree, the most frequent first.
-
-    A test stands there by its name where the check's report names all that failed.
+    """List checks and tests that failed and passed on the same files, the most frequent first. A single test is listed
+    only if the check's report names all failed tests.
     """
     from ..review.service import evidence
 
@@ -384,14 +384,15 @@ def quarantined_line(one: "Quarantined", now: float) -> str:
 
 
 def quarantine(
-    check: Annotated[str, Argument(metavar="CHECK", help="The check's name; nothing: show what is quarantined.")] = "",
-    test: Annotated[str, Argument(metavar="TEST", help="The test as its report names it; nothing: all of it.")] = "",
-    reason: Annotated[str, Option("--reason", "-m", help="Why; everybody is shown it.")] = "",
-    lift: Annotated[bool, Option("--lift", help="It has to pass again.")] = False,
+    check: Annotated[str, Argument(metavar="CHECK", help="The check's name (default: show what is quarantined).")] = "",
+    test: Annotated[
+        str, Argument(metavar="TEST", help="The test as the report names it (default: the whole check).")
+    ] = "",
+    reason: Annotated[str, Option("--reason", "-m", help="The reason, shown to everybody.")] = "",
+    lift: Annotated[bool, Option("--lift", help="End the quarantine.")] = False,
 ) -> Output:
-    """Let a flaky test fail for a time: it blocks nobody, and status, reviews and evidence tell of it.
-
-    A single test is let through only where the check's report names every test that failed.
+    """Allow a flaky test to fail for a time: it then blocks no merge. Status, reviews and evidence show it. A single
+    test is exempt only if the check's report names all failed tests.
     """
     from ..review.service import evidence
 

@@ -40,7 +40,7 @@ Number = Annotated[int, Argument(metavar="N", min=1, help="The session's number.
 
 
 def show(number: Number, user: UserPlace = False) -> Output:
-    """One session with all that was said in it."""
+    """Show one session with all its messages."""
     from ..sessions.service import relay as relays
 
     with opened_or_home(user, is_reading=True) as app:
@@ -70,7 +70,7 @@ def sessions(
     everything: Annotated[bool, Option("--all", help="Include ended sessions, and those of attempts.")] = False,
     user: UserPlace = False,
 ) -> Output:
-    """The sessions with agents that go on, newest first."""
+    """List the open sessions with agents, newest first."""
     from ..sessions.service import relay as relays
 
     with opened_or_home(user, is_reading=True) as app:
@@ -90,33 +90,32 @@ def _rows(found: "list[Session]", held: Mapping[int, int]) -> list[str]:
 def relay(
     words: Annotated[
         list[str] | None,
-        Argument(metavar="[REPO] PROMPT", help="What is to be done ('-': stdin), and where."),
+        Argument(metavar="[REPO] PROMPT", help="The task ('-' reads stdin), and the repository."),
     ] = None,
-    agent: Annotated[str, Option("--agent", help="Which agent; else the first of agents.doer.")] = "",
-    model: Annotated[str, Option("--model", help="Its model; else that of the settings.")] = "",
-    in_place: Annotated[
-        bool, Option("--in-place", help="Work in the checkout itself, and in no clone; its files change.")
-    ] = False,
+    agent: Annotated[str, Option("--agent", help="The agent (default: the first of agents.doer).")] = "",
+    model: Annotated[str, Option("--model", help="Its model (default: as in the settings).")] = "",
+    in_place: Annotated[bool, Option("--in-place", help="Work in the checkout itself instead of a clone.")] = False,
     session: Annotated[
         int | None, Option("--session", min=1, help="Continue this session; without a prompt, show its result.")
     ] = None,
     plan: Annotated[bool, Option("--plan", help="Plan first, and start the work after you approve the plan.")] = False,
-    files: Annotated[bool, Option("--files", help="Keep progress.json and output.json of it, and say where.")] = False,
-    hands_in: Annotated[
-        bool, Option("--hand-in", help="With --session: have its branch tested, and be asked whether it merges.")
-    ] = False,
+    files: Annotated[bool, Option("--files", help="Write progress.json and output.json; print where.")] = False,
+    hands_in: Annotated[bool, Option("--hand-in", help="With --session: give its branch to the Reviewer.")] = False,
     user: UserPlace = False,
 ) -> Output:
     """Let an agent work in a private clone of a repository while you are away. You get a branch; no checkout changes.
 
-    When it stops, the Desk asks "what next?": your answer, or `nobrakes relay --session N PROMPT`, goes on in the same
-    session. With --plan the Desk asks for a yes to its plan first; --hand-in gives its branch to the Reviewer. Where
-    nobrakes is set up, the session is that repository's: `relay --session N FOLDER` looks there, too. Anywhere else it
-    is your own (`--user`, as for `nobrakes sessions`).
+    When it stops, the Decision Desk asks you what comes next. Your answer, or `nobrakes relay --session N PROMPT`,
+    continues the same session. With --plan it asks you to approve a plan first. With --hand-in its branch goes to the
+    Reviewer.
 
-    With --in-place it works on the files of the checkout, one session a checkout, in the sandbox alone. Its HEAD, its
-    index and its files are kept before each turn, in your own place; merges that would move it wait until the session
-    is ended. What it commits is on the branch relay/N, which is checked out then; no branch of yours is moved.
+    If nobrakes is set up in the repository, the session belongs to that repository: look at it with `relay --session N
+    FOLDER`. Otherwise it is your own (`--user`, as for `nobrakes sessions`).
+
+    With --in-place it works on the files of your checkout, one session for each checkout, and only in the sandbox.
+    nobrakes saves the checkout's HEAD, index and files before each turn, outside the repository. Merges that would move
+    this checkout wait until the session ends. Its commits are on the branch relay/N, which stays checked out; your
+    branches do not move.
     """
     if plan and in_place:
         raise UsageError("`--plan` needs a private clone", "Leave out `--plan` or `--in-place`.")
@@ -328,16 +327,15 @@ def events(
     follow: Annotated[bool, Option("--follow", "-f", help="Follow new events until Ctrl-C.")] = False,
     after: Annotated[int, Option("--after", min=0, help="Only events with a greater number.")] = 0,
     bead: Annotated[str | None, Option("--bead", help="Only events of this bead.")] = None,
-    public: Annotated[bool, Option("--public", help="The public events, as JSON lines: see events-public.md.")] = False,
+    public: Annotated[bool, Option("--public", help="Print public events as JSON (events-public.md).")] = False,
     export: Annotated[
-        str | None, Option("--export", metavar="FILE", help="Append the public events that FILE does not have yet.")
+        str | None, Option("--export", metavar="FILE", help="Append the public events that FILE lacks.")
     ] = None,
     as_json: AsJson = False,
 ) -> Output:
-    """Everything that happened, in order, each with the number that `undo` takes. With --json one object a line: ts,
-    event, task_id, agent, metadata.
-
-    Programs read --public: a promise of names and payloads. With the setting `events.export` the daemon keeps a file.
+    """List everything that happened, in order, each event with the number that `undo` takes. With --json it prints one
+    object a line: ts, event, task_id, agent, metadata. Programs should read --public, whose names and payloads are
+    stable. With the setting `events.export` the daemon writes them to a file.
     """
     import sys
 
@@ -381,11 +379,11 @@ def _numbered(event: "Event", titles: "Titles", width: int) -> str:
 
 
 def watch(
-    agent: Annotated[str, Argument(metavar="NAME|BEAD", help="A worker's name, its bead, or `session~N`.")],
+    agent: Annotated[str, Argument(metavar="NAME|BEAD", help="An agent's name, its bead, or `session~N`.")],
     as_json: AsJson = False,
     user: UserPlace = False,
 ) -> Output:
-    """Follow an agent live, from its last lines on, until its attempt ends. Ctrl-C leaves it working."""
+    """Follow an agent live, from its last lines on, until its attempt ends. Ctrl-C does not stop the agent."""
     import sys
 
     from ..sessions.service import live

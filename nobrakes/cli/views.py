@@ -40,7 +40,7 @@ NO_BEAD = "no bead yet: nobrakes shape, or nobrakes plan example"
 
 
 def status() -> Output:
-    """The whole repository on one screen: what is done, who works, what waits for you."""
+    """Show the whole repository on one screen: what is done, who works, and what waits for you."""
     from ..app import here
     from ..beads.service import board as board_service
 
@@ -109,13 +109,12 @@ def _memory(one: "Worker") -> str:
 
 
 def board(
-    live: Annotated[bool, Option("--live", help="One screen that stays, to look at.")] = False,
+    live: Annotated[bool, Option("--live", help="Show a screen that updates.")] = False,
     as_json: AsJson = False,
 ) -> Output:
-    """The first beads of each column, by where they are, and how many stand there. Epics are left out.
-
-    With --live it stays on the terminal and follows: what needs you, who works, the beads, what happens. It changes
-    nothing: `nobrakes web` opens the pages to act on.
+    """Show the first beads of each column, with the number of beads in it. Epics are left out. With --live it stays on
+    the screen and updates: what needs you, who works, the beads, and events. It changes nothing; to act, use `nobrakes
+    web`.
     """
     from ..beads.service import board as board_service
     from ..decisions.service.blockers import blockers
@@ -185,18 +184,16 @@ STYLES = {"ready": "green", "working": "cyan", "review": "cyan", "escalated": "r
 def graph(
     format: Annotated[str, Option("--format", "-f", help="text, mermaid, dot or svg.")] = "",
     output: Annotated[Path | None, Option("--output", "-o", help="Write it to this file.")] = None,
-    epic: Annotated[str | None, Option("--epic", help="Only what belongs to this epic.")] = None,
-    focus: Annotated[bool, Option("--focus", help="What runs or waits for you, and what comes next.")] = False,
-    epics: Annotated[bool, Option("--epics", help="One line for each epic, with how far it is.")] = False,
-    whole: Annotated[bool, Option("--all", help="Every bead, in a lane for each epic.")] = False,
-    search: Annotated[str, Option("--search", help="With --all: only these words in id or title.")] = "",
-    live: Annotated[bool, Option("--open", help="With --all: closed beads left out.")] = False,
+    epic: Annotated[str | None, Option("--epic", help="Only beads of this epic.")] = None,
+    focus: Annotated[bool, Option("--focus", help="Show what runs, what waits for you, and what comes next.")] = False,
+    epics: Annotated[bool, Option("--epics", help="Show one line for each epic, with its progress.")] = False,
+    whole: Annotated[bool, Option("--all", help="Show every bead, in a lane for each epic.")] = False,
+    search: Annotated[str, Option("--search", help="With --all: only beads with these words in id or title.")] = "",
+    live: Annotated[bool, Option("--open", help="With --all: leave out closed beads.")] = False,
 ) -> Output:
-    """Draw what waits for what. A drawing (svg) shows at most 500 beads, from those at work and ready on.
-
-    Without a format it is text, and of more than 5,000 beads the same part; --format text writes all of them.
-
-    --focus, --epics and --all are the ways to look of the web page, as text.
+    """Draw the dependencies between beads. A drawing (svg) shows at most 500 beads, first those that agents work on and
+    those that are ready. The default is text. With more than 5,000 beads the text is limited in the same way; --format
+    text writes all. --focus, --epics and --all print the views of the web page as text.
     """
     looks = [name for name, is_asked in (("focus", focus), ("epics", epics), ("all", whole)) if is_asked]
     if len(looks) + bool(format) > 1:

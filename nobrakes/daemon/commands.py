@@ -15,26 +15,24 @@ Switched = tuple[dict[str, bool], str]
 
 
 def pause(app: "App", by: str) -> Switched:
-    """Start nothing new. What runs goes on, and is reviewed after `nobrakes resume`."""
+    """Start nothing new. Running agents continue; their work is reviewed after `nobrakes resume`."""
     control.pause(app.store, app.paths, by)
     return {"paused": True}, "paused: no new work starts; `nobrakes resume` goes on"
 
 
 def resume(app: "App", by: str) -> Switched:
-    """Start new work again, after pause or stop."""
+    """Start new work again, after `nobrakes pause` or `nobrakes stop`."""
     control.resume(app.store, app.paths, by)
     return {"paused": False}, "new work is started again"
 
 
 Agent = Annotated[str | None, Field("One agent: its name, or its bead.", metavar="NAME|BEAD")]
-Hold = Annotated[str | None, Field("Hold its bead too, and say why; else the bead goes on.", ("--hold",), most=NOTE)]
+Hold = Annotated[str | None, Field("Also hold its bead, with this reason.", ("--hold",), most=NOTE)]
 
 
 def stop(app: "App", by: str, agent: Agent = None, hold: Hold = None) -> tuple[dict[str, Any], str]:
-    """Stop all agents, or one. Their work is kept, and no failure is counted.
-
-    All: their beads are ready again after `nobrakes resume`. One: its bead goes on with the next attempt, unless it is
-    held; nothing else is paused.
+    """Stop all agents, or one. Their work is saved, and no failure is counted. All: their beads are ready again after
+    `nobrakes resume`. One: its bead continues with the next attempt, unless you hold it; nothing else is paused.
     """
     if agent is None:
         if hold is not None:
@@ -49,13 +47,12 @@ def stop(app: "App", by: str, agent: Agent = None, hold: Hold = None) -> tuple[d
     return data, f"{one_line(found.name)} is being stopped, its work is kept; {then}"
 
 
-Limits = Annotated[tuple[str, ...], Field("What to change.", metavar="LIMIT=VALUE", most=TEXT)]
+Limits = Annotated[tuple[str, ...], Field("A limit and its new value.", metavar="LIMIT=VALUE", most=TEXT)]
 
 
 def set_limits(app: "App", by: str, limits: Limits = ()) -> tuple[dict[str, Any], str]:
-    """Change limits while it runs, until they are changed again. Alone: show them.
-
-    The word `default` gives a limit back to .nobrakes/config.toml.
+    """Change limits of the running daemon, until the next change. Without arguments it shows them. The word `default`
+    restores the value of .nobrakes/config.toml.
     """
     changed = control.set_limits(app.store, dict(map(_pair, limits)), by, app.paths)
     values = {**plain(app.config.limits), **changed}
@@ -72,10 +69,10 @@ def _pair(word: str) -> tuple[str, str]:
     return name, value
 
 
-Provider = Annotated[str, Field("Start agents at this provider again, before its time.", ("--open",))]
-Bead = Annotated[str, Field("Let agents try this bead once more.", ("--reset",))]
-Lift = Annotated[str, Field("Let agents start beyond this cap until its period ends.", ("--lift",))]
-Keep = Annotated[str, Field("Let this cap hold again.", ("--keep",))]
+Provider = Annotated[str, Field("End this provider's cooldown early.", ("--open",))]
+Bead = Annotated[str, Field("Let agents try this bead again.", ("--reset",))]
+Lift = Annotated[str, Field("Ignore this cap until its period ends.", ("--lift",))]
+Keep = Annotated[str, Field("Apply this cap again.", ("--keep",))]
 
 
 def change_providers(

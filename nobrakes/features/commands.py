@@ -17,21 +17,23 @@ if TYPE_CHECKING:
 Id = Annotated[str, Field("The feature's id.", metavar="FEATURE")]
 Description = Annotated[
     str | None,
-    Field("What should be there, and why; '-' reads stdin.", ("--description", "-d"), most=TEXT, reads_stdin=True),
+    Field("What you want, and why; '-' reads stdin.", ("--description", "-d"), most=TEXT, reads_stdin=True),
 ]
 Criteria = Annotated[
     tuple[str, ...],
-    Field("A criterion of your own, again for more; 'review: TEXT' says who judges.", ("--criterion",), "TEXT", TEXT),
+    Field("Your own criterion, perhaps as 'review: TEXT'; repeatable.", ("--criterion",), "TEXT", TEXT),
 ]
 # a page sends a 0 beside what is ticked, so that no tick is a choice, too
-Without = Annotated[tuple[int, ...], Field("Leave out a usual criterion; again for more.", ("--without",), "N")]
-Only = Annotated[tuple[int, ...] | None, Field("Keep this usual criterion; again for more. 0: none.", ("--only",), "N")]
+Without = Annotated[tuple[int, ...], Field("Leave out this standard criterion; repeatable.", ("--without",), "N")]
+Only = Annotated[
+    tuple[int, ...] | None, Field("Keep only this standard criterion; repeatable. 0: none.", ("--only",), "N")
+]
 Files = Annotated[
     tuple[str, ...] | None,
-    Field("A file, folder or pattern it touches; again for more.", ("--file",), "PATH", TEXT),
+    Field("A file, folder or pattern that it changes; repeatable.", ("--file",), "PATH", TEXT),
 ]
 Notes = Annotated[str | None, Field("Technical notes for the Shaper.", ("--notes",), most=TEXT)]
-Title = Annotated[str, Field("What it is, in a few words.", metavar="TITLE", most=NOTE)]
+Title = Annotated[str, Field("The feature in a few words.", metavar="TITLE", most=NOTE)]
 
 
 def new(
@@ -45,8 +47,9 @@ def new(
     file: Files = None,
     notes: Notes = None,
 ) -> tuple[Feature, str]:
-    """Begin a feature. It has the eight usual acceptance criteria in the words of your project, but those that you
-    leave out, and your own. Its Shaper reads the code, asks, and makes a plan; no agent builds before you approve.
+    """Start a feature. Its Shaper reads the code, asks questions and makes a plan; no agent builds before you approve
+    it. The feature gets eight standard acceptance criteria, worded for your project, without those that you leave out,
+    and your own.
     """
     wanted = Wanted(title, description, criterion, without, file, notes, only)
     made = controls.begin(app.store, app.paths, app.config, app.git, wanted, by)
@@ -60,7 +63,7 @@ def edit(
     app: "App",
     by: str,
     feature: Id,
-    title: Annotated[str | None, Field("Another title.", ("--title",), most=NOTE)] = None,
+    title: Annotated[str | None, Field("The new title.", ("--title",), most=NOTE)] = None,
     description: Description = None,
     criterion: Criteria = (),
     without: Without = (),
@@ -68,7 +71,9 @@ def edit(
     file: Files = None,
     notes: Notes = None,
 ) -> tuple[Feature, str]:
-    """Change a feature's texts and criteria. With --criterion or --without the list of criteria is replaced."""
+    """Change a feature's texts and criteria. With --criterion or --without, the new list of criteria replaces the old
+    one.
+    """
     wanted = Wanted(title, description, criterion, without, file, notes, only)
     after = controls.edit(app.store, app.paths, app.config, feature, wanted, by)
     return after, "\n".join([f"feature {after.id} is changed: {one_line(after.title)}", *criteria(after)])
@@ -80,26 +85,30 @@ def criteria(feature: Feature) -> list[str]:
 
 
 def pause(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
-    """Start no further turn of the feature; a running one may end. Another feature may be planned meanwhile."""
+    """Stop further turns of a feature; a running turn may finish. Meanwhile you can plan another feature."""
     found = controls.pause(app.store, app.paths, feature, by)
     return _moved(found, f"is paused; `nobrakes forge resume {found.id}` continues")
 
 
-Fresh = Annotated[bool, Field("If it expired: a new session with a summary; the default.", ("--fresh",))]
+Fresh = Annotated[bool, Field("If it expired: start a new session with a summary (default).", ("--fresh",))]
 FromBase = Annotated[bool, Field("If it expired: drop its drafts, and plan it again.", ("--from-base",))]
-View = Annotated[bool, Field("If it expired: start nothing; you only look at it.", ("--view",))]
+View = Annotated[bool, Field("If it expired: start nothing, only show it.", ("--view",))]
 
 
 def resume(
     app: "App", by: str, feature: Id, fresh: Fresh = False, from_base: FromBase = False, view: View = False
 ) -> tuple[Feature, str]:
-    """Resume a feature where it was; one is planned at a time. If its session expired, choose how it continues."""
+    """Resume a feature where it stopped. nobrakes plans one feature at a time. If its session expired, choose how to
+    continue.
+    """
     found = controls.resume(app.store, app.paths, feature, by, controls.way_of(fresh, from_base, view))
     return _moved(found, "is as it was: nothing is started" if view else f"goes on in {found.stage.value}")
 
 
 def cancel(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
-    """End the feature's turn at once. It is paused: its drafts, its questions and its work stay, and it can go on."""
+    """Stop the feature's current turn and pause the feature. Its drafts, questions and work stay. Continue with
+    `nobrakes forge resume`.
+    """
     found = controls.cancel(app.store, app.paths, feature, by)
     return _moved(found, f"is stopped and paused; `nobrakes forge resume {found.id}` goes on")
 
@@ -112,19 +121,21 @@ def archive(
     return _moved(found, "is in lists again" if back else "is hidden from lists; nothing is removed")
 
 
-Change = Annotated[str, Field("What should change; '-' reads it from stdin.", most=TEXT, reads_stdin=True)]
-Question = Annotated[str, Field("What you want to know; '-' reads it from stdin.", most=TEXT, reads_stdin=True)]
-Step = Annotated[str, Field("The step of the plan that is meant.", ("--step",), "BEAD")]
+Change = Annotated[str, Field("What to change; '-' reads stdin.", most=TEXT, reads_stdin=True)]
+Question = Annotated[str, Field("Your question; '-' reads stdin.", most=TEXT, reads_stdin=True)]
+Step = Annotated[str, Field("The step of the plan.", ("--step",), "BEAD")]
 
 
 def change(app: "App", by: str, feature: Id, text: Change, step: Step = "") -> tuple[Feature, str]:
-    """Ask for a change of the plan. Its Shaper changes it, and it is reviewed again; you approve it as before."""
+    """Ask for a change of the plan. The Shaper changes the plan, reviewers review it again, and you approve it as
+    before.
+    """
     found = controls.ask_change(app.store, app.paths, feature, text, by, step)
     return _moved(found, f"is in {found.stage.value}: its Shaper was notified")
 
 
 def discuss(app: "App", by: str, feature: Id, text: Question, step: Step = "") -> tuple[Feature, str]:
-    """Ask the Shaper about the plan, or a step of it. Nothing is changed by it."""
+    """Ask the Shaper about the plan, or about one step of it. This changes nothing."""
     found = controls.discuss(app.store, app.paths, feature, text, by, step)
     shows = f"`nobrakes session show {found.session}` has its answer"
     return _moved(found, f"is as it was: its Shaper was notified; {shows}")
@@ -134,15 +145,14 @@ def _moved(found: Feature, words: str) -> tuple[Feature, str]:
     return found, f"feature {found.id} ({cut(one_line(found.title), 60)}) {words}"
 
 
-Risk = Annotated[bool, Field("You take the risk of fewer reviews than are recommended.", ("--take-risk",))]
-Reason = Annotated[str, Field("Why, where findings are not decided; it is kept.", ("--reason",), most=TEXT)]
+Risk = Annotated[bool, Field("Accept the risk of fewer reviews than recommended.", ("--take-risk",))]
+Reason = Annotated[str, Field("Why you sign off with undecided findings; it is stored.", ("--reason",), most=TEXT)]
 
 
 def sign_off(app: "App", by: str, feature: Id, take_risk: Risk = False, reason: Reason = "") -> tuple[SignOff, str]:
-    """Sign a feature's plan off. Its drafts go live by `nobrakes commit-strategy` and nothing else.
-
-    With fewer reviews than are recommended it needs --take-risk, with findings that nobody decided a --reason; these
-    count as accepted risks then. A plan that is changed afterwards needs another sign-off.
+    """Sign off a feature's plan. Afterwards `nobrakes commit-strategy` makes its drafts live. If it had fewer reviews
+    than recommended, add --take-risk. If findings are undecided, add --reason; they then count as accepted risks. A
+    plan that changes later needs another sign-off.
     """
     from .service import views
 
@@ -156,7 +166,7 @@ def sign_off(app: "App", by: str, feature: Id, take_risk: Risk = False, reason: 
 
 
 def checkpoint(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
-    """Bring what was collected while a feature is built to its plan, now. Its live beads go on."""
+    """Bring the suggestions collected while a feature is built into its plan now. Its live beads continue."""
     found = ask_checkpoint(app.store, feature, by)
     wake(app.paths)
     waiting = sum(one.state.value == "waiting" for one in app.store.items(feature))

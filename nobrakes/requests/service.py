@@ -180,15 +180,15 @@ def _features(store: "Store", config: "Config") -> Iterator[Finding]:
     for epic, one in named.items():
         key = f"review.features.{epic}"
         if epic not in beads:
-            told = f"{key}: there is no epic {epic} yet; if there is to be none, take that table out of config.toml"
+            told = f"{key}: epic {epic} does not exist yet; if this is a mistake, remove the table from config.toml"
             yield Finding("features", WARNING, told)
         elif beads[epic].type is not BeadType.EPIC:
-            told = f"{key}: {epic} is no epic but a {beads[epic].type}, so nothing follows from it: name its epic"
+            told = f"{key}: {epic} is not an epic but a {beads[epic].type}, so this has no effect: name its epic"
             yield Finding("features", WARNING, told)
         if one.branch is not None and one.branch.startswith(of_epic("")):
             other = one.branch.removeprefix(of_epic(""))
             if other != epic and is_bead_id(other) and store.beads(ids=[other]):
-                told = f"{key}.branch: {one.branch} is what the branch of {other} is called: choose another name"
+                told = f"{key}.branch: {one.branch} is the name of the branch of {other}: choose another name"
                 yield Finding("features", ERROR, told)
 
 

@@ -10,19 +10,18 @@ if TYPE_CHECKING:
     from ..app import App
 
 Number = Annotated[int, Field("The session's number.", metavar="N")]
-First = Annotated[str, Field("What is said first; '-' reads it from stdin.", most=TEXT, reads_stdin=True)]
-Said = Annotated[str, Field("What to say; '-' reads it from stdin.", most=TEXT, reads_stdin=True)]
+First = Annotated[str, Field("The first message; '-' reads stdin.", most=TEXT, reads_stdin=True)]
+Said = Annotated[str, Field("The message; '-' reads stdin.", most=TEXT, reads_stdin=True)]
 Kind = Annotated[str, Field("planning or chat.", ("--kind",))]
-Agent = Annotated[str, Field("Which agent; else agents.shaper of the settings.", ("--agent",))]
-Title = Annotated[str, Field("What it is about; else its first line.", ("--title",), most=NOTE)]
+Agent = Annotated[str, Field("The agent (default: agents.shaper).", ("--agent",))]
+Title = Annotated[str, Field("Its title (default: the first line).", ("--title",), most=NOTE)]
 Found = tuple[dict[str, Session], str]
 
 
 def start(app: "App", by: str, text: First, kind: Kind = "planning", agent: Agent = "", title: Title = "") -> Found:
-    """Begin a session: a conversation with an agent that reads the repository and changes nothing.
-
-    The daemon runs it turn by turn, beside the beads. Its answer is in `nobrakes session show N`, its questions are
-    among the escalations.
+    """Start a session: a conversation with an agent that reads the repository and changes nothing. The daemon runs it
+    turn by turn, at the same time as beads. `nobrakes session show N` shows its answers; its questions are among the
+    escalations.
     """
     more = {"kind": kind or "planning", "agent": agent, "title": title}
     made = relay.conversations_start(app.store, app.paths, app.config, text, actor=by, **more)
@@ -31,7 +30,7 @@ def start(app: "App", by: str, text: First, kind: Kind = "planning", agent: Agen
 
 
 def say(app: "App", by: str, number: Number, text: Said) -> tuple[dict[str, Message], str]:
-    """Say something to a session. An agent at work gets it with its next turn."""
+    """Send a message to a session. An agent that is working reads it in its next turn."""
     message = relay.conversations_say(app.store, app.paths, number, text, by)
     return {"message": message}, f"said to session {number}{_own_daemon(app)}"
 
@@ -47,13 +46,13 @@ def _own_daemon(app: "App") -> str:
 
 
 def stop(app: "App", by: str, number: Number) -> Found:
-    """Stop what a session does now. It keeps what it knows, and goes on with what is said to it next."""
+    """Stop the current turn of a session. The session remembers everything and continues with your next message."""
     found = relay.stop(app.store, app.paths, number, by)
     words = "is asked to stop" if found.stop_asked else f"does nothing now: it is {found.state.value}"
     return {"session": found}, f"session {number} {words}"
 
 
 def end(app: "App", by: str, number: Number) -> Found:
-    """End a session. What was said in it stays readable."""
+    """End a session. You can still read it."""
     found = relay.end(app.store, app.paths, number, by)
     return {"session": found}, f"session {number} is ended"

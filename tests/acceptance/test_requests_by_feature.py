@@ -120,8 +120,8 @@ def test_the_doctor_names_features_that_there_are_not_and_names_that_are_another
     says(team, "[review.features.shop]", 'unit = "epic"', 'branch = "feature/cart"')
     says(team, "[review.features.shpo]", 'unit = "epic"', "[review.features.shop-1]", 'unit = "epic"')
     said = " ".join(team.nobrakes("doctor", expect=None).stdout.split())
-    assert "review.features.shpo: there is no epic shpo yet" in said, said
-    assert "shop-1 is no epic but a task" in said and "feature/cart is the name of the branch of cart" in said, said
+    assert "review.features.shpo: epic shpo does not exist yet" in said, said
+    assert "shop-1 is not an epic but a task" in said and "feature/cart is the name of the branch of cart" in said, said
 
 
 @pytest.mark.parametrize("name", ["--upload-pack=touch pwned", "../../etc", "main", "task/bead-shop-1", "x:main"])
@@ -175,7 +175,7 @@ def test_a_word_holds_for_the_work_that_it_was_given_for(team: Team) -> None:
     team.nobrakes("pr", "open", "one", expect=None)
     (said,) = team.events("push_allowed")
     assert said["task_id"] == "one" and said["agent"] == "person" and said["metadata"]["branch"].endswith("bead-one")
-    assert f"let {said['metadata']['head'][:12]} be pushed as" in team.nobrakes("history", "one").stdout
+    assert f"allowed the push of {said['metadata']['head'][:12]} as" in team.nobrakes("history", "one").stdout
     team.run_on()
     team.nobrakes("cancel", "one")
     team.run_on()

@@ -138,7 +138,7 @@ def test_init_within_a_sparse_checkout_says_that_it_leaves_out_nobrakes(tmp_path
     project.git("sparse-checkout", "set", cone, "src")
     for words in (["init", "--test", "true"], ["init"], ["doctor"]):
         said = " ".join(project.nobrakes(*words, expect=None).stdout.split())
-        assert ".nobrakes again" in said and "git sparse-checkout add .nobrakes" in said, said
+        assert "get .nobrakes back" in said and "git sparse-checkout add .nobrakes" in said, said
     project.git("sparse-checkout", "add", ".nobrakes")
     project.git("add", ".nobrakes")
     assert "sparse checkout" not in project.nobrakes("doctor", expect=None).stdout
@@ -166,7 +166,7 @@ def test_an_older_gitignore_keeps_no_folder_and_what_is_typed_then_does(project:
     project.git("sparse-checkout", "set", "--cone", "src")
     assert (state / "nobrakes.db").exists()
     said = " ".join(project.nobrakes("doctor", expect=None).stdout.split())
-    assert "where they are" in said and "of an earlier version" not in said
+    assert "get .nobrakes back" in said and "of an earlier version" not in said
 
 
 def test_settings_that_main_gets_in_a_sparse_checkout_hold_at_once(project: Strange) -> None:
@@ -383,7 +383,7 @@ def test_hooks_of_a_company_are_named(project: Strange, tmp_path: Path) -> None:
     git(tmp_path, "config", "--global", "core.hooksPath", str(hooks))
     for command in ("init", "doctor"):
         said = project.nobrakes(command, expect=None).stdout
-        assert f"your hooks pre-commit from {hooks}" in " ".join(said.split()), said
+        assert f"your git hooks pre-commit in {hooks}" in " ".join(said.split()), said
 
 
 # --- files that git keeps through a filter -------------------------------------------------------

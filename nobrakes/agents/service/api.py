@@ -183,8 +183,8 @@ _FORM = (
     Parameter("yes_no", "The answer is yes or no.", bool, False),
     Parameter("long", "The answer is a longer text.", bool, False),
     Parameter("optional", "The person may leave it open: you decide then.", bool, False),
-    Parameter("priority", "How urgent it is, from 1 (most) to 3; 2 if not given.", int, least=1, most=3),
-    Parameter("context", "What the person has to know to decide.", default=""),
+    Parameter("priority", "How urgent it is, from 1 (most urgent) to 3; default 2.", int, least=1, most=3),
+    Parameter("context", "What the person must know to decide.", default=""),
 )
 
 OPERATIONS: "tuple[Operation, ...]" = (
@@ -192,11 +192,11 @@ OPERATIONS: "tuple[Operation, ...]" = (
         "bead", "Your bead: description, criteria, notes, what people answered, the approved plan.", _bead, reads=True
     ),
     Operation("attempts", "What earlier attempts on your bead left, newest first.", _attempts, reads=True),
-    Operation("whats-next", "What to do next, by the facts: plan, questions, steps, commits.", _whats_next, reads=True),
-    Operation("log", "Write a line into the bead's log, for those who work on it later.", _said("log"), (_TEXT,)),
+    Operation("whats-next", "What to do next, computed from plan, questions and commits.", _whats_next, reads=True),
+    Operation("log", "Write a line into the bead's log, for later agents.", _said("log"), (_TEXT,)),
     Operation(
         "progress",
-        "Say how far you are. The person sees it beside the commits that you made.",
+        "Report your progress. The person sees it next to your commits.",
         _progress,
         (
             _TEXT,
@@ -208,29 +208,29 @@ OPERATIONS: "tuple[Operation, ...]" = (
     ),
     Operation(
         "test",
-        "Run the project's checks in your workspace. Each call is one test round, which a person sees. A pass here is "
-        "not proven yet: the review runs the checks itself, on a fresh checkout.",
+        "Run the project's checks in your workspace. A person sees each call as one test round. A pass here is no "
+        "proof: the review runs the checks again, in a fresh checkout.",
         _test,
-        (Parameter("check", "One check alone, by its name.", default=""),),
+        (Parameter("check", "The name of one check.", default=""),),
     ),
     Operation("notify", "Tell the person something, without waiting for an answer.", _said("notify"), (_TEXT,)),
     Operation(
         "ask",
-        "Ask the person what only they can decide; with options, where you can name them. Asked twice, it is asked "
-        "once. Without an answer in time, end as blocked: the answer comes with the next attempt.",
+        "Ask the person what only they can decide, with options if you can. The same question twice counts once. "
+        "If no answer comes in time, end as blocked: the next attempt gets the answer.",
         _ask,
         (Parameter("question", "The question.", required=True), _WAIT, *_FORM),
     ),
     Operation(
         "blocked",
-        "Say that you cannot continue without the person, who is asked first of all. Commit first: your session ends "
-        "with it, the bead waits, and the answer goes to this session.",
+        "Report that you cannot continue without the person. This question is shown first. Commit before: your session "
+        "ends, the bead waits, and this session gets the answer.",
         _blocked,
         (
-            Parameter("what", "What stops you, in one line.", required=True),
+            Parameter("what", "Your problem, in one line.", required=True),
             Parameter(
                 "option",
-                'A way on, as "LABEL: what it means; costs what it costs".',
+                'A way to continue, as "LABEL: what it means; costs what it costs".',
                 list,
                 (),
                 most=forms.MAX_BLOCKER_OPTIONS,
@@ -248,21 +248,21 @@ OPERATIONS: "tuple[Operation, ...]" = (
     ),
     Operation(
         "request-review",
-        "Have your plan approved before you begin, where the bead asks for it (label `plan-review`). Then end as "
-        "blocked: the next attempt begins with the plan, once it is approved.",
+        "Ask for approval of your plan before you begin, if the bead requires it (label `plan-review`). Then end as "
+        "blocked: after the approval the next attempt begins with the plan.",
         _request_review,
-        (Parameter("plan", "What you will change, in which steps, and how it is shown.", required=True), _WAIT),
+        (Parameter("plan", "What you will change, in which steps, and how you will prove it.", required=True), _WAIT),
     ),
     Operation(
         "escalate",
-        "Suggest work that is outside your bead. You go on with your own; a person decides about it.",
+        "Suggest work that is outside your bead. Continue with your own bead; a person decides.",
         _escalate,
         (
             Parameter("suggestion", "What should be done, in one line.", required=True),
             Parameter("detail", "More about it.", default=""),
             Parameter(
                 "severity",
-                "Urgent passes quiet hours. How much it matters now.",
+                "How important it is now. `urgent` is sent in quiet hours too.",
                 default="info",
                 choices=client.SEVERITIES,
             ),
@@ -270,31 +270,31 @@ OPERATIONS: "tuple[Operation, ...]" = (
     ),
     Operation(
         "document",
-        "Hand in for the documents of your sprint: a decision, a deviation, a wish, its review, its plan.",
+        "Hand in text for the documents of your sprint: a decision, deviation, wish, review or plan.",
         lambda text, kind, title: Reply(*documents.document(text, kind, title)),
         (
             Parameter("text", "The document, as Markdown.", required=True),
             Parameter("kind", "What it is.", default="decision", choices=documents.KINDS),
-            Parameter("title", "Of a plan: what the sprint is called, in one or two words.", default=""),
+            Parameter("title", "For a plan: the name of the sprint, in one or two words.", default=""),
         ),
     ),
     Operation(
         "propose",
-        "Propose the beads of your feature's plan, as a plan file has them: they become drafts under its epic. What a "
-        "plan names again is changed; a change of a live bead waits for a person's approval. Only a Shaper may.",
+        "Propose the beads of your feature's plan, in the format of a plan file: they become drafts under its epic. "
+        "Beads named again are changed; changes of live beads wait for a person's approval. Only for Shapers.",
         _forging("forging_propose"),
         (Parameter("plan", "The plan as YAML or JSON: {beads: [{id, title, …}]}.", required=True),),
     ),
-    Operation("plan", "The plan of your feature as it lies now: its beads as JSON.", _forging("plan"), reads=True),
+    Operation("plan", "The current plan of your feature: its beads as JSON.", _forging("plan"), reads=True),
     Operation(
         "plan-ready",
-        "Say that your feature's plan is whole: a version of it is kept, and goes to review. Then end your turn. It is "
-        "refused while the plan is empty, while a bead of it could never start, and while questions of yours are open.",
+        "Report that your feature's plan is complete: nobrakes saves a version and reviews it. Then end your turn. "
+        "Refused while the plan is empty, a bead of it could never start, or you have open questions.",
         _forging("forging_plan_ready"),
     ),
     Operation(
         "review",
-        "Give your review of the work that you read: all findings together, or none. Only a reviewer may.",
+        "Hand in your review: all findings in one call. Only reviewers can use this.",
         _forging("review"),
         (
             Parameter(
@@ -306,26 +306,26 @@ OPERATIONS: "tuple[Operation, ...]" = (
     ),
     Operation(
         "finding",
-        "Report what is wrong with the plan that you review; a person decides. Only a reviewer may.",
+        "Report a problem of the plan that you review; a person decides. Only reviewers can use this.",
         _forging("finding"),
         (
             Parameter("issue", "What is wrong.", required=True),
-            Parameter("impact", "What comes of it if it stays so.", required=True),
+            Parameter("impact", "The effect if nobody fixes it.", required=True),
             Parameter("option", "A way to fix it, the best one first; at most 6.", list, (), most=6),
-            Parameter("category", "What kind of matter it is.", default=CATEGORIES[0], choices=CATEGORIES),
+            Parameter("category", "The kind of problem.", default=CATEGORIES[0], choices=CATEGORIES),
             Parameter("priority", "From 1 to 3: 1 must be fixed, 2 should be, 3 may be.", int, 2, least=1, most=3),
-            Parameter("about", "The bead of the plan that it is about.", default=""),
+            Parameter("about", "The bead of the plan.", default=""),
         ),
     ),
     Operation(
         "done",
-        "Hand in: how it ended, and what the next one should know. Commit first; then end your session.",
+        "Hand in: how it ended, and what the next agent should know. Commit first; then end your session.",
         _done,
         (
             Parameter("outcome", "How it ended.", default="completed", choices=tuple(client.OUTCOMES)),
             Parameter("summary", "What you did.", default=""),
             Parameter("blockers", "What stopped you.", default=""),
-            Parameter("learnings", "What the next one should know.", default=""),
+            Parameter("learnings", "What the next agent should know.", default=""),
             Parameter("discard_branch", "The next attempt starts without your commits.", bool, False),
         ),
     ),
@@ -333,8 +333,8 @@ OPERATIONS: "tuple[Operation, ...]" = (
 
 
 INSTRUCTIONS = (
-    "Your channel to nobrakes: your own bead and nothing else. The tools do what `nobrakes agent …` does. Claim "
-    "progress step by step with each commit, ask only what the person alone can decide, and hand in with done."
+    "Your channel to nobrakes: your own bead and nothing else. The tools do what `nobrakes agent …` does. Report "
+    "progress with each commit, ask only what the person alone can decide, and hand in with done."
 )
 
 

@@ -108,9 +108,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("status", "The whole repository on one screen: counts, who works, what waits.", _status, reads=True),
     Operation(
         "ready",
-        "The beads that can be worked on now, in order.",
+        "The beads that agents can start now, in order.",
         _ready,
-        (Parameter("limit", "At most so many.", int, 20, most=1000),),
+        (Parameter("limit", "The maximum number.", int, 20, most=1000),),
         reads=True,
     ),
     Operation(
@@ -123,11 +123,11 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("escalations", "What waits for a person's decision, the most urgent first.", _escalations, reads=True),
     Operation(
         "propose",
-        "File the beads of a plan as drafts. Nothing is worked on before a person approves them.",
+        "File the beads of a plan as drafts. No agent works before a person approves them.",
         _propose,
         (
             Parameter("plan", "The plan as YAML or JSON: {beads: [{id, title, …}]}.", required=True),
-            Parameter("request", "A key of your own: the same again under it is done once.", default=""),
+            Parameter("request", "A key of your own: a repetition with it is done only once.", default=""),
         ),
     ),
 )
