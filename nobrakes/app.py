@@ -12,7 +12,7 @@ from .paths import FOLDER, Paths, find, process_environment, repository_root
 if TYPE_CHECKING:
     from .beads.model import Bead
     from .config.settings import Config
-    from .daemon.model import Board, Limits
+    from .daemon.model import Board
     from .daemon.worker.loop import Daemon, View
     from .decisions.service.blockers import Blockers, Here
     from .git.port import Argv, Git
@@ -133,12 +133,6 @@ class App:
         from .notices.senders import NOTIFIERS
 
         return NOTIFIERS["stdout"]()
-
-    def limits(self) -> "Limits":
-        """The limits, with what a person changed while it runs."""
-        from .daemon.service import control
-
-        return control.limits(self.store, self.config)
 
     def check_agents(self) -> None:
         """ConfigError where the config names an agent that no adapter knows."""

@@ -367,8 +367,7 @@ def overlay(
     after = {node.id: node for node in nodes}
     edges = {one for one in dependencies if one.type is not DependencyType.PARENT_CHILD}
     for change in changes:
-        dependency = change.dependency
-        if dependency is not None:
+        if (dependency := change.dependency) is not None:
             (edges.add if change.after else edges.discard)(dependency)
         elif change.part == CANCEL:
             after[change.bead] = after[change.bead]._replace(status=given_up())

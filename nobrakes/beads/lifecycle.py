@@ -168,7 +168,9 @@ def advance(bead: Bead, kind: Kind, facts: Facts = _NOTHING_MORE) -> Move:
         )
     if target == STAYS:
         return Move(bead.status, bead.return_to)
-    status = _target(bead, kind, target, facts)
+    # nobody is started on an epic, so one that is sent back just contains
+    status = _named(bead, kind, target, facts)
+    status = Status.OPEN if bead.type is BeadType.EPIC and status in (*WAITING_FOR_AGENT, Status.LANDED) else status
     if status is Status.ESCALATED:
         return Move(status, bead.status)
     if facts.is_asked and _stops(bead, status) and (bead.status in WORKING or kind in _ASKED_ABOUT):
@@ -182,12 +184,6 @@ def advance(bead: Bead, kind: Kind, facts: Facts = _NOTHING_MORE) -> Move:
 def _stops(bead: Bead, status: Status) -> bool:
     """Whether a question may stop the bead there."""
     return status in RESOLVES_TO or (status is Status.OPEN and bead.status not in CLOSED)  # an epic of which is asked
-
-
-def _target(bead: Bead, kind: Kind, target: Target, facts: Facts) -> Status:
-    """Where the table sends the bead; nobody is started on an epic, so one that is sent back just contains."""
-    status = _named(bead, kind, target, facts)
-    return Status.OPEN if bead.type is BeadType.EPIC and status in (*WAITING_FOR_AGENT, Status.LANDED) else status
 
 
 def _named(bead: Bead, kind: Kind, target: Target, facts: Facts) -> Status:

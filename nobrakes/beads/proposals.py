@@ -219,8 +219,7 @@ def _order(part: str) -> tuple[int, str]:
 
 def _change(bead: Bead, part: str, kept: Mapping[str, Any], own: frozenset[Dependency]) -> ProposedChange:
     before, after = kept["before"], kept["after"]
-    dependency = dependency_of(bead.id, part)
-    if dependency is not None:
+    if (dependency := dependency_of(bead.id, part)) is not None:
         now: Any = dependency in own
     elif part == CANCEL:
         now = False

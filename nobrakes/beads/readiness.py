@@ -91,8 +91,7 @@ def _strong_parts(moments: Moments, part: Collection[int], removed: Collection[D
         path = [(root, iter(_inside(moments, root, part, removed)))]
         while path:
             moment, needs = path[-1]
-            step = next(needs, None)
-            if step is not None:
+            if (step := next(needs, None)) is not None:
                 if step.what not in index:
                     index[step.what] = low[step.what] = len(index)
                     open_.append(step.what)
@@ -351,8 +350,7 @@ class Readiness:
     def reasons(self, bead: str) -> list[Reason]:
         """Everything in the way of the bead, but deadlock."""
         node = self.links.nodes[bead]
-        closed = _CLOSED.get(node.status)
-        if closed is not None:
+        if (closed := _CLOSED.get(node.status)) is not None:
             return [closed]
         waits = node.status in WAITING_FOR_AGENT and node.type != BeadType.EPIC
         if waits and node[_FROM_HELD:] == _NOTHING_ELSE and bead not in self.links.parents:  # as most of a whole graph
@@ -377,8 +375,7 @@ class Readiness:
             found.append(Reason(Why.RETRY, "waits before the next attempt", until=node.retry_at))
         found += [self._blocked(blocker) for blocker in self.unfinished_blockers(bead)]
         for parent in self.links.parents.get(bead, ()):
-            cause = self.closes_off(parent)
-            if cause is not None:
+            if (cause := self.closes_off(parent)) is not None:
                 text = f"its parent {parent} is closed off: {cause.text}"
                 found.append(Reason(Why.PARENT, text, parent, cause.status, cause.until))
         return found

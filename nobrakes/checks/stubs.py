@@ -100,7 +100,13 @@ class _Names:
         self.stars: list[str] = []
         self.known: list[dict[str, Expressions]] = [{}]  # names and `self.x`, to what was assigned
         self.functions = dict(_functions(tree))
-        self.plain = _plain_names(tree)
+        # the names that stand for themselves somewhere, and not only before a dot
+        every = list(ast.walk(tree))
+        before_dots = {id(node.value) for node in every if isinstance(node, ast.Attribute)}
+        before_dots |= {
+            id(one.args[0]) for one in every if isinstance(one, ast.Call) and _called(one) == "getattr" and one.args
+        }
+        self.plain = {node.id for node in every if isinstance(node, ast.Name) and id(node) not in before_dots}
         self.own = {node.name for node in ast.walk(tree) if isinstance(node, _DEFINITIONS)}
 
     def add(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -406,16 +412,6 @@ def is_literal(node: ast.expr) -> bool:
 
 def _called(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-
-
-def _plain_names(tree: ast.Module) -> set[str]:
-    """The names that stand for themselves somewhere, and not only before a dot."""
-    every = list(ast.walk(tree))
-    before_dots = {id(node.value) for node in every if isinstance(node, ast.Attribute)}
-    before_dots |= {
-        id(one.args[0]) for one in every if isinstance(one, ast.Call) and _called(one) == "getattr" and one.args
-    }
-    return {node.id for node in every if isinstance(node, ast.Name) and id(node) not in before_dots}
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[str, Expressions]]:

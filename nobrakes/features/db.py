@@ -187,8 +187,7 @@ def features(db: Database, going: bool = True) -> list[Feature]:
 
 def of_session(db: Database, session: int) -> tuple[Feature, str] | None:
     """The feature that the session plans (""), or reviews (the domain); None: it serves none."""
-    row = db.maybe(OF_SESSION, (session,))
-    if row is not None:
+    if (row := db.maybe(OF_SESSION, (session,))) is not None:
         return _feature(row), ""
     found = db.maybe(REVIEW_OF_SESSION, (session,))
     return None if found is None else (get_feature(db, found["feature"]), found["domain"])
@@ -225,8 +224,7 @@ def change(db: Database, id_: str, values: Mapping[str, Any], actor: str) -> Fea
     now = db.now()
     with db.write():
         before = get_feature(db, id_)
-        texts = {name: value for name, value in values.items() if name in _OF_EPIC}
-        if texts:
+        if texts := {name: value for name, value in values.items() if name in _OF_EPIC}:
             transitions.change(db, id_, texts, actor)
         _set(db, before, {name: value for name, value in values.items() if name not in _OF_EPIC}, now)
         said = sorted(name for name in values if name in _SAID and values[name] != getattr(before, name))

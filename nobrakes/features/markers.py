@@ -345,8 +345,7 @@ def _kept(lines: Iterable[str], most: int, *, newest: bool = False) -> str:
         if room < 0:
             break
         kept.append(line)
-    left = len(all_) - len(kept)
-    if left:
+    if left := len(all_) - len(kept):
         kept.append(f"[… {left} {'older ones' if newest else 'more'} left out]")
     return "\n".join(reversed(kept) if newest else kept)
 

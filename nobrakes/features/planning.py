@@ -216,8 +216,7 @@ def told(items: Iterable[Item], escalations: Iterable[Escalation], reason: str) 
         "what becomes of each of these: propose new beads, which may depend on any bead, changes of live ones, or "
         "nothing. Ask where only a person can decide. Then say that the plan is whole: all of it is reviewed again."
     ]
-    lines = [_line(item) for item in items]
-    if lines:
+    if lines := [_line(item) for item in items]:
         parts.append("Collected:\n" + "\n".join(lines[:MAX_LISTED]))
     open_ = [f"> {one.type.value} {one.id}, bead {one.bead}: {line(one.title, SHORT)}" for one in escalations]
     if open_:
@@ -250,8 +249,7 @@ def plan_reviews(board: ForgeBoard, standing: Standing) -> list[ForgeAction]:
     last = seen.iterations[-1] if seen.iterations else None
     if last is not None and last.end is reviewed_plan.End.RUNNING:
         return []
-    asks = to_ask(standing.findings, standing.open_questions)
-    if asks:
+    if asks := to_ask(standing.findings, standing.open_questions):
         session = standing.session
         can = session is not None and session.state is not At.ENDED
         return [AskFindings(feature.id, feature.round, asks)] if can else []
@@ -438,8 +436,7 @@ def wake_at(board: ForgeBoard) -> float | None:
 
 def _next(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
     feature, session = one.feature, one.session
-    ended = reviewing_ended(board, one)
-    if ended:
+    if ended := reviewing_ended(board, one):
         return list(ended)
     for about, asked in one.asked.items():
         if asked.answer is not None:

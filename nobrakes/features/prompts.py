@@ -205,8 +205,7 @@ def review_text(feature: Feature, plan: PlanVersion, domain: str, number: int, e
     if feature.files:
         parts.append("# Files that it will change\n\n" + "\n".join(f"- {clean(path)}" for path in feature.files[:100]))
     parts.append("# The plan\n\n" + fenced(quoted(cut(beads, PLAN)), nonce))
-    decided = [_line(one) for one in earlier if one.state is not FindingState.OPEN]
-    if decided:
+    if decided := [_line(one) for one in earlier if one.state is not FindingState.OPEN]:
         text = "\n".join(decided)
         parts.append(
             "# What was found before, and decided\n\nThe newest is last. Do not find it again; find what the decision "

@@ -302,11 +302,9 @@ def of_bead(bead: Mapping[str, Any]) -> frozenset[str]:
     if bead.get("type") == "epic":
         return frozenset()
     labels = {str(label).lower() for label in bead.get("labels") or ()}
-    said = {domain for domain, words in _LABELS.items() if words & labels}
-    if said:
+    if said := {domain for domain, words in _LABELS.items() if words & labels}:
         return frozenset(said)
-    touches = [str(path) for path in bead.get("touches") or ()]
-    if touches:
+    if touches := [str(path) for path in bead.get("touches") or ()]:
         return frozenset(found for found in map(of_path, touches) if found)
     if bead.get("type") == "docs":
         return frozenset()
@@ -655,8 +653,7 @@ def chosen(eight: Sequence[Criterion], without: Collection[int], own: Sequence[s
 
     An own one may begin with how it is judged: "review: the API stays as it is"; else a person judges it.
     """
-    wrong = sorted(number for number in without if not 1 <= number <= len(eight))
-    if wrong:
+    if wrong := sorted(number for number in without if not 1 <= number <= len(eight)):
         raise UsageError(f"there is no criterion {wrong[0]}", f"They are numbered from 1 to {len(eight)}.")
     kept = [one for number, one in enumerate(eight, start=1) if number not in without]
     kept += [own_one(text) for text in own if text.strip()]

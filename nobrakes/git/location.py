@@ -190,41 +190,32 @@ class Discovered:
     """A repository, as found. `root` is the worktree's top folder, or the bare repository itself."""
 
     root: str
-    git_dir: str  # shared by all worktrees
     bare: bool
     has_commits: bool
     head_branch: str | None  # None: HEAD is detached
     branches: tuple[str, ...]
     dirty: bool  # tracked files have changes, staged or not
-    in_worktree: bool  # in a linked worktree, not the repository's first
-    is_submodule: bool
     is_partial: bool  # objects are fetched when needed: private clones cannot borrow what is not there
-    git_version: str
 
 
 def discover(path: str) -> Discovered:
     """The repository around `path`; NotARepository (also for one whose path has a line break), GitTooOld."""
-    found = ".".join(map(str, commands.version()))
-    git_dir, common, bare = _folders(path)
+    commands.version()
+    common, bare = _folders(path)
     top = common if bare else _ask(path, ["rev-parse", "--show-toplevel"])
     if "\n" in top or not os.path.isdir(top):  # a line break at its end is not there to be seen
         raise _broken(path)
-    superproject = "" if bare else _ask(path, ["rev-parse", "--show-superproject-working-tree"])
     head = commands.run(["symbolic-ref", "-q", "--short", "HEAD"], cwd=path, env=_READING, expect=(0, 1))
     branches = _ask(path, ["for-each-ref", "--format=%(refname:strip=2)", "refs/heads/"])
     commit = commands.run(["rev-parse", "-q", "--verify", "HEAD^{commit}"], cwd=path, env=_READING, expect=(0, 1))
     return Discovered(
         root=os.path.realpath(top),
-        git_dir=common,
         bare=bare,
         has_commits=commit.code == 0,
         head_branch=head.text if head.code == 0 else None,
         branches=tuple(branches.split("\n")) if branches else (),
         dirty=not bare and _dirty(path),
-        in_worktree=git_dir != common,
-        is_submodule=bool(superproject),
         is_partial=_promises(path),
-        git_version=found,
     )
 
 
@@ -244,9 +235,9 @@ def _promises(path: str) -> bool:
     return bool(commands.run(["config", "--get-regexp", _PARTIAL], cwd=path, env=_READING, expect=(0, 1)).text)
 
 
-def _folders(path: str) -> tuple[str, str, bool]:
-    """(this worktree's git folder, the shared one, whether it is bare)."""
-    asked = ["rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir", "--is-bare-repository"]
+def _folders(path: str) -> tuple[str, bool]:
+    """(the git folder that all worktrees share, whether it is bare)."""
+    asked = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--is-bare-repository"]
     if not os.path.isdir(path):
         raise NotARepository(f"there is no folder {path}")
     try:
@@ -255,11 +246,11 @@ def _folders(path: str) -> tuple[str, str, bool]:
         raise NotARepository(f"{path} is in no git repository") from None
     if len(found) != len(asked) - 2:
         raise _broken(path)
-    git_dir, common, bare = found
+    common, bare = found
     # inside .git itself nothing is a worktree, and it is no bare repository either
     if bare != "true" and _ask(path, ["rev-parse", "--is-inside-work-tree"]) != "true":
         raise NotARepository(f"{path} is inside a repository's own git folder", "Go to the folder with your files.")
-    return os.path.realpath(git_dir), os.path.realpath(common), bare == "true"
+    return os.path.realpath(common), bare == "true"
 
 
 def _broken(path: str) -> NotARepository:

@@ -252,14 +252,9 @@ class EventFile:
             os.ftruncate(self._descriptor, size)
             raise
 
-    def mark(self) -> tuple[int, int, int]:
-        """What changes with the file."""
-        found = os.fstat(self._descriptor)
-        return found.st_dev, found.st_ino, found.st_size
-
 
 def mark_of(path: str) -> tuple[int, int, int] | None:
-    """As `EventFile.mark`, of what the path names; None: nothing."""
+    """What changes with the file that the path names; None: there is nothing."""
     try:
         found = os.lstat(path)
     except OSError:

@@ -342,13 +342,6 @@ class Picture:
     groups: tuple[tuple[str, tuple[str, ...]], ...]
     arrows: tuple[Arrow, ...]
 
-    def box(self, id_: str) -> Box:
-        """The box of this id; KeyError."""
-        for box in self.boxes:
-            if box.id == id_:
-                return box
-        raise KeyError(id_)
-
 
 _BY_STATUS = {
     **dict.fromkeys(WORKING, "working"),

@@ -241,8 +241,7 @@ def waits_for(seen: Seen, pull: PullRequest, by_itself: bool = False) -> str:
     where = f"pull request #{told.number} ({told.url})" if told.number else f"the branch {pull.branch} ({told.url})"
     if told.head and told.head != pull.head:
         return f"{where} has commits of somebody else, and waits for people"
-    open_ones = running(seen.checks)
-    if open_ones:
+    if open_ones := running(seen.checks):
         return f"{where} waits for its checks: {', '.join(clean(one.name)[:40] for one in open_ones[:_SHOWN])}"
     who = "the host to merge it by itself" if told.auto_merge else "people to merge it"
     into = f" into {pull.into}" if pull.into else ""
@@ -256,8 +255,7 @@ def log_of_red(seen: Seen, pull: PullRequest) -> str:
     parts = [f"Checks of the code host failed on pull request {pull.name} ({pull.head[:12]}):"]
     for check in failed(seen.checks)[:_SHOWN]:
         parts.append(f"{clean(check.name)[:100]}: failed. {shorten(clean(check.says), 500)}".rstrip())
-        log = logs.get(check.name, "").strip()
-        if log:
+        if log := logs.get(check.name, "").strip():
             parts.append(clean(log[-LOG:]))
     return "\n".join(parts)
 

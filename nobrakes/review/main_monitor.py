@@ -179,7 +179,16 @@ def after(watch: Watch, seen: Verdict, now: float) -> Watch:
     """What follows from a run. Where `frozen` changes, the queue is to be frozen, or let go."""
     watch = replace(watch, commit="", pid=None, born="", timed_out=False, cut_off=0)
     if watch.phase in (Phase.LOOK, Phase.CONFIRM):
-        return _after_look(watch, seen, now)
+        if seen is Verdict.GREEN:
+            healed = replace(watch, green=watch.tip, frozen=False, reds=0, culprit="", candidate="", line=())
+            return at_rest(healed, now)
+        if seen is Verdict.UNSURE:
+            return at_rest(watch, now)
+        if not watch.frozen and watch.reds + 1 < TIMES:
+            return replace(watch, phase=Phase.CONFIRM, reds=watch.reds + 1)
+        if watch.frozen and watch.tip == watch.searched:
+            return at_rest(watch, now)
+        return replace(watch, phase=Phase.KNOWN, frozen=True, culprit="", candidate="", line=())
     if watch.phase is Phase.KNOWN:
         if seen is not Verdict.GREEN:
             return at_rest(watch, now)
@@ -192,19 +201,6 @@ def after(watch: Watch, seen: Verdict, now: float) -> Watch:
     if seen is Verdict.GREEN:
         return replace(watch, phase=Phase.LAND)
     return at_rest(watch, now)
-
-
-def _after_look(watch: Watch, seen: Verdict, now: float) -> Watch:
-    if seen is Verdict.GREEN:
-        healed = replace(watch, green=watch.tip, frozen=False, reds=0, culprit="", candidate="", line=())
-        return at_rest(healed, now)
-    if seen is Verdict.UNSURE:
-        return at_rest(watch, now)
-    if not watch.frozen and watch.reds + 1 < TIMES:
-        return replace(watch, phase=Phase.CONFIRM, reds=watch.reds + 1)
-    if watch.frozen and watch.tip == watch.searched:
-        return at_rest(watch, now)
-    return replace(watch, phase=Phase.KNOWN, frozen=True, culprit="", candidate="", line=())
 
 
 def _search(watch: Watch) -> Watch:

@@ -201,8 +201,7 @@ def _read(
     chain.commits.add(entry.commit)
     if len(entry.parents) > 1:
         note("the chain is not one line: this has more than one commit before it")
-    problem = entry.problem()
-    if problem:
+    if problem := entry.problem():
         note(f"it was changed: {problem}", entry.about.partition(": ")[2], entry.bead)
         return
     try:

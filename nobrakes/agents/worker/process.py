@@ -249,11 +249,14 @@ def command(
     launch: Launch, confined: Confined, folder: str, workspace: str, prompt: str, prologue: Sequence[Argv]
 ) -> Command:
     """What is started: what comes before, as the caller made it, then the agent, behind the wall."""
+    # the argv by way of the recorder: whatever an agent says is kept without secrets, and bounded
+    argv = confined.wrap(launch.argv)
+    out, err = (os.path.join(folder, f"{STEP}.{stream}") for stream in ("out", "err"))
     return Command(
         folder=folder,
         cwd=workspace,
         env=launch.env,
-        steps=(Step(STEP, _recorded(folder, confined.wrap(launch.argv)), stdin=launch.stdin),),
+        steps=(Step(STEP, recording.recorded(argv, out, err), stdin=launch.stdin),),
         prologue=(*prologue, *(confined.wrap(argv, alone=True) for argv in launch.prologue)),
         files={
             **{os.path.join(OWN, name): content for name, content in launch.files.items()},
@@ -261,12 +264,6 @@ def command(
             HANDOFF: b"",
         },
     )
-
-
-def _recorded(folder: str, argv: Argv) -> Argv:
-    """The argv by way of the recorder: whatever an agent says is kept without secrets, and bounded."""
-    out, err = (os.path.join(folder, f"{STEP}.{stream}") for stream in ("out", "err"))
-    return recording.recorded(argv, out, err)
 
 
 # Agents that do not start are one fault of the machine: the same failure of a second owner closes the agent's gate and

@@ -105,8 +105,7 @@ def refuse_circles_in(links: Links) -> None:
             if chain[-1] in chain[:-1]:
                 raise _deadlock(chain[chain.index(chain[-1]) :])
         free.update(chain)
-    found = circles(links)
-    if found:
+    if found := circles(links):
         circle = found[0]
         more = f" ({count(len(found) - 1, 'more circle')})" if len(found) > 1 else ""
         cut = f"{circle.cut.bead} -> {circle.cut.needs} ({circle.cut.type.value})"

@@ -235,7 +235,9 @@ def is_due(db: Database) -> bool:
 def settle_some(db: Database) -> None:
     """Settle a part of what is due, in a transaction of its own; or all of it, where parts have no end."""
     if is_due(db):
-        if _has_no_end(db):
+        # settling goes on for so long that it may go in circles
+        parts = _parts(db)
+        if parts > SPARE and parts > SPARE + 3 * int(db.one("SELECT count(*) FROM beads")[0]) // PART:
             _compute_all(db)
             return
         with db.write(derived=True):
@@ -307,26 +309,16 @@ def _settle_part(db: Database, entries: list[Entry]) -> None:
     if heap:
         db.run_many(_MARK, heap)
     if heap or due:
-        _count_part(db)
-
-
-def _count_part(db: Database) -> None:
-    """Count the parts that were settled since nothing was due."""
-    if db.maybe(_FIRST_DUE, (1,)) is None:
-        db.run("DELETE FROM settings WHERE key = ?", (PARTS,))
-    else:
-        db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (PARTS, str(_parts(db) + 1)))
+        # count the parts that were settled since nothing was due
+        if db.maybe(_FIRST_DUE, (1,)) is None:
+            db.run("DELETE FROM settings WHERE key = ?", (PARTS,))
+        else:
+            db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (PARTS, str(_parts(db) + 1)))
 
 
 def _parts(db: Database) -> int:
     before = db.maybe("SELECT value FROM settings WHERE key = ?", (PARTS,), row_of("settings", PARTS))
     return 0 if before is None else int(before[0])
-
-
-def _has_no_end(db: Database) -> bool:
-    """Whether settling goes on for so long that it may go in circles."""
-    parts = _parts(db)
-    return parts > SPARE and parts > SPARE + 3 * int(db.one("SELECT count(*) FROM beads")[0]) // PART
 
 
 def _compute_all(db: Database) -> None:

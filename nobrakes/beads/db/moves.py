@@ -146,7 +146,9 @@ def _spread(db: Database, before: Row, after: Row, now: float) -> None:
         _shift_around(db, after, (was_done or was_landed) - (is_done or is_landed), now, _INSIDE)
         _shift_around(db, after, was_done - is_done, now, _OUTSIDE)
     elif was_done != is_done:
-        shift_dependents(db, bead, -1 if is_done else 1, now)
+        by = -1 if is_done else 1
+        if db.maybe(_HAS_DEPENDENTS, (bead,)) is not None:
+            _shift(db, _OF_DEPENDENTS, bead, by, now)
     if before["closes_off"] != after["closes_off"]:
         _shift(db, _OF_CHILDREN, bead, after["closes_off"] - before["closes_off"], now)
     was_closed, is_now_closed = is_closed(before["status"]), is_closed(after["status"])
@@ -157,12 +159,6 @@ def _spread(db: Database, before: Row, after: Row, now: float) -> None:
         )
     if was_closed != is_now_closed or any(before[c] != after[c] for c in ("type", "estimate")):
         levels.refresh(db, [bead])
-
-
-def shift_dependents(db: Database, bead: str, by: int, now: float) -> None:
-    """The bead became done (-1) or is not done any more (+1)."""
-    if db.maybe(_HAS_DEPENDENTS, (bead,)) is not None:
-        _shift(db, _OF_DEPENDENTS, bead, by, now)
 
 
 def _shift_around(db: Database, row: Row, by: int, now: float, whose: str) -> None:
@@ -186,8 +182,7 @@ def _shift(db: Database, whose: str, bead: str, by: int, now: float, epic: str |
         values = {"id": bead, "epic": epic, "by": by, "now": now, "next": rises_at(now, now)}
         db.run(f"{_SHIFT} WHERE {whose}", values)
         for row in before:
-            changed = state(db, row["id"])["closes_off"] - row["closes_off"]
-            if changed:
+            if changed := state(db, row["id"])["closes_off"] - row["closes_off"]:
                 todo.append((_OF_CHILDREN, row["id"], changed))
 
 

@@ -254,8 +254,7 @@ def propose(
 
     `kind` and `why` are what the event says of it. BadBead, NoSuchBead.
     """
-    wrong = [part for part in parts if not is_part(part)]
-    if wrong:
+    if wrong := [part for part in parts if not is_part(part)]:
         raise BadBead(f"'{wrong[0][:80]}' is no part of a bead that can be proposed")
     now = db.now()
     with db.write():

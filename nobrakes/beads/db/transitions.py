@@ -257,8 +257,7 @@ _TEXTS = {*CONTENT} & {*rows.TEXT_COLUMNS}
 
 def change(db: Database, bead_id: str, changes: Mapping[str, Any], actor: str) -> Bead:
     """Set content fields of Bead by name; NoSuchBead, BadBead, Deadlock (for `epic`)."""
-    unknown = sorted({*changes}.difference(CONTENT))
-    if unknown:
+    if unknown := sorted({*changes}.difference(CONTENT)):
         raise BadBead(f"'{unknown[0]}' is not a field that can be changed", f"Fields: {', '.join(sorted(CONTENT))}.")
     now = db.now()
     with db.write():
@@ -277,7 +276,9 @@ def change(db: Database, bead_id: str, changes: Mapping[str, Any], actor: str) -
         texts = rows.text_values(after)
         moves.set_texts(db, bead_id, {name: texts[name] for name in _TEXTS})
         if after.epic != before.epic:
-            _change_epic(db, after, now)
+            moves.move_into(db, after.id, None, now)
+            if after.epic is not None:
+                planning.connect(db, Dependency(after.id, after.epic, DependencyType.PARENT_CHILD), now)
         state = rows.state_values(after)
         columns = ("type", "priority", "estimate", "needs_tests", "scaffolding", "status")
         moves.move(db, bead_id, {name: state[name] for name in columns}, now)
@@ -288,12 +289,6 @@ def change(db: Database, bead_id: str, changes: Mapping[str, Any], actor: str) -
             importing.refuse_circles(db)
         events_db.append(db, now, Kind.CHANGED, bead_id, actor, {"fields": differing})
         return planning.get_bead(db, bead_id)
-
-
-def _change_epic(db: Database, after: Bead, now: float) -> None:
-    moves.move_into(db, after.id, None, now)
-    if after.epic is not None:
-        planning.connect(db, Dependency(after.id, after.epic, DependencyType.PARENT_CHILD), now)
 
 
 def _plain(value: Any) -> Any:

@@ -367,8 +367,7 @@ def listing(
     fitting = store.by_priority(tuple(statuses), epic)
     shown = _first(fitting, len(fitting) if limit is None else limit)
     beads = _read(store, shown, lines_only)
-    wanted = set(labels)
-    if wanted:
+    if wanted := set(labels):
         beads = [bead for bead in beads if isinstance(bead, Bead) and wanted <= set(bead.labels)]
     return Listing(beads, len(fitting), len(shown), requested(store))
 
@@ -412,8 +411,7 @@ def requested(store: "Store") -> dict[str, RequestLine]:
         if waits_for_people(attempt.data):
             found[attempt.bead] = line(store, attempt.bead, str(attempt.data.get("waiting") or ""))
     for bead in store.beads(statuses=(Status.LANDED,)):
-        of_epic = found.get(str(bead.epic))
-        if of_epic is not None:
+        if (of_epic := found.get(str(bead.epic))) is not None:
             found[bead.id] = replace(of_epic, says=f"{landed(str(bead.epic))}; {of_epic.says}")
     return {one: how for one, how in found.items() if store.bead(one).type is not BeadType.EPIC}
 

@@ -221,8 +221,7 @@ def done(store: "Store", id: str, reason: str, actor: str, paths: Paths | None =
 
     NotAllowed for an epic whose beads are on its branch: nobody would ask for that any more.
     """
-    landed = [bead.id for bead in store.beads(statuses=(Status.LANDED,)) if bead.epic == id]
-    if landed:
+    if landed := [bead.id for bead in store.beads(statuses=(Status.LANDED,)) if bead.epic == id]:
         raise NotAllowed(
             f"{id} has {', '.join(landed[:5])} on its branch, and is done when its pull request is merged",
             f"Merge it there (`nobrakes pr show {id}`), or `nobrakes cancel {id}` gives it up.",

@@ -302,8 +302,7 @@ def _current(here: Repository, bead: str) -> Worktree | None:
 
 def _finished(here: Repository, worktree: Worktree, bead: str) -> None:
     place = shlex.quote(worktree.path)
-    under_way = worktree.under_way()
-    if under_way is not None:
+    if (under_way := worktree.under_way()) is not None:
         goes_on = "rebase" if "rebase" in under_way else under_way.split()[-1]
         how = (
             f"`git -C {place} {goes_on} --continue`" if goes_on in ("rebase", "merge", "cherry-pick", "revert") else ""
@@ -312,8 +311,7 @@ def _finished(here: Repository, worktree: Worktree, bead: str) -> None:
             f"{under_way} is under way in {worktree.path}",
             f"Settle the conflicts and `git -C {place} add` the files, then {how}, then `nobrakes hand-in {bead}`.",
         )
-    loose = here.persons.uncommitted(worktree)
-    if loose:
+    if loose := here.persons.uncommitted(worktree):
         more = f" and {len(loose) - _SHOWN} more" if len(loose) > _SHOWN else ""
         raise NotAllowed(
             f"not committed in {worktree.path}: {', '.join(loose[:_SHOWN])}{more}",

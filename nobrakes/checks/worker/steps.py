@@ -68,7 +68,6 @@ class CheckStep:
     check: Check
     seconds: float
     argv: Argv
-    is_tool: bool = False
     after: str = ""
 
 
@@ -90,7 +89,7 @@ def _of_group(group: tuple[Check, ...]) -> Iterator[CheckStep]:
     for check in group:
         for number, (tool, _) in enumerate(check.tools):
             asks = _inside(check, (tool, ASKED_WITH.get(tool, "--version")))
-            yield CheckStep(f"{check.name}@tool{number + 1}", check, TOOL_SECONDS, asks, is_tool=True)
+            yield CheckStep(f"{check.name}@tool{number + 1}", check, TOOL_SECONDS, asks)
     for check in group:
         yield CheckStep(check.name, check, check.timeout, run_argv(check))
     for check in group:

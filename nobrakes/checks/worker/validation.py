@@ -668,19 +668,16 @@ class Scratch:
         found = {os.path.basename(path): path for path in self.ports.git.scratches()}
         left = {name for name in found if name not in self._leaving and not name.startswith(f"{ASKED}-")}
         if left:  # nobody is asked where nothing can be removed: this is looked at in each quiet turn
-            left -= self._used()
+            # the checkouts of runs, and of sessions that go on or whose agent still runs
+            store = self.ports.store
+            runs = store.runs()
+            names = {run.id for run in runs} | {name_of(session.id) for session in store.sessions()}
+            left -= names | {name_of(store.turn(run.turn).session) for run in runs if run.turn}
         for name in sorted(left):
             if not self._is_watched(name) and not self.trash.is_stuck(found[name]):
                 self.drop(name)
         self._empty()
         return False
-
-    def _used(self) -> set[str]:
-        """The checkouts of runs, and of sessions that go on or whose agent still runs."""
-        store = self.ports.store
-        runs = store.runs()
-        names = {run.id for run in runs} | {name_of(session.id) for session in store.sessions()}
-        return names | {name_of(store.turn(run.turn).session) for run in runs if run.turn}
 
     def _empty(self) -> None:
         """Go on with what takes long, and tell of what cannot be removed."""

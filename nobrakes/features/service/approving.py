@@ -67,8 +67,7 @@ def _approve(store: "Store", feature: Feature, named: frozenset[str], actor: str
 
 def require(store: "Store", drafts: Collection[str]) -> None:
     """NotAllowed where one of the drafts is of a feature whose plan nobody signed off as it lies."""
-    feature = unsigned(store, drafts)
-    if feature is not None:
+    if (feature := unsigned(store, drafts)) is not None:
         raise NotAllowed(
             f"the plan of feature {feature.id} ({feature.title[:60]}) is not signed off",
             f"`nobrakes forge reviews {feature.id}` shows its reviews, and how it is signed off.",
@@ -160,8 +159,7 @@ def drop(store: "Store", names: Collection[str], actor: str) -> tuple[str, ...]:
 def _known(names: Collection[str], found: Sequence[ProposedChange], drafts: Collection[str]) -> None:
     """UsageError for a name under which nothing waits."""
     known = {one.bead for one in found} | {one.name for one in found} | set(drafts)
-    wrong = sorted(set(names) - known)
-    if wrong:
+    if wrong := sorted(set(names) - known):
         raise UsageError(
             f"nothing is proposed under the name '{wrong[0][:80]}'",
             "`nobrakes commit-strategy --dry-run` shows what waits; name a bead, or a change as BEAD:FIELD.",
@@ -180,8 +178,7 @@ def _apply(store: "Store", goes: Sequence[ProposedChange], actor: str) -> None:
         if not one.after:
             _named([one], partial(store.remove_dependency, edge, actor))
     for bead, parts in beads.items():
-        fields = [one for one in parts if one.dependency is None and one.part != CANCEL]
-        if fields:
+        if fields := [one for one in parts if one.dependency is None and one.part != CANCEL]:
             values = {one.part: one.after for one in fields}
             _named(fields, partial(_change, store, bead, values, actor))
     for one, edge in edges:

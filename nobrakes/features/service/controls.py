@@ -110,19 +110,15 @@ def go_on(store: "Store", id: str, way: str, actor: str) -> int:
         if session is not None and session.state is not At.ENDED:
             store.renew_session(session.id)
         if way == Way.FROM_BASE:
-            return _restart_planning(store, feature, actor)
+            # its drafts are given up, with the reviews of them
+            count = _drop_drafts(store, feature.id, actor)
+            store.note_feature(feature.id, planning.reopened(feature), actor)
+            store.move_feature(feature.id, Step.BEGUN_AGAIN, actor, FROM_BASE, clean=0)
+            if feature.session is not None and store.session(feature.session).state is not At.ENDED:
+                store.say(feature.session, PLANNING_RESTARTED, actor)
+            return count
         store.move_feature(id, Step.RESUMED, actor, way)
         return 0
-
-
-def _restart_planning(store: "Store", feature: Feature, actor: str) -> int:
-    """Its drafts are given up, with the reviews of them; how many."""
-    count = _drop_drafts(store, feature.id, actor)
-    store.note_feature(feature.id, planning.reopened(feature), actor)
-    store.move_feature(feature.id, Step.BEGUN_AGAIN, actor, FROM_BASE, clean=0)
-    if feature.session is not None and store.session(feature.session).state is not At.ENDED:
-        store.say(feature.session, PLANNING_RESTARTED, actor)
-    return count
 
 
 def _drop_drafts(store: "Store", feature: str, actor: str) -> int:

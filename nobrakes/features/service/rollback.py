@@ -232,7 +232,13 @@ def end(store: "Store", id: str, actor: str, taken: Sequence[Merged], why: str, 
         give_up(store, id, actor)
         for name in dict.fromkeys(one.bead for one in taken):
             _gone(store, name, [one for one in taken if one.bead == name], actor, id, commit)
-        _close(store, id, actor)
+        # the epics of a feature are given up with it, those that were complete as well
+        for bead in (*beads_under(store, id), store.bead(id)):
+            if bead.type is not BeadType.EPIC or bead.status is Status.CANCELLED:
+                continue
+            if bead.status is Status.DONE:
+                store.record(Event(Kind.REOPENED, bead.id, actor=_marked(actor), data={"reason": "it is rolled back"}))
+            _cancel(store, bead.id, actor, id)
         for session in _live_sessions(store, feature, store.plan_reviews(id)):
             store.end_session(session, actor)
         resolve_questions(store, feature, "the feature is rolled back", actor)
@@ -268,13 +274,3 @@ def _gone(store: "Store", name: str, merges: Sequence[Merged], actor: str, featu
         data = {"commit": bead.merged_commit, "revert": commit, **undone}
         store.record(Event(Kind.REVERTED, bead.id, actor=_marked(actor), data=data))
         _cancel(store, bead.id, actor, feature)
-
-
-def _close(store: "Store", epic: str, actor: str) -> None:
-    """The epics of a feature are given up with it, those that were complete as well."""
-    for bead in (*beads_under(store, epic), store.bead(epic)):
-        if bead.type is not BeadType.EPIC or bead.status is Status.CANCELLED:
-            continue
-        if bead.status is Status.DONE:
-            store.record(Event(Kind.REOPENED, bead.id, actor=_marked(actor), data={"reason": "it is rolled back"}))
-        _cancel(store, bead.id, actor, epic)

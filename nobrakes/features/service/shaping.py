@@ -128,8 +128,7 @@ def _of_feature(store: "Store", feature: Feature, plan: Plan) -> Plan:
     nodes, problems = [], []
     for node in plan.nodes:
         bead = known.get(node.id or "")
-        why = _refused(feature, node, bead, own | (named - set(known)))
-        if why:
+        if why := _refused(feature, node, bead, own | (named - set(known))):
             problems.append(f"{plan.source}: {node.where}: {why}")
         is_new = bead is None and node.fields.get("epic") is None
         nodes.append(replace(node, fields={**node.fields, "epic": feature.id}) if is_new else node)
@@ -159,8 +158,7 @@ def plan_ready(store: "Store", session: int, turn: Turn | None = None) -> PlanVe
     """The Shaper says that the plan is whole: keep a version of it. NotAllowed where it is none yet, and why."""
     with store.write():
         feature = _planned(store, session)
-        waiting = [one for one in store.escalations() if one.session == session]
-        if waiting:
+        if waiting := [one for one in store.escalations() if one.session == session]:
             numbers = ", ".join(str(one.id) for one in waiting[:10])
             raise NotAllowed(
                 f"the plan is not whole while questions wait for a person: {numbers}",
@@ -240,8 +238,7 @@ def find(
             raise UsageError("the priority of a finding has to be 1, 2 or 3", "1 must be mended, 3 may be.")
         text = _bounded(issue, FIELD)
         earlier = [one for one in store.findings(feature.id, feature.round) if one.domain == domain]
-        same = next((one for one in earlier if one.issue == text), None)
-        if same is not None:
+        if (same := next((one for one in earlier if one.issue == text), None)) is not None:
             return same
         if len(earlier) >= MAX_FINDINGS:
             raise NotAllowed(f"a reviewer has at most {MAX_FINDINGS} findings", "End your turn.")

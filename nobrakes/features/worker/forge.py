@@ -227,8 +227,7 @@ class PlanReviews:
         wanted = [by_number[n] for n in action.findings if n in planning.to_ask(of_all, open_)]
         asked: list[Finding] = []
         for finding in wanted:
-            before = reviewed_plan.decided_before(finding, of_all)
-            if before is not None:
+            if (before := reviewed_plan.decided_before(finding, of_all)) is not None:
                 store.settle_finding(finding.id, FindingState.RISK_ACCEPTED, before.answer, BY)
                 continue
             twin = next((one for one in asked if reviewed_plan.same(one, finding)), None)

@@ -339,6 +339,8 @@ def _standing(
     named, free = _named(feature, inside)
     running = _running(store, reviews)
     begins = in_review and not running and planning.goes_on(feature)
+    # the reviewers that wait for nothing since a person stopped them: what they did not find says nothing
+    idle = [number for number, session in running.items() if session.state is At.IDLE]
     return Standing(
         feature,
         session,
@@ -348,7 +350,7 @@ def _standing(
         _asked(ports, feature),
         reviews,
         running,
-        _halted(store, running),
+        frozenset(number for number in idle if store.turns(number)[-1].outcome not in CLEAN),
         tuple(store.findings(feature.id)) if in_review else (),
         open_,
         tuple(store.plan_versions(feature.id)) if begins else (),
@@ -383,12 +385,6 @@ def _named(feature: Feature, beads: Sequence[Bead]) -> tuple[tuple[str, ...], tu
 def _running(store: "Store", reviews: Sequence[PlanReview]) -> dict[int, Session]:
     running = [one.session for one in reviews if one.state is ReviewState.RUNNING]
     return {number: store.session(number) for number in running if number is not None}
-
-
-def _halted(store: "Store", running: Mapping[int, Session]) -> frozenset[int]:
-    """The reviewers that wait for nothing since a person stopped them: what they did not find says nothing."""
-    idle = [number for number, session in running.items() if session.state is At.IDLE]
-    return frozenset(number for number in idle if store.turns(number)[-1].outcome not in CLEAN)
 
 
 def specs(ports: Ports, board: Board, names: Sequence[str], session: Session | None) -> tuple[AgentSpec, ...]:
@@ -481,8 +477,7 @@ class Answers:
         if number is None:
             return False
         # nobody takes the answer back any more: it would be asked again, and nobody would hear what is said then
-        answer = self.ports.store.escalation(number).answer
-        if answer is not None:
+        if (answer := self.ports.store.escalation(number).answer) is not None:
             self.ports.store.act_by({number: answer}, BY, None)
         held = feature.data.get(keys.HELD)
         still = None if held == action.about.value else held
@@ -495,8 +490,7 @@ class Answers:
         return True
 
     def _expired(self, feature: Feature, chosen: str) -> None:
-        dropped = self.ports.words.go_on(feature.id, chosen, BY)
-        if dropped:
+        if dropped := self.ports.words.go_on(feature.id, chosen, BY):
             text = f"{count(dropped, 'draft was', 'drafts were')} cancelled, and planning begins from the base"
             tell(self.ports.store, feature, text, "info")
 

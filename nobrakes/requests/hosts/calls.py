@@ -120,8 +120,7 @@ class Calls(ABC):
         if reply.status == 304 and known is not None:
             return known[1]
         self._judge(reply, path)
-        tag = reply.headers.get("etag", "")
-        if tag:
+        if tag := reply.headers.get("etag", ""):
             if len(self._kept) >= _KEPT:
                 self._kept.clear()
             self._kept[path] = tag, reply

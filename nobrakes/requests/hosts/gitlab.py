@@ -112,12 +112,10 @@ class GitLab:
         if not wanted.labels and not wanted.reviewers:
             return
         row = self.glab.get(f"{self.at}/merge_requests/{number}")
-        missing = [label for label in wanted.labels if label not in (row.get("labels") or ())]
-        if missing:
+        if missing := [label for label in wanted.labels if label not in (row.get("labels") or ())]:
             self._change(number, {"add_labels": ",".join(missing)})
         has = {str(one.get("username")): int(one["id"]) for one in row.get("reviewers") or ()}
-        new = [name for name in wanted.reviewers if name not in has and "/" not in name]
-        if new:
+        if new := [name for name in wanted.reviewers if name not in has and "/" not in name]:
             self._change(number, {"reviewer_ids": [*has.values(), *map(self._user, new)]})
 
     def rewrite(self, number: int, wanted: Wanted) -> None:

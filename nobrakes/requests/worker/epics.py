@@ -405,7 +405,11 @@ class RedBranches:
         if not self.ports.config().review.by_request:
             return False
         if self._held is None:
-            self._held = self._known()
+            # the held beads, and at which tip their branch was red
+            last: dict[str, Event] = {}
+            for event in self.ports.store.latest_events((Kind.HELD, Kind.RELEASED), limit=MAX_EVENTS):
+                last.setdefault(str(event.bead), event)
+            self._held = {bead: str(one.data["red"]) for bead, one in last.items() if one.data.get("red")}
         changed = False
         for bead in self.ports.store.beads(ids=list(self._held)) if self._held else ():
             with parked(self.ports, of_bead(bead.id)):
@@ -427,13 +431,6 @@ class RedBranches:
 
     def _poll(self, now: float) -> float:
         return now + self.ports.config().review.poll_seconds
-
-    def _known(self) -> dict[str, str]:
-        """The held beads, and at which tip their branch was red."""
-        last: dict[str, Event] = {}
-        for event in self.ports.store.latest_events((Kind.HELD, Kind.RELEASED), limit=MAX_EVENTS):
-            last.setdefault(str(event.bead), event)
-        return {bead: str(one.data["red"]) for bead, one in last.items() if one.data.get("red")}
 
     def _tips(self, bead: Bead) -> set[str]:
         """Where the branches are by which the bead is proven; the tip of an epic's own, too."""

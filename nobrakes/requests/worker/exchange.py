@@ -385,6 +385,9 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> tex
     past = [one for each in (bead, *within) for one in store.attempts(each.id) if one.role not in NO_AGENTS]
     readings = reading.of_sessions(store.code_reviews(bead.id))
     names = dict.fromkeys(f"{one.name} ({one.agent}{f', {one.model}' if one.model else ''})" for one in past)
+    # what a person has to try: of the feature that the bead is a step of
+    above = [bead.id, *(epics_above(ports.store, bead) if bead.epic else ())]
+    features = [one for one in ports.store.features(going=False) if one.id in above]
     return text.Facts(
         bead,
         pull.base,
@@ -394,7 +397,7 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> tex
         before=_passing(before),
         after=_passing(after),
         attempts=len(past),
-        manual=_manual(ports, bead),
+        manual=[one.text for feature in features for one in feature.criteria if one.how == MANUAL],
         read=[one.as_values() for one in reading.since(readings, last_merge(store, bead.id))],
         epic=_epic(ports, bead),
         needs=_needs(ports, bead),
@@ -408,13 +411,6 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> tex
 
 def _passing(counts: TestCounts | None) -> int | None:
     return None if counts is None else counts.passed
-
-
-def _manual(ports: Ports, bead: Bead) -> list[str]:
-    """What a person has to try: of the feature that the bead is a step of."""
-    above = [bead.id, *(epics_above(ports.store, bead) if bead.epic else ())]
-    features = [one for one in ports.store.features(going=False) if one.id in above]
-    return [one.text for feature in features for one in feature.criteria if one.how == MANUAL]
 
 
 def _epic(ports: Ports, bead: Bead) -> tuple[str, str] | None:

@@ -256,8 +256,7 @@ class PullSteps:
             was = pull.number if pull is not None and pull.state is PullState.CLOSED else 0
             pull = PullRequest(bead.id, branch=delivery.branch, heard=heard, opened_at=self.ports.store.now(), was=was)
         if not is_asking:
-            adopted = opening_adopted(self.ports.git, journal, pull)
-            if adopted is not None:
+            if (adopted := opening_adopted(self.ports.git, journal, pull)) is not None:
                 return adopted
             pull = self._prepared(journal, pull, bead.title)
             order = self._order(pull)
@@ -344,10 +343,9 @@ class PullSteps:
         says = pull.says if seen.paced and pull.says else self._waits_for(seen, pull)
         pull = replace(requests_model.kept(pull, seen), says=says, looked_at=store.now())
         pull = self._save(context.attempt.id, *requests_model.happened(pull, seen))
-        if not self._pulls.host.supports_pull_requests:  # main says what was merged
-            merged = in_base(self.ports.git, pull)
-            if merged:
-                return self._merged(context.attempt.id, replace(pull, merged_as=merged))
+        # without pull requests main says what was merged
+        if not self._pulls.host.supports_pull_requests and (merged := in_base(self.ports.git, pull)):
+            return self._merged(context.attempt.id, replace(pull, merged_as=merged))
         if seen.trouble:
             return self._waits(context, journal, pull, seen)
         way = requests_model.turn(seen, pull)

@@ -331,8 +331,7 @@ def _branch(
 def _kept(store: "Store", git: Git, bead: Bead) -> _Found | None:
     """What was handed in last, or archived last: a branch before files that were not committed."""
     mine = {name: head for name, head in git.kept().items() if name.startswith(f"incoming/{bead.id}/")}
-    newest = max(mine, key=lambda name: _fence(name), default=None)
-    if newest is not None:
+    if (newest := max(mine, key=lambda name: _fence(name), default=None)) is not None:
         return _branch(store, git, bead, "handed_in", mine[newest], f"refs/nobrakes/{newest}")
     for wanted in ("-branch", "-incoming", "-head", "-wip"):
         for ref, head in git.archived(bead.id):

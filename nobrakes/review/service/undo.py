@@ -410,8 +410,7 @@ def last_of(store: "Store", bead: str) -> Last:
 def _step_of(store: "Store", seq: int) -> UndoStep:
     """The step that the event belongs to; NothingToUndo."""
     for step in steps_back(store):
-        found = next((event for event in step.events if event.seq == seq), None)
-        if found is not None:
+        if (found := next((event for event in step.events if event.seq == seq), None)) is not None:
             return step if seq == step.seq else _part(step, found)
         if step.seq < seq:
             break

@@ -584,8 +584,7 @@ class Readings:
     def turn(self, context: ReviewContext, journal: Journal) -> Report:
         """Begin a reviewer, see how it does, or say what follows from what it found."""
         bead, attempt = context.bead, context.attempt
-        more = epics.has_more(self.ports, bead, journal)
-        if more is not None:
+        if (more := epics.has_more(self.ports, bead, journal)) is not None:
             return more
         for one in self._all(bead.id)[0]:
             self._settled(context, one)
@@ -676,8 +675,7 @@ class Readings:
         halted = is_idle and self.ports.store.turns(session.id)[-1].outcome not in CLEAN
         board = context.board
         waited = board.now - self.waits.seen(one, board.now, board.paused)
-        ended = reading.ended(one, self.rules.minutes, waited, halted)
-        if ended is not None:
+        if (ended := reading.ended(one, self.rules.minutes, waited, halted)) is not None:
             self._end(one, context.attempt.id, *ended)
 
     def _end(self, one: Reading, attempt: int, outcome: str, why: str) -> None:

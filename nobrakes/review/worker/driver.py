@@ -89,8 +89,7 @@ class ReviewSteps:
     def _rebased(self, context: ReviewContext, journal: Journal) -> Report:
         seen = self.queue.look(context.board)
         main = seen.main
-        landed = self._landed(context, journal, main)
-        if landed is not None:
+        if (landed := self._landed(context, journal, main)) is not None:
             return landed
         if any(entry.attempt == context.attempt.id for entry in seen.entries):
             # main moved away and is back where it was: the candidate stands, and nothing could stand on itself
@@ -132,8 +131,7 @@ class ReviewSteps:
         """Whether it is on main already: a crash hid that, or an attempt before it was not told of it."""
         if self.pulls.is_on:
             return self.pulls.merged_before(context, journal)
-        unasked = epics.without_request(self.ports, context.bead)
-        if unasked is not None:
+        if (unasked := epics.without_request(self.ports, context.bead)) is not None:
             return unasked
         if journal.build.candidate and self.ports.git.contains(journal.build.candidate, main):
             return Report(Fact.LANDED)
@@ -199,8 +197,7 @@ class ReviewSteps:
             return self.verdicts.to_validate(context, journal, journal.build.candidate)
         if place == move.blame or (place == 1 and 0 in move.validate):
             return self._blamed(context, journal, self.queue.less(entries, place - 1))
-        bent = self._bent(context, entries, place - 1)
-        if bent:
+        if bent := self._bent(context, entries, place - 1):
             return questioned(self.gates.question_of_runner(journal, bent))
         is_in_batch = place <= move.publish and not context.limits.queue.every_commit_green
         if place != 1 and is_in_batch and self.readings.is_missing(entries[place - 1]):
@@ -300,7 +297,11 @@ class ReviewSteps:
                 return Report(Fact.NOT_YET)  # the head moves main
         land = self._frozen(context, journal, entries) if entries else None
         if land is not None and any(bead.type == BeadType.REPAIR for bead in context.board.to_review):
-            return self._gives_way(journal, land)
+            # end a review that waits for main to be green: a repair waits for its place, and begins on main itself
+            self._freed(journal)
+            why = f"{land.reason}; a repair goes first, then the review starts again"
+            ending = AttemptEnd(Outcome.INTERRUPTED, why, journal.change.head)
+            return Report(Fact.GIVES_WAY, ending=ending)
         if land is None and entries and not self.landings.is_pending(context.attempt.id):
             verdicts.hold(self.ports, self.verdicts.evidence, entries)
         if land is None:
@@ -324,13 +325,6 @@ class ReviewSteps:
         why = self.ports.store.setting(BROKEN) or "main is red"
         why = f"{why}, at {tip[:12]}: merges wait until main is green again"
         return Land(Landing.BLOCKED, why, Cause.MAIN_RED)
-
-    def _gives_way(self, journal: Journal, land: Land) -> Report:
-        """End a review that waits for main to be green: a repair waits for its place, and begins on main itself."""
-        self._freed(journal)
-        why = f"{land.reason}; a repair goes first, then the review starts again"
-        ending = AttemptEnd(Outcome.INTERRUPTED, why, journal.change.head)
-        return Report(Fact.GIVES_WAY, ending=ending)
 
     def _blocked(self, context: ReviewContext, journal: Journal, land: Land, entries: Sequence[Entry] = ()) -> Report:
         """Main cannot be moved, or brought along, just now; a person is told.
@@ -472,8 +466,7 @@ class Review:
             return None
         except GitFailed:
             self.queue.changed()
-            found = self.lost.look(context.attempt, made, context.limits)
-            if found is not None:
+            if (found := self.lost.look(context.attempt, made, context.limits)) is not None:
                 return found if found.act is Act.GO_ON else None
             if tries == 1:
                 raise
@@ -501,8 +494,7 @@ class Review:
     def _boundaries(self, context: ReviewContext, journal: Journal) -> Report:
         if epics.is_epic(context.bead):  # each of its beads kept them
             return Report(Fact.IN_BOUNDS, {"gates": (), "is_scaffolding": False, "brings": ""})
-        against = self._against_the_rules(context, journal)
-        if against is not None:
+        if (against := self._against_the_rules(context, journal)) is not None:
             return against
         brought = self.new_contract.brought(context.bead, journal)
         if brought is not None and brought.faults:
@@ -510,8 +502,7 @@ class Review:
         gates = self.gates.judged(context.bead, journal)
         if isinstance(gates, AttemptEnd):
             return questioned(gates)
-        suspicious = self.suspicious.question(context.bead, journal)
-        if suspicious is not None:
+        if (suspicious := self.suspicious.question(context.bead, journal)) is not None:
             return questioned(suspicious)
         brings = journal.change.brings
         if brought is not None:

@@ -309,8 +309,7 @@ class MainMonitor:
         """The phase's next step, when nothing runs."""
         watch = self.watch
         if watch.phase is Phase.LOOK:
-            caught_up = self._catch_up(board)
-            if caught_up is not None:
+            if (caught_up := self._catch_up(board)) is not None:
                 return caught_up
         elif watch.phase is Phase.KNOWN and not watch.line:
             line = self.ports.git.between(watch.green, watch.tip) if watch.green else None

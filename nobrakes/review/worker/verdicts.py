@@ -263,10 +263,9 @@ class Verdicts:
         results = self.validation.judge(run)
         if cut_off and journal.runs.cut_off < MAX_CUT_OFF:  # the step that wanted it starts it again
             return self._goes_on(attempt, run, machine.advance(journal, Fact.CUT_OFF).journal)
-        if self._is_gone(commit, results):
-            found = self.lost.look(attempt, journal, context.limits)
-            if found is not None:
-                return self._goes_on(attempt, run, found.journal) if found.act is Act.GO_ON else None
+        found = self.lost.look(attempt, journal, context.limits) if self._is_gone(commit, results) else None
+        if found is not None:
+            return self._goes_on(attempt, run, found.journal) if found.act is Act.GO_ON else None
         tree = ports.git.tree(commit)
         self.flaky.hear(attempt, tree, run, results)
         self.validation.remember(tree, run, results)

@@ -296,7 +296,7 @@ def test_discover_a_plain_repository(tmp_path):
     assert found.root == str(world.root)
     assert (found.bare, found.has_commits, found.head_branch, found.dirty) == (False, True, "main", False)
     assert found.branches == ("main", "other/one")
-    assert (found.in_worktree, found.is_submodule, found.is_partial) == (False, False, False)
+    assert not found.is_partial
     write(world.root, {"untracked": "u\n"})
     assert not discover(str(world.root)).dirty
     write(world.root, {"README": "edited\n"})
@@ -311,19 +311,14 @@ def test_discover_an_unborn_a_detached_a_bare_and_a_linked_one(tmp_path):
     assert discover(str(world.root)).head_branch is None
     world.sh("git", "worktree", "add", "-q", str(tmp_path / "linked"), "main")
     linked = discover(str(tmp_path / "linked"))
-    assert linked.in_worktree
-    assert (linked.root, linked.git_dir) == (str(tmp_path / "linked"), str(world.root / ".git"))
+    assert linked.root == str(tmp_path / "linked")
     sh(tmp_path, "git", "clone", "-q", "--bare", str(world.root), "bare.git")
     bare = discover(str(tmp_path / "bare.git"))
     assert (bare.bare, bare.root, bare.dirty) == (True, str(tmp_path / "bare.git"), False)
 
 
-def test_discover_a_submodule_and_a_partial_clone(tmp_path):
+def test_discover_a_partial_clone(tmp_path):
     world = RealWorld(tmp_path, checked_out=True)
-    sh(tmp_path, "git", "init", "-q", "outer")
-    outer = tmp_path / "outer"
-    sh(outer, "git", "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(world.root), "lib")
-    assert discover(str(outer / "lib")).is_submodule
     world.sh("git", "config", "uploadpack.allowFilter", "true")
     sh(tmp_path, "git", "clone", "-q", "--filter=blob:none", f"file://{world.root}", "partial")
     assert discover(str(tmp_path / "partial")).is_partial
