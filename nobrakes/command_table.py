@@ -6,13 +6,69 @@
 3. `journey` is where a person would look for it; the overview and `--help` are grouped by it. They show FIRST and
    SHOWN, twenty commands; `nobrakes help --all` shows all of them under their nouns (NOUNS).
 4. Whoever types an old name (OLD_NAMES) is told the new one.
+5. A command for every surface is a function of a subject's `commands`: the app and who acts come first, then what
+   people give, each with its type and its Field. The command line makes options of them, pages make forms of them. It
+   returns a record, which is JSON, and text for people, of which a page shows line one.
+6. A command is printed by hand (`cli`) where its text is an art; it takes what every surface is given as `**given`.
 """
 
+from collections.abc import Callable, Mapping
+from dataclasses import field
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from inspect import Parameter as Given
+from inspect import signature
+from types import NoneType, UnionType
+from typing import Any, NamedTuple, get_args
 
-if TYPE_CHECKING:
-    from .fields import CommandFunction
+from .records import frozen
+
+CommandFunction = Callable[..., tuple[Any, str]]
+WORD, NOTE, TEXT = 200, 4000, 200_000
+"""Characters of an id or a name, of a title or a note, of a description or a plan."""
+
+
+@frozen
+class Field:
+    """`options`: as it is typed; without, it is known by its place. `most`: characters that a page may send.
+
+    `reads_stdin`: on the command line `-` stands for standard input. `choices`: on the command line each is an option,
+    of which one is given; with what it means. `joined`: a page sends several, which a comma joins.
+    """
+
+    help: str
+    options: tuple[str, ...] = ()
+    metavar: str = ""
+    most: int = WORD
+    reads_stdin: bool = False
+    choices: Mapping[str, str] = field(default_factory=dict)
+    joined: bool = False
+
+
+@frozen
+class Parameter:
+    """One thing that a command is given. `type`: str, int, bool, or a tuple of one of them."""
+
+    name: str
+    type: Any
+    field: Field
+    default: Any
+
+    def is_required(self) -> bool:
+        """Whether nothing can be done without it."""
+        return self.default is Given.empty
+
+
+def parameters_of(command: CommandFunction) -> tuple[Parameter, ...]:
+    """What people give it."""
+    return tuple(_parameter(one) for one in list(signature(command).parameters.values())[2:])
+
+
+def _parameter(one: Given) -> Parameter:
+    type_, field = get_args(one.annotation)
+    if isinstance(type_, UnionType):
+        type_ = next(kind for kind in get_args(type_) if kind is not NoneType)
+    return Parameter(one.name, type_, field, one.default)
+
 
 FORGE = "Forge: plan the work"
 BOARD = "Board: see where things are"
@@ -32,7 +88,7 @@ UNKEYED = "unkeyed"
 
 class Entry(NamedTuple):
     """One command. `words` is what a person types; `target` is module:function below nobrakes.cli, or of a subject's
-    `commands` (nobrakes.fields), which are for every surface.
+    `commands`, which are for every surface.
     """
 
     words: str
@@ -43,14 +99,15 @@ class Entry(NamedTuple):
     hidden: bool = False
     streams: bool = False  # with --json it prints JSON lines instead of one envelope
     at_home: bool = False  # a function for every surface that a person's own place has, too (--user)
+    cli: str = ""  # module below nobrakes.cli whose function of this name prints it there, since its text is an art
 
     @property
     def subject(self) -> str:
         """The key of its noun."""
-        return self.target.partition(":")[0].removesuffix(".commands")
+        return self.cli or self.target.partition(":")[0].removesuffix(".commands")
 
-    def command(self) -> "CommandFunction | None":
-        """What every surface calls (nobrakes.fields); None: the command line alone has the command."""
+    def command(self) -> CommandFunction | None:
+        """What every surface calls; None: the command line alone has the command."""
         module, name = self.target.split(":")
         return getattr(import_module(f"nobrakes.{module}"), name) if module.endswith(".commands") else None
 
@@ -136,12 +193,12 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("events", "sessions:events", BOARD, "List everything that happened, in order.", streams=True),
     Entry("escalations", "decisions:escalations", DESK, "List what waits for your decision, the most urgent first."),
     Entry("escalation", "decisions:escalation", DESK, "Show one escalation: what happened, and your choices."),
-    Entry("answer", "decisions:answer", DESK, "Answer a question; its bead continues.", ATOMIC),
-    Entry("resolve", "decisions:resolve", DESK, "Decide an escalation.", ATOMIC),
+    Entry("answer", "decisions.commands:answer", DESK, "Answer a question; its bead continues.", ATOMIC, at_home=True),
+    Entry("resolve", "decisions.commands:resolve", DESK, "Decide an escalation.", ATOMIC, at_home=True),
     Entry("retry", "beads.commands:retry", DESK, "Retry a bead; its failure count starts at zero.", ATOMIC),
     Entry("take", "beads:take", DESK, "Work on a bead yourself, in a worktree of your own.", STEPS),
     Entry("hand-in", "beads:hand_in", DESK, "Hand your work on a bead to the Reviewer.", STEPS),
-    Entry("quarantine", "review:quarantine", DESK, "Allow a flaky test or check to fail for a time.", ATOMIC),
+    Entry("quarantine", "decisions.commands:quarantine", DESK, "Let a flaky test or check fail for a time.", ATOMIC),
     Entry("hold", "beads.commands:hold", DESK, "Hold a bead: no agent starts on it.", ATOMIC),
     Entry("release", "beads.commands:release", DESK, "Release a held bead.", ATOMIC),
     Entry("defer", "beads.commands:defer", DESK, "Start a bead only after a given time.", ATOMIC),
@@ -151,10 +208,19 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("undo", "doctor:undo", DESK, "Undo the last step, or the one with this number.", STEPS),
     Entry("archive", "doctor:archive", DESK, "List archived work; remove what was merged long ago.", STEPS),
     Entry("run", "daemon:running_run", BREAKER, "Run agents in the foreground until nothing is left to do.", UNKEYED),
-    Entry("daemon start", "daemon:start", BREAKER, "Run agents in the background.", STEPS),
-    Entry("daemon stop", "daemon:stop", BREAKER, "Stop the daemon and its agents.", STEPS),
+    Entry("daemon start", "daemon.commands:start", BREAKER, "Run agents in the background.", STEPS, cli="daemon"),
+    Entry(
+        "daemon stop", "daemon.commands:stop_daemon", BREAKER, "Stop the daemon and its agents.", STEPS, at_home=True
+    ),
     Entry("daemon status", "daemon:status", BREAKER, "Say whether a daemon runs here."),
-    Entry("daemon restart", "daemon:restart", BREAKER, "Replace the daemon; its agents keep working.", STEPS),
+    Entry(
+        "daemon restart",
+        "daemon.commands:restart",
+        BREAKER,
+        "Replace the daemon; its agents keep working.",
+        STEPS,
+        at_home=True,
+    ),
     Entry("daemon install", "daemon:install", BREAKER, "Restart the daemon automatically when it dies.", STEPS),
     Entry("daemon uninstall", "daemon:uninstall", BREAKER, "Remove the automatic restart.", STEPS),
     Entry("daemon watch", "daemon:watch", BREAKER, "Check once whether the daemon needs a restart.", STEPS),
@@ -166,7 +232,14 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("resume", "daemon.commands:resume", BREAKER, "Start new work again.", ATOMIC),
     Entry("stop", "daemon.commands:stop", BREAKER, "Stop the agents, or one of them; their work is saved.", ATOMIC),
     Entry("set", "daemon.commands:set_limits", BREAKER, "Change limits while it runs.", ATOMIC),
-    Entry("providers", "daemon:providers", BREAKER, "Show which providers refuse, and which caps are reached.", ATOMIC),
+    Entry(
+        "providers",
+        "daemon.commands:providers",
+        BREAKER,
+        "Show which providers refuse, and which caps are reached.",
+        ATOMIC,
+        cli="daemon",
+    ),
     Entry("pr list", "review:show_all", BREAKER, "List the pull requests that wait for people."),
     Entry("pr show", "review:show", BREAKER, "Show a bead's pull request."),
     Entry("pr open", "review:view", BREAKER, "Allow a pull request to be opened; show it in the browser.", STEPS),

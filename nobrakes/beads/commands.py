@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+from ..command_table import NOTE, TEXT, Field
 from ..errors import UsageError
-from ..fields import NOTE, TEXT, Field
 from ..text.cleaning import count, one_line
 from .model import Bead, Dependency, DependencyType, Retried, parse_type
 from .service import beads

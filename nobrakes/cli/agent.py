@@ -10,8 +10,8 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from ..agents.service import api
+from ..command_table import Field, Parameter
 from ..errors import ChecksFailed, NotAnswered, UsageError
-from ..fields import Field, Parameter
 from ..text.cleaning import lines
 from .main import typed
 from .repository import Output, text_or_stdin

@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 OVER = (Kind.DAEMON_DEAD, Kind.RUN_CUT_OFF, Kind.RETRY)
 """What is over, or goes on by itself, once a daemon works."""
-Wait = Annotated[float, Option("--wait", min=0, help="Seconds to wait for it.")]
 
 
-def start(wait: Wait = 20.0, user: UserPlace = False) -> Output:
+def start(user: UserPlace = False, **given: Any) -> Output:
     """Run agents in the background. The log is .nobrakes/daemon.log. It checks first, like `nobrakes run`. If nothing
     could start, it prints the fix and ends with exit code 62.
     """
     from ..app import blockers
+    from ..daemon import commands
     from ..daemon.service import control
     from ..decisions.service.blockers import NOTHING
 
@@ -53,21 +53,11 @@ def start(wait: Wait = 20.0, user: UserPlace = False) -> Output:
         now = app.store.now()
         stands = NOTHING if user or control.running(app.paths) else blockers(app)
         stands.require(now)
-        pid = control.start(app.paths, app.store, wait)
-    data = {"pid": pid, "log": app.paths.daemon_log, "hindrances": plain(stands)}
-    first = f"the daemon works (process {pid}); it logs to {app.paths.daemon_log}"
+        found, text = commands.start(app, actor(), **given)
+    data = {**found, "log": app.paths.daemon_log, "hindrances": plain(stands)}
+    first = f"{text}; it logs to {app.paths.daemon_log}"
     waits = replace(stands, found=tuple(one for one in stands.found if one.kind not in OVER))
     return Output(data, lambda screen: "\n".join([first, *lines(waits, now, screen)]))
-
-
-def stop(wait: Wait = 60.0, user: UserPlace = False) -> Output:
-    """Stop the daemon cleanly: it stops its agents and saves their work."""
-    from ..daemon.service import control
-
-    with opened_or_home(user) as app:
-        pid, left = control.stop_daemon(app.paths, app.store, wait)
-    text = f"the daemon has ended (it was process {pid})"
-    return said({"pid": pid, "left": left}, f"{text}\n{left}" if left else text)
 
 
 def status(user: UserPlace = False) -> Output:
@@ -80,15 +70,6 @@ def status(user: UserPlace = False) -> Output:
     text = f"a daemon works (process {pid})" if pid else "no daemon works here"
     error = None if pid else DaemonNotRunning("no daemon works here")
     return Output({"running": pid is not None, "pid": pid}, lambda screen: text, error)
-
-
-def restart(wait: Wait = 60.0, user: UserPlace = False) -> Output:
-    """Replace the daemon by a new one. Its agents keep working."""
-    from ..daemon.service import control
-
-    with opened_or_home(user) as app:
-        pid = control.restart(app.paths, app.store, wait)
-    return said({"pid": pid}, f"the daemon works (process {pid})")
 
 
 def run() -> Output:
@@ -296,10 +277,10 @@ def providers(
         case []:
             return _show()
         case ["open" | "reset" | "lift" | "keep" as what, name]:
-            from ..daemon.commands import change_providers
+            from ..daemon import commands
 
             with opened() as app:
-                found, text = change_providers(app, actor(), **{what: name})
+                found, text = commands.providers(app, actor(), **{what: name})
             return said(plain(found), text)
         case other:
             given = one_line(" ".join(other))[:40]

@@ -1,6 +1,5 @@
 """The Decision Desk: what waits for a person, the most urgent first."""
 
-import sys
 from collections.abc import Callable, Iterable
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
@@ -9,11 +8,10 @@ from typer import Argument, Option
 
 from ..decisions import forms
 from ..decisions.blockers import Blocker, Kind, rest, told
-from ..errors import UsageError
 from ..records import plain
 from ..text.cleaning import age, count, cut, one_line
 from ..text.times import spoken
-from .repository import Output, TextLayout, UserPlace, actor, opened_or_home, said
+from .repository import Output, TextLayout, UserPlace, opened_or_home
 from .screen import Screen, paragraph, table
 
 if TYPE_CHECKING:
@@ -373,64 +371,3 @@ def escalation(
         found = page.decision(app.store, app.paths, lambda: app.git, lambda: app.config, number, is_whole=all)
         now = app.store.now()
     return Output(plain(found), lambda screen: shown(found, now, screen, all))
-
-
-def answer(
-    number: Number,
-    text: Annotated[str | None, Argument(help="An option's number or label, or a text; '-' reads stdin.")] = None,
-    recommended: Annotated[bool, Option("--recommended", help="Choose what the agent recommends.")] = False,
-    take_back: Annotated[bool, Option("--take-back", help="Withdraw the answer, if no agent has read it yet.")] = False,
-    user: UserPlace = False,
-) -> Output:
-    """Answer a question. Its bead continues, and the next prompt contains the answer. If you may choose several
-    options, give their numbers or labels with commas between them.
-    """
-    from ..decisions.service import desk
-
-    if (text is not None) + recommended + take_back != 1:
-        raise UsageError(
-            f"choose one way to answer escalation {number}",
-            f"Give the answer, --recommended or --take-back; `nobrakes escalation {number}` shows the question.",
-        )
-    with opened_or_home(user) as app:
-        if take_back:
-            found = desk.take_back(app.store, number, actor=actor(), paths=app.paths)
-            done = "is open again: its answer was withdrawn"
-        else:
-            words = sys.stdin.read() if text == "-" else text or ""
-            found = desk.answer(app.store, number, words, actor(), app.paths, recommended)
-            taken = cut(one_line(found.answer or found.resolution), 200)
-            done = f"is answered: {taken}" if found.form else "is answered"
-        then = desk.then(app.store, found)
-    return said(plain(found), f"escalation {number} {done}{then}")
-
-
-def resolve(
-    number: Number,
-    approve: Annotated[bool, Option("--approve", help="Approve the plan, the change or the merge.")] = False,
-    add: Annotated[bool, Option("--add", help="Create a draft from the agent's suggestion.")] = False,
-    retry: Annotated[bool, Option("--retry", help="Let an agent try again; failures count from zero.")] = False,
-    cancel: Annotated[bool, Option("--cancel", help="Cancel the bead.")] = False,
-    done: Annotated[bool, Option("--done", help="Mark the bead as done by hand.")] = False,
-    dismiss: Annotated[bool, Option("--dismiss", help="Close it without any action.")] = False,
-    note: Annotated[str, Option("--note", "-m", help="Why; the next attempt reads it.")] = "",
-    user: UserPlace = False,
-) -> Output:
-    """Decide an escalation."""
-    from ..decisions.service import desk
-    from ..features.reviewed_plan import approval
-
-    given = {"approve": approve, "add": add, "retry": retry, "cancel": cancel, "done": done, "dismiss": dismiss}
-    chosen = [word for word, wanted in given.items() if wanted]
-    if len(chosen) != 1:
-        raise UsageError(
-            "choose one way to resolve it", "Use one of --approve, --add, --retry, --cancel, --done, --dismiss."
-        )
-    with opened_or_home(user) as app:
-        found = desk.resolve(app.store, number, chosen[0], note=note, actor=actor(), paths=app.paths)
-        then = desk.then(app.store, found)
-        live = approval(app.store, app.config.forge.rules())[0] if add else ""
-    if add:
-        then = f": {found.resolution.partition(':')[0]}, a draft; to approve it: {live}"
-        return said(plain(found), f"escalation {number} is resolved{then}")
-    return said(plain(found), f"escalation {number} is resolved: {chosen[0]}{then}")

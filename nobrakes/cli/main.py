@@ -14,14 +14,29 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from importlib import import_module
 from types import GenericAlias
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args
+from typing import Annotated, Any, NamedTuple, get_args
 
 import typer
 from typer import Argument, Option
 from typer.core import TyperCommand, TyperGroup
 
 from .. import paths
-from ..command_table import ATOMIC, COMMANDS, FIRST, GROUPS, JOURNEYS, NOUNS, OLD_NAMES, SHOWN, UNKEYED, Entry, example
+from ..command_table import (
+    ATOMIC,
+    COMMANDS,
+    FIRST,
+    GROUPS,
+    JOURNEYS,
+    NOUNS,
+    OLD_NAMES,
+    SHOWN,
+    UNKEYED,
+    CommandFunction,
+    Entry,
+    Parameter,
+    example,
+    parameters_of,
+)
 from ..errors import NobrakesError, UsageError
 from ..text.cleaning import lines, one_line, unusable
 from .entry import interrupted as interrupted_early
@@ -48,9 +63,6 @@ from .repository import (
 )
 from .screen import Screen, screen_of
 
-if TYPE_CHECKING:
-    from .. import fields
-
 
 class Result(NamedTuple):
     """What a called command gave back, and how it is to be shown."""
@@ -72,17 +84,21 @@ def _refuse_agents(entry: Entry) -> None:
 
 
 def function_of(entry: Entry) -> Callable[..., Output]:
-    """Import the command's function."""
-    if command := entry.command():
+    """Import the command's function. Where it is printed by hand, `**given` is what every surface is given besides."""
+    command = entry.command()
+    if command and not entry.cli:
         return _typed(command, entry.at_home)
     module, name = entry.target.split(":")
-    function: Callable[..., Output] = getattr(import_module(f"nobrakes.cli.{module}"), name)
-    return function
+    function: Callable[..., Output] = getattr(import_module(f"nobrakes.cli.{entry.cli or module}"), name)
+    own = dict(inspect.signature(function, eval_str=True).parameters)
+    if command is None or own.pop("given", None) is None:
+        return function
+    more = [one.replace(kind=_ANYWHERE) for one in own.values()]
+    return typed(name, function.__doc__, [one for one in parameters_of(command) if one.name not in own], function, more)
 
 
-def _typed(command: "fields.CommandFunction", at_home: bool) -> Callable[..., Output]:
+def _typed(command: CommandFunction, at_home: bool) -> Callable[..., Output]:
     """A command of every surface as the command line has it."""
-    from ..fields import parameters
 
     def do(user: bool = False, **given: Any) -> Output:
         with opened_or_home(user) as app:
@@ -90,13 +106,13 @@ def _typed(command: "fields.CommandFunction", at_home: bool) -> Callable[..., Ou
         return said(plain(found), text)
 
     more = [inspect.Parameter("user", _ANYWHERE, default=False, annotation=UserPlace)] if at_home else []
-    return typed(command.__name__, command.__doc__, parameters(command), do, more)
+    return typed(command.__name__, command.__doc__, parameters_of(command), do, more)
 
 
 def typed(
     name: str,
     story: str | None,
-    parameters: "Sequence[fields.Parameter]",
+    parameters: Sequence[Parameter],
     do: Callable[..., Output],
     more: Sequence[inspect.Parameter] = (),
 ) -> Callable[..., Output]:
@@ -104,23 +120,38 @@ def typed(
     wanted = {one.name: one for one in parameters}
 
     def called(**arguments: Any) -> Output:
+        arguments |= {one.name: _chosen(name, one, arguments) for one in parameters if one.field.choices}
         given = {name: value for name, value in arguments.items() if value is not None}
         return do(**{name: _given(wanted[name], value) if name in wanted else value for name, value in given.items()})
 
-    options = [*map(_option, parameters), *more]
+    options = [option for one in parameters for option in _options(one)] + list(more)
     called.__signature__ = inspect.Signature(options, return_annotation=Output)  # type: ignore[attr-defined]
     called.__doc__, called.__name__ = story, name
     return called
 
 
-def _given(one: "fields.Parameter", value: Any) -> Any:
+def _given(one: Parameter, value: Any) -> Any:
     if isinstance(value, list):
         return tuple(value)
     reads = one.field.reads_stdin and (value == "-" or one.is_required())
     return text_or_stdin(value, one.name) if reads else value
 
 
-def _option(one: "fields.Parameter") -> inspect.Parameter:
+def _chosen(name: str, one: Parameter, arguments: dict[str, Any]) -> str:
+    found = [word for word in one.field.choices if arguments.pop(word)]
+    if len(found) != 1:
+        raise UsageError(f"choose one way to {name} it", f"Use one of --{', --'.join(one.field.choices)}.")
+    return found[0]
+
+
+def _options(one: Parameter) -> list[inspect.Parameter]:
+    return [
+        inspect.Parameter(word, _ANYWHERE, default=False, annotation=Annotated[bool, Option(f"--{word}", help=help)])
+        for word, help in one.field.choices.items()
+    ] or [_option(one)]
+
+
+def _option(one: Parameter) -> inspect.Parameter:
     field, kind, default = one.field, one.type, one.default
     if isinstance(kind, GenericAlias):
         kind, default = list[get_args(kind)[0]], None  # type: ignore[misc]

@@ -17,7 +17,6 @@ from .repository import Output, TextLayout, actor, looked_at, opened, said
 from .screen import Screen, table
 
 if TYPE_CHECKING:
-    from ..review.queue import Quarantined
     from ..review.service.evidence import Record
     from ..review.verify import Note, Report, Rerun, Seen, Wrong
 
@@ -375,48 +374,3 @@ def flakes(
         return table(("TIMES", "CHECK", "TEST", "LAST", "BEAD", "TREE"), rows, screen) or "no flake was seen"
 
     return Output(plain(found), text)
-
-
-def quarantined_line(one: "Quarantined", now: float) -> str:
-    """One line about something that may fail."""
-    what = f"{one.test} of {one.check}" if one.test else f"the check {one.check}"
-    return one_line(f"quarantined for {age(now - one.at)}: {what}, by {one.by}: {one.reason}")
-
-
-def quarantine(
-    check: Annotated[str, Argument(metavar="CHECK", help="The check's name (default: show what is quarantined).")] = "",
-    test: Annotated[
-        str, Argument(metavar="TEST", help="The test as the report names it (default: the whole check).")
-    ] = "",
-    reason: Annotated[str, Option("--reason", "-m", help="The reason, shown to everybody.")] = "",
-    lift: Annotated[bool, Option("--lift", help="End the quarantine.")] = False,
-) -> Output:
-    """Allow a flaky test to fail for a time: it then blocks no merge. Status, reviews and evidence show it. A single
-    test is exempt only if the check's report names all failed tests.
-    """
-    from ..review.service import evidence
-
-    if not check:
-        if lift or reason:
-            raise UsageError("say what: the name of a check", 'For example: nobrakes quarantine unit --reason "…"')
-        return _show()
-    if lift and reason:
-        raise UsageError("what is lifted needs no reason", "Use --lift alone.")
-    with opened() as app:
-        if lift:
-            left = evidence.lift(app.store, check, test, actor(), app.paths)
-        else:
-            left = evidence.quarantine(app.store, app.config, check, test, reason, actor(), app.paths)
-    what = one_line(f"{test} of {check}" if test else f"the check {check}")
-    told = f"{what} has to pass again" if lift else f"{what} may fail; `nobrakes quarantine {check} … --lift` ends that"
-    return said({"quarantined": plain(left)}, told)
-
-
-def _show() -> Output:
-    from ..review.service import evidence
-
-    with looked_at() as app:
-        found = evidence.quarantined(app.store)
-        now = app.store.now()
-    lines = [quarantined_line(one, now) for one in found]
-    return Output({"quarantined": plain(found)}, lambda screen: "\n".join(lines) or "nothing is quarantined")

@@ -2,13 +2,14 @@
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+from ..command_table import NOTE, TEXT, Field
 from ..errors import UsageError
-from ..fields import NOTE, TEXT, Field
 from ..records import plain
 from ..text.cleaning import one_line
 from .service import control
 
 if TYPE_CHECKING:
+    from ..agents.service.cooldowns import Lifted
     from ..app import App
 
 Switched = tuple[dict[str, bool], str]
@@ -69,15 +70,36 @@ def _pair(word: str) -> tuple[str, str]:
     return name, value
 
 
+Wait = Annotated[float, Field("Seconds to wait for it.", ("--wait",))]
+
+
+def start(app: "App", by: str, wait: Wait = control.STARTING_SECONDS) -> tuple[dict[str, int], str]:
+    """Run agents in the background."""
+    pid = control.start(app.paths, app.store, wait)
+    return {"pid": pid}, f"the daemon works (process {pid})"
+
+
+def stop_daemon(app: "App", by: str, wait: Wait = 60.0) -> tuple[dict[str, Any], str]:
+    """Stop the daemon cleanly: it stops its agents and saves their work."""
+    pid, left = control.stop_daemon(app.paths, app.store, wait)
+    return {"pid": pid, "left": left}, f"the daemon has ended (it was process {pid}){left and f'; {left}'}"
+
+
+def restart(app: "App", by: str, wait: Wait = 60.0) -> tuple[dict[str, int], str]:
+    """Replace the daemon by a new one. Its agents keep working."""
+    pid = control.restart(app.paths, app.store, wait)
+    return {"pid": pid}, f"the daemon works (process {pid})"
+
+
 Provider = Annotated[str, Field("End this provider's cooldown early.", ("--open",))]
 Bead = Annotated[str, Field("Let agents try this bead again.", ("--reset",))]
 Lift = Annotated[str, Field("Ignore this cap until its period ends.", ("--lift",))]
 Keep = Annotated[str, Field("Apply this cap again.", ("--keep",))]
 
 
-def change_providers(
+def providers(
     app: "App", by: str, open: Provider = "", reset: Bead = "", lift: Lift = "", keep: Keep = ""
-) -> tuple[Any, str]:
+) -> tuple["Lifted | dict[str, Any]", str]:
     """Open a provider, reset a bead's breaker, or lift or keep a cap."""
     from ..agents.service import cooldowns
     from ..text.times import spoken

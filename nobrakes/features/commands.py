@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from ..fields import NOTE, TEXT, Field
+from ..command_table import NOTE, TEXT, Field
 from ..host.watching import wake
 from ..text.cleaning import count, cut, one_line
 from .model import Feature

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from ..fields import NOTE, TEXT, Field
+from ..command_table import NOTE, TEXT, Field
 from .model import Message, Session
 from .service import relay
 

@@ -19,13 +19,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from .. import command_table
-from ..daemon.commands import change_providers
+from ..command_table import NOTE, TEXT, WORD, CommandFunction, Parameter, parameters_of
 from ..errors import NobrakesError, UsageError
 from ..events.kinds import MAX_NAME, Actor, Surface, default_actor
 from ..features.service import approving
-from ..fields import NOTE, TEXT, WORD, CommandFunction, Parameter, parameters
 from ..records import frozen, plain
-from ..text.cleaning import count, cut, one_line
+from ..text.cleaning import count, one_line
 from . import rendering
 from .guard import local, site_of
 from .rendering import Field, flag, long_text, number, repository, rows, text, word
@@ -128,53 +127,6 @@ class Command:
     is_dangerous: Callable[["App", Values], bool] = lambda app, values: True
 
 
-NUMBER = Field("number", number, True)
-
-
-def _answer(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..decisions.service import desk
-
-    n = values["number"]
-    if values.get("take_back"):
-        return desk.take_back(app.store, n, actor, app.paths), f"question {n} is open again"
-    words = ", ".join(values.get("text", ()))
-    if values.get("why"):
-        words = f"{words}: {values['why']}"
-    found = desk.answer(app.store, n, words, actor, app.paths, bool(values.get("recommended")))
-    return found, f"question {n} is answered: {cut(one_line(found.answer or found.resolution), 200)}"
-
-
-def _resolve(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..decisions.service import desk
-
-    found = desk.resolve(app.store, values["number"], values["how"], values.get("note", ""), actor, app.paths)
-    return found, f"escalation {found.id} is decided: {values['how']}"
-
-
-def _quarantine(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..review.service import evidence
-
-    check, test = values["check"], values.get("test", "")
-    what = one_line(f"{test} of {check}" if test else f"the check {check}")
-    if values.get("lift"):
-        return evidence.lift(app.store, check, test, actor, app.paths), f"{what} has to pass again"
-    left = evidence.quarantine(app.store, app.config, check, test, values.get("reason", ""), actor, app.paths)
-    return left, f"{what} may fail"
-
-
-def _daemon(name: str) -> Do:
-    def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-        from ..daemon.service import control
-
-        if name == "stop":
-            pid, left = control.stop_daemon(app.paths, app.store, 60.0)
-            return {"pid": pid, "left": left}, f"the daemon has ended (it was process {pid}) {left}".strip()
-        pid = getattr(control, name)(app.paths, app.store, 60.0)
-        return {"pid": pid}, f"the daemon works (process {pid})"
-
-    return do
-
-
 def _notify_test(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     from ..errors import ChannelFailed
     from ..notices import service as notices_service
@@ -194,22 +146,28 @@ def _field(one: Parameter) -> Field:
     if isinstance(one.type, GenericAlias):
         is_list = one.type == tuple[int, ...]
         return Field(one.name, number if is_list else rows, not one.field.options, is_list)
-    return Field(one.name, {int: number, bool: flag}.get(one.type) or READS[one.field.most], one.is_required())
+    if one.field.joined:
+        return Field(one.name, READS[one.field.most], is_list=True)
+    return Field(
+        one.name, {int: number, float: number, bool: flag}.get(one.type) or READS[one.field.most], one.is_required()
+    )
 
 
 CONFIRMED: Mapping[str, Mapping[str, Any]] = {
-    "stop": {"danger": "stop", "is_dangerous": lambda app, values: values.get("agent") is None}
+    "stop": {"danger": "stop", "is_dangerous": lambda app, values: values.get("agent") is None},
+    "daemon stop": {"danger": "stop"},
 }
 """Commands of every surface that a person confirms on a page by typing a word."""
 
 
 def _command(entry: command_table.Entry, command: CommandFunction) -> Command:
     def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-        found, told = command(app, actor, **values)
+        joined = {one.name: ", ".join(values.get(one.name, ())) for one in given if one.field.joined}
+        found, told = command(app, actor, **{**values, **joined})
         return found, told.partition("\n")[0]
 
-    fields = tuple(map(_field, parameters(command)))
-    found = Command(entry.words, do, fields, entry.changes == command_table.ATOMIC)
+    given = parameters_of(command)
+    found = Command(entry.words, do, tuple(map(_field, given)), entry.changes == command_table.ATOMIC)
     return replace(found, **CONFIRMED.get(entry.words, {}))
 
 
@@ -229,23 +187,6 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("forge rollback", rollback, (Field("feature", word, True),), danger="roll back"),
     Command(
-        "answer",
-        _answer,
-        (
-            NUMBER,
-            Field("text", text, is_list=True),
-            Field("why", text),
-            Field("recommended", flag),
-            Field("take_back", flag),
-        ),
-    ),
-    Command("resolve", _resolve, (NUMBER, Field("how", word, True), Field("note", text))),
-    Command(
-        "quarantine",
-        _quarantine,
-        (Field("check", word, True), Field("test", text), Field("reason", text), Field("lift", flag)),
-    ),
-    Command(
         "undo",
         undo,
         (Field("seq", number),),
@@ -253,11 +194,7 @@ COMMANDS: tuple[Command, ...] = (
         danger="take back",
         is_dangerous=is_of_a_merge,
     ),
-    Command("daemon start", _daemon("start"), together=False),
-    Command("daemon stop", _daemon("stop"), together=False, danger="stop"),
-    Command("daemon restart", _daemon("restart"), together=False),
     Command("notify test", _notify_test, (Field("channel", word),), together=False),
-    _command(command_table.entry("providers"), change_providers),
 )
 NOT_HERE: Mapping[str, str] = {
     "init": "It writes commands that a shell runs later. Type `nobrakes init` in the repository.",

@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from .. import command_table
-from ..fields import NOTE, TEXT
+from ..command_table import NOTE, TEXT
 from ..records import schema
 from . import api, rendering
 from .commands import COMMANDS, Command

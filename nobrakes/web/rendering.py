@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from ..command_table import NOTE, TEXT
 from ..decisions import blockers
 from ..errors import NobrakesError, UsageError
-from ..fields import NOTE, TEXT
 from ..machine.service import registry
 from ..machine.service.web_state import long_word, words
 from ..records import frozen

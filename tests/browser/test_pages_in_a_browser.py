@@ -67,7 +67,7 @@ def test_a_page_works_without_scripts(chromium, served) -> None:
     page.get_by_role("button", name="Log in").click()
     assert page.get_by_role("radio", name="Round").is_checked()
     page.get_by_role("button", name="Answer").click()
-    page.get_by_text("question 1 is answered: Round").wait_for()
+    page.get_by_text("escalation 1 is answered: Round").wait_for()
     page.goto("/r/shop/desk/1")
     assert page.get_by_role("button", name="Take the answer back").is_visible()
     person.close()
