@@ -19,36 +19,7 @@ from typing import TYPE_CHECKING, Any
 from .. import extras
 from ..beads.model import Outcome
 from ..errors import ConfigError
-from . import output
-from .adapter import (
-    UNATTENDED,
-    UNSEEN,
-    AgentEnd,
-    Assignment,
-    Launch,
-    Login,
-    Use,
-    allowed,
-    identity,
-    killed,
-    mcp_server,
-    self_test,
-    self_test_path,
-)
-from .output import (
-    EventCli,
-    by_status,
-    by_wording,
-    cut_off,
-    ended_well,
-    lined,
-    mapping,
-    not_started,
-    note,
-    parse,
-    tokens,
-    worded,
-)
+from . import adapter, output
 from .transcript import Line, LineKind
 
 if TYPE_CHECKING:
@@ -60,9 +31,9 @@ TOKENS = {name: name for name in ("input_tokens", "output_tokens", "cache_read_i
 
 def events_lines(raw: bytes) -> tuple[Line, ...]:
     """What one line of stdout says."""
-    event = parse(raw)
+    event = output.parse(raw)
     if event is None:
-        return note(raw)
+        return output.note(raw)
     return tuple(line for line in _readable(event) if line.text)
 
 
@@ -72,39 +43,39 @@ def _readable(event: Mapping[str, Any]) -> list[Line]:
     if kind == "session":
         again = ", gone on with" if event.get("resumed") is True else ""
         said = f"session {event.get('session', '')}{again}, {event.get('agent', '')}"
-        return [lined(LineKind.NOTE, said, {"session": str(event.get("session", ""))})]
+        return [output.lined(LineKind.NOTE, said, {"session": str(event.get("session", ""))})]
     if kind in ("text", "thought"):
-        return [lined(LineKind.TEXT if kind == "text" else LineKind.THINKING, text, limit=_TEXT)]
+        return [output.lined(LineKind.TEXT if kind == "text" else LineKind.THINKING, text, limit=_TEXT)]
     if kind == "tool":
         command = str(event.get("command") or "")
         more = {"tool": "execute", "given": command} if command else {}
-        return [lined(LineKind.TOOL_CALL, title or "tool", {**data, **more})]
+        return [output.lined(LineKind.TOOL_CALL, title or "tool", {**data, **more})]
     if kind == "result":
-        return [lined(LineKind.RESULT, text or "(done)", {**data, "failed": event.get("failed") is True})]
+        return [output.lined(LineKind.RESULT, text or "(done)", {**data, "failed": event.get("failed") is True})]
     if kind == "permission" and event.get("allowed") is not True:
-        return [lined(LineKind.RESULT, f"refused: {title}: {event.get('why', '')}", {**data, "failed": True})]
+        return [output.lined(LineKind.RESULT, f"refused: {title}: {event.get('why', '')}", {**data, "failed": True})]
     if kind == "usage":
-        used = tokens(event, TOKENS)
-        return [lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in used.items()), used)]
+        used = output.tokens(event, TOKENS)
+        return [output.lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in used.items()), used)]
     return _ended(event) if kind == "end" else []
 
 
-def events_used(raw: bytes) -> Use | None:
+def events_used(raw: bytes) -> adapter.Use | None:
     """How full the model's context is, where the agent tells of it; of the tokens it tells at its end alone."""
-    event = parse(raw) if b'"window"' in raw else None
+    event = output.parse(raw) if b'"window"' in raw else None
     if event is None or event.get("type") != "usage":
         return None
     context, window = event.get("context"), event.get("window")
     if type(context) is not int or type(window) is not int or not 0 < context <= window:
         return None
-    return Use("context", 0, context, window)
+    return adapter.Use("context", 0, context, window)
 
 
 def _ended(event: Mapping[str, Any]) -> list[Line]:
     if "error" in event:
         said = f"{event.get('error')}: {event.get('message', '')}"
-        return [lined(LineKind.LIMIT, said, {"error": str(event.get("message", ""))})]
-    return [lined(LineKind.NOTE, f"ended: {event.get('stop')}")]
+        return [output.lined(LineKind.LIMIT, said, {"error": str(event.get("message", ""))})]
+    return [output.lined(LineKind.NOTE, f"ended: {event.get('stop')}")]
 
 
 # The protocol has few error codes: for the rest the HTTP status and the wording that an agent hands on are asked.
@@ -123,7 +94,7 @@ _BY_ERROR: Mapping[str, Outcome] = {
     "auth": Outcome.AUTH,
 }
 _STATUS = re.compile(r"(?:status|code)\W{1,6}(?:code\W{1,3})?([45]\d\d)\b|\b(?:HTTP|Error:?) ([45]\d\d)\b", re.I)
-_WORDING = worded(
+_WORDING = output.worded(
     (r"context (?:window|length)|prompt is too long|maximum number of tokens", Outcome.CONTEXT_OVERFLOW),
     (r"usage limit|rate.?limit|quota|RESOURCE_EXHAUSTED|too many requests", Outcome.RATE_LIMITED),
     (r"billing|credit balance|insufficient_quota|payment required", Outcome.BILLING),
@@ -167,8 +138,8 @@ class Read(output.Read):
             self.worked = True
             self.text = "" if kind == "tool" else self.text
         elif kind == "usage":
-            self.tokens = tokens(event, TOKENS) or self.tokens
-            spent = mapping(event.get("cost"))
+            self.tokens = output.tokens(event, TOKENS) or self.tokens
+            spent = output.mapping(event.get("cost"))
             amount = spent.get("amount")
             if spent.get("currency") == "USD" and isinstance(amount, int | float):
                 self.cost = float(amount)
@@ -176,18 +147,18 @@ class Read(output.Read):
             self.end = event
 
 
-def verdict_outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
+def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
     """By the stop reason or error in its last line, and the exit code."""
     stop = str(read.end.get("stop")) if read.end is not None and "error" not in read.end else ""
-    signal = killed(end.code)
+    signal = adapter.killed(end.code)
     if signal is not None and stop != "cancelled":
         return Outcome.KILLED, signal
     if read.end is None:
         if end.code is None:
-            return Outcome.LOST, UNSEEN
+            return Outcome.LOST, adapter.UNSEEN
         if not read.began:
-            return not_started("the ACP client", end)
-        return cut_off(end, "and no end")
+            return output.not_started("the ACP client", end)
+        return output.cut_off(end, "and no end")
     if "error" in read.end:
         message = str(read.end.get("message") or "")
         return _failure(str(read.end.get("error")), read.end.get("code"), f"{message}\n{end.errors}".strip())
@@ -197,19 +168,19 @@ def verdict_outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
         return Outcome.BAD_CONFIGURATION, f"it exited with {end.code} after a success: {end.errors}"
     if not read.worked:
         return Outcome.EMPTY_OUTPUT, "it ended its turn without a word and without a deed"
-    return ended_well(read.text)
+    return output.ended_well(read.text)
 
 
 def _failure(kind: str, code: object, text: str) -> tuple[Outcome, str]:
     """The class of an error: what our client knows, then status and wording of what the agent said."""
     if (known := _BY_ERROR.get(kind)) is not None:
         return known, text
-    wording = by_wording(_WORDING, text)
+    wording = output.by_wording(_WORDING, text)
     if wording in _SAYS_MORE:
         return wording, text
     status = _STATUS.search(text)
-    found = by_status(code) if isinstance(code, int) and code > 0 else None  # some give the HTTP status as it is
-    found = found or (by_status(int(status[1] or status[2])) if status else None)
+    found = output.by_status(code) if isinstance(code, int) and code > 0 else None  # some give the HTTP status as it is
+    found = found or (output.by_status(int(status[1] or status[2])) if status else None)
     default = Outcome.CRASHED if kind in ("turn", "died") else Outcome.BAD_CONFIGURATION
     return found or wording or default, text
 
@@ -233,7 +204,7 @@ RUN = "acp/run.json"
 SYSTEM = "acp/role.md"
 
 
-class Acp(EventCli[Read]):
+class Acp(output.EventCli[Read]):
     """The command of `agents.acp` in the config."""
 
     name = "acp"
@@ -246,11 +217,11 @@ class Acp(EventCli[Read]):
     used = staticmethod(events_used)
     outcome = staticmethod(verdict_outcome)
 
-    def login(self, env: Mapping[str, str], settings: "AgentSettings") -> Login | None:
+    def login(self, env: Mapping[str, str], settings: "AgentSettings") -> adapter.Login | None:
         """None: where an agent keeps its login is its own matter."""
         return None
 
-    def launch(self, a: Assignment) -> Launch:
+    def launch(self, a: adapter.Assignment) -> adapter.Launch:
         """The command of one attempt; ConfigError where none is set, MissingExtra where our client cannot run."""
         extras.need("acp", "the agent 'acp'")
         own = a.settings.acp
@@ -265,7 +236,7 @@ class Acp(EventCli[Read]):
                 f"Name it in agents.environment; known here are: {', '.join(KEYS)}.",
             )
         client = (sys.executable, "-I", "-m", "nobrakes.acp_client", os.path.join(a.folder, RUN))
-        return Launch(
+        return adapter.Launch(
             client,
             self._environment(a),
             session=a.session if a.resume else None,
@@ -276,14 +247,14 @@ class Acp(EventCli[Read]):
             greets=(*client, "--greet"),
         )
 
-    def _environment(self, a: Assignment) -> Mapping[str, str]:
-        env = allowed(a, a.settings.acp.keys)
-        return {**env, **identity(a), **UNATTENDED, "NOBRAKES_CANARY": self_test_path(a)}
+    def _environment(self, a: adapter.Assignment) -> Mapping[str, str]:
+        env = adapter.allowed(a, a.settings.acp.keys)
+        return {**env, **adapter.identity(a), **adapter.UNATTENDED, "NOBRAKES_CANARY": adapter.self_test_path(a)}
 
 
-def run(a: Assignment) -> dict[str, object]:
+def run(a: adapter.Assignment) -> dict[str, object]:
     """What the client is told: nobrakes.acp_client.Run. No secret: it looks variables up by their names."""
-    server = mcp_server(a)
+    server = adapter.mcp_server(a)
     mcp = {"name": server.name, "command": server.argv[0], "args": server.argv[1:], "variables": server.variables}
     return {
         "command": a.settings.acp.command,
@@ -297,7 +268,7 @@ def run(a: Assignment) -> dict[str, object]:
     }
 
 
-def proof(a: Assignment) -> tuple[str, ...]:
+def proof(a: adapter.Assignment) -> tuple[str, ...]:
     """The self-test, with the words in which the client asks."""
     refused = (("Bash", {"command": "git push"}), ("Write", {"file_path": ".git/hooks/canary"}))
-    return self_test(a, "PreToolUse", refused, (("Bash", {"command": "git status"}),))
+    return adapter.self_test(a, "PreToolUse", refused, (("Bash", {"command": "git status"}),))

@@ -22,36 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..beads.model import Outcome, Role
-from . import output
-from .adapter import (
-    SELF_TEST,
-    UNATTENDED,
-    UNSEEN,
-    AgentEnd,
-    Assignment,
-    Launch,
-    Login,
-    Use,
-    allowed,
-    identity,
-    killed,
-    mcp_server,
-)
-from .output import (
-    EventCli,
-    by_status_and,
-    by_wording,
-    called,
-    cut_off,
-    ended_well,
-    lined,
-    mapping,
-    not_started,
-    note,
-    parse,
-    reset_time,
-    worded,
-)
+from . import adapter, output
 from .transcript import Line, LineKind
 
 if TYPE_CHECKING:
@@ -75,25 +46,25 @@ def text_of(value: object) -> str:
 
 def tokens_of(usage: object) -> dict[str, int]:
     """The token counts of a `usage` object."""
-    found = mapping(usage)
+    found = output.mapping(usage)
     return {key: found[key] for key in _TOKENS if isinstance(found.get(key), int)}
 
 
-def events_used(raw: bytes) -> Use | None:
+def events_used(raw: bytes) -> adapter.Use | None:
     """What an assistant message tells of its call; the context is that of the agent itself, not of a subagent."""
-    event = parse(raw) if b'"usage"' in raw else None
+    event = output.parse(raw) if b'"usage"' in raw else None
     if event is None or event.get("type") != "assistant":
         return None
-    message = mapping(event.get("message"))
+    message = output.mapping(event.get("message"))
     tokens = sum(tokens_of(message.get("usage")).values())
     if not tokens:
         return None
-    return Use(str(message.get("id")), tokens, 0 if event.get("parent_tool_use_id") else tokens)
+    return adapter.Use(str(message.get("id")), tokens, 0 if event.get("parent_tool_use_id") else tokens)
 
 
 def limit_of(event: Mapping[str, Any]) -> tuple[str, float | None]:
     """Status and reset time (seconds since 1970) of a rate_limit_event."""
-    info = mapping(event.get("rate_limit_info")) or event
+    info = output.mapping(event.get("rate_limit_info")) or event
     resets = info.get("resetsAt", info.get("resets_at"))
     known = isinstance(resets, int | float) and not isinstance(resets, bool)
     return str(info.get("status", "")), float(resets) if known else None
@@ -101,9 +72,9 @@ def limit_of(event: Mapping[str, Any]) -> tuple[str, float | None]:
 
 def events_lines(raw: bytes) -> tuple[Line, ...]:
     """What one line of stdout says."""
-    event = parse(raw)
+    event = output.parse(raw)
     if event is None:
-        return note(raw)
+        return output.note(raw)
     reader = _READERS.get(str(event.get("type")))
     return tuple(line for line in reader(event) if line.text) if reader else ()
 
@@ -112,65 +83,65 @@ def _system(event: Mapping[str, Any]) -> list[Line]:
     subtype = str(event.get("subtype"))
     if subtype == "init":
         data = {"session": str(event.get("session_id", "")), "model": str(event.get("model", ""))}
-        return [lined(LineKind.NOTE, f"session {data['session']}, model {data['model']}", data)]
+        return [output.lined(LineKind.NOTE, f"session {data['session']}, model {data['model']}", data)]
     if subtype == "api_retry":
         what = f"{event.get('error')}, attempt {event.get('attempt')} of {event.get('max_retries')}"
-        return [lined(LineKind.LIMIT, f"the API is asked again: {what}", {"error": str(event.get("error"))})]
+        return [output.lined(LineKind.LIMIT, f"the API is asked again: {what}", {"error": str(event.get("error"))})]
     if subtype == "permission_denied":
-        return [lined(LineKind.NOTE, f"denied: {event.get('tool_name', 'a tool')}")]
+        return [output.lined(LineKind.NOTE, f"denied: {event.get('tool_name', 'a tool')}")]
     if subtype == "hook_response" and event.get("exit_code") not in (0, None):
-        return [lined(LineKind.NOTE, f"hook {event.get('hook_event')} said no: {event.get('stderr', '')}")]
+        return [output.lined(LineKind.NOTE, f"hook {event.get('hook_event')} said no: {event.get('stderr', '')}")]
     if subtype == "informational":
-        return [lined(LineKind.NOTE, str(event.get("content", event.get("message", ""))))]
+        return [output.lined(LineKind.NOTE, str(event.get("content", event.get("message", ""))))]
     return []
 
 
 def _assistant(event: Mapping[str, Any]) -> list[Line]:
     found: list[Line] = []
-    content = mapping(event.get("message")).get("content")
+    content = output.mapping(event.get("message")).get("content")
     for block in content if isinstance(content, list) else []:
-        kind = mapping(block).get("type")
+        kind = output.mapping(block).get("type")
         if kind == "text":
-            found.append(lined(LineKind.TEXT, str(block.get("text", "")), limit=_TEXT))
+            found.append(output.lined(LineKind.TEXT, str(block.get("text", "")), limit=_TEXT))
         elif kind == "thinking":
-            found.append(lined(LineKind.THINKING, str(block.get("thinking", "")), limit=_TEXT))
+            found.append(output.lined(LineKind.THINKING, str(block.get("thinking", "")), limit=_TEXT))
         elif kind == "tool_use":
             name = str(block.get("name", "tool"))
-            given = mapping(block.get("input"))
+            given = output.mapping(block.get("input"))
             what = next((str(given[key]) for key in _MAIN_INPUT if given.get(key)), "")
             data = {"tool": name, "id": str(block.get("id", ""))}
-            found.append(called(name, what, data))
+            found.append(output.called(name, what, data))
     if event.get("error"):
-        found.append(lined(LineKind.LIMIT, f"API error: {event['error']}", {"error": str(event["error"])}))
+        found.append(output.lined(LineKind.LIMIT, f"API error: {event['error']}", {"error": str(event["error"])}))
     return found
 
 
 def _user(event: Mapping[str, Any]) -> list[Line]:
     found: list[Line] = []
-    content = mapping(event.get("message")).get("content")
+    content = output.mapping(event.get("message")).get("content")
     for block in content if isinstance(content, list) else []:
-        if mapping(block).get("type") == "tool_result":
+        if output.mapping(block).get("type") == "tool_result":
             failed = block.get("is_error") is True
             data = {"id": str(block.get("tool_use_id", "")), "failed": failed}
             text = text_of(block.get("content")) or "(no output)"
-            found.append(lined(LineKind.RESULT, text, data))
+            found.append(output.lined(LineKind.RESULT, text, data))
     return found
 
 
 def _rate_limit(event: Mapping[str, Any]) -> list[Line]:
     status, resets = limit_of(event)
-    return [lined(LineKind.LIMIT, f"usage limit: {status}", {"status": status, "resets_at": resets})]
+    return [output.lined(LineKind.LIMIT, f"usage limit: {status}", {"status": status, "resets_at": resets})]
 
 
 def _result(event: Mapping[str, Any]) -> list[Line]:
     found: list[Line] = []
     if tokens := tokens_of(event.get("usage")):
-        found.append(lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in tokens.items()), tokens))
+        found.append(output.lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in tokens.items()), tokens))
     cost = event.get("total_cost_usd")
     if isinstance(cost, int | float):
-        found.append(lined(LineKind.COST, f"{cost:.4f} USD", {"usd": cost}))
+        found.append(output.lined(LineKind.COST, f"{cost:.4f} USD", {"usd": cost}))
     ended = f"{event.get('subtype')}, {event.get('terminal_reason', 'no reason')}, turns: {event.get('num_turns')}"
-    found.append(lined(LineKind.NOTE, f"ended: {ended}", {"is_error": event.get("is_error") is True}))
+    found.append(output.lined(LineKind.NOTE, f"ended: {ended}", {"is_error": event.get("is_error") is True}))
     return found
 
 
@@ -207,7 +178,7 @@ _BY_SUBTYPE: Mapping[str, Outcome] = {
     "error_max_turns": Outcome.TURN_LIMIT,
     "error_max_budget_usd": Outcome.TURN_LIMIT,
 }
-_WORDING = worded(
+_WORDING = output.worded(
     (r"prompt is too long", Outcome.CONTEXT_OVERFLOW),
     (r"add funds to continue", Outcome.BILLING),
     (r"you've hit your .*limit|limit\s*(?:reached\s*)?·\s*resets", Outcome.RATE_LIMITED),
@@ -271,7 +242,7 @@ class Read(output.Read):
         subtype = event.get("subtype")
         if subtype == "hook_response" and event.get("hook_event") == "SessionStart":
             said = f"{event.get('stdout', '')}\n{event.get('output', '')}"
-            self.guarded = self.guarded or SELF_TEST in said.splitlines()
+            self.guarded = self.guarded or adapter.SELF_TEST in said.splitlines()
         elif subtype == "init" and not self.began:
             self.began, self.began_guarded = True, self.guarded
             self.session = str(event.get("session_id") or "") or None
@@ -282,9 +253,9 @@ class Read(output.Read):
         """Whether the session began before the guard answered, which is in the output itself."""
         return self.began and not self.began_guarded
 
-    def resets_at(self, end: AgentEnd, detail: str) -> float | None:
+    def resets_at(self, end: adapter.AgentEnd, detail: str) -> float | None:
         """By the last event that tells of a limit, else by its words."""
-        return self.limit_ends or reset_time(detail, end.at)
+        return self.limit_ends or output.reset_time(detail, end.at)
 
     @property
     def too_old(self) -> bool:
@@ -293,24 +264,24 @@ class Read(output.Read):
 
 
 def _holds_anything(event: Mapping[str, Any]) -> bool:
-    content = mapping(event.get("message")).get("content")
-    blocks = [mapping(block) for block in content] if isinstance(content, list) else []
+    content = output.mapping(event.get("message")).get("content")
+    blocks = [output.mapping(block) for block in content] if isinstance(content, list) else []
     return any(block.get("type") == "tool_use" or str(block.get("text") or "").strip() for block in blocks)
 
 
-def verdict_outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
+def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
     """By the last result, the last error and the exit code together."""
-    if (signal := killed(end.code)) is not None:
+    if (signal := adapter.killed(end.code)) is not None:
         return Outcome.KILLED, signal
     if end.code is None and (read.result is None or not read.result_is_last):
-        return Outcome.LOST, UNSEEN
+        return Outcome.LOST, adapter.UNSEEN
     if read.result is None:
         errors = end.errors.strip()
         if read.too_old or (not read.began and _TOO_OLD.search(errors)):
             return Outcome.VERSION_UNSUPPORTED, errors or f"Claude Code {'.'.join(map(str, read.version))} is too old"
         if read.began:
-            return cut_off(end, "and no result")
-        return not_started("Claude Code", end, Outcome.SESSION_LOST if _session_unusable(errors) else None)
+            return output.cut_off(end, "and no result")
+        return output.not_started("Claude Code", end, Outcome.SESSION_LOST if _session_unusable(errors) else None)
     result = read.result
     text = str(result.get("result") or "; ".join(map(str, result.get("errors") or ())))
     if result.get("is_error") is not False or result.get("subtype") != "success":
@@ -326,21 +297,21 @@ def verdict_outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
         return Outcome.CRASHED, "it ended in the middle of a turn"
     if not text.strip() and not read.said_or_did:
         return Outcome.EMPTY_OUTPUT, "it ended well, and the model had said and done nothing"
-    return ended_well(text)
+    return output.ended_well(text)
 
 
 def _failure(result: Mapping[str, Any], read: Read, text: str) -> tuple[Outcome, str]:
     """The class of a failed result: reason and subtype, the error's name, the HTTP status, then the wording."""
     status = result.get("api_error_status")
     reason, subtype = str(result.get("terminal_reason")), str(result.get("subtype"))
-    wording = by_wording(_WORDING, text)
+    wording = output.by_wording(_WORDING, text)
     found = (
         _BY_REASON.get(reason)
         or (Outcome.CONTEXT_OVERFLOW if wording is Outcome.CONTEXT_OVERFLOW else None)
         or _BY_SUBTYPE.get(subtype)
         or _BY_ERROR.get(read.error)
         or (Outcome.VERSION_UNSUPPORTED if read.too_old or _TOO_OLD.search(text) else None)
-        or (by_status_and(status, wording) if status is not None else None)
+        or (output.by_status_and(status, wording) if status is not None else None)
         or (Outcome.NETWORK if read.error == "server_error" else None)
         or wording
         or (Outcome.SESSION_LOST if _session_unusable(text) and not read.began else Outcome.CRASHED)
@@ -367,7 +338,7 @@ _LITERAL_PATH = frozenset("()[]{}*?!\\")
 """Characters that a permission rule would read as something else than a path."""
 
 
-class Claude(EventCli[Read]):
+class Claude(output.EventCli[Read]):
     """Claude Code 2.1 (`claude`)."""
 
     name = "claude"
@@ -383,14 +354,14 @@ class Claude(EventCli[Read]):
     def __init__(self, root: bool = False) -> None:
         self.root = root
 
-    def login(self, env: Mapping[str, str], settings: "AgentSettings") -> Login | None:
+    def login(self, env: Mapping[str, str], settings: "AgentSettings") -> adapter.Login | None:
         """A key or token, else the file of the human's login; None where that is kept in the system's key chain."""
         if sys.platform == "darwin" or any(env.get(name) for name in _ELSEWHERE):
             return None
         file = os.path.join(env.get("CLAUDE_CONFIG_DIR") or _human(env), ".credentials.json")
-        return Login(CREDENTIALS, (file,), f"{shlex.quote(settings.claude.executable)} /login")
+        return adapter.Login(CREDENTIALS, (file,), f"{shlex.quote(settings.claude.executable)} /login")
 
-    def launch(self, a: Assignment) -> Launch:
+    def launch(self, a: adapter.Assignment) -> adapter.Launch:
         """The command of one attempt."""
         own = a.settings.claude
         argv = [own.executable, "-p", "--output-format", "stream-json", "--verbose"]
@@ -412,7 +383,7 @@ class Claude(EventCli[Read]):
         state = _state(a)
         human = env.get("CLAUDE_CONFIG_DIR") or _human(a.env)
         login = ".credentials.json"
-        return Launch(
+        return adapter.Launch(
             tuple(argv),
             env,
             a.stdin,
@@ -428,8 +399,8 @@ class Claude(EventCli[Read]):
         """Whether the session began, and the guard answered before. Its answer is in the output itself."""
         return self.begun(head).began_guarded
 
-    def _environment(self, a: Assignment) -> Mapping[str, str]:
-        env = allowed(a, _READS)
+    def _environment(self, a: adapter.Assignment) -> Mapping[str, str]:
+        env = adapter.allowed(a, _READS)
         if a.settings.claude.base_url:
             env["ANTHROPIC_BASE_URL"] = a.settings.claude.base_url
         if any(env.get(name) for name in CREDENTIALS):
@@ -440,8 +411,8 @@ class Claude(EventCli[Read]):
             env["IS_SANDBOX"] = "1"
         return {
             **env,
-            **identity(a),
-            **UNATTENDED,
+            **adapter.identity(a),
+            **adapter.UNATTENDED,
             "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "CLAUDE_CODE_MAX_RETRIES": "6",  # 40 s of trying; longer outages are the daemon's business
@@ -464,18 +435,18 @@ def _human(env: Mapping[str, str]) -> str:
     return os.path.join(env.get("HOME", "/"), ".claude")
 
 
-def _state(a: Assignment) -> str:
+def _state(a: adapter.Assignment) -> str:
     return os.path.join(a.env["NOBRAKES_HOME"], "agents", "claude", a.bead)
 
 
-def tools(a: Assignment) -> tuple[str, ...]:
+def tools(a: adapter.Assignment) -> tuple[str, ...]:
     """The tools that the role gets: who only plans gets none that edits."""
     if a.role is Role.SHAPER:
         return tuple(tool for tool in a.tools if tool not in ("Edit", "Write"))
     return a.tools
 
 
-def settings(a: Assignment) -> dict[str, Any]:
+def settings(a: adapter.Assignment) -> dict[str, Any]:
     """The inline settings: the guard before every tool, its canary at the start, and paths that nobody edits."""
     guard = shlex.join(a.guard)
     home = a.env["NOBRAKES_HOME"]
@@ -491,19 +462,19 @@ def settings(a: Assignment) -> dict[str, Any]:
     }
 
 
-def allowances(a: Assignment) -> dict[str, list[str]]:
+def allowances(a: adapter.Assignment) -> dict[str, list[str]]:
     """What its own permissions let through beside edits in the workspace; empty where they are off."""
     if a.permitted is None:
         return {}
     rules = [" ".join(words) for words in a.permitted]
     commands = [f"Bash({rule}:*)" for rule in rules if not _LITERAL_PATH & set(rule)]
-    return {"allow": [f"mcp__{mcp_server(a).name}", *commands]}
+    return {"allow": [f"mcp__{adapter.mcp_server(a).name}", *commands]}
 
 
-def mcp_servers(a: Assignment) -> dict[str, Any]:
+def mcp_servers(a: adapter.Assignment) -> dict[str, Any]:
     """The inline MCP settings: nobrakes' own server alone. The CLI looks the variables up; none is written out."""
-    server = mcp_server(a)
-    variables = {name: f"${{{name}}}" for name in server.variables if a.env.get(name) or name in identity(a)}
+    server = adapter.mcp_server(a)
+    variables = {name: f"${{{name}}}" for name in server.variables if a.env.get(name) or name in adapter.identity(a)}
     one = {"type": "stdio", "command": server.argv[0], "args": list(server.argv[1:]), "env": variables}
     return {"mcpServers": {server.name: one}}
 
@@ -513,6 +484,6 @@ def _hook(command: str) -> dict[str, Any]:
     return {"hooks": [{"type": "command", "command": command, "timeout": 30}]}
 
 
-def _is_literal(path: str, a: Assignment) -> bool:
+def _is_literal(path: str, a: adapter.Assignment) -> bool:
     folders = path.removesuffix("/**")
     return not _LITERAL_PATH & set(folders)

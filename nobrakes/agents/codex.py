@@ -23,41 +23,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..beads.model import Outcome
-from . import output
-from .adapter import (
-    TOOL_SECONDS,
-    UNATTENDED,
-    UNSEEN,
-    AgentEnd,
-    Assignment,
-    Launch,
-    Login,
-    Use,
-    allowed,
-    command,
-    identity,
-    killed,
-    mcp_server,
-    self_test,
-    self_test_path,
-)
-from .output import (
-    EventCli,
-    by_status_and,
-    by_wording,
-    called,
-    cut_off,
-    ended_well,
-    lined,
-    mapping,
-    message,
-    moment,
-    not_started,
-    note,
-    parse,
-    tokens,
-    worded,
-)
+from . import adapter, output
 from .transcript import Line, LineKind
 
 if TYPE_CHECKING:
@@ -75,38 +41,38 @@ TOKENS = {
 
 def events_lines(raw: bytes) -> tuple[Line, ...]:
     """What one line of stdout says."""
-    event = parse(raw)
+    event = output.parse(raw)
     if event is None:
-        return note(raw)
+        return output.note(raw)
     kind = str(event.get("type"))
     if kind in ("item.started", "item.completed"):
-        found = _item(mapping(event.get("item")), kind == "item.completed")
+        found = _item(output.mapping(event.get("item")), kind == "item.completed")
     elif kind == "thread.started":
         session = str(event.get("thread_id", ""))
-        found = [lined(LineKind.NOTE, f"session {session}", {"session": session})]
+        found = [output.lined(LineKind.NOTE, f"session {session}", {"session": session})]
     elif kind == "turn.completed":
-        used = tokens(event.get("usage"), TOKENS)
-        found = [lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in used.items()), used)]
+        used = output.tokens(event.get("usage"), TOKENS)
+        found = [output.lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in used.items()), used)]
     elif kind in ("error", "turn.failed"):
-        found = [lined(LineKind.LIMIT, f"API error: {message(event)}", {"error": message(event)})]
+        found = [output.lined(LineKind.LIMIT, f"API error: {output.message(event)}", {"error": output.message(event)})]
     else:
         found = []
     return tuple(line for line in found if line.text)
 
 
-def events_used(raw: bytes) -> Use | None:
+def events_used(raw: bytes) -> adapter.Use | None:
     """What a line of the session's file tells of a call, or of how much the model's context holds."""
-    event = parse(raw) if b'"token_' in raw else None
-    payload = mapping(mapping(event).get("payload"))
+    event = output.parse(raw) if b'"token_' in raw else None
+    payload = output.mapping(output.mapping(event).get("payload"))
     if event is None:
         return None
-    at = moment(event.get("timestamp"))
+    at = output.moment(event.get("timestamp"))
     if event.get("type") == "token_usage_record":  # as soon as the model has answered
-        total = tokens(payload.get("usage"), {"total_tokens": "total"}).get("total", 0)
-        return Use(str(payload.get("response_id")), total, total, at=at) if total > 0 else None
+        total = output.tokens(payload.get("usage"), {"total_tokens": "total"}).get("total", 0)
+        return adapter.Use(str(payload.get("response_id")), total, total, at=at) if total > 0 else None
     if payload.get("type") == "token_count":  # when the tools have ended that it called
-        window = tokens(payload.get("info"), {"model_context_window": "window"}).get("window", 0)
-        return Use("", 0, 0, window, at)
+        window = output.tokens(payload.get("info"), {"model_context_window": "window"}).get("window", 0)
+        return adapter.Use("", 0, 0, window, at)
     return None
 
 
@@ -115,34 +81,38 @@ def _item(item: Mapping[str, Any], ended: bool) -> list[Line]:
     data = {"tool": kind, "id": str(item.get("id", ""))}
     if kind == "command_execution":
         if not ended:
-            return [called("Bash", str(item.get("command", "")), data)]
+            return [output.called("Bash", str(item.get("command", "")), data)]
         failed = {"id": data["id"], "failed": item.get("exit_code") != 0}
-        return [lined(LineKind.RESULT, str(item.get("aggregated_output") or "(no output)"), failed)]
+        return [output.lined(LineKind.RESULT, str(item.get("aggregated_output") or "(no output)"), failed)]
     if kind == "mcp_tool_call":
         if not ended:
-            return [lined(LineKind.TOOL_CALL, f"{item.get('server')}: {item.get('tool')}", data)]
-        error = str(mapping(item.get("error")).get("message", ""))
-        return [lined(LineKind.RESULT, error or "(done)", {"id": data["id"], "failed": item.get("status") == "failed"})]
+            return [output.lined(LineKind.TOOL_CALL, f"{item.get('server')}: {item.get('tool')}", data)]
+        error = str(output.mapping(item.get("error")).get("message", ""))
+        return [
+            output.lined(
+                LineKind.RESULT, error or "(done)", {"id": data["id"], "failed": item.get("status") == "failed"}
+            )
+        ]
     if not ended:
         return []
     if kind == "agent_message":
-        return [lined(LineKind.TEXT, text, limit=_TEXT)]
+        return [output.lined(LineKind.TEXT, text, limit=_TEXT)]
     if kind == "reasoning":
-        return [lined(LineKind.THINKING, text, limit=_TEXT)]
+        return [output.lined(LineKind.THINKING, text, limit=_TEXT)]
     if kind == "file_change":
         changes = item.get("changes")
-        named = [mapping(c) for c in changes] if isinstance(changes, list) else []
+        named = [output.mapping(c) for c in changes] if isinstance(changes, list) else []
         what = ", ".join(f"{c.get('kind')} {c.get('path')}" for c in named)
-        return [lined(LineKind.TOOL_CALL, f"apply_patch: {what}", data)]
+        return [output.lined(LineKind.TOOL_CALL, f"apply_patch: {what}", data)]
     if kind == "web_search":
-        return [lined(LineKind.TOOL_CALL, f"web_search: {item.get('query', '')}", data)]
-    return [lined(LineKind.NOTE, str(item.get("message", "")))] if kind == "error" else []
+        return [output.lined(LineKind.TOOL_CALL, f"web_search: {item.get('query', '')}", data)]
+    return [output.lined(LineKind.NOTE, str(item.get("message", "")))] if kind == "error" else []
 
 
 # Without a network Codex waits for ever: a run that was killed while it waited has met an outage. Its errors have no
 # codes, only sentences: an HTTP status in one is asked first, then the wording of 0.169.
 _STATUS = re.compile(r"(?:unexpected|last) status:? (\d{3})\b")
-_WORDING = worded(
+_WORDING = output.worded(
     (r"ran out of room in the model's context window|context_length_exceeded", Outcome.CONTEXT_OVERFLOW),
     (r"quota exceeded|check your plan and billing|insufficient_quota", Outcome.BILLING),
     (r"missing environment variable|refresh token|not logged in|api key|token (?:has )?expired", Outcome.AUTH),
@@ -180,7 +150,7 @@ class Read(output.Read):
     def take(self, event: Mapping[str, Any]) -> None:
         """Take one more event in."""
         kind = event.get("type")
-        said = message(event) if kind == "error" else ""
+        said = output.message(event) if kind == "error" else ""
         self.waits = said if said.startswith("Reconnecting") else None
         if kind == "thread.started":
             self.session = str(event.get("thread_id") or "") or self.session
@@ -188,11 +158,11 @@ class Read(output.Read):
             self.completed, self.failed = False, None
         elif kind == "turn.completed":
             self.completed, self.failed, self.worked = True, None, True
-            self.tokens = tokens(event.get("usage"), TOKENS)
+            self.tokens = output.tokens(event.get("usage"), TOKENS)
         elif kind == "turn.failed":
-            self.completed, self.failed = False, message(event)
+            self.completed, self.failed = False, output.message(event)
         elif kind in ("item.started", "item.completed"):
-            item = mapping(event.get("item"))
+            item = output.mapping(event.get("item"))
             self.worked = self.worked or item.get("type") != "error"
             deed = item.get("type") not in ("error", "reasoning", "agent_message")
             self.worked_or_said = self.worked_or_said or deed or bool(str(item.get("text", "")).strip())
@@ -200,35 +170,35 @@ class Read(output.Read):
                 self.text = str(item.get("text", ""))
 
 
-def verdict_outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
+def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
     """By the last turn, its error and the exit code together."""
-    signal = killed(end.code)
+    signal = adapter.killed(end.code)
     if read.waits is not None and (signal is not None or end.code is None):
-        return _class_of(read.waits), f"{signal or UNSEEN}, while it waited: {read.waits}"
+        return _class_of(read.waits), f"{signal or adapter.UNSEEN}, while it waited: {read.waits}"
     if signal is not None:
         return Outcome.KILLED, signal
     if read.failed is not None:
         return _class_of(read.failed), read.failed
     if end.code is None and not read.completed:
-        return Outcome.LOST, UNSEEN
+        return Outcome.LOST, adapter.UNSEEN
     if read.session is None:
         gone = any(wording in end.errors for wording in _SESSION_GONE)
         known = Outcome.VERSION_UNSUPPORTED if end.code == _USAGE else None
-        return not_started("Codex", end, Outcome.SESSION_LOST if gone else known)
+        return output.not_started("Codex", end, Outcome.SESSION_LOST if gone else known)
     if not read.completed or end.code not in (0, None):
-        return cut_off(end, "in the middle of a turn")
+        return output.cut_off(end, "in the middle of a turn")
     if not read.worked_or_said:
         return Outcome.EMPTY_OUTPUT, "its turn was completed, and the model had said and done nothing"
-    return ended_well(read.text)
+    return output.ended_well(read.text)
 
 
 def _class_of(text: str) -> Outcome:
     text = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     status = _STATUS.search(text)
-    wording = by_wording(_WORDING, text)
+    wording = output.by_wording(_WORDING, text)
     if wording in (Outcome.CONTEXT_OVERFLOW, Outcome.BILLING):  # each comes with the status of something else
         return wording
-    return by_status_and(int(status[1]) if status else None, wording) or Outcome.CRASHED
+    return output.by_status_and(int(status[1]) if status else None, wording) or Outcome.CRASHED
 
 
 API = "https://api.openai.com"
@@ -264,7 +234,7 @@ mkdir -p -- "$1" && ln -sfn -- "$1" "$2/sessions" || exit 1
 """
 
 
-class Codex(EventCli[Read]):
+class Codex(output.EventCli[Read]):
     """Codex 0.169 (`codex exec`)."""
 
     name = "codex"
@@ -277,11 +247,11 @@ class Codex(EventCli[Read]):
     used = staticmethod(events_used)
     outcome = staticmethod(verdict_outcome)
 
-    def login(self, env: Mapping[str, str], settings: "AgentSettings") -> Login | None:
+    def login(self, env: Mapping[str, str], settings: "AgentSettings") -> adapter.Login | None:
         """A key, else the file of the human's login, to which each run is linked."""
-        return Login(KEYS, (_login_file(env),), f"{shlex.quote(settings.codex.executable)} login")
+        return adapter.Login(KEYS, (_login_file(env),), f"{shlex.quote(settings.codex.executable)} login")
 
-    def launch(self, a: Assignment) -> Launch:
+    def launch(self, a: adapter.Assignment) -> adapter.Launch:
         """The command of one attempt."""
         own = a.settings.codex
         argv = ["/bin/sh", "-c", _NATIVE, "codex", own.executable, "exec", "--json"]
@@ -294,7 +264,7 @@ class Codex(EventCli[Read]):
         argv += ["--", a.prompt] if a.stdin is None else ["-"]
         home = os.path.join(a.folder, "codex")
         sessions = os.path.join(a.env["NOBRAKES_HOME"], "agents", "codex", a.bead, "sessions")
-        return Launch(
+        return adapter.Launch(
             tuple(argv),
             self._environment(a, home),
             a.stdin,
@@ -308,27 +278,27 @@ class Codex(EventCli[Read]):
             login=((login(a), os.path.join(home, "auth.json")),) if login(a) else (),
         )
 
-    def _environment(self, a: Assignment, home: str) -> Mapping[str, str]:
-        env = allowed(a)
+    def _environment(self, a: adapter.Assignment, home: str) -> Mapping[str, str]:
+        env = adapter.allowed(a)
         if key(a):
             env["CODEX_API_KEY"] = key(a)
         return {
             **env,
-            **identity(a),
-            **UNATTENDED,
+            **adapter.identity(a),
+            **adapter.UNATTENDED,
             "CODEX_HOME": home,
             # its sandbox lets the folder for temporary files in: its own, not the whole machine's
             **({} if a.permitted is None else {"TMPDIR": os.path.join(a.folder, TEMPORARY)}),
-            "NOBRAKES_CANARY": self_test_path(a),
+            "NOBRAKES_CANARY": adapter.self_test_path(a),
         }
 
 
-def key(a: Assignment) -> str:
+def key(a: adapter.Assignment) -> str:
     """The key in the environment; empty where there is none."""
     return next((a.env[name] for name in KEYS if a.env.get(name)), "")
 
 
-def login(a: Assignment) -> str:
+def login(a: adapter.Assignment) -> str:
     """Where the human's login is; empty where a key is used instead."""
     return "" if key(a) else _login_file(a.env)
 
@@ -337,13 +307,13 @@ def _login_file(env: Mapping[str, str]) -> str:
     return os.path.join(env.get("CODEX_HOME") or os.path.join(env.get("HOME", "/"), ".codex"), "auth.json")
 
 
-def hosts(a: Assignment) -> tuple[str, ...]:
+def hosts(a: adapter.Assignment) -> tuple[str, ...]:
     """Where the API is, and where a login is renewed."""
     urls = [a.settings.codex.base_url] if a.settings.codex.base_url else [API] if key(a) else LOGIN_URLS
     return (*urls, *(() if key(a) else (LOGIN_API,)))
 
 
-def config(a: Assignment) -> str:
+def config(a: adapter.Assignment) -> str:
     """The settings of this run."""
     lines = [
         'approval_policy = "never"',
@@ -362,14 +332,14 @@ def config(a: Assignment) -> str:
     if url:
         lines += ["[model_providers.nobrakes]", 'name = "nobrakes"', f"base_url = {_toml(url)}"]
         lines += ['wire_api = "responses"', 'env_key = "CODEX_API_KEY"' if key(a) else "requires_openai_auth = true"]
-    server = mcp_server(a)
+    server = adapter.mcp_server(a)
     lines += [f"[mcp_servers.{server.name}]", f"command = {_toml(server.argv[0])}"]
     lines += [f"args = {_array(server.argv[1:])}", f"env_vars = {_array(server.variables)}"]
-    lines += ['default_tools_approval_mode = "approve"', f"tool_timeout_sec = {TOOL_SECONDS}"]
+    lines += ['default_tools_approval_mode = "approve"', f"tool_timeout_sec = {adapter.TOOL_SECONDS}"]
     return "\n".join(lines) + "\n"
 
 
-def rules(a: Assignment) -> dict[str, bytes]:
+def rules(a: adapter.Assignment) -> dict[str, bytes]:
     """Its rules of commands that run outside of its own sandbox, where that is on."""
     if a.permitted is None:
         return {}
@@ -378,13 +348,13 @@ def rules(a: Assignment) -> dict[str, bytes]:
     return {"codex/rules/nobrakes.rules": text, f"{TEMPORARY}/begun": b""}
 
 
-def hooks(a: Assignment) -> bytes:
+def hooks(a: adapter.Assignment) -> bytes:
     """The guard at the start of the session and before every tool."""
-    hook = [{"hooks": [{"type": "command", "command": command(a), "timeout": 30}]}]
+    hook = [{"hooks": [{"type": "command", "command": adapter.command(a), "timeout": 30}]}]
     return json.dumps({"hooks": {"SessionStart": hook, "PreToolUse": hook}}).encode()
 
 
-def proof(a: Assignment) -> tuple[str, ...]:
+def proof(a: adapter.Assignment) -> tuple[str, ...]:
     """The self-test in Codex's dialect."""
     patch = "*** Begin Patch\n*** Add File: .git/hooks/canary\n+x\n*** End Patch\n"
     refused = (
@@ -392,7 +362,7 @@ def proof(a: Assignment) -> tuple[str, ...]:
         ("Bash", {"command": f"apply_patch <<'EOF'\n{patch}EOF\n"}),
         ("apply_patch", {"command": patch}),
     )
-    return self_test(a, "PreToolUse", refused, (("Bash", {"command": "git status"}),))
+    return adapter.self_test(a, "PreToolUse", refused, (("Bash", {"command": "git status"}),))
 
 
 def _array(texts: Iterable[str]) -> str:

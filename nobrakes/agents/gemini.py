@@ -22,42 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..beads.model import Outcome
-from . import output
-from .adapter import (
-    TOOL_SECONDS,
-    UNATTENDED,
-    UNSEEN,
-    AgentEnd,
-    Assignment,
-    Launch,
-    Login,
-    Use,
-    allowed,
-    command,
-    identity,
-    killed,
-    mcp_server,
-    self_test,
-    self_test_path,
-)
-from .output import (
-    EventCli,
-    by_status,
-    by_wording,
-    called,
-    cut_off,
-    ended_well,
-    lined,
-    mapping,
-    message,
-    moment,
-    not_started,
-    note,
-    parse,
-    reset_time,
-    tokens,
-    worded,
-)
+from . import adapter, output
 from .transcript import Line, LineKind
 
 if TYPE_CHECKING:
@@ -71,19 +36,19 @@ TOKENS = {"input_tokens": "input_tokens", "output_tokens": "output_tokens", "cac
 
 def events_lines(raw: bytes) -> tuple[Line, ...]:
     """What one line of stdout says."""
-    event = parse(raw)
+    event = output.parse(raw)
     if event is None:
-        return note(raw)
+        return output.note(raw)
     return tuple(line for line in _read(event) if line.text)
 
 
-def events_used(raw: bytes) -> Use | None:
+def events_used(raw: bytes) -> adapter.Use | None:
     """What a message in the session's file tells of its call."""
-    event = parse(raw) if b'"tokens"' in raw else None
-    total = tokens(mapping(event).get("tokens"), {"total": "total"}).get("total", 0)
+    event = output.parse(raw) if b'"tokens"' in raw else None
+    total = output.tokens(output.mapping(event).get("tokens"), {"total": "total"}).get("total", 0)
     if event is None or event.get("type") != "gemini" or total <= 0:
         return None
-    return Use(str(event.get("id")), total, total, at=moment(event.get("timestamp")))
+    return adapter.Use(str(event.get("id")), total, total, at=output.moment(event.get("timestamp")))
 
 
 def status(text: str) -> int | None:
@@ -93,7 +58,7 @@ def status(text: str) -> int | None:
         found = json.JSONDecoder().raw_decode(text[start:])[0] if start >= 0 else None
     except (ValueError, RecursionError):
         return None
-    code = mapping(mapping(found).get("error")).get("code")
+    code = output.mapping(output.mapping(found).get("error")).get("code")
     return code if isinstance(code, int) else None
 
 
@@ -101,28 +66,32 @@ def _read(event: Mapping[str, Any]) -> list[Line]:
     kind = str(event.get("type"))
     if kind == "init":
         session = str(event.get("session_id", ""))
-        return [lined(LineKind.NOTE, f"session {session}, model {event.get('model', '')}", {"session": session})]
+        return [output.lined(LineKind.NOTE, f"session {session}, model {event.get('model', '')}", {"session": session})]
     if kind == "message" and event.get("role") == "assistant":
-        return [lined(LineKind.TEXT, str(event.get("content", "")), limit=_TEXT)]
+        return [output.lined(LineKind.TEXT, str(event.get("content", "")), limit=_TEXT)]
     if kind == "tool_use":
-        name, given = str(event.get("tool_name", "tool")), mapping(event.get("parameters"))
+        name, given = str(event.get("tool_name", "tool")), output.mapping(event.get("parameters"))
         what = next((str(given[key]) for key in _MAIN_INPUT if given.get(key)), "")
         data = {"tool": name, "id": str(event.get("tool_id", ""))}
-        return [called(name, what, data)]
+        return [output.called(name, what, data)]
     if kind == "tool_result":
         failed = {"id": str(event.get("tool_id", "")), "failed": event.get("status") != "success"}
-        return [lined(LineKind.RESULT, message(event) or str(event.get("output") or "(no output)"), failed)]
+        return [
+            output.lined(LineKind.RESULT, output.message(event) or str(event.get("output") or "(no output)"), failed)
+        ]
     if kind == "error":
-        return [lined(LineKind.NOTE, message(event))]
+        return [output.lined(LineKind.NOTE, output.message(event))]
     return _result(event) if kind == "result" else []
 
 
 def _result(event: Mapping[str, Any]) -> list[Line]:
-    used = tokens(event.get("stats"), TOKENS)
-    found = [lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in used.items()), used)]
+    used = output.tokens(event.get("stats"), TOKENS)
+    found = [output.lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in used.items()), used)]
     if event.get("status") != "success":
-        found.append(lined(LineKind.LIMIT, f"API error: {message(event)}", {"error": message(event)}))
-    return [*found, lined(LineKind.NOTE, f"ended: {event.get('status')}")]
+        found.append(
+            output.lined(LineKind.LIMIT, f"API error: {output.message(event)}", {"error": output.message(event)})
+        )
+    return [*found, output.lined(LineKind.NOTE, f"ended: {event.get('status')}")]
 
 
 # TERM ends it with 0 and without a result; after an API error it exits with the HTTP status modulo 256, which looks
@@ -137,7 +106,7 @@ _BY_CODE: Mapping[int, Outcome] = {
     130: Outcome.INTERRUPTED,
 }
 """The CLI's own exit codes."""
-_WORDING = worded(
+_WORDING = output.worded(
     (r"api key not valid|API_KEY_INVALID|api key expired", Outcome.AUTH),
     (r"token count .* exceeds|exceeds the maximum number of tokens|context window", Outcome.CONTEXT_OVERFLOW),
     (r"exhausted your|quota exceeded|exceeded your current quota|RESOURCE_EXHAUSTED", Outcome.RATE_LIMITED),
@@ -180,28 +149,28 @@ class Read(output.Read):
         elif kind == "result":
             self.result, self.result_is_last = event, True
             self.worked = self.worked or event.get("status") == "success"
-            self.tokens = tokens(event.get("stats"), TOKENS)
-        elif kind == "error" and _LOOP.search(message(event)):
-            self.stopped = message(event)
+            self.tokens = output.tokens(event.get("stats"), TOKENS)
+        elif kind == "error" and _LOOP.search(output.message(event)):
+            self.stopped = output.message(event)
         elif kind == "tool_use" or (kind == "message" and event.get("role") == "assistant"):
             self.worked, self.result_is_last = True, False
             text = str(event.get("content", ""))
             self.said_or_did = self.said_or_did or kind == "tool_use" or bool(text.strip())
             self.text = self.text + text if event.get("delta") is True else text
 
-    def resets_at(self, end: AgentEnd, detail: str) -> float | None:
+    def resets_at(self, end: adapter.AgentEnd, detail: str) -> float | None:
         """By what its errors say as well."""
-        return reset_time(f"{detail}\n{end.errors}", end.at)
+        return output.reset_time(f"{detail}\n{end.errors}", end.at)
 
 
-def verdict_outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
+def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
     """By the last result, its error and the exit code together."""
     if read.result is None or not read.result_is_last:
         return _without_result(end, read)
     if read.result.get("status") != "success":
-        text = message(read.result)
+        text = output.message(read.result)
         return _class_of(text, end.code), text
-    if (signal := killed(end.code)) is not None:
+    if (signal := adapter.killed(end.code)) is not None:
         return Outcome.KILLED, f"{signal}, after its result"
     if end.code not in (0, None):
         return Outcome.BAD_CONFIGURATION, f"it exited with {end.code} after a success: {end.errors}"
@@ -209,14 +178,14 @@ def verdict_outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
         return Outcome.CRASHED, f"it ended the run itself: {read.stopped}"
     if not read.said_or_did:
         return Outcome.EMPTY_OUTPUT, "it ended well, and the model had said and done nothing"
-    return ended_well(read.text)
+    return output.ended_well(read.text)
 
 
-def _without_result(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
+def _without_result(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
     own = _BY_CODE.get(end.code) if end.code is not None else None
     if end.code is None:
-        return Outcome.LOST, UNSEEN
-    signal = killed(end.code)
+        return Outcome.LOST, adapter.UNSEEN
+    signal = adapter.killed(end.code)
     if signal is not None and own is None:
         return Outcome.KILLED, signal
     if any(wording in end.errors for wording in _SESSION_GONE):
@@ -224,20 +193,20 @@ def _without_result(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
     elif read.session is None and _UNKNOWN.search(end.errors):
         own = Outcome.VERSION_UNSUPPORTED
     if read.session is None:
-        return not_started("Gemini CLI", end, own)
-    found, detail = cut_off(end, "and no result")
+        return output.not_started("Gemini CLI", end, own)
+    found, detail = output.cut_off(end, "and no result")
     return own or found, detail
 
 
 def _class_of(text: str, code: int | None) -> Outcome:
-    wording = by_wording(_WORDING, text)
+    wording = output.by_wording(_WORDING, text)
     if wording in _FIRST:
         return wording
     http = status(text) or (code + 256 if code is not None and code >= 400 - 256 else None)
     own = _BY_CODE.get(code) if code is not None else None
     if http in (400, 422):
         return wording or Outcome.INVALID_REQUEST
-    return by_status(http) or own or wording or Outcome.CRASHED
+    return output.by_status(http) or own or wording or Outcome.CRASHED
 
 
 ROLE_FILE = "nobrakes-role.md"
@@ -267,7 +236,7 @@ done
 """
 
 
-class Gemini(EventCli[Read]):
+class Gemini(output.EventCli[Read]):
     """Gemini CLI 0.61 (`gemini`)."""
 
     name = "gemini"
@@ -280,14 +249,14 @@ class Gemini(EventCli[Read]):
     used = staticmethod(events_used)
     outcome = staticmethod(verdict_outcome)
 
-    def login(self, env: Mapping[str, str], settings: "AgentSettings") -> Login | None:
+    def login(self, env: Mapping[str, str], settings: "AgentSettings") -> adapter.Login | None:
         """A key, else the file of the human's login; None with Vertex AI, which has logins of many kinds."""
         if env.get("GOOGLE_GENAI_USE_VERTEXAI") == "true":
             return None
         file = os.path.join(_login_folder(env), LOGIN[0])
-        return Login((KEY,), (file,), shlex.quote(settings.gemini.executable))
+        return adapter.Login((KEY,), (file,), shlex.quote(settings.gemini.executable))
 
-    def launch(self, a: Assignment) -> Launch:
+    def launch(self, a: adapter.Assignment) -> adapter.Launch:
         """The command of one attempt."""
         own = a.settings.gemini
         argv = [own.executable, "--output-format", "stream-json"]
@@ -302,7 +271,7 @@ class Gemini(EventCli[Read]):
         kept = os.path.join(a.env["NOBRAKES_HOME"], "agents", "gemini", a.bead, "tmp")
         login = _login_folder(a.env)
         names = LOGIN if method(a) == "oauth-personal" else ()
-        return Launch(
+        return adapter.Launch(
             tuple(argv),
             self._environment(a),
             a.stdin,
@@ -320,19 +289,19 @@ class Gemini(EventCli[Read]):
             login=tuple((os.path.join(login, name), os.path.join(home, name)) for name in names),
         )
 
-    def _environment(self, a: Assignment) -> Mapping[str, str]:
-        env = allowed(a, (KEY, *VERTEX))
+    def _environment(self, a: adapter.Assignment) -> Mapping[str, str]:
+        env = adapter.allowed(a, (KEY, *VERTEX))
         if method(a) == "gemini-api-key":
             # always said: else an .env of the repository could send the key elsewhere
             env["GOOGLE_GEMINI_BASE_URL"] = a.settings.gemini.base_url or API
         return {
             **env,
-            **identity(a),
-            **UNATTENDED,
+            **adapter.identity(a),
+            **adapter.UNATTENDED,
             "GEMINI_CLI_HOME": os.path.join(a.folder, "gemini"),
             "GEMINI_CLI_NO_RELAUNCH": "true",
             "GEMINI_CLI_TRUST_WORKSPACE": "true",
-            "NOBRAKES_CANARY": self_test_path(a),
+            "NOBRAKES_CANARY": adapter.self_test_path(a),
         }
 
 
@@ -340,7 +309,7 @@ def _login_folder(env: Mapping[str, str]) -> str:
     return os.path.join(env.get("GEMINI_CLI_HOME") or env.get("HOME", "/"), ".gemini")
 
 
-def policies(a: Assignment) -> dict[str, bytes]:
+def policies(a: adapter.Assignment) -> dict[str, bytes]:
     """Its policy of commands, where it asks for them; nobody is there to say yes to others."""
     if a.permitted is None:
         return {}
@@ -354,14 +323,14 @@ priority = 100
     return {"gemini/.gemini/policies/nobrakes.toml": text.encode()}
 
 
-def method(a: Assignment) -> str:
+def method(a: adapter.Assignment) -> str:
     """How it proves who asks, by Gemini CLI's own names."""
     if a.env.get(KEY):
         return "gemini-api-key"
     return "vertex-ai" if a.env.get("GOOGLE_GENAI_USE_VERTEXAI") == "true" else "oauth-personal"
 
 
-def hosts(a: Assignment) -> tuple[str, ...]:
+def hosts(a: adapter.Assignment) -> tuple[str, ...]:
     """Where the API is, and where a login is renewed."""
     how = method(a)
     if how == "gemini-api-key":
@@ -372,13 +341,13 @@ def hosts(a: Assignment) -> tuple[str, ...]:
     return ("https://cloudcode-pa.googleapis.com", LOGIN_API)
 
 
-def settings(a: Assignment) -> dict[str, Any]:
+def settings(a: adapter.Assignment) -> dict[str, Any]:
     """The settings of this run, with the guard at the start of the session and before every tool."""
-    server = mcp_server(a)
+    server = adapter.mcp_server(a)
     variables = {name: f"${name}" for name in server.variables}  # looked up when the server is started
     one = {"command": server.argv[0], "args": server.argv[1:], "env": variables, "trust": True}
-    one["timeout"] = TOOL_SECONDS * 1000
-    hook = [{"hooks": [{"name": "nobrakes", "type": "command", "command": command(a), "timeout": 30_000}]}]
+    one["timeout"] = adapter.TOOL_SECONDS * 1000
+    hook = [{"hooks": [{"name": "nobrakes", "type": "command", "command": adapter.command(a), "timeout": 30_000}]}]
     return {
         "security": {"auth": {"selectedType": method(a)}},
         "privacy": {"usageStatisticsEnabled": False},
@@ -393,16 +362,16 @@ def settings(a: Assignment) -> dict[str, Any]:
     }
 
 
-def server_name(a: Assignment) -> str:
+def server_name(a: adapter.Assignment) -> str:
     """What our MCP server is called in this session: nobody can have written settings for a server of that name."""
-    return f"{mcp_server(a).name}-{a.session.replace('-', '')[:12]}"
+    return f"{adapter.mcp_server(a).name}-{a.session.replace('-', '')[:12]}"
 
 
-def proof(a: Assignment) -> tuple[str, ...]:
+def proof(a: adapter.Assignment) -> tuple[str, ...]:
     """The self-test in Gemini CLI's dialect."""
     refused = (
         ("run_shell_command", {"command": "git push"}),
         ("write_file", {"file_path": ".git/hooks/canary", "content": "x"}),
         ("replace", {"file_path": ".git/config", "old_string": "x", "new_string": "y"}),
     )
-    return self_test(a, "BeforeTool", refused, (("run_shell_command", {"command": "git status"}),))
+    return adapter.self_test(a, "BeforeTool", refused, (("run_shell_command", {"command": "git status"}),))

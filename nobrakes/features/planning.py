@@ -28,37 +28,7 @@ from ..sessions.model import State as At
 from ..text.cleaning import count
 from . import actions, reviewed_plan
 from . import model as keys
-from .actions import (
-    QUESTIONS,
-    About,
-    AgentSpec,
-    Answered,
-    Ask,
-    AskAboutSilentTurn,
-    AskFindings,
-    AskSignOff,
-    BeginRound,
-    BeginShaper,
-    Checkpoint,
-    CloseRound,
-    DropRollback,
-    EndReview,
-    Expire,
-    Fail,
-    FinishRollback,
-    ForgeAction,
-    ForgeBoard,
-    HoldNamed,
-    Recover,
-    Renew,
-    Rolling,
-    Standing,
-    SwitchShaper,
-    TakeBack,
-    TakeTurn,
-    TellShaper,
-    WarnOfExpiry,
-)
+from .actions import About, ForgeAction, ForgeBoard, Standing
 from .markers import line
 from .model import (
     ALLOWED,
@@ -102,25 +72,25 @@ def plan_rollback(one: Standing) -> list[ForgeAction]:
     if rolling is None:
         return []
     if rolling.status is Status.DONE:
-        return [FinishRollback(id_)]
+        return [actions.FinishRollback(id_)]
     if rolling.status is Status.CANCELLED:
-        return [DropRollback(id_, f"its bead {rolling.bead} was cancelled")]
+        return [actions.DropRollback(id_, f"its bead {rolling.bead} was cancelled")]
     if About.ROLLBACK in one.asked:
         return []
     if rolling.status in WAITING_FOR_AGENT and is_handed_back(rolling.held):
         title = f"Feature {id_} ({one.feature.title}) was not rolled back: the commit that does it was not merged"
         return [asking(id_, rolling.bead, title, str(rolling.held))]
-    return [TakeBack(id_)] if _waits(one, rolling) else []
+    return [actions.TakeBack(id_)] if _waits(one, rolling) else []
 
 
-def _waits(one: Standing, rolling: Rolling) -> bool:
+def _waits(one: Standing, rolling: actions.Rolling) -> bool:
     """Whether its candidate is to be built: it was not yet, or main went on and it does not fit any more."""
     if rolling.held not in (None, ROLLBACK_HELD.format(feature=one.feature.id)):
         return False  # a person has it
     return rolling.status in WAITING_FOR_AGENT or (rolling.status is Status.ESCALATED and rolling.conflicts)
 
 
-def asking(feature: str, bead: str, title: str, detail: str) -> Ask:
+def asking(feature: str, bead: str, title: str, detail: str) -> actions.Ask:
     """What a person is asked where it cannot be done as it is."""
     form = made(
         "radio",
@@ -134,15 +104,15 @@ def asking(feature: str, bead: str, title: str, detail: str) -> Ask:
     more = (
         f"Nothing of it was taken off main. To do it yourself: `nobrakes take {bead}`, then `nobrakes hand-in {bead}`."
     )
-    return Ask(feature, About.ROLLBACK, title[:480], f"{detail}\n{more}", as_values(form), holds=False)
+    return actions.Ask(feature, About.ROLLBACK, title[:480], f"{detail}\n{more}", as_values(form), holds=False)
 
 
-def unfinished(feature: str, bead: str, title: str, detail: str) -> Ask:
+def unfinished(feature: str, bead: str, title: str, detail: str) -> actions.Ask:
     """What a person is told where its bead is done, and what that came to cannot be found out. It is tried again by
     itself, and the question is settled by that.
     """
     more = f"Bead {bead} is done; which merges of feature {feature} it took off main is not known yet."
-    return Ask(feature, About.ROLLBACK, title[:480], f"{detail}\n{more}", holds=False)
+    return actions.Ask(feature, About.ROLLBACK, title[:480], f"{detail}\n{more}", holds=False)
 
 
 # Checkpoints. What is collected are suggestions of agents, comments about what is left to do that a merge brought, and
@@ -178,14 +148,14 @@ def plan_checkpoints(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
     """What a feature that is built needs: its checkpoint, and live beads held or let go."""
     feature = one.feature
     if one.to_hold or one.to_release:
-        return [HoldNamed(feature.id, one.to_hold, one.to_release)]
+        return [actions.HoldNamed(feature.id, one.to_hold, one.to_release)]
     if feature.stage is not Stage.IMPLEMENTATION or feature.state is not State.ACTIVE or board.paused:
         return []
     if any(other.feature.has_turn for other in board.standings):
         return []
     items = [item for item in one.items if item.state is ItemState.WAITING]
     reason = why(board.rules, items, one.beads, bool(feature.data.get(keys.CHECKPOINT_ASKED)))
-    return [Checkpoint(feature.id, tuple(item.id for item in items), reason)] if reason else []
+    return [actions.Checkpoint(feature.id, tuple(item.id for item in items), reason)] if reason else []
 
 
 def is_changing(feature: Feature) -> bool:
@@ -252,9 +222,9 @@ def plan_reviews(board: ForgeBoard, standing: Standing) -> list[ForgeAction]:
     if asks := to_ask(standing.findings, standing.open_questions):
         session = standing.session
         can = session is not None and session.state is not At.ENDED
-        return [AskFindings(feature.id, feature.round, asks)] if can else []
+        return [actions.AskFindings(feature.id, feature.round, asks)] if can else []
     if last is not None and not seen.open and feature.data.get(keys.CLOSED_ROUND, 0) < last.number:
-        return [CloseRound(feature.id, last.number)]
+        return [actions.CloseRound(feature.id, last.number)]
     return _reviewing_next(board, standing, seen) if goes_on(feature) else []
 
 
@@ -274,9 +244,9 @@ def _reviewing_next(board: ForgeBoard, standing: Standing, seen: Tracker) -> lis
         earlier = [one for one in standing.reviews if one.round > since(feature)]
         domains = reviewed_plan.looks(rules, standing.plans, earlier, feature.files)
         begun = feature.round + 1
-        return [BeginRound(feature.id, begun, domains, agents(rules, standing, domains, begun))]
+        return [actions.BeginRound(feature.id, begun, domains, agents(rules, standing, domains, begun))]
     if what is Then.SIGN_OFF:
-        return [AskSignOff(feature.id, feature.plan)]
+        return [actions.AskSignOff(feature.id, feature.plan)]
     if what is Then.ASK_DEGRADED and About.DEGRADED not in standing.asked:
         return [_reviewing_ask(feature, About.DEGRADED, *_degraded(seen))]
     if what is Then.ASK_COST and About.REVIEW_BUDGET not in standing.asked:
@@ -329,7 +299,7 @@ def agents(rules: Rules, standing: Standing, domains: Sequence[str], number: int
     return {domain: names[(place + number - 1) % len(names)] for place, domain in enumerate(domains)} if names else {}
 
 
-def reviewing_ended(board: ForgeBoard, standing: Standing) -> list[EndReview]:
+def reviewing_ended(board: ForgeBoard, standing: Standing) -> list[actions.EndReview]:
     """The reviewers that are done, or failed, whatever the feature's state."""
     running = [one for one in standing.reviews if one.state is ReviewState.RUNNING]
     found = []
@@ -337,7 +307,7 @@ def reviewing_ended(board: ForgeBoard, standing: Standing) -> list[EndReview]:
         session = standing.reviewers.get(review.session or 0)
         state, detail = _end(board, review, session, standing)
         if state is not ReviewState.RUNNING:
-            found.append(EndReview(review.feature, review.round, review.domain, state, detail))
+            found.append(actions.EndReview(review.feature, review.round, review.domain, state, detail))
     return found
 
 
@@ -391,9 +361,9 @@ def to_ask(findings: Iterable[Finding], open_questions: frozenset[int]) -> tuple
 
 def _reviewing_ask(
     feature: Feature, about: About, title: str, detail: str, options: Sequence[str], recommended: str
-) -> Ask:
+) -> actions.Ask:
     form = as_values(made("radio", options, (recommended,), priority=1))
-    return Ask(feature.id, about, title, detail, form, holds=False)
+    return actions.Ask(feature.id, about, title, detail, form, holds=False)
 
 
 def _degraded(seen: Tracker) -> tuple[str, str, Sequence[str], str]:
@@ -440,7 +410,7 @@ def _next(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
         return list(ended)
     for about, asked in one.asked.items():
         if asked.answer is not None:
-            return [Answered(feature.id, about, asked.answer)]
+            return [actions.Answered(feature.id, about, asked.answer)]
     if one.rolling is not None:
         return plan_rollback(one)
     said = session is not None and session.waiting > int(feature.data.get(LEFT) or 0)
@@ -448,7 +418,7 @@ def _next(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
         return [_ask(one, About.EXPIRED)] if said and About.EXPIRED not in one.asked else []
     if feature.state is State.ERROR:
         # what a turn was told that failed waits as well, and is no word of anybody
-        return [Recover(feature.id)] if said and session is not None and session.state is At.READY else []
+        return [actions.Recover(feature.id)] if said and session is not None and session.state is At.READY else []
     if feature.state is not State.ACTIVE:
         return []
     own = _turns(one) or plan_checkpoints(board, one)
@@ -462,7 +432,7 @@ def _turns(one: Standing) -> list[ForgeAction]:
         return []
     warn = last.context if last.context is not None and last.context >= WARN_SHARE else None
     if last.did or last.outcome not in CLEAN:
-        return [TakeTurn(id_, last.turn, None, warn)]
+        return [actions.TakeTurn(id_, last.turn, None, warn)]
     reading = last.reading
     if reading is not None and not reading.certain and one.feature.stage not in (Stage.DISCOVERY, Stage.PLANNING):
         reading = replace(reading, steps=())  # a numbered list about a plan under review is no new plan
@@ -471,25 +441,25 @@ def _turns(one: Standing) -> list[ForgeAction]:
         # as would a question of what comes next that somebody always answers
         reading = replace(reading, steps=(), ready=False)
     if reading is not None and not reading.is_empty:
-        return [TakeTurn(id_, last.turn, reading, warn)]
+        return [actions.TakeTurn(id_, last.turn, reading, warn)]
     if one.feature.stage not in PLANNED or (last.spoken_to and last.words.strip()):
-        return [TakeTurn(id_, last.turn, None, warn, last.words)]
-    return [AskAboutSilentTurn(id_, last.turn, last.words, warn)]
+        return [actions.TakeTurn(id_, last.turn, None, warn, last.words)]
+    return [actions.AskAboutSilentTurn(id_, last.turn, last.words, warn)]
 
 
 def _planned(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
     feature, session = one.feature, one.session
     if session is None:
-        return [BeginShaper(feature.id, spec.agent) for spec in (_free(one) or one.specs)[:1]]
+        return [actions.BeginShaper(feature.id, spec.agent) for spec in (_free(one) or one.specs)[:1]]
     if session.state is At.ENDED:
-        return [Fail(feature.id, f"its session {session.id} was ended")]
+        return [actions.Fail(feature.id, f"its session {session.id} was ended")]
     if session.state is At.RUNNING:
         return []
     own = _seated(one) or _renewed(one) or _budget(board.rules, one) or _expiry(board, one) or _idle(one)
     return own or plan_reviews(board, one)
 
 
-def _free(one: Standing) -> tuple[AgentSpec, ...]:
+def _free(one: Standing) -> tuple[actions.AgentSpec, ...]:
     return tuple(spec for spec in one.specs if not spec.trouble)
 
 
@@ -502,8 +472,8 @@ def _seated(one: Standing) -> list[ForgeAction]:
     why = (own.trouble if own is not None else "") or (session.detail if stuck else "")
     others = [spec for spec in _free(one) if spec.agent != session.agent]
     if others and (stuck or (session.state is At.READY and why)):
-        return [SwitchShaper(id_, others[0].agent, why)]
-    return [Fail(id_, why or "its turns fail")] if stuck else []
+        return [actions.SwitchShaper(id_, others[0].agent, why)]
+    return [actions.Fail(id_, why or "its turns fail")] if stuck else []
 
 
 def _renewed(one: Standing) -> list[ForgeAction]:
@@ -515,11 +485,13 @@ def _renewed(one: Standing) -> list[ForgeAction]:
         return []
     rounds = feature.round - int(begun[ROUND])
     if begun[STAGE] != feature.stage.value:
-        return [Renew(feature.id, f"the stage is {feature.stage.value} now")]
+        return [actions.Renew(feature.id, f"the stage is {feature.stage.value} now")]
     if rounds >= FRESH_AFTER_ROUNDS:
-        return [Renew(feature.id, f"{count(rounds, 'iteration of reviews is', 'iterations of reviews are')} over")]
+        return [
+            actions.Renew(feature.id, f"{count(rounds, 'iteration of reviews is', 'iterations of reviews are')} over")
+        ]
     full = float(feature.data.get(CONTEXT) or 0.0)
-    return [Renew(feature.id, f"its context is {full:.0%} full")] if full >= FRESH_SHARE else []
+    return [actions.Renew(feature.id, f"its context is {full:.0%} full")] if full >= FRESH_SHARE else []
 
 
 def _budget(rules: Rules, one: Standing) -> list[ForgeAction]:
@@ -529,11 +501,11 @@ def _budget(rules: Rules, one: Standing) -> list[ForgeAction]:
     return [_ask(one, About.BUDGET)]
 
 
-def _ask(one: Standing, about: About) -> Ask:
-    title, detail, form = QUESTIONS[about]
+def _ask(one: Standing, about: About) -> actions.Ask:
+    title, detail, form = actions.QUESTIONS[about]
     told = {"feature": one.feature.id, "title": one.feature.title, "session": one.session.id if one.session else 0}
     told |= {"usd": f"{one.spent_usd:.2f}", "turns": count(MAX_NUDGES, "time")}
-    return Ask(one.feature.id, about, title.format(**told), detail.format(**told), form)
+    return actions.Ask(one.feature.id, about, title.format(**told), detail.format(**told), form)
 
 
 def _may_expire(one: Standing) -> bool:
@@ -553,9 +525,9 @@ def _expiry(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
         return []
     warns, expires = _times(board.rules, one)
     if board.now >= expires:
-        return [Expire(one.feature.id)]
+        return [actions.Expire(one.feature.id)]
     if board.now >= warns and one.feature.data.get(WARNED) != one.feature.turn_at:
-        return [WarnOfExpiry(one.feature.id, expires)]
+        return [actions.WarnOfExpiry(one.feature.id, expires)]
     return []
 
 
@@ -574,5 +546,5 @@ def nudge(one: Standing) -> list[ForgeAction]:
     """Tell the Shaper to go on; after so many times in a row a person is asked, once."""
     nudged = int(one.feature.data.get(NUDGED) or 0)
     if nudged < MAX_NUDGES:
-        return [TellShaper(one.feature.id, int(one.feature.data.get(SEEN) or 0))]
+        return [actions.TellShaper(one.feature.id, int(one.feature.data.get(SEEN) or 0))]
     return [] if About.IDLE in one.asked else [_ask(one, About.IDLE)]

@@ -24,30 +24,11 @@ from ..errors import FileTooLarge, GitFailed
 from ..paths import Paths
 from ..review.evidence import Entry, Made, Value
 from ..review.journal import content_of
-from . import objects, trees, upkeep
+from . import objects, port, trees, upkeep
 from .history import History
 from .landing import standing
 from .location import Place
 from .objects import Objects
-from .port import (
-    BASES,
-    EPICS,
-    Argv,
-    BrokenRef,
-    Candidate,
-    ChangedLines,
-    Clash,
-    Conflict,
-    Hunk,
-    Land,
-    Landing,
-    Lands,
-    Message,
-    Patch,
-    Rules,
-    Signing,
-    Workspace,
-)
 from .tree_content import EXECUTABLE, FILE, LINK
 from .upkeep import said
 
@@ -76,8 +57,8 @@ class Tools:
         main: str,
         shared: "Shared | None" = None,
         sizes: Sizes = DEFAULT,
-        rules: Rules | None = None,
-        signing: Signing | None = None,
+        rules: port.Rules | None = None,
+        signing: port.Signing | None = None,
         in_place: Callable[[], None] = lambda: None,
     ) -> None:
         """`rules`: of git's filters; None: what is built has blobs as they are given (open_git has rules)."""
@@ -127,7 +108,7 @@ class Tools:
         return Lander(self.place, self.history)
 
     @cached_property
-    def _lands(self) -> Lands:
+    def _lands(self) -> port.Lands:
         if self.own:
             from .landing.local import OwnLander
 
@@ -315,7 +296,7 @@ class Questions(Tools):
 class Work(Tools):
     """Where work is done: made, fetched from, removed."""
 
-    def workspace(self, bead: Bead, start: str, worker: str, files: str | None = None) -> Workspace:
+    def workspace(self, bead: Bead, start: str, worker: str, files: str | None = None) -> port.Workspace:
         return self._workspaces.workspace(bead, start, worker, files)
 
     def has_workspace(self, bead: str) -> bool:
@@ -330,7 +311,7 @@ class Work(Tools):
     def fetch_work(self, bead: Bead, fence: int) -> str | None:
         return self._workspaces.fetch_work(bead, fence)
 
-    def scratch(self, commit: str, path: str) -> tuple[Argv, ...]:
+    def scratch(self, commit: str, path: str) -> tuple[port.Argv, ...]:
         return self._workspaces.scratch(commit, path)
 
     def drop_scratch(self, path: str) -> None:
@@ -381,34 +362,36 @@ class Records(Tools):
         return self._chain.held(name)
 
 
-T = TypeVar("T", Candidate | Conflict, tuple[Candidate, ...] | Conflict, Candidate)
+T = TypeVar("T", port.Candidate | port.Conflict, tuple[port.Candidate, ...] | port.Conflict, port.Candidate)
 
 
 class Building(Tools):
     """What is built for main, and pinned."""
 
-    def squash(self, onto: str, head: str, message: Message, began: str | None = None) -> Candidate | Conflict:
+    def squash(
+        self, onto: str, head: str, message: port.Message, began: str | None = None
+    ) -> port.Candidate | port.Conflict:
         return self._held(lambda: self._merger.squash(onto, head, message, began), onto)
 
     def replay(
-        self, onto: str, head: str, message: Message, began: str | None = None
-    ) -> tuple[Candidate, ...] | Conflict:
+        self, onto: str, head: str, message: port.Message, began: str | None = None
+    ) -> tuple[port.Candidate, ...] | port.Conflict:
         return self._held(lambda: self._merger.replay(onto, head, message, began), onto)
 
-    def join(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
+    def join(self, onto: str, head: str, message: port.Message) -> port.Candidate | port.Conflict:
         return self._held(lambda: self._merger.join(onto, head, message), onto)
 
-    def fold(self, onto: str, steps: Sequence[Candidate], message: Message) -> Candidate:
+    def fold(self, onto: str, steps: Sequence[port.Candidate], message: port.Message) -> port.Candidate:
         return self._held(lambda: self._merger.fold(onto, steps, message), onto)
 
-    def revert(self, commit: str, onto: str, message: Message) -> Candidate | Conflict:
+    def revert(self, commit: str, onto: str, message: port.Message) -> port.Candidate | port.Conflict:
         return self._held(lambda: self._merger.revert(commit, onto, message), onto)
 
     def _held(self, make: Callable[[], T], onto: str) -> T:
         """What is made on `onto`, and no `git gc` takes it before it has a ref."""
         return upkeep.held(self.place, make, _commits, onto)
 
-    def commit_files(self, files: Mapping[str, bytes | None], message: Message) -> str | None:
+    def commit_files(self, files: Mapping[str, bytes | None], message: port.Message) -> str | None:
         """Commit these paths (None removes) on main, whatever else the checkout holds; None: nothing differed.
 
         OnlyByRequest: nothing but a merged request changes main.
@@ -421,7 +404,7 @@ class Building(Tools):
         assert isinstance(lands, SharedLander | RequestLander), "whoever asks a remote says how a commit gets there"
         return lands.commit(lambda: self._committer.commit_files(files, message))
 
-    def write_files(self, onto: str, files: Mapping[str, bytes], message: Message, name: str) -> str | None:
+    def write_files(self, onto: str, files: Mapping[str, bytes], message: port.Message, name: str) -> str | None:
         return self._committer.write_files(onto, files, message, objects.own_ref(name))
 
     def came_through(self, base: str, head: str) -> None:
@@ -434,12 +417,12 @@ class Building(Tools):
         below = f"{objects.OWN}/"
         return {ref.removeprefix(below): commit for ref, commit in objects.below(self.place, below)}
 
-    def broken_refs(self, in_depth: bool = False) -> list[BrokenRef]:
+    def broken_refs(self, in_depth: bool = False) -> list[port.BrokenRef]:
         """The refs below refs/nobrakes/ that lead nowhere, and which workspace may have what they name."""
-        found = [BrokenRef(*one) for one in objects.broken(self.place, in_depth)]
+        found = [port.BrokenRef(*one) for one in objects.broken(self.place, in_depth)]
         return [replace(one, held_in=self._workspaces.holder(one)) for one in found]
 
-    def restore(self, broken: BrokenRef) -> bool:
+    def restore(self, broken: port.BrokenRef) -> bool:
         restored = self._workspaces.restore(broken)
         self._forget()
         return restored
@@ -451,9 +434,9 @@ class Building(Tools):
             self.close()  # who goes on answering would keep the packs open that are gone
 
 
-def _commits(made: Candidate | tuple[Candidate, ...] | Conflict) -> list[str]:
+def _commits(made: port.Candidate | tuple[port.Candidate, ...] | port.Conflict) -> list[str]:
     """The commits that were made; those before the last are its parents."""
-    if isinstance(made, Conflict):
+    if isinstance(made, port.Conflict):
         return []
     return [made[-1].commit if isinstance(made, tuple) else made.commit]
 
@@ -464,10 +447,10 @@ class MovingMain(Tools):
     def is_shared(self) -> bool:
         return self.shared is not None
 
-    def catch_up(self) -> Land:
+    def catch_up(self) -> port.Land:
         return self._lands.catch_up()
 
-    def land(self, new: str, old: str) -> Land:
+    def land(self, new: str, old: str) -> port.Land:
         """Move main from `old` to `new` by compare-and-swap, and a clean checkout of it along with it.
 
         GitFailed: a part of `new` is gone; it was tested when it was there, and main does not move to what is not.
@@ -475,7 +458,11 @@ class MovingMain(Tools):
         if objects.main(self.place) == old:
             self._hold(new, old)
         land = self._lands.land(new, old)
-        if land.landing is Landing.MOVED and not self.own and not self.place.ref.startswith(objects.own_ref(BASES)):
+        if (
+            land.landing is port.Landing.MOVED
+            and not self.own
+            and not self.place.ref.startswith(objects.own_ref(port.BASES))
+        ):
             from .landing.local import keep
 
             keep(self.place, self.history, new)
@@ -493,7 +480,7 @@ class MovingMain(Tools):
         return self._with_main(place, "", of)
 
     def of_epic(self, epic: str) -> Self:
-        name = f"{EPICS}/{epic}"
+        name = f"{port.EPICS}/{epic}"
         place = self.place.with_main(
             f"the branch of {epic}", objects.own_ref(name), (self.place.ref, *self.place.before)
         )
@@ -549,7 +536,7 @@ class _First(BytesIO):
 class Showing(Tools):
     """What people are shown of commits."""
 
-    def patch(self, base: str, head: str, most: int) -> Patch:
+    def patch(self, base: str, head: str, most: int) -> port.Patch:
         """What differs between the trees of two commits, with at most `most` bytes of text."""
         asked = ["diff-tree", "-r", "-M", *_PLAIN]
         files = self.place.run([*asked, "-z", "--raw", "--numstat", base, head]).records
@@ -558,7 +545,7 @@ class Showing(Tools):
         text = said.getvalue()
         if said.is_cut:
             text = text[: text.rfind(b"\n") + 1]
-        return Patch(tuple(_files(files)), text.decode("utf-8", "replace"), said.is_cut)
+        return port.Patch(tuple(_files(files)), text.decode("utf-8", "replace"), said.is_cut)
 
     def content(self, base: str, head: str) -> str:
         """A digest of what differs between the trees of two commits, wherever the base stands, and whatever is set."""
@@ -568,7 +555,7 @@ class Showing(Tools):
             said.seek(0)
             return content_of(said)
 
-    def clashes(self, onto: str, head: str, began: str | None = None) -> tuple[Clash, ...]:
+    def clashes(self, onto: str, head: str, began: str | None = None) -> tuple[port.Clash, ...]:
         """What is in conflict when `head`, as one change, is put on `onto`."""
         fork = self.history.fork(onto, head, began)
         if fork is None:
@@ -586,7 +573,7 @@ class Showing(Tools):
         tree = self.objects.commit(commit).tree
         return self.place.run(["commit-tree", "-m", "joint", "-p", parent, tree], env={**env, **when}).text
 
-    def _merged(self, ours: str, theirs: str, main: str, env: dict[str, str]) -> Iterator[Clash]:
+    def _merged(self, ours: str, theirs: str, main: str, env: dict[str, str]) -> Iterator[port.Clash]:
         with tempfile.NamedTemporaryFile(prefix="nobrakes-attributes-") as file:
             file.write(f"* conflict-marker-size={_MARKER}\n{self._merger.ways(main)}".encode(errors="surrogateescape"))
             file.flush()
@@ -602,9 +589,9 @@ class Showing(Tools):
                 stages.setdefault(path, set()).add(about[-1])
         for path, found in sorted(stages.items()):
             hunks = self._hunks(tree, path, env) if {"2", "3"} <= found else ()
-            yield Clash(path, "1" in found, "2" in found, "3" in found, hunks)
+            yield port.Clash(path, "1" in found, "2" in found, "3" in found, hunks)
 
-    def _hunks(self, tree: str, path: str, env: dict[str, str]) -> tuple[Hunk, ...]:
+    def _hunks(self, tree: str, path: str, env: dict[str, str]) -> tuple[port.Hunk, ...]:
         said = _First(_READ)
         asked = ["cat-file", "blob", f"{tree}:{path}"]
         answer = self.place.run(asked, env=env, stdout=said, expect=(0, 128))
@@ -614,7 +601,7 @@ class Showing(Tools):
         return tuple(_parted(content.decode("utf-8", "replace").split("\n")))
 
 
-def _files(records: Sequence[str]) -> Iterator[ChangedLines]:
+def _files(records: Sequence[str]) -> Iterator[port.ChangedLines]:
     """From `--raw --numstat -z`: the raw rows come first, in the order of the numbers."""
     how: dict[str, str] = {}
     left = iter(records)
@@ -629,10 +616,10 @@ def _files(records: Sequence[str]) -> Iterator[ChangedLines]:
         if not path:
             before, path = next(left), next(left)
         more, less = (int(number) if number.isdigit() else None for number in (added, removed))
-        yield ChangedLines(path, how.get(path, "changed"), more, less, before)
+        yield port.ChangedLines(path, how.get(path, "changed"), more, less, before)
 
 
-def _parted(lines: Sequence[str]) -> Iterator[Hunk]:
+def _parted(lines: Sequence[str]) -> Iterator[port.Hunk]:
     """The hunks between the markers; `line` counts as if main's lines stood there alone."""
     begin, middle, end = (sign * _MARKER for sign in "<=>")
     main: list[str] | None = None
@@ -644,7 +631,7 @@ def _parted(lines: Sequence[str]) -> Iterator[Hunk]:
         elif main is not None and branch is None and line.rstrip("\r") == middle:
             branch = []
         elif main is not None and branch is not None and line.startswith(f"{end} "):
-            yield Hunk(place, tuple(main), tuple(branch))
+            yield port.Hunk(place, tuple(main), tuple(branch))
             number = place + len(main)
             main = None
         elif main is None:
@@ -660,7 +647,7 @@ class Repository(Questions, Work, Building, MovingMain, Records, Showing):
 def open_git(
     paths: Paths,
     config: "Config",
-    confine: "Callable[[Argv], Argv] | None" = None,
+    confine: "Callable[[port.Argv], port.Argv] | None" = None,
     in_place: Callable[[], None] = lambda: None,
 ) -> Repository:
     """The repository of this .nobrakes. `confine`: what closes a filter of git off; None: none is run.
@@ -668,8 +655,8 @@ def open_git(
     `in_place`: RepositoryReplaced; asked just before main moves.
     """
     shared = None if config.review.land == "local" else _shared(config)
-    rules = Rules(config.git.filters, config.git.clear_text, *([confine] if confine is not None else []))
-    signing = Signing(config.git.sign, config.git.committer)
+    rules = port.Rules(config.git.filters, config.git.clear_text, *([confine] if confine is not None else []))
+    signing = port.Signing(config.git.sign, config.git.committer)
     return Repository(paths, config.main, shared, config.sizes(), rules, signing, in_place)
 
 

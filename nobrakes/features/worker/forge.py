@@ -26,26 +26,9 @@ from ...review.evidence import PERSON
 from ...sessions.model import SessionKind
 from ...sessions.model import State as Of
 from ...text.cleaning import shorten
+from .. import actions, planning, reviewed_plan
 from .. import model as keys
-from .. import planning, reviewed_plan
-from ..actions import (
-    About,
-    Answered,
-    Ask,
-    AskFindings,
-    AskSignOff,
-    BeginRound,
-    Checkpoint,
-    CloseRound,
-    DropRollback,
-    EndReview,
-    Fail,
-    FinishRollback,
-    ForgeAction,
-    ForgeBoard,
-    HoldNamed,
-    TakeBack,
-)
+from ..actions import About, ForgeAction, ForgeBoard
 from ..model import (
     MAX_BYTES,
     PLANNED,
@@ -87,15 +70,15 @@ class Forge:
         self.methods: dict[type, Callable[[Any], bool]] = {
             **shapers.methods,
             **reviews.methods,
-            Ask: answers.ask,
-            Answered: answers.answered,
-            Checkpoint: checkpoints.checkpoint,
-            HoldNamed: checkpoints.hold,
-            DropRollback: self.rollbacks.drop,
+            actions.Ask: answers.ask,
+            actions.Answered: answers.answered,
+            actions.Checkpoint: checkpoints.checkpoint,
+            actions.HoldNamed: checkpoints.hold,
+            actions.DropRollback: self.rollbacks.drop,
         }
         self.outside: dict[type, Callable[[Any], bool]] = {
-            TakeBack: self.rollbacks.take_back,
-            FinishRollback: self.rollbacks.finish,
+            actions.TakeBack: self.rollbacks.take_back,
+            actions.FinishRollback: self.rollbacks.finish,
         }
         self._board: ForgeBoard | None = None
         self._looked: object = None
@@ -149,7 +132,7 @@ class Forge:
                 return self.methods[type(action)](action)
         except NoAgent as error:
             with self.ports.store.write():
-                return self.methods[Fail](Fail(action.feature, str(error)))
+                return self.methods[actions.Fail](actions.Fail(action.feature, str(error)))
 
     def wake_at(self) -> list[float]:
         """When the next feature needs something without anything happening."""
@@ -177,14 +160,14 @@ class PlanReviews:
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
         self.methods: dict[type, Callable[[Any], bool]] = {
-            BeginRound: self.begin_round,
-            EndReview: self.end_review,
-            AskFindings: self.ask_findings,
-            CloseRound: self.close_round,
-            AskSignOff: self.ask_sign_off,
+            actions.BeginRound: self.begin_round,
+            actions.EndReview: self.end_review,
+            actions.AskFindings: self.ask_findings,
+            actions.CloseRound: self.close_round,
+            actions.AskSignOff: self.ask_sign_off,
         }
 
-    def begin_round(self, action: BeginRound) -> bool:
+    def begin_round(self, action: actions.BeginRound) -> bool:
         """Begin a session for each domain's reviewer."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         goes_on = feature.stage is Stage.REVIEW and feature.state is State.ACTIVE
@@ -206,7 +189,7 @@ class PlanReviews:
         model = self.ports.config().agents.model_of(agent, "reviewer")
         return agent, self.ports.adapter(agent).provider, model
 
-    def end_review(self, action: EndReview) -> bool:
+    def end_review(self, action: actions.EndReview) -> bool:
         """Note how it ended; its session is over."""
         store = self.ports.store
         if not store.end_review(action.feature, action.round, action.domain, action.state, action.detail):
@@ -218,7 +201,7 @@ class PlanReviews:
         store.change_feature(action.feature, {"turn_at": store.now()}, BY)  # a turn of it has ended
         return True
 
-    def ask_findings(self, action: AskFindings) -> bool:
+    def ask_findings(self, action: actions.AskFindings) -> bool:
         """Ask them all; what was accepted before, or is asked already, is asked no second time."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         of_all = store.findings(feature.id)
@@ -241,7 +224,7 @@ class PlanReviews:
             store.note_feature(feature.id, {keys.REVISING: True}, BY)
         return bool(wanted)
 
-    def close_round(self, action: CloseRound) -> bool:
+    def close_round(self, action: actions.CloseRound) -> bool:
         """Note that it is over."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         if feature.data.get(keys.CLOSED_ROUND, 0) >= action.round:
@@ -261,7 +244,7 @@ class PlanReviews:
         store.record(Event(Kind.PLAN_ROUND_ENDED, feature.id, actor=BY, data=told))
         return True
 
-    def ask_sign_off(self, action: AskSignOff) -> bool:
+    def ask_sign_off(self, action: actions.AskSignOff) -> bool:
         """Tell a person that they may sign off."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         if feature.data.get(keys.SIGN_OFF_ASKED) == action.version:
@@ -402,7 +385,7 @@ class Checkpoints:
         self.ports = shapers.ports
         self.shapers = shapers
 
-    def checkpoint(self, action: Checkpoint) -> bool:
+    def checkpoint(self, action: actions.Checkpoint) -> bool:
         """Bring the feature back to its plan, and tell its Shaper what was collected."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         if feature.stage is not Stage.IMPLEMENTATION or feature.state is not State.ACTIVE:
@@ -425,7 +408,7 @@ class Checkpoints:
         self.shapers.begin_with(feature.id, text)
         return True
 
-    def hold(self, action: HoldNamed) -> bool:
+    def hold(self, action: actions.HoldNamed) -> bool:
         """Hold the live beads that the new plan names, and let go those that it names no more."""
         store = self.ports.store
         reason = planning.HOLD_REASON.format(feature=action.feature)
@@ -498,15 +481,17 @@ class Rollbacks:
         self.ports = ports
         self.answers = answers
 
-    def take_back(self, action: TakeBack) -> bool:
+    def take_back(self, action: actions.TakeBack) -> bool:
         """Build it and hand it in."""
         return self._tried(action.feature, self._take_back, asking)
 
-    def finish(self, action: FinishRollback) -> bool:
+    def finish(self, action: actions.FinishRollback) -> bool:
         """It is on main, or a person did it by hand."""
         return self._tried(action.feature, self._finish, unfinished)
 
-    def _tried(self, id_: str, do: Callable[[_Rolling], bool], ask: Callable[[str, str, str, str], Ask]) -> bool:
+    def _tried(
+        self, id_: str, do: Callable[[_Rolling], bool], ask: Callable[[str, str, str, str], actions.Ask]
+    ) -> bool:
         """What git refuses is a person's to look at, and other features go on meanwhile."""
         rolling = _rolling(self.ports.store, id_)
         if rolling is None:
@@ -597,7 +582,7 @@ class Rollbacks:
             _pin(self.ports.git, merge)
         return True
 
-    def drop(self, action: DropRollback) -> bool:
+    def drop(self, action: actions.DropRollback) -> bool:
         return self._off(action.feature, action.why)
 
     def answered(self, feature: Feature, chosen: str) -> None:

@@ -21,32 +21,9 @@ from ...ports import Ports
 from ...sessions.model import CLEAN, Session, SessionKind
 from ...sessions.model import State as At
 from ...text.cleaning import clean, count, redacted, shorten
-from .. import markers, planning
+from .. import actions, markers, planning
 from .. import model as keys
-from ..actions import (
-    CONTINUE,
-    GO_ON,
-    IS_WHOLE,
-    About,
-    AgentSpec,
-    Answered,
-    Ask,
-    AskAboutSilentTurn,
-    Asked,
-    BeginShaper,
-    Expire,
-    Fail,
-    ForgeBoard,
-    LastTurn,
-    Recover,
-    Renew,
-    Rolling,
-    Standing,
-    SwitchShaper,
-    TakeTurn,
-    TellShaper,
-    WarnOfExpiry,
-)
+from ..actions import About, ForgeBoard, Standing
 from ..markers import Question, Reading
 from ..model import PLANNED, Feature, ItemState, PlanReview, ReviewState, Stage, State, Step
 from ..reviewed_plan import beads_under
@@ -81,19 +58,19 @@ class Shapers:
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
         self.methods: dict[type, Callable[[Any], bool]] = {
-            BeginShaper: self.begin,
-            SwitchShaper: self.switch,
-            Renew: self.renew,
-            TellShaper: self.tell,
-            TakeTurn: self.take_turn,
-            AskAboutSilentTurn: self.ask_about_silent_turn,
-            WarnOfExpiry: self.warn,
-            Expire: self.expire,
-            Fail: self.fail,
-            Recover: self.recover,
+            actions.BeginShaper: self.begin,
+            actions.SwitchShaper: self.switch,
+            actions.Renew: self.renew,
+            actions.TellShaper: self.tell,
+            actions.TakeTurn: self.take_turn,
+            actions.AskAboutSilentTurn: self.ask_about_silent_turn,
+            actions.WarnOfExpiry: self.warn,
+            actions.Expire: self.expire,
+            actions.Fail: self.fail,
+            actions.Recover: self.recover,
         }
 
-    def begin(self, action: BeginShaper) -> bool:
+    def begin(self, action: actions.BeginShaper) -> bool:
         """Begin the session."""
         feature = self.ports.store.feature(action.feature)
         if feature.session is not None or feature.state is not State.ACTIVE:
@@ -115,7 +92,7 @@ class Shapers:
         model = self.ports.config().agents.model_of(agent, "shaper")
         return agent, self.ports.adapter(agent).provider, model
 
-    def switch(self, action: SwitchShaper) -> bool:
+    def switch(self, action: actions.SwitchShaper) -> bool:
         """Let another agent go on."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         if feature.session is None:
@@ -133,7 +110,7 @@ class Shapers:
         )
         return True
 
-    def renew(self, action: Renew) -> bool:
+    def renew(self, action: actions.Renew) -> bool:
         """Begin afresh with the next turn."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         if feature.session is None:
@@ -145,7 +122,7 @@ class Shapers:
         store.note_feature(feature.id, {keys.TALK: None, keys.CONTEXT: None}, BY)
         return True
 
-    def tell(self, action: TellShaper) -> bool:
+    def tell(self, action: actions.TellShaper) -> bool:
         """Tell it to go on, unless it was told."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         if feature.session is None or feature.data.get(keys.TOLD) == action.after:
@@ -157,7 +134,7 @@ class Shapers:
 
     # --- turns -------------------------------------------------------------------------------------------------------
 
-    def take_turn(self, action: TakeTurn) -> bool:
+    def take_turn(self, action: actions.TakeTurn) -> bool:
         """Note it, and do what its words say."""
         feature = self._not_seen(action.feature, action.turn)
         if feature is None:
@@ -241,7 +218,7 @@ class Shapers:
         self.ports.store.escalate(new, None, None, f"Session {session}")
         return True
 
-    def ask_about_silent_turn(self, action: AskAboutSilentTurn) -> bool:
+    def ask_about_silent_turn(self, action: actions.AskAboutSilentTurn) -> bool:
         """Show the words, and ask what comes next."""
         feature = self._not_seen(action.feature, action.turn)
         if feature is None or feature.session is None:
@@ -259,7 +236,7 @@ class Shapers:
 
     # --- the session as a whole --------------------------------------------------------------------------------------
 
-    def warn(self, action: WarnOfExpiry) -> bool:
+    def warn(self, action: actions.WarnOfExpiry) -> bool:
         """Tell a person, once for each silence."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         if feature.data.get(keys.WARNED) == feature.turn_at:
@@ -274,7 +251,7 @@ class Shapers:
         )
         return True
 
-    def expire(self, action: Expire) -> bool:
+    def expire(self, action: actions.Expire) -> bool:
         """Give the agent's conversation up; what was asked stays."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         if feature.state is not State.ACTIVE or feature.session is None:
@@ -288,7 +265,7 @@ class Shapers:
         tell(store, feature, "its session has expired; its questions, drafts and answers are kept", "warning")
         return True
 
-    def fail(self, action: Fail) -> bool:
+    def fail(self, action: actions.Fail) -> bool:
         """A person looks."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         if feature.state is not State.ACTIVE:
@@ -302,7 +279,7 @@ class Shapers:
         tell(store, feature, f"it does not go on: {action.why[:300]}", "urgent")
         return True
 
-    def recover(self, action: Recover) -> bool:
+    def recover(self, action: actions.Recover) -> bool:
         """It goes on."""
         feature = self.ports.store.feature(action.feature)
         if feature.state is not State.ERROR:
@@ -364,13 +341,13 @@ def _standing(
     )
 
 
-def _rolling(store: "Store", feature: Feature) -> Rolling | None:
+def _rolling(store: "Store", feature: Feature) -> actions.Rolling | None:
     asked = feature.data.get(keys.ROLLBACK)
     if asked is None:
         return None
     bead = store.bead(str(asked["bead"]))
     apart = any(one.type is EscalationType.CONFLICT for one in store.escalations(bead=bead.id))
-    return Rolling(bead.id, bead.status, bead.held, apart and is_built(store.attempts(bead.id)))
+    return actions.Rolling(bead.id, bead.status, bead.held, apart and is_built(store.attempts(bead.id)))
 
 
 def _named(feature: Feature, beads: Sequence[Bead]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -387,7 +364,7 @@ def _running(store: "Store", reviews: Sequence[PlanReview]) -> dict[int, Session
     return {number: store.session(number) for number in running if number is not None}
 
 
-def specs(ports: Ports, board: Board, names: Sequence[str], session: Session | None) -> tuple[AgentSpec, ...]:
+def specs(ports: Ports, board: Board, names: Sequence[str], session: Session | None) -> tuple[actions.AgentSpec, ...]:
     """These agents, and what keeps each from the session's next turn."""
     breakers = {} if session is None else ports.store.breakers(of_session(session.id))
     found = []
@@ -395,7 +372,7 @@ def specs(ports: Ports, board: Board, names: Sequence[str], session: Session | N
         try:
             provider = ports.adapter(name).provider
         except NobrakesError as error:
-            found.append(AgentSpec(name, "", str(error)))
+            found.append(actions.AgentSpec(name, "", str(error)))
             continue
         gate, breaker = board.gates.get(provider), breakers.get(provider)
         trouble = ""
@@ -403,11 +380,11 @@ def specs(ports: Ports, board: Board, names: Sequence[str], session: Session | N
             trouble = f"{provider} refuses it: {gate.reason.value}"
         elif breaker is not None and breaker.state is Trip.OPEN:
             trouble = f"its breaker at {provider} is open"
-        found.append(AgentSpec(name, provider, trouble))
+        found.append(actions.AgentSpec(name, provider, trouble))
     return tuple(found)
 
 
-def _last_turn(ports: Ports, feature: Feature, session: Session) -> LastTurn | None:
+def _last_turn(ports: Ports, feature: Feature, session: Session) -> actions.LastTurn | None:
     """The oldest turn that ended and that nobody has dealt with."""
     seen = int(feature.data.get(keys.SEEN) or 0)
     turn = next((one for one in ports.store.turns(session.id) if one.id > seen and one.outcome is not None), None)
@@ -417,7 +394,7 @@ def _last_turn(ports: Ports, feature: Feature, session: Session) -> LastTurn | N
     said = [one.text for one in messages if not one.author]
     words, did = clean("\n".join(said)), frozenset(str(one) for one in turn.data.get("did", ()))
     context = turn.data.get("context")
-    return LastTurn(
+    return actions.LastTurn(
         turn.id,
         turn.number,
         turn.outcome,
@@ -429,13 +406,13 @@ def _last_turn(ports: Ports, feature: Feature, session: Session) -> LastTurn | N
     )
 
 
-def _asked(ports: Ports, feature: Feature) -> dict[About, Asked]:
+def _asked(ports: Ports, feature: Feature) -> dict[About, actions.Asked]:
     """The questions of nobrakes about the feature; what was decided without an answer has the decision as one."""
     found = {}
     for about, number in feature.data.get(keys.ASKED, {}).items():
         one = ports.store.escalation(int(number))
         answer = one.answer if one.answer is not None else one.resolution
-        found[About(about)] = Asked(one.id, None if one.resolved_at is None else answer)
+        found[About(about)] = actions.Asked(one.id, None if one.resolved_at is None else answer)
     return found
 
 
@@ -454,7 +431,7 @@ class Answers:
             About.REVIEW_BUDGET: self._review_budget,
         }
 
-    def ask(self, action: Ask) -> bool:
+    def ask(self, action: actions.Ask) -> bool:
         """Ask it, unless it is asked."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         asked: Mapping[str, int] = feature.data.get(keys.ASKED, {})
@@ -469,7 +446,7 @@ class Answers:
         self.ports.store.note_feature(feature.id, values, BY)
         return True
 
-    def answered(self, action: Answered) -> bool:
+    def answered(self, action: actions.Answered) -> bool:
         """Forget the question, and do what was chosen."""
         feature = self.ports.store.feature(action.feature)
         asked: dict[str, int] = dict(feature.data.get(keys.ASKED, {}))
@@ -495,7 +472,7 @@ class Answers:
             tell(self.ports.store, feature, text, "info")
 
     def _budget(self, feature: Feature, chosen: str) -> None:
-        if chosen != CONTINUE:
+        if chosen != actions.CONTINUE:
             self._pause(feature, "its budget is spent")
             return
         spent = self.ports.store.session(feature.session).cost_usd if feature.session is not None else 0.0
@@ -504,9 +481,9 @@ class Answers:
 
     def _idle(self, feature: Feature, chosen: str) -> None:
         self.ports.store.note_feature(feature.id, {keys.NUDGED: 0}, BY)
-        if chosen == IS_WHOLE and feature.session is not None:
+        if chosen == actions.IS_WHOLE and feature.session is not None:
             self.ports.words.plan_ready(feature.session)
-        elif chosen != GO_ON:
+        elif chosen != actions.GO_ON:
             self._pause(feature, "its Shaper neither asked nor was ready")
 
     def _degraded(self, feature: Feature, chosen: str) -> None:

@@ -18,19 +18,8 @@ from ...beads.branches import is_approval
 from ...beads.model import Attempt, Bead, Outcome, Role, of_bead
 from ...beads.proposals import is_built, is_by_person
 from ...beads.service.beads import is_mend
-from ...checks.policy import runner_hooks
-from ...checks.policy.boundaries import (
-    ABSENT,
-    GITLINK,
-    SYMLINK,
-    Boundary,
-    Change,
-    adds_modules,
-    bends_runner,
-    faults,
-    gate_changes,
-    tell,
-)
+from ...checks.policy import boundaries, runner_hooks
+from ...checks.policy.boundaries import faults
 from ...checks.policy.ownership import CONTRACT, OWN_FOLDER
 from ...checks.policy.shadows import new_secrets, odd_name, programs
 from ...checks.worker import steps
@@ -90,9 +79,9 @@ class ProtectedFiles:
         )
         if is_by_person(self.ports.store.attempts(bead.id)):
             boundary = replace(boundary, tests=())  # else a test that decides would be nobody's to judge
-        if adds_modules(changes, boundary):
+        if boundaries.adds_modules(changes, boundary):
             boundary = replace(boundary, installed=self.ports.modules(programs(config.contract())))
-        changed = [*bending, *gate_changes(changes, boundary)]
+        changed = [*bending, *boundaries.gate_changes(changes, boundary)]
         paths = tuple(change.path for change in changed)
         if not paths or bead.scaffolding or self.is_accepted(bead.id, journal.change.head):
             return paths
@@ -109,16 +98,18 @@ class ProtectedFiles:
         evidence = {**self.shown(fork, head, bending), OF_TESTS: digest}
         return NewEscalation(EscalationType.CHECKS_CHANGED, f"{bead.id}: checks changed", _question(bending), evidence)
 
-    def _bending(self, bead: Bead, fork: str, head: str, boundary: Boundary) -> tuple[list[Change], str]:
+    def _bending(
+        self, bead: Bead, fork: str, head: str, boundary: boundaries.Boundary
+    ) -> tuple[list[boundaries.Change], str]:
         """What bends the runner in a Test Writer's commits, with its digest; nothing where a person accepted it."""
-        found = [one for one in self._with_hooks(fork, head, boundary) if bends_runner(one, boundary)]
+        found = [one for one in self._with_hooks(fork, head, boundary) if boundaries.bends_runner(one, boundary)]
         contents = [[one.path, one.after, one.hooks, self._lines(head, one.path) or head] for one in found]
         digest = hashlib.sha256(json.dumps(contents).encode()).hexdigest()
         asked = self.ports.store.escalations(open_only=False, bead=bead.id) if found else ()
         is_known = is_accepted(asked, EscalationType.CHECKS_CHANGED, digest, OF_TESTS)
         return ([] if is_known else found), digest
 
-    def _with_hooks(self, begin: str, head: str, boundary: Boundary) -> list[Change]:
+    def _with_hooks(self, begin: str, head: str, boundary: boundaries.Boundary) -> list[boundaries.Change]:
         """What differs between the commits, with what bends the runner in it."""
         changes = list(self.ports.git.changes(begin, head))
         for place, change in enumerate(changes):
@@ -148,7 +139,7 @@ class ProtectedFiles:
         evidence = {"test": test, **self.shown(change.fork, change.head, changed)}
         return AttemptEnd(Outcome.CHECKS_CHANGED, detail, change.head, evidence)
 
-    def shown(self, begin: str, head: str, changed: Sequence[Change]) -> dict[str, Any]:
+    def shown(self, begin: str, head: str, changed: Sequence[boundaries.Change]) -> dict[str, Any]:
         """What a person is shown of the changes, without what is secret in them."""
         difference = clean(self.ports, self._difference(begin, head, changed))
         return {"head": head, "files": [_told(change) for change in changed[:50]], "difference": difference}
@@ -158,7 +149,7 @@ class ProtectedFiles:
         asked = self.ports.store.escalations(open_only=False, bead=bead)
         return is_accepted(asked, EscalationType.CHECKS_CHANGED, head)
 
-    def _difference(self, fork: str, head: str, changed: Sequence[Change]) -> str:
+    def _difference(self, fork: str, head: str, changed: Sequence[boundaries.Change]) -> str:
         from difflib import unified_diff  # rarely needed, and it takes a while to import
 
         parts: list[str] = []
@@ -188,7 +179,7 @@ class ProtectedFiles:
         return content.decode("utf-8", "replace").splitlines(keepends=True)
 
 
-def _question(changed: Sequence[Change]) -> str:
+def _question(changed: Sequence[boundaries.Change]) -> str:
     told = "\n".join(map(_told, changed[:20]))
     return (
         "The branch changes what decides whether work is good, what bends the runner of the tests, or what tests "
@@ -196,7 +187,7 @@ def _question(changed: Sequence[Change]) -> str:
     )
 
 
-def _told(change: Change) -> str:
+def _told(change: boundaries.Change) -> str:
     hides = (f"hides {', '.join(change.hidden)}",) if change.hidden else ()
     what = ", ".join((*change.sections, *change.hooks, *hides))
     return f"{change.path}: {what}" if what else change.path
@@ -323,23 +314,23 @@ class SuspiciousContent:
         found = list(self.ports.git.laid_open(journal.change.fork, journal.change.head))
         left = SEARCHED
         for change in self.ports.git.changes(journal.change.fork, journal.change.head):
-            if change.after == ABSENT:
+            if change.after == boundaries.ABSENT:
                 continue
             why = self._new_name(journal.change.fork, change)
-            if why is None and change.after not in (SYMLINK, GITLINK):
+            if why is None and change.after not in (boundaries.SYMLINK, boundaries.GITLINK):
                 after = self._text(journal.change.head, change)
                 left -= len(after)
                 if left < 0:
                     return [*found, f"more than {SEARCHED // 1_000_000} MB are new, and the rest was not searched"]
-                before = self._text(journal.change.fork, change) if after and change.before != ABSENT else ""
+                before = self._text(journal.change.fork, change) if after and change.before != boundaries.ABSENT else ""
                 why = new_secrets(change.path, before, after)
             if why is not None:
                 found.append(why)
         return found
 
-    def _new_name(self, fork: str, change: Change) -> str | None:
+    def _new_name(self, fork: str, change: boundaries.Change) -> str | None:
         """Why its name is unusual; None: it is not, or main has that name, or that of its folder, already."""
-        why = odd_name(change.path) if change.before == ABSENT else None
+        why = odd_name(change.path) if change.before == boundaries.ABSENT else None
         if why is None:
             return None
         begins = [at for at, character in enumerate(change.path) if character == "/"]
@@ -348,7 +339,7 @@ class SuspiciousContent:
                 return why if odd_name(change.path[at + 1 :]) is not None else None
         return why
 
-    def _text(self, commit: str, change: Change) -> str:
+    def _text(self, commit: str, change: boundaries.Change) -> str:
         try:
             content = self.ports.git.read(commit, change.path, READ)
         except FileTooLarge:
@@ -401,7 +392,7 @@ class NewContract:
         will_be = after.boundaries.tests or layout_of(git, journal.change.head).tests
         was, becomes = asdict(before), asdict(after)
         wrong = faults(was, becomes, paths, globs, will_be)
-        told = tell(was, becomes, sorted(paths), will_be)
+        told = boundaries.tell(was, becomes, sorted(paths), will_be)
         if not wrong and clean(self.ports, "\n".join(told)) != "\n".join(told):
             wrong = [f"{CONTRACT}: it holds what looks like a secret, which no contract may"]
         return Brought(tuple(wrong), hashlib.sha256((text or "").encode()).hexdigest(), tuple(told))
