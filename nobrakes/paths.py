@@ -241,21 +241,35 @@ def find(start: str | None = None) -> Paths | None:
     return own if os.path.isfile(own.config) else None
 
 
+_OF_PACKAGES = frozenset({"/bin", "/sbin", "/usr/bin", "/usr/sbin"})
+"""Their links are laid by packages, and are hundreds: they are not followed."""
 _OWN_PATHS: dict[tuple[frozenset[str], str], str] = {}
 
 
 def own_path(start: str, path: str | None = None) -> str:
     """The PATH of what nobrakes starts unconfined for the repository around `start`; `path`: instead of our own.
 
-    Without folders that are relative, that lie in the repository or that are reached through it: what came to main, or
-    an agent's work, may lie there. So it is with the repository around this process.
+    Without folders that are relative, that lie in the repository or are reached through it, or that hold a link into
+    it: what came to main, or an agent's work, may lie there. So it is with the repository around this process.
     """
     key = _repositories(start), os.environ.get("PATH", os.defpath) if path is None else path
     found = _OWN_PATHS.get(key)
     if found is None:
-        kept = (one for one in key[1].split(os.pathsep) if os.path.isabs(one) and not _is_reached(one, key[0]))
+        folders = (one for one in key[1].split(os.pathsep) if os.path.isabs(one))
+        kept = (one for one in folders if not _is_reached(one, key[0]) and not _leads_into(one, key[0]))
         found = _OWN_PATHS[key] = os.pathsep.join(kept)
     return found
+
+
+def _leads_into(folder: str, roots: frozenset[str]) -> bool:
+    """Whether a program there is a link to a file of these repositories: a tool of theirs that its author uses."""
+    if folder.rstrip("/") in _OF_PACKAGES:
+        return False
+    try:
+        with os.scandir(folder) as found:
+            return any(one.is_symlink() and _is_reached(os.path.realpath(one.path), roots) for one in found)
+    except OSError:
+        return False
 
 
 def own_program(name: str, start: str, path: str | None = None) -> str | None:

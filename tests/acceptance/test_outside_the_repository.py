@@ -48,7 +48,8 @@ def test_the_daemon_imports_nothing_from_the_top_of_the_repository(repository: R
 
 
 def test_nothing_on_path_is_taken_from_the_repository(repository: Repository) -> None:
-    """A relative folder on PATH, `bin/` of direnv, a linked worktree, a link from elsewhere: each leads into the tree."""
+    """A relative folder on PATH, `bin/` of direnv, a linked worktree, a link from elsewhere, and a folder of links to
+    programs, as GNU stow lays them: each leads into the tree."""
     elsewhere = repository.go.parent.parent / "elsewhere"
     (elsewhere / "deep").mkdir(parents=True)
     (elsewhere / "link").symlink_to(repository.folder / "bin")
@@ -57,7 +58,10 @@ def test_nothing_on_path_is_taken_from_the_repository(repository: Repository) ->
     folder.mkdir()
     marks = repository.go.parent.parent / "marks"
     marks.mkdir(mode=0o777)
+    stowed = elsewhere / "stowed"
+    stowed.mkdir()
     for name in PROGRAMS:
+        (stowed / name).symlink_to(folder / name)
         real = shutil.which(name) or "/bin/true"
         # an agent and its check look on the PATH that the person gave, inside; they carry the marks of a run
         mark = f'[ -n "$NOBRAKES_TOKEN$NOBRAKES_RUN" ] || {{ tr "\0" " " </proc/$PPID/cmdline; echo "$@"; pwd; }} >"{marks}/{name}"'
@@ -66,7 +70,7 @@ def test_nothing_on_path_is_taken_from_the_repository(repository: Repository) ->
     commit(repository)
     tree = repository.go.parent.parent / "tree"
     subprocess.run(["git", "worktree", "add", "-q", tree, "-b", "side"], cwd=repository.folder, check=True)
-    front = [".", "", "bin", str(folder), str(tree / "bin"), str(elsewhere / "link")]
+    front = [".", "", "bin", str(folder), str(tree / "bin"), str(elsewhere / "link"), str(stowed)]
     repository.env["PATH"] = ":".join([*front, repository.env["PATH"]])
     typed(repository, "run")
     assert (repository.folder / "file-one.txt").exists()
