@@ -241,7 +241,7 @@ def find(start: str | None = None) -> Paths | None:
     return own if os.path.isfile(own.config) else None
 
 
-_OF_PACKAGES = frozenset({"/bin", "/sbin", "/usr/bin", "/usr/sbin"})
+_SYSTEM_FOLDERS = frozenset({"/bin", "/sbin", "/usr/bin", "/usr/sbin"})
 """Their links are laid by packages, and are hundreds: they are not followed."""
 _OWN_PATHS: dict[tuple[frozenset[str], str], str] = {}
 
@@ -263,7 +263,7 @@ def own_path(start: str, path: str | None = None) -> str:
 
 def _leads_into(folder: str, roots: frozenset[str]) -> bool:
     """Whether a program there is a link to a file of these repositories: a tool of theirs that its author uses."""
-    if folder.rstrip("/") in _OF_PACKAGES:
+    if folder.rstrip("/") in _SYSTEM_FOLDERS:
         return False
     try:
         with os.scandir(folder) as found:

@@ -23,8 +23,8 @@ from ...globs import matches
 from ...records import frozen
 from ...text.cleaning import is_seen, shorten
 from ..layout import SNAPSHOTS
-from .ownership import CONTRACT, GATE, OWN_FOLDER, is_helper, why_not
-from .protected_files import GIT_RULES, in_unknown_folder, is_covered, starts_by_itself
+from .ownership import CONTRACT, GATE, OWN_FOLDER, is_covered, is_helper, why_not
+from .protected_files import GIT_RULES, in_unknown_folder, starts_by_itself
 from .shadows import PLANTED, framework, hidden, hides, new_names
 
 REFUSED = (

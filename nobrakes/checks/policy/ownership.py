@@ -41,6 +41,13 @@ def is_helper(role: str, path: str, tests: "Sequence[str]") -> bool:
     return role == WRITER and matches(path, FIXTURES) and matches(path, tests)
 
 
+def is_covered(path: str, globs: "Sequence[str]") -> bool:
+    """Whether such globs cover the path: without case (make reads `makefile` first), but for a page of the docs."""
+    folded = path.casefold()
+    is_page = "/" in path and path == folded and path.endswith(".md")
+    return matches(path, globs) if is_page else matches(folded, folded_globs(tuple(globs)))
+
+
 def why_not(
     role: str, path: str, tests: "Sequence[str]", gates: "Sequence[str]", scaffolding: bool = False
 ) -> str | None:
@@ -56,7 +63,7 @@ def why_not(
     if scaffolding:
         return None
     is_test = matches(path, tests)
-    if not is_helper(role, path, tests) and matches(folded, folded_globs(tuple(gates))):  # make reads `makefile` first
+    if not is_helper(role, path, tests) and is_covered(path, gates):
         return GATE
     if role == WRITER and not is_test:
         return ONLY_TESTS

@@ -332,13 +332,6 @@ MAX_READ = 50
 _TAKEN_UP = re.compile(r"(?:^|[\s(])@((?:\./|\.\./)?[\w.-]+(?:/[\w.-]+)*)", re.MULTILINE)
 
 
-def is_covered(path: str, globs: tuple[str, ...]) -> bool:
-    """Whether such globs cover the path: without case, but for a page of the documentation."""
-    folded = path.casefold()
-    is_page = "/" in path and path == folded and path.endswith(".md")
-    return matches(path, globs) if is_page else matches(folded, folded_globs(globs))
-
-
 def in_unknown_folder(path: str) -> bool:
     """Whether the file lies in a hidden folder of a tool that nobrakes does not know: it may steer an agent."""
     folders = path.casefold().split("/")[:-1]

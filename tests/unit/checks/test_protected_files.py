@@ -7,7 +7,7 @@ import pytest
 
 from nobrakes.beads.model import Role
 from nobrakes.checks.contract import Check
-from nobrakes.checks.policy.boundaries import Boundary, Change, bends_runner, gate_changes, violations
+from nobrakes.checks.policy.boundaries import Boundary, Change, bends_runner, gate_changes, may_write, violations
 from nobrakes.checks.policy.protected_files import named
 from nobrakes.checks.worker.steps import with_agents
 from nobrakes.config.settings import Config, parse
@@ -214,6 +214,7 @@ def test_names_that_only_look_like_it_are_free(path: str) -> None:
     assert not gate_changes(changed(path), with_agents(parse("[boundaries]\ngates = []\n", "x").boundary()))
     if "vscode" not in path:
         assert not gate_changes(changed(path), with_agents(Config().boundary()))
+        assert may_write(Role.DOER, path, with_agents(Config().boundary())) is None, "and nobody refuses it"
 
 
 @pytest.mark.parametrize(
