@@ -14,31 +14,15 @@ from ..errors import NobrakesError, NoSuchFeature, NotAllowed
 from ..events import db as events_db
 from ..events.kinds import Kind
 from ..sessions import db as sessions_db
-from .model import (
-    FACTS,
-    PLANNED,
-    Criterion,
-    Feature,
-    Finding,
-    FindingState,
-    Item,
-    ItemKind,
-    ItemState,
-    PlanReview,
-    PlanVersion,
-    ReviewState,
-    Stage,
-    State,
-    Step,
-    advance,
-)
+from . import model
+from .model import Feature, Finding, Item, ItemState, PlanReview, PlanVersion, ReviewState, Stage, State, Step
 from .reviewed_plan import ACCEPT_RISK, decision
 
 # A feature's facts lie in the epic's metadata, so that they come back wherever its bead comes back: what a person said
 # and where the feature stands. A plan that was under review goes back to planning. Metadata that are no facts of a
 # feature make none, nor do those of a bead that is no epic. Where another feature has the turn, what comes back is
 # paused.
-KEY = FACTS
+KEY = model.FACTS
 """In the metadata of the epic."""
 _TEXTS = ("notes", "base", "actor")
 _MAX_NUMBER = 2**53
@@ -87,7 +71,7 @@ def _facts(bead: Bead) -> dict[str, Any] | None:
         return None
     try:
         criteria = [
-            asdict(Criterion(str(one["text"]), str(one["how"]), bool(one["usual"]))) for one in kept["criteria"]
+            asdict(model.Criterion(str(one["text"]), str(one["how"]), bool(one["usual"]))) for one in kept["criteria"]
         ]
         replannings, created_at = int(kept["replannings"]), float(kept["created_at"])
         if not (0 <= replannings <= _MAX_NUMBER and 0.0 <= created_at <= _MAX_NUMBER):
@@ -133,7 +117,7 @@ _SAID = _OF_EPIC | {"criteria", "files", "notes", "archived"}
 
 
 def _feature(row: Row) -> Feature:
-    criteria = tuple(Criterion(**one) for one in json.loads(row["criteria"]))
+    criteria = tuple(model.Criterion(**one) for one in json.loads(row["criteria"]))
     return rows.record(Feature, row, criteria=criteria)
 
 
@@ -198,13 +182,13 @@ def move(db: Database, id_: str, step: Step, actor: str, why: str = "", **values
     now = db.now()
     with db.write():
         before = get_feature(db, id_)
-        stage, state = advance(before, step)
+        stage, state = model.advance(before, step)
         after = values | {"stage": stage, "state": state}
         if step in (Step.RESUMED, Step.BEGUN_AGAIN) or stage is not before.stage:
             after.setdefault("turn_at", now)
         if before.archived and state is State.ACTIVE:
             after["archived"] = False
-        if step is Step.CHECKPOINT or (stage in PLANNED and before.stage not in PLANNED):
+        if step is Step.CHECKPOINT or (stage in model.PLANNED and before.stage not in model.PLANNED):
             after["replannings"] = before.replannings + 1
         _set(db, before, after, now)
         moved = get_feature(db, id_)
@@ -355,7 +339,7 @@ def ask_of(db: Database, finding: int, escalation: int) -> None:
         db.run("UPDATE findings SET escalation = ? WHERE id = ?", (escalation, finding))
 
 
-def settle_finding(db: Database, finding: int, state: FindingState, answer: str, actor: str) -> bool:
+def settle_finding(db: Database, finding: int, state: model.FindingState, answer: str, actor: str) -> bool:
     """Decide it; False: it was decided before."""
     now = db.now()
     with db.write():
@@ -423,7 +407,7 @@ def findings(db: Database, id_: str, round_: int | None = None) -> list[Finding]
 def collect(
     db: Database,
     id_: str,
-    kind: ItemKind,
+    kind: model.ItemKind,
     text: str,
     actor: str,
     *,

@@ -26,34 +26,11 @@ from ..decisions.model import Escalation
 from ..sessions.model import CLEAN, Session
 from ..sessions.model import State as At
 from ..text.cleaning import count
-from . import actions, reviewed_plan
+from . import actions, model, reviewed_plan
 from . import model as keys
 from .actions import About, ForgeAction, ForgeBoard, Standing
 from .markers import line
-from .model import (
-    ALLOWED,
-    CONTEXT,
-    HELD,
-    LEFT,
-    NUDGED,
-    PLANNED,
-    ROUND,
-    SEEN,
-    STAGE,
-    TALK,
-    WARNED,
-    Feature,
-    Finding,
-    FindingState,
-    Item,
-    ItemKind,
-    ItemState,
-    PlanReview,
-    ReviewState,
-    Rules,
-    Stage,
-    State,
-)
+from .model import Feature, Finding, FindingState, Item, ItemKind, PlanReview, ReviewState, Rules, Stage, State
 from .reviewed_plan import Then, Tracker
 
 # A rollback. A person asked for it, and said yes to what it does. What is on main is taken back whole or not at all, by
@@ -153,21 +130,21 @@ def plan_checkpoints(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
         return []
     if any(other.feature.has_turn for other in board.standings):
         return []
-    items = [item for item in one.items if item.state is ItemState.WAITING]
+    items = [item for item in one.items if item.state is model.ItemState.WAITING]
     reason = why(board.rules, items, one.beads, bool(feature.data.get(keys.CHECKPOINT_ASKED)))
     return [actions.Checkpoint(feature.id, tuple(item.id for item in items), reason)] if reason else []
 
 
 def is_changing(feature: Feature) -> bool:
     """Whether a plan that is partly live is being changed: live beads that it names are held."""
-    return feature.stage in PLANNED and feature.replannings > 0
+    return feature.stage in model.PLANNED and feature.replannings > 0
 
 
 def is_over(feature: Feature, held: str | None, named: bool) -> bool:
     """Whether a bead is held for the feature's sake, and that is over. `named`: the new plan names it."""
     over = {
         HOLD_REASON: not (is_changing(feature) and named),
-        actions.RESHAPED: feature.stage not in PLANNED and not feature.data.get(keys.CHECKPOINT_ASKED),
+        actions.RESHAPED: feature.stage not in model.PLANNED and not feature.data.get(keys.CHECKPOINT_ASKED),
         keys.HELD_WITH: feature.state is not State.PAUSED,
     }
     return any(held == reason.format(feature=feature.id) and done for reason, done in over.items())
@@ -413,7 +390,7 @@ def _next(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
             return [actions.Answered(feature.id, about, asked.answer)]
     if one.rolling is not None:
         return plan_rollback(one)
-    said = session is not None and session.waiting > int(feature.data.get(LEFT) or 0)
+    said = session is not None and session.waiting > int(feature.data.get(model.LEFT) or 0)
     if feature.state is State.EXPIRED:
         return [_ask(one, About.EXPIRED)] if said and About.EXPIRED not in one.asked else []
     if feature.state is State.ERROR:
@@ -422,7 +399,7 @@ def _next(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
     if feature.state is not State.ACTIVE:
         return []
     own = _turns(one) or plan_checkpoints(board, one)
-    return own or (_planned(board, one) if feature.stage in PLANNED else [])
+    return own or (_planned(board, one) if feature.stage in model.PLANNED else [])
 
 
 def _turns(one: Standing) -> list[ForgeAction]:
@@ -436,13 +413,13 @@ def _turns(one: Standing) -> list[ForgeAction]:
     reading = last.reading
     if reading is not None and not reading.certain and one.feature.stage not in (Stage.DISCOVERY, Stage.PLANNING):
         reading = replace(reading, steps=())  # a numbered list about a plan under review is no new plan
-    if reading is not None and one.feature.stage not in PLANNED:
+    if reading is not None and one.feature.stage not in model.PLANNED:
         # a plan that is built is changed when a person asks for it: to be refused would begin the next turn, for ever,
         # as would a question of what comes next that somebody always answers
         reading = replace(reading, steps=(), ready=False)
     if reading is not None and not reading.is_empty:
         return [actions.TakeTurn(id_, last.turn, reading, warn)]
-    if one.feature.stage not in PLANNED or (last.spoken_to and last.words.strip()):
+    if one.feature.stage not in model.PLANNED or (last.spoken_to and last.words.strip()):
         return [actions.TakeTurn(id_, last.turn, None, warn, last.words)]
     return [actions.AskAboutSilentTurn(id_, last.turn, last.words, warn)]
 
@@ -480,22 +457,22 @@ def _renewed(one: Standing) -> list[ForgeAction]:
     """Whether the conversation with the agent has to begin afresh."""
     feature, session = one.feature, one.session
     assert session is not None
-    begun = feature.data.get(TALK)
+    begun = feature.data.get(model.TALK)
     if not session.begun or not begun:
         return []
-    rounds = feature.round - int(begun[ROUND])
-    if begun[STAGE] != feature.stage.value:
+    rounds = feature.round - int(begun[model.ROUND])
+    if begun[model.STAGE] != feature.stage.value:
         return [actions.Renew(feature.id, f"the stage is {feature.stage.value} now")]
     if rounds >= FRESH_AFTER_ROUNDS:
         return [
             actions.Renew(feature.id, f"{count(rounds, 'iteration of reviews is', 'iterations of reviews are')} over")
         ]
-    full = float(feature.data.get(CONTEXT) or 0.0)
+    full = float(feature.data.get(model.CONTEXT) or 0.0)
     return [actions.Renew(feature.id, f"its context is {full:.0%} full")] if full >= FRESH_SHARE else []
 
 
 def _budget(rules: Rules, one: Standing) -> list[ForgeAction]:
-    allowed = float(one.feature.data.get(ALLOWED) or rules.shaper_usd)
+    allowed = float(one.feature.data.get(model.ALLOWED) or rules.shaper_usd)
     if not rules.shaper_usd or one.spent_usd < allowed or About.BUDGET in one.asked:
         return []
     return [_ask(one, About.BUDGET)]
@@ -511,7 +488,7 @@ def _ask(one: Standing, about: About) -> actions.Ask:
 def _may_expire(one: Standing) -> bool:
     feature, session = one.feature, one.session
     quiet = session is not None and session.state in (At.IDLE, At.ASKING, At.STUCK) and not one.reviewers
-    return feature.state is State.ACTIVE and feature.stage in PLANNED and quiet
+    return feature.state is State.ACTIVE and feature.stage in model.PLANNED and quiet
 
 
 def _times(rules: Rules, one: Standing) -> tuple[float, float]:
@@ -526,7 +503,7 @@ def _expiry(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
     warns, expires = _times(board.rules, one)
     if board.now >= expires:
         return [actions.Expire(one.feature.id)]
-    if board.now >= warns and one.feature.data.get(WARNED) != one.feature.turn_at:
+    if board.now >= warns and one.feature.data.get(model.WARNED) != one.feature.turn_at:
         return [actions.WarnOfExpiry(one.feature.id, expires)]
     return []
 
@@ -535,16 +512,16 @@ def _idle(one: Standing) -> list[ForgeAction]:
     """A turn of discovery or planning left nothing that anybody waits for: go on, and not for ever."""
     session = one.session
     assert session is not None
-    if session.state is At.READY and int(one.feature.data.get(NUDGED) or 0) > MAX_NUDGES:
-        return [] if About.IDLE in one.asked or one.feature.data.get(HELD) else [_ask(one, About.IDLE)]
-    waits = session.state is not At.IDLE or one.questions or one.feature.data.get(HELD)
+    if session.state is At.READY and int(one.feature.data.get(model.NUDGED) or 0) > MAX_NUDGES:
+        return [] if About.IDLE in one.asked or one.feature.data.get(model.HELD) else [_ask(one, About.IDLE)]
+    waits = session.state is not At.IDLE or one.questions or one.feature.data.get(model.HELD)
     revises = one.feature.stage is not Stage.REVIEW or is_revising(one)
     return nudge(one) if revises and not waits else []
 
 
 def nudge(one: Standing) -> list[ForgeAction]:
     """Tell the Shaper to go on; after so many times in a row a person is asked, once."""
-    nudged = int(one.feature.data.get(NUDGED) or 0)
+    nudged = int(one.feature.data.get(model.NUDGED) or 0)
     if nudged < MAX_NUDGES:
-        return [actions.TellShaper(one.feature.id, int(one.feature.data.get(SEEN) or 0))]
+        return [actions.TellShaper(one.feature.id, int(one.feature.data.get(model.SEEN) or 0))]
     return [] if About.IDLE in one.asked else [_ask(one, About.IDLE)]

@@ -27,22 +27,9 @@ from ..errors import NotAllowed, UsageError
 from ..events.kinds import Event, Kind
 from ..records import frozen
 from ..text.cleaning import count
+from . import model
 from . import model as keys
-from .model import (
-    Criterion,
-    Feature,
-    Finding,
-    FindingState,
-    PlanReview,
-    PlanVersion,
-    ReviewState,
-    Rules,
-    Stage,
-    State,
-    Step,
-    changes,
-    require,
-)
+from .model import Criterion, Feature, Finding, FindingState, PlanReview, ReviewState, Rules, Stage, State, Step
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -205,7 +192,7 @@ def checkpoint(store: "Store", id_: str, actor: str) -> Feature:
     """Ask for it; the daemon does it once no other feature is being planned. NoSuchFeature, NotAllowed."""
     with store.write():
         feature = store.feature(id_)
-        require(feature, Stage.IMPLEMENTATION, "a checkpoint is of what is being built")
+        model.require(feature, Stage.IMPLEMENTATION, "a checkpoint is of what is being built")
         return store.note_feature(id_, {keys.CHECKPOINT_ASKED: True}, actor)
 
 
@@ -329,7 +316,7 @@ def changed(before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]
 
     How far a bead is built is no difference.
     """
-    found = changes(before, now)
+    found = model.changes(before, now)
     differ = {str(bead["id"]) for bead in (*found.added, *found.gone)} | {one.id for one in found.changed}
     sides = [bead for bead in (*before, *now) if bead["id"] in differ]
     return frozenset(domain for bead in sides for domain in of_bead(bead))
@@ -454,7 +441,7 @@ def _last(ends: Sequence[End], wanted: End) -> int:
 
 
 def looks(
-    rules: Rules, plans: Sequence[PlanVersion], reviews: Sequence[PlanReview], files: Iterable[str] = ()
+    rules: Rules, plans: Sequence[model.PlanVersion], reviews: Sequence[PlanReview], files: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """The domains whose reviewers look in the next round, at the last of `plans`; `files`: the affected ones."""
     by_number = {plan.number: plan for plan in plans}

@@ -24,17 +24,7 @@ from ..graph import Links, Node, TypicalMinutes, rank, rises_at
 from ..model import CLOSED, Bead, BeadType, Dependency, DependencyType, Status
 from ..readiness import circles
 from . import levels
-from .levels import (
-    Derived,
-    Differences,
-    all_dependencies,
-    all_links,
-    all_nodes,
-    differing,
-    node_of_places,
-    nodes_of,
-    set_right,
-)
+from .levels import Derived, Differences
 
 _OWN = "SELECT status, type, epic, b_level, done_level FROM beads WHERE id = ?"
 _BLOCKERS = "SELECT needs FROM edges WHERE bead = ? AND type = 'blocks'"
@@ -92,7 +82,7 @@ def _refuse_nesting(db: Database, dependency: Dependency) -> None:
 
 def refuse_circles(db: Database) -> None:
     """Deadlock when the graph as written holds a circle."""
-    refuse_circles_in(all_links(db))
+    refuse_circles_in(levels.all_links(db))
 
 
 def refuse_circles_in(links: Links) -> None:
@@ -131,8 +121,8 @@ def refuse_reopening(db: Database, bead: str) -> None:
 
 def cuts(db: Database, bead: str, to: Status) -> list[Dependency]:
     """The dependencies whose removal leaves no circle once this closed bead has that status."""
-    nodes = [node._replace(status=to) if node.id == bead else node for node in all_nodes(db)]
-    return [circle.cut for circle in circles(Links(nodes, all_dependencies(db)))]
+    nodes = [node._replace(status=to) if node.id == bead else node for node in levels.all_nodes(db)]
+    return [circle.cut for circle in circles(Links(nodes, levels.all_dependencies(db)))]
 
 
 def _deadlock(beads: Sequence[str]) -> Deadlock:
@@ -239,7 +229,7 @@ def bring_in(
         db.run_many("UPDATE beads SET epic = ? WHERE id = ?", staged.epics)
         if staged.expected != levels.typical_minutes(db):
             levels.keep(db, staged.expected)
-        set_right(db, staged.wrong)
+        levels.set_right(db, staged.wrong)
     else:
         counted = [(count, bead) for bead, count in staged.needed.items()]
         db.run_many("UPDATE beads SET dependents = dependents + ? WHERE id = ?", counted)
@@ -257,7 +247,7 @@ def clear(db: Database) -> None:
 def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], now: float) -> Staged:
     version = db.data_version()
     beside = is_beside(db, wanted, edges)
-    known = {node.id: node for node in (_named(db, wanted, edges) if beside else all_nodes(db))}
+    known = {node.id: node for node in (_named(db, wanted, edges) if beside else levels.all_nodes(db))}
     _refuse_wrong(wanted, edges, known)
     statuses = {one.id: lifecycle.added(one) for one in wanted}
     epics = []
@@ -269,7 +259,7 @@ def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], no
             known[edge.bead] = known[edge.bead]._replace(epic=edge.needs)
             epics.append((edge.needs, edge.bead))
     nodes = [*known.values(), *(_node(one, statuses[one.id]) for one in wanted)]
-    old = () if beside else all_dependencies(db)
+    old = () if beside else levels.all_dependencies(db)
     blocks = [edge for edge in (*old, *edges) if edge[2] is DependencyType.BLOCKS]
     links = Links(nodes, blocks)
     needed = Counter(edge.needs for edge in blocks if edge.needs in known) if beside else None
@@ -279,7 +269,7 @@ def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], no
     expected = levels.typical_minutes(db) if beside else levels.learnt(db, estimates)
     derived = Derived(links, now, expected)
     links.forget_moments()
-    wrong = differing(db, derived, now) if known and not beside else {}
+    wrong = levels.differing(db, derived, now) if known and not beside else {}
     clear(db)
     for table, staged in STAGED.items():
         db.run(f"CREATE TEMP TABLE {staged} AS SELECT * FROM main.{table} WHERE 0")
@@ -312,7 +302,7 @@ def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], no
 def _named(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency]) -> list[Node]:
     """What is there of that which has these names. Whom it belongs to does not matter."""
     named = {one.id for one in wanted}.union(edge.needs for edge in edges)
-    return [node._replace(epic=None) for node in nodes_of(db, named)]
+    return [node._replace(epic=None) for node in levels.nodes_of(db, named)]
 
 
 def _refuse_wrong(wanted: Sequence[Bead], edges: Sequence[Dependency], known: Mapping[str, Node]) -> None:
@@ -397,7 +387,7 @@ def _rare(one: Bead) -> tuple[Any, ...]:
 def _node(one: Bead, status: Status) -> Node:
     """The bead as it comes in."""
     places = (one.id, status, one.type.value, one.title, one.priority, one.estimate, one.epic)
-    return node_of_places((*places, one.held, one.defer_until, one.retry_at, None, None))
+    return levels.node_of_places((*places, one.held, one.defer_until, one.retry_at, None, None))
 
 
 def event_data(status: Status, needs: Sequence[Sequence[str]]) -> dict[str, Any]:

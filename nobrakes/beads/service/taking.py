@@ -27,22 +27,9 @@ from ...host.watching import wake
 from ...paths import Paths
 from ...records import frozen
 from ...review.service.landed import git_at, where_of
+from .. import model
 from ..branches import named
-from ..model import (
-    CLOSED,
-    FORK,
-    NO_AGENTS,
-    WAITING_FOR_AGENT,
-    WORKING,
-    Attempt,
-    Bead,
-    BeadType,
-    Outcome,
-    Retried,
-    Role,
-    Status,
-    of_bead,
-)
+from ..model import Attempt, Bead, BeadType, Outcome, Retried, Role, Status
 from ..proposals import ByHand, is_with_person, taken
 
 if TYPE_CHECKING:
@@ -111,7 +98,7 @@ def take(here: Repository, bead: str, actor: str, to: str = "") -> Taken:
             f"`cd {earlier.path}`; then `nobrakes hand-in {bead}`.",
         )
     folder = earlier.path if earlier is not None else _free_place(here, bead, to)
-    moves = before.status in (*WORKING, Status.NEEDS_REVIEW)
+    moves = before.status in (*model.WORKING, Status.NEEDS_REVIEW)
     archived: tuple[str, ...] = ()
     if earlier is None or moves or not is_with_person(before.held):
         with contextlib.suppress(Tampered):  # it stays where it is
@@ -119,7 +106,7 @@ def take(here: Repository, bead: str, actor: str, to: str = "") -> Taken:
         data = {"reason": taken(actor, folder), "folder": folder}
         here.store.record(Event(Kind.TAKEN, bead, actor=actor, data=data))
         wake(here.paths)
-    stopped = before.assignee if before.status in WORKING and before.assignee else ""
+    stopped = before.assignee if before.status in model.WORKING and before.assignee else ""
     if earlier is not None:
         checked_out = here.persons.branch(earlier) or branch
         return Taken(here.store.bead(bead), folder, checked_out, False, stopped, archived)
@@ -131,7 +118,7 @@ def take(here: Repository, bead: str, actor: str, to: str = "") -> Taken:
 
 def refuse(bead: Bead) -> None:
     """NotAllowed for a bead on which nobody can work."""
-    if bead.status in CLOSED:
+    if bead.status in model.CLOSED:
         raise NotAllowed(f"bead {bead.id} is {bead.status.value}", f"`nobrakes reopen {bead.id}` has it done again.")
     if bead.status is Status.DRAFT:
         why = "`nobrakes commit-strategy --dry-run` shows what waits for your approval, which makes drafts live."
@@ -188,17 +175,17 @@ def _work(here: Repository, bead: Bead, main: str) -> tuple[str, str | None]:
     """Where the bead's work is by now, and the commit of main under it as far as it is known."""
     git = here.git
     past = [one for one in _since_merge(here.store.attempts(bead.id)) if one.role is not Role.REVIEWER]
-    if bead.status in WAITING_FOR_AGENT and not bead.branch_kept:  # what was tried is over, but for proven tests
+    if bead.status in model.WAITING_FOR_AGENT and not bead.branch_kept:  # what was tried is over, but for proven tests
         proven = Role.TEST_WRITER if bead.status is Status.NEEDS_DOER else None
         past = [one for one in past if one.role is proven and one.outcome is Outcome.COMPLETED]
-    elif past and past[-1].role not in NO_AGENTS:
+    elif past and past[-1].role not in model.NO_AGENTS:
         with contextlib.suppress(GitFailed):
             tip = git.tip(bead) if git.has_workspace(bead.id) else None
             if tip is not None:
-                return (main if git.contains(tip, main) else tip), past[-1].data.get(FORK)
+                return (main if git.contains(tip, main) else tip), past[-1].data.get(model.FORK)
     for one in reversed(past):
         if one.head and git.has(one.head) and not git.contains(one.head, main):
-            return one.head, one.data.get(FORK)
+            return one.head, one.data.get(model.FORK)
     return main, main
 
 
@@ -231,7 +218,7 @@ def hand_in(here: Repository, bead: str, actor: str, source: str = "") -> Handed
     """
     before = here.store.bead(bead)
     refuse(before)
-    if before.status in WORKING:
+    if before.status in model.WORKING:
         raise NotAllowed(
             f"{before.assignee or 'somebody'} works on bead {bead} now: it is {before.status.value}",
             f"`nobrakes take {bead}` stops that and keeps its work; then hand in.",
@@ -341,7 +328,7 @@ def retry(
             store.change(bead, {"notes": "\n\n".join(filter(None, (before.notes, note)))}, actor)
         if store.bead(bead).held is not None:
             store.record(Event(Kind.RELEASED, bead, actor=actor))
-        open_ = sum(one.state is State.OPEN for one in store.breakers(of_bead(bead)).values())
+        open_ = sum(one.state is State.OPEN for one in store.breakers(model.of_bead(bead)).values())
         is_waiting = before.status is not Status.ESCALATED and (before.failures or before.retry_at is not None or open_)
         if is_waiting:
             store.record(Event(Kind.RETRIED, bead, actor=actor, data={"failures": before.failures, "reason": note}))
@@ -365,7 +352,7 @@ def takes_words(one: Escalation) -> bool:
 def _refuse(bead: Bead) -> None:
     if bead.status is not Status.ESCALATED:  # else it may be an epic: its review as a whole begins again
         refuse(bead)
-    if bead.status in WORKING and bead.held is None:
+    if bead.status in model.WORKING and bead.held is None:
         raise NotAllowed(
             f"{bead.assignee or 'somebody'} works on bead {bead.id} now: it is {bead.status.value}",
             f"To start again: `nobrakes stop {bead.id}`, then this again.",

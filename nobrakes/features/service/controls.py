@@ -22,22 +22,10 @@ from ...paths import Paths
 from ...records import frozen
 from ...sessions.model import State as At
 from ...text.cleaning import clean
+from .. import model, planning
 from .. import model as keys
-from .. import planning
 from ..actions import FRESH, FROM_BASE, VIEW_ONLY, About
-from ..model import (
-    MAX_BYTES,
-    PLANNED,
-    Criterion,
-    Feature,
-    State,
-    Step,
-    Todo,
-    is_affected,
-    is_scanned,
-    refuse_while_rolling,
-    scan,
-)
+from ..model import Criterion, Feature, State, Step, Todo
 from ..reviewed_plan import Stack, beads_under, chosen, default_criteria, hold, let_go, under
 from .rollback import resolve_questions, stop_turns
 
@@ -75,7 +63,7 @@ def resume(store: "Store", paths: Paths, id: str, actor: str, way: Way | None = 
     """
     with store.write():
         feature = store.feature(id)
-        refuse_while_rolling(feature)
+        model.refuse_while_rolling(feature)
         if feature.state is State.EXPIRED:
             resolve_questions(store, feature, (way or Way.FRESH).value, actor, (About.EXPIRED,))
             go_on(store, id, way or Way.FRESH, actor)
@@ -155,11 +143,11 @@ class ScanView:
 
 def blocking(git: Git, commit: str, files: tuple[str, ...]) -> tuple[Todo, ...]:
     """The finds in the files that a feature touches; no other file is read."""
-    return _read(git, commit, [path for path in _paths(git, commit) if is_affected(path, files)])[0]
+    return _read(git, commit, [path for path in _paths(git, commit) if model.is_affected(path, files)])[0]
 
 
 def _paths(git: Git, commit: str) -> list[str]:
-    return sorted(path for path in git.paths(commit) if is_scanned(path)) if commit else []
+    return sorted(path for path in git.paths(commit) if model.is_scanned(path)) if commit else []
 
 
 def _read(git: Git, commit: str, paths: list[str]) -> tuple[tuple[Todo, ...], tuple[str, ...]]:
@@ -168,12 +156,12 @@ def _read(git: Git, commit: str, paths: list[str]) -> tuple[tuple[Todo, ...], tu
     skipped: list[str] = []
     for path in paths:
         try:
-            data = git.read(commit, path, MAX_BYTES)
+            data = git.read(commit, path, model.MAX_BYTES)
         except FileTooLarge:
             skipped.append(path)
             continue
         if data is not None:  # a link is none
-            found += scan(path, data.decode("utf-8", "replace"))
+            found += model.scan(path, data.decode("utf-8", "replace"))
     return tuple(found), tuple(skipped)
 
 
@@ -182,8 +170,8 @@ def scan_of(store: "Store", git: Git, id: str) -> ScanView:
     feature = store.feature(id)
     paths = _paths(git, feature.base)
     found, skipped = _read(git, feature.base, paths)
-    blocks = tuple(one for one in found if is_affected(one.file, feature.files))
-    others = tuple(one for one in found if not is_affected(one.file, feature.files))
+    blocks = tuple(one for one in found if model.is_affected(one.file, feature.files))
+    others = tuple(one for one in found if not model.is_affected(one.file, feature.files))
     room = max(0, MAX_FINDS - len(blocks))
     return ScanView(id, feature.base, len(paths), blocks, others[:room], max(0, len(others) - room), skipped)
 
@@ -331,7 +319,7 @@ def ask_change(store: "Store", paths: Paths, id: str, text: str, actor: str, bea
     """Tell its Shaper what should be another way in the plan; NotAllowed before there is a conversation."""
     with store.write():
         feature, words = _tell(store, id, "Change the plan{}: {}", text, actor, bead)
-        if feature.stage not in PLANNED or planning.are_over(feature):
+        if feature.stage not in model.PLANNED or planning.are_over(feature):
             store.note_feature(id, planning.reopened(feature), actor)
         moved = store.move_feature(id, Step.CHANGE_ASKED, actor, words[:200])
     wake(paths)

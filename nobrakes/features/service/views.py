@@ -14,27 +14,9 @@ from ...events.kinds import Event, Kind
 from ...records import frozen
 from ...sessions.model import Message
 from ...text.cleaning import clean
+from .. import model, planning, reviewed_plan
 from .. import model as keys
-from .. import planning, reviewed_plan
-from ..model import (
-    STAGES,
-    Bar,
-    Feature,
-    Finding,
-    FindingState,
-    Item,
-    ItemState,
-    PlanChanges,
-    PlanReview,
-    PlanVersion,
-    ReviewState,
-    Rules,
-    Stage,
-    State,
-    changes,
-    require,
-    timeline,
-)
+from ..model import Feature, Finding, FindingState, PlanChanges, PlanReview, PlanVersion, ReviewState, Rules, changes
 from ..reviewed_plan import Estimate, Iteration, SignOff, Tracker, beads_under, is_as_kept
 
 if TYPE_CHECKING:
@@ -68,7 +50,7 @@ class PlanLook:
     """The plan as it lies now: its steps in the order of the tree, and as bars of `span` minutes."""
 
     steps: tuple[PlanStep, ...] = ()
-    bars: tuple[Bar, ...] = ()
+    bars: tuple[model.Bar, ...] = ()
     span: int = 0
 
     def column(self, at: str) -> tuple[PlanStep, ...]:
@@ -104,7 +86,7 @@ def look(store: "Store", epic: str) -> PlanLook:
     open_ = {id_ for id_, of in needs.items() if any(not _is_done(known.get(one)) for one in of)}
     steps = [_step(bead, depth, needs, open_) for bead, depth in _in_order(known, epic)]
     work = [bead for bead in known.values() if bead.type is not BeadType.EPIC]
-    bars = timeline(work, needs, frozenset())
+    bars = model.timeline(work, needs, frozenset())
     return PlanLook(tuple(steps), bars, max((bar.begin + bar.minutes for bar in bars), default=0))
 
 
@@ -162,10 +144,10 @@ def difference(store: "Store", feature: str, number: int) -> PlanChanges:
     return changes(before.beads if before is not None else (), now.beads)
 
 
-STATES = ("all", *(state.value for state in State))
+STATES = ("all", *(state.value for state in model.State))
 SORTS = ("activity", "created", "stage")
 MAX_MESSAGES = 200
-_ORDER = {stage: place for place, stage in enumerate(STAGES)}
+_ORDER = {stage: place for place, stage in enumerate(model.STAGES)}
 
 
 @frozen
@@ -215,7 +197,7 @@ class FeatureView:
     versions: tuple[VersionView, ...]
     reviews: tuple[PlanReview, ...]
     findings: tuple[Finding, ...]
-    items: tuple[Item, ...]
+    items: tuple[model.Item, ...]
     questions: tuple[Escalation, ...]
     messages: tuple[Message, ...]
     now: float
@@ -228,7 +210,7 @@ class _Facts:
 
     questions: tuple[Escalation, ...]
     findings: tuple[Finding, ...]
-    items: tuple[Item, ...]
+    items: tuple[model.Item, ...]
     statuses: tuple[Status, ...]
 
 
@@ -285,7 +267,7 @@ def _card(one: Feature, facts: _Facts) -> FeatureCard:
         one.plan,
         len(facts.questions),
         sum(found.state is FindingState.OPEN for found in facts.findings),
-        sum(item.state is ItemState.WAITING for item in facts.items),
+        sum(item.state is model.ItemState.WAITING for item in facts.items),
         sum(status is Status.DONE for status in facts.statuses),
         len(facts.statuses),
         one.archived,
@@ -390,7 +372,7 @@ def sign_off(
     """Sign the plan off. NoSuchFeature; NotAllowed: there is nothing to sign, or what has to be said is missing."""
     with store.write():
         feature = store.feature(id_)
-        require(feature, Stage.REVIEW, "there is no plan under review to sign off")
+        model.require(feature, model.Stage.REVIEW, "there is no plan under review to sign off")
         kept = reviewed_plan.sign_off(
             tracker(store, feature, rules), feature.plan, actor, store.now(), take_risk, reason
         )
