@@ -201,12 +201,18 @@ def _http(statuses: str) -> str:
 _SIGNS: tuple[tuple[str, Cause], ...] = (
     (
         r"internal (server error|api)|commit_refs|unable to handle this request|(service|temporarily) unavailable|"
-        r"bad gateway|down for maintenance|too many requests|^(killed|terminated|aborted|segmentation fault)\b",
+        r"bad gateway|down for maintenance|too many requests|is not responding|"
+        r"^(killed|terminated|aborted|segmentation fault)\b",
         Cause.SILENT,
     ),
-    (r"verified signature|must be signed|unsigned commit|commit.{0,40}not signed|gpg.{0,30}required", Cause.SIGNATURES),
     (
-        r"(storage|repository size|its size) (limit|quota)|exceed.{0,20}(size|storage) limit of|data quota|lfs budget|"
+        r"(verified|valid) signature|must be signed|unsigned commit|commit.{0,40}not signed|gpg.{0,30}required|"
+        r"requires? signed",
+        Cause.SIGNATURES,
+    ),
+    (
+        r"(storage|repository size|its size) (limit|quota)|data quota|lfs budget|"
+        r"exceed.{0,20}(?<!file )(size|storage) limit of|"
         rf"remote: .*(no space left|out of disk|quota)|remote unpack failed.*(space|quota)|{_http('507')}",
         Cause.REMOTE_DISK,
     ),
@@ -214,12 +220,20 @@ _SIGNS: tuple[tuple[str, Cause], ...] = (
     (
         rf"GH001|GH007|large files? detected|exceeds? .{{0,40}}(file size|size limit|\d limit)|blobs? which exceed|"
         r"maximum (allowed|file) size|push cannot contain secrets|secret(s)? (detected|found)|pack exceeds|"
-        rf"file.{{0,20}}too large|{_http('413')}|entity too large|fsck error",
+        rf"file.{{0,20}}too large|{_http('413')}|entity too large|fsck error|VS40365\d|must match a given|"
+        r"not follow the pattern|prohibited by the pattern|file path restriction|is not a member of team|"
+        r"cannot push commits for",
         Cause.CONTENT,
     ),
     (
+        r"without `\w+` scope|push code to this project|permission denied for writing|ip allow list|TF401027|"
+        r"don't have permission to view",
+        Cause.ACCESS,
+    ),
+    (
         r"GH0\d\d|GL-HOOK-ERR|TF40\d{4}|protected branch|branch is protected|repository rule|"
-        r"not allowed to (force )?push|was archived|"
+        r"not allowed to (force )?push|was archived|\bbranch \S+ is protected|branch is (locked|read-only)|"
+        r"(denied to update|permission to push changes to this) branch|push to branch via pull|read.only mirror|"
         r"push(es)? to .{0,60}(not (allowed|permitted)|prohibited|denied)|prohibited by gerrit|branch permission|"
         r"changes must be made through a (pull|merge) request|pull request is required|denying update|deny update|"
         r"refusing to update checked out branch|branch is currently checked out",

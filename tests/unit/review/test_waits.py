@@ -11,6 +11,79 @@ PUSHED = "error: failed to push some refs to 'https://example.org/x.git'"
 REJECTED = "!\tabc:refs/heads/main\t[remote rejected] (pre-receive hook declined)"
 
 SAID = (
+    (
+        "remote: error: GH006: Protected branch update failed.\nremote: error: Commits must have valid signatures.",
+        Cause.SIGNATURES,
+    ),
+    (
+        "remote: Gitea: Branch main requires signed commits\n ! [remote rejected] main -> main (pre-receive hook declined)",
+        Cause.SIGNATURES,
+    ),
+    ("remote: error: GH013: x\nremote: - Commit message must match a given regex pattern: ^PROJ-", Cause.CONTENT),
+    (
+        "remote: error: GH013: x\nremote: - Commit author email must match a given regex pattern: @corp.example",
+        Cause.CONTENT,
+    ),
+    (
+        "remote: error: GH013: x\nremote: - File path restrictions: changes to .github/workflows are restricted",
+        Cause.CONTENT,
+    ),
+    (
+        "remote: error: File big.bin is 120.00 MB; this exceeds GitHub's file size limit of 100.00 MB\nremote: error: GH001: Large files detected.",
+        Cause.CONTENT,
+    ),
+    (
+        "remote: GitLab: Commit message does not follow the pattern '^JIRA'\n ! [remote rejected] main -> main (pre-receive hook declined)",
+        Cause.CONTENT,
+    ),
+    (
+        "remote: GitLab: File name id_rsa was prohibited by the pattern\n ! [remote rejected] main -> main (pre-receive hook declined)",
+        Cause.CONTENT,
+    ),
+    (
+        "remote: GitLab: Author 'a@b' is not a member of team\n ! [remote rejected] main -> main (pre-receive hook declined)",
+        Cause.CONTENT,
+    ),
+    (
+        "remote: GitLab: You cannot push commits for 'x@y'. You can only push commits if the committer email is one of your own verified emails.",
+        Cause.CONTENT,
+    ),
+    ("remote: error: VS403654: The push was rejected because one or more files exceed the limit", Cause.CONTENT),
+    ("remote: error: VS403656: The push was rejected because commit includes author email not matching", Cause.CONTENT),
+    (
+        " ! [remote rejected] main -> main (refusing to allow an OAuth App to create or update workflow `.github/workflows/ci.yml` without `workflow` scope)",
+        Cause.ACCESS,
+    ),
+    (
+        "remote: GitLab: You are not allowed to push code to this project.\nfatal: Could not read from remote repository.",
+        Cause.ACCESS,
+    ),
+    ("remote: Gitea: User permission denied for writing.\nfatal: Could not read from remote repository.", Cause.ACCESS),
+    (
+        "ERROR: The 'o' organization has an IP allow list enabled, and your IP address is not permitted to access this resource.\nfatal: Could not read from remote repository.",
+        Cause.ACCESS,
+    ),
+    ("remote: TF401027: You need the Git 'GenericContribute' permission to perform this action.", Cause.ACCESS),
+    (
+        "remote: GitLab: The project you were looking for could not be found or you don't have permission to view it.\nfatal: Could not read from remote repository.",
+        Cause.ACCESS,
+    ),
+    ("remote: Gitea: branch main is protected from force push", Cause.PROTECTED),
+    ("remote: Gitea: branch main is protected from changing file .github/x", Cause.PROTECTED),
+    (
+        "remote: Permission denied to update branch main.\nremote: You can only push to branch via pull request\n ! [remote rejected] main -> main (pre-receive hook declined)",
+        Cause.PROTECTED,
+    ),
+    (
+        "remote: error: branch is locked; this branch is read-only\n ! [remote rejected] main -> main (pre-receive hook declined)",
+        Cause.PROTECTED,
+    ),
+    (
+        "remote: An error occurred (AccessDenied): You don't have permission to push changes to this branch",
+        Cause.PROTECTED,
+    ),
+    ("remote: error: cannot push to a mirror repository: it is a read only mirror", Cause.PROTECTED),
+    ("remote: GitLab: 500: Internal\nremote: GitLab is not responding", Cause.SILENT),
     ("remote: error: GH006: Protected branch update failed for refs/heads/main.", Cause.PROTECTED),
     ("remote: error: GH013: Repository rule violations found for refs/heads/main.", Cause.PROTECTED),
     ("remote: - Changes must be made through a pull request.", Cause.PROTECTED),
