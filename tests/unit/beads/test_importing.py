@@ -61,7 +61,7 @@ def beside(seed, monkeypatch, large):
     assert importing.is_beside(store, late, mine)
     monkeypatch.setattr(planning, "LARGE", 0 if large else 10_000)
     if large:
-        monkeypatch.setattr(importing, "all_nodes", None)  # nobody reads the graph
+        monkeypatch.setattr(importing.levels, "all_nodes", None)  # nobody reads the graph
     store.put(late, mine, "me")
     monkeypatch.undo()
     return store
