@@ -38,7 +38,6 @@ from ..features.model import ROUND, STAGE, Feature
 from ..git import persons
 from ..git.port import Argv
 from ..git.workspaces import salvage
-from ..git.workspaces.inside import commits_since
 from ..git.workspaces.relays import LENT, HandedBack, RelayClones, branch_of
 from ..host.confine import OWN, Confinement
 from ..host.files import TRACKED, private_folder, write_atomic, write_private
@@ -50,6 +49,7 @@ from ..review import reading
 from ..review.reading import CANDIDATE
 from ..sandbox.closure import Laid
 from ..text.cleaning import clean, only_seen, shorten
+from ..walking import commits_since
 from . import prompts as sessions_prompts
 from .model import (
     BEAD,

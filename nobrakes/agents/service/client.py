@@ -126,7 +126,7 @@ def progress(
 
 def own_commits(since: float) -> "int | None":
     """The commits that the agent's clone says were made since then; None: nobody can count."""
-    from ...git.workspaces.inside import commits_since
+    from ...walking import commits_since
 
     workspace = os.environ.get("NOBRAKES_WORKSPACE", "")
     return commits_since(workspace, since) if os.path.isabs(workspace) else None

@@ -17,7 +17,6 @@ from ...decisions.service.blockers import NOTHING, Blockers, Here
 from ...decisions.service.blockers import blockers as looked_for
 from ...errors import GitUnusable, NobrakesError
 from ...events.kinds import MERGES
-from ...git.workspaces.inside import commits_since
 from ...host.locks import holder
 from ...machine.service.registry import MachineView
 from ...machine.service.registry import shown as machine_shown
@@ -26,6 +25,7 @@ from ...records import frozen
 from ...requests.text import RequestLine
 from ...review.service.evidence import quarantined
 from ...sessions.model import State
+from ...walking import commits_since
 from ..model import CLOSED, WORKING, Dependency, DependencyType, Role, Status
 from ..progress import doubt
 from ..readiness import Why, explain, ready_beads

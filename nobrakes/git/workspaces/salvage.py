@@ -25,7 +25,7 @@ from ...checks.policy.boundaries import GITLINK
 from ...errors import DiskFull, GitFailed, NobrakesError, Tampered
 from ...paths import Paths
 from ...replacing import replacing
-from ...walking import open_up, walk
+from ...walking import open_up, read_inside, replace_inside, walk
 from .. import commands, trees, upkeep
 from .. import objects as git_objects
 from ..commands import CHECKOUT, PLUMBING
@@ -36,7 +36,6 @@ from ..location import Place
 from ..objects import Objects, is_oid
 from ..trees import TooMuch, raw
 from . import measurement
-from .inside import read_inside, replace_inside
 
 MAX_TOUCHED = 10_000
 _MAX_INDEX = 200_000_000

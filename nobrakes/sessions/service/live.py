@@ -26,12 +26,11 @@ from ...decisions.model import Escalation
 from ...decisions.service.blockers import blockers
 from ...errors import NoSuchBead, NotAllowed, UsageError
 from ...events.kinds import WATCHED, Event, Kind
-from ...git.workspaces.inside import commits_since
 from ...host.locks import holder
 from ...paths import Paths
 from ...records import frozen
 from ...text.cleaning import shorten
-from ...walking import below, of_state
+from ...walking import below, commits_since, of_state
 from ..model import Session, SessionKind, State, Turn, name_of
 
 if TYPE_CHECKING:

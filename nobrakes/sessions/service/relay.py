@@ -23,13 +23,13 @@ from ...decisions.service import desk
 from ...errors import DaemonRunning, NobrakesError, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...git import persons
-from ...git.workspaces.inside import commits_since
 from ...git.workspaces.relays import RelayClones
 from ...host.watching import wake
 from ...paths import Paths
 from ...records import frozen
 from ...review.journal import LABEL
 from ...text.cleaning import clean
+from ...walking import commits_since
 from ..model import (
     BEAD,
     BRANCH,

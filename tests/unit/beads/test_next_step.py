@@ -4,7 +4,7 @@ import pytest
 
 from nobrakes.beads.progress import Facts, doubt, whats_next
 from nobrakes.beads.service.bead_page import Claim, spoken
-from nobrakes.git.workspaces.inside import commits_since
+from nobrakes.walking import commits_since
 
 
 @pytest.mark.parametrize(("step", "commits"), [(3, 2), (5, 5), (2, 0), (1, 9), (None, 0), (9, None)])
