@@ -203,11 +203,13 @@ def parse_commit(commit: str, raw: bytes) -> Commit:
     others = lines[len(own) :]
     author = _header(others, b"author ").decode("utf-8", "replace")
     encoding = _header(others, b"encoding ").decode("ascii", "replace").strip().lower()
-    text = message.decode(encoding if _ENCODING.fullmatch(encoding) else "utf-8", "replace")
+    text = message.decode(encoding if _KNOWN_ENCODING.fullmatch(encoding) else "utf-8", "replace")
     return Commit(commit, tree, parents, author, text)
 
 
-_ENCODING = re.compile(r"utf-?8|(?:us-)?ascii|latin-?1|iso-8859-(?:[1-9]|1[0134567])|(?:windows-|cp)125[0-8]|koi8-[ru]")
+_KNOWN_ENCODING = re.compile(
+    r"utf-?8|(?:us-)?ascii|latin-?1|iso-8859-(?:[1-9]|1[0134567])|(?:windows-|cp)125[0-8]|koi8-[ru]"
+)
 """What a message is decoded by. Python knows others, and among those some that fail or take their time."""
 
 

@@ -172,9 +172,9 @@ def changed(tree: Stored, entries: Mapping[str, Entry]) -> bytes:
     added: dict[int, list[tuple[bytes, bytes]]] = {}
     for name, entry in entries.items():
         if (old := tree.entries.get(name)) is not None:
-            without.add(_found(tree, _place((name, old))))
+            without.add(_index_of(tree, _place((name, old))))
         place = _place((name, entry))
-        added.setdefault(_found(tree, place), []).append((place, _content(name, entry)))
+        added.setdefault(_index_of(tree, place), []).append((place, _content(name, entry)))
     made, end = [], 0
     for number in sorted({*without, *added}):
         made.append(tree.raw[end : tree.starts[number]])
@@ -183,7 +183,7 @@ def changed(tree: Stored, entries: Mapping[str, Entry]) -> bytes:
     return b"".join([*made, tree.raw[end:]])
 
 
-def _found(tree: Stored, place: bytes) -> int:
+def _index_of(tree: Stored, place: bytes) -> int:
     """The number of the first entry that does not stand before the place."""
     low, high = 0, len(tree.starts) - 1
     while low < high:
