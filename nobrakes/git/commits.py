@@ -29,10 +29,9 @@ from .landing import standing
 from .landing.local import Lander
 from .landing.standing import Worktree
 from .location import Place
-from .objects import Objects, is_oid
+from .objects import EXECUTABLE, FILE, Objects, is_oid
+from .objects import Entry as TreeContentEntry
 from .port import Message, Signing
-from .tree_content import EXECUTABLE, FILE
-from .tree_content import Entry as TreeContentEntry
 
 MAX_SUBJECT = 200
 MAX_BODY = 60_000

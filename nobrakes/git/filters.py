@@ -31,9 +31,8 @@ from ..text.cleaning import one_line
 from . import commands, lfs, lfs_filter, objects, trees
 from .commands import CHECKOUT, strays
 from .location import Place
-from .objects import Commit, Objects
+from .objects import EXECUTABLE, FILE, LINK, Commit, Objects
 from .port import NOWHERE, Argv, Conflict, Rules
-from .tree_content import EXECUTABLE, FILE, LINK
 from .trees import of_trees, raw
 
 REF = f"{objects.OWN}/filtered"

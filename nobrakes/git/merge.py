@@ -24,9 +24,8 @@ from .commits import Person, Signer, compose, person, with_trailers
 from .filters import Filters
 from .history import History
 from .location import Place
-from .objects import Commit, Objects
+from .objects import Commit, Entry, Objects, changed, tree_content
 from .port import Candidate, Conflict, Message
-from .tree_content import Entry, changed, tree_content
 from .trees import merged
 
 _DETAIL = 4000

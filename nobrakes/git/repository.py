@@ -28,8 +28,7 @@ from . import objects, port, trees, upkeep
 from .history import History
 from .landing import standing
 from .location import Place
-from .objects import Objects
-from .tree_content import EXECUTABLE, FILE, LINK
+from .objects import EXECUTABLE, FILE, LINK, Objects
 from .upkeep import said
 
 if TYPE_CHECKING:

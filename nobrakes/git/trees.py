@@ -13,8 +13,7 @@ from ..errors import GitFailed
 from . import commands
 from .location import Place
 from .manifests import changed_dependencies, changed_sections, is_shared
-from .objects import Objects
-from .tree_content import EXECUTABLE, FILE, FOLDER, MODULE, Entry
+from .objects import EXECUTABLE, FILE, FOLDER, MODULE, Entry, Objects
 
 _FILES = (FILE, EXECUTABLE)
 

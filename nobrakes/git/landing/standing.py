@@ -28,8 +28,7 @@ from .. import objects as git_objects
 from ..commands import CHECKOUT
 from ..history import History
 from ..location import Place
-from ..objects import Objects, is_oid
-from ..tree_content import EXECUTABLE, FILE, LINK
+from ..objects import EXECUTABLE, FILE, LINK, Objects, is_oid
 from ..trees import raw
 
 Difference = tuple[str, str, str, str, str]

@@ -25,8 +25,7 @@ from ...errors import Tampered, TooLarge
 from ...walking import FAULTS, Beyond, walk
 from .. import commands
 from ..location import Place
-from ..objects import Objects, is_oid, parse_commit
-from ..tree_content import FOLDER, MODULE, Entry, differing, stored
+from ..objects import FOLDER, MODULE, Entry, Objects, differing, is_oid, parse_commit, stored
 
 PLAIN = ("-c", "core.commitGraph=false", "-c", "core.multiPackIndex=false")
 """What an agent may have written beside its objects is not believed."""

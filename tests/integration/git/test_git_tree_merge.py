@@ -12,9 +12,8 @@ from nobrakes.git.commits import Person
 from nobrakes.git.history import History
 from nobrakes.git.location import Place
 from nobrakes.git.merge import Merger
-from nobrakes.git.objects import Objects
+from nobrakes.git.objects import EXECUTABLE, FILE, FOLDER, MODULE, Entry, Objects, tree_content
 from nobrakes.git.port import Candidate, Message
-from nobrakes.git.tree_content import EXECUTABLE, FILE, FOLDER, MODULE, Entry, tree_content
 from nobrakes.git.trees import merged
 
 Files = dict[str, tuple[str, str]]

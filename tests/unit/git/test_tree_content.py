@@ -4,18 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nobrakes.git.tree_content import (
-    EXECUTABLE,
-    FILE,
-    FOLDER,
-    LINK,
-    MODULE,
-    Entry,
-    changed,
-    differing,
-    stored,
-    tree_content,
-)
+from nobrakes.git.objects import EXECUTABLE, FILE, FOLDER, LINK, MODULE, Entry, changed, differing, stored, tree_content
 
 NAMES = st.text("ab.-0/ é".replace("/", ""), min_size=1, max_size=4) | st.binary(min_size=1, max_size=3).filter(
     lambda raw: not {0, 0x2F} & set(raw)
