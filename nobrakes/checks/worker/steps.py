@@ -268,7 +268,7 @@ def with_proof(known: Mapping[str, Any] | None, fresh: Proof) -> list[Proof]:
     return [*before, fresh][-KEPT:]
 
 
-LARGEST = 200_000
+LARGEST_CONTRACT = 200_000
 """Bytes of such a file."""
 
 
@@ -296,13 +296,13 @@ def config(git: Git, commit: str) -> Config:
 
 def is_same(git: Git, commit: str, other: str) -> bool:
     """Whether two commits have the same bytes of it."""
-    return git.read(commit, CONTRACT, LARGEST) == git.read(other, CONTRACT, LARGEST)
+    return git.read(commit, CONTRACT, LARGEST_CONTRACT) == git.read(other, CONTRACT, LARGEST_CONTRACT)
 
 
 def text(git: Git, commit: str) -> str | None:
     """The file as the commit has it; None: it has none. ConfigError: it is too large, or no text."""
     try:
-        content = git.read(commit, CONTRACT, LARGEST)
+        content = git.read(commit, CONTRACT, LARGEST_CONTRACT)
         return None if content is None else content.decode()
     except (FileTooLarge, UnicodeDecodeError):
         raise ConfigError(f"{CONTRACT}: it is too large, or no text") from None

@@ -23,7 +23,7 @@ from ...checks.policy.boundaries import faults
 from ...checks.policy.ownership import CONTRACT, OWN_FOLDER
 from ...checks.policy.shadows import new_secrets, odd_name, programs
 from ...checks.worker import steps
-from ...checks.worker.steps import LARGEST, boundary_at, clean
+from ...checks.worker.steps import LARGEST_CONTRACT, boundary_at, clean
 from ...config.settings import parse
 from ...config.values import layout_of
 from ...daemon.model import Board
@@ -420,8 +420,8 @@ class NewContract:
             "difference": clean(
                 self.ports,
                 difference(
-                    git.read(change.fork, CONTRACT, LARGEST) or b"",
-                    git.read(change.head, CONTRACT, LARGEST) or b"",
+                    git.read(change.fork, CONTRACT, LARGEST_CONTRACT) or b"",
+                    git.read(change.head, CONTRACT, LARGEST_CONTRACT) or b"",
                 ),
             ),
         }
@@ -453,11 +453,11 @@ class NewContract:
         build = journal.build
         ports, git = self.ports, self.ports.git
         path = ports.paths.config
-        wanted = git.read(build.candidate, CONTRACT, LARGEST)
+        wanted = git.read(build.candidate, CONTRACT, LARGEST_CONTRACT)
         present = _read(path)
         if wanted is None or present == wanted:
             return
-        if present == git.read(build.base, CONTRACT, LARGEST):
+        if present == git.read(build.base, CONTRACT, LARGEST_CONTRACT):
             write_atomic(path, wanted, 0o644)
             return
         text = (
@@ -478,7 +478,7 @@ def difference(before: bytes, after: bytes) -> str:
 def _read(path: str) -> bytes | None:
     try:
         with open(path, "rb") as file:
-            return file.read(LARGEST)
+            return file.read(LARGEST_CONTRACT)
     except OSError:
         return None
 
