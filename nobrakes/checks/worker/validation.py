@@ -37,13 +37,13 @@ from .. import proof as checks_proof
 from ..contract import Check, CheckOutcome, CheckResult, Contract, TestCounts, digest, overall, setup_failed, weaker
 from ..proof import fewer
 from ..stubs import WEAK, Tree, plan
-from . import probes as probing
-from .probes import MutationProbes
+from . import steps as probing
 from .steps import (
     OUTPUT_TAIL,
     CheckStep,
     CommittedChecks,
     Ends,
+    MutationProbes,
     as_steps,
     bounded,
     proof,

@@ -17,7 +17,7 @@ from functools import partial
 from ...beads.model import Outcome, Role, Run, RunKind
 from ...checks.contract import CheckOutcome, CheckResult, Contract, Verdict, overall, setup_failed, verdict
 from ...checks.proof import Starts, advice, is_empty, is_unsure, passed
-from ...checks.worker.probes import NO_PLAN
+from ...checks.worker.steps import NO_PLAN
 from ...checks.worker.validation import MAX_CUT_OFF, CheckClock, Validation, as_json, explain
 from ...daemon.deciders import look_again, may_pass
 from ...daemon.model import Board

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from ...beads.model import Attempt, Bead, Role, Run, RunKind, of_bead
 from ...checks.contract import CheckOutcome, CheckResult, Verdict, overall
-from ...checks.worker.probes import SEEN, probes_of, unnoticed
+from ...checks.worker.steps import SEEN, probes_of, unnoticed
 from ...checks.worker.validation import Validation, as_json, counts_of, proves_less
 from ...daemon.model import Board, Limits
 from ...events.kinds import Event, Kind

@@ -8,7 +8,7 @@ import pytest
 
 from nobrakes.checks.contract import Check, CheckOutcome, CheckResult
 from nobrakes.checks.policy.boundaries import ABSENT, Change
-from nobrakes.checks.worker.probes import NO_PLAN, MutationProbes, as_text, of_text
+from nobrakes.checks.worker.steps import NO_PLAN, MutationProbes, as_text, of_text
 from nobrakes.host.port import Ending, StepEnd
 from nobrakes.ports import Ports
 
