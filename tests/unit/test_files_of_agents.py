@@ -15,7 +15,7 @@ from nobrakes.errors import Tampered
 from nobrakes.git.workspaces import salvage
 from nobrakes.host import files, watching
 from nobrakes.host.channel import server as door
-from nobrakes.host.runs.endings import Outputs, ending, read
+from nobrakes.host.runs.wrapper import Outputs, ending, read
 from nobrakes.sessions.service.live import follow
 from nobrakes.walking import read_inside
 from tests.support.without_root import without_roots_rights

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.host import watching
-from nobrakes.host.runs import endings
+from nobrakes.host.runs import wrapper
 from nobrakes.trash import clear
 from nobrakes.walking import Beyond, open_up, walk
 from tests.unit.test_trash import deepened
@@ -41,7 +41,7 @@ def test_it_has_an_end(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_who_reads_reports_and_diaries_is_not_stopped_by_depth(tmp_path: Path) -> None:
     deepened(tmp_path / "deep", 1500)
-    assert "deeper" in endings.read(str(tmp_path), "", "**/*.xml", 0.0).trouble
+    assert "deeper" in wrapper.read(str(tmp_path), "", "**/*.xml", 0.0).trouble
     assert watching.appended(str(tmp_path), "**", 0.0, {}, 0) == {}
     clear(str(tmp_path / "deep"), time.monotonic() + 60)
 

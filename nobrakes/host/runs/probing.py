@@ -18,7 +18,7 @@ from typing import Any
 from ...checks.probes import MutationProbe, mutation_probes
 from ...paths import own_path, process_environment
 from ..files import write_atomic
-from . import endings
+from . import wrapper
 
 KILLING = 2.0
 """Seconds that a killed command has to be gone."""
@@ -88,7 +88,7 @@ def main(words: str) -> int:
     """Do what the JSON says: `folder`, `name` of the step, `repository`, `commit`, `paths`, `put`, `run`, `report`."""
     given: dict[str, Any] = json.loads(words)
     if given["report"]:
-        endings.main(given["folder"], *given["report"])
+        wrapper.main(given["folder"], *given["report"])
     texts = {path: text for path in given["paths"] if (text := _text(given, path)) is not None}
     dice = random.SystemRandom()
     altered = draw(texts, dice)

@@ -1,6 +1,6 @@
 """Children that survive the daemon: one small shell per run, in its own session, with everything else in files.
 
-1. The exit codes on disk are the truth (host.runs.wrapper, host.runs.endings); no parent is needed to learn them.
+1. The exit codes on disk are the truth (host.runs.wrapper); no parent is needed to learn them.
 2. Every process of a run carries two markers in its environment, so that a sweep finds what detached itself.
 3. The usual question, whether a run is alive, costs one look at one process. Sweeps are for ends and for stops.
 4. A wrapper may be killed alone. That touches the wake file like an end of its own, whoever started it; so does the end
@@ -28,9 +28,9 @@ from .. import proctable
 from ..files import SHORT, private_folder, read_tail, storage_errors, write_private
 from ..port import Command, ProcessStart, Remains
 from ..proctable import Process
-from . import endings, forkserver, trees, wrapper
-from .endings import Exits, Outputs
+from . import forkserver, trees, wrapper
 from .trees import HOME_MARKER, RUN_MARKER, TIMEOUT, Reaper, Tree, adopting, adopts_orphans, members, send
+from .wrapper import Exits, Outputs
 
 SECONDS = 20
 """A fork server that is silent for so long hangs, and is given up."""
@@ -302,7 +302,7 @@ class LocalProcesses(Outputs):
         # looked at first: a wrapper that is dead here is so for alive() too, which then watches what goes on without it
         process = proctable.look(run.pid) if run.pid else None
         wrapped = process is not None and process.running and process.mark == run.born
-        over = endings.is_over(folder)  # asked after the wrapper was looked at: a dead one writes no more
+        over = wrapper.is_over(folder)  # asked after the wrapper was looked at: a dead one writes no more
         if process is not None and wrapped and not over:
             self._exits.watch(process, run.id)
             return Remains.WHOLE
@@ -310,12 +310,12 @@ class LocalProcesses(Outputs):
             return Remains.NOTHING
         if over:
             return Remains.REST
-        return Remains.STEP if endings.is_step_alive(folder, steps) else Remains.REST
+        return Remains.STEP if wrapper.is_step_alive(folder, steps) else Remains.REST
 
     def _is_over(self, run: str, pid: int) -> bool:
         """Whether a living wrapper has nothing left to do but to exit: it wakes the daemon just before."""
         folder = self._folder(run, pid)
-        return folder is not None and endings.is_over(folder)
+        return folder is not None and wrapper.is_over(folder)
 
     def _folder(self, run: str, pid: int) -> str | None:
         """The folder of a run whose wrapper lives; None: it cannot be learnt."""
@@ -328,7 +328,7 @@ class LocalProcesses(Outputs):
 
     def _members(self, run: Run) -> list[Process]:
         folder = self._folders.get(run.id, "")
-        known = self._known.get(run.id, frozenset()) | endings.processes(folder)
+        known = self._known.get(run.id, frozenset()) | wrapper.processes(folder)
         pid, mark = run.pid, run.born
         child = self._wrappers.get(run.id)
         if pid is None and child is not None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.host.runs import endings
-from nobrakes.host.runs.endings import kept, read
+from nobrakes.host.runs import wrapper
+from nobrakes.host.runs.wrapper import kept, read
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_what_was_there_before_the_check_is_no_result_of_it(top: Path) -> None:
 def test_a_folder_that_is_not_there_holds_none(top: Path) -> None:
     (top / "file").write_text("no folder")
     for folder in ("missing", "file", "app/missing"):
-        assert read(str(top), folder, "*.xml", 0) == endings.Reports()
+        assert read(str(top), folder, "*.xml", 0) == wrapper.Reports()
 
 
 def test_no_link_is_followed_out_of_the_checkout(top: Path, tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_too_much_is_told_and_not_cut_short(top: Path, monkeypatch: pytest.Monke
         (top / f"{number}.xml").write_text("x" * 10)
     for name, most in (("MAX_BYTES", 35), ("MAX_FILES", 3), ("MAX_ENTRIES", 3)):
         with monkeypatch.context() as patch:
-            patch.setattr(endings, name, most)
+            patch.setattr(wrapper, name, most)
             found = read(str(top), "", "*.xml", 0)
             assert found.trouble and found.texts == ()
     assert len(read(str(top), "", "*.xml", 0).texts) == 4
