@@ -27,8 +27,8 @@ from .config.settings import Config
 from .git import persons
 from .host import command as host_command
 from .host.port import Command, Step
+from .host.proctable import become_subreaper
 from .host.runs.processes import LocalProcesses
-from .host.runs.trees import become_subreaper
 from .host.versions import probing_trouble
 from .loopback import Scripts, serve
 from .paths import Paths, own_path, own_program

@@ -25,8 +25,7 @@ from ..text.cleaning import count
 from . import proctable
 from .command import LEFT
 from .files import is_readable, private_folder, read_tail, storage_errors
-from .proctable import LINUX
-from .runs.trees import send
+from .proctable import LINUX, send
 
 
 class DaemonLock:

@@ -25,7 +25,7 @@ from ..errors import DaemonRunning, GitFailed, NoMain, StoreBroken
 from ..git.port import EPICS, Git
 from ..host.files import private_folder
 from ..host.locks import DaemonLock, holder
-from ..host.runs.trees import end_all
+from ..host.proctable import end_all
 from ..paths import FOLDER, Paths
 from ..records import frozen
 from ..review.verify import Merge, is_younger, merges

@@ -22,7 +22,7 @@ from nobrakes.command_table import COMMANDS, GROUPS
 from nobrakes.config import settings
 from nobrakes.decisions.model import EscalationType
 from nobrakes.events.kinds import Kind
-from nobrakes.host.runs import trees
+from nobrakes.host import proctable
 from nobrakes.plans import nodes
 from nobrakes.plans import service as plans_service
 from nobrakes.store import create_store
@@ -294,7 +294,7 @@ def test_every_variable_of_an_agent_is_explained() -> None:
     starts = (own / "agents/worker/process.py", own / "agents/worker/launch.py", own / "sessions/worker.py")
     found = [one for path in starts for one in ast.walk(ast.parse(path.read_text())) if isinstance(one, ast.Dict)]
     given = {key.value for one in found for key in one.keys if isinstance(key, ast.Constant)}
-    ours = {name for name in given if name.startswith("NOBRAKES_")} | {trees.RUN_MARKER, trees.HOME_MARKER}
+    ours = {name for name in given if name.startswith("NOBRAKES_")} | {proctable.RUN_MARKER, proctable.HOME_MARKER}
     assert sorted(column(AGENTS, "| variable |")) == sorted(ours)
     text = AGENTS.read_text()
     others = ({name for name in given - ours if name == name.upper()} - {"PATH"}) | set(SEEN_BY_CHILDREN)

@@ -13,7 +13,7 @@ from typing import Any
 
 from nobrakes.agents.adapter import Assignment, Launch
 from nobrakes.conformance import AgentRun, Fixture
-from nobrakes.host.runs.trees import become_subreaper
+from nobrakes.host.proctable import become_subreaper
 
 from stub_anthropic import _loopback_up  # isort: skip
 

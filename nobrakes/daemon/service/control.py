@@ -23,7 +23,7 @@ from ...events.kinds import Event, Kind
 from ...git.port import Git
 from ...host import locks, proctable
 from ...host.locks import holder
-from ...host.runs.trees import send
+from ...host.proctable import send
 from ...host.watching import wake
 from ...machine.place import OVERRIDE
 from ...paths import Paths, process_environment

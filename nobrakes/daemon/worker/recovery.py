@@ -39,7 +39,7 @@ from ...decisions.model import EscalationType
 from ...errors import NobrakesError, NoMain, NoSuchBead, Stale, Tampered
 from ...events.kinds import MERGES, Event, Kind
 from ...host.port import Notice
-from ...host.runs.trees import end_all
+from ...host.proctable import end_all
 from ...parking import of_run, parked
 from ...ports import Ports
 from ...requests.model import WAITING

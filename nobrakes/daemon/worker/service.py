@@ -29,7 +29,7 @@ from ...host.confine import Confinement, describe
 from ...host.files import keep_private, private_folder
 from ...host.locks import DaemonLock
 from ...host.port import Notice
-from ...host.runs.trees import become_subreaper
+from ...host.proctable import become_subreaper
 from ...host.watching import Waker
 from ...ports import Ports
 from ...trash import Trash

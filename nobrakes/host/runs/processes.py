@@ -27,9 +27,8 @@ from ...records import frozen
 from .. import proctable
 from ..files import SHORT, private_folder, read_tail, storage_errors, write_private
 from ..port import Command, ProcessStart, Remains
-from ..proctable import Process
-from . import forkserver, trees, wrapper
-from .trees import HOME_MARKER, RUN_MARKER, TIMEOUT, Reaper, Tree, adopting, adopts_orphans, members, send
+from ..proctable import HOME_MARKER, RUN_MARKER, TIMEOUT, Process, Reaper, Tree, adopting, adopts_orphans, members, send
+from . import forkserver, wrapper
 from .wrapper import Exits, Outputs
 
 SECONDS = 20
@@ -443,7 +442,7 @@ class LocalProcesses(Outputs):
             self._known[run.id] = frozenset((one.pid, one.started) for one in tree)  # should the wrapper be killed
         else:
             tree = self._members(run)
-        return trees.fingerprint(tree, folder, workspace, run.activity)
+        return proctable.fingerprint(tree, folder, workspace, run.activity)
 
 
 def _still_there(process: Process) -> bool:

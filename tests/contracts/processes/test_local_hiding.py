@@ -156,7 +156,7 @@ import contextlib, os, signal, sys, time
 from nobrakes.beads.model import Run, RunKind
 from nobrakes.host.runs import forkserver; from nobrakes.host import proctable
 from nobrakes.host.runs.processes import LocalProcesses
-from nobrakes.host.runs.trees import become_subreaper
+from nobrakes.host.proctable import become_subreaper
 from nobrakes.host.port import Command, Remains, Step
 place, way = sys.argv[1:]
 if way == "forked by ourselves":

@@ -13,9 +13,9 @@ import pytest
 from nobrakes.errors import NobrakesError
 from nobrakes.host import command as host_background
 from nobrakes.host import proctable
+from nobrakes.host.proctable import Tree, members
 from nobrakes.host.runs import forkserver
 from nobrakes.host.runs.processes import Spawner
-from nobrakes.host.runs.trees import Tree, members
 from tests.contracts.processes.process_worlds import LocalWorld, until
 
 needs_server = pytest.mark.skipif(not forkserver.able(), reason="there is no fork server on this system")

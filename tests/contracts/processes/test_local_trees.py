@@ -15,10 +15,10 @@ from nobrakes.beads.model import Run, RunKind
 from nobrakes.errors import DiskFull, NobrakesError
 from nobrakes.host import proctable
 from nobrakes.host.port import Remains
+from nobrakes.host.proctable import Tree, members
 from nobrakes.host.runs import processes as module
 from nobrakes.host.runs import wrapper
 from nobrakes.host.runs.processes import LocalProcesses
-from nobrakes.host.runs.trees import Tree, members
 from tests.contracts.processes.process_worlds import LocalWorld, until
 
 pytestmark = pytest.mark.skipif(not proctable.LINUX, reason="looks into /proc")

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.host import proctable
-from nobrakes.host.proctable import Process
-from nobrakes.host.runs import trees
-from nobrakes.host.runs.trees import fingerprint
+from nobrakes.host.proctable import Process, fingerprint
 
 
 @pytest.fixture
@@ -68,7 +66,7 @@ def test_links_are_not_followed_and_the_walk_is_bounded(
     folder, workspace = paths
     (workspace / "loop").symlink_to(workspace)
     (workspace / "away").symlink_to("/")
-    monkeypatch.setattr(trees, "MAX_ENTRIES", 10)
+    monkeypatch.setattr(proctable, "MAX_ENTRIES", 10)
     for number in range(50):
         (workspace / f"{number}.py").write_text("1")
     assert fingerprint([], folder, str(workspace), "").split()[-1].startswith("10.")
@@ -82,7 +80,7 @@ def tree(pid: int) -> list[Process]:
 
 def test_work_of_the_processors_is_a_sign_of_life(paths: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     folder, workspace = paths
-    monkeypatch.setattr(trees, "CPU_GRAIN", 0.05)
+    monkeypatch.setattr(proctable, "CPU_GRAIN", 0.05)
     busy = subprocess.Popen(["sh", "-c", "sh -c 'while :; do :; done'; true"])
     try:
         before = fingerprint(tree(busy.pid), folder, str(workspace), "")

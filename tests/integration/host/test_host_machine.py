@@ -15,8 +15,7 @@ from nobrakes.errors import DiskFull, NoAgent, StoreReadOnly
 from nobrakes.host import proctable
 from nobrakes.host.files import keep_private, private_folder, read_tail, storage_errors, write_atomic, write_private
 from nobrakes.host.locks import run_interactive
-from nobrakes.host.runs import trees
-from nobrakes.host.runs.trees import Reaper, become_subreaper
+from nobrakes.host.proctable import Reaper, become_subreaper
 from nobrakes.paths import own_program
 
 
@@ -101,7 +100,7 @@ def test_ctrl_c_is_the_program_s_and_not_ours(tmp_path: Path) -> None:
 ORPHANS = """
 import os, subprocess, sys, time
 from nobrakes.host import proctable
-from nobrakes.host.runs.trees import Reaper, become_subreaper
+from nobrakes.host.proctable import Reaper, become_subreaper
 assert become_subreaper()
 # a session of its own, whose leader leaves an orphan that ends later
 script = ["sh", "-c", "sleep 0.2 & echo $!"]
@@ -137,7 +136,7 @@ LEFT = """
 import os, sys, time
 from nobrakes.beads.model import Run, RunKind
 from nobrakes.host.runs.processes import LocalProcesses
-from nobrakes.host.runs.trees import become_subreaper
+from nobrakes.host.proctable import become_subreaper
 from nobrakes.host import proctable
 from nobrakes.host.port import Command, Step
 place = sys.argv[1]
@@ -171,7 +170,7 @@ def test_what_dies_a_moment_after_its_run_is_collected_at_once(tmp_path: Path) -
 
 @pytest.mark.skipif(not proctable.LINUX, reason="zombies are read from /proc")
 def test_an_old_zombie_is_collected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nobrakes.host.runs.trees.TIMEOUT", -1.0)
+    monkeypatch.setattr("nobrakes.host.proctable.TIMEOUT", -1.0)
     child = subprocess.Popen(["true"], start_new_session=True)
     deadline = time.monotonic() + 15
     while (found := proctable.look(child.pid)) is None or found.running:
@@ -192,7 +191,7 @@ def test_ps_tells_the_same_story_as_proc() -> None:
 
 
 def test_where_there_are_no_subreapers_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees, "LINUX", False)
+    monkeypatch.setattr(proctable, "LINUX", False)
     assert become_subreaper() is False
 
 
