@@ -10,12 +10,18 @@ from enum import StrEnum
 from typing import Any
 
 from ..records import frozen
+from ..text.cleaning import count
 from .model import CLOSED, CONTENT, Attempt, Bead, Dependency, DependencyType, Outcome, Role
 
 _TAKEN = "taken by "
 _BACK = "handed back to "
 MAX_REASON = 1500
 """Characters of why work came back."""
+
+
+def in_words(beads: int, epics: int, noun: str = "draft") -> list[str]:
+    """`2 drafts` and `1 epic`: no count of beads includes epics, so they are named apart."""
+    return [count(beads, noun)] * bool(beads or not epics) + [count(epics, "epic")] * bool(epics)
 
 
 def taken(person: str, folder: str) -> str:

@@ -33,8 +33,7 @@ def config(
     every: Annotated[bool, Option("--all", help="Print a config.toml with every setting and its comment.")] = False,
 ) -> Output:
     """Show every setting in force: those in .nobrakes/config.toml and the defaults. `config get KEY` shows one, `config
-    set KEY VALUE` changes it, and `config unset KEY` restores the default. All other lines and comments of the file
-    stay.
+    set KEY VALUE` changes it, and `config unset KEY` restores the default. Nothing else in the file changes.
     """
     if check and every:
         raise UsageError("--check and --all do not go together", "One judges the file, the other prints it.")
@@ -91,8 +90,7 @@ def set_value(
     value: Annotated[str, Argument(metavar="VALUE", help='The value. A list: JSON ["a", "b"], or a,b; +a adds to it.')],
 ) -> Output:
     """Change one setting in .nobrakes/config.toml; all other lines and comments stay. A value that is not allowed is
-    refused. Name a check by its name (checks.test.retry); to add one, set its command (checks.lint.command). Agents
-    cannot use this command.
+    refused. Name a check by its name (checks.test.retry); to add one, set its command (checks.lint.command).
     """
     return _change(key, value)
 
@@ -228,8 +226,7 @@ def init(
     command: Annotated[str | None, Option("--command", help="The command of the agent acp or script.")] = None,
 ) -> Output:
     """Set nobrakes up in this repository. You can run it again: it keeps everything that exists, except the agent if
-    you name another one. On a terminal it asks whether to run the checks on main once; otherwise it runs them only with
-    --trial.
+    you name another one. On a terminal it asks whether to run the checks on main once; without one, add --trial.
     """
     from ..config.sections import CheckSettings
     from ..config.setup import init as setup

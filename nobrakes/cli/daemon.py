@@ -122,8 +122,7 @@ def running_run(
     Exit code 0: every live bead is done. Exit code 40: some beads wait for a person or a time; it names each with the
     command to type. It also names drafts, which do not change the exit code: they wait for your approval.
 
-    Ctrl-C stops the agents cleanly and saves their work. A second Ctrl-C ends immediately, and the next run resumes
-    their work.
+    Ctrl-C stops the agents cleanly and saves their work. A second Ctrl-C ends immediately; the next run resumes.
     """
     from ..app import blockers
 

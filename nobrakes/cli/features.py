@@ -70,9 +70,7 @@ def show(
     way: Annotated[str, Option("--as", metavar="WAY", help="tree, kanban or timeline.")] = "tree",
     version: Annotated[int | None, Option("--version", min=1, help="Show what this version changed.")] = None,
 ) -> Output:
-    """Show one feature: its stage, its plan and the versions of it, its reviews and findings, and the collected
-    suggestions.
-    """
+    """Show one feature: its stage, its plan and versions, its reviews and findings, and what was collected."""
     from ..features.service import views
 
     if way not in WAYS:

@@ -225,8 +225,7 @@ def mcp(
     your own agent's session it reads the board and files drafts, and changes nothing else.
 
     With --workspace a chat agent works on your projects: you confirm one, once in a session, before any coding tool
-    runs. A session has a name, so that it finds its project again. With --http each client has its own token: `nobrakes
-    mcp client add NAME`.
+    runs. A session has a name, so that it finds its project again. For --http: `nobrakes mcp client add NAME`.
     """
     if not workspace:
         if session or http or port is not None:
@@ -307,8 +306,7 @@ def web(
     ] = "",
 ) -> Output:
     """Open the web pages of all your repositories, in a browser or on a phone. It runs until Ctrl-C. The pages do what
-    the commands do. The server accepts connections only from this machine. The printed link contains a code that works
-    once, for two minutes.
+    the commands do. Only this machine can connect. The printed link works once, for two minutes.
     """
     from ..web import server
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option, confirm
 
+from ..beads.model import Bead, BeadType
+from ..beads.proposals import in_words
 from ..errors import Deadlock, UsageError
 from ..features.service import approving
 from ..records import plain
@@ -109,8 +111,8 @@ def propose(
     commit-strategy`.
 
     With --from, nobrakes makes the plan from a text. In Markdown `- [ ] Title` is a bead and a heading is an epic. It
-    also reads the output of `gh issue list --json number,title,body,labels,state,milestone`. If you file the same text
-    again, its beads are updated.
+    also reads the output of `gh issue list --json number,title,body,labels,state,milestone`. The same text again
+    updates its beads.
     """
     from ..plans import markdown, service
 
@@ -223,8 +225,7 @@ def commit_strategy(
     It first shows the new beads, the old and new value of each proposed change, the beads that become ready, and the
     critical path. Then it asks. If somebody edited a bead after a change was proposed, that change keeps waiting.
 
-    It commits the graph on main as .nobrakes/beads.jsonl, even if there is nothing to approve and only other parts of
-    the graph changed.
+    It commits the graph on main as .nobrakes/beads.jsonl, even if only other parts of the graph changed.
     """
     from ..features.service import strategy
 
@@ -256,7 +257,7 @@ def _committed(app: "App", choice: Any, seen: str | None) -> Output:
     done = approving.commit_strategy(app.store, app.git, app.paths, actor(), choice, seen)
     begun = control.running(app.paths) is not None
     on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
-    told = approving.told(len(done.approved), len(done.changes), done.features)
+    told = approving.told(app.store, done)
     out = [
         (" and ".join(told) if told else "nothing was approved" if done.left else "nothing waits to be approved")
         + on_main
@@ -279,9 +280,15 @@ def _dropped(names: Sequence[str]) -> Output:
 def _counted(found: "StrategyView") -> tuple[str, int]:
     """What waits, in words, and how many that is."""
     changes = sum(len(bead.changes) for bead in found.proposed)
-    parts = [count(len(found.drafts), "draft")] if found.drafts else []
+    parts = _drafts_in_words(found.drafts) if found.drafts else []
     parts += [count(changes, "proposed change")] if changes else []
-    return " and ".join(parts), len(found.drafts) + changes
+    words = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    return words, len(found.drafts) + changes
+
+
+def _drafts_in_words(drafts: Sequence[Bead]) -> list[str]:
+    epics = sum(draft.type is BeadType.EPIC for draft in drafts)
+    return in_words(len(drafts) - epics, epics)
 
 
 def waiting(found: "StrategyView") -> str:
@@ -292,7 +299,8 @@ def waiting(found: "StrategyView") -> str:
 
 def difference_lines(found: "StrategyView", screen: Screen) -> list[str]:
     """What commit-strategy would do, in lines for a person."""
-    out = [f"{count(len(found.new), 'draft')} would go live" + (":" if found.new else "")]
+    new = _drafts_in_words([draft for draft in found.drafts if draft.id in found.new])
+    out = [f"{' and '.join(new)} would go live" + (":" if found.new else "")]
     out += _drafts(found, screen)
     if found.proposed:
         out.append(f"{count(len(found.proposed), 'bead')} would change:")

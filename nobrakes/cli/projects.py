@@ -61,8 +61,7 @@ def new(
     source: Annotated[str, Option("--source", help=f"Where it comes from: {', '.join(SOURCES)}.")] = SOURCES[0],
 ) -> Output:
     """Create a project: a folder with a git repository, its brief, a first commit, and nobrakes set up in it. The brief
-    (CLAUDE.md, AGENTS.md), task.md and .claude/settings.json come from TEMPLATES in your workspace. You may edit those
-    templates.
+    (CLAUDE.md, AGENTS.md), task.md and .claude/settings.json come from TEMPLATES in your workspace, which you may edit.
     """
     from ..errors import UsageError
     from ..projects.model import Brief
@@ -81,9 +80,7 @@ def use(
     name: Name,
     session: Annotated[str, Option("--session", help="The chat agent's session that will work on it.")] = "terminal",
 ) -> Output:
-    """Confirm a project for a session: from now on its coding tools work there. Use it again to switch to another
-    project.
-    """
+    """Confirm a project for a session: from now on its coding tools work there. You can switch later."""
     from ..projects.service import projects
 
     found = projects.set_project(session, name, False, actor())

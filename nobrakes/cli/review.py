@@ -115,7 +115,7 @@ def review(
 ) -> Output:
     """Show what the Reviewer merged and rejected, newest first; with a bead, the evidence of its merges. Evidence names
     the trees, the runs of the checks, the test counts, who did the work, and the cost. It is read from git alone
-    (refs/nobrakes/evidence), so it survives the loss of the database.
+    (refs/nobrakes/evidence).
     """
     from ..review.service import evidence
 

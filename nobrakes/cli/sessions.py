@@ -114,8 +114,7 @@ def relay(
 
     With --in-place it works on the files of your checkout, one session for each checkout, and only in the sandbox.
     nobrakes saves the checkout's HEAD, index and files before each turn, outside the repository. Merges that would move
-    this checkout wait until the session ends. Its commits are on the branch relay/N, which stays checked out; your
-    branches do not move.
+    this checkout wait until the session ends. Its commits are on the branch relay/N, which stays checked out.
     """
     if plan and in_place:
         raise UsageError("`--plan` needs a private clone", "Leave out `--plan` or `--in-place`.")

@@ -113,8 +113,7 @@ def board(
     as_json: AsJson = False,
 ) -> Output:
     """Show the first beads of each column, with the number of beads in it. Epics are left out. With --live it stays on
-    the screen and updates: what needs you, who works, the beads, and events. It changes nothing; to act, use `nobrakes
-    web`.
+    the screen and updates: what needs you, who works, the beads, and events. To act, use `nobrakes web`.
     """
     from ..beads.service import board as board_service
     from ..decisions.service.blockers import blockers

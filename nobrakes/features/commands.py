@@ -48,8 +48,8 @@ def new(
     notes: Notes = None,
 ) -> tuple[Feature, str]:
     """Start a feature. Its Shaper reads the code, asks questions and makes a plan; no agent builds before you approve
-    it. The feature gets eight standard acceptance criteria, worded for your project, without those that you leave out,
-    and your own.
+    it. The feature gets eight standard acceptance criteria, worded for your project, minus those that you leave out,
+    plus your own.
     """
     wanted = Wanted(title, description, criterion, without, file, notes, only)
     made = controls.begin(app.store, app.paths, app.config, app.git, wanted, by)
@@ -71,9 +71,7 @@ def edit(
     file: Files = None,
     notes: Notes = None,
 ) -> tuple[Feature, str]:
-    """Change a feature's texts and criteria. With --criterion or --without, the new list of criteria replaces the old
-    one.
-    """
+    """Change a feature's texts and criteria. --criterion or --without replaces the whole list of criteria."""
     wanted = Wanted(title, description, criterion, without, file, notes, only)
     after = controls.edit(app.store, app.paths, app.config, feature, wanted, by)
     return after, "\n".join([f"feature {after.id} is changed: {one_line(after.title)}", *criteria(after)])
@@ -106,8 +104,8 @@ def resume(
 
 
 def cancel(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
-    """Stop the feature's current turn and pause the feature. Its drafts, questions and work stay. Continue with
-    `nobrakes forge resume`.
+    """Stop the feature's current turn and pause the feature. Its drafts, questions and work stay; `nobrakes forge
+    resume` continues.
     """
     found = controls.cancel(app.store, app.paths, feature, by)
     return _moved(found, f"is stopped and paused; `nobrakes forge resume {found.id}` goes on")
@@ -127,9 +125,7 @@ Step = Annotated[str, Field("The step of the plan.", ("--step",), "BEAD")]
 
 
 def change(app: "App", by: str, feature: Id, text: Change, step: Step = "") -> tuple[Feature, str]:
-    """Ask for a change of the plan. The Shaper changes the plan, reviewers review it again, and you approve it as
-    before.
-    """
+    """Ask for a change of the plan. The Shaper changes it, reviewers review it again, and you approve it again."""
     found = controls.ask_change(app.store, app.paths, feature, text, by, step)
     return _moved(found, f"is in {found.stage.value}: its Shaper was notified")
 

@@ -20,8 +20,8 @@ Found = tuple[dict[str, Session], str]
 
 def start(app: "App", by: str, text: First, kind: Kind = "planning", agent: Agent = "", title: Title = "") -> Found:
     """Start a session: a conversation with an agent that reads the repository and changes nothing. The daemon runs it
-    turn by turn, at the same time as beads. `nobrakes session show N` shows its answers; its questions are among the
-    escalations.
+    turn by turn, at the same time as beads. Its answers: `nobrakes session show N`; its questions: `nobrakes
+    escalations`.
     """
     more = {"kind": kind or "planning", "agent": agent, "title": title}
     made = relay.conversations_start(app.store, app.paths, app.config, text, actor=by, **more)

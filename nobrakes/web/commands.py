@@ -89,7 +89,7 @@ def commit_strategy(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     choice, seen = approving.Choice(**chosen), values.get("revision") or None
     done = approving.commit_strategy(app.store, app.git, app.paths, actor, choice, seen)
     on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
-    told = approving.told(len(done.approved), len(done.changes), done.features)
+    told = approving.told(app.store, done)
     told += [f"not approved, since it was edited after it was proposed: {', '.join(done.left)}"] if done.left else []
     told += [f"dropped, since its bead is closed or as proposed: {', '.join(done.dropped)}"] if done.dropped else []
     return done, ("; ".join(told) or "nothing waits to be approved") + on_main

@@ -119,7 +119,7 @@ def test_what_would_go_live_is_shown_first_and_nothing_is_changed(nobrakes, plan
     assert code == 0 and found["becomes_ready"] == ["scaffold"] and found["needs"]["login-form"] == ["password-hashing"]
     assert [draft["id"] for draft in found["drafts"]] == ["scaffold", "password-hashing", "login", "login-form"]
     assert text("commit-strategy", "--dry-run").splitlines() == [
-        "4 drafts would go live:",
+        "3 drafts and 1 epic would go live:",
         "  + scaffold          P2  Lay out the package and its tests",
         "  + password-hashing  P1  Passwords are stored as salted hashes  (after scaffold)",
         "  + login             P2  People can log in",

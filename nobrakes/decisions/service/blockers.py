@@ -20,7 +20,7 @@ from ...abilities import INSTALL
 from ...agents.limits import MachineLimits, MachineRoom
 from ...agents.service.cooldowns import memory_of_agents
 from ...beads.model import Status
-from ...beads.proposals import is_with_person
+from ...beads.proposals import in_words, is_with_person
 from ...beads.work_status import STANDSTILL_SHOWN, Standstill
 from ...checks.contract import SETUP_FAILED
 from ...checks.proof import Starts
@@ -517,8 +517,8 @@ def draft_blockers(store: "Store", config: "Config") -> Iterator[Blocker]:
         from ...features.reviewed_plan import approval
 
         command, why = approval(store, config.forge.rules())
-        epics = drafts - store.counts()["draft"]  # which the counts of beads leave out
-        number = count(drafts, "draft") + (f" (epics: {epics})" if epics else "")
+        beads = store.counts()["draft"]
+        number = " and ".join(in_words(beads, drafts - beads))
         yield Blocker(Kind.DRAFTS, f"{number} wait{'s' if drafts == 1 else ''} for your approval", why, (command,))
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ...beads.model import Bead, Outcome, Role, Status
-from ...beads.proposals import CANCEL, ProposedChange, Standing
+from ...beads.model import Bead, BeadType, Outcome, Role, Status
+from ...beads.proposals import CANCEL, ProposedChange, Standing, in_words
 from ...beads.service.beads import content
 from ...errors import NobrakesError, NoMain, NotAllowed, OnlyByRequest, PlanError, UsageError
 from ...events.kinds import Event, Kind
@@ -344,9 +344,11 @@ def _start(store: "Store", git: Git, bead: str, role: Role) -> str | None:
         return None
 
 
-def told(beads: int, changes: int, features: Sequence[str]) -> list[str]:
+def told(store: "Store", done: Approved) -> list[str]:
     """How many beads went live, how many changes came into force, and the features that are built from now on."""
-    found = [f"{count(beads, 'bead')} went live"] if beads else []
-    found += [f"{count(changes, 'change')} of beads came into force"] if changes else []
-    found += [f"feature {name} is built now" for name in features]
+    epics = sum(bead.type is BeadType.EPIC for bead in store.beads(ids=done.approved)) if done.approved else 0
+    beads = in_words(len(done.approved) - epics, epics, "bead")
+    found = [f"{' and '.join(beads)} went live"] if done.approved else []
+    found += [f"{count(len(done.changes), 'change')} of beads came into force"] if done.changes else []
+    found += [f"feature {name} is built now" for name in done.features]
     return found
