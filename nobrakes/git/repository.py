@@ -9,6 +9,7 @@ What a method promises is written in port.py, once.
 
 import copy
 import os
+import re
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -679,6 +680,9 @@ def _shared(config: "Config") -> "Shared":
 
 _OF_PEOPLE = ("user.", "author.", "committer.", "branch.", "color.", "advice.", "url.")
 _HOOKS = "core.hookspath"
+_TEMPLATE = "init.templatedir"
+"""Its hooks come into each clone that a person makes."""
+_PATH = re.compile(r"[\w.-]*(?:/[\w.-]+)+")
 MAX_HOOKS = 100
 MAX_BYTES = 100_000
 
@@ -687,7 +691,8 @@ def by_git(place: Place) -> tuple[frozenset[str], tuple[str, ...]]:
     """(paths of the tree that git's settings and hooks name, folders of the tree in which all is named).
 
     A value names a path as a check's command does (checks.policy.protected_files); the folder of hooks with all in it.
-    Of a hook in git's own folder, the file of the tree that it is a link to counts, and those that its text names.
+    Of a hook in git's own folder, the file of the tree that it is a link to counts, and those that its text names,
+    in whatever language. Folders that it names do not count: it checks those more often than it starts what they hold.
     """
     tops = sorted({one.path for one in standing.all_of(place)} | {os.path.realpath(place.root)}, key=len, reverse=True)
     paths: set[str] = set()
@@ -697,6 +702,8 @@ def by_git(place: Place) -> tuple[frozenset[str], tuple[str, ...]]:
         if key == _HOOKS:
             hooks = os.path.join(place.worktree or place.git_dir, os.path.expanduser(value))
             folders += [one] if (one := _inside(hooks, tops)) else []
+        elif key == _TEMPLATE:
+            folders += [one] if (one := _inside(os.path.join(place.root, os.path.expanduser(value)), tops)) else []
         elif not key.startswith(_OF_PEOPLE):
             paths.update(_words(value, tops))
             beside = os.path.join(os.path.dirname(file), os.path.expanduser(value))
@@ -725,6 +732,8 @@ def _of_hooks(folder: str, tops: list[str]) -> Iterator[str]:
         for line in lines:
             if not line.lstrip().startswith("#"):
                 yield from (path for path in _words(line, tops) if "/" in path)
+                words = (word.strip("/") for word in _PATH.findall(line))
+                yield from (one for one in words if any(os.path.isfile(os.path.join(top, one)) for top in tops))
 
 
 def _inside(path: str, tops: list[str]) -> str:

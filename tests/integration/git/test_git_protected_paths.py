@@ -64,6 +64,31 @@ def test_a_hook_that_is_a_link_or_starts_a_file_of_the_tree_names_it(world: Real
     assert {"tools/pre-push", "scripts/lint.sh"} <= paths and "docs/hooks.md" not in paths and folders == ()
 
 
+@pytest.mark.parametrize("value", ["tools/template", "ROOT/tools/template/"])
+def test_a_folder_that_a_setting_names_is_told(world: RealWorld, value: str) -> None:
+    put(world, {"tools/template/hooks/post-checkout": ""})
+    world.sh("git", "config", "init.templateDir", value.replace("ROOT", str(world.root)))
+    assert world.git.named_by_git()[1] == ("tools/template",)
+
+
+@pytest.mark.parametrize(
+    ("hook", "path"),
+    [
+        ("#!/usr/bin/env python3\nimport subprocess\nsubprocess.run(['python3', 'scripts/deep.py'])\n", "scripts/deep.py"),
+        ("#!/usr/bin/node\nrequire('child_process').execFileSync(`${root}/scripts/run.js`)\n", "scripts/run.js"),
+        ("#!/usr/bin/perl\nsystem(\"scripts/check.pl\");\n", "scripts/check.pl"),
+        ("#!/bin/sh\neslint src/ && ruff check src tests/\n", ""),
+    ],
+)  # fmt: skip
+def test_what_a_hook_in_any_language_starts_is_told(world: RealWorld, hook: str, path: str) -> None:
+    put(world, dict.fromkeys(("scripts/deep.py", "scripts/run.js", "scripts/check.pl", "src/one.js"), ""))
+    hooks = world.root / ".git" / "hooks"
+    hooks.mkdir(exist_ok=True)
+    (hooks / "pre-push").write_text(hook)
+    paths, folders = world.git.named_by_git()
+    assert path in {"", *paths} and folders == () and "src/one.js" not in paths
+
+
 def test_what_is_no_path_of_the_tree_is_not_told(world: RealWorld) -> None:
     for key, value in (
         ("user.name", "a/b"),

@@ -191,7 +191,8 @@ def test_what_steers_agents_is_protected_wherever_it_lies(path: str) -> None:
         "web/.vscode/tasks.json", "web/.devcontainer/devcontainer.json", "web/.idea/runConfigurations/x.xml", ".run/x.run.xml",
         "project.code-workspace", ".exrc", ".nvim.lua", ".Rprofile", ".gdbinit", "Vagrantfile", ".irbrc", "web/.vscode/launch.json",
         ".gitconfig", ".justfile", ".vscode/settings.json", "a/.envrc", "web/.husky/pre-commit", "web/lefthook.yml",
-        "a/.pre-commit-config.yaml", ".dir-locals.el", "a/.config/mise/config.toml",
+        "a/.pre-commit-config.yaml", ".dir-locals.el", "a/.config/mise/config.toml", ".ghci", ".iex.exs", "a/.ocamlinit", ".erlang",
+        ".byebugrc", ".octaverc", ".lazy.lua", ".rvmrc",
     ],
 )  # fmt: skip
 def test_of_what_tools_start_by_themselves_a_person_is_asked(path: str) -> None:
