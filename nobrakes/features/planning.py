@@ -27,7 +27,6 @@ from ..sessions.model import CLEAN, Session
 from ..sessions.model import State as At
 from ..text.cleaning import count
 from . import actions, model, reviewed_plan
-from . import model as keys
 from .actions import About, ForgeAction, ForgeBoard, Standing
 from .markers import line
 from .model import Feature, Finding, FindingState, Item, ItemKind, PlanReview, ReviewState, Rules, Stage, State
@@ -131,7 +130,7 @@ def plan_checkpoints(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
     if any(other.feature.has_turn for other in board.standings):
         return []
     items = [item for item in one.items if item.state is model.ItemState.WAITING]
-    reason = why(board.rules, items, one.beads, bool(feature.data.get(keys.CHECKPOINT_ASKED)))
+    reason = why(board.rules, items, one.beads, bool(feature.data.get(model.CHECKPOINT_ASKED)))
     return [actions.Checkpoint(feature.id, tuple(item.id for item in items), reason)] if reason else []
 
 
@@ -144,8 +143,8 @@ def is_over(feature: Feature, held: str | None, named: bool) -> bool:
     """Whether a bead is held for the feature's sake, and that is over. `named`: the new plan names it."""
     over = {
         HOLD_REASON: not (is_changing(feature) and named),
-        actions.RESHAPED: feature.stage not in model.PLANNED and not feature.data.get(keys.CHECKPOINT_ASKED),
-        keys.HELD_WITH: feature.state is not State.PAUSED,
+        actions.RESHAPED: feature.stage not in model.PLANNED and not feature.data.get(model.CHECKPOINT_ASKED),
+        model.HELD_WITH: feature.state is not State.PAUSED,
     }
     return any(held == reason.format(feature=feature.id) and done for reason, done in over.items())
 
@@ -200,22 +199,22 @@ def plan_reviews(board: ForgeBoard, standing: Standing) -> list[ForgeAction]:
         session = standing.session
         can = session is not None and session.state is not At.ENDED
         return [actions.AskFindings(feature.id, feature.round, asks)] if can else []
-    if last is not None and not seen.open and feature.data.get(keys.CLOSED_ROUND, 0) < last.number:
+    if last is not None and not seen.open and feature.data.get(model.CLOSED_ROUND, 0) < last.number:
         return [actions.CloseRound(feature.id, last.number)]
     return _reviewing_next(board, standing, seen) if goes_on(feature) else []
 
 
 def goes_on(feature: Feature) -> bool:
     """Whether a round may begin, or a person be asked, once nothing of the last one waits."""
-    asked = feature.data.get(keys.SIGN_OFF_ASKED) == feature.plan
-    return bool(feature.plan) and not (asked or feature.data.get(keys.REVISING) or feature.data.get(keys.SIGNED))
+    asked = feature.data.get(model.SIGN_OFF_ASKED) == feature.plan
+    return bool(feature.plan) and not (asked or feature.data.get(model.REVISING) or feature.data.get(model.SIGNED))
 
 
 def _reviewing_next(board: ForgeBoard, standing: Standing, seen: Tracker) -> list[ForgeAction]:
     feature, rules = standing.feature, board.rules
-    forgiven = int(feature.data.get(keys.FORGIVEN, 0))
+    forgiven = int(feature.data.get(model.FORGIVEN, 0))
     what = reviewed_plan.then(rules, seen, feature.plan, standing.reviews_usd, cap(rules, feature), forgiven)
-    if feature.data.get(keys.ENOUGH):
+    if feature.data.get(model.ENOUGH):
         what = Then.SIGN_OFF
     if what is Then.BEGIN:
         earlier = [one for one in standing.reviews if one.round > since(feature)]
@@ -233,27 +232,34 @@ def _reviewing_next(board: ForgeBoard, standing: Standing, seen: Tracker) -> lis
 
 def is_revising(standing: Standing) -> bool:
     """Whether the findings of the last round are decided, and the Shaper has to say that the plan is ready again."""
-    return bool(standing.feature.data.get(keys.REVISING)) and not any(
+    return bool(standing.feature.data.get(model.REVISING)) and not any(
         one.state is FindingState.OPEN for one in standing.findings
     )
 
 
 def since(feature: Feature) -> int:
     """The last round that does not count any more."""
-    return int(feature.data.get(keys.SINCE, 0))
+    return int(feature.data.get(model.SINCE, 0))
 
 
-_OF_THE_PLAN = (keys.SIGNED, keys.ENOUGH, keys.FORGIVEN, keys.SIGN_OFF_ASKED, keys.CHECKPOINT_ASKED, keys.REVISING)
+_OF_THE_PLAN = (
+    model.SIGNED,
+    model.ENOUGH,
+    model.FORGIVEN,
+    model.SIGN_OFF_ASKED,
+    model.CHECKPOINT_ASKED,
+    model.REVISING,
+)
 
 
 def reopened(feature: Feature) -> Mapping[str, Any]:
     """What to note of a feature whose plan is opened anew: what was said of it is over, and its rounds do not count."""
-    return {**dict.fromkeys(_OF_THE_PLAN), keys.SINCE: feature.round, keys.CLOSED_ROUND: feature.round}
+    return {**dict.fromkeys(_OF_THE_PLAN), model.SINCE: feature.round, model.CLOSED_ROUND: feature.round}
 
 
 def are_over(feature: Feature) -> bool:
     """Whether the reviews of the plan were over: a person was told so, or has signed it off."""
-    return bool(feature.data.get(keys.SIGN_OFF_ASKED) or feature.data.get(keys.SIGNED))
+    return bool(feature.data.get(model.SIGN_OFF_ASKED) or feature.data.get(model.SIGNED))
 
 
 def tracker(rules: Rules, feature: Feature, reviews: Iterable[PlanReview], findings: Iterable[Finding]) -> Tracker:
@@ -266,7 +272,7 @@ def tracker(rules: Rules, feature: Feature, reviews: Iterable[PlanReview], findi
 
 def cap(rules: Rules, feature: Feature) -> float:
     """What the reviews of the feature may cost by now."""
-    return float(feature.data.get(keys.REVIEWS_USD, rules.review_usd))
+    return float(feature.data.get(model.REVIEWS_USD, rules.review_usd))
 
 
 def agents(rules: Rules, standing: Standing, domains: Sequence[str], number: int) -> dict[str, str]:

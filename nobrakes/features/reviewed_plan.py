@@ -28,7 +28,6 @@ from ..events.kinds import Event, Kind
 from ..records import frozen
 from ..text.cleaning import count
 from . import model
-from . import model as keys
 from .model import Criterion, Feature, Finding, FindingState, PlanReview, ReviewState, Rules, Stage, State, Step
 
 if TYPE_CHECKING:
@@ -128,11 +127,11 @@ def unsigned(store: "Store", drafts: Collection[str]) -> Feature | None:
     """
     named = set(drafts)
     for feature in store.features():
-        if feature.stage not in keys.PLANNED or not feature.plan:
+        if feature.stage not in model.PLANNED or not feature.plan:
             continue
         if not named.intersection((feature.id, *under(store, feature.id))):
             continue
-        signed = feature.data.get(keys.SIGNED)
+        signed = feature.data.get(model.SIGNED)
         if not signed or int(signed["version"]) != feature.plan or not is_as_kept(store, feature):
             return feature
     return None
@@ -152,7 +151,7 @@ def to_sign(store: "Store", rules: Rules, feature: Feature) -> tuple[str, str]:
     """What to type for a plan that is not signed off, as it is accepted now, and why."""
     id_, what = feature.id, f"the plan of feature {feature.id} is not signed off"
     if feature.state is not State.ACTIVE:
-        may = Step.RESUMED in keys.STATES[feature.state] and keys.ROLLBACK not in feature.data
+        may = Step.RESUMED in model.STATES[feature.state] and model.ROLLBACK not in feature.data
         may = may and not any(one.has_turn and one.id != id_ for one in store.features())
         state = feature.state.value.replace("_", " ")
         return f"nobrakes forge {'resume' if may else 'show'} {id_}", f"{what}, and it is {state}"
@@ -174,7 +173,7 @@ def hold(store: "Store", feature: str, actor: str) -> tuple[str, ...]:
     for bead in steps_under(store, feature):
         if bead.held is None and bead.status not in (Status.DRAFT, *CLOSED):
             store.record(
-                Event(Kind.HELD, bead.id, actor=actor, data={"reason": keys.HELD_WITH.format(feature=feature)})
+                Event(Kind.HELD, bead.id, actor=actor, data={"reason": model.HELD_WITH.format(feature=feature)})
             )
             done.append(bead.id)
     return tuple(done)
@@ -182,7 +181,7 @@ def hold(store: "Store", feature: str, actor: str) -> tuple[str, ...]:
 
 def let_go(store: "Store", feature: str, actor: str) -> tuple[str, ...]:
     """Let go what is held for that alone; which."""
-    held = [bead.id for bead in steps_under(store, feature) if bead.held == keys.HELD_WITH.format(feature=feature)]
+    held = [bead.id for bead in steps_under(store, feature) if bead.held == model.HELD_WITH.format(feature=feature)]
     for id_ in held:
         store.record(Event(Kind.RELEASED, id_, actor=actor))
     return tuple(held)
@@ -193,7 +192,7 @@ def checkpoint(store: "Store", id_: str, actor: str) -> Feature:
     with store.write():
         feature = store.feature(id_)
         model.require(feature, Stage.IMPLEMENTATION, "a checkpoint is of what is being built")
-        return store.note_feature(id_, {keys.CHECKPOINT_ASKED: True}, actor)
+        return store.note_feature(id_, {model.CHECKPOINT_ASKED: True}, actor)
 
 
 # What somebody said of a bead goes first (its labels), then where it changes files (`touches`), then its words. A bead

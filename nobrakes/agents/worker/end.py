@@ -11,19 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ...beads import model as beads_model
 from ...beads.lifecycle import GIVEN_BACK
-from ...beads.model import (
-    TABLE,
-    WAITING_FOR_AGENT,
-    Attempt,
-    AttemptLog,
-    Bead,
-    Outcome,
-    Retry,
-    Role,
-    of_bead,
-    retry_after,
-)
+from ...beads.model import Attempt, AttemptLog, Bead, Outcome, Retry, Role
 from ...beads.progress import approaches
 from ...beads.proposals import handed_back, is_by_person, submitted
 from ...daemon.model import Limits
@@ -62,7 +52,7 @@ def settle(ports: Ports, attempt: Attempt, verdict: Verdict) -> None:
         store.spend(attempt.id, verdict.cost_usd or 0.0, min(told, own) if own else told)
     cool(ports, attempt, verdict)
     if verdict.outcome is Outcome.COMPLETED:
-        owner = of_bead(attempt.bead)
+        owner = beads_model.of_bead(attempt.bead)
         for provider, one in store.breakers(owner).items():
             if provider == attempt.provider:
                 store.save_breaker(owner, provider, limits.after(one, verdict.outcome, "", True, Thresholds()))
@@ -71,11 +61,11 @@ def settle(ports: Ports, attempt: Attempt, verdict: Verdict) -> None:
 def cool(ports: Ports, work: Attempt | Talk, verdict: Verdict) -> None:
     """Begin or end the cooldown of the provider that served it; of an agent that does not start a person is asked."""
     store, gates = ports.store, ports.store.gates()
-    of_model = TABLE[verdict.outcome].is_of_model
+    of_model = beads_model.TABLE[verdict.outcome].is_of_model
     gate, shared = gates.get(gate_key(work, verdict.outcome)), of_model
-    if TABLE[verdict.outcome].gate_seconds and process.is_former(store, work, verdict.outcome):
+    if beads_model.TABLE[verdict.outcome].gate_seconds and process.is_former(store, work, verdict.outcome):
         return
-    if TABLE[verdict.outcome].is_of_start:
+    if beads_model.TABLE[verdict.outcome].is_of_start:
         shared = process.is_shared(ports, work, verdict, gate)
     elif verdict.outcome in limits.LETS_IN:
         process.forget(ports, work)
@@ -117,7 +107,7 @@ def breaker_after(
     worker = blamed(attempt, past)
     if worker is None:
         return None
-    before = ports.store.breakers(of_bead(attempt.bead)).get(worker.provider, Breaker())
+    before = ports.store.breakers(beads_model.of_bead(attempt.bead)).get(worker.provider, Breaker())
     progress = attempt.role is Role.REVIEWER or (head is not None and head != attempt.data.get("start"))
     after = limits.after(before, outcome, detail, progress, thresholds)
     return None if after == before else (worker.provider, after)
@@ -174,7 +164,7 @@ def close(
     """End an attempt that did not succeed; the bead goes back, a review's to where its `kind` says, or to a person."""
     store = ports.store
     bead = store.bead(attempt.bead)
-    consequence = TABLE[outcome]
+    consequence = beads_model.TABLE[outcome]
     log = log or attempt.log
     if outcome in STARTS_AFRESH:
         log = AttemptLog(log.summary, log.blockers, log.learnings, keep_branch=False)
@@ -186,7 +176,7 @@ def close(
     alone = consequence.is_of_start and not is_shared
     waits = alone or consequence.backoff or (consequence.starts_cooldown and not attempt.provider)
     if waits:
-        retry_at = store.now() + retry_after(outcome, repeats)
+        retry_at = store.now() + beads_model.retry_after(outcome, repeats)
     asked = outcome is Outcome.BLOCKED and has_asked(ports, attempt, open_only=False)
     is_persons = attempt.role is Role.REVIEWER and is_by_person(past)
     counts = consequence.counts and not is_persons
@@ -200,7 +190,7 @@ def close(
         escalation = offered(store, bead, escalation)
     with store.write():
         if tried is not None:
-            store.save_breaker(of_bead(bead.id), *tried)
+            store.save_breaker(beads_model.of_bead(bead.id), *tried)
         after = store.close_attempt(
             attempt,
             kind or GIVEN_BACK[attempt.role],
@@ -212,7 +202,7 @@ def close(
             retry_at=retry_at,
             escalation=None if is_persons and consequence.counts else escalation,
         )
-        if is_persons and after.status in WAITING_FOR_AGENT:
+        if is_persons and after.status in beads_model.WAITING_FOR_AGENT:
             _hand_back(ports, after, past, detail)
         return after
 
@@ -260,7 +250,7 @@ def _escalation(
     evidence: Mapping[str, Any],
     asked: bool,
 ) -> NewEscalation | None:
-    consequence = TABLE[outcome]
+    consequence = beads_model.TABLE[outcome]
     attempts = [replace(a, outcome=outcome, detail=detail, log=log) if a.id == attempt.id else a for a in past]
     tried = {"attempts": approaches(attempts), **evidence}
     if consequence.needs_person:

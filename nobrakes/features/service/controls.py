@@ -23,7 +23,6 @@ from ...records import frozen
 from ...sessions.model import State as At
 from ...text.cleaning import clean
 from .. import model, planning
-from .. import model as keys
 from ..actions import FRESH, FROM_BASE, VIEW_ONLY, About
 from ..model import Criterion, Feature, State, Step, Todo
 from ..reviewed_plan import Stack, beads_under, chosen, default_criteria, hold, let_go, under
@@ -92,9 +91,9 @@ def go_on(store: "Store", id: str, way: str, actor: str) -> int:
             return 0
         session = None if feature.session is None else store.session(feature.session)
         if way not in (Way.FRESH, Way.FROM_BASE):
-            store.note_feature(id, {keys.LEFT: session.waiting if session is not None else 0}, actor)
+            store.note_feature(id, {model.LEFT: session.waiting if session is not None else 0}, actor)
             return 0
-        store.note_feature(id, {keys.LEFT: None}, actor)
+        store.note_feature(id, {model.LEFT: None}, actor)
         if session is not None and session.state is not At.ENDED:
             store.renew_session(session.id)
         if way == Way.FROM_BASE:

@@ -15,7 +15,6 @@ from ...records import frozen
 from ...sessions.model import Message
 from ...text.cleaning import clean
 from .. import model, planning, reviewed_plan
-from .. import model as keys
 from ..model import Feature, Finding, FindingState, PlanChanges, PlanReview, PlanVersion, ReviewState, Rules, changes
 from ..reviewed_plan import Estimate, Iteration, SignOff, Tracker, beads_under, is_as_kept
 
@@ -354,7 +353,7 @@ def reviews(store: "Store", rules: Rules, id_: str) -> ReviewsView:
         domains,
         cost,
         reviewed_plan.warning(seen),
-        feature.data.get(keys.SIGNED),
+        feature.data.get(model.SIGNED),
     )
 
 
@@ -385,7 +384,7 @@ def sign_off(
             if finding.state is FindingState.OPEN:
                 store.settle_finding(finding.id, FindingState.RISK_ACCEPTED, kept.reason, actor)
         store.close_finding_questions(id_, f"accepted with the plan: {kept.reason}")
-        store.note_feature(id_, {keys.REVISING: None, keys.SIGNED: asdict(kept)}, actor)
+        store.note_feature(id_, {model.REVISING: None, model.SIGNED: asdict(kept)}, actor)
         told: dict[str, Any] = {"version": kept.version, "reviews": kept.reviews, "most": kept.most, "risk": kept.risk}
         told |= {"reason": kept.reason, "open": kept.open, "degraded": list(kept.degraded)}
         store.record(Event(Kind.SIGNED_OFF, id_, actor=actor, data=told))

@@ -26,26 +26,9 @@ from ...review.evidence import PERSON
 from ...sessions.model import SessionKind
 from ...sessions.model import State as Of
 from ...text.cleaning import shorten
-from .. import actions, planning, reviewed_plan
-from .. import model as keys
+from .. import actions, model, planning, reviewed_plan
 from ..actions import About, ForgeAction, ForgeBoard
-from ..model import (
-    MAX_BYTES,
-    PLANNED,
-    Feature,
-    Finding,
-    FindingState,
-    ItemKind,
-    ItemState,
-    Stage,
-    State,
-    Step,
-    Todo,
-    is_affected,
-    is_scanned,
-    new_in,
-    scan,
-)
+from ..model import Feature, Finding, FindingState, ItemKind, ItemState, Stage, State, Step, Todo
 from ..planning import AGAIN, ROLLBACK_HELD, asking, unfinished
 from ..prompts import review_text
 from ..reviewed_plan import beads_under
@@ -171,7 +154,7 @@ class PlanReviews:
         """Begin a session for each domain's reviewer."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         goes_on = feature.stage is Stage.REVIEW and feature.state is State.ACTIVE
-        if not goes_on or feature.round + 1 != action.round or feature.data.get(keys.REVISING):
+        if not goes_on or feature.round + 1 != action.round or feature.data.get(model.REVISING):
             return False
         store.change_feature(feature.id, {"round": action.round}, BY)
         plan = store.plan_versions(feature.id)[-1]
@@ -186,8 +169,7 @@ class PlanReviews:
         return True
 
     def _agent_spec(self, agent: str) -> tuple[str, str, str]:
-        model = self.ports.config().agents.model_of(agent, "reviewer")
-        return agent, self.ports.adapter(agent).provider, model
+        return agent, self.ports.adapter(agent).provider, self.ports.config().agents.model_of(agent, "reviewer")
 
     def end_review(self, action: actions.EndReview) -> bool:
         """Note how it ended; its session is over."""
@@ -221,13 +203,13 @@ class PlanReviews:
             store.ask_of_finding(finding.id, filed.id)
             asked.append(finding)
         if asked:
-            store.note_feature(feature.id, {keys.REVISING: True}, BY)
+            store.note_feature(feature.id, {model.REVISING: True}, BY)
         return bool(wanted)
 
     def close_round(self, action: actions.CloseRound) -> bool:
         """Note that it is over."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
-        if feature.data.get(keys.CLOSED_ROUND, 0) >= action.round:
+        if feature.data.get(model.CLOSED_ROUND, 0) >= action.round:
             return False
         seen = planning.tracker(
             self.ports.config().forge.rules(),
@@ -237,7 +219,7 @@ class PlanReviews:
         )
         last = next(one for one in seen.iterations if one.number == action.round)
         store.change_feature(feature.id, {"clean": seen.clean}, BY)
-        store.note_feature(feature.id, {keys.CLOSED_ROUND: action.round}, BY)
+        store.note_feature(feature.id, {model.CLOSED_ROUND: action.round}, BY)
         told: dict[str, Any] = {"round": action.round, "version": last.plan, "end": last.end.value}
         told |= {"findings": last.found}
         told |= {"failed": list(last.failed), "done": seen.done, "most": seen.most, "accepted": last.accepted}
@@ -247,11 +229,11 @@ class PlanReviews:
     def ask_sign_off(self, action: actions.AskSignOff) -> bool:
         """Tell a person that they may sign off."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
-        if feature.data.get(keys.SIGN_OFF_ASKED) == action.version:
+        if feature.data.get(model.SIGN_OFF_ASKED) == action.version:
             return False
         rules = self.ports.config().forge.rules()
         seen = planning.tracker(rules, feature, store.plan_reviews(feature.id), store.findings(feature.id))
-        store.note_feature(feature.id, {keys.SIGN_OFF_ASKED: action.version}, BY)
+        store.note_feature(feature.id, {model.SIGN_OFF_ASKED: action.version}, BY)
         told = {"reviews": seen.done, "most": seen.most, "version": action.version}
         store.record(Event(Kind.SIGN_OFF_ASKED, feature.id, actor=BY, data=told))
         return True
@@ -311,9 +293,9 @@ def collect(ports: Ports, feature: Feature) -> bool:
         return False
     beads = beads_under(store, feature.id)
     own = {bead.id for bead in beads}
-    scanned: dict[str, str] = dict(feature.data.get(keys.SCANNED, {}))
+    scanned: dict[str, str] = dict(feature.data.get(model.SCANNED, {}))
     merged = [bead for bead in beads if bead.merged_commit and scanned.get(bead.id) != bead.merged_commit]
-    after = int(feature.data.get(keys.SUGGESTED, 0))
+    after = int(feature.data.get(model.SUGGESTED, 0))
     asked = [one for one in store.escalations() if one.bead in own]
     filed = [one for one in asked if one.type is EscalationType.DOER_SUGGESTION and one.id > after]
     open_ = [one for one in asked if one.type in STOPS_BEAD]
@@ -341,12 +323,12 @@ def collect(ports: Ports, feature: Feature) -> bool:
                 text = f"what is left to do in the merge of {bead.id} was not all seen: {trouble}"
                 tell(store, feature, text, "warning")
         upto = max([after, *(one.id for one in filed)])
-        store.note_feature(feature.id, {keys.SUGGESTED: upto, keys.SCANNED: scanned}, BY)
+        store.note_feature(feature.id, {model.SUGGESTED: upto, model.SCANNED: scanned}, BY)
     return True
 
 
 def _collect(store: "Store", feature: Feature, bead: str, todo: Todo) -> None:
-    named, blocks = {"file": todo.file, "bead": bead}, is_affected(todo.file, feature.files)
+    named, blocks = {"file": todo.file, "bead": bead}, model.is_affected(todo.file, feature.files)
     store.collect(feature.id, todo.kind, todo.text, BY, line=todo.line, nth=todo.nth, blocks=blocks, **named)
 
 
@@ -358,14 +340,14 @@ def _brought(ports: Ports, commit: str) -> tuple[list[Todo], str]:
         if made is None or not made.parents:
             return [], ""
         base = made.parents[0]
-        paths = sorted(one.path for one in git.changes(base, commit) if is_scanned(one.path))
+        paths = sorted(one.path for one in git.changes(base, commit) if model.is_scanned(one.path))
         for path in paths[:MAX_FILES]:
             try:
                 after, before = (_text(ports, where, path) for where in (commit, base))
             except FileTooLarge:
                 large.append(path)
                 continue
-            found += new_in(scan(path, after), scan(path, before))
+            found += model.new_in(model.scan(path, after), model.scan(path, before))
     except NobrakesError as error:
         return found, str(error)
     troubles = [f"{len(paths) - MAX_FILES} of its files are too many"] if len(paths) > MAX_FILES else []
@@ -374,7 +356,7 @@ def _brought(ports: Ports, commit: str) -> tuple[list[Todo], str]:
 
 
 def _text(ports: Ports, commit: str, path: str) -> str:
-    content = ports.git.read(commit, path, MAX_BYTES)
+    content = ports.git.read(commit, path, model.MAX_BYTES)
     return "" if content is None else content.decode("utf-8", "replace")
 
 
@@ -397,7 +379,7 @@ class Checkpoints:
         open_ = [one for one in stopping if one.type in STOPS_BEAD and one.id not in told]
         store.settle_items({one.id for one in items}, ItemState.REVIEWED, BY)
         store.move_feature(feature.id, Step.CHECKPOINT, BY, action.why)
-        store.note_feature(feature.id, {**planning.reopened(feature), keys.REVISING: True}, BY)
+        store.note_feature(feature.id, {**planning.reopened(feature), model.REVISING: True}, BY)
         store.change_feature(feature.id, {"clean": 0, "turn_at": store.now()}, BY)
         text = planning.told(items, open_, action.why)
         session = None if feature.session is None else store.session(feature.session)
@@ -454,7 +436,7 @@ def _feature(ports: Ports, epic: str) -> Feature | None:
 
 def _is_planned(feature: Feature) -> bool:
     """Whether its plan is open, or it is rolled back: then something else ends it."""
-    return feature.stage in PLANNED or keys.ROLLBACK in feature.data
+    return feature.stage in model.PLANNED or model.ROLLBACK in feature.data
 
 
 # A rollback's commit is built outside a transaction, and handed in in one: a crash between the two builds it again, and
@@ -612,7 +594,7 @@ class Rollbacks:
 
 def _rolling(store: "Store", id_: str) -> _Rolling | None:
     feature = store.feature(id_)
-    asked = feature.data.get(keys.ROLLBACK)
+    asked = feature.data.get(model.ROLLBACK)
     return None if asked is None else _Rolling(feature, str(asked["by"]), store.bead(str(asked["bead"])))
 
 
