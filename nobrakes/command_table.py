@@ -9,7 +9,7 @@
 5. A command for every surface is a function of a subject's `commands`: the app and who acts come first, then what
    people give, each with its type and its Field. The command line makes options of them, pages make forms of them. It
    returns a record, which is JSON, and text for people, of which a page shows line one.
-6. A command is printed by hand (`cli`) where its text is an art; it takes what every surface is given as `**given`.
+6. Where its text is an art, a function of cli/ prints it (PRINTED), and takes what every surface is given as `**given`.
 """
 
 from collections.abc import Callable, Mapping
@@ -99,7 +99,11 @@ class Entry(NamedTuple):
     hidden: bool = False
     streams: bool = False  # with --json it prints JSON lines instead of one envelope
     at_home: bool = False  # a function for every surface that a person's own place has, too (--user)
-    cli: str = ""  # module below nobrakes.cli whose function of this name prints it there, since its text is an art
+
+    @property
+    def cli(self) -> str:
+        """The module of cli/ that prints it by hand; empty: none."""
+        return PRINTED.get(self.words, "")
 
     @property
     def subject(self) -> str:
@@ -112,6 +116,13 @@ class Entry(NamedTuple):
         return getattr(import_module(f"nobrakes.{module}"), name) if module.endswith(".commands") else None
 
 
+PRINTED = {
+    **dict.fromkeys(("plan apply", "propose", "commit-strategy"), "plans"),  # files, colours, a question before the yes
+    "forge rollback": "features",  # without --yes it shows what would happen
+    **dict.fromkeys(("daemon start", "providers"), "daemon"),  # what stops work, as wide as the screen
+}
+"""Commands for every surface that a module of cli/ prints by hand, by a function of the same name."""
+
 COMMANDS: tuple[Entry, ...] = (
     Entry("init", "config:init", FORGE, "Set nobrakes up in this repository.", UNKEYED),
     Entry("config", "config:config", FORGE, "Show the settings; set, get or unset one."),
@@ -122,12 +133,18 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("edit", "beads.commands:edit", FORGE, "Change a bead's title, texts, priority or epic.", ATOMIC),
     Entry("depend", "beads.commands:depend", FORGE, "Make a bead wait for another one.", ATOMIC),
     Entry("undepend", "beads.commands:undepend", FORGE, "Remove a dependency.", ATOMIC),
-    Entry("plan apply", "plans:apply", FORGE, "Apply a plan file: new beads arrive as drafts.", ATOMIC),
+    Entry("plan apply", "decisions.commands:apply", FORGE, "Apply a plan file: new beads arrive as drafts.", ATOMIC),
     Entry("plan example", "plans:example", FORGE, "Print a plan file to start from."),
-    Entry("propose", "plans:propose", FORGE, "File the beads of a plan as drafts, for approval.", ATOMIC),
+    Entry("propose", "decisions.commands:propose", FORGE, "File the beads of a plan as drafts, for approval.", ATOMIC),
     Entry("shape", "features:shape", FORGE, "Plan with the Shaper, an agent that asks you questions.", UNKEYED),
     Entry("reshape", "features:reshape", FORGE, "Plan the next step with the Shaper, from open escalations.", UNKEYED),
-    Entry("commit-strategy", "plans:commit_strategy", FORGE, "Approve drafts and proposed changes for agents.", STEPS),
+    Entry(
+        "commit-strategy",
+        "decisions.commands:commit_strategy",
+        FORGE,
+        "Approve drafts and proposed changes for agents.",
+        STEPS,
+    ),
     Entry(
         "forge new", "features.commands:new", FORGE, "Start a feature: an idea that an agent plans with you.", ATOMIC
     ),
@@ -141,7 +158,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "forge cancel", "features.commands:cancel", FORGE, "Stop a feature's agent now; the feature is paused.", ATOMIC
     ),
-    Entry("forge rollback", "features:rollback", FORGE, "Undo a whole feature, including its merges.", ATOMIC),
+    Entry("forge rollback", "features.commands:rollback", FORGE, "Undo a whole feature, including its merges.", ATOMIC),
     Entry("forge archive", "features.commands:archive", FORGE, "Hide a feature from lists.", ATOMIC),
     Entry("forge list", "features:list_features", BOARD, "List your features, and where each one is."),
     Entry("forge show", "features:show", BOARD, "Show a feature: its plan, its reviews, what was collected."),
@@ -208,7 +225,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("undo", "doctor:undo", DESK, "Undo the last step, or the one with this number.", STEPS),
     Entry("archive", "doctor:archive", DESK, "List archived work; remove what was merged long ago.", STEPS),
     Entry("run", "daemon:running_run", BREAKER, "Run agents in the foreground until nothing is left to do.", UNKEYED),
-    Entry("daemon start", "daemon.commands:start", BREAKER, "Run agents in the background.", STEPS, cli="daemon"),
+    Entry("daemon start", "daemon.commands:start", BREAKER, "Run agents in the background.", STEPS),
     Entry(
         "daemon stop", "daemon.commands:stop_daemon", BREAKER, "Stop the daemon and its agents.", STEPS, at_home=True
     ),
@@ -238,7 +255,6 @@ COMMANDS: tuple[Entry, ...] = (
         BREAKER,
         "Show which providers refuse, and which caps are reached.",
         ATOMIC,
-        cli="daemon",
     ),
     Entry("pr list", "review:show_all", BREAKER, "List the pull requests that wait for people."),
     Entry("pr show", "review:show", BREAKER, "Show a bead's pull request."),

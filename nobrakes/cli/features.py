@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
@@ -260,21 +260,22 @@ MAX_NAMED = 20
 
 
 def rollback(
-    feature: FeatureId,
     yes: Annotated[bool, Option("--yes", "-y", help="Do it.")] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="Only show what it would do.")] = False,
+    **given: Any,
 ) -> Output:
     """Undo a whole feature. It cannot be resumed afterwards; nothing is deleted. Its open beads are cancelled, their
     work is archived, and their agents stop. One commit on main reverts its merges, newest first; this commit must pass
     the checks like any merge. Without --yes it only shows what would happen.
     """
-    from ..features.service.rollback import begin, look
+    from ..features import commands
+    from ..features.service.rollback import look
 
     with opened() as app:
         if yes and not dry_run:
-            seen = begin(app.store, app.git, app.paths, feature, actor())
+            seen, _ = commands.rollback(app, actor(), **given)
         else:
-            seen = look(app.store, app.git, feature)
+            seen = look(app.store, app.git, given["feature"])
     if not (yes or dry_run):
         raise NotAllowed(_what(seen), f"If you mean it: `nobrakes forge rollback {seen.feature} --yes`.")
     return Output(plain(seen), lambda screen: "\n".join(_shown(seen, screen)))

@@ -169,7 +169,9 @@ def call(
     if signal.getsignal(signal.SIGINT) is interrupted_early:  # from here on the command ends in its own way
         signal.signal(signal.SIGINT, signal.default_int_handler)
     _refuse_agents(entry)
-    own = {"as_json": as_json} if "as_json" in function.__annotations__ else {}  # a command that streams wants to know
+    own = (
+        {"as_json": as_json} if "as_json" in inspect.signature(function).parameters else {}
+    )  # a command that streams wants to know
     said = asked(after)
     if not entry.changes:
         _refuse(said, entry)

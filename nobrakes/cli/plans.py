@@ -10,7 +10,6 @@ from typer import Argument, Option, confirm
 from ..beads.model import Bead, BeadType
 from ..beads.proposals import in_words
 from ..errors import Deadlock, UsageError
-from ..features.service import approving
 from ..records import plain
 from ..text.cleaning import count, cut, one_line, pad, width
 from .repository import KEPT, Output, actor, opened, said, told_while, write
@@ -27,25 +26,6 @@ if TYPE_CHECKING:
 SHOWN = 30
 AsJson = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 PlanFile = Annotated[Path, Argument(metavar="FILE", help="YAML, JSON, or beads as .jsonl; '-' reads stdin.")]
-
-
-def _apply(file: Path, whole: bool, **how: Any) -> Output:
-    from ..host.watching import wake
-    from ..plans import service
-
-    with opened() as app:
-        with told_while(f"reading {one_line(file.name)}"):
-            plan = service.read_plan(str(file))
-        with told_while(f"applying {count(len(plan.nodes), 'bead')}"):
-            report = service.apply_plan(app.store, plan, actor=actor(), explain=whole or KEPT.get(), **how)
-        if report.applied:
-            wake(app.paths)
-        waits = bool(report.applied and (report.proposed or (report.new and not (how["live"] or plan.live))))
-        then = _approval(app) if waits else ""
-    error = None
-    if report.deadlocks and not report.applied and not report.cut:
-        error = Deadlock(service.told(report.deadlocks[0]))
-    return Output(report, lambda screen: _report(report, screen, then), error)
 
 
 def _approval(app: "App", option: str = "") -> str:
@@ -84,28 +64,37 @@ def _some(word: str, ids: tuple[str, ...]) -> list[str]:
     return [f"{word}: {', '.join(ids[:SHOWN])}{more}"] if ids else []
 
 
-def apply(
-    file: PlanFile,
-    dry_run: Annotated[bool, Option("--dry-run", help="Show what would change, and write nothing.")] = False,
-    live: Annotated[bool, Option("--live", help="Make new beads live and change live beads immediately.")] = False,
-    cut: Annotated[bool, Option("--cut", help="Leave out dependencies that would make circles.")] = False,
-    as_json: AsJson = False,
-) -> Output:
+def apply(plan: PlanFile, as_json: AsJson = False, **given: Any) -> Output:
     """Change the graph of beads to match a plan file. New beads are drafts, and changes of live beads are proposals.
     Both wait for `nobrakes commit-strategy`. If you apply the same file again, nothing changes.
     """
-    return _apply(file, as_json, dry_run=dry_run, live=live, cut=cut)
+    from ..host.watching import wake
+    from ..plans import service
+
+    with opened() as app:
+        with told_while(f"reading {one_line(plan.name)}"):
+            read = service.read_plan(str(plan))
+        with told_while(f"applying {count(len(read.nodes), 'bead')}"):
+            report = service.apply_plan(app.store, read, actor=actor(), explain=as_json or KEPT.get(), **given)
+        if report.applied:
+            wake(app.paths)
+        waits = bool(report.applied and (report.proposed or (report.new and not (given["live"] or read.live))))
+        then = _approval(app) if waits else ""
+    error = None
+    if report.deadlocks and not report.applied and not report.cut:
+        error = Deadlock(service.told(report.deadlocks[0]))
+    return Output(report, lambda screen: _report(report, screen, then), error)
 
 
 def propose(
-    file: Annotated[
+    plan: Annotated[
         Path | None, Argument(metavar="[FILE]", help="YAML, JSON, or beads as .jsonl; '-' reads stdin.")
     ] = None,
     tasks: Annotated[
         Path | None,
         Option("--from", metavar="FILE", help="Markdown task lists, or issues from gh; '-': stdin."),
     ] = None,
-    dry_run: Annotated[bool, Option("--dry-run", help="Show what would be filed, and write nothing.")] = False,
+    **given: Any,
 ) -> Output:
     """File the beads of a plan as drafts, and propose its changes of live beads. Both wait for `nobrakes
     commit-strategy`.
@@ -114,21 +103,22 @@ def propose(
     also reads the output of `gh issue list --json number,title,body,labels,state,milestone`. The same text again
     updates its beads.
     """
+    from ..features.service import approving
     from ..plans import markdown, service
 
-    if (file is None) == (tasks is None):
+    if (plan is None) == (tasks is None):
         raise UsageError(
             "name one file: a plan, or with --from a text to make one from",
             "For example: `nobrakes propose plan.yaml`, or `nobrakes propose --from ideas.md --dry-run`.",
         )
     with opened() as app:
-        if file:
-            plan = service.read_plan(str(file))
+        if plan:
+            read = service.read_plan(str(plan))
         else:
-            plan = markdown.read_tasks(str(tasks), {id_ for _, id_ in app.store.by_priority()})
-        report = approving.propose(app.store, plan, actor(), dry_run)
+            read = markdown.read_tasks(str(tasks), {id_ for _, id_ in app.store.by_priority()})
+        report = approving.propose(app.store, read, actor(), **given)
         then = _approval(app) if report.applied and (report.new or report.proposed) else ""
-    drafts = plan.nodes if tasks else ()
+    drafts = read.nodes if tasks else ()
     return Output(report, lambda screen: "\n".join([*_drafted(drafts), _report(report, screen, then)]))
 
 
@@ -198,27 +188,13 @@ beads:
     estimate: 1h30m
 """
 STRATEGY_SHOWN = 30
-Names = list[str] | None
-NAME = "BEAD or BEAD:FIELD"
 
 
 def commit_strategy(
     yes: Annotated[bool, Option("--yes", "-y", help="Approve without being asked.")] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="Show what would change, and change nothing.")] = False,
-    only: Annotated[Names, Option("--only", metavar=NAME, help="Approve only this; repeatable.")] = None,
-    without: Annotated[
-        Names, Option("--without", metavar=NAME, help="Approve all except this, which keeps waiting.")
-    ] = None,
-    overwrite: Annotated[
-        Names, Option("--overwrite", metavar=NAME, help="Approve this although the bead was edited since.")
-    ] = None,
-    drop: Annotated[
-        Names, Option("--drop", metavar=NAME, help="Remove this proposed change, and approve nothing.")
-    ] = None,
-    seen: Annotated[
-        str | None, Option("--seen", metavar="REVISION", help="Approve only if --dry-run showed this revision.")
-    ] = None,
     as_json: Annotated[bool, Option("--json", help="Print JSON; needs --yes, --dry-run or --drop.")] = False,
+    **given: Any,
 ) -> Output:
     """Approve drafts and proposed changes of live beads; agents may then start. It approves everything or nothing.
 
@@ -227,54 +203,37 @@ def commit_strategy(
 
     It commits the graph on main as .nobrakes/beads.jsonl, even if only other parts of the graph changed.
     """
-    from ..features.service import strategy
+    from ..decisions import commands
+    from ..features.service import approving, strategy
 
-    choice = approving.Choice(*(frozenset(names or ()) for names in (only, without, overwrite)))
     with opened() as app:
-        if drop:
-            return _dropped(approving.drop(app.store, drop, actor()))
-        found = strategy.strategy(app.store)
-        if dry_run:
-            return Output(plain(found), lambda screen: "\n".join(difference_lines(found, screen)))
-        if found.is_empty:
-            return _committed(app, approving.ALL, None)
-        if not yes:
-            if as_json or not sys.stdin.isatty():
-                raise UsageError(
-                    f"{_counted(found)[0]} would be approved, and there is no terminal to ask in",
-                    f"Look with `nobrakes commit-strategy --dry-run`, then run `{_approval(app, ' --yes')}`.",
-                )
-            write("\n".join(difference_lines(found, screen_of(sys.stdout))))
-            if not confirm("Approve?"):
-                return said(plain(approving.Approved((), None)), "nothing was changed")
-            seen = seen or found.revision
-        return _committed(app, choice, seen)
+        if not given.get("drop"):
+            found = strategy.strategy(app.store)
+            if dry_run:
+                return Output(plain(found), lambda screen: "\n".join(difference_lines(found, screen)))
+            if found.is_empty:
+                given = {}
+            elif not yes:
+                if as_json or not sys.stdin.isatty():
+                    raise UsageError(
+                        f"{_counted(found)[0]} would be approved, and there is no terminal to ask in",
+                        f"Look with `nobrakes commit-strategy --dry-run`, then run `{_approval(app, ' --yes')}`.",
+                    )
+                write("\n".join(difference_lines(found, screen_of(sys.stdout))))
+                if not confirm("Approve?"):
+                    return said(plain(approving.Approved((), None)), "nothing was changed")
+                given["revision"] = given.get("revision") or found.revision
+        done, text = commands.commit_strategy(app, actor(), **given)
+        from ..daemon.service import control
 
-
-def _committed(app: "App", choice: Any, seen: str | None) -> Output:
-    from ..daemon.service import control
-
-    done = approving.commit_strategy(app.store, app.git, app.paths, actor(), choice, seen)
-    begun = control.running(app.paths) is not None
-    on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
-    told = approving.told(app.store, done)
-    out = [
-        (" and ".join(told) if told else "nothing was approved" if done.left else "nothing waits to be approved")
-        + on_main
-    ]
-    out += [f"not approved, since it was edited after it was proposed: {name}" for name in done.left]
-    if done.left:
-        out.append(f"compare: nobrakes commit-strategy --dry-run; approve one anyway: --overwrite {done.left[0]}")
-    out += [f"dropped, since its bead is closed or as proposed: {name}" for name in done.dropped]
-    if told:
-        out.append("to undo: nobrakes undo")
-    if done.approved and not begun:
-        out.append("to start the work: nobrakes run")
+        begun = control.running(app.paths) is not None
+    out = [text]
+    if isinstance(done, approving.Approved):
+        if done.left:
+            out.append(f"compare: nobrakes commit-strategy --dry-run; approve one anyway: --overwrite {done.left[0]}")
+        out += ["to undo: nobrakes undo"] if done.approved or done.changes or done.features else []
+        out += ["to start the work: nobrakes run"] if done.approved and not begun else []
     return said(plain(done), "\n".join(out))
-
-
-def _dropped(names: Sequence[str]) -> Output:
-    return said({"dropped": list(names)}, "\n".join(f"dropped: {name}" for name in names))
 
 
 def _counted(found: "StrategyView") -> tuple[str, int]:

@@ -1,15 +1,17 @@
-"""Commands of the Decision Desk, for the command line and for pages alike."""
+"""Commands of the Decision Desk, and of the plans that come to it, for the command line and for pages alike."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ..command_table import NOTE, Field
+from ..command_table import NOTE, TEXT, Field
 from ..errors import UsageError
 from ..records import plain
-from ..text.cleaning import age, cut, one_line
+from ..text.cleaning import age, count, cut, one_line
 from .model import Escalation
 
 if TYPE_CHECKING:
     from ..app import App
+    from ..features.service.approving import Approved
+    from ..plans.service import PlanReport
     from ..review.queue import Quarantined
 
 Number = Annotated[int, Field("The escalation's number.", metavar="N")]
@@ -112,3 +114,72 @@ def _quarantined(one: "Quarantined", now: float) -> str:
 
 def _what(check: str, test: str) -> str:
     return one_line(f"{test} of {check}" if test else f"the check {check}")
+
+
+Plan = Annotated[str, Field("YAML, JSON, or beads as .jsonl.", most=TEXT)]
+DryRun = Annotated[bool, Field("Show what would change, and write nothing.", ("--dry-run",))]
+Live = Annotated[bool, Field("Make new beads live and change live beads immediately.", ("--live",))]
+Cut = Annotated[bool, Field("Leave out dependencies that would make circles.", ("--cut",))]
+Reported = tuple["PlanReport", str]
+
+
+def apply(app: "App", by: str, plan: Plan, dry_run: DryRun = False, live: Live = False, cut: Cut = False) -> Reported:
+    """Bring the graph to what the plan says. PlanError, Deadlock: nothing was written."""
+    from ..plans import service
+
+    read = service.plan_in(plan, "the plan")
+    report = service.apply_plan(app.store, read, actor=by, dry_run=dry_run, live=live, cut=cut)
+    said = f"{count(len(report.new), 'new bead')}, {len(report.changed)} changed, {len(report.unchanged)} unchanged"
+    if report.proposed:
+        said += f", changes of {count(len(report.proposed), 'live bead')} proposed: they wait for your approval"
+    return report, said if report.applied else f"{said}; nothing was written"
+
+
+def propose(app: "App", by: str, plan: Plan, dry_run: DryRun = False) -> Reported:
+    """File the beads of the plan as drafts."""
+    from ..features.service import approving
+    from ..plans import service
+
+    report = approving.propose(app.store, service.plan_in(plan, "the plan"), by, dry_run)
+    changes = f", changes of {count(len(report.proposed), 'live bead')} proposed" if report.proposed else ""
+    then = "they wait for your approval" if report.applied else "nothing was written"
+    return report, f"{count(len(report.new), 'draft')} filed{changes}; {then}"
+
+
+Names = tuple[str, ...]
+NAME = "BEAD or BEAD:FIELD"
+Only = Annotated[Names, Field("Approve only this; repeatable.", ("--only",), NAME, TEXT)]
+Without = Annotated[Names, Field("Approve all except this, which keeps waiting.", ("--without",), NAME, TEXT)]
+Overwrite = Annotated[Names, Field("Approve this although the bead was edited since.", ("--overwrite",), NAME, TEXT)]
+Drop = Annotated[Names, Field("Remove this proposed change, and approve nothing.", ("--drop",), NAME, TEXT)]
+Seen = Annotated[str, Field("Approve only if --dry-run showed this revision.", ("--seen",), "REVISION")]
+
+
+def commit_strategy(
+    app: "App",
+    by: str,
+    only: Only = (),
+    without: Without = (),
+    overwrite: Overwrite = (),
+    drop: Drop = (),
+    revision: Seen = "",
+) -> tuple["Approved | dict[str, Any]", str]:
+    """Approve what was proposed, or of it `only` these or all `without` these; or refuse what is to `drop`.
+
+    NotAllowed where `revision` is another by now.
+    """
+    from ..features.service import approving
+
+    if drop:
+        if only or without or overwrite:
+            raise UsageError("drop refuses, only and without approve: both were given", "Send one of them.")
+        gone = approving.drop(app.store, drop, by)
+        return {"dropped": list(gone)}, f"dropped: {', '.join(gone)}"
+    choice = approving.Choice(frozenset(only), frozenset(without), frozenset(overwrite))
+    done = approving.commit_strategy(app.store, app.git, app.paths, by, choice, revision or None)
+    told = " and ".join(approving.told(app.store, done))
+    told = told or ("nothing was approved" if done.left else "nothing waits to be approved")
+    told += f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
+    told += f"; not approved, since it was edited after it was proposed: {', '.join(done.left)}" if done.left else ""
+    gone = done.dropped
+    return done, told + (f"; dropped, since its bead is closed or as proposed: {', '.join(gone)}" if gone else "")

@@ -10,6 +10,8 @@ from .reviewed_plan import SignOff, approval
 from .reviewed_plan import checkpoint as ask_checkpoint
 from .service import controls
 from .service.controls import Wanted
+from .service.rollback import RollbackView
+from .service.rollback import begin as begin_rollback
 
 if TYPE_CHECKING:
     from ..app import App
@@ -167,3 +169,12 @@ def checkpoint(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
     wake(app.paths)
     waiting = sum(one.state.value == "waiting" for one in app.store.items(feature))
     return found, f"feature {feature} goes back to its plan with {count(waiting, 'collected item')}"
+
+
+def rollback(app: "App", by: str, feature: Id) -> tuple[RollbackView, str]:
+    """Take the feature back: its open beads at once, what is on main of it by one commit through the Reviewer."""
+    done = begin_rollback(app.store, app.git, app.paths, feature, by)
+    said = f"{count(len(done.cancels), 'bead')} cancelled"
+    if done.is_over:
+        return done, f"feature {done.feature} is rolled back: {said}, and nothing of it was on main"
+    return done, f"{said}; bead {done.bead} takes {count(len(done.reverts), 'merge')} off main, through the Reviewer"

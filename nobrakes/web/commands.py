@@ -22,7 +22,6 @@ from .. import command_table
 from ..command_table import NOTE, TEXT, WORD, CommandFunction, Parameter, parameters_of
 from ..errors import NobrakesError, UsageError
 from ..events.kinds import MAX_NAME, Actor, Surface, default_actor
-from ..features.service import approving
 from ..records import frozen, plain
 from ..text.cleaning import count, one_line
 from . import rendering
@@ -40,59 +39,6 @@ if TYPE_CHECKING:
 Values = Mapping[str, Any]
 Do = Callable[["App", Values, str], tuple[Any, str]]
 """(the app, the fields, who acts) to (what it came to, one line that says so)."""
-
-
-def rollback(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    """Take the feature back: its open beads at once, what is on main of it by one commit through the Reviewer."""
-    from ..features.service.rollback import begin
-
-    done = begin(app.store, app.git, app.paths, values["feature"], actor)
-    said = f"{count(len(done.cancels), 'bead')} cancelled"
-    if done.is_over:
-        return done, f"feature {done.feature} is rolled back: {said}, and nothing of it was on main"
-    return done, f"{said}; bead {done.bead} takes {count(len(done.reverts), 'merge')} off main, through the Reviewer"
-
-
-def apply(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    """Bring the graph to what the plan says. PlanError, Deadlock: nothing was written."""
-    from ..plans import service as operations
-
-    plan = operations.plan_in(values["plan"], "the plan")
-    how = {name: bool(values.get(name)) for name in ("dry_run", "live", "cut")}
-    report = operations.apply_plan(app.store, plan, actor=actor, **how)
-    said = f"{count(len(report.new), 'new bead')}, {len(report.changed)} changed, {len(report.unchanged)} unchanged"
-    if report.proposed:
-        said += f", changes of {count(len(report.proposed), 'live bead')} proposed: they wait for your approval"
-    return report, said if report.applied else f"{said}; nothing was written"
-
-
-def propose(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    """File the beads of the plan as drafts."""
-    from ..plans import service as operations
-
-    report = approving.propose(app.store, operations.plan_in(values["plan"], "the plan"), actor)
-    changes = f", changes of {count(len(report.proposed), 'live bead')} proposed" if report.proposed else ""
-    return report, f"{count(len(report.new), 'draft')} filed{changes}; they wait for your approval"
-
-
-def commit_strategy(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    """Approve what was proposed, or of it `only` these or all `without` these; or refuse what is to `drop`.
-
-    `revision`: of what the page showed. NotAllowed where it is another by now.
-    """
-    chosen = {name: frozenset(values.get(name, ())) for name in ("only", "without")}
-    if values.get("drop"):
-        if any(chosen.values()):
-            raise UsageError("drop refuses, only and without approve: both were given", "Send one of them.")
-        dropped = approving.drop(app.store, values["drop"], actor)
-        return {"dropped": list(dropped)}, f"dropped: {', '.join(dropped)}"
-    choice, seen = approving.Choice(**chosen), values.get("revision") or None
-    done = approving.commit_strategy(app.store, app.git, app.paths, actor, choice, seen)
-    on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
-    told = approving.told(app.store, done)
-    told += [f"not approved, since it was edited after it was proposed: {', '.join(done.left)}"] if done.left else []
-    told += [f"dropped, since its bead is closed or as proposed: {', '.join(done.dropped)}"] if done.dropped else []
-    return done, ("; ".join(told) or "nothing waits to be approved") + on_main
 
 
 def is_of_a_merge(app: "App", values: Values) -> bool:
@@ -156,6 +102,7 @@ def _field(one: Parameter) -> Field:
 CONFIRMED: Mapping[str, Mapping[str, Any]] = {
     "stop": {"danger": "stop", "is_dangerous": lambda app, values: values.get("agent") is None},
     "daemon stop": {"danger": "stop"},
+    "forge rollback": {"danger": "roll back"},
 }
 """Commands of every surface that a person confirms on a page by typing a word."""
 
@@ -174,19 +121,6 @@ def _command(entry: command_table.Entry, command: CommandFunction) -> Command:
 COMMANDS: tuple[Command, ...] = (
     *(_command(entry, command) for entry in command_table.COMMANDS if (command := entry.command())),
     Command(
-        "plan apply",
-        apply,
-        (Field("plan", long_text, True), Field("dry_run", flag), Field("live", flag), Field("cut", flag)),
-    ),
-    Command("propose", propose, (Field("plan", long_text, True),)),
-    Command(
-        "commit-strategy",
-        commit_strategy,
-        (Field("revision", word), Field("only", rows), Field("without", rows), Field("drop", rows)),
-        together=False,
-    ),
-    Command("forge rollback", rollback, (Field("feature", word, True),), danger="roll back"),
-    Command(
         "undo",
         undo,
         (Field("seq", number),),
@@ -196,6 +130,9 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("notify test", _notify_test, (Field("channel", word),), together=False),
 )
+"""The commands of every surface, and two that are others on the command line: `undo` names steps in more ways there,
+and `notify test` shows every channel beside its error.
+"""
 NOT_HERE: Mapping[str, str] = {
     "init": "It writes commands that a shell runs later. Type `nobrakes init` in the repository.",
     **dict.fromkeys(("config set", "config unset"), "It edits commands of a shell: `nobrakes config` in a terminal."),

@@ -11,7 +11,7 @@ from nobrakes.features.service import approving
 from nobrakes.features.service.strategy import strategy
 from nobrakes.plans.nodes import plan_of
 from nobrakes.store import open_memory
-from nobrakes.web import commands, rendering
+from nobrakes.web import rendering
 from nobrakes.web.commands import COMMANDS
 
 BY_WORDS = {one.words: one for one in COMMANDS}
@@ -39,7 +39,7 @@ def app(store, monkeypatch):
 
 def said(app, *form):
     values = rendering.values(BY_WORDS["commit-strategy"].fields, form)
-    return commands.commit_strategy(app, values, "me")
+    return BY_WORDS["commit-strategy"].do(app, values, "me")
 
 
 def test_a_part_is_approved_and_a_part_is_refused(app):
