@@ -244,7 +244,14 @@ LARGEST = 400_000
 TOO_LARGE = "a file that is too large to be read"
 
 NAMES = frozenset(
-    ("mocha.opts", "setup_suite.bash", "flutter_test_config.dart", "pest.php", "junit-platform.properties")
+    (
+        "mocha.opts",
+        "setup_suite.bash",
+        "flutter_test_config.dart",
+        "pest.php",
+        "junit-platform.properties",
+        "spockconfig.groovy",
+    )
 )
 _COLLECTED = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests|conftest)\.py$")
 _SHADOWS = frozenset(
@@ -263,6 +270,13 @@ _JS = (
         r"(?:it|test|describe)(?=\.(?:only|skip|each|todo)\b))\.\w+\s*=(?![=>])",
         "a part of the runner that is replaced",
     ),
+    (r"\b(?:assert|expect|chai)\s*\[\s*['\"]\w+['\"]\s*\]\s*=(?![=>])", "a part of the runner that is replaced"),
+    (
+        r"\bexpect\.extend\(\s*\{(?:[^{}]|\{[^{}]*\})*?\bto(?:Be|Equal|StrictEqual|Throw|Match|Contain|Have\w+|BeTruthy)\b",
+        "a matcher of the runner that is replaced",
+    ),
+    (r"\boverwrite(?:Method|Property|ChainableMethod)\(", "a part of chai that is replaced"),
+    (r"\bhandleTestEvent\b", "results"),
     (r"\b(?:Runner|Runnable|Suite|Mocha|Assertion)\.prototype\b", "the runner's own classes"),
     (
         r"(?:Object\.(?:defineProperty|defineProperties|assign|setPrototypeOf)|Reflect\.\w+)\(\s*"
@@ -280,7 +294,7 @@ _JS = (
 )
 _JVM = (
     (
-        r"\b(?:implements|extends|:)[^{;]*\b(?:TestExecutionListener|LauncherSessionListener|InvocationInterceptor|ExecutionCondition|"
+        r"(?:\b(?:implements|extends)\b|:)[^{;]*\b(?:TestExecutionListener|LauncherSessionListener|InvocationInterceptor|ExecutionCondition|"
         r"TestExecutionExceptionHandler|TestInstanceFactory|TestEngine|TestWatcher|TestRule|MethodRule|I\w*TestListener|ITestListener|"
         r"IInvokedMethodListener|IHookable|IAnnotationTransformer\d?|IRetryAnalyzer|BlockJUnit4ClassRunner|ParentRunner|"
         r"AbstractProjectConfig)\b",
@@ -316,6 +330,10 @@ _RUBY = (
         "the runner's own classes",
     ),
     (r"\bRSpec::Core::(?!RakeTask)\w+", "the insides of RSpec"),
+    (
+        r"\bRSpec::Matchers\.define\(?\s*:(?:eql?|equal|be|include|match|raise_error|contain_exactly|have_attributes)\b",
+        "a matcher of RSpec that is replaced",
+    ),
     (
         r"^\s*\w+\.(?:around|filter_run\w*|exclusion_filter|inclusion_filter|dry_run|reporter|formatter|add_formatter|error_exit_code|"
         r"failure_exit_code|pattern|exclude_pattern|files_to_run)\b",
