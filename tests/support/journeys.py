@@ -72,7 +72,7 @@ VOUCHERS = at_work("vouchers", "reading what a voucher is")
 JOURNEYS = (
     Journey(
         "Set nobrakes up in a repository",
-        "A small shop in Python, with tests. nobrakes finds how they are run, and looks whether anything is missing.",
+        "A small shop in Python, with tests. nobrakes detects the test command and checks whether anything is missing.",
         (
             Command(("init",), waits="[y/N]: ", act=yes),
             Command(("config", "--check"), before=Shop.configure),
@@ -81,7 +81,7 @@ JOURNEYS = (
     ),
     Journey(
         "The Forge: from a plan to live beads",
-        "Three beads in a plan file, one after the other. They are drafts until you say yes; then the daemon begins.",
+        "Three beads in a plan file, one after the other. They are drafts until you approve them; then the daemon starts.",
         (
             Command(("plan", "apply", "plan.yaml")),
             Command(("commit-strategy",), waits="[y/N]: ", act=yes),
@@ -89,7 +89,7 @@ JOURNEYS = (
         ),
     ),
     Journey(
-        "The Board: where things are, and the life of a bead",
+        "The Board: the state of the work, and the life of a bead",
         "Some time later one bead is done, at the second attempt, and one waits for you.",
         (
             Command(("status",), before=asked),
@@ -99,7 +99,7 @@ JOURNEYS = (
     ),
     Journey(
         "The Decision Desk: what only you can decide",
-        "The agent on `receipt` has a question. It has ended meanwhile, and costs nothing while you sleep.",
+        "The agent on `receipt` has a question. It has ended, so it costs nothing while you sleep.",
         (
             Command(("escalations",)),
             Command(("escalation", "1")),
@@ -108,7 +108,7 @@ JOURNEYS = (
     ),
     Journey(
         "Is it running, and what is it doing?",
-        "The next agent was told your answer, and works.",
+        "The next agent got your answer, and works.",
         (
             Command(("daemon", "status"), before=RECEIPT),
             Command(("status",)),
@@ -117,12 +117,12 @@ JOURNEYS = (
     ),
     Journey(
         "Watch an agent work",
-        "By its name or its bead. Ctrl-C leaves it working; it ends here because the agent does.",
+        "Name the agent or its bead. Ctrl-C does not stop the agent; here `watch` ends because the agent ends.",
         (Command(("watch", "receipt"), waits="wrote the files", act=lambda shop: shop.let("receipt")),),
     ),
     Journey(
         "What was merged, what was sent back, and why",
-        "With what the tests printed, the evidence of a merge, and what it changed.",
+        "The tests' output, the evidence of a merge, and its changes.",
         (
             Command(("review",), before=VOUCHERS),
             Command(("review", "receipt")),
@@ -131,7 +131,7 @@ JOURNEYS = (
     ),
     Journey(
         "The Breaker Box: pause, change, stop, start",
-        "A stopped agent's work is kept, and the next agent continues from there.",
+        "nobrakes saves a stopped agent's work, and the next agent continues from there.",
         (
             Command(("pause",)),
             Command(("set", "doers=2")),
