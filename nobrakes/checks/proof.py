@@ -24,10 +24,7 @@ from .contract import Check, CheckOutcome, CheckResult, Reason, TestCounts, over
 
 
 def judge_red(
-    results: Sequence[CheckResult],
-    counts_before: TestCounts | None,
-    counts_after: TestCounts | None,
-    reason: Reason,
+    results: Sequence[CheckResult], counts_before: TestCounts | None, counts_after: TestCounts | None, reason: Reason
 ) -> str | None:
     """None where the tests are proven red, else why they are not, in words for the next attempt.
 

@@ -129,10 +129,7 @@ def made(ports: Ports, bead: Bead, attempt: Attempt, journal: Journal, base: str
     if ports.config().review.diverged == "rebase":
         return _rebased(ports, bead, journal, base)
     words = Message(
-        f"Merge {ports.where.base or ports.config().main} into the branch of {bead.id}",
-        "",
-        PERSON,
-        attempt.started_at,
+        f"Merge {ports.where.base or ports.config().main} into the branch of {bead.id}", "", PERSON, attempt.started_at
     )
     both = git.join(base, change.head, words)
     return both if isinstance(both, Conflict) else (both,)
