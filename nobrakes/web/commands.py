@@ -25,9 +25,8 @@ from ..events.kinds import MAX_NAME, Actor, Surface, default_actor
 from ..records import frozen, plain
 from ..text.cleaning import count, one_line
 from . import rendering
-from .guard import local, site_of
+from .guard import LOG, Site, local, site_of
 from .rendering import Field, flag, long_text, number, repository, rows, text, word
-from .site import LOG, Site
 
 if TYPE_CHECKING:
     from ..app import App

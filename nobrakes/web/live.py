@@ -25,8 +25,8 @@ from ..daemon.service.now import Feed, last_seq
 from ..errors import NobrakesError
 from ..events import words
 from ..sessions.service.live import numbered
+from .guard import LOG, Site
 from .rendering import BOOT, PARTS, folder, frame_of, repository, without_keys
-from .site import LOG, Site
 
 if TYPE_CHECKING:
     from ..events.kinds import Event

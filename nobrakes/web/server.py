@@ -22,9 +22,8 @@ from ..machine.service.web_state import Serving, WebState, web_state
 from ..records import frozen
 from . import api, commands, guard, openapi, pages
 from . import live as sockets
-from .guard import Guard
+from .guard import LOG, Guard, Site, Threads, in_time, static
 from .rendering import NoSuchRepository, error_page
-from .site import LOG, Site, Threads, in_time, static
 
 if TYPE_CHECKING:
     from .guard import App
@@ -50,7 +49,7 @@ def _patient(route: BaseRoute) -> BaseRoute:
     return Route(route.path, in_time(route.endpoint), methods=["GET"])
 
 
-# What makes a page has a limited time and is then left (web.site). A NobrakesError is a page with its message and its
+# What makes a page has a limited time and is then left (web.guard). A NobrakesError is a page with its message and its
 # hint; anything else a bug, whose text goes to the log alone.
 _STATUS: tuple[tuple[type[errors.NobrakesError], int], ...] = (
     (NoSuchRepository, 404),
@@ -289,7 +288,7 @@ def _warn(options: Options, outside: str, say: Say) -> None:
 
 def site_of(state: WebState, options: Options, port: int, outside: str, token: str) -> "tuple[Site, Serving]":
     """What the server knows of itself, and what it tells others of its person. `token`: for scripts, if any."""
-    from .site import Site, hashed
+    from .guard import Site, hashed
 
     own = options.host if options.host and _is_loopback(options.host) else f"{state.name()}.localhost"
     hosts = [own, "nobrakes.localhost", "localhost", LOOPBACK, *([outside] if outside else [])]

@@ -15,7 +15,7 @@ import httpx
 
 from nobrakes.machine.service.web_state import web_state
 from nobrakes.web import server
-from nobrakes.web.site import Site
+from nobrakes.web.guard import Site
 from tests.support.warm import NOBRAKES
 
 NAME = "nobrakes.localhost"

@@ -13,7 +13,7 @@ from nobrakes.features.model import Feature, ItemKind
 from nobrakes.requests.model import PullRequest, PullState
 from nobrakes.store import open_store
 from nobrakes.web import api, guard, openapi
-from nobrakes.web import site as web_site
+from nobrakes.web import guard as web_site
 from nobrakes.web.commands import COMMANDS
 from nobrakes.web.server import routes
 from tests.integration.web.test_attacks import send
