@@ -238,7 +238,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .host.messages import ChildChannels
     from .host.port import Notice
     from .host.versions import Modules
-    from .machine.service.web_state import SharedMachine
+    from .machine.web_state import SharedMachine
     from .notices.service import packing
     from .ports import Ports
 

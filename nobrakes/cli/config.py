@@ -231,7 +231,7 @@ def init(
     from ..config.sections import CheckSettings
     from ..config.setup import init as setup
     from ..config.setup.init import wanted_of
-    from ..machine.service import registry
+    from ..machine import registry
 
     given: dict[Kind, str | None] = {"test": test, "lint": lint, "types": types, "build": build}
     checks = [

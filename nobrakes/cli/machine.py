@@ -15,7 +15,7 @@ from .screen import Screen, table
 
 if TYPE_CHECKING:
     from ..agents.service.cooldowns import CapView
-    from ..machine.service.registry import MachineView
+    from ..machine.registry import MachineView
     from ..notices.model import Delivery
     from ..notices.service import ChannelView, NotifyView
 
@@ -152,7 +152,7 @@ def machine(
     …` changes them in your own settings: agents (at the same time), usd_per_day, tokens_per_day. The value `default`
     removes a limit. Days begin at 00:00 UTC. Without them, only each repository's own limits apply.
     """
-    from ..machine.service import registry
+    from ..machine import registry
 
     match words or []:
         case []:
@@ -189,7 +189,7 @@ def repositories(
     """List the repositories in which you use nobrakes, and what waits for you in each. `forget PATH` removes one from
     the list and changes nothing in it. It comes back when nobrakes works there again.
     """
-    from ..machine.service import registry
+    from ..machine import registry
 
     match words or []:
         case []:
@@ -318,12 +318,12 @@ def web(
 def _begin_at() -> str:
     """The page of the repository around the current folder, which is known from now on; else the first page."""
     from .. import paths
-    from ..machine.service import registry
+    from ..machine import registry
 
     found = paths.find()
     if found is None or registry.register_here(found.root):
         return "/"
-    from ..machine.service.web_state import word_of
+    from ..machine.web_state import word_of
 
     word = word_of(found.root)
     return f"/r/{word}/" if word else "/"

@@ -316,7 +316,7 @@ def opened_or_home(user: bool, is_reading: bool = False) -> Iterator["App"]:
             yield app
         return
     from ..app import App
-    from ..machine.service import registry
+    from ..machine import registry
 
     found = registry.home_paths() if is_reading else registry.made()
     if found is None:

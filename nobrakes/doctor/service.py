@@ -29,7 +29,7 @@ from ..host.files import IGNORED_BEFORE, for_git, open_to_others
 from ..host.locks import holder
 from ..host.versions import Versions
 from ..machine.place import user_place
-from ..machine.service.registry import trouble
+from ..machine.registry import trouble
 from ..notices import service as notices_service
 from ..paths import Paths, process_environment
 from ..records import frozen

@@ -39,7 +39,7 @@ def _own_daemon(app: "App") -> str:
     """A daemon of the person's own runs from now on; what to say of it. A repository's is theirs to start."""
     if not app.is_home:
         return ""
-    from ..machine.service import registry
+    from ..machine import registry
 
     pid, is_new = registry.daemon(app.paths, app.store)
     return f"; your own daemon was started (process {pid})" if is_new else ""

@@ -21,7 +21,7 @@ from ..decisions.service.blockers import blockers
 from ..doctor import health
 from ..errors import UsageError
 from ..features.service import strategy, views
-from ..machine.service import registry
+from ..machine import registry
 from ..pictures.service import GraphView, graph_view
 from ..records import frozen, plain
 from ..requests import service as requests_service

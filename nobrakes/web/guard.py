@@ -33,14 +33,14 @@ from starlette.responses import RedirectResponse, Response
 
 from ..doctor.health import Looks
 from ..errors import UsageError
-from ..machine.service.web_state import SESSION_SECONDS
+from ..machine.web_state import SESSION_SECONDS
 from ..records import frozen
 from ..serving import BODY_SECONDS
 from ..text.cleaning import one_line
 from .rendering import STATIC, render, version
 
 if TYPE_CHECKING:
-    from ..machine.service.web_state import WebState
+    from ..machine.web_state import WebState
 
 FAILURES = 10
 """Wrong codes a minute that are written in the log."""

@@ -196,7 +196,7 @@ def _types() -> Mapping[str, Schema]:
     from ..doctor.health import HealthView
     from ..features.model import Item
     from ..features.service.views import VersionView
-    from ..machine.service.registry import RepositoryView
+    from ..machine.registry import RepositoryView
     from ..sessions.model import Session
 
     own: dict[str, Any] = {

@@ -20,8 +20,8 @@ from ..features.service import rollback, strategy
 from ..features.service import views as features_views
 from ..features.service.controls import configured_criteria
 from ..features.service.views import At
-from ..machine.service import registry
-from ..machine.service.web_state import words
+from ..machine import registry
+from ..machine.web_state import words
 from ..pictures import draw
 from ..pictures.service import MAX_BEADS, MODES
 from ..projects.service import projects as projects_projects

@@ -17,8 +17,8 @@ from starlette.responses import HTMLResponse, Response
 from ..command_table import NOTE, TEXT
 from ..decisions import blockers
 from ..errors import NobrakesError, UsageError
-from ..machine.service import registry
-from ..machine.service.web_state import long_word, words
+from ..machine import registry
+from ..machine.web_state import long_word, words
 from ..records import frozen
 from ..text import cleaning, times
 from ..text.cleaning import lines as cleaned

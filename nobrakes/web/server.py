@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from .. import errors
 from ..errors import NotAllowed, UsageError
-from ..machine.service.web_state import Serving, WebState, web_state
+from ..machine.web_state import Serving, WebState, web_state
 from ..records import frozen
 from . import api, commands, guard, openapi, pages
 from . import live as sockets
@@ -375,7 +375,7 @@ def as_set(options: Options) -> Options:
     """The options; what they do not say, NOBRAKES_PORT, _HOST, _LOG_DIR and _DEBUG say, or else `[web]` in the person's
     own settings. UsageError, ConfigError.
     """
-    from ..machine.service.registry import own_settings
+    from ..machine.registry import own_settings
 
     found, said = own_settings().web, os.environ.get
     debug = said("NOBRAKES_DEBUG", "")

@@ -40,6 +40,7 @@ FLOORS = (
     (APP, ("app",)),
     (WORKER, ("ports", "parking", "*.worker", "*.worker.*", "conformance", "host.confine")),
     (SERVICE, ("*.service", "*.service.*", "config.setup", "config.setup.*", "doctor", "doctor.*", "snapshot.log")),
+    (SERVICE, ("machine.registry", "machine.web_state")),
     (
         RULES,
         (

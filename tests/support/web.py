@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 
-from nobrakes.machine.service.web_state import web_state
+from nobrakes.machine.web_state import web_state
 from nobrakes.web import server
 from nobrakes.web.guard import Site
 from tests.support.warm import NOBRAKES

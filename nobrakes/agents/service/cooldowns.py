@@ -10,7 +10,7 @@ from ...errors import UsageError
 from ...events.kinds import Event, Kind
 from ...host.proctable import held_mb
 from ...host.watching import wake
-from ...machine.service.registry import MachineView, shown
+from ...machine.registry import MachineView, shown
 from ...paths import Paths
 from ...records import frozen
 from ..limits import CALLS, CAP_LIFTED, WORKSPACES, Cap, Caps, Cooldown, Spent, ends_at, period_of

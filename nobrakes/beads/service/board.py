@@ -18,8 +18,8 @@ from ...decisions.service.blockers import blockers as looked_for
 from ...errors import GitUnusable, NobrakesError
 from ...events.kinds import MERGES
 from ...host.locks import holder
-from ...machine.service.registry import MachineView
-from ...machine.service.registry import shown as machine_shown
+from ...machine.registry import MachineView
+from ...machine.registry import shown as machine_shown
 from ...paths import Paths
 from ...records import frozen
 from ...requests.text import RequestLine

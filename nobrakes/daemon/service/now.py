@@ -27,7 +27,7 @@ from ...events.kinds import Kind as Happened
 from ...features.model import Rules
 from ...host.locks import holder
 from ...host.watching import Changes
-from ...machine.service.registry import MachineView, shown
+from ...machine.registry import MachineView, shown
 from ...paths import Paths
 from ...records import frozen
 from ...sessions.service.live import Ring, Rings, of

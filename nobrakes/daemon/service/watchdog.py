@@ -19,7 +19,7 @@ from ...errors import ConfigError, DaemonRunning, NobrakesError, PlaceUnusable, 
 from ...host import locks, versions
 from ...host.files import storage_errors, write_atomic
 from ...machine.place import OVERRIDE, is_in_a_run, make, user_place
-from ...machine.service.registry import own_settings
+from ...machine.registry import own_settings
 from ...paths import Paths
 from ...records import frozen
 from ..deciders import Facts, Waiting, after_failure, at_rest, still_waits

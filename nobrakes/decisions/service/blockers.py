@@ -31,7 +31,7 @@ from ...events.kinds import Kind as Happened
 from ...features.model import ROLLBACK, Feature, State
 from ...host.locks import holder
 from ...host.versions import interpreter, lacks
-from ...machine.service.registry import MachineView, shown
+from ...machine.registry import MachineView, shown
 from ...paths import Paths
 from ...records import frozen
 from ...review.journal import Journal

@@ -37,7 +37,7 @@ from ...host.locks import holder
 from ...host.watching import wake
 from ...lightjson import visible
 from ...machine.db import ChatRun, Client, ClientStore
-from ...machine.service.registry import opened as registry_opened
+from ...machine.registry import opened as registry_opened
 from ...paths import FOLDER, Paths
 from ...plans import service as plans_service
 from ...records import frozen, plain

@@ -20,10 +20,10 @@ from ...events.kinds import Event, Kind
 from ...git import persons
 from ...host.files import storage_errors, write_atomic
 from ...host.locks import holder, locked
+from ...machine import registry
 from ...machine.db import Chat, ChatEvent, ChatRun, ProjectRow, ProjectStore
 from ...machine.place import default_workspace, require_safe, user_place
-from ...machine.service import registry
-from ...machine.service.registry import identity
+from ...machine.registry import identity
 from ...paths import FOLDER, Paths, resource
 from ...records import frozen
 from ...store import open_store

@@ -12,9 +12,9 @@ import pytest
 
 from nobrakes.agents.limits import MachineRoom, day_start, free, machine_reached, needs_person
 from nobrakes.errors import ConfigError, DiskFull, PlaceUnusable
+from nobrakes.machine import registry
 from nobrakes.machine.db import UserStore
-from nobrakes.machine.service import registry
-from nobrakes.machine.service.web_state import SharedMachine
+from nobrakes.machine.web_state import SharedMachine
 from nobrakes.ports import Alone, MachineWide
 from tests.support.without_root import without_roots_rights
 from tests.world.fake_machine import FakeMachine

@@ -32,7 +32,7 @@ class Hole(NamedTuple):
 
 
 GUARD, SERVER, LOGIN, DO = "web/guard.py", "web/server.py", "web/guard.py", "web/commands.py"
-STATE, LINES, LIVE = "machine/service/web_state.py", "serving.py", "web/live.py"
+STATE, LINES, LIVE = "machine/web_state.py", "serving.py", "web/live.py"
 HOLES = (
     Hole(1, "it listens everywhere", SERVER, "bound(LOOPBACK, options.port)", 'bound("0.0.0.0", options.port)', "server_process -k loopback_alone"),
     Hole(1, "any address without --lan", SERVER, "if options.host and not options.lan and", "if False and", "server_process -k cannot_be_served"),

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from nobrakes.machine.service.web_state import WebState, web_state
+from nobrakes.machine.web_state import WebState, web_state
 from nobrakes.web import server
 from tests.support.warm import NOBRAKES
 from tests.support.web import process

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.errors import UsageError
-from nobrakes.machine.service import registry
+from nobrakes.machine import registry
 
 
 def repository(folder: Path) -> str:

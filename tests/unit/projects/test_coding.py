@@ -225,7 +225,7 @@ def test_a_tool_whose_program_is_missing_begins_nothing(workspace: Workspace, mo
 
 
 def test_a_chat_agent_is_not_told_where_the_pages_are(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    from nobrakes.machine.service import web_state
+    from nobrakes.machine import web_state
 
     monkeypatch.setattr(web_state, "link", lambda *_: "http://drawn-name.localhost:8080/r/tea/desk")
     table = coding.operations("phone")

@@ -16,11 +16,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from ...agents.limits import DAY_SECONDS, MachineLimits, MachineRoom, day_start, unknown_text
-from ...config.user import HINT, UserConfig, edited, limits_of, load_user
-from ...daemon.service import control
-from ...db.fast import now
-from ...errors import (
+from ..agents.limits import DAY_SECONDS, MachineLimits, MachineRoom, day_start, unknown_text
+from ..config.user import HINT, UserConfig, edited, limits_of, load_user
+from ..daemon.service import control
+from ..db.fast import now
+from ..errors import (
     ConfigError,
     DiskFull,
     MachineShort,
@@ -30,18 +30,17 @@ from ...errors import (
     StoreBusy,
     UsageError,
 )
-from ...git import persons
-from ...host.files import storage_errors, write_atomic
-from ...host.locks import holder, is_alive
-from ...host.watching import wake
-from ...paths import FOLDER, Paths, git_folder
-from ...records import frozen
-from ..db import Repository, UserDatabase, UserStore, open_escalations
-from ..place import CHANGES, ENTERS, UserPlace, make, require_own, require_safe, user_place
+from ..git import persons
+from ..host.files import storage_errors, write_atomic
+from ..host.locks import holder, is_alive
+from ..host.watching import wake
+from ..paths import FOLDER, Paths, git_folder
+from ..records import frozen
+from .db import Repository, UserDatabase, UserStore, open_escalations
+from .place import CHANGES, ENTERS, UserPlace, make, require_own, require_safe, user_place
 
 if TYPE_CHECKING:
-    from ...store import Store
-
+    from ..store import Store
 
 FILE = "nobrakes-identity"
 _LENGTH = 32
@@ -301,7 +300,7 @@ def made() -> Paths:
     make(place.state)
     make(place.home)
     persons.begin(place.home, _README)
-    from ...config.setup.init import init
+    from ..config.setup.init import init
 
     found = Paths(os.path.join(place.home, FOLDER))
     try:

@@ -20,14 +20,14 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TypeVar
 
-from ...agents.limits import MachineLimits, MachineRoom, day_start, machine_reached
-from ...errors import DaemonRunning, NobrakesError, PlaceUnusable
-from ...host import proctable
-from ...host.locks import DaemonLock, LivenessLock, holder, is_alive, sweep
-from ...records import frozen
-from ..db import UserStore
-from ..place import UserPlace, make, require_own, require_safe, user_place
+from ..agents.limits import MachineLimits, MachineRoom, day_start, machine_reached
+from ..errors import DaemonRunning, NobrakesError, PlaceUnusable
+from ..host import proctable
+from ..host.locks import DaemonLock, LivenessLock, holder, is_alive, sweep
+from ..records import frozen
 from . import registry
+from .db import UserStore
+from .place import UserPlace, make, require_own, require_safe, user_place
 from .registry import LOCK_SECONDS, register, require_changeable, settings_at, unknown, wake_all
 
 CODE_SECONDS = 120.0

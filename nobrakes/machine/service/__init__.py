@@ -1,1 +1,0 @@
-"""Repositories registered, limits shared, and how both are shown."""
