@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .decisions.service.blockers import Blockers, Here
     from .git.port import Argv, Git
     from .git.repository import Repository
-    from .host.channel.server import FolderChannelServer
+    from .host.channel import FolderChannelServer
     from .host.files import InPlace
     from .host.port import Notifier, Processes
     from .ports import Ports
@@ -283,7 +283,7 @@ def _agent_channel(paths: Paths, tell: Callable[[str], None]) -> "FolderChannelS
     """What answers agents in a sandbox, by the functions that others call themselves."""
     from .agents.db.channel import reply
     from .agents.service import folder, forging, own_bead
-    from .host.channel.server import FolderChannelServer
+    from .host.channel import FolderChannelServer
     from .projects.service import documents
     from .trash import Trash
 

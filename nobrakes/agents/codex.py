@@ -6,7 +6,7 @@
    repository can change them. Sessions are kept in .nobrakes/agents/codex, a folder for each bead.
 3. A key in the environment (CODEX_API_KEY, OPENAI_API_KEY) is used and kept from the commands of the agent. Without
    one the human's login is linked to, not copied: Codex renews its tokens, and two copies would lock each other out;
-   in a sandbox nobrakes keeps the copies the same (host.channel.server).
+   in a sandbox nobrakes keeps the copies the same (host.channel).
 4. Its own sandbox makes .git read-only, so that no work could be committed: it is off, and ours is around all of it.
    Where nothing else closes the agent off it is on, and its rules let the commands of agents.worker.process out
    of it.

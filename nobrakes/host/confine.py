@@ -19,7 +19,7 @@ from ..records import frozen
 from ..sandbox import closure
 from ..sandbox.closure import Bounds, Closure, Laid, Machine, Wall, lies_in
 from ..sandbox.machine import HOME, NO_USER_SITE, caches, kept, machine, named_files, program, steady, variables
-from .channel import proxy
+from . import proxy
 from .files import private_folder
 from .port import Login
 

@@ -1,6 +1,6 @@
 """The first program inside a sandbox: it sets the limits, hears signals again, and becomes what it was asked to run.
 
-Where somebody outside serves it (host.channel.proxy), it opens the way there on the loopback of the sandbox and says
+Where somebody outside serves it (host.proxy), it opens the way there on the loopback of the sandbox and says
 so.
 
 Run by path with `python -I -S`: standard library only, no import of nobrakes. It stands before every command of a run,

@@ -13,8 +13,8 @@ import pytest
 from nobrakes import walking
 from nobrakes.errors import Tampered
 from nobrakes.git.workspaces import salvage
+from nobrakes.host import channel as door
 from nobrakes.host import files, watching
-from nobrakes.host.channel import server as door
 from nobrakes.host.runs.wrapper import Outputs, ending, read
 from nobrakes.sessions.service.live import follow
 from nobrakes.walking import read_inside

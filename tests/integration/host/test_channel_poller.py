@@ -13,7 +13,7 @@ from nobrakes.agents.service import own_bead
 from nobrakes.beads.model import Bead, Role, Status
 from nobrakes.errors import DoorClosed, Stale, UsageError
 from nobrakes.events.kinds import Kind
-from nobrakes.host.channel.server import FolderChannelServer
+from nobrakes.host.channel import FolderChannelServer
 from nobrakes.store import create_store
 from nobrakes.trash import Trash
 

@@ -117,7 +117,7 @@ import functools, os, sys, time, types
 from nobrakes.daemon.worker import service
 from nobrakes.host import command as stopping
 from nobrakes.host.command import ThreadBackground
-from nobrakes.host.channel.server import FolderChannelServer
+from nobrakes.host.channel import FolderChannelServer
 from nobrakes.host.watching import Waker, poke
 from nobrakes.trash import Trash
 

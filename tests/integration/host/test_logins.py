@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from nobrakes.host.channel.server import FolderChannelServer
+from nobrakes.host.channel import FolderChannelServer
 from nobrakes.host.port import Login
 from nobrakes.trash import Trash
 

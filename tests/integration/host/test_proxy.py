@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from nobrakes.host.channel import proxy
+from nobrakes.host import proxy
 from nobrakes.sandbox.closure import Closure, wrap
 from nobrakes.sandbox.machine import machine
 from tests.support.sandboxes import needs_sandbox

@@ -21,7 +21,7 @@ from nobrakes.decisions.service import desk
 from nobrakes.errors import DoorClosed, NobrakesError, NotAllowed, Stale, StoreBusy, UsageError
 from nobrakes.events.kinds import Kind
 from nobrakes.hooks.rules import Place, decide
-from nobrakes.host.channel.server import FolderChannelServer
+from nobrakes.host.channel import FolderChannelServer
 from nobrakes.projects.model import Stage
 from nobrakes.projects.service import coding, documents
 from nobrakes.sessions.model import SessionKind

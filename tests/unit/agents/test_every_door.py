@@ -13,7 +13,7 @@ from nobrakes.agents.service import api, forging, own_bead
 from nobrakes.beads.model import Bead, Role, Status
 from nobrakes.cli import main
 from nobrakes.errors import NobrakesError
-from nobrakes.host.channel.server import FolderChannelServer
+from nobrakes.host.channel import FolderChannelServer
 from nobrakes.projects.service import documents
 from nobrakes.sessions.model import SessionKind
 from nobrakes.store import Store, create_store

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from nobrakes.host.channel import server as module
-from nobrakes.host.channel.server import Arrivals
+from nobrakes.host import channel as module
+from nobrakes.host.channel import Arrivals
 from nobrakes.host.watching import OVERFLOW, Inotify
 from nobrakes.paths import AGAIN
 

@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from nobrakes.errors import DiskFull
-from nobrakes.host.channel import server
-from nobrakes.host.channel.server import ChannelPoller
+from nobrakes.host import channel
+from nobrakes.host.channel import ChannelPoller
 from nobrakes.host.watching import Inotify
 from nobrakes.paths import AGAIN
 
@@ -35,12 +35,12 @@ class Scene:
 
     def answer(self, run):
         self.looks[run] += 1
-        waiting = server.requests(str(self.home / run))
+        waiting = channel.requests(str(self.home / run))
         if waiting and run in self.trouble:
             raise DiskFull("no space is left")
-        for name, _ in waiting[: server.AT_ONCE]:
+        for name, _ in waiting[: channel.AT_ONCE]:
             self.answered.append((run, name, time.monotonic()))
-            server.answer(str(self.home / run), name, b"{}")
+            channel.answer(str(self.home / run), name, b"{}")
         return len(waiting)
 
     def begin(self):
@@ -86,7 +86,7 @@ def test_silent_agents_are_not_looked_at(scene):
 
 
 def test_nobody_at_all_wakes_it_never(scene, monkeypatch):
-    monkeypatch.setattr(server, "QUIET", 0.05)
+    monkeypatch.setattr(channel, "QUIET", 0.05)
     naps = []
     real = scene.keeper._arrivals.wait
     monkeypatch.setattr(scene.keeper._arrivals, "wait", lambda seconds: naps.append(seconds) or real(seconds))
@@ -109,7 +109,7 @@ def test_who_speaks_is_looked_at_and_nobody_else(scene):
 
 
 def test_all_are_looked_at_now_and_then_for_their_logins(scene, monkeypatch):
-    monkeypatch.setattr(server, "QUIET", 0.2)
+    monkeypatch.setattr(channel, "QUIET", 0.2)
     scene.begin()
     scene.until(lambda: all(scene.looks[run] >= 2 for run in RUNS))
 
@@ -124,7 +124,7 @@ def test_who_has_much_to_say_has_it_answered_in_turn_with_the_others(scene):
 
 
 def test_what_could_not_be_answered_is_tried_again_without_another_word(scene, monkeypatch):
-    monkeypatch.setattr(server, "TROUBLE", 0.05)
+    monkeypatch.setattr(channel, "TROUBLE", 0.05)
     scene.begin()
     scene.trouble = {"1-agent"}
     scene.says("1-agent")
@@ -162,24 +162,24 @@ def test_a_word_whose_event_was_lost_is_heard_when_it_is_said_again(scene, monke
 
 
 def test_a_system_that_tells_of_nothing_is_found_out_and_looked_at_and_told_once(scene, monkeypatch):
-    monkeypatch.setattr(server, "QUIET", 0.3)
+    monkeypatch.setattr(channel, "QUIET", 0.3)
     scene.begin()
     loses_events(monkeypatch)
     scene.says("3-agent")
     scene.heard()
-    monkeypatch.setattr(server, "QUIET", 5.0)
+    monkeypatch.setattr(channel, "QUIET", 5.0)
     for number in range(2, 5):
         at = scene.says("3-agent", number)
         scene.heard(number)
         assert scene.answered[-1][2] - at < 1.0
-    assert len(scene.said) == 1 and server.UNTOLD in scene.said[0]
+    assert len(scene.said) == 1 and channel.UNTOLD in scene.said[0]
 
 
 def test_where_nothing_can_be_watched_it_looks_and_says_so_once(scene, monkeypatch):
     def refuses():
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr(server, "Inotify", refuses)
+    monkeypatch.setattr(channel, "Inotify", refuses)
     scene.begin()
     at = scene.says("4-agent")
     scene.heard()
@@ -223,7 +223,7 @@ def test_noise_at_a_door_costs_as_much_as_looking_at_it(scene):
     while time.monotonic() < end:
         noise.write_text("x")
     time.sleep(0.05)
-    assert scene.looks["1-agent"] <= server.NOISE + 1.3 / server.BUSY
+    assert scene.looks["1-agent"] <= channel.NOISE + 1.3 / channel.BUSY
     at = scene.says("2-agent")
     scene.heard()
     assert scene.answered[0][2] - at < 1.0

@@ -3,7 +3,7 @@
 1. A request is answered once while this process lives, whoever looks first: the thread, or the loop at a run's end.
 2. What cannot be answered just now (a full disk) waits at the door and is answered later, also by the next daemon.
 3. Who asks much gets its answers in turn with the others.
-4. The system says when a request was laid down (host.channel.server), so that silent agents cost nothing. Should it
+4. The system says when a request was laid down (host.channel), so that silent agents cost nothing. Should it
    not, whoever waits says so once more (agents.service.folder).
 """
 
@@ -23,14 +23,14 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from contextlib import suppress
 from typing import Any
 
-from ...errors import NobrakesError
-from ...paths import AGAIN
-from ...trash import Trash
-from ...walking import below, folder_below, of_state
-from .. import watching
-from ..files import private_folder, storage_errors, write_atomic, write_private
-from ..port import Login
-from ..watching import Inotify
+from ..errors import NobrakesError
+from ..paths import AGAIN
+from ..trash import Trash
+from ..walking import below, folder_below, of_state
+from . import watching
+from .files import private_folder, storage_errors, write_atomic, write_private
+from .port import Login
+from .watching import Inotify
 
 _EVENTS = watching.CLOSE_WRITE | watching.MOVED_TO | watching.DELETE_SELF | watching.MOVE_SELF
 _COMES = watching.CREATE | watching.MOVED_TO | watching.DELETE_SELF | watching.MOVE_SELF
