@@ -1,4 +1,4 @@
-"""Runs a command that has no network, and lets it reach a few hosts: `python -I -S proxy.py LOG HOSTS -- ARGV…`.
+"""Runs a command that has no network, and lets it reach a few hosts: `python -I -S host/proxy.py LOG HOSTS -- ARGV…`.
 
 1. The command's sandbox has a network of its own without a route. Its first program (sandbox.inside) opens a socket on
    the loopback there and hands it out through the one that NOBRAKES_PROXY names; here its connections are taken.
