@@ -8,6 +8,7 @@
 import json
 import re
 from abc import ABC, abstractmethod
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone, tzinfo
@@ -139,7 +140,7 @@ MAX_INPUT = 20_000
 def parse(raw: bytes) -> dict[str, Any] | None:
     """The event in a line, or None where it holds none."""
     try:
-        event = json.loads(raw.decode(errors="replace"))
+        event = json.loads(raw.removeprefix(BOM_UTF8).decode(errors="replace"))
     except (ValueError, RecursionError):
         return None
     return event if isinstance(event, dict) else None
@@ -387,6 +388,7 @@ class Read(ABC):
     tokens: Mapping[str, int] = field(default_factory=dict)
     torn: bool = False  # a piece of an event came after the last event of a turn
     torn_end: bool = False  # and it is a piece of the last one
+    has_ended: bool = False  # an event said that a turn is over
 
     printed: list[str] = field(default_factory=list)  # the first lines that hold no event
 
@@ -439,8 +441,9 @@ class EventCli(ABC, Generic[R]):
                 if _TORN.match(raw):
                     read.torn, read.torn_end = True, read.torn_end or read.last.search(raw) is not None
                 continue
-            if read.is_last(event) is not None:
+            if (is_last := read.is_last(event)) is not None:
                 read.torn = read.torn_end = False
+                read.has_ended |= is_last
             read.take(event)
         return read
 
@@ -508,7 +511,10 @@ def _did_not_start(end: AgentEnd, outcome: Outcome, detail: str, read: Read) -> 
 
 
 def _is_unsure(end: AgentEnd, outcome: Outcome, read: Read) -> bool:
-    """Whether it may have come to its end: it exited as who has, or its torn last line is that of an end."""
+    """Whether it may have come to its end: it exited as who has, or its torn last line is that of an end.
+
+    One that exits so without the event that ends a turn is a CLI that changed, and no failure of the bead's.
+    """
     if end.code == 0:
-        return outcome is Outcome.CRASHED and read.torn
+        return outcome is Outcome.CRASHED and (read.torn or (read.has_begun and not read.has_ended))
     return end.code is None and outcome is Outcome.LOST and read.torn_end

@@ -2,10 +2,10 @@
 
 1. The tree is the truth: what an agent says counts only where the tree bears it out.
 2. An agent whose exit code nobody saw is judged by its words and its tree; without a word it is lost, and that is
-   nobody's failure, until it happens on the same bead again and again. One whose last line is torn is unsure: what it
-   committed is handed in, and its history and the evidence say so. A red proof that was cut off is run again. One
-   that tells of no test is followed by the same checks without the new tests, where they are not known to pass: a
-   runner that is broken there too is no failure.
+   nobody's failure, until it happens on the same bead again and again. One whose last line is torn or missing is
+   unsure: what it committed is handed in, and its history and the evidence say so. A red proof that was cut off is run
+   again. One that tells of no test is followed by the same checks without the new tests, where they are not known to
+   pass: a runner that is broken there too is no failure.
 3. A Test Writer's tests go to a Doer only after they were proven red, and a person accepted what in them bends the
    runner; a Doer's work goes to the Reviewer.
 """

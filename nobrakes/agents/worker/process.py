@@ -130,7 +130,8 @@ def _by_adapter(ports: Ports, agent: str, step: StepEnd, folder: str) -> Verdict
 
 def unsure(verdict: Verdict) -> str:
     """How an unsure end is told."""
-    return f"unsure whether it had finished, since its last line is torn ({verdict.detail}): its commits are judged"
+    why = f"its last line is torn or missing ({verdict.detail})"
+    return f"unsure whether it had finished, since {why}: its commits are judged"
 
 
 def lines(ports: Ports, path: str) -> list[bytes]:

@@ -430,6 +430,13 @@ def test_the_last_event_tells_that_an_agent_has_finished_and_nothing_else_does(n
 
 
 @pytest.mark.parametrize("name", GUARDED)
+def test_a_byte_order_mark_before_the_first_line_is_none_of_the_event(name: str) -> None:
+    first, *rest = [*BEGINS[name], *SAYS[name](DONE)]
+    found = adapter(name).verdict(AgentEnd(0, [b"\xef\xbb\xbf" + first, *rest], "", READY, 0.0))
+    assert found.outcome is O.COMPLETED
+
+
+@pytest.mark.parametrize("name", GUARDED)
 @pytest.mark.parametrize("cut", ["end", "middle", "begin"])
 def test_a_torn_last_line_leaves_it_unsure_whether_the_agent_had_finished(name: str, cut: str) -> None:
     *done, last = SAYS[name](DONE)
@@ -441,7 +448,8 @@ def test_a_torn_last_line_leaves_it_unsure_whether_the_agent_had_finished(name: 
 
     assert verdict(0, whole) == (O.CRASHED, True)
     assert verdict(None, [last[:-9]]) == (O.LOST, True)  # it named itself, and was stopped by us
-    assert verdict(0, []) == (O.CRASHED, False)  # it ended without a word: nothing says that it was to be the last
+    assert verdict(0, []) == (O.CRASHED, True)  # its CLI may name its last event otherwise now
+    assert verdict(0, [last, *BEGINS[name], *done])[1] is False  # another turn had begun
     assert verdict(1, whole)[1] is False and verdict(137, whole)[1] is False
     assert verdict(None, [b'{"type": "noth'])[1] is False
     assert verdict(0, [*whole, *SAYS[name](DONE)]) == (O.COMPLETED, False)
