@@ -479,14 +479,14 @@ def needs_person(room: MachineRoom | None) -> bool:
 
 def unknown_text(room: MachineRoom) -> str:
     """What a person is told where limits cannot be read, with what to do."""
-    return f"no agent starts, since limits cannot be read: {room.unknown}. {room.mend} Merges go on."
+    return f"no agent starts, since limits cannot be read: {room.unknown}. {room.mend} Merges continue."
 
 
 def waiting_text(room: MachineRoom) -> str:
     """What a person is told while something is ready and other repositories have the places for it."""
     work = count(room.limits.agents or 0, "agent works", "agents work")
     return (
-        f"what is ready waits for a place: {room.taken} of {work} on this machine, "
+        f"ready beads wait for a free place: {room.taken} of {work} on this machine, "
         f"{room.others} of them in other repositories. `nobrakes machine` shows where."
     )
 

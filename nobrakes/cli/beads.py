@@ -56,7 +56,7 @@ def _taken(found: "Taken") -> list[str]:
         lines.append(f"It conflicts with {main_of(found.onto)} in {cut(files, 300)}.")
     lines.append(f"  cd {place}")
     if found.rebasing:
-        lines.append("  git add FILES && git rebase --continue   # once the conflicts are settled")
+        lines.append("  git add FILES && git rebase --continue   # once the conflicts are resolved")
     elif found.conflicts:
         lines.append(
             f"  git rebase {shlex.quote(found.base)}   # your branch was there before, so it was left as it is"

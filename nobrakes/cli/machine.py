@@ -229,9 +229,7 @@ def mcp(
     """
     if not workspace:
         if session or http or port is not None:
-            raise UsageError(
-                "--session, --http and --port go with --workspace", "nobrakes mcp --workspace --session NAME"
-            )
+            raise UsageError("--session, --http and --port need --workspace", "nobrakes mcp --workspace --session NAME")
         from ..mcp_server import serve
 
         serve()

@@ -348,7 +348,7 @@ def events(
             known(app.store, bead)
         if export is not None:
             if public or after or bead is not None:
-                raise UsageError("a file holds every event, and knows where it goes on", "Leave the other options out.")
+                raise UsageError("FILE gets every event, and continues where it ended", "Leave the other options out.")
             return views.export(app, export, follow)
         if public:
             return views.show(app.store, after, bead, follow)

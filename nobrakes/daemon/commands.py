@@ -18,7 +18,7 @@ Switched = tuple[dict[str, bool], str]
 def pause(app: "App", by: str) -> Switched:
     """Start nothing new. Running agents continue; their work is reviewed after `nobrakes resume`."""
     control.pause(app.store, app.paths, by)
-    return {"paused": True}, "paused: no new work starts; `nobrakes resume` goes on"
+    return {"paused": True}, "paused: no new work starts; `nobrakes resume` continues"
 
 
 def resume(app: "App", by: str) -> Switched:
@@ -40,12 +40,12 @@ def stop(app: "App", by: str, agent: Agent = None, hold: Hold = None) -> tuple[d
             hint = "Name the agent or its bead: nobrakes stop Ada --hold why"
             raise UsageError("--hold is for one agent's bead", hint)
         control.stop(app.store, app.paths, by)
-        return {"stopping": True}, "the agents are being stopped, their work is kept; `nobrakes resume` goes on"
+        return {"stopping": True}, "the agents are being stopped, their work is saved; `nobrakes resume` continues"
     found = control.stop_one(app.store, app.paths, agent, hold, by)
     is_held = hold is not None
     data = {"stopping": True, "bead": found.bead, "name": found.name, "number": found.number, "held": is_held}
     then = f"{found.bead} is held" if is_held else f"{found.bead} goes on"
-    return data, f"{one_line(found.name)} is being stopped, its work is kept; {then}"
+    return data, f"{one_line(found.name)} is being stopped, its work is saved; {then}"
 
 
 Limits = Annotated[tuple[str, ...], Field("A limit and its new value.", metavar="LIMIT=VALUE", most=TEXT)]

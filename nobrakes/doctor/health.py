@@ -140,7 +140,7 @@ def set_up(store: "Store", paths: Paths, config: "Config", misconfigured: str) -
     live = beads - counts["draft"]
     return (
         Step("Repository", True, f"{paths.root} uses nobrakes; main is {config.main}"),
-        Step("Settings", not misconfigured, misconfigured or "config.toml is right", "nobrakes config --check"),
+        Step("Settings", not misconfigured, misconfigured or "config.toml is valid", "nobrakes config --check"),
         Step(
             "Checks",
             bool(config.checks) and not checks,

@@ -71,7 +71,7 @@ def _privacy(patient: "_Patient") -> Iterator[Finding]:
     for path in strange[:_SHOWN]:
         yield Finding("owner", WARNING, f"{path} belongs to {owner(path)}; git trusts it (safe.directory, or sudo)")
     if not strange:
-        yield Finding("owner", OK, f"the repository and .nobrakes belong to {owner(paths.folder)}, who is you")
+        yield Finding("owner", OK, f"the repository and .nobrakes belong to {owner(paths.folder)} (you)")
     others = [path for path in found.territory(paths.root) if _writable_by_others(path)]
     for path in others[:_SHOWN]:
         text = f"every account may write to {path}, and with it decide what is run here"
@@ -105,7 +105,7 @@ def examine_machine(
     for one in check_blockers(config, paths, seen):
         yield as_finding("checks", one)
     if config.checks and not any(check.kind == "test" for check in config.checks):
-        yield Finding("checks", WARNING, "no check runs tests: what agents write is never tried out")
+        yield Finding("checks", WARNING, "no check runs tests, so nothing tests what agents write")
     for text in what_to_write(paths.root, config.checks).values():
         yield Finding("checks", WARNING, text)
     for name in config.agents.agent_choice().names():
@@ -428,7 +428,7 @@ def _config(patient: _Patient) -> Iterator[Finding]:
     if patient.misconfigured:
         yield Finding("config", ERROR, patient.misconfigured)
     else:
-        yield Finding("config", OK, "config.toml is right")
+        yield Finding("config", OK, "config.toml is valid")
     yield from examine_machine(
         patient.config, patient.paths, patient.sandbox_trouble, patient.wall_trouble, patient.here
     )
@@ -535,7 +535,7 @@ def _checkouts(git: "Git") -> Iterator[Finding]:
     try:
         behind = git.behind()
     except NobrakesError as error:
-        yield Finding("checkout", WARNING, f"it cannot be told whether a checkout is behind main: {error}")
+        yield Finding("checkout", WARNING, f"cannot tell whether a checkout is behind main: {error}")
         return
     for text in behind:
         yield Finding("checkout", ERROR, text)

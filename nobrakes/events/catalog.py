@@ -682,7 +682,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         "A daemon started, in the foreground or the background.", "pid", Rule(Name.DAEMON_STARTED, say.Process)
     ),
     Kind.DAEMON_STOPPED: _row(
-        "The daemon stopped in order. Without this event it was killed.", "pid", Rule(Name.DAEMON_STOPPED, say.Process)
+        "The daemon stopped cleanly. Without this event it was killed.", "pid", Rule(Name.DAEMON_STOPPED, say.Process)
     ),
     Kind.PAUSED: _row(
         "`nobrakes pause` or `nobrakes stop`.",

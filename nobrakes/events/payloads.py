@@ -121,7 +121,7 @@ class Name(StrEnum):
     MAIN_CULPRIT_FOUND = "main.culprit_found", "The search for the commit that made main red ended."
     # the machine
     DAEMON_STARTED = "daemon.started", "A daemon started."
-    DAEMON_STOPPED = "daemon.stopped", "It ended in order."
+    DAEMON_STOPPED = "daemon.stopped", "It ended cleanly."
     LIMITS_CHANGED = "limits.changed", "A person changed limits while it runs."
     PROVIDER_REFUSED = "provider.refused", "A provider of models refuses: no agent starts there for now."
     PROVIDER_AVAILABLE = "provider.available", "Agents may start at the provider again."

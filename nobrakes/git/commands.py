@@ -364,7 +364,7 @@ def failure(command: Sequence[str], code: int, error: str) -> NobrakesError:
         return RefsBroken(
             f"git can read no ref at all: {last}",
             "Stop nobrakes, keep a copy (`cp .git/packed-refs packed-refs.copy`), and open .git/packed-refs in an "
-            "editor. Mend the line that git names, or take that line alone out: `git for-each-ref` works again then, "
+            "editor. Fix the line that git names, or take that line alone out: `git for-each-ref` works again then, "
             "and `nobrakes doctor` says what is missing.",
         )
     if re.search(_AWAY, error, re.MULTILINE):

@@ -214,7 +214,7 @@ def forget(path: str) -> str:
         if found is None:
             raise UsageError(f"no repository is known at {path}", "`nobrakes repositories` lists them.")
         if _view(found).state == AT_WORK:
-            raise NotAllowed(f"a daemon works in {found.path}", "`nobrakes daemon stop` there ends it in order.")
+            raise NotAllowed(f"a daemon works in {found.path}", "`nobrakes daemon stop` there stops it.")
         store.forget(found.identity)
         return found.path
     finally:

@@ -409,7 +409,7 @@ def refusal(event: Event) -> str:
     """What a provider that refuses means for the work."""
     reason = str(event.data["reason"]).replace("_", " ")
     minutes = max(0.0, float(event.data["until"]) - event.at) / 60
-    text = f"{event.data['provider']}: {reason}; nothing is started there for {minutes:.0f} min, then it is tried again"
+    text = f"{event.data['provider']}: {reason}; no agent starts there for {minutes:.0f} min, then it is tried again"
     return f"{text}: {' '.join(str(event.data['detail']).split())[:200]}"
 
 

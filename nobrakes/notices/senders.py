@@ -86,7 +86,7 @@ def become(command: Sequence[str], stdin: bytes) -> NoReturn:
     """Run the program in this process's place, with these bytes on its stdin; they fit into a pipe."""
     program = found(command)
     if program is None:
-        raise NotAllowed(f"the program `{command[0]}` is not there", "Give its whole path, or put it on PATH.")
+        raise NotAllowed(f"the program `{command[0]}` is not there", "Give its absolute path, or put it on PATH.")
     reading, writing = os.pipe()
     os.write(writing, stdin)
     os.close(writing)

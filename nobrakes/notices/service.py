@@ -56,7 +56,7 @@ def packing(settings: "Callable[[], NotifySettings]", root: str) -> Pack:
         if os.path.isabs(program) and is_in_repository(program, root):
             raise NotAllowed(
                 f"the program of the channel '{name}' lies in the repository, where an agent's work may change it",
-                "Put it elsewhere, and give its whole path.",
+                "Put it elsewhere, and give its absolute path.",
             )
         kept = secret(channel.secret) if channel.secret else ""
         return packed(asdict(channel), kept, said), kept

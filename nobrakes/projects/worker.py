@@ -316,7 +316,7 @@ class Scheduling:
         """Why its sprints may not begin."""
         going = self.ports.store.sprints_going()
         if going is not None and going.run.state is RunState.GOING:
-            return "sprints go on already"
+            return "sprints are running already"
         main = MainFiles(self.ports.git, self.ports.git.main())
         brief = main.text(BRIEF)
         others = changed(one.terms, terms_now(self.ports, brief))

@@ -114,7 +114,7 @@ def advance(state: State, fact: Fact) -> State:
     if after is None:
         raise NotAllowed(
             f"a session that is {state.value} cannot be {fact.value.replace('_', ' ')}",
-            "`nobrakes sessions` lists those that go on.",
+            "`nobrakes sessions` lists the open sessions.",
         )
     return after
 

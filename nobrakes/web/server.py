@@ -104,7 +104,7 @@ async def _late(request: Request, error: Exception) -> Response:
 
 
 async def _half(request: Request, error: Exception) -> Response:
-    return failure(request, 408, "The request's body is incomplete.", "It was cut off, too long or too slow.")
+    return failure(request, 408, "The request's body is incomplete.", "The request was too long or too slow.")
 
 
 async def _number(request: Request, error: Exception) -> Response:

@@ -112,7 +112,7 @@ def test_the_exit_code_says_that_nobody_answered(door):
 
 def test_a_suggestion_stops_nothing(door):
     code, out, _ = door.run("agent", "escalate", "Split the parser", "--detail", "it is large")
-    assert code == 0 and "go on with your bead" in out
+    assert code == 0 and "continue with your bead" in out
     [found] = door.store(lambda store: store.escalations())
     assert (found.type.value, found.title, found.detail) == ("doer_suggestion", "Split the parser", "it is large")
     assert door.store(lambda store: store.bead("nb-1")).status is Status.DOING

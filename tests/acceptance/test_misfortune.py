@@ -167,7 +167,7 @@ def test_doctor_works_on_a_database_without_tables(project: Scripted, lacks: str
             connection.execute(f"DROP TABLE {name}")
     connection.close()
     shown = project.nobrakes("doctor", expect=1).stdout
-    assert "git" in shown and "config.toml is right" in shown
+    assert "git" in shown and "config.toml is valid" in shown
     assert "to repair: nobrakes doctor --repair rebuild" in shown
     project.nobrakes("doctor", "--repair", "rebuild")
     assert "one" in project.nobrakes("list").stdout

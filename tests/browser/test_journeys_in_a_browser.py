@@ -99,7 +99,7 @@ class Play:
         self.sees("(?i)agent")
         self.goes("health")
         self.presses("Check everything now")
-        self.sees("config.toml is right")
+        self.sees("config.toml is valid")
         self.sees("the database is sound")
 
     def plans(self) -> None:

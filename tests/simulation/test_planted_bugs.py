@@ -885,7 +885,7 @@ BUGS = (
     Bug(
         "nobody is told of an expiry",
         "features/worker/shapers.py",
-        'tell(store, feature, "its session has expired; its questions, drafts and answers are kept", "warning")',
+        'tell(store, feature, "its session has expired; its questions, drafts and answers are saved", "warning")',
         "pass",
         options=PLANNED,
         seed=1,

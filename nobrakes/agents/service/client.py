@@ -83,12 +83,12 @@ def plan_waits(number: int) -> str:
 
 def suggested(number: int) -> str:
     """What an agent is told about its suggestion."""
-    return f"filed as escalation {number}; go on with your bead"
+    return f"filed as escalation {number}; continue with your bead"
 
 
 def waits(number: int) -> str:
     """What an agent is told that cannot go on."""
-    return f"filed as question {number}: the bead waits, and your session goes on with the answer. End now."
+    return f"filed as question {number}: the bead waits, and your session continues with the answer. End now."
 
 
 def say(verb: str, text: str) -> None:

@@ -212,7 +212,7 @@ def _hand_back(ports: Ports, bead: Bead, past: Sequence[Attempt], why: str) -> N
     done = submitted(past)
     person = done.name if done is not None else "you"
     ports.store.record(Event(Kind.HELD, bead.id, data={"reason": handed_back(person, why)}))
-    then = f"Mend it, then `nobrakes hand-in {bead.id}`; or give it to agents: `nobrakes retry {bead.id}`."
+    then = f"Fix it, then `nobrakes hand-in {bead.id}`; or give it to agents: `nobrakes retry {bead.id}`."
     first = next(iter(why.strip().splitlines()), "it did not pass")[:200]
     ports.notifier.tell(Notice(f"{bead.id} is handed back to {person}: {first}. {then}", bead.id, urgent=True))
 

@@ -371,11 +371,11 @@ _STOPPED = {
     Outcome.STALLED: "no output, no changed file, no commit and no CPU for too long: stopped",
     Outcome.TIMED_OUT: "it ran longer than an attempt may: stopped",
     Outcome.INTERRUPTED: "stopped by a person or with the daemon",
-    Outcome.CAPPED: "a cap of its bead, the day or the run was reached: asked to stop, and its work is kept",
-    Outcome.TURN_LIMIT: "it used up the tokens of one attempt (caps.attempt.tokens): asked to stop, its work is kept",
-    Outcome.GAVE_UP_CONTEXT: "its context was nearly full (limits.context_share): asked to stop, and its work is kept",
+    Outcome.CAPPED: "a cap of its bead, the day or the run was reached: asked to stop, and its work is saved",
+    Outcome.TURN_LIMIT: "it used up the tokens of one attempt (caps.attempt.tokens): asked to stop, its work is saved",
+    Outcome.GAVE_UP_CONTEXT: "its context was nearly full (limits.context_share): asked to stop, and its work is saved",
     Outcome.GAVE_UP_TESTS: "its tests failed in the same way again and again, and it explained nothing "
-    "(limits.failed_rounds): asked to stop, and its work is kept",
+    "(limits.failed_rounds): asked to stop, and its work is saved",
     Outcome.BLOCKED: "waits for an answer",
     Outcome.CANCELLED: "the bead was taken away by a person",
 }

@@ -86,7 +86,7 @@ def expire(store: "Store", git: Git, keep_days: float | None, actor: str) -> lis
     """Remove the refs that may go; those that went. UsageError: the settings keep everything."""
     if keep_days is None:
         raise UsageError(
-            "retention.archive_days is not set, so everything is kept",
+            "retention.archive_days is not set, so nothing is removed",
             "Set it in .nobrakes/config.toml to let old work be removed.",
         )
     going = [one for one in look(store, git, keep_days) if one.goes]

@@ -199,7 +199,7 @@ class Troubles:
         self._met = error
         if not known:
             stops = isinstance(error, DiskFull | GitUnusable | MachineShort | RefsBroken | StoreReadOnly)
-            word = "Nothing is started until it is mended: " if stops else "Trying again soon: "
+            word = "Nothing starts until this is fixed: " if stops else "Trying again soon: "
             with bearing(self.ports.paths.folder):
                 self.ports.notifier.tell(Notice(f"{word}{error.whole}", urgent=True))
                 self.sender.trouble(f"{word}{error.whole}", stops)

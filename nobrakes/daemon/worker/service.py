@@ -179,7 +179,7 @@ def _should_end(signals: _Signals, ports: Ports, waker: Waker, limit: StopLimit,
     """Whether the loop is over: somebody asked for it, or what it works on is not there any more."""
     ports.in_place()
     if not signals.asked and not os.path.lexists(ports.paths.database):
-        ports.notifier.tell(Notice("the database was removed: this daemon ends, in order", urgent=True))
+        ports.notifier.tell(Notice("the database was removed: this daemon stops cleanly", urgent=True))
         signals.asked = 1
         limit.asked(at_once=False)
     if not signals.asked:

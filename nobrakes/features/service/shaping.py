@@ -235,7 +235,7 @@ def find(
         if category not in CATEGORIES:
             raise UsageError(f"'{clean(category)[:40]}' is no category", f"Use one of: {', '.join(CATEGORIES)}.")
         if priority not in PRIORITIES:
-            raise UsageError("the priority of a finding has to be 1, 2 or 3", "1 must be mended, 3 may be.")
+            raise UsageError("the priority of a finding has to be 1, 2 or 3", "1 must be fixed, 3 may be.")
         text = _bounded(issue, FIELD)
         earlier = [one for one in store.findings(feature.id, feature.round) if one.domain == domain]
         if (same := next((one for one in earlier if one.issue == text), None)) is not None:

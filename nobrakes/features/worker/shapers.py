@@ -262,7 +262,7 @@ class Shapers:
         store.renew_session(feature.session)
         waiting = store.session(feature.session).waiting
         store.note_feature(feature.id, {keys.TALK: None, keys.CONTEXT: None, keys.LEFT: waiting}, BY)
-        tell(store, feature, "its session has expired; its questions, drafts and answers are kept", "warning")
+        tell(store, feature, "its session has expired; its questions, drafts and answers are saved", "warning")
         return True
 
     def fail(self, action: actions.Fail) -> bool:

@@ -86,7 +86,7 @@ class Following:
         edited, cause = self._edited(), cause_of(tried.error)
         if cause is Cause.EDITS or (edited and cause is Cause.UNKNOWN):
             what = named(edited) or first_words(tried.error)
-            remedy = "Commit or stash your changes, and the merge goes on."
+            remedy = "Commit or stash your changes, and the merge continues."
             return LandingBlocker(Cause.EDITS, f"edits there would be lost: {what}", remedy)
         return failed(tried.error)
 
@@ -232,10 +232,10 @@ class Lander:
         busy, session = holder.under_way(), persons.who(holder.path)
         if session is not None:
             what = f"session {session.session} works in place there"
-            return blocked(holder, Cause.SESSION, what, f"`{session.ending}` ends it, and the merge goes on.")
+            return blocked(holder, Cause.SESSION, what, f"`{session.ending}` ends it, and the merge continues.")
         if busy is not None:
             what = f"{busy} is under way there"
-            return blocked(holder, Cause.UNDER_WAY, what, "Finish it, and the merge goes on.")
+            return blocked(holder, Cause.UNDER_WAY, what, "Finish it, and the merge continues.")
         if not stack.enter_context(standing.locked(holder)):
             return blocked(holder, *_of_lock(holder.lock, standing.age_of(holder.lock)))
         return None
@@ -399,7 +399,7 @@ def _of_lock(path: str, age: float) -> LandingBlocker:
         Cause.OLD_LOCK,
         f"{path} is older than {LOCK_PASSES:.0f} seconds",
         "Look whether a git command still runs there, perhaps in an editor; if none does, one was killed and left the "
-        "file: move it away, and the merge goes on.",
+        "file: move it away, and the merge continues.",
     )
 
 

@@ -319,7 +319,7 @@ class SharedLander:
             said = self.remote.push(made, self.remote.known() or "")
             if not said.ok:
                 words = f"{made[:12]} is on main here, and {self.remote} did not take it: {said.words}"
-                raise GitFailed(words, WAITS[said.cause].remedy or "Push main, and merges go on.")
+                raise GitFailed(words, WAITS[said.cause].remedy or "Push main, and merges continue.")
             objects.update(self.place, {self.remote.shared.known: made})
         return made
 
@@ -355,10 +355,10 @@ class SharedLander:
             land = self.local.land(there, main)
             if land.landing is Landing.BLOCKED:
                 return replace(land, may_have_landed=landed)
-        return _waits(Cause.RACES, "main here moves faster than it can be brought along", landed)
+        return _waits(Cause.RACES, "main here moves faster than nobrakes can update it", landed)
 
     def _ahead(self) -> Land:
-        what = f"main here has commits that {self.remote} has not. Push them, and the merge goes on"
+        what = f"main here has commits that {self.remote} has not. Push them, and the merge continues"
         return _waits(Cause.AHEAD, what)
 
 

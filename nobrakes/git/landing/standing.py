@@ -453,7 +453,7 @@ def told(holder: Worktree, seen: Look, main: str) -> str:
 
 _BARE = (
     "git takes this repository for bare (core.bare is true), though files are checked out in {}: merges go on to bring "
-    "them along, but git refuses to work there. `git config core.bare false` mends it."
+    "them along, but git refuses to work there. `git config core.bare false` fixes it."
 )
 
 

@@ -41,7 +41,7 @@ _SHIPPED = {
     f"{TEMPLATES}/{TASK}": "task.md",
     f"{TEMPLATES}/{SETTINGS}": "settings.json",
 }
-AGAIN = "Mend the file, or move it away: it is written again."
+AGAIN = "Fix the file, or move it away: nobrakes then writes it again."
 MAX_DOCUMENT_BYTES = 200_000
 """Characters of a template or skill that are read."""
 
@@ -277,7 +277,7 @@ def archive(name: str, is_archived: bool) -> ProjectView:
     workspace = opened()
     found = one(workspace, name.strip())
     if is_archived and holder(Paths(os.path.join(found.path, FOLDER)).lock) is not None:
-        raise NotAllowed(f"a daemon works in {found.path}", "`nobrakes daemon stop` there ends it in order.")
+        raise NotAllowed(f"a daemon works in {found.path}", "`nobrakes daemon stop` there stops it.")
     with closing(database()) as store:
         store.archive(found.name, is_archived)
     return one(workspace, found.name)

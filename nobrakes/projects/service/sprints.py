@@ -127,7 +127,7 @@ def _caps(caps: Caps) -> list[str]:
 
 
 def accept(store: "Store", paths: Paths, wanted: Offer, actor: str) -> SprintRun:
-    """The yes, kept. NotAllowed: sprints go on already."""
+    """The yes, kept. NotAllowed: sprints are running already."""
     made = store.begin_sprints(wanted.sprints, wanted.needs_tests, wanted.terms, actor)
     wake(paths)
     return made
