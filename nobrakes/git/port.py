@@ -197,6 +197,10 @@ class Lands(Protocol):
         """Before a candidate is built: main here is where it is decided (MOVED), or why it cannot be (BLOCKED)."""
         ...
 
+    def obstacle(self, new: str, old: str) -> Land | None:
+        """Why a checkout here keeps main from moving from `old` to `new` just now (BLOCKED); None: none does."""
+        ...
+
     def land(self, new: str, old: str) -> Land:
         """Move main from `old` to `new` by compare-and-swap, and clean checkouts of it along with it."""
         ...

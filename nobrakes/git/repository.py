@@ -450,6 +450,9 @@ class MovingMain(Tools):
     def catch_up(self) -> port.Land:
         return self._lands.catch_up()
 
+    def obstacle(self, new: str, old: str) -> port.Land | None:
+        return self._lands.obstacle(new, old)
+
     def land(self, new: str, old: str) -> port.Land:
         """Move main from `old` to `new` by compare-and-swap, and a clean checkout of it along with it.
 

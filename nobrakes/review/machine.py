@@ -83,6 +83,7 @@ class Fact(StrEnum):
     MAIN_MOVED = "main_moved"  # it was red, and is another one by now
     # main's move
     BLOCKED = "blocked"
+    IN_THE_WAY = "in_the_way"  # a file of a person's is, of this work alone: it leaves the queue
     BLOCKED_HEAD = "blocked_head"  # the one that it would have landed with
     HELD_UP = "held_up"  # the same, and the work is on main, or may be
     GIVES_WAY = "gives_way"  # to a repair of main
@@ -264,6 +265,7 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
         Fact.NOT_YET: _WAIT,
         Fact.FELL_OFF: _to(Step.REBASE, forgets=f"tip {_WAITS}"),
         Fact.BLOCKED: Rule(Step.VALIDATE_REBASED, Act.WAIT, _names(_WAITS), _names("tip")),
+        Fact.IN_THE_WAY: Rule(Step.REBASE, Act.WAIT, _names(_WAITS), _names("tip candidate")),
         Fact.BLOCKED_HEAD: Rule(Step.VALIDATE_REBASED, Act.WAIT, forgets=_names("tip")),
         Fact.HELD_UP: Rule(None, Act.WAIT, _names(_WAITS)),
         Fact.GIVES_WAY: _GIVE_BACK,

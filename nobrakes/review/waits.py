@@ -68,6 +68,8 @@ class Cause(StrEnum):
 
 OF_CHECKOUTS = frozenset({Cause.EDITS, Cause.UNTRACKED, Cause.UNDER_WAY, Cause.SESSION, Cause.BEHIND})
 """What a person does in a checkout of main, and ends there."""
+FILE_CAUSES = frozenset({Cause.EDITS, Cause.UNTRACKED})
+"""What is in the way of work that changes the same files, and of no other."""
 OF_PUSHES = frozenset({Cause.SIGNATURES, Cause.CONTENT, Cause.HOOK, Cause.REMOTE_DISK, Cause.RACES})
 """What nothing but a push can meet: words like it while the remote is only asked tell of another fault there."""
 

@@ -317,15 +317,21 @@ class FakeGit(FakeChain, DecidedHere, OwnBranches, Showing):
         else:
             self.refs[OWN + name] = self.objects.find(commit).id
 
+    def obstacle(self, new: str, old: str) -> Land | None:
+        """Why the checkout keeps main from moving."""
+        in_the_way = self.checkout.in_the_way(new, self.edited) if self.head == old else ()
+        if not in_the_way:
+            return None
+        return Land(Landing.BLOCKED, f"edits in the way: {', '.join(sorted(in_the_way))}", Cause.EDITS)
+
     def land(self, new: str, old: str) -> Land:
         """Move main from `old` to `new` by compare-and-swap, and a clean checkout of it along with it."""
         self._refuse_when_locked()
         if self.head != old:
             # it may have been done already, by a call that a crash cut off
             return Land(Landing.MOVED if self.contains(new, self.head) else Landing.LOST)
-        in_the_way = self.checkout.in_the_way(new, self.edited)
-        if in_the_way:
-            return Land(Landing.BLOCKED, f"edits in the way: {', '.join(sorted(in_the_way))}", Cause.EDITS)
+        if in_the_way := self.obstacle(new, old):
+            return in_the_way
         self.checkout.bring_along(old, ())  # it may have been left behind, with edits in the way
         self.checkout.land(old, new)
         self.put_on_main(new)

@@ -57,6 +57,10 @@ class SharedFakeGit(FakeGit):
         self.lost = ("", "", 0)
         return self._follow(landed=False)
 
+    def obstacle(self, new: str, old: str) -> Land | None:
+        """Why the checkout keeps main from moving."""
+        return self._edits(old, new)
+
     def land(self, new: str, old: str) -> Land:
         """Move the remote's main from `old` to `new`, then main here."""
         self._refuse_when_locked()

@@ -199,7 +199,7 @@ class Lander:
         return Land(Landing.MOVED)
 
     def obstacle(self, new: str, old: str) -> Land | None:
-        """Why main could not move just now; None: it could."""
+        """Why main could not move just now (BLOCKED); None: it could."""
         with contextlib.ExitStack() as stack:
             ready = self._ready(stack, standing.of_main(self.place), new, old)
             return ready if isinstance(ready, Land) else None
@@ -454,6 +454,10 @@ class OwnLander:
     def catch_up(self) -> Land:
         """It is where we left it."""
         return Land(Landing.MOVED)
+
+    def obstacle(self, new: str, old: str) -> Land | None:
+        """Nobody has it checked out."""
+        return None
 
     def land(self, new: str, old: str) -> Land:
         """Move it from `old`, which main is as long as it is not there."""

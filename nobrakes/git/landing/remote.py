@@ -291,6 +291,10 @@ class SharedLander:
             return unheard(self.remote, heard)
         return self._follow(None)
 
+    def obstacle(self, new: str, old: str) -> Land | None:
+        """What stands in the way here."""
+        return self.local.obstacle(new, old)
+
     def land(self, new: str, old: str) -> Land:
         """Move the remote's main from `old` to `new`, then main here."""
         if not self._has(new):
@@ -436,6 +440,10 @@ class RequestLander:
         if heard.ok:
             return Land(Landing.MOVED)
         return unheard(self.remote, heard)
+
+    def obstacle(self, new: str, old: str) -> Land | None:
+        """Main here is not moved."""
+        return None
 
     def land(self, new: str, old: str) -> Land:
         """BLOCKED: nobody moves it here."""

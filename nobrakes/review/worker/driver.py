@@ -37,7 +37,7 @@ from ..machine import Act, Fact, Next
 from ..queue import Entry
 from ..service.landed import git_at
 from ..verify import NONE
-from ..waits import OF_CHECKOUTS, WAITS, Cause, next_look
+from ..waits import FILE_CAUSES, OF_CHECKOUTS, WAITS, Cause, next_look
 from . import evidence as review_evidence
 from . import verdicts
 from .asked import Approvals, NewContract, ProtectedFiles, Readings, SuspiciousContent
@@ -113,6 +113,9 @@ class ReviewSteps:
             return self._blocked(context, journal, Land(Landing.BLOCKED, why, Cause.FILTER))
         if isinstance(made, Conflict):
             return self._conflicts(journal, base, made)
+        land = self.ports.git.obstacle(made[-1].commit, main) if journal.merging.waiting else None
+        if land is not None and land.cause in FILE_CAUSES:
+            return self._blocked(context, journal, land)
         if epics.is_epic(context.bead) and base == main and epics.adds_nothing(self.ports, made, base):
             return self._there(journal, base)
         # no ref holds the candidate: git's own upkeep leaves objects alone for two weeks after they were made
@@ -344,8 +347,8 @@ class ReviewSteps:
             self._freed(journal)  # what a person was asked about is another cause than this
             behind, since = 0, now
         row = WAITS[land.cause]
-        if not behind and not passing and now >= since + row.asked:
-            kind = EscalationType.CHECKOUT_BEHIND if land.cause in OF_CHECKOUTS else EscalationType.MERGE_HELD_UP
+        kind = EscalationType.CHECKOUT_BEHIND if land.cause in OF_CHECKOUTS else EscalationType.MERGE_HELD_UP
+        if not behind and not passing and now >= since + row.asked and not self._is_asked(kind):
             new = NewEscalation(kind, f"{bead} waits to be merged: {row.words}", land.reason, {"cause": land.cause})
             behind = self.ports.store.escalate(new, bead, context.attempt.id, "nobrakes").id
         wait = next_look(land.cause, now - since)
@@ -358,8 +361,16 @@ class ReviewSteps:
             "behind": behind,
             "published": land.may_have_landed,
         }
-        is_up = journal.step is Step.SWAP and (land.may_have_landed or not entries)
-        return Report(Fact.HELD_UP, waits) if is_up else Report(Fact.BLOCKED, waits, entries=entries)
+        if journal.step is Step.SWAP and (land.may_have_landed or not entries):
+            return Report(Fact.HELD_UP, waits)
+        if journal.step is Step.SWAP and land.cause in FILE_CAUSES:
+            return Report(Fact.IN_THE_WAY, waits, entries=entries)
+        return Report(Fact.BLOCKED, waits, entries=entries)
+
+    def _is_asked(self, kind: EscalationType) -> bool:
+        """Whether a person is asked about checkouts of main already, by another bead: one question at a time."""
+        open_ones = self.ports.store.escalations() if kind is EscalationType.CHECKOUT_BEHIND else ()
+        return any(one.type is kind for one in open_ones)
 
     def _freed(self, journal: Journal) -> None:
         """Main can be moved again: what a person was asked about that is over."""

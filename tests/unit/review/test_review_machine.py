@@ -75,6 +75,7 @@ validate_base     main_moved              rebase
 swap              not_yet                 wait
 swap              fell_off                rebase
 swap              blocked                 validate_rebased wait
+swap              in_the_way              rebase wait
 swap              blocked_head            validate_rebased wait
 swap              held_up                 wait
 swap              gives_way               give_back
@@ -155,6 +156,7 @@ validate_main.ran_outdated forgets confirming again
 checks_edited          forgets failure tip waiting waiting_until
 blocked                brings {WAITS}
 swap.blocked           brings {WAITS}; forgets tip
+in_the_way             brings {WAITS}; forgets tip candidate
 blocked_head           forgets tip
 held_up                brings {WAITS}
 freed                  forgets {WAITS}
@@ -371,6 +373,15 @@ def test_a_checkout_in_the_way_is_waited_for_with_the_candidate_as_it_is() -> No
     assert (review.journal.step, review.journal.build.tip, review.act) == (Step.VALIDATE_REBASED, "", Act.WAIT)
     review.sees(Fact.MAY_LAND, tip="c1", approval={}, reading={}).sees(Fact.LANDED)
     assert review.journal.merging.waiting == "" and not review.journal.merging.published
+
+
+def test_work_that_a_persons_file_is_in_the_way_of_leaves_the_queue_and_comes_back_behind_the_others() -> None:
+    waits = {name: BROUGHT[name] for name in WAITS.split()}
+    review = Review().is_validated().sees(Fact.MAY_LAND, tip="c1", approval={}, reading={})
+    review.sees(Fact.IN_THE_WAY, **waits)
+    assert (review.journal.step, review.journal.build.candidate, review.act) == (Step.REBASE, "", Act.WAIT)
+    review.sees(Fact.BLOCKED, **waits).is_built(on="m1", candidate="c2")
+    assert review.journal.step is Step.VALIDATE_REBASED
 
 
 def test_what_was_lost_is_built_again_from_the_head() -> None:
