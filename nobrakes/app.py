@@ -293,15 +293,17 @@ def _agent_channel(paths: Paths, tell: Callable[[str], None]) -> "FolderChannelS
 
 
 def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
-    """A daemon on the app's real doors. The caller holds the daemon's lock."""
+    """A daemon on the app's real doors. The caller holds the daemon's lock. Hindered where we run code of agents'."""
     from . import extras
     from .agents.registry import adapter
     from .config.setup import detect, init
     from .daemon.service.control import UNSIGNED
     from .daemon.worker.loop import Daemon
+    from .decisions.service.blockers import Blockers, code_blockers
     from .host import command
     from .host.port import Notice
 
+    Blockers(tuple(code_blockers(app.paths.root))).require(app.store.now())
     for name in app.config.agents.agent_choice().names():
         adapter(name)
         extras.need_of_agent(name)

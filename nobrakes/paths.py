@@ -7,6 +7,7 @@
 
 import os
 
+PACKAGE = os.path.dirname(os.path.abspath(__file__))
 HOOKS = ("reference-transaction", "pre-push", "pre-rebase")
 """Git's hooks of a workspace."""
 FOLDER = ".nobrakes"
@@ -307,9 +308,8 @@ def _is_reached(path: str, roots: frozenset[str]) -> bool:
 
 def resource(name: str) -> str:
     """A file that comes with nobrakes (NAMES.json, config/…, hooks/…), installed or in a checkout."""
-    package = os.path.dirname(os.path.abspath(__file__))
-    installed = os.path.join(package, "_data", name)
-    return installed if os.path.exists(installed) else os.path.join(os.path.dirname(package), name)
+    installed = os.path.join(PACKAGE, "_data", name)
+    return installed if os.path.exists(installed) else os.path.join(os.path.dirname(PACKAGE), name)
 
 
 # Copied, since another thread may be changing it, as GitPython's import does. `os.environ` itself is asked for a name

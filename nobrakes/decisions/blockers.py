@@ -32,6 +32,7 @@ class Kind(StrEnum):
     """What stands in the way, the heaviest first."""
 
     CONFIG = "config"  # config.toml is wrong
+    OWN_CODE = "own_code"  # nobrakes imports files of the repository, which agents change
     DAEMON_DEAD = "daemon_dead"  # it was started in the background, is gone, and nobody stopped it
     RUN_CUT_OFF = "run_cut_off"  # a run in the foreground was killed
     STOPPING = "stopping"
@@ -65,9 +66,9 @@ class Kind(StrEnum):
 ORDER: Mapping[Kind, int] = {kind: number for number, kind in enumerate(Kind)}
 STOPS = frozenset(
     {
-        *(Kind.CONFIG, Kind.DAEMON_DEAD, Kind.RUN_CUT_OFF, Kind.STOPPING, Kind.PAUSED, Kind.NO_CHECK, Kind.NO_RUNNER),
-        *(Kind.NO_AGENT, Kind.NO_LOGIN, Kind.NO_SANDBOX, Kind.NO_DOERS, Kind.MACHINE, Kind.MAIN_RED, Kind.CAP),
-        *(Kind.CHECKS_BROKEN, Kind.COOLDOWN, Kind.NO_PLACE, Kind.MEMORY),
+        *(Kind.CONFIG, Kind.OWN_CODE, Kind.DAEMON_DEAD, Kind.RUN_CUT_OFF, Kind.STOPPING, Kind.PAUSED, Kind.NO_CHECK),
+        *(Kind.NO_RUNNER, Kind.NO_AGENT, Kind.NO_LOGIN, Kind.NO_SANDBOX, Kind.NO_DOERS, Kind.MACHINE, Kind.MAIN_RED),
+        *(Kind.CAP, Kind.CHECKS_BROKEN, Kind.COOLDOWN, Kind.NO_PLACE, Kind.MEMORY),
     }
 )
 """What holds up more than single beads."""

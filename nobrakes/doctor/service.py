@@ -31,7 +31,7 @@ from ..host.versions import Versions
 from ..machine.place import user_place
 from ..machine.registry import trouble
 from ..notices import service as notices_service
-from ..paths import Paths, process_environment
+from ..paths import PACKAGE, Paths, process_environment
 from ..records import frozen
 from ..requests import service as requests_service
 from ..review.service.landed import lost_changes_messages, off_main_message, unknown
@@ -89,7 +89,6 @@ def _writable_by_others(path: str) -> bool:
     return not stat.S_ISLNK(mode) and bool(mode & stat.S_IWOTH)
 
 
-PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _BROKEN = (Kind.NO_AGENT, Kind.NO_LOGIN, Kind.MAIN_RED, Kind.CHECKS_BROKEN, Kind.DAEMON_DEAD)
 
 

@@ -9,8 +9,9 @@
 import copy
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from typing import IO
 
 from .. import paths
@@ -222,6 +223,95 @@ def discover(path: str) -> Discovered:
 def tracked(root: str) -> tuple[str, ...]:
     """The paths in the index of the worktree `root`."""
     return tuple(commands.run(["ls-files", "-z", "--full-name"], cwd=root, env=_READING).records)
+
+
+@cache
+def own_code_tracked(root: str) -> tuple[str, ...]:
+    """The places in the repository from which this process imports code, and in which agents change files.
+
+    Git tracks files there, or agents work there. It is asked only about places in a worktree of the repository. Links
+    count on their whole way, and so do folders that are not there yet.
+    """
+    found = _within(root, _import_paths())
+    return tuple(at for at, top, path in found if path.startswith(f"{paths.FOLDER}/") or _is_tracked(path, top))
+
+
+@cache
+def own_code_globs(root: str) -> tuple[str, ...]:
+    """Globs of the places in the repository from which nobrakes and its Python run: agents change them if you agree."""
+    places = (path for _, _, path in _within(root, (*_import_paths(), sys.prefix)))
+    return tuple(dict.fromkeys(f"/{path}" for path in places if path != os.curdir))
+
+
+def _within(root: str, wanted: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+    """(place, top of its worktree, path in it) of these paths, and of each link on their way, in the repository."""
+    own = os.path.realpath(root)
+    for place in dict.fromkeys(step for path in wanted for step in _resolved(path)):
+        is_ours = place.startswith(os.path.join(own, paths.FOLDER, ""))
+        if top := own if is_ours else _worktree_of(place, own):
+            yield place, top, os.path.relpath(place, top)
+
+
+def _import_paths() -> Iterator[str]:
+    """The package of nobrakes, Python's path, the links in its folders, and what editable installations name."""
+    yield paths.PACKAGE
+    for folder in sys.path:
+        yield folder
+        try:
+            with os.scandir(folder or os.curdir) as entries:
+                yield from (one.path for one in entries if one.is_symlink())
+        except OSError:
+            continue
+    for name, module in tuple(sys.modules.items()):
+        if name.startswith("__editable__"):
+            namespaces = getattr(module, "NAMESPACES", {}).values()
+            for path in (*getattr(module, "MAPPING", {}).values(), *(one for many in namespaces for one in many)):
+                yield from (path, f"{path}.py")
+
+
+_MAX_LINKS = 40
+
+
+def _resolved(path: str) -> Iterator[str]:
+    """Each link on the way to the path, and where it leads in the end."""
+    place, links = os.sep, 0
+    rest = (path if os.path.isabs(path) else os.path.join(os.getcwd(), path)).split(os.sep)[::-1]
+    while rest:
+        word = rest.pop()
+        if word in ("", os.curdir):
+            continue
+        if word == os.pardir:
+            place = os.path.dirname(place)
+            continue
+        here = os.path.join(place, word)
+        if links < _MAX_LINKS and os.path.islink(here):
+            yield here
+            links += 1
+            target = os.readlink(here)
+            place = os.sep if os.path.isabs(target) else place
+            rest += target.split(os.sep)[::-1]
+        else:
+            place = here
+    yield place
+
+
+def _worktree_of(place: str, root: str) -> str | None:
+    """The top folder of the worktree of this repository in which the place lies; nested repositories do not count."""
+    folder = os.path.dirname(place) if os.path.islink(place) else place
+    while True:
+        if os.path.lexists(os.path.join(folder, ".git")) and paths.repository_root(folder) == root:
+            return folder
+        if folder == os.path.dirname(folder):
+            return None
+        folder = os.path.dirname(folder)
+
+
+def _is_tracked(path: str, top: str) -> bool:
+    """Whether git tracks the path, or one below it; also where git cannot tell (a submodule)."""
+    try:
+        return bool(commands.run(["ls-files", "-z", "--", f":(literal){path}"], cwd=top, env=_READING).out)
+    except GitFailed:
+        return True
 
 
 def is_partial(path: str) -> bool:

@@ -34,6 +34,7 @@ from ...agents.registry import steering
 from ...beads.model import Role, Run
 from ...config.settings import Config, parse
 from ...errors import ConfigError, FileTooLarge, GitFailed, NoMain
+from ...git.location import own_code_globs
 from ...git.port import Argv, Git
 from ...host.port import Ending, Processes, Step, StepEnd
 from ...host.runs import recording
@@ -327,7 +328,8 @@ def text(git: Git, commit: str) -> str | None:
 
 def boundary_at(ports: Ports, base: str, role: Role, head: str = "") -> Boundary:
     """The boundary of a role whose work began from the commit `base`, and is `head`."""
-    return with_agents(ports.config().boundary_at(ports.git, base, role, head))
+    found = with_agents(ports.config().boundary_at(ports.git, base, role, head))
+    return replace(found, steering=(*found.steering, *own_code_globs(ports.paths.root)))
 
 
 def with_agents(boundary: Boundary) -> Boundary:

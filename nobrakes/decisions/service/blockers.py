@@ -29,10 +29,11 @@ from ...errors import Hindered, MachineShort
 from ...events.kinds import Event
 from ...events.kinds import Kind as Happened
 from ...features.model import ROLLBACK, Feature, State
+from ...git.location import own_code_tracked
 from ...host.locks import holder
 from ...host.versions import interpreter, lacks
 from ...machine.registry import MachineView, shown
-from ...paths import Paths
+from ...paths import PACKAGE, Paths
 from ...records import frozen
 from ...review.journal import Journal
 from ...review.service.evidence import quarantined
@@ -204,6 +205,26 @@ def config_blockers(misconfigured: str) -> Iterator[Blocker]:
             f"mend {CONFIG}",
             refuses=True,
         )
+
+
+def code_blockers(root: str) -> Iterator[Blocker]:
+    """That this process imports files of the repository, which agents would change."""
+    found, package = own_code_tracked(root), os.path.realpath(PACKAGE)
+    if not found:
+        return
+    copy = (f"pipx install {shlex.quote(os.path.dirname(package))}",) if package in found else ()
+    named = ", ".join(found[:_CODE_SHOWN])
+    yield Blocker(
+        Kind.OWN_CODE,
+        f"no agent starts: nobrakes runs code from this repository ({named})",
+        "once merged, an agent's change there would run as you, outside of any sandbox",
+        (*copy, *OF_A_RUN),
+        "install a copy outside of the repository, not with `-e`, and remove the folder from PYTHONPATH",
+        refuses=True,
+    )
+
+
+_CODE_SHOWN = 3
 
 
 def no_check_blockers(config: "Config") -> Iterator[Blocker]:
@@ -637,6 +658,8 @@ def blockers(
         *bead_blockers(store, still, pid is not None),
         *quarantine_blockers(store),
     ]
+    if pid is None:
+        found += code_blockers(paths.root)
     if here is not None:
         found += config_blockers(here.misconfigured)
         if pid is None:
