@@ -368,12 +368,10 @@ def is_idle(board: Board) -> bool:
     epics = board.epics_done or board.epics_landed
     if agents_limits.needs_person(board.machine):
         return not (to_review or epics)
-    unlimited = replace(board, machine=agents_limits.without_places(board.machine))
-    if plan_turns(unlimited) or any(one.retry_at is not None for one in board.sessions):
-        return False
     if any(one.until is None for one in agents_limits.reached(board.limits.caps, board.spent, board.now)):
         return not (to_review or epics)  # the run's cap never ends by itself
-    return not (board.ready or to_review or epics or board.retry_at is not None)
+    sessions = board.sessions and board.limits.sessions  # they wait for a place, or for a time that comes by itself
+    return not (sessions or board.ready or to_review or epics or board.retry_at is not None)
 
 
 def _wait_for_a_person(board: Board) -> bool:

@@ -43,7 +43,7 @@ def test_nothing_begins_while_paused_stopping_or_under_a_cap() -> None:
 def test_a_wait_of_its_own_is_kept() -> None:
     later = session(1, retry_at=130.0)
     assert deciders.plan_turns(board(later)) == [] and deciders.turns_wake_at(board(later)) == 130.0
-    assert not is_idle(board(later))  # it goes on by itself
+    assert not is_idle(board(later)) and is_idle(replace(board(later), limits=replace(LIMITS, sessions=0)))
     assert deciders.plan_turns(replace(board(later), now=130.0)) == [StartTurn(1)]
 
 
@@ -52,6 +52,15 @@ def test_nobody_begins_at_a_provider_that_cools_down_and_one_goes_ahead_behind_i
     waits = board(session(1), session(2), gates={"anthropic": closed})
     assert deciders.plan_turns(waits) == []
     assert deciders.plan_turns(replace(waits, now=201.0)) == [StartTurn(1)]
+
+
+def test_a_run_does_not_end_before_a_session_whose_wait_ends_by_itself() -> None:
+    closed = Cooldown("anthropic", Outcome.RATE_LIMITED, "", 0.0, 200.0, 1, told=False)
+    assert not is_idle(board(session(1), gates={"anthropic": closed}))
+    spent = Spent(day=Amount(usd=5.0), run=Amount(usd=5.0))
+    assert not is_idle(board(session(1), limits=replace(LIMITS, caps=Caps(day=Cap(usd=5))), spent=spent))
+    of_run = board(session(1, retry_at=130.0), limits=replace(LIMITS, caps=Caps(run=Cap(usd=5))), spent=spent)
+    assert is_idle(of_run), "the run's cap ends with the run alone"
 
 
 def test_beads_and_sessions_share_what_starts_in_an_hour_and_who_goes_ahead() -> None:
