@@ -2,7 +2,10 @@
 
 import pytest
 
+from nobrakes.beads.model import Run
+from nobrakes.daemon.model import Board
 from nobrakes.decisions.model import Escalation, EscalationType
+from nobrakes.errors import GitFailed
 from nobrakes.events.kinds import Kind
 from tests.world.project import code_path
 from tests.world.rates import Rates
@@ -44,3 +47,20 @@ def test_tests_that_are_not_red_are_told_as_such() -> None:
         world.run()
         kinds |= {e.kind for e in world.store.events(0, 100_000) if e.data.get("outcome") == "not_red"}
     assert kinds == {Kind.TESTS_REJECTED}
+
+
+def test_a_checkout_that_comes_to_main_while_the_daemon_pauses_follows_a_merge() -> None:
+    world = World(1, rates=KIND)
+    closes, checkout = world.daemon.performer.ended, world.git.checkout
+    checkout.is_away, checkout.comes_late = True, lambda: True
+
+    def pauses(run: Run, board: Board) -> None:
+        world.daemon.troubles.pause(GitFailed("it failed"))
+        closes(run, board)
+
+    world.daemon.performer.ended = pauses  # type: ignore[method-assign]
+    world._turns()
+    while not world.git.landings:
+        assert world.step()
+    assert world.daemon.troubles.until > world.clock.now() and not checkout.is_away
+    assert checkout.at == world.git.head

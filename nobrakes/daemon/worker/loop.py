@@ -476,7 +476,7 @@ class Daemon:
                 do = partial(self.performer.perform, action, board)
                 changed |= guarded(do, _subject(self.ports, action, board), type(action).__name__)
             changed |= guarded(partial(self.monitor.turn, board), of_part("the monitor of main"))
-            guarded(self.rewritten.look)
+        guarded(self.rewritten.look)  # in a pause as well: the end of a run may have moved main
         events: list[Event] = []
         if not changed or board.stopping:
             # what is told and tidied up may wait until everybody has work
