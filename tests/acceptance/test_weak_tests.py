@@ -51,6 +51,19 @@ def test_a_person_is_asked_when_the_tests_stay_weak(project: Scripted) -> None:
     assert [escalation["type"] for escalation in project.open()] == ["weak_tests"]
 
 
+def test_tests_that_put_something_else_in_the_products_place_are_weak(project: Scripted) -> None:
+    tests = (
+        (HEAD + ONE + TWO)
+        .replace("from sums import add", "from unittest import mock\nimport sums")
+        .replace("add(", "sums.add(")
+    )
+    instead = "\ndef setUpModule():\n    mock.patch.object(sums, 'add', lambda a, b: a + b).start()\n"
+    project.does("sums", WRITES.format(tests + instead) + " --allow-empty")
+    project.nobrakes("run", expect=40)
+    assert set(outcomes(project)) == {"weak_tests"}
+    assert [escalation["type"] for escalation in project.open()] == ["weak_tests"]
+
+
 def test_who_does_not_want_it_has_the_red_proof_alone(project: Scripted) -> None:
     project.configure("[limits]", '[review]\ntest_strength = "red"\n[limits]')
     project.does("sums", WRITES.format(HEAD + ONE), turn=1)
