@@ -15,12 +15,13 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+from nobrakes.beads.model import Status
 from nobrakes.beads.progress import CATEGORIES
 from nobrakes.decisions import forms
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NobrakesError, Stale
 from nobrakes.features.model import Feature
-from nobrakes.features.reviewed_plan import nodes_of, under
+from nobrakes.features.reviewed_plan import beads_under, nodes_of
 from nobrakes.features.service import shaping
 from nobrakes.host.port import Command
 from nobrakes.sessions.model import Session, Turn
@@ -175,7 +176,8 @@ class FeatureAgents:
         if not others:
             return _text([{"id": own.feature.id, "title": "mine"}])
         other = own.dice.choice(others)
-        inside = under(self.store, other)
+        # a live one may be proposed, for a person to decide, and what is wanted of a closed one is left out
+        inside = [bead.id for bead in beads_under(self.store, other) if bead.status is Status.DRAFT]
         if inside and own.dice.random() < 0.5:
             return _text([{"id": f"{own.feature.id}-z", "title": "z"}, {"id": inside[0], "epic": own.feature.id}])
         return _text([{"id": f"{own.feature.id}-z", "title": "z", "epic": other}])
