@@ -243,7 +243,7 @@ BUGS = (
     Bug(
         "an agent begins on a person's work that did not pass",
         "agents/worker/end.py",
-        "if is_persons and after.status in WAITING_FOR_AGENT:",
+        "if is_persons and after.status in beads_model.WAITING_FOR_AGENT:",
         "if False:",
         options=BY_HAND,
     ),
@@ -278,8 +278,8 @@ BUGS = (
     Bug(
         "a push that is refused for good is waited for",
         "review/worker/driver.py",
-        "if not behind and not passing and now >= since + row.asked:",
-        "if not behind and not passing and now >= since + (row.asked or 900.0):",
+        "now >= since + row.asked and",
+        "now >= since + (row.asked or 900.0) and",
         seed=32,
     ),
     Bug(
@@ -397,14 +397,6 @@ BUGS = (
         "if not place.is_used:",
         "if False:",
         options=(*SHARED, *STUMBLES),
-    ),
-    Bug(
-        "a checkout that a kill left behind stays there",
-        "tests/world/fake_git.py",
-        "self.checkout.bring_along(self.head, self.edited)",
-        "self.checkout.in_the_way(self.head, self.edited)",
-        options=STAGED,
-        seed=50,
     ),
     Bug(
         "a checkout that comes to main late is not brought along",
