@@ -245,7 +245,7 @@ def test_the_daemon_is_killed_and_hangs(world: World, web: WebProcess, pages: Pa
         pages.waits(lambda: "Paused" in board.inner_text("#bar-state"), "the command is done without the daemon")
         board.locator("#bar-state").get_by_role("button", name="Resume").click()
         pages.waits(lambda: "Daemon silent for" in board.inner_text("#bar-state"), "the daemon is silent")
-        pages.waits(lambda: "has not turned for" in health.inner_text("#main"), "it is silent, says Health")
+        pages.waits(lambda: "has not responded for" in health.inner_text("#main"), "it is silent, says Health")
     finally:
         os.kill(second, signal.SIGCONT)
     pages.waits(lambda: "Running" in board.inner_text("#bar-state"), "it turns again")
