@@ -88,7 +88,7 @@ def test_a_swap_in_the_last_moment_is_seen(tmp_path: Path, where: str, name: str
     made.add("one")
     before = made.git("rev-parse", "main")
     after = made.book / "one.turns" if len(outcomes) > 1 else root
-    argv = [sys.executable, "-c", SWAPS, where, name, *map(str, (root, away, copy, after))]
+    argv = [sys.executable, "-P", "-c", SWAPS, where, name, *map(str, (root, away, copy, after))]
     done = subprocess.run(argv, cwd=root, env=made.env(), capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == RepositoryReplaced.code, done.stdout + done.stderr
     assert len(made.turns("one")) == len(outcomes) - 1

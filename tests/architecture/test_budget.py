@@ -115,7 +115,7 @@ def loaded_by(folder: Path, words: list[str]) -> int:
     """How many modules of the package are in memory when the command has ended."""
     program = f"import sys; sys.argv = {['nobrakes', *words]!r}; from nobrakes.cli.entry import main; code = main(); "
     ran = subprocess.run(
-        [sys.executable, "-c", program + REPORT],
+        [sys.executable, "-P", "-c", program + REPORT],
         cwd=folder / "project",
         env=environment(folder),
         capture_output=True,
