@@ -7,6 +7,10 @@
 
 import os
 
+TYPE_CHECKING = False  # `ready` imports this: nothing that costs
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
 HOOKS = ("reference-transaction", "pre-push", "pre-rebase")
 """Git's hooks of a workspace."""
@@ -268,7 +272,7 @@ def _leads_into(folder: str, roots: frozenset[str]) -> bool:
         return False
     try:
         with os.scandir(folder) as found:
-            return any(one.is_symlink() and _is_reached(os.path.realpath(one.path), roots) for one in found)
+            return any(one.is_symlink() and _is_reached(one.path, roots) for one in found)
     except OSError:
         return False
 
@@ -296,14 +300,38 @@ def _repositories(start: str) -> frozenset[str]:
 
 
 def _is_reached(path: str, roots: frozenset[str]) -> bool:
-    if repository_root(path) in roots:
-        return True
-    place = os.path.abspath(path)
-    while place != os.path.dirname(place):
-        if any(f"{os.path.realpath(place)}{os.sep}".startswith(f"{root}{os.sep}") for root in roots):
+    for place in on_the_way(path):
+        above = os.path.dirname(place) if os.path.islink(place) else place
+        if repository_root(above) in roots or any(f"{place}{os.sep}".startswith(f"{root}{os.sep}") for root in roots):
             return True
-        place = os.path.dirname(place)
     return False
+
+
+MAX_LINKS = 40
+
+
+def on_the_way(path: str) -> "Iterator[str]":
+    """Each link on the way to the path, where it lies, and where all of them lead in the end.
+
+    Whoever changes one of these places changes what is found at the path. A relative path is one of the current folder.
+    """
+    place, links = os.sep, 0
+    rest = os.path.join(os.sep if os.path.isabs(path) else os.getcwd(), path).split(os.sep)[::-1]
+    while rest:
+        word = rest.pop()
+        if word == os.pardir:
+            place = os.path.dirname(place)
+        elif word not in ("", os.curdir):
+            here = os.path.join(place, word)
+            if links == MAX_LINKS or not os.path.islink(here):
+                place = here
+                continue
+            yield here
+            links += 1
+            target = os.readlink(here)
+            place = os.sep if os.path.isabs(target) else place
+            rest += target.split(os.sep)[::-1]
+    yield place
 
 
 def resource(name: str) -> str:

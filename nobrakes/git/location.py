@@ -246,7 +246,7 @@ def own_code_globs(root: str) -> tuple[str, ...]:
 def _within(root: str, wanted: Iterable[str]) -> Iterator[tuple[str, str, str]]:
     """(place, top of its worktree, path in it) of these paths, and of each link on their way, in the repository."""
     own = os.path.realpath(root)
-    for place in dict.fromkeys(step for path in wanted for step in _resolved(path)):
+    for place in dict.fromkeys(step for path in wanted for step in paths.on_the_way(path)):
         is_ours = place.startswith(os.path.join(own, paths.FOLDER, ""))
         if top := own if is_ours else _worktree_of(place, own):
             yield place, top, os.path.relpath(place, top)
@@ -267,32 +267,6 @@ def _import_paths() -> Iterator[str]:
             namespaces = getattr(module, "NAMESPACES", {}).values()
             for path in (*getattr(module, "MAPPING", {}).values(), *(one for many in namespaces for one in many)):
                 yield from (path, f"{path}.py")
-
-
-_MAX_LINKS = 40
-
-
-def _resolved(path: str) -> Iterator[str]:
-    """Each link on the way to the path, and where it leads in the end."""
-    place, links = os.sep, 0
-    rest = (path if os.path.isabs(path) else os.path.join(os.getcwd(), path)).split(os.sep)[::-1]
-    while rest:
-        word = rest.pop()
-        if word in ("", os.curdir):
-            continue
-        if word == os.pardir:
-            place = os.path.dirname(place)
-            continue
-        here = os.path.join(place, word)
-        if links < _MAX_LINKS and os.path.islink(here):
-            yield here
-            links += 1
-            target = os.readlink(here)
-            place = os.sep if os.path.isabs(target) else place
-            rest += target.split(os.sep)[::-1]
-        else:
-            place = here
-    yield place
 
 
 def _worktree_of(place: str, root: str) -> str | None:

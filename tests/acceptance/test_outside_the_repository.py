@@ -180,8 +180,8 @@ def test_an_untracked_environment_in_the_repository_is_accepted_and_kept_from_ag
 
 
 def test_nothing_on_path_is_taken_from_the_repository(repository: Repository) -> None:
-    """A relative folder on PATH, `bin/` of direnv, a linked worktree, a link from elsewhere, and a folder of links to
-    programs, as GNU stow lays them: each leads into the tree."""
+    """A relative folder on PATH, `bin/` of direnv, a linked worktree, a link from elsewhere, and folders of links to
+    programs, as GNU stow lays them, also by a link of the tree that leads out again: each leads into the tree."""
     elsewhere = repository.go.parent.parent / "elsewhere"
     (elsewhere / "deep").mkdir(parents=True)
     (elsewhere / "link").symlink_to(repository.folder / "bin")
@@ -190,19 +190,24 @@ def test_nothing_on_path_is_taken_from_the_repository(repository: Repository) ->
     folder.mkdir()
     marks = repository.go.parent.parent / "marks"
     marks.mkdir(mode=0o777)
-    stowed = elsewhere / "stowed"
-    stowed.mkdir()
+    stowed, through, outside = (elsewhere / one for one in ("stowed", "through", "outside"))
+    via = repository.folder / "via"
+    for one in (stowed, through, outside, via):
+        one.mkdir()
     for name in PROGRAMS:
         (stowed / name).symlink_to(folder / name)
+        (through / name).symlink_to(via / name)
+        (via / name).symlink_to(outside / name)
         real = shutil.which(name) or "/bin/true"
         # an agent and its check look on the PATH that the person gave, inside; they carry the marks of a run
         mark = f'[ -n "$NOBRAKES_TOKEN$NOBRAKES_RUN" ] || {{ tr "\0" " " </proc/$PPID/cmdline; echo "$@"; pwd; }} >"{marks}/{name}"'
         (folder / name).write_text(f'#!/bin/sh\n{mark}\nexec {real} "$@"\n')
         (folder / name).chmod(0o755)
+        shutil.copy2(folder / name, outside / name)
     commit(repository)
     tree = repository.go.parent.parent / "tree"
     subprocess.run(["git", "worktree", "add", "-q", tree, "-b", "side"], cwd=repository.folder, check=True)
-    front = [".", "", "bin", str(folder), str(tree / "bin"), str(elsewhere / "link"), str(stowed)]
+    front = [".", "", "bin", str(folder), str(tree / "bin"), str(elsewhere / "link"), str(stowed), str(through)]
     repository.env["PATH"] = ":".join([*front, repository.env["PATH"]])
     typed(repository, "run")
     assert (repository.folder / "file-one.txt").exists()

@@ -218,7 +218,7 @@ def code_blockers(root: str) -> Iterator[Blocker]:
         Kind.OWN_CODE,
         f"no agent starts: nobrakes runs code from this repository ({named})",
         "once merged, an agent's change there would run as you, outside of any sandbox",
-        (*copy, *OF_A_RUN),
+        copy or ("nobrakes doctor",),
         "install a copy outside of the repository, not with `-e`, and remove the folder from PYTHONPATH",
         refuses=True,
     )
