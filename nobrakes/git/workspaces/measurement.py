@@ -8,7 +8,7 @@
    in main's tree at the same path: a bead pays for what it changed, and not for each file that there is.
 4. Nothing is called for each level. It has a time, as all has that reads what others made.
 5. A pipe under a name that git reads there would hold git up for good. Git that takes long is let go on, as after an
-   empty file, and the pipe is removed (unheld).
+   empty file, and the pipe is removed (without_pipes).
 """
 
 import contextlib
@@ -33,6 +33,9 @@ SECONDS = 60.0
 """For all questions about one clone."""
 SILENT = 2.0
 """Git that runs so long may wait at a pipe; it is looked for after this time, after twice as much, and so on."""
+_DEEPEST = 400
+_MAX_ENTRIES = 10**9
+"""No entry that git may pass by, as in a folder that it ignores, keeps the others from being looked at."""
 _READ_BY_GIT = frozenset({".gitignore", ".gitattributes"})
 _PIPE = 65_536
 _AT_ONCE = 400
@@ -78,7 +81,7 @@ def on_disk(clone: str, folder: str, sizes: Sizes) -> None:
 
 
 @contextlib.contextmanager
-def unheld(clone: str) -> Iterator[None]:
+def without_pipes(clone: str) -> Iterator[None]:
     """While git reads the files of this clone: remove the pipes that hold it up."""
     over = threading.Event()
 
@@ -100,7 +103,9 @@ def unheld(clone: str) -> Iterator[None]:
 def _open_pipes(clone: str) -> None:
     """Let who reads the clone's pipes under git's own names read their end, and remove them."""
     with contextlib.suppress(OSError, Beyond):
-        for _, folder, _, names in walk(clone, leave=frozenset((".git",))):
+        for path, folder, folders, names in walk(clone, _MAX_ENTRIES, _DEEPEST, frozenset((".git",))):
+            if path.count(os.sep) >= _DEEPEST - 2:
+                folders.clear()  # a folder is open for each level
             for name in _READ_BY_GIT.intersection(names):
                 with contextlib.suppress(OSError):
                     if stat.S_ISFIFO(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):

@@ -58,7 +58,7 @@ def _committed(
     """The commit, held by nothing."""
     commit = objects.commit(base)
     left = left_out(place, clone)
-    with git_folder(place) as (folder, env), measurement.unheld(clone):
+    with git_folder(place) as (folder, env), measurement.without_pipes(clone):
         own = os.path.join(folder, "index")
         if os.path.isfile(index):
             # with its times: git compares them with the files'
@@ -84,7 +84,7 @@ def _committed(
 
 def touched(place: Place, clone: str, index: str) -> int:
     """How many files of the clone differ from `index`, which it was made with; at most MAX_TOUCHED."""
-    with git_folder(place) as (folder, env), measurement.unheld(clone):
+    with git_folder(place) as (folder, env), measurement.without_pipes(clone):
         shutil.copy2(index, os.path.join(folder, "index"))
         _leave_out(clone, env, left_out(place, clone))
         with tempfile.TemporaryFile() as errors:
@@ -431,7 +431,7 @@ def _commit(place: Place, root: str, begun: str, head: str, sizes: Sizes) -> Non
 
 def _ignored(root: str, to: str) -> None:
     asked = ["ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory"]
-    with measurement.unheld(root):
+    with measurement.without_pipes(root):
         listed = commands.run(asked, cwd=root, env=CHECKOUT).records
     for path in [path for path in listed if path and not path.endswith("/")][:MAX_IGNORED_FILES]:
         whole = os.path.join(root, path)
@@ -476,7 +476,7 @@ def follow(place: Place, branch: str, head: str, last: str) -> bool:
         if at not in (None, last, head) or now not in (last, head) or (now == head and not is_there and head != last):
             return False
         commands.run(["read-tree", "--reset", head], cwd=here.path, env=own)
-        with measurement.unheld(here.path):
+        with measurement.without_pipes(here.path):
             commands.run(["update-index", "-q", "--refresh"], cwd=here.path, env=own, expect=(0, 1))
         standing.publish(here)
         if at != head and not git_objects.swap(place, ref, head, at or "0" * len(head), "nobrakes: handed back"):

@@ -397,7 +397,9 @@ def test_ignored_files_are_left_out_and_pipes_do_not_stop_us(world, clone):
     assert not clone.exists()
 
 
-@pytest.mark.parametrize("path", [".gitignore", "src/.gitignore", ".gitattributes", "src/deep/.gitattributes"])
+@pytest.mark.parametrize(
+    "path", [".gitignore", "src/.gitignore", ".gitattributes", "src/deep/.gitattributes", ".gitmodules"]
+)
 @pytest.mark.parametrize("index", [True, False], ids=["index", "no-index"])
 def test_a_pipe_that_git_would_read_does_not_stop_us(world, clone, monkeypatch, path, index):
     monkeypatch.setattr(measurement, "SILENT", 0.05)
@@ -410,6 +412,16 @@ def test_a_pipe_that_git_would_read_does_not_stop_us(world, clone, monkeypatch, 
     files = world.files(dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"])
     assert files["src/a.py"] == "changed\n" and path not in files
     assert not clone.exists()
+
+
+def test_a_pipe_is_found_beside_folders_that_are_too_deep(world, clone, monkeypatch):
+    monkeypatch.setattr(measurement, "SILENT", 0.05)
+    write(clone, {".gitignore": "/a/\n", "src/a.py": "changed\n", "z/loose": "l\n"})
+    (clone / "/".join("a" * 900)).mkdir(parents=True)
+    os.mkfifo(clone / "z" / ".gitignore")
+    world.git.retire(bead_of(clone), 1)
+    files = world.files(dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"])
+    assert files["src/a.py"] == "changed\n" and files["z/loose"] == "l\n"
 
 
 def test_names_of_any_kind_are_kept(world, clone):
