@@ -44,20 +44,14 @@ def start(user: UserPlace = False, **given: Any) -> Output:
     """Run agents in the background. The log is .nobrakes/daemon.log. It checks first, like `nobrakes run`. If nothing
     could start, it prints the fix and ends with exit code 62.
     """
-    from ..app import blockers
     from ..daemon import commands
-    from ..daemon.service import control
-    from ..decisions.service.blockers import NOTHING
 
     with opened_or_home(user) as app:
         now = app.store.now()
-        stands = NOTHING if user or control.running(app.paths) else blockers(app)
-        stands.require(now)
         found, text = commands.start(app, actor(), **given)
-    data = {**found, "log": app.paths.daemon_log, "hindrances": plain(stands)}
-    first = f"{text}; it logs to {app.paths.daemon_log}"
+    first, stands = f"{text}; it logs to {found['log']}", found["hindrances"]
     waits = replace(stands, found=tuple(one for one in stands.found if one.kind not in OVER))
-    return Output(data, lambda screen: "\n".join([first, *lines(waits, now, screen)]))
+    return Output(plain(found), lambda screen: "\n".join([first, *lines(waits, now, screen)]))
 
 
 def status(user: UserPlace = False) -> Output:

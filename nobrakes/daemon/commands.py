@@ -11,6 +11,7 @@ from .service import control
 if TYPE_CHECKING:
     from ..agents.service.cooldowns import Lifted
     from ..app import App
+    from ..decisions.service.blockers import Blockers
 
 Switched = tuple[dict[str, bool], str]
 
@@ -73,10 +74,21 @@ def _pair(word: str) -> tuple[str, str]:
 Wait = Annotated[float, Field("Seconds to wait for it.", ("--wait",))]
 
 
-def start(app: "App", by: str, wait: Wait = control.STARTING_SECONDS) -> tuple[dict[str, int], str]:
-    """Run agents in the background."""
+def start(app: "App", by: str, wait: Wait = control.STARTING_SECONDS) -> tuple[dict[str, Any], str]:
+    """Run agents in the background. Hindered where none could start."""
+    found = _require(app)
     pid = control.start(app.paths, app.store, wait)
-    return {"pid": pid}, f"the daemon works (process {pid})"
+    return {"pid": pid, "log": app.paths.daemon_log, "hindrances": found}, f"the daemon works (process {pid})"
+
+
+def _require(app: "App") -> "Blockers":
+    """The blockers of a daemon that would start now. Hindered as in `nobrakes run`; none are read where one runs."""
+    from ..app import blockers
+    from ..decisions.service.blockers import NOTHING
+
+    found = NOTHING if app.is_home or control.running(app.paths) else blockers(app)
+    found.require(app.store.now())
+    return found
 
 
 def stop_daemon(app: "App", by: str, wait: Wait = 60.0) -> tuple[dict[str, Any], str]:
@@ -86,7 +98,10 @@ def stop_daemon(app: "App", by: str, wait: Wait = 60.0) -> tuple[dict[str, Any],
 
 
 def restart(app: "App", by: str, wait: Wait = 60.0) -> tuple[dict[str, int], str]:
-    """Replace the daemon by a new one. Its agents keep working."""
+    """Replace the daemon by a new one. Its agents keep working. If no daemon runs, it checks first, like `nobrakes
+    daemon start`.
+    """
+    _require(app)
     pid = control.restart(app.paths, app.store, wait)
     return {"pid": pid}, f"the daemon works (process {pid})"
 

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from markupsafe import escape
 
 from nobrakes.beads.model import of_bead
@@ -56,6 +57,15 @@ def test_what_the_operations_refuse_is_a_page_with_the_same_words(site) -> None:
     assert circle.status_code == 409
     assert site.post("/r/shop/do/init", {}).status_code == 422
     assert site.post("/r/shop/do/hold", {}).status_code == 422
+
+
+def test_a_page_starts_no_daemon_where_the_command_line_starts_none(site, repository, monkeypatch) -> None:
+    monkeypatch.setattr("nobrakes.daemon.service.control.start", lambda *_: pytest.fail("a daemon was started"))
+    assert main.run(["pause"]) == 0
+    for words in ("start", "restart"):
+        assert main.run(["daemon", words]) == 62
+        refused = site.post(f"/r/shop/do/daemon-{words}", {}, accept="application/json")
+        assert refused.json()["error"]["code"] == 62 and "nobrakes resume" in refused.text
 
 
 def test_stopping_everything_takes_its_word_and_without_a_sandbox_a_fresh_code(site, repository) -> None:
