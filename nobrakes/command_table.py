@@ -32,7 +32,8 @@ class Field:
     """`options`: as it is typed; without, it is known by its place. `most`: characters that a page may send.
 
     `reads_stdin`: on the command line `-` stands for standard input. `choices`: on the command line each is an option,
-    of which one is given; with what it means. `joined`: a page sends several, which a comma joins.
+    of which one is given; with what it means. `joined`: a page sends several, which a comma joins. `least`: the
+    smallest number.
     """
 
     help: str
@@ -42,6 +43,7 @@ class Field:
     reads_stdin: bool = False
     choices: Mapping[str, str] = field(default_factory=dict)
     joined: bool = False
+    least: int | None = None
 
 
 @frozen

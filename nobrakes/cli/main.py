@@ -158,7 +158,7 @@ def _option(one: Parameter) -> inspect.Parameter:
     if default is None:
         kind = kind | None
     make: Any = Option if field.options else Argument
-    how = make(*field.options, help=field.help, metavar=field.metavar or None)
+    how = make(*field.options, help=field.help, metavar=field.metavar or None, min=field.least)
     return inspect.Parameter(one.name, _ANYWHERE, default=default, annotation=Annotated[kind, how])
 
 
@@ -169,9 +169,8 @@ def call(
     if signal.getsignal(signal.SIGINT) is interrupted_early:  # from here on the command ends in its own way
         signal.signal(signal.SIGINT, signal.default_int_handler)
     _refuse_agents(entry)
-    own = (
-        {"as_json": as_json} if "as_json" in inspect.signature(function).parameters else {}
-    )  # a command that streams wants to know
+    # a command that streams wants to know
+    own = {"as_json": as_json} if "as_json" in inspect.signature(function).parameters else {}
     said = asked(after)
     if not entry.changes:
         _refuse(said, entry)

@@ -71,7 +71,7 @@ def _pair(word: str) -> tuple[str, str]:
     return name, value
 
 
-Wait = Annotated[float, Field("Seconds to wait for it.", ("--wait",))]
+Wait = Annotated[float, Field("Seconds to wait for it.", ("--wait",), least=0)]
 
 
 def start(app: "App", by: str, wait: Wait = control.STARTING_SECONDS) -> tuple[dict[str, Any], str]:

@@ -10,6 +10,7 @@ from nobrakes.cli import main
 @pytest.mark.parametrize(
     "argv",
     [["escalation", "four"], ["escalation", "1.5"], ["daemon", "start", "--wait", "long"], ["run", "--doers", "-1"],
+     *(["daemon", words, "--wait", "-1"] for words in ("start", "stop", "restart")),
      ["review", "--limit", "0"], ["undo", "0"], ["escalation"], ["depend", "nb-1"]],
     ids=" ".join,
 )  # fmt: skip
