@@ -21,6 +21,7 @@ from nobrakes.requests.model import PullState
 from nobrakes.requests.text import Said, of_epic, request_branch
 
 from .fake_code_host import Request
+from .fake_git import OWN
 from .project import code_path
 from .scene import Scene
 
@@ -197,8 +198,12 @@ def _landings(scene: Scene, head: str) -> Iterator[str]:
 
 
 def is_ours(scene: Scene, head: str) -> bool:
-    """Whether a branch with this head is as we pushed it; where somebody else did it is theirs, and left alone."""
-    return head in scene.git.refs.values()
+    """Whether a branch with this head is as we pushed it; where somebody else did it is theirs, and left alone.
+
+    Refs that hold where main was, or where work began, hold what people pushed as well.
+    """
+    of_main = (f"{OWN}start/", f"{OWN}landed/")
+    return any(commit == head and not name.startswith(of_main) for name, commit in scene.git.refs.items())
 
 
 def nothing_is_pushed_without_a_word(scene: Scene) -> list[str]:
