@@ -370,6 +370,7 @@ def shape(
     code = run_interactive(talk.argv, talk.env, talk.cwd)
     with opened() as app:
         live = sorted(approving.approved(app.store) - before)
+        approved = approving.beads_and_epics(app.store, live)
         found = strategy.strategy(app.store)
         then, _ = approval(app.store, app.config.forge.rules())
         begin = "" if control.running(app.paths) else " Let the work begin: nobrakes run"
@@ -378,7 +379,7 @@ def shape(
     def text(screen: Screen) -> str:
         out = [screen.paint("error: ", "red") + f"{failed}\n  {failed.hint}"] if failed else []
         if live:
-            out.append(f"{count(len(live), 'bead')} went live.{begin}")
+            out.append(f"{approved} went live.{begin}")
         if not found.is_empty:
             out += [f"{waiting(found)} for your approval:", *difference_lines(found, screen)]
             out.append(f"see it again, and approve: {then}")

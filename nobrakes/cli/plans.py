@@ -206,6 +206,8 @@ def commit_strategy(
     from ..decisions import commands
     from ..features.service import approving, strategy
 
+    if dry_run and given.get("drop"):
+        raise UsageError("--drop removes a change, and --dry-run changes nothing", "Give one of the two.")
     with opened() as app:
         if not given.get("drop"):
             found = strategy.strategy(app.store)

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+from ..beads.model import BeadType
+from ..beads.proposals import in_words
 from ..command_table import NOTE, TEXT, Field
 from ..errors import UsageError
 from ..records import plain
@@ -39,7 +41,7 @@ def answer(
     """
     from .service import desk
 
-    if bool(text) + recommended + take_back > 1 or (text is None and not (recommended or take_back)):
+    if bool(text or why) + recommended + take_back > 1 or (text is None and not (recommended or take_back)):
         raise UsageError(
             f"choose one way to answer escalation {number}",
             f"Give the answer, --recommended or --take-back; `nobrakes escalation {number}` shows the question.",
@@ -140,10 +142,14 @@ def propose(app: "App", by: str, plan: Plan, dry_run: DryRun = False) -> Reporte
     from ..features.service import approving
     from ..plans import service
 
-    report = approving.propose(app.store, service.plan_in(plan, "the plan"), by, dry_run)
+    read = service.plan_in(plan, "the plan")
+    report = approving.propose(app.store, read, by, dry_run)
+    new = {None, *report.new}  # a node without an id is always new
+    epics = sum(node.id in new and node.fields.get("type") == BeadType.EPIC for node in read.nodes)
+    drafts = " and ".join(in_words(len(report.new) - epics, epics))
     changes = f", changes of {count(len(report.proposed), 'live bead')} proposed" if report.proposed else ""
-    then = "they wait for your approval" if report.applied else "nothing was written"
-    return report, f"{count(len(report.new), 'draft')} filed{changes}; {then}"
+    filed, then = ("would be filed", "nothing was written") if dry_run else ("filed", "they wait for your approval")
+    return report, f"{drafts} {filed}{changes}; {then}"
 
 
 Names = tuple[str, ...]
@@ -172,7 +178,8 @@ def commit_strategy(
 
     if drop:
         if only or without or overwrite:
-            raise UsageError("drop refuses, only and without approve: both were given", "Send one of them.")
+            hint = "Leave out --only, --without and --overwrite, or --drop."
+            raise UsageError("--drop approves nothing, so it takes no choice of what to approve", hint)
         gone = approving.drop(app.store, drop, by)
         return {"dropped": list(gone)}, f"dropped: {', '.join(gone)}"
     choice = approving.Choice(frozenset(only), frozenset(without), frozenset(overwrite))

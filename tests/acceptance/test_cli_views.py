@@ -139,6 +139,20 @@ def test_what_would_go_live_is_shown_first_and_nothing_is_changed(nobrakes, plan
     ]
 
 
+def test_a_dry_run_drops_no_proposed_change(nobrakes, planned):
+    nobrakes("commit-strategy", "--yes")
+    nobrakes("propose", "-", stdin='{"beads": [{"id": "scaffold", "title": "Another title"}]}')
+    code, error = nobrakes("commit-strategy", "--drop", "scaffold:title", "--dry-run")
+    assert code == 2 and "--dry-run" in error["message"]
+    assert [one["bead"] for one in nobrakes("commit-strategy", "--dry-run")[1]["proposed"]] == ["scaffold"]
+
+
+def test_a_withdrawn_answer_takes_no_reason(nobrakes, planned):
+    for other in ("--take-back", "--recommended"):
+        code, error = nobrakes("answer", "1", other, "--why", "a reason")
+        assert code == 2 and "choose one way to answer" in error["message"]
+
+
 def test_ready_explains_why_a_bead_waits(nobrakes, planned, text):
     nobrakes("commit-strategy", "--yes")
     explained = {one["bead"]: one for one in nobrakes("ready", "--explain")[1]}

@@ -344,11 +344,15 @@ def _start(store: "Store", git: Git, bead: str, role: Role) -> str | None:
         return None
 
 
+def beads_and_epics(store: "Store", ids: Collection[str]) -> str:
+    """`2 beads and 1 epic`."""
+    epics = sum(bead.type is BeadType.EPIC for bead in store.beads(ids=ids)) if ids else 0
+    return " and ".join(in_words(len(ids) - epics, epics, "bead"))
+
+
 def told(store: "Store", done: Approved) -> list[str]:
     """How many beads went live, how many changes came into force, and the features that are built from now on."""
-    epics = sum(bead.type is BeadType.EPIC for bead in store.beads(ids=done.approved)) if done.approved else 0
-    beads = in_words(len(done.approved) - epics, epics, "bead")
-    found = [f"{' and '.join(beads)} went live"] if done.approved else []
+    found = [f"{beads_and_epics(store, done.approved)} went live"] if done.approved else []
     found += [f"{count(len(done.changes), 'change')} of beads came into force"] if done.changes else []
     found += [f"feature {name} is built now" for name in done.features]
     return found

@@ -57,8 +57,9 @@ def test_what_the_page_did_not_show_and_what_means_two_things_is_refused(app):
     approving.propose(app.store, plan_of([{"id": "b", "priority": 0}], "plan"), "shaper")
     with pytest.raises(NotAllowed, match="changed while you looked at it"):
         said(app, ("revision", revision))
-    with pytest.raises(UsageError, match="both were given"):
-        said(app, ("drop", "a"), ("only", "b"))
+    for field in ("only", "without", "overwrite"):
+        with pytest.raises(UsageError, match="--drop approves nothing"):
+            said(app, ("drop", "a"), (field, "b"))
     for field in ("only", "drop"):
         with pytest.raises(UsageError, match="nothing is proposed under the name"):
             said(app, (field, "b:gone"))
@@ -70,3 +71,11 @@ def test_a_bead_is_sent_back_to_agents(app):
     values = rendering.values(BY_WORDS["retry"].fields, [("bead", "a"), ("note", "mended")])
     found, text = BY_WORDS["retry"].do(app, values, "me")
     assert found.bead.held is None and text == "a is needs_tests again; released (it was held: wait)"
+
+
+def test_epics_of_a_proposed_plan_are_counted_apart(app):
+    plan = "beads:\n  - {key: e, title: E, type: epic}\n  - {id: c, title: C, epic: e}\n"
+    propose = BY_WORDS["propose"].do
+    told = propose(app, {"plan": plan, "dry_run": True}, "me")[1]
+    assert told == "1 draft and 1 epic would be filed; nothing was written"
+    assert propose(app, {"plan": plan}, "me")[1] == "1 draft and 1 epic filed; they wait for your approval"
