@@ -314,8 +314,7 @@ def _remembered(path: str, text: str) -> Config | None:
 
 def _judge() -> str:
     """Which rules judged a file: those of these very modules."""
-    modules = sections, sections, config_values, sections, sections, config_values
-    own = [os.stat(file) for file in (__file__, *(str(module.__file__) for module in modules))]
+    own = [os.stat(file) for file in (__file__, *(str(module.__file__) for module in (sections, config_values)))]
     return " ".join([__version__, *(f"{one.st_mtime_ns} {one.st_size}" for one in own)])
 
 
