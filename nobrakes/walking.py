@@ -5,7 +5,7 @@
 2. Folders are opened below their open parents and not by their paths: a path may be too long, and may lead elsewhere
    a moment later. As many are open as the walk is deep.
 3. Nothing is called for each level, so that depth breaks nothing; more of it than asked for is Beyond.
-4. It imports nothing that costs.
+4. It imports nothing that costs: what agents call counts the commits of their own clone with it (`commits_since`).
 """
 
 import errno

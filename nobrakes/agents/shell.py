@@ -1,11 +1,11 @@
-"""Commands that need a person's yes before they run (`agents.ask_first`): what others see, what no git brings back.
+"""Command lines, read as a shell reads them; and those that need a person's yes before they run (`agents.ask_first`).
 
 1. A pattern is a program and words that follow it in this order; other words may stand between them. An option of one
    letter is found in a cluster: `rm -r` is `rm -rf` and `rm -fr`, too.
 2. A command line is read as a shell reads it, inside `sh -c` and substitutions as well. What a script does that it
    starts is not read.
 
-Imports nothing that costs, since the guard asks before each tool.
+A person is asked about what others see and what no git brings back. It imports nothing that costs: the guard asks it.
 """
 
 TYPE_CHECKING = False

@@ -1,6 +1,6 @@
-"""The plan of a feature: the beads under its epic, held, let go, or checked; and the rounds of its reviews.
+"""The plan of a feature: its beads, the domains they touch, the rounds of its reviews, sign-off, acceptance criteria.
 
-It imports little: `answer` loads it.
+The beads are held, let go or checked here. It imports little: `answer` loads it.
 
 1. A round is one look of each domain's reviewer, in a session of its own, at one version of the plan. The first round
    looks at every touched domain. A later one looks where a bead differs from the version that the domain's reviewer

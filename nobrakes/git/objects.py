@@ -1,4 +1,4 @@
-"""Objects as git stores them, read through one lasting `git cat-file --batch-command`; trees read and written.
+"""Objects and refs as git stores them: read by one lasting `git cat-file --batch-command`, trees and refs written.
 
 1. A question costs no process. An object never changes, so what was read once is remembered (small answers only).
 2. When the process dies, the question is asked once more, of another; one that hangs is NoAnswer (see conversation).

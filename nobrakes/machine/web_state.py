@@ -1,4 +1,4 @@
-"""What a web server of this person keeps: who serves, the codes to log in with, and the sessions that they began.
+"""What a web server of this person keeps (who serves, codes to log in with, sessions), and what daemons share.
 
 1. All of it lies in the person's place, where no agent in a sandbox gets; folders are 0700 and files 0600.
 2. Codes and sessions are kept as hashes. A code is good once: who removes its file may log in. One that had to be

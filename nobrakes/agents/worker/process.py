@@ -1,4 +1,4 @@
-"""Processes of agents: what each start has in common, what they came to, and agents that do not start.
+"""Processes of agents: their start, the commands that a CLI lets through, how they ended, and agents that do not start.
 
 What an agent's process came to, whoever it worked for: an attempt or a session.
 

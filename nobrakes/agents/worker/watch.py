@@ -1,4 +1,4 @@
-"""What agents say and do while they work: events, tokens, context, and who has finished and lives on.
+"""What agents say and do while they work: events, tokens, context, dangerous calls, and who has finished and lives on.
 
 What agents do while they work, as events: how many files they changed, and what tests they ran by their tools:
 

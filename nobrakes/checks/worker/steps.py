@@ -1,4 +1,4 @@
-"""The steps of a run for the checks of a contract, what their ends say of each check, and mutation probes at work.
+"""The contract of a commit, the steps of a run for its checks, what their ends say of each; mutation probes at work.
 
 1. A check's tools are asked first, then comes its command, then what repeats it; each is a step with its own output.
 2. What repeats a check runs only when the run before it failed. Of neighbours that run at the same time it comes when
