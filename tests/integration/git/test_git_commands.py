@@ -317,8 +317,13 @@ def test_discover_an_unborn_a_detached_a_bare_and_a_linked_one(tmp_path):
     assert (bare.bare, bare.root, bare.dirty) == (True, str(tmp_path / "bare.git"), False)
 
 
-def test_discover_a_partial_clone(tmp_path):
+def test_discover_a_submodule_and_a_partial_clone(tmp_path):
     world = RealWorld(tmp_path, checked_out=True)
+    sh(tmp_path, "git", "init", "-q", "outer")
+    outer = tmp_path / "outer"
+    sh(outer, "git", "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(world.root), "lib")
+    inner = discover(str(outer / "lib"))
+    assert (inner.root, inner.bare, inner.has_commits) == (str(outer / "lib"), False, True)
     world.sh("git", "config", "uploadpack.allowFilter", "true")
     sh(tmp_path, "git", "clone", "-q", "--filter=blob:none", f"file://{world.root}", "partial")
     assert discover(str(tmp_path / "partial")).is_partial
