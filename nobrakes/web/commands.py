@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # The rules are the operations'; here a form becomes their arguments, and what they gave back one line for people.
 # `danger` is the word that a person types to confirm; where agents are in no sandbox it takes a code from the terminal
-# too. A command that is in neither COMMANDS nor NOT_HERE fails a test, as does one whose fields the CLI does not have.
+# too. A command that is in neither COMMANDS nor NOT_HERE fails a test.
 Values = Mapping[str, Any]
 Do = Callable[["App", Values, str], tuple[Any, str]]
 """(the app, the fields, who acts) to (what it came to, one line that says so)."""

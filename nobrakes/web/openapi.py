@@ -131,12 +131,10 @@ def views() -> Mapping[str, Any]:
     from ..beads.model import Bead
     from ..beads.service.bead_page import BeadDetail, BeadHistory, Explained, ListedBead, Review
     from ..beads.service.board import BoardView, StatusView
-    from ..decisions.model import Escalation
     from ..decisions.service.view import Asked, DecisionView
     from ..features.model import PlanChanges
     from ..features.service.approving import Approved
     from ..features.service.controls import ScanView
-    from ..features.service.rollback import RollbackView
     from ..features.service.strategy import StrategyView
     from ..features.service.views import FeatureListView, FeatureView, ReviewsView
     from ..pictures.service import GraphView
@@ -176,10 +174,8 @@ def views() -> Mapping[str, Any]:
         "forge show": FeatureView,
         "forge show --version": PlanChanges,
         "forge scan": ScanView,
-        "forge rollback": RollbackView,
         "pr list": list[RequestView],
         "pr show": RequestView,
-        **dict.fromkeys(("answer", "resolve"), Escalation),
         **{words: type_ for words, type_ in returned.items() if isinstance(type_, type)},
     }
 
