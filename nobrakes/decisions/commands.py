@@ -8,7 +8,7 @@ from ..command_table import NOTE, TEXT, Field
 from ..errors import UsageError
 from ..records import plain
 from ..text.cleaning import age, count, cut, one_line
-from .model import Escalation
+from .model import DECISIONS, Escalation
 
 if TYPE_CHECKING:
     from ..app import App
@@ -56,15 +56,7 @@ def answer(
     return found, f"escalation {number} {did}{desk.then(app.store, found)}"
 
 
-WAYS = {
-    "approve": "Approve the plan, the change or the merge.",
-    "add": "Create a draft from the agent's suggestion.",
-    "retry": "Let an agent try again; failures count from zero.",
-    "cancel": "Cancel the bead.",
-    "done": "Mark the bead as done by hand.",
-    "dismiss": "Close it without any action.",
-}
-How = Annotated[str, Field("", choices=WAYS)]
+How = Annotated[str, Field("", choices=DECISIONS)]
 Note = Annotated[str, Field("Why; the next attempt reads it.", ("--note", "-m"), most=NOTE)]
 
 

@@ -13,7 +13,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum
-from typing import Literal, get_args
+from typing import Literal
 
 from ..beads.model import Bead, BeadType
 from ..features import actions as asking
@@ -23,7 +23,6 @@ from . import forms
 from .model import OF_TESTS, STARTS, Escalation, EscalationType
 
 Word = Literal["answer", "approve", "add", "retry", "done", "cancel", "dismiss"]
-WORDS: tuple[Word, ...] = get_args(Word)
 
 
 class About(StrEnum):

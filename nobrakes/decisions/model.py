@@ -46,6 +46,15 @@ class EscalationType(StrEnum):
     NOBRAKES_FAILED = "nobrakes_failed"
 
 
+DECISIONS = {
+    "approve": "Approve the plan, the change or the merge.",
+    "add": "Create a draft from the agent's suggestion.",
+    "retry": "Let an agent try again; failures count from zero.",
+    "cancel": "Cancel the bead.",
+    "done": "Mark the bead as done by hand.",
+    "dismiss": "Close it without any action.",
+}
+"""The words of `nobrakes resolve`, each with its help."""
 FAILURES = frozenset(
     {EscalationType.REPEATED_FAILURE, EscalationType.BROKEN_CHECKS, EscalationType.BROKEN_ENVIRONMENT}
     | {EscalationType.WEAK_TESTS, EscalationType.MAIN_RED}

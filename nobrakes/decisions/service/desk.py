@@ -30,13 +30,10 @@ from ...sessions.model import STAGE, WORK, Session, SessionKind
 from ...text.cleaning import count, only_seen, shorten
 from .. import forms, machine
 from ..machine import Effect, Word
-from ..model import MENDS, STARTS, Escalation, is_told
+from ..model import DECISIONS, MENDS, STARTS, Escalation, is_told
 
 if TYPE_CHECKING:
     from ...store import Store
-
-WAYS = tuple(word for word in machine.WORDS if word != "answer")
-"""The words of `nobrakes resolve`."""
 
 
 def escalations(store: "Store", all: bool = False) -> list[Escalation]:
@@ -90,11 +87,11 @@ def take_back(store: "Store", n: int, actor: str, paths: Paths | None = None) ->
 def resolve(
     store: "Store", n: int, how: str, note: str = "", actor: str = "person", paths: Paths | None = None
 ) -> Escalation:
-    """Decide an escalation by a word of WAYS. UsageError: it is none. NotAllowed: it is none for this one
+    """Decide an escalation by a word of DECISIONS. UsageError: it is none. NotAllowed: it is none for this one
     (decisions.machine), or it was decided before.
     """
-    if how not in WAYS:
-        raise UsageError(f"'{how[:40]}' is not a decision", f"Use one of: {', '.join(WAYS)}.")
+    if how not in DECISIONS:
+        raise UsageError(f"'{how[:40]}' is not a decision", f"Use one of: {', '.join(DECISIONS)}.")
     found = store.escalation(n)
     if found.resolved_at is not None:
         raise NotAllowed(

@@ -1,14 +1,15 @@
 """The table of decisions: each row does what it says, what is in no row is refused, and nothing waits for ever."""
 
 import itertools
+from typing import get_args
 
 import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Status
 from nobrakes.beads.service import beads
 from nobrakes.decisions import forms, machine
-from nobrakes.decisions.machine import OPTIONS, TABLE, WORDS, About, Effect
-from nobrakes.decisions.model import OF_TESTS, STARTS, STOPS_BEAD, Escalation, EscalationType, NewEscalation
+from nobrakes.decisions.machine import OPTIONS, TABLE, About, Effect, Word
+from nobrakes.decisions.model import DECISIONS, OF_TESTS, STARTS, STOPS_BEAD, Escalation, EscalationType, NewEscalation
 from nobrakes.decisions.service import desk
 from nobrakes.decisions.service.view import Stakes, choices
 from nobrakes.errors import NotAllowed, UsageError
@@ -75,6 +76,10 @@ def does_what_it_says(store, type_, word, about):
         decided(store, number, word)
 
 
+def test_every_word_but_answer_is_an_option_of_resolve():
+    assert set(get_args(Word)) - {"answer"} == DECISIONS.keys()
+
+
 def test_what_is_in_no_row_is_refused_and_leaves_it_open(now):
     cells = itertools.product(EscalationType, About)
     assert failing(cells, lambda cell: refuses_what_is_in_no_row(open_memory(now), *cell)) == []
@@ -83,7 +88,7 @@ def test_what_is_in_no_row_is_refused_and_leaves_it_open(now):
 def refuses_what_is_in_no_row(store, type_, about):
     number, bead = filed(store, type_, about)
     found = store.escalation(number)
-    left = set(WORDS) - set(machine.ways(found, store.bead(bead) if bead else None))
+    left = {"answer", *DECISIONS} - set(machine.ways(found, store.bead(bead) if bead else None))
     events = len(store.events())
     for word in left:
         with pytest.raises(NotAllowed):

@@ -10,7 +10,7 @@ from nobrakes.beads.service import beads
 from nobrakes.cli.decisions import shown
 from nobrakes.cli.screen import Screen
 from nobrakes.config.settings import Config
-from nobrakes.decisions.model import EscalationType, NewEscalation
+from nobrakes.decisions.model import DECISIONS, EscalationType, NewEscalation
 from nobrakes.decisions.service import desk, page
 from nobrakes.decisions.service.view import DecisionView
 from nobrakes.errors import NotAllowed
@@ -55,7 +55,7 @@ def test_every_type_says_what_can_be_done_and_what_it_costs(
     if about == "a bead":
         assert "it logs in" in text and "tried the ladder" in text
     offered = {choice.how for choice in found.choices}
-    for how in desk.WAYS:
+    for how in DECISIONS:
         if how not in offered:
             with pytest.raises(NotAllowed):
                 desk.resolve(store, found.id, how, actor="me")
