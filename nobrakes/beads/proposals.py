@@ -19,7 +19,7 @@ MAX_REASON = 1500
 """Characters of why work came back."""
 
 
-def in_words(beads: int, epics: int, noun: str = "draft") -> list[str]:
+def count_beads_and_epics(beads: int, epics: int, noun: str = "draft") -> list[str]:
     """`2 drafts` and `1 epic`: no count of beads includes epics, so they are named apart."""
     return [count(beads, noun)] * bool(beads or not epics) + [count(epics, "epic")] * bool(epics)
 

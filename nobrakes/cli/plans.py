@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option, confirm
 
 from ..beads.model import Bead, BeadType
-from ..beads.proposals import in_words
+from ..beads.proposals import count_beads_and_epics
 from ..errors import Deadlock, UsageError
 from ..records import plain
 from ..text.cleaning import count, cut, one_line, pad, width
@@ -249,7 +249,7 @@ def _counted(found: "StrategyView") -> tuple[str, int]:
 
 def _drafts_in_words(drafts: Sequence[Bead]) -> list[str]:
     epics = sum(draft.type is BeadType.EPIC for draft in drafts)
-    return in_words(len(drafts) - epics, epics)
+    return count_beads_and_epics(len(drafts) - epics, epics)
 
 
 def waiting(found: "StrategyView") -> str:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..beads.model import BeadType
-from ..beads.proposals import in_words
+from ..beads.proposals import count_beads_and_epics
 from ..command_table import NOTE, TEXT, Field
 from ..errors import UsageError
 from ..records import plain
@@ -138,7 +138,7 @@ def propose(app: "App", by: str, plan: Plan, dry_run: DryRun = False) -> Reporte
     report = approving.propose(app.store, read, by, dry_run)
     new = {None, *report.new}  # a node without an id is always new
     epics = sum(node.id in new and node.fields.get("type") == BeadType.EPIC for node in read.nodes)
-    drafts = " and ".join(in_words(len(report.new) - epics, epics))
+    drafts = " and ".join(count_beads_and_epics(len(report.new) - epics, epics))
     changes = f", changes of {count(len(report.proposed), 'live bead')} proposed" if report.proposed else ""
     filed, then = ("would be filed", "nothing was written") if dry_run else ("filed", "they wait for your approval")
     return report, f"{drafts} {filed}{changes}; {then}"

@@ -20,7 +20,7 @@ from ...abilities import INSTALL
 from ...agents.limits import MachineLimits, MachineRoom
 from ...agents.service.cooldowns import memory_of_agents
 from ...beads.model import Status
-from ...beads.proposals import in_words, is_with_person
+from ...beads.proposals import count_beads_and_epics, is_with_person
 from ...beads.work_status import STANDSTILL_SHOWN, Standstill
 from ...checks.contract import SETUP_FAILED
 from ...checks.proof import Starts
@@ -539,7 +539,7 @@ def draft_blockers(store: "Store", config: "Config") -> Iterator[Blocker]:
 
         command, why = approval(store, config.forge.rules())
         beads = store.counts()["draft"]
-        number = " and ".join(in_words(beads, drafts - beads))
+        number = " and ".join(count_beads_and_epics(beads, drafts - beads))
         yield Blocker(Kind.DRAFTS, f"{number} wait{'s' if drafts == 1 else ''} for your approval", why, (command,))
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...beads.model import Bead, BeadType, Outcome, Role, Status
-from ...beads.proposals import CANCEL, ProposedChange, Standing, in_words
+from ...beads.proposals import CANCEL, ProposedChange, Standing, count_beads_and_epics
 from ...beads.service.beads import content
 from ...errors import NobrakesError, NoMain, NotAllowed, OnlyByRequest, PlanError, UsageError
 from ...events.kinds import Event, Kind
@@ -347,7 +347,7 @@ def _start(store: "Store", git: Git, bead: str, role: Role) -> str | None:
 def beads_and_epics(store: "Store", ids: Collection[str]) -> str:
     """`2 beads and 1 epic`."""
     epics = sum(bead.type is BeadType.EPIC for bead in store.beads(ids=ids)) if ids else 0
-    return " and ".join(in_words(len(ids) - epics, epics, "bead"))
+    return " and ".join(count_beads_and_epics(len(ids) - epics, epics, "bead"))
 
 
 def told(store: "Store", done: Approved) -> list[str]:
