@@ -80,7 +80,7 @@ def use(
     name: Name,
     session: Annotated[str, Option("--session", help="The chat agent's session that will work on it.")] = "terminal",
 ) -> Output:
-    """Confirm a project for a session: from now on its coding tools work there. You can switch later."""
+    """Confirm a project for a session: from now on its coding tools work there. Use it again to switch."""
     from ..projects.service import projects
 
     found = projects.set_project(session, name, False, actor())
