@@ -218,14 +218,6 @@ BUGS = (
         options=(*STUMBLES, "--people", "0.5"),
     ),
     Bug(
-        "what was merged is taken for what was to be pushed next",
-        "requests/worker/exchange.py",
-        'if head in ("", pull.head) or not git.has(head):',
-        "if True:",
-        seed=25,
-        options=EPICS,
-    ),
-    Bug(
         "who works in an epic starts on main",
         "review/service/landed.py",
         "    return git.of_epic(where.epic) if where.epic else git",
