@@ -269,7 +269,7 @@ def _repository(name: str) -> "ProjectView":
 
     found = projects.one(projects.opened(), name.strip())
     if not found.is_repository:
-        raise NotAllowed(f"{found.path} is no git repository", "`git init` there, and a first commit.")
+        raise NotAllowed(f"{found.path} is not a git repository", "`git init` there, and a first commit.")
     return found
 
 

@@ -150,7 +150,7 @@ Only = Annotated[Names, Field("Approve only this; repeatable.", ("--only",), NAM
 Without = Annotated[Names, Field("Approve all except this, which keeps waiting.", ("--without",), NAME, TEXT)]
 Overwrite = Annotated[Names, Field("Approve this although the bead was edited since.", ("--overwrite",), NAME, TEXT)]
 Drop = Annotated[Names, Field("Remove this proposed change, and approve nothing.", ("--drop",), NAME, TEXT)]
-Seen = Annotated[str, Field("Approve only if --dry-run showed this revision.", ("--seen",), "REVISION")]
+Seen = Annotated[str, Field("Approve only if --dry-run still shows this revision.", ("--seen",), "REVISION")]
 
 
 def commit_strategy(

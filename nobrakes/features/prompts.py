@@ -77,7 +77,7 @@ def own_instructions(path: str) -> str:
     where = os.path.expanduser(path)
     if not where.endswith(".md") or not os.path.isabs(where):
         raise ConfigError(
-            f"forge.own_instructions is no whole path of a file that ends in .md: {path[:200]}",
+            f"forge.own_instructions is not the absolute path of a file that ends in .md: {path[:200]}",
             "Name your CLAUDE.md or AGENTS.md, as ~/.claude/CLAUDE.md.",
         )
     try:

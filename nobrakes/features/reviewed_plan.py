@@ -513,7 +513,7 @@ def decision(finding: Finding, answer: str) -> tuple[FindingState, str]:
     reason = said[len(ACCEPT_RISK) :].strip(" :,;-–—.")
     if not reason:
         raise UsageError(
-            f"finding {finding.id} is accepted as a risk only with a reason, which is kept",
+            f"finding {finding.id} is accepted as a risk only with a reason, which is saved",
             f'Say why: "{ACCEPT_RISK}: REASON".',
         )
     return FindingState.RISK_ACCEPTED, reason

@@ -239,7 +239,7 @@ class _Reader:
             self._criterion(made, owner, place)
         elif label and owner and made.kind != "done":
             if made.kind == "open":
-                self.told.append(f"{place}: '{made.title[:80]}' names criteria, it is no bead")
+                self.told.append(f"{place}: '{made.title[:80]}' names criteria, so it is not a bead")
             made.kind, made.wants_criteria = "label", True
             if label[1]:
                 owner.criteria.append([label[1]])
@@ -516,7 +516,7 @@ def plan_of_issues(value: Any, source: str, known: Collection[str] = ()) -> Plan
     """The plan in the values of a list of issues, or of one; PlanError names every problem."""
     issues = [value] if isinstance(value, dict) else value
     if not isinstance(issues, list):
-        raise PlanError(f"{source}: it is no list of issues", _HINT)
+        raise PlanError(f"{source}: not a list of issues", _HINT)
     problems = [f"issues[{place}]{text}" for place, issue in enumerate(issues) for text in _problems(issue)]
     numbers = [issue["number"] for issue in issues] if not problems else []
     problems += [
@@ -531,13 +531,13 @@ def plan_of_issues(value: Any, source: str, known: Collection[str] = ()) -> Plan
 
 def _problems(issue: Any) -> Iterator[str]:
     if not isinstance(issue, dict):
-        yield ": is no issue"
+        yield ": is not an issue"
         return
     number = issue.get("number")
     if isinstance(number, bool) or not isinstance(number, int) or not 0 < number < 10**18:
-        yield ".number: is no number of an issue" if "number" in issue else ".number: is missing"
+        yield ".number: is not the number of an issue" if "number" in issue else ".number: is missing"
     if not isinstance(issue.get("title"), str) or not plain_title(tidy(issue["title"])):
-        yield ".title: is no text" if "title" in issue else ".title: is missing"
+        yield ".title: is not text" if "title" in issue else ".title: is missing"
     for name, kinds in (("body", str), ("state", str), ("labels", list), ("milestone", (dict, str))):
         if issue.get(name) is not None and not isinstance(issue[name], kinds):
             yield f".{name}: is of another kind than gh gives"

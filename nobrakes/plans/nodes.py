@@ -39,7 +39,7 @@ StatusWord = Literal["draft", "live", "done", "cancelled"]
 def id_of(value: Any) -> Any:
     """A bead's id."""
     if isinstance(value, str) and not is_bead_id(value):
-        raise ValueError("is no id: use 1 to 64 letters, digits, '-', '_' or '.', beginning with a letter or digit")
+        raise ValueError("is not an id: use 1 to 64 letters, digits, '-', '_' or '.', beginning with a letter or digit")
     return value
 
 
@@ -75,7 +75,7 @@ def moment_of(value: Any) -> Any:
         try:
             return moment(value)
         except (ValueError, OverflowError):
-            raise ValueError("is no time: use ISO 8601, like '2030-01-31T09:00:00Z'") from None
+            raise ValueError("is not a time: use ISO 8601, like '2030-01-31T09:00:00Z'") from None
     if hasattr(value, "isoformat"):  # YAML reads dates by itself
         return moment(value.isoformat())
     return value
@@ -149,7 +149,7 @@ def _problems(error: ValidationError, *within: str | int) -> list[str]:
     for problem in error.errors():
         what = problem["msg"].removeprefix("Value error, ")
         if problem["type"] == "extra_forbidden":
-            what = "is no key of a plan"
+            what = "is not a key of a plan"
         elif problem["type"] == "missing":
             what = "is missing"
         found.append(f"{_place((*within, *problem['loc']))}: {what}")
@@ -280,7 +280,7 @@ def plan_of(value: Any, source: str) -> Plan:
     if isinstance(value, list):
         value = {"beads": value}
     if not isinstance(value, dict):
-        raise PlanError(f"{source}: it is no plan: a mapping with 'beads' is expected")
+        raise PlanError(f"{source}: not a plan: a mapping with 'beads' is expected")
     judged = models_judged(value)
     if isinstance(judged, list):
         raise refused(source, judged)

@@ -77,7 +77,7 @@ def test_templates_and_the_folder_are_the_persons(workspace: Workspace) -> None:
     workspace.nobrakes("project", "new", "tea", "--title", "Tea {{name}}")
     assert (workspace.projects / "tea" / "CLAUDE.md").read_text() == "# Tea {{name}}\nours\n"
     (templates / "DEFAULT-settings.json").write_text("{nope")
-    assert "is no JSON" in workspace.nobrakes("project", "new", "site", expect=12).stderr
+    assert "is not valid JSON" in workspace.nobrakes("project", "new", "site", expect=12).stderr
     assert workspace.ask("project", "list")["projects"][0]["name"] == "tea", "and no half of a project is there"
     (templates / "DEFAULT-settings.json").unlink()
     workspace.nobrakes("project", "new", "site")  # what was missing is made anew, and the half is gone

@@ -51,7 +51,7 @@ def way_of(fresh: bool, from_base: bool, view: bool) -> Way | None:
     """The way that was named; None: none was. UsageError for several."""
     chosen = [way for way, named in ((Way.FRESH, fresh), (Way.FROM_BASE, from_base), (Way.VIEW, view)) if named]
     if len(chosen) > 1:
-        raise UsageError("a feature goes on in one way", "Name one of fresh, from-base and view, or none of them.")
+        raise UsageError("choose one way to resume it", "Name one of fresh, from-base and view, or none of them.")
     return chosen[0] if chosen else None
 
 
@@ -347,7 +347,7 @@ def _tell(store: "Store", id: str, form: str, text: str, actor: str, bead: str) 
     if not words:
         raise UsageError("nothing was said")
     if bead and bead not in under(store, id):
-        raise UsageError(f"'{bead[:64]}' is no step of feature {id}", f"`nobrakes forge show {id}` lists them.")
+        raise UsageError(f"'{bead[:64]}' is not a step of feature {id}", f"`nobrakes forge show {id}` lists them.")
     about = f" at the step {bead} ({store.bead(bead).title})" if bead else ""
     store.say(feature.session, form.format(about, words), actor)
     return feature, words
@@ -383,6 +383,6 @@ def _files(given: Sequence[str]) -> tuple[str, ...]:
     for one in files:
         if one.startswith("/") or ".." in one.split("/") or "\n" in one or len(one) > PATH:
             raise UsageError(
-                f"'{one[:80]}' is no file of the repository", "Name files and folders from the repository's root."
+                f"'{one[:80]}' is not a file of the repository", "Name files and folders from the repository's root."
             )
     return files

@@ -233,7 +233,7 @@ def find(
         if feature.stage is not Stage.REVIEW:
             raise NotAllowed(f"the plan of feature {feature.id} is not under review", "End your turn.")
         if category not in CATEGORIES:
-            raise UsageError(f"'{clean(category)[:40]}' is no category", f"Use one of: {', '.join(CATEGORIES)}.")
+            raise UsageError(f"'{clean(category)[:40]}' is not a category", f"Use one of: {', '.join(CATEGORIES)}.")
         if priority not in PRIORITIES:
             raise UsageError("the priority of a finding has to be 1, 2 or 3", "1 must be fixed, 3 may be.")
         text = _bounded(issue, FIELD)

@@ -78,7 +78,7 @@ def project_store(folder: str) -> "Iterator[tuple[Store, Paths]]":
     """The database of the project in this folder. NotAllowed: nobrakes is not set up there."""
     paths = Paths(os.path.join(folder, FOLDER))
     if not os.path.exists(paths.config):
-        raise NotAllowed(f"{folder} is no git repository with nobrakes in it", "`git init` and a commit there first.")
+        raise NotAllowed(f"{folder} is not a git repository with nobrakes in it", "First `git init` and commit there.")
     store = open_store(paths.database)
     try:
         yield store, paths
@@ -97,7 +97,7 @@ def begin(chat: str, directory: str, wanted: relay.Wanted) -> Begun:
         guarded = require_confirmed(known, workspace, chat, directory)
         project, folder, path = guarded
         if not workspace.is_repository(project):
-            raise NotAllowed(f"{folder} is no git repository", f"`git init` there, then set_project with '{project}'.")
+            raise NotAllowed(f"{folder} is not a git repository", f"`git init` there, then set_project '{project}'.")
         complete(workspace, project)
         adapter(wanted.agent)
         with project_store(folder) as (store, paths):
@@ -597,7 +597,7 @@ def add(name: str) -> str:
     """A new client's token. NotAllowed: the name has one that is good."""
     plain = require_chat(name)
     if ":" in plain:
-        raise UsageError(f"'{plain}' is no name of a client", "A name without a colon.")
+        raise UsageError(f"'{plain}' is not the name of a client", "A name without a colon.")
     token = PREFIX + secrets.token_urlsafe(32)
     with closing(registry_opened(ClientStore)) as store:
         if not store.add(plain, _hashed(token)):

@@ -36,7 +36,7 @@ def _document(path: str, token: str, text: str, kind: str, name: str) -> int:
     from ..prompts import name_in
 
     if kind not in KINDS:
-        raise UsageError(f"'{kind[:40]}' is no kind of document", f"Use one of: {', '.join(KINDS)}.")
+        raise UsageError(f"'{kind[:40]}' is not a kind of document", f"Use one of: {', '.join(KINDS)}.")
     found = Kind(kind)
     plain = redacted(require(found, text))
     store = open_store(path)

@@ -104,7 +104,7 @@ def opened() -> Workspace:
             try:
                 os.makedirs(folder, mode=0o755, exist_ok=True)
             except (FileExistsError, NotADirectoryError):
-                raise ConfigError(f"{folder} is there, and it is no folder", "Move it away.") from None
+                raise ConfigError(f"{folder} exists but is not a folder", "Move it away.") from None
         for name, shipped in _SHIPPED.items():
             own = os.path.join(path, name)
             if not os.path.lexists(own):
@@ -240,7 +240,7 @@ def _write(workspace: Workspace, folder: str, brief: Brief) -> None:
         json.loads(settings)
     except ValueError as error:
         path = os.path.join(workspace.root, "TEMPLATES", SETTINGS)
-        raise ConfigError(f"{path} is no JSON: {error}", AGAIN) from None
+        raise ConfigError(f"{path} is not valid JSON: {error}", AGAIN) from None
     os.mkdir(os.path.join(folder, ".claude"))
     files = {"CLAUDE.md": texts[BRIEF], "AGENTS.md": texts[BRIEF], "task.md": texts[TASK]}
     for name, text in {**files, os.path.join(".claude", "settings.json"): settings}.items():

@@ -175,7 +175,7 @@ def wanted(at: str, days: str, zone: str, late_hours: float, offer: Offer, actor
     """The schedule that these words ask for. UsageError."""
     clock = clock_time(at)
     if zone and named_zone(zone) is None:
-        raise UsageError(f"'{zone[:60]}' is no time zone that is known here", "As Europe/Berlin, or UTC.")
+        raise UsageError(f"'{zone[:60]}' is not a time zone known on this machine", "As Europe/Berlin, or UTC.")
     if not 0 < late_hours <= MAX_LATE:
         raise UsageError(f"--late-hours is above 0 and at most {MAX_LATE:g}")
     said = f"{clock:%H:%M}"
@@ -298,7 +298,7 @@ def look(name: str) -> NextView:
     workspace = opened()
     found = one(workspace, name.strip())
     if not found.is_repository:
-        raise NotAllowed(f"{found.path} is no git repository", "`git init` there, and a first commit.")
+        raise NotAllowed(f"{found.path} is not a git repository", "`git init` there, and a first commit.")
     folder = os.path.realpath(found.path)
 
     def exists(path: str) -> bool:

@@ -30,7 +30,7 @@ def test_a_feature_says_what_differs_and_is_remembered_as_it_was_judged() -> Non
         ("a..b", "is not a valid branch name"),
         ("a\\u001b[31m", "is not a valid branch name"),
         ("someone:main", "is not a valid branch name"),
-        ("refs/heads/main", "refs/"),
+        ("refs/heads/main", "must not begin with refs/"),
         ("x" * 201, "at most 200"),
         ("main", "is used already (main)"),
         ("main/x", "folder of the other"),
@@ -55,7 +55,7 @@ def test_what_is_no_id_of_an_epic_is_refused(epic: str) -> None:
     ("base", "said"),
     [
         ("--upload-pack=x", "is not a valid branch name"),
-        ("refs/heads/main", "refs/"),
+        ("refs/heads/main", "without refs/ in front"),
         ("x" * 201, "at most 200"),
         ("release,1", "is not allowed"),
         ("work/b1", "like the branch of a bead"),

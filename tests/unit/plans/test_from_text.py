@@ -162,11 +162,11 @@ def test_what_is_waited_for(text, needs):
         (
             '[{"number": 1.5, "title": ""}, 3]',
             "x.json",
-            r"issues\[0\].number: is no number(.|\n)*issues\[1\]: is no issue",
+            r"issues\[0\].number: is not the number(.|\n)*issues\[1\]: is not an issue",
         ),
         ('[{"number": 1, "title": "a", "labels": [{}], "body": 3}]', "-", r"body: is of another(.|\n)*labels\[0\]"),
         ('[{"number": 1, "title": "a"}, {"number": 1, "title": "b"}]', "-", "issue #1 is there twice"),
-        ("3", "x.json", "it is no list of issues"),
+        ("3", "x.json", "not a list of issues"),
     ],
 )
 def test_what_cannot_be_read_is_said_with_its_place(text, path, error):

@@ -99,9 +99,9 @@ def test_every_problem_is_told_at_once_with_its_place(tmp_path):
     found = problems(tmp_path, f"colour: red\nbeads:\n{beads}")
     text = "\n".join(found)
     for place in (
-        "colour: is no key",
+        "colour: is not a key",
         "beads[0].priority",
-        "beads[0].typo: is no key",
+        "beads[0].typo: is not a key",
         "beads[1].id",
         "beads[1].title",
     ):
@@ -135,8 +135,8 @@ BOMB = "a: &a [x, x]\n" + "".join(
         ("- " * 100_000, "nested too deeply"),
         ("{a: " * 100_000, "nested too deeply"),
         ("a: 2020-99-99", "cannot be read"),
-        ("", "no plan"),
-        ("just words", "no plan"),
+        ("", "not a plan"),
+        ("just words", "not a plan"),
         (b"\xff\xfe\x00", "not UTF-8"),
     ],
 )

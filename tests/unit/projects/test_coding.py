@@ -158,7 +158,7 @@ def test_a_session_by_http_is_of_one_client_and_its_own_word_suggests_the_projec
     assert projects.chat("pocket: Tea") is not None
     with pytest.raises(UsageError):
         choose((ask,), ask.name, {"session": " "})
-    with pytest.raises(UsageError, match="no name of a client"):
+    with pytest.raises(UsageError, match="not the name of a client"):
         coding.add("pocket: a")
     with pytest.raises(UsageError, match="by HTTP"):
         projects.require_word("pocket: Tea")
