@@ -102,7 +102,7 @@ def test_a_bent_runner_is_seen_and_a_person_is_asked(project: Scripted, how: str
     else:
         assert asked["type"] == "checks_changed", asked
         assert "shop/discount.py" in asked["evidence"]["difference"], asked
-        assert ("was altered" in asked["detail"]) is (how != "a patch that is plainly written"), asked
+        assert ("nobrakes altered" in asked["detail"]) is (how != "a patch that is plainly written"), asked
 
 
 HOOK = "import pytest\\n@pytest.hookimpl(tryfirst=True)\\ndef pytest_pyfunc_call(pyfuncitem):\\n    return None\\n"

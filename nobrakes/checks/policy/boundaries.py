@@ -23,7 +23,7 @@ from ...globs import matches
 from ...records import frozen
 from ...text.cleaning import is_seen, shorten
 from ..layout import SNAPSHOTS
-from .ownership import CONTRACT, GATE, OWN_FOLDER, is_covered, is_helper, why_not
+from .ownership import CONTRACT, FIXTURES, GATE, OWN_FOLDER, is_covered, is_helper, why_not
 from .protected_files import GIT_RULES, in_unknown_folder, starts_by_itself
 from .shadows import PLANTED, framework, hidden, hides, new_names
 
@@ -102,8 +102,13 @@ def is_asked(change: Change, boundary: Boundary) -> bool:
 
 
 def bends_runner(change: Change, boundary: Boundary) -> bool:
-    """Whether the change is one of a runner's hooks, or of what steers agents or git: no role makes it alone."""
+    """Whether the change is one of a runner's hooks, or of what steers agents or git: no role makes it alone.
+
+    What nobody writes by hand (PLANTED) is a hook as well, but for the data of tests.
+    """
     if is_covered(change.path, boundary.steering) or in_unknown_folder(change.path):
+        return True
+    if matches(change.path.casefold(), folded_globs(PLANTED)) and not matches(change.path, FIXTURES):
         return True
     return bool(change.hooks) or change.path in boundary.loaded
 

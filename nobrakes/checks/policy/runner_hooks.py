@@ -275,6 +275,7 @@ _JS = (
         r"\bexpect\.extend\(\s*\{(?:[^{}]|\{[^{}]*\})*?\bto(?:Be|Equal|StrictEqual|Throw|Match|Contain|Have\w+|BeTruthy)\b",
         "a matcher of the runner that is replaced",
     ),
+    (r"\.(?:stub|spyOn|replace|method)\(\s*(?:assert|expect|chai)\b", "a part of the runner that is replaced"),
     (r"\boverwrite(?:Method|Property|ChainableMethod)\(", "a part of chai that is replaced"),
     (r"\bhandleTestEvent\b", "results"),
     (r"\b(?:Runner|Runnable|Suite|Mocha|Assertion)\.prototype\b", "the runner's own classes"),

@@ -219,6 +219,21 @@ def test_names_that_only_look_like_it_are_free(path: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "is_one"),
+    [
+        ("src/test/resources/META-INF/services/org.junit.jupiter.api.extension.Extension", True),
+        ("src/test/resources/META-INF/services/org.testng.ITestNGListener", True),
+        ("tests/quiet.egg-info/entry_points.txt", True),
+        ("tests/sitecustomize.py", True),
+        ("src/test/resources/META-INF/services/com.shop.Tax", False),
+        ("tests/fixtures/node_modules/left-pad/index.js", False),
+    ],
+)
+def test_what_nobody_writes_by_hand_bends_the_runner_from_any_role(path: str, is_one: bool) -> None:
+    assert bends_runner(*changed(path), with_agents(Config().boundary())) is is_one
+
+
+@pytest.mark.parametrize(
     "path", ["agents.md", "Docs/AGENTS.md", "docs/Agents.md", "docs/.CLAUDE/a.md", "a/.claude/skills/b/c.md"]
 )
 def test_instructions_are_known_in_any_case_where_an_agent_looks(path: str) -> None:

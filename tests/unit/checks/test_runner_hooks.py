@@ -65,6 +65,8 @@ BENDS = {
     "an own toBe": ("test/setup.js", 'expect.extend({\n  near() {},\n  toBe() { return { pass: true } },\n});\n'),
     "chai's methods": ("test/setup.js", 'chai.use((c, u) => u.overwriteMethod(c.Assertion, "equal", () => () => {}));\n'),
     "jest's environment": ("tests/env.js", "class E extends NodeEnvironment {\n  handleTestEvent(e) { e.test.errors = [] }\n}\n"),
+    "a stub of assert": ("test/helper.js", 'sinon.stub(assert, "strictEqual");\n'),
+    "a spy on assert": ("test/helper.js", 'jest.spyOn(assert, "equal").mockImplementation(() => {});\n'),
     "an own eq": ("spec/support/x.rb", "RSpec::Matchers.define(:eq) { |x| match { true } }\n"),
     "rule": ("src/test/java/R.java", "public class R implements TestRule {\n}\n"),
     "constructor": ("tests/a.rs", "#[ctor]\nfn go() { std::process::exit(0) }\n"),
