@@ -21,7 +21,7 @@ from typing_extensions import TypedDict
 from ..beads.model import CONTENT, MAX_TITLE, Bead, BeadType, DependencyType, Status, is_bead_id, new_bead, parse_type
 from ..errors import BadBead, PlanError
 from ..records import frozen
-from ..snapshot import beads_jsonl as interop
+from ..snapshot import reader as interop
 from ..snapshot.reader import CLOSED_WORDS, HELD_WORDS, OPEN_WORDS, moment
 from ..text.cleaning import clean
 from ..text.times import minutes_of

@@ -8,28 +8,60 @@
 
 import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ..beads.branches import PATTERN, named
 from ..beads.lifecycle import returns_to
-from ..beads.model import Alike, Attempt, AttemptLog, Bead, BeadType, DependencyType, Outcome, Role, Status, parse_type
+from ..beads.model import Alike, Attempt, Bead, BeadType, DependencyType, Role, Status, parse_type
 from ..beads.progress import KEPT
-from ..db.model import MARKS_BEGIN, Changes, mark
-from ..decisions.forms import as_values, form
-from ..decisions.model import Escalation, EscalationType
-from ..errors import UsageError
+from ..db.model import Changes, mark
+from ..decisions.model import Escalation
 from ..paths import process_environment
-from ..text.redaction import Redactor, secret_values
-from .reader import TYPE_WORDS, Imported, parse, parse_lines, records, status_word, written
-
-__all__ = ["Imported", "dump", "parse", "parse_lines"]
 
 Record = dict[str, Any]
 MANY = 4096
 """So many frames are remembered at once."""
+
+
+TYPE_WORDS: Mapping[BeadType, str] = {
+    BeadType.FIX: "bug",
+    BeadType.DOCS: "task",
+    BeadType.TEST: "task",
+    BeadType.REFACTOR: "task",
+    BeadType.REPAIR: "bug",
+}
+"""Types that Beads has no word for, or another one; the others are the same."""
+
+STATUS_WORDS: Mapping[Status, str] = {
+    Status.DRAFT: "deferred",
+    Status.OPEN: "open",
+    Status.NEEDS_TESTS: "open",
+    Status.WRITING_TESTS: "in_progress",
+    Status.NEEDS_DOER: "open",
+    Status.DOING: "in_progress",
+    Status.NEEDS_REVIEW: "in_progress",
+    Status.REVIEWING: "in_progress",
+    Status.LANDED: "in_progress",
+    Status.DONE: "closed",
+    Status.ESCALATED: "blocked",
+    Status.CANCELLED: "closed",
+}
+"""Drafts go out as deferred, so that no other tool takes up what nobody approved."""
+
+
+def status_word(bead: Bead) -> str:
+    """The bead's status in Beads' words."""
+    word = STATUS_WORDS[bead.status]
+    return "deferred" if word == "open" and bead.held is not None else word
+
+
+@lru_cache(256)  # beads that came in together have the same times
+def written(moment: float) -> str:
+    """A time as ISO 8601 in UTC, with microseconds where there are any."""
+    return datetime.fromtimestamp(round(moment, 6), UTC).isoformat().replace("+00:00", "Z")
 
 
 def resting(bead: Bead) -> Status:
@@ -228,19 +260,8 @@ BEGIN = f'{{"_type":"{ATTEMPT}",'
 MAX_TEXT = 8000
 """Characters of one text, and of a review's journal."""
 
-_PLAIN = (
-    "id",
-    "bead",
-    "number",
-    "name",
-    "fence",
-    "started_at",
-    "agent",
-    "base",
-    "head",
-    "ended_at",
-    "provider",
-    "model",
+ATTEMPT_KEYS = (
+    *("id", "bead", "number", "name", "fence", "started_at", "agent", "base", "head", "ended_at", "provider", "model"),
 )
 _COSTS = ("cost_usd", "tokens")
 _BEGAN = ("start", "fork")
@@ -250,17 +271,19 @@ _LONG = ("results", "before", "carried")
 
 def record(one: Attempt) -> dict[str, Any]:
     """The attempt as a record; what is empty is left out."""
+    from ..text.redaction import redact, secret_values  # its patterns cost, and most changes are of other things
+
     values = secret_values(process_environment().items())
 
     def clean(text: str) -> str:
-        return Redactor(values).feed(text)[:MAX_TEXT] if text else ""
+        return redact(text, values)[:MAX_TEXT] if text else ""
 
-    made = {name: getattr(one, name) for name in (*_PLAIN, *_COSTS)}
+    made = {name: getattr(one, name) for name in (*ATTEMPT_KEYS, *_COSTS)}
     made |= {"role": one.role.value, "outcome": one.outcome.value if one.outcome else None}
     made |= {"detail": clean(one.detail), "summary": clean(one.log.summary), "blockers": clean(one.log.blockers)}
     made |= {"learnings": clean(one.log.learnings), "dropped": not one.log.keep_branch}
     if one.role is Role.REVIEWER:
-        made["review"] = _review(one.data, values)
+        made["review"] = _review(one.data, lambda text: redact(text, values))
     else:
         made["began"] = {name: str(one.data[name])[:64] for name in _BEGAN if one.data.get(name)}
     return {
@@ -269,9 +292,9 @@ def record(one: Attempt) -> dict[str, Any]:
     }
 
 
-def _review(data: Mapping[str, Any], values: frozenset[str]) -> dict[str, Any]:
+def _review(data: Mapping[str, Any], cleaned: Callable[[str], str]) -> dict[str, Any]:
     for kept in (data, {name: value for name, value in data.items() if name not in _LONG}):
-        text = Redactor(values).feed(json.dumps(kept, ensure_ascii=False))
+        text = cleaned(json.dumps(kept, ensure_ascii=False))
         if len(text) <= MAX_TEXT:
             try:
                 found: dict[str, Any] = json.loads(text)
@@ -281,53 +304,13 @@ def _review(data: Mapping[str, Any], values: frozenset[str]) -> dict[str, Any]:
     return {}
 
 
-def ended_read(value: Mapping[str, Any]) -> Attempt:
-    """The attempt of a record; KeyError, ValueError, TypeError: it is none."""
-    plain: dict[str, Any] = {name: value[name] for name in _PLAIN if name in value}
-    summary, blockers, learnings = (str(value.get(it) or "")[:MAX_TEXT] for it in ("summary", "blockers", "learnings"))
-    return Attempt(
-        **{
-            **plain,
-            "id": int(value.get("id") or 0),
-            "number": int(value["number"]),
-            "fence": int(value.get("fence") or 0),
-        },
-        role=Role(value["role"]),
-        token="",
-        outcome=Outcome(value["outcome"]),
-        detail=str(value.get("detail") or "")[:MAX_TEXT],
-        log=AttemptLog(summary, blockers, learnings, not value.get("dropped")),
-        data=dict(value.get("review") or value.get("began") or {}),
-        cost_usd=float(value.get("cost_usd") or 0.0),
-        tokens=int(value.get("tokens") or 0),
-    )
-
-
-def of_evidence(bead: str, row: Mapping[str, Any]) -> Attempt | None:
-    """The attempt as a record of evidence tells of it, which is no number of the store's; None: it had not ended."""
-    if not row.get("outcome") or row.get("seconds") is None:
-        return None
-    return ended_read({**row, "bead": bead, "ended_at": float(row["started_at"]) + float(row["seconds"])})
-
-
 # What changed since the snapshot, as lines; the last of each thing counts, and a mark (db.model) says up to which
-# event nothing is missing. A torn line is left out and told; it is written again, since its mark is missing.
+# event nothing is missing.
 ESCALATION = "nobrakes_escalation"
 SETTINGS = "nobrakes_settings"
 
-_FIELDS = ("title", "detail", "target", "hypothesis", "resolution")
-_MOMENTS = ("answered_at", "resolved_at", "read_at")
-
-
-@dataclass
-class Since:
-    """What the lines say. `records`: bead -> its last record; `settings` None: no line tells of them."""
-
-    records: dict[str, dict[str, Any]] = field(default_factory=dict)
-    escalations: dict[int, Escalation] = field(default_factory=dict)
-    attempts: dict[int, Attempt] = field(default_factory=dict)
-    settings: dict[str, str] | None = None
-    notes: list[str] = field(default_factory=list)
+TEXTS = ("title", "detail", "target", "hypothesis", "resolution")
+TIMESTAMPS = ("answered_at", "resolved_at", "read_at")
 
 
 def _since_line(value: Mapping[str, Any]) -> str:
@@ -345,66 +328,19 @@ def lines(changes: Changes) -> str:
     return "".join(out)
 
 
-def read(text: str, where: str) -> Since:
-    """What the lines say; a line that cannot be read is told in `notes`."""
-    found = Since()
-    of_beads: list[str] = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line)
-            kind = value.get("_type")
-            if kind == ESCALATION:
-                one = _read_escalation(value)
-                found.escalations[one.id] = one
-            elif kind == ATTEMPT:
-                attempt = ended_read(value)
-                found.attempts[attempt.id] = attempt
-            elif kind == SETTINGS:
-                found.settings = {str(key): str(text) for key, text in value["settings"].items()}
-            elif not line.startswith(MARKS_BEGIN):
-                of_beads.append(line)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UsageError):
-            found.notes.append(f"{where}:{number}: the line is torn or damaged: left out")
-    twice: list[str] = []
-    found.records = {id_: raw for id_, (_, raw) in records("\n".join(of_beads), where, twice).items()}
-    return found
-
-
 def _escalation(one: Escalation) -> dict[str, Any]:
     made = {
         "_type": ESCALATION,
         "id": one.id,
         "type": one.type.value,
         "bead": one.bead,
-        **{name: getattr(one, name) for name in _FIELDS},
+        **{name: getattr(one, name) for name in TEXTS},
         "evidence": dict(one.evidence),
         "created_at": one.created_at,
         "answer": one.answer,
         "form": dict(one.form or {}),
         "value": one.value,
-        **{name: getattr(one, name) for name in _MOMENTS},
+        **{name: getattr(one, name) for name in TIMESTAMPS},
         "return_to": one.return_to.value if one.return_to else None,
     }
     return {name: value for name, value in made.items() if value is not None}
-
-
-def _read_escalation(value: Mapping[str, Any]) -> Escalation:
-    texts: dict[str, Any] = {name: str(value.get(name) or "") for name in _FIELDS}
-    moments: dict[str, Any] = {name: value.get(name) for name in _MOMENTS}
-    if "form" not in value:  # a line of a version that did not know who had read an answer: it is taken as read
-        moments["read_at"] = moments["answered_at"]
-    return Escalation(
-        id=int(value["id"]),
-        type=EscalationType(value["type"]),
-        bead=value.get("bead"),
-        evidence=dict(value.get("evidence") or {}),
-        created_at=float(value.get("created_at") or 0.0),
-        answer=value.get("answer"),
-        form=as_values(form(value["form"])) if value.get("form") else None,
-        value=value.get("value"),
-        return_to=Status(value["return_to"]) if value.get("return_to") else None,
-        **texts,
-        **moments,
-    )

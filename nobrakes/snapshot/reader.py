@@ -10,19 +10,35 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any
 
 from ..beads import lifecycle
 from ..beads.branches import MAX_PATTERN, is_branch_name
-from ..beads.model import MAX_TITLE, Bead, BeadType, Dependency, DependencyType, Status, is_bead_id, parse_type
+from ..beads.model import (
+    MAX_TITLE,
+    Attempt,
+    AttemptLog,
+    Bead,
+    BeadType,
+    Dependency,
+    DependencyType,
+    Outcome,
+    Role,
+    Status,
+    is_bead_id,
+    parse_type,
+)
 from ..beads.progress import KEPT
 from ..beads.proposals import sound
-from ..errors import BadBead, PlanError
+from ..db.model import MARKS_BEGIN
+from ..decisions.forms import as_values, form
+from ..decisions.model import Escalation, EscalationType
+from ..errors import BadBead, PlanError, UsageError
 from ..records import frozen
 from ..text.cleaning import count
+from .beads_jsonl import ATTEMPT, ATTEMPT_KEYS, ESCALATION, MAX_TEXT, SETTINGS, TEXTS, TIMESTAMPS, written
 
 # A word that is not in its table is reported by the reader and never guessed.
 CLOSED_WORDS = frozenset({"closed", "done", "completed", "resolved"})
@@ -43,37 +59,6 @@ DEPENDENCY_WORDS: Mapping[str, DependencyType] = {
 }
 EXACT_DEPENDENCY_WORDS = frozenset(kind.value for kind in DependencyType) | {"relates-to"}
 
-TYPE_WORDS: Mapping[BeadType, str] = {
-    BeadType.FIX: "bug",
-    BeadType.DOCS: "task",
-    BeadType.TEST: "task",
-    BeadType.REFACTOR: "task",
-    BeadType.REPAIR: "bug",
-}
-"""Types that Beads has no word for, or another one; the others are the same."""
-
-STATUS_WORDS: Mapping[Status, str] = {
-    Status.DRAFT: "deferred",
-    Status.OPEN: "open",
-    Status.NEEDS_TESTS: "open",
-    Status.WRITING_TESTS: "in_progress",
-    Status.NEEDS_DOER: "open",
-    Status.DOING: "in_progress",
-    Status.NEEDS_REVIEW: "in_progress",
-    Status.REVIEWING: "in_progress",
-    Status.LANDED: "in_progress",
-    Status.DONE: "closed",
-    Status.ESCALATED: "blocked",
-    Status.CANCELLED: "closed",
-}
-"""Drafts go out as deferred, so that no other tool takes up what nobody approved."""
-
-
-def status_word(bead: Bead) -> str:
-    """The bead's status in Beads' words."""
-    word = STATUS_WORDS[bead.status]
-    return "deferred" if word == "open" and bead.held is not None else word
-
 
 def moment(text: object) -> float:
     """Seconds since 1970 of an ISO 8601 time, also with nanoseconds; without a zone it is UTC. ValueError, also for a
@@ -92,35 +77,13 @@ def moment(text: object) -> float:
     return seconds
 
 
-@lru_cache(256)  # beads that came in together have the same times
-def written(moment: float) -> str:
-    """A time as ISO 8601 in UTC, with microseconds where there are any."""
-    return datetime.fromtimestamp(round(moment, 6), UTC).isoformat().replace("+00:00", "Z")
-
-
 COMPUTED = frozenset({"_type", "dependency_count", "dependent_count", "comment_count", "parent", "content_hash"})
 UNDERSTOOD = frozenset(
-    [
-        "id",
-        "title",
-        "description",
-        "acceptance_criteria",
-        "notes",
-        "status",
-        "priority",
-        "issue_type",
-        "assignee",
-        "estimated_minutes",
-        "labels",
-        "dependencies",
-        "created_at",
-        "updated_at",
-        "closed_at",
-        "close_reason",
-        "defer_until",
-        "metadata",
-        "x_nobrakes",
-    ]
+    (
+        *("id", "title", "description", "acceptance_criteria", "notes", "status", "priority", "issue_type", "assignee"),
+        *("estimated_minutes", "labels", "dependencies", "created_at", "updated_at", "closed_at", "close_reason"),
+        *("defer_until", "metadata", "x_nobrakes"),
+    )
 )
 """The keys that a field of a bead stands for."""
 
@@ -440,3 +403,88 @@ def _graph(
     problems += [text for id_ in sorted(told) for text in told[id_]]
     unique = tuple(dict.fromkeys(edge for id_ in ids for edge in read[id_][1]))
     return Imported(tuple(read[id_][0] for id_ in ids), unique, tuple(problems), lines, frozenset(exact))
+
+
+# What changed since the snapshot (beads_jsonl.lines). A torn line is left out and told; it is written again, since its
+# mark is missing.
+@dataclass
+class Since:
+    """What the lines say. `records`: bead -> its last record; `settings` None: no line tells of them."""
+
+    records: dict[str, dict[str, Any]] = field(default_factory=dict)
+    escalations: dict[int, Escalation] = field(default_factory=dict)
+    attempts: dict[int, Attempt] = field(default_factory=dict)
+    settings: dict[str, str] | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def read(text: str, where: str) -> Since:
+    """What the lines say; a line that cannot be read is told in `notes`."""
+    found = Since()
+    of_beads: list[str] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+            kind = value.get("_type")
+            if kind == ESCALATION:
+                one = _read_escalation(value)
+                found.escalations[one.id] = one
+            elif kind == ATTEMPT:
+                attempt = ended_read(value)
+                found.attempts[attempt.id] = attempt
+            elif kind == SETTINGS:
+                found.settings = {str(key): str(text) for key, text in value["settings"].items()}
+            elif not line.startswith(MARKS_BEGIN):
+                of_beads.append(line)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UsageError):
+            found.notes.append(f"{where}:{number}: the line is torn or damaged: left out")
+    twice: list[str] = []
+    found.records = {id_: raw for id_, (_, raw) in records("\n".join(of_beads), where, twice).items()}
+    return found
+
+
+def _read_escalation(value: Mapping[str, Any]) -> Escalation:
+    texts: dict[str, Any] = {name: str(value.get(name) or "") for name in TEXTS}
+    moments: dict[str, Any] = {name: value.get(name) for name in TIMESTAMPS}
+    if "form" not in value:  # a line of a version that did not know who had read an answer: it is taken as read
+        moments["read_at"] = moments["answered_at"]
+    return Escalation(
+        id=int(value["id"]),
+        type=EscalationType(value["type"]),
+        bead=value.get("bead"),
+        evidence=dict(value.get("evidence") or {}),
+        created_at=float(value.get("created_at") or 0.0),
+        answer=value.get("answer"),
+        form=as_values(form(value["form"])) if value.get("form") else None,
+        value=value.get("value"),
+        return_to=Status(value["return_to"]) if value.get("return_to") else None,
+        **texts,
+        **moments,
+    )
+
+
+def ended_read(value: Mapping[str, Any]) -> Attempt:
+    """The attempt of a record; KeyError, ValueError, TypeError: it is none."""
+    plain: dict[str, Any] = {name: value[name] for name in ATTEMPT_KEYS if name in value}
+    summary, blockers, learnings = (str(value.get(it) or "")[:MAX_TEXT] for it in ("summary", "blockers", "learnings"))
+    numbers = {"id": int(value.get("id") or 0), "number": int(value["number"]), "fence": int(value.get("fence") or 0)}
+    return Attempt(
+        **{**plain, **numbers},
+        role=Role(value["role"]),
+        token="",
+        outcome=Outcome(value["outcome"]),
+        detail=str(value.get("detail") or "")[:MAX_TEXT],
+        log=AttemptLog(summary, blockers, learnings, not value.get("dropped")),
+        data=dict(value.get("review") or value.get("began") or {}),
+        cost_usd=float(value.get("cost_usd") or 0.0),
+        tokens=int(value.get("tokens") or 0),
+    )
+
+
+def of_evidence(bead: str, row: Mapping[str, Any]) -> Attempt | None:
+    """The attempt as a record of evidence tells of it, which is no number of the store's; None: it had not ended."""
+    if not row.get("outcome") or row.get("seconds") is None:
+        return None
+    return ended_read({**row, "bead": bead, "ended_at": float(row["started_at"]) + float(row["seconds"])})

@@ -30,11 +30,10 @@ from ..paths import FOLDER, Paths
 from ..records import frozen
 from ..review.verify import Merge, is_younger, merges
 from ..text.cleaning import count
-from . import beads_jsonl as interop
-from . import beads_jsonl as later
-from .beads_jsonl import dump, of_evidence
+from . import beads_jsonl
+from .beads_jsonl import dump
 from .log import shorten
-from .reader import graph, moment, records
+from .reader import Imported, Since, graph, moment, of_evidence, read, records
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -68,10 +67,10 @@ def snapshot(store: "Store", paths: Paths) -> Snapshot:
     seq, now, touched = store.touched(known["seq"], known["at"]) if old is not None else store.touched(None, None)
     lines = None if old is None else old.split(b"\n")[:-1]
     if lines is None or len(touched) * FEW > len(lines):
-        text = interop.dump(store.alike()).encode()
+        text = dump(store.alike()).encode()
     else:
         # the lines, with those of the touched beads made anew in their places
-        for line in interop.dump(store.alike(touched)).encode().split(b"\n")[:-1]:
+        for line in dump(store.alike(touched)).encode().split(b"\n")[:-1]:
             place = bisect_left(lines, _id(line), key=_id)
             same = place < len(lines) and _id(lines[place]) == _id(line)
             lines[place : place + same] = [line]
@@ -98,7 +97,7 @@ def _written_before(paths: Paths, known: dict[str, str]) -> bytes | None:
 
 
 def _writer() -> str:
-    own = os.stat(interop.__file__)
+    own = os.stat(beads_jsonl.__file__)
     return f"{__version__} {own.st_mtime_ns} {own.st_size}"
 
 
@@ -128,8 +127,8 @@ class Sources:
     otherwise in the database that was given; `alone`: done beads that only the evidence of their merge knows.
     """
 
-    graph: interop.Imported
-    since: later.Since
+    graph: Imported
+    since: Since
     refs: Mapping[str, str]
     merged: Mapping[str, str]
     later: int
@@ -149,7 +148,7 @@ def gather(paths: Paths, git: Git | None, own: str | None = None) -> Sources:
         told: list[str] = []
         _newer(found, records(text, os.path.basename(paths.snapshot), told))
         problems += [problem for problem in told if problem not in problems]
-    since = later.read(_text(paths.since), os.path.basename(paths.since))
+    since = read(_text(paths.since), os.path.basename(paths.since))
     before = {id_: raw for id_, (_, raw) in found.items()}
     _newer(found, {id_: (0, raw) for id_, raw in since.records.items()})
     changed = sum(1 for id_, (_, raw) in found.items() if raw is not before.get(id_) and raw != before.get(id_))
@@ -318,7 +317,7 @@ def rebuild(paths: Paths, git: Git | None) -> Rebuilt:
 
 def make_missing(paths: Paths, git: Git, say: Callable[[str], None]) -> None:
     """Make the database that is not there. StoreBroken: a daemon works with the one that was removed."""
-    from ..host.watching import poke
+    from ..host.files import poke
 
     deadline = time.monotonic() + REBUILD_TIMEOUT_SECONDS
     while not os.path.lexists(paths.database):

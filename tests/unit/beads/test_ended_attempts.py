@@ -6,7 +6,7 @@ import pytest
 
 from nobrakes.beads.model import Attempt, AttemptLog, Outcome, Role
 from nobrakes.db.model import Changes, Position
-from nobrakes.snapshot import beads_jsonl
+from nobrakes.snapshot import beads_jsonl, reader
 
 DOER = Attempt(
     7, "one", 2, Role.DOER, "Ada", 3, "7.3.token", 1.25, "claude", "a" * 40, "b" * 40, 9.5, Outcome.FAILED, "it failed",
@@ -16,7 +16,7 @@ DOER = Attempt(
 
 def again(one: Attempt) -> Attempt:
     text = beads_jsonl.lines(Changes(Position(1, 1.0), attempts=[one]))
-    found = beads_jsonl.read(text, "the file")
+    found = reader.read(text, "the file")
     assert found.notes == []
     return found.attempts[one.id]
 
@@ -52,5 +52,5 @@ def test_texts_are_without_secrets_and_bounded(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_damaged_line_is_told_and_left_out() -> None:
     text = beads_jsonl.lines(Changes(Position(1, 1.0), attempts=[DOER])).replace('"doer"', '"nobody"')
-    found = beads_jsonl.read(text, "the file")
+    found = reader.read(text, "the file")
     assert found.attempts == {} and len(found.notes) == 1

@@ -16,7 +16,7 @@ from nobrakes.features.service.strategy import strategy
 from nobrakes.plans.nodes import plan_of
 from nobrakes.plans.service import PlanDeadlock, apply_plan
 from nobrakes.review.service.undo import undo
-from nobrakes.snapshot import beads_jsonl
+from nobrakes.snapshot import reader
 from tests.support.records import dumped
 
 
@@ -218,10 +218,10 @@ def test_an_edit_since_is_in_the_way_of_undo_and_a_no_can_be_taken_back(live):
 def test_the_snapshot_holds_it_and_what_is_no_proposal_is_left_out(live):
     approving.propose(live, plan(WISH), "s")
     text = dumped(live.beads(), live.dependencies())
-    found = {bead.id: bead for bead in beads_jsonl.parse(text, "x").beads}
+    found = {bead.id: bead for bead in reader.parse(text, "x").beads}
     assert found["a"].proposed == live.bead("a").proposed and "x_nobrakes" in text
     broken = text.replace('"proposed":{', '"proposed":{"status":{"before":1,"after":2},"title2":3,', 1)
-    assert {bead.id: bead for bead in beads_jsonl.parse(broken, "x").beads}["a"].proposed == found["a"].proposed
+    assert {bead.id: bead for bead in reader.parse(broken, "x").beads}["a"].proposed == found["a"].proposed
 
 
 def test_a_plan_that_is_wrong_keeps_nothing(live):

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from nobrakes.beads.model import Bead, BeadType, Dependency, DependencyType, Status
 from nobrakes.errors import PlanError
-from nobrakes.snapshot import beads_jsonl as interop
-from nobrakes.snapshot.reader import moment, written
+from nobrakes.snapshot import reader as interop
+from nobrakes.snapshot.beads_jsonl import written
+from nobrakes.snapshot.reader import moment
 from tests.support.records import dumped
 
 

@@ -31,9 +31,9 @@ from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import BadBead, Deadlock, NobrakesError, NoMain, NotAllowed, Stale, StoreBusy
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.paths import Paths
-from nobrakes.snapshot import beads_jsonl as later
 from nobrakes.snapshot import log as snapshot_log
 from nobrakes.snapshot import service as snapshot_service
+from nobrakes.snapshot.reader import read
 from nobrakes.snapshot.service import rebuild
 from nobrakes.store import Store, create_store, open_memory, open_store
 from tests.support.records import dumped
@@ -648,7 +648,7 @@ def test_much_is_written_in_parts_that_each_have_a_mark(tmp_path, monkeypatch):
         in_parts = file.read()
     marks = [line for line in in_parts.splitlines() if MARKS_BEGIN in line]
     assert len(marks) == 4 and at_once.splitlines()[-1] == marks[-1]
-    assert later.read(in_parts, "x").records == later.read(at_once, "x").records
+    assert read(in_parts, "x").records == read(at_once, "x").records
     snapshot_log.keep_up(store, paths)
     with open(paths.since) as file:
         assert file.read() == in_parts
