@@ -25,19 +25,6 @@ def loads(text: str) -> "Any":
     return scanner(_Context)(text, 0)[0]
 
 
-def visible(text: str) -> str:
-    """JSON text in which every character is seen: what is not (controls, marks of direction) is escaped."""
-    if text.isascii() and text.isprintable():
-        return text
-    from .text.cleaning import is_seen
-
-    if is_seen(text):
-        return text
-    from .text.redaction import escaped
-
-    return escaped(text)
-
-
 def _refuse(value: object) -> "Any":
     raise TypeError(f"{type(value).__name__} is not a value that JSON has")
 

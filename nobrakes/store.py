@@ -8,7 +8,6 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .commands import db as commands_db
 from .db.database import MEMORY, Database, secret
 from .records import frozen
 
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from .beads.db import attempts as attempts_db
     from .beads.db import levels as levels_db
     from .beads.db import planning, transitions
+    from .commands import db as commands_db
     from .daemon import db as daemon_db
     from .db import views
     from .decisions import db as decisions_db
@@ -60,6 +60,7 @@ else:
     levels_db = Later("nobrakes.beads.db.levels")
     planning = Later("nobrakes.beads.db.planning")
     transitions = Later("nobrakes.beads.db.transitions")
+    commands_db = Later("nobrakes.commands.db")
     daemon_db = Later("nobrakes.daemon.db")
     views = Later("nobrakes.db.views")
     decisions_db = Later("nobrakes.decisions.db")

@@ -68,7 +68,7 @@ def apply(plan: PlanFile, as_json: AsJson = False, **given: Any) -> Output:
     """Change the graph of beads to match a plan file. New beads are drafts, and changes of live beads are proposals.
     Both wait for `nobrakes commit-strategy`. If you apply the same file again, nothing changes.
     """
-    from ..host.watching import wake
+    from ..host.files import wake
     from ..plans import service
 
     with opened() as app:

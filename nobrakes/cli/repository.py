@@ -19,9 +19,8 @@ from typer import Argument, Option
 
 from ..errors import NobrakesError, UsageError
 from ..events.kinds import Actor, Surface, default_actor, given
-from ..lightjson import visible
 from ..records import plain as plain
-from ..text.cleaning import count, cut, lines, one_line, width
+from ..text.cleaning import count, cut, lines, one_line, visible, width
 from .screen import Screen, screen_of
 
 if TYPE_CHECKING:
@@ -357,7 +356,7 @@ def once(
 ) -> Output:
     """Call the command, unless it was called under the key; then what it showed is shown again."""
     from ..commands import service as commands_service
-    from ..host.watching import wake
+    from ..host.files import wake
 
     with shared() as app:
         wanted = commands_service.Once(

@@ -7,8 +7,8 @@
 import os
 import sys
 
-from ..lightjson import visible
 from ..text import cleaning as _text
+from ..text.cleaning import visible
 
 TYPE_CHECKING = False
 

@@ -1,7 +1,7 @@
 """Commands by their keys, so that one that is sent twice is done once."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
 from ..db.database import Database
@@ -41,9 +41,13 @@ def _keep(db: Database, request: Request) -> None:
     db.run(_KEEP, (request.key, request.command, request.actor, db.now(), result))
 
 
-@contextmanager
-def noting(db: Database, request: Request) -> Iterator[None]:
+def noting(db: Database, request: Request) -> AbstractContextManager[None]:
     """Inside, each transaction that writes also remembers the request; an error takes it back."""
+    return _noting(db, request)
+
+
+@contextmanager
+def _noting(db: Database, request: Request) -> Iterator[None]:
     db.before_commit = partial(_keep, db, request)
     try:
         yield

@@ -21,7 +21,6 @@ from ..errors import (
     UsageError,
 )
 from .fast import VERSION, file_uri, now
-from .migrations import is_earlier, migrate
 
 _BY_CODE: dict[int, tuple[type[NobrakesError], str]] = {
     sqlite3.SQLITE_CORRUPT: (StoreBroken, "the database is damaged"),
@@ -258,11 +257,8 @@ class Database:
                     for statement in schema().split(";\n"):
                         run(statement)
                     run(f"PRAGMA user_version = {VERSION}")
-        if is_earlier(_version(self.connection)):
-            with self.write():
-                found = _version(self.connection)  # another process may have been first
-                if is_earlier(found):
-                    migrate(self.connection, found)
+        if _version(self.connection) < VERSION:
+            _bring_up(self)
         require_version(_version(self.connection), self.path)
 
     def close(self) -> None:
@@ -508,6 +504,16 @@ class _Errors:
 def missing(path: str) -> StoreBroken:
     """The error for a database that is not there."""
     return StoreBroken(f"there is no database at {path}", "`nobrakes doctor --repair rebuild` rebuilds it.")
+
+
+def _bring_up(db: Database) -> None:
+    from .migrations import is_earlier, migrate
+
+    if is_earlier(_version(db.connection)):
+        with db.write():
+            found = _version(db.connection)  # another process may have been first
+            if is_earlier(found):
+                migrate(db.connection, found)
 
 
 def require_version(found: int, path: str) -> None:

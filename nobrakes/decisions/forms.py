@@ -430,3 +430,34 @@ def form_of(options: "Sequence[str]" = (), recommended: "Sequence[str]" = (), co
 def is_blocker(evidence: "Mapping[str, Any]") -> bool:
     """Whether the escalation with this evidence is one."""
     return bool(evidence.get(MARK))
+
+
+# What a person is asked where a step of a feature fails again and again. The bead goes back to agents with a person's
+# words, or the plan is changed because of it, or the feature rests; taking back what it brought has a page and a yes of
+# its own. Only what nobrakes itself asked with FEATURE in its evidence is meant so: agents fill a form.
+FEATURE = "feature"
+"""In an escalation's evidence: the feature whose step failed."""
+RETRY = "retry with guidance"
+REPLAN = "change the plan"
+FAILING_PAUSE = "pause the feature"
+ROLL_BACK = "roll back the feature"
+
+
+def failing_form(feature: str) -> "dict[str, Any]":
+    """The question's form as JSON values, about a feature by its id."""
+    what = f"the feature {feature}"
+    options: list[Mapping[str, Any]] = [
+        {
+            "label": RETRY,
+            "means": "its failures are forgiven, and your words are in the prompt",
+            "why": True,
+            "rest": True,
+        },
+        {"label": REPLAN, "means": f"this goes to the plan of {what}; the bead rests until that is approved"},
+        {"label": FAILING_PAUSE, "means": f"no agent begins on a bead of {what} before you resume it"},
+        {
+            "label": ROLL_BACK,
+            "means": f"{what} rests; `nobrakes forge rollback {feature}` says what it takes back, and asks you",
+        },
+    ]
+    return as_values(form({"kind": "radio", "options": options, "priority": 1}))

@@ -16,7 +16,6 @@ from enum import StrEnum
 from typing import Literal
 
 from ..beads.model import Bead, BeadType
-from ..features import actions as asking
 from ..records import frozen
 from ..review import reading
 from . import forms
@@ -285,9 +284,9 @@ BLOCKER, FEATURE, READING = "an agent that cannot continue", "a step of a featur
 OPTIONS: Mapping[str, Mapping[str, Effect]] = {
     BLOCKER: {forms.PAUSE: Effect.REST},
     FEATURE: {
-        asking.FAILING_PAUSE: Effect.PAUSE_FEATURE,
-        asking.REPLAN: Effect.CHANGE_PLAN,
-        asking.ROLL_BACK: Effect.PAUSE_FEATURE,
+        forms.FAILING_PAUSE: Effect.PAUSE_FEATURE,
+        forms.REPLAN: Effect.CHANGE_PLAN,
+        forms.ROLL_BACK: Effect.PAUSE_FEATURE,
     },
     READING: {
         reading.GO_ON: Effect.GO_ON,
@@ -338,7 +337,7 @@ def chosen(found: Escalation, label: str, bead: Bead | None = None) -> Effect | 
         return OPTIONS[READING].get(label, mend)
     if forms.is_blocker(found.evidence):
         return OPTIONS[BLOCKER].get(label)
-    return OPTIONS[FEATURE].get(label) if found.evidence.get(asking.FEATURE) else None
+    return OPTIONS[FEATURE].get(label) if found.evidence.get(forms.FEATURE) else None
 
 
 ESCALATIONS: Mapping[EscalationType, str] = {

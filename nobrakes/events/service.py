@@ -18,8 +18,9 @@ from ..beads.work_status import WorkStatus, statuses
 from ..decisions.model import Escalation
 from ..errors import NobrakesError, StoreBusy
 from ..host import messages
-from ..lightjson import dumps, loads, visible
+from ..lightjson import dumps, loads
 from ..records import frozen
+from ..text.cleaning import visible
 from . import public as events_public
 from .payloads import Begun, Name
 from .public import PublicEvent, path_mistake, public

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Annotated
 
 from ..command_table import NOTE, TEXT, Field
-from ..host.watching import wake
+from ..host.files import wake
 from ..text.cleaning import count, cut, one_line
 from .model import Feature
 from .reviewed_plan import SignOff, approval

@@ -59,6 +59,8 @@ CLOSED_ROUND = "closed_round"  # the last round that was told as ended
 REVIEWS_USD = "review_usd"  # what its reviews may cost, where a person raised it
 HELD_WITH = "feature {feature} is paused"
 """Why a bead is held that is held with its feature alone."""
+RESHAPED = "the plan of feature {feature} is being changed because of it"
+"""Why the bead that failed is held until its feature's plan was changed."""
 FORGIVEN = "go_on_round"  # the round after which a person said: go on, although no reviewer came through
 SIGN_OFF_ASKED = "sign_off_asked"  # the version of the plan of which a person was told that they may sign it off
 SINCE = "rounds_since"  # the last round before the plan was opened anew: later ones are counted from 1 again

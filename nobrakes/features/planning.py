@@ -143,7 +143,7 @@ def is_over(feature: Feature, held: str | None, named: bool) -> bool:
     """Whether a bead is held for the feature's sake, and that is over. `named`: the new plan names it."""
     over = {
         HOLD_REASON: not (is_changing(feature) and named),
-        actions.RESHAPED: feature.stage not in model.PLANNED and not feature.data.get(model.CHECKPOINT_ASKED),
+        model.RESHAPED: feature.stage not in model.PLANNED and not feature.data.get(model.CHECKPOINT_ASKED),
         model.HELD_WITH: feature.state is not State.PAUSED,
     }
     return any(held == reason.format(feature=feature.id) and done for reason, done in over.items())

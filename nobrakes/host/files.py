@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from ..errors import DiskFull, MachineShort, RepositoryReplaced, StoreReadOnly
+from ..paths import Paths
 from ..walking import FAULTS, below, of_state, within
 
 _MAX_MILLISECONDS = 2**31 - 1
@@ -39,6 +40,21 @@ def plain_file(folder: int, name: str, since: float) -> Iterator[BinaryIO | None
         return
     with file:
         yield file if os.fstat(file.fileno()).st_ctime >= since else None
+
+
+def poke(folder: str, name: str) -> None:
+    """Wake the daemon that sleeps on `folder`, if there is one. A missing folder means there is none."""
+    with contextlib.suppress(OSError):  # a poke that fails costs the daemon's patience, never the caller's work
+        descriptor = os.open(os.path.join(folder, name), os.O_WRONLY | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, b"\n")
+        finally:
+            os.close(descriptor)
+
+
+def wake(paths: Paths) -> None:
+    """Tell the daemon, if there is one, that something changed."""
+    poke(paths.wake, "person")
 
 
 # Folders are 0700 and files 0600, since logs and prompts may hold what only the human should see. A full disk and a

@@ -17,22 +17,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..globs import matches
-from ..paths import Paths
 from ..walking import Beyond, folder_below, of_state, walk
 from .files import is_readable, plain_file, storage_errors
 
 POLL = 1.0
 """Seconds between looks where the system cannot watch a folder."""
-
-
-def poke(folder: str, name: str) -> None:
-    """Wake the daemon that sleeps on `folder`, if there is one. A missing folder means there is none."""
-    with contextlib.suppress(OSError):  # a poke that fails costs the daemon's patience, never the caller's work
-        descriptor = os.open(os.path.join(folder, name), os.O_WRONLY | os.O_CREAT, 0o600)
-        try:
-            os.write(descriptor, b"\n")
-        finally:
-            os.close(descriptor)
 
 
 class Waker:
@@ -282,8 +271,3 @@ def _error(what: str) -> OSError:
 
     number = get_errno()
     return OSError(number, os.strerror(number), what)
-
-
-def wake(paths: Paths) -> None:
-    """Tell the daemon, if there is one, that something changed."""
-    poke(paths.wake, "person")

@@ -31,9 +31,8 @@ from ..errors import (
     UsageError,
 )
 from ..git import persons
-from ..host.files import storage_errors, write_atomic
+from ..host.files import storage_errors, wake, write_atomic
 from ..host.locks import holder, is_alive
-from ..host.watching import wake
 from ..paths import FOLDER, Paths, git_folder
 from ..records import frozen
 from .db import Repository, UserDatabase, UserStore, open_escalations

@@ -12,8 +12,8 @@ from ..errors import NobrakesError, NotAllowed
 from ..events.kinds import Event, Kind
 from ..git.landing.remote import redacted
 from ..git.repository import publisher
+from ..host.files import wake
 from ..host.messages import Asking
-from ..host.watching import wake
 from ..paths import own_path, process_environment
 from ..review.journal import Journal, Step
 from ..review.service.landed import bases, delivery_of

@@ -43,6 +43,15 @@ def is_seen(text: str) -> bool:
     return text.isascii() or _PRINTED.isdisjoint(text)
 
 
+def visible(text: str) -> str:
+    """JSON text in which every character is seen: what is not (controls, marks of direction) is escaped."""
+    if is_seen(text):
+        return text
+    from .redaction import escaped
+
+    return escaped(text)
+
+
 MAX_TEXT = 1_000_000
 """Characters of one argument."""
 

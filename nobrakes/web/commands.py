@@ -210,7 +210,7 @@ def perform(site: Site, word: str, command: Command, given: Given, session: str)
     import json
 
     from ..commands import service as commands_service
-    from ..host.watching import wake
+    from ..host.files import wake
 
     values = rendering.values(command.fields, given)
     beside = dict(given)

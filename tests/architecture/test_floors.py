@@ -232,10 +232,10 @@ DOORS_OF_SURFACES = {
     ("cli.features", "host.locks"),
     ("cli.review", "host.command"),
     ("web.server", "host.command"),
-    ("cli.plans", "host.watching"),  # a word to the daemon that something changed
-    ("features.commands", "host.watching"),
-    ("cli.repository", "host.watching"),
-    ("web.commands", "host.watching"),
+    ("cli.plans", "host.files"),  # a word to the daemon that something changed
+    ("features.commands", "host.files"),
+    ("cli.repository", "host.files"),
+    ("web.commands", "host.files"),
 }
 
 

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from nobrakes.cli import repository, screen
-from nobrakes.lightjson import visible
-from nobrakes.text.cleaning import clean, one_line, only_seen
+from nobrakes.text.cleaning import clean, one_line, only_seen, visible
 
 CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]
 DIRECTION = [0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]

@@ -17,11 +17,11 @@ from ...db import fast
 from ...errors import NoSuchBead, NotInitialised, UsageError
 from ...events.kinds import Actor, Surface
 from ...features.service import approving
-from ...lightjson import visible
 from ...paths import Paths
 from ...plans import service as plans_service
 from ...records import plain
 from ...store import open_store
+from ...text.cleaning import visible
 from .api import Operation, Parameter, Reply, choose
 
 if TYPE_CHECKING:

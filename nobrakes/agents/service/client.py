@@ -186,7 +186,7 @@ def blocked(what: str, options: "list[str]", recommended: "list[str]", tried: st
     path, token = key()
     number = int(store().agent_blocked(path, token, cleaned(what), dumps(form)))
     if not is_confined():
-        from ...host.watching import poke
+        from ...host.files import poke
 
         found = paths.find()
         assert found is not None, "it names the database"

@@ -8,8 +8,8 @@ from ...beads.model import Run, RunKind
 from ...daemon.service import control
 from ...errors import UsageError
 from ...events.kinds import Event, Kind
+from ...host.files import wake
 from ...host.proctable import held_mb
-from ...host.watching import wake
 from ...machine.registry import MachineView, shown
 from ...paths import Paths
 from ...records import frozen

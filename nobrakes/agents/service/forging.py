@@ -35,7 +35,7 @@ def told(data: "Mapping[str, Any]") -> str:
 
 def plan() -> "tuple[list[dict[str, Any]], str]":
     """The plan as it lies now; (JSON values, text)."""
-    from ...lightjson import visible
+    from ...text.cleaning import visible
 
     data = _asked("forge_plan")
     return data, visible("\n".join(dumps(one) for one in data)) or "no bead is proposed yet"

@@ -277,5 +277,5 @@ def offered(store: "Store", bead: Bead, new: NewEscalation) -> NewEscalation:
     feature = actions.feature_of(store.features(), epics_above(store, bead)) if new.type in actions.OFFERED else None
     if feature is None:
         return new
-    evidence = {**new.evidence, actions.FEATURE: feature.id}
-    return replace(new, evidence=evidence, form=actions.failing_form(feature))
+    evidence = {**new.evidence, forms.FEATURE: feature.id}
+    return replace(new, evidence=evidence, form=forms.failing_form(feature.id))

@@ -23,7 +23,7 @@ from ...features.service import rollback
 from ...git.landing.standing import Worktree
 from ...git.persons import Persons
 from ...git.port import EPICS, Conflict, Git, Message
-from ...host.watching import wake
+from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...review.service.landed import git_at, where_of

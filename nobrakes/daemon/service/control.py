@@ -22,9 +22,9 @@ from ...errors import ConfigError, DaemonNotRunning, NobrakesError, NoMain, NotA
 from ...events.kinds import Event, Kind
 from ...git.port import Git
 from ...host import locks, proctable
+from ...host.files import wake
 from ...host.locks import holder
 from ...host.proctable import send
-from ...host.watching import wake
 from ...machine.place import OVERRIDE
 from ...paths import Paths, process_environment
 from ...records import frozen

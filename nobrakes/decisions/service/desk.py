@@ -18,10 +18,9 @@ from ...beads.proposals import handed_back, is_by_person, submitted
 from ...beads.service import beads
 from ...errors import NotAllowed, UsageError
 from ...events.kinds import Event, Kind
-from ...features import actions as asking
 from ...features import reviewed_plan
-from ...features.model import HELD_WITH, ItemKind, State, Step
-from ...host.watching import wake
+from ...features.model import HELD_WITH, RESHAPED, ItemKind, State, Step
+from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...review import reading
@@ -338,7 +337,7 @@ def _rest(store: "Store", found: Escalation, said: _Said) -> None:
 
 
 def _pause_feature(store: "Store", found: Escalation, said: _Said) -> None:
-    feature = store.feature(str(found.evidence[asking.FEATURE]))
+    feature = store.feature(str(found.evidence[forms.FEATURE]))
     if feature.state is not State.PAUSED:
         store.move_feature(feature.id, Step.PAUSED, said.actor, f"chosen at escalation {found.id}")
         reviewed_plan.hold(store, feature.id, said.actor)
@@ -346,10 +345,10 @@ def _pause_feature(store: "Store", found: Escalation, said: _Said) -> None:
 
 
 def _change_plan(store: "Store", found: Escalation, said: _Said) -> None:
-    feature = reviewed_plan.checkpoint(store, str(found.evidence[asking.FEATURE]), said.actor)
+    feature = reviewed_plan.checkpoint(store, str(found.evidence[forms.FEATURE]), said.actor)
     text = f"{found.title}: a person asked to change the plan because of it"
     store.collect(feature.id, ItemKind.ESCALATION, text, said.actor, bead=found.bead, nth=found.id)
-    _hold(store, found, said, asking.RESHAPED.format(feature=feature.id))
+    _hold(store, found, said, RESHAPED.format(feature=feature.id))
 
 
 def _hold(store: "Store", found: Escalation, said: _Said, reason: str) -> None:

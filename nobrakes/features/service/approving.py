@@ -264,7 +264,7 @@ def commit_strategy(
     told = [f"{drafts} new bead{'s' if drafts > 1 else ''}"] if drafts else []
     told += [f"{beads} changed bead{'s' if beads > 1 else ''}"] if beads else []
     commit = commit_snapshot(store, git, paths, f"Strategy: {', '.join(told)}" if told else "Snapshot of the beads")
-    from ...host.watching import wake
+    from ...host.files import wake
 
     wake(paths)
     return Approved(made.drafts, commit, made.changes, made.left, made.dropped, features)

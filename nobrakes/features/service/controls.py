@@ -17,7 +17,7 @@ from ...beads.service import beads
 from ...errors import FileTooLarge, NoMain, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...git.port import Git
-from ...host.watching import wake
+from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...sessions.model import State as At

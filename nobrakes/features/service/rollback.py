@@ -17,7 +17,7 @@ from ...errors import NotAllowed
 from ...events.kinds import UNDO_MARK, Event, Kind
 from ...git.history import sorted_out
 from ...git.port import Git
-from ...host.watching import wake
+from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...requests.model import own_base

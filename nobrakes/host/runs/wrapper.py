@@ -31,10 +31,9 @@ from ...globs import matches
 from ...paths import own_path
 from ...walking import FAULTS, Beyond, below, of_state, walk
 from .. import proctable, watching
-from ..files import plain_file, read_tail, write_atomic
+from ..files import plain_file, poke, read_tail, write_atomic
 from ..port import Command, Ending, Reports, StepEnd
 from ..proctable import Process
-from ..watching import poke
 
 SHELL = "/bin/sh"
 

@@ -33,9 +33,8 @@ from ...events.kinds import Actor, Surface
 from ...features.reviewed_plan import approval
 from ...features.service import approving
 from ...git.repository import open_git
+from ...host.files import wake
 from ...host.locks import holder
-from ...host.watching import wake
-from ...lightjson import visible
 from ...machine.db import ChatRun, Client, ClientStore
 from ...machine.registry import opened as registry_opened
 from ...paths import FOLDER, Paths
@@ -45,7 +44,7 @@ from ...sessions.model import BEAD, CHAT, DIRECTORY, PERSONA, Session, State, fi
 from ...sessions.service import relay
 from ...sessions.service.relay import Landing
 from ...store import open_store
-from ...text.cleaning import clean, shorten
+from ...text.cleaning import clean, shorten, visible
 from .. import model as projects_model
 from . import projects
 from .projects import SKILL, Workspace, complete, database, listed, opened, require_chat, require_confirmed

@@ -14,7 +14,7 @@ from ...errors import NobrakesError, NotAllowed, UsageError
 from ...git import persons
 from ...git.port import Git
 from ...host.command import LocalZone, named_zone
-from ...host.watching import wake
+from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...text.cleaning import clean, count

@@ -538,7 +538,7 @@ def _keep(
     actor: str,
     paths: "Paths | None",
 ) -> "tuple[Quarantined, ...]":
-    from ...host.watching import wake
+    from ...host.files import wake
     from ..queue import SETTING, as_text
 
     with store.write():

@@ -19,7 +19,7 @@ from ...errors import GitFailed, NobrakesError, NotAllowed, NothingToUndo
 from ...events.kinds import MERGES, UNDO_MARK, Event, Kind
 from ...git.history import Hindered, taken_back
 from ...git.port import Git, Landing, Message
-from ...host.watching import wake
+from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...requests.model import own_base

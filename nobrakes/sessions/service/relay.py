@@ -24,7 +24,7 @@ from ...errors import DaemonRunning, NobrakesError, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...git import persons
 from ...git.workspaces.relays import RelayClones
-from ...host.watching import wake
+from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...review.journal import LABEL

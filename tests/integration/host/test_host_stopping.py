@@ -118,7 +118,8 @@ from nobrakes.daemon.worker import service
 from nobrakes.host import command as stopping
 from nobrakes.host.command import ThreadBackground
 from nobrakes.host.channel import FolderChannelServer
-from nobrakes.host.watching import Waker, poke
+from nobrakes.host.files import poke
+from nobrakes.host.watching import Waker
 from nobrakes.trash import Trash
 
 folder = sys.argv[1]

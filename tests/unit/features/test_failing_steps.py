@@ -11,8 +11,7 @@ from nobrakes.decisions import forms
 from nobrakes.decisions.model import Escalation, EscalationType, NewEscalation
 from nobrakes.decisions.service import desk
 from nobrakes.errors import NotAllowed
-from nobrakes.features import actions
-from nobrakes.features.model import HELD_WITH, ItemKind, ItemState, Stage, State
+from nobrakes.features.model import HELD_WITH, RESHAPED, ItemKind, ItemState, Stage, State
 from nobrakes.features.reviewed_plan import checkpoint
 from nobrakes.features.service import controls
 from nobrakes.features.worker.forge import collect
@@ -32,7 +31,7 @@ def test_it_is_one_question_with_guidance_the_plan_a_pause_and_the_way_back() ->
     world = Built()
     asked = fails(world)
     assert asked.form is not None and asked.form["priority"] == 1
-    assert forms.form(asked.form).labels() == [actions.RETRY, actions.REPLAN, actions.FAILING_PAUSE, actions.ROLL_BACK]
+    assert forms.form(asked.form).labels() == [forms.RETRY, forms.REPLAN, forms.FAILING_PAUSE, forms.ROLL_BACK]
     (item,) = world.store.items("login")
     assert (item.kind, item.state, item.line) == (ItemKind.ESCALATION, ItemState.WAITING, asked.id)
     assert "form failed 3 times" in item.text and "a missing module" in item.text
@@ -53,8 +52,8 @@ def test_the_plan_is_changed_because_of_it_and_the_bead_rests_until_then() -> No
     world = Built()
     asked = fails(world)
     desk.answer(world.store, asked.id, "2", "ada")
-    assert world.store.escalation(asked.id).resolution == actions.REPLAN
-    assert world.store.bead("form").held == actions.RESHAPED.format(feature="login")
+    assert world.store.escalation(asked.id).resolution == forms.REPLAN
+    assert world.store.bead("form").held == RESHAPED.format(feature="login")
     before = len(world.store.messages(1))
     world.settle()
     assert (world.feature.stage, world.feature.replannings) == (Stage.REVIEW, 1)
@@ -66,7 +65,7 @@ def test_the_plan_is_changed_because_of_it_and_the_bead_rests_until_then() -> No
     assert world.feature.stage is Stage.IMPLEMENTATION and world.store.bead("form").held is None
 
 
-@pytest.mark.parametrize("chosen", [actions.FAILING_PAUSE, actions.ROLL_BACK])
+@pytest.mark.parametrize("chosen", [forms.FAILING_PAUSE, forms.ROLL_BACK])
 def test_the_feature_rests_with_all_its_live_beads_until_it_is_resumed(chosen: str) -> None:
     world = Built()
     asked = fails(world)
@@ -86,9 +85,9 @@ def test_a_refused_choice_leaves_the_question_and_what_an_agent_wrote_does_nothi
     asked = fails(world)
     world.store.change_feature("login", {"state": State.PAUSED}, "ada")
     with pytest.raises(NotAllowed, match="is paused"):
-        desk.answer(world.store, asked.id, actions.REPLAN, "ada")
+        desk.answer(world.store, asked.id, forms.REPLAN, "ada")
     assert world.store.escalation(asked.id).resolved_at is None and world.store.bead("form").held is None
-    forged = forms.as_values(forms.made("radio", [actions.FAILING_PAUSE, "pause the bead"]))
+    forged = forms.as_values(forms.made("radio", [forms.FAILING_PAUSE, "pause the bead"]))
     question = NewEscalation(EscalationType.QUESTION, "Really?", form=forged)
     mine = world.store.escalate(question, "table", None, "Ada")
     desk.answer(world.store, mine.id, "2", "ada")
