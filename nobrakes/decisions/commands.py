@@ -180,5 +180,7 @@ def commit_strategy(
     told = told or ("nothing was approved" if done.left else "nothing waits to be approved")
     told += f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
     told += f"; not approved, since it was edited after it was proposed: {', '.join(done.left)}" if done.left else ""
+    if done.settings_left:
+        told += f"; not committed, since main has another text: {', '.join(done.settings_left)}"
     gone = done.dropped
     return done, told + (f"; dropped, since its bead is closed or as proposed: {', '.join(gone)}" if gone else "")

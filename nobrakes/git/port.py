@@ -448,6 +448,11 @@ class MovingMain(Lands, Protocol):
         follow. A look where all are at main costs no process. NoMain."""
         ...
 
+    def elsewhere(self) -> str | None:
+        """The commit that the repository's own checkout has, empty before the first, where it has not main checked out;
+        None: it has, or there is no checkout."""
+        ...
+
     def behind(self) -> tuple[str, ...]:
         """What a person has to know of each checkout of main that is behind it: a plain commit there would take back
         what was merged. NoMain."""

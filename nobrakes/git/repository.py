@@ -21,7 +21,7 @@ from ..agents.limits import DEFAULT, READ, Sizes
 from ..beads.model import Bead
 from ..checks.policy.boundaries import ABSENT, Change
 from ..checks.policy.protected_files import named
-from ..errors import FileTooLarge, GitFailed
+from ..errors import FileTooLarge, GitFailed, NoMain
 from ..paths import Paths
 from ..review.evidence import Entry, Made, Value
 from ..review.journal import content_of
@@ -503,6 +503,15 @@ class MovingMain(Tools):
 
     def bring_along(self) -> tuple[str, ...]:
         return self._lander.bring_along()
+
+    def elsewhere(self) -> str | None:
+        place = self.place
+        if place.worktree is None or standing.is_on(place.git_dir, f"refs/heads/{place.branch}"):
+            return None
+        try:
+            return place.head()
+        except NoMain:
+            return ""
 
     def behind(self) -> tuple[str, ...]:
         return standing.behind(self.place, self.history)

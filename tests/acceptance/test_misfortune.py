@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from nobrakes.host.files import TRACKED
 from tests.support.scripted import Scripted, sound, until
 from tests.support.warm import NOBRAKES
 
@@ -286,3 +287,63 @@ def test_status_counts_the_drafts_that_commit_strategy_counts(project: Scripted)
     said = project.nobrakes("status").stdout
     assert "1 bead: 1 draft" in said and "1 draft and 1 epic wait for your approval" in said
     assert "1 draft and 1 epic would go live:" in project.nobrakes("commit-strategy", "--dry-run", expect=None).stdout
+
+
+@pytest.mark.parametrize("where", ["another branch", "a detached HEAD", "a branch from before nobrakes"])
+def test_commit_strategy_leaves_a_checkout_without_main_as_it_is(project: Scripted, where: str) -> None:
+    project.git("add", "-A")
+    project.git("commit", "-q", "-m", "Set up")
+    project.nobrakes("commit-strategy", "--yes")
+    ways = {"another branch": ["-c", "feature"], "a detached HEAD": ["--detach"]}
+    project.git("switch", "-q", *ways.get(where, ["--orphan", "feature"]))
+    project.git("commit", "-q", "--allow-empty", "-m", "Go on")
+    was, status = tracked(project), project.git("status", "--porcelain")
+    project.nobrakes("add", "A bead", "--id", "one", "--draft")
+    project.nobrakes("commit-strategy", "--yes")
+    assert tracked(project) == was and project.git("status", "--porcelain") == status
+    assert '"id":"one"' in project.git("show", "main:.nobrakes/beads.jsonl")
+    project.git("switch", "-q", "main")
+    assert project.git("status", "--porcelain") == ""
+    project.nobrakes("add", "Another", "--id", "two", "--draft")
+    project.nobrakes("commit-strategy", "--yes")
+    assert project.git("status", "--porcelain") == ""
+    assert (project.folder / ".nobrakes" / "beads.jsonl").read_text() == project.git(
+        "show", "main:.nobrakes/beads.jsonl"
+    )
+
+
+def tracked(project: Scripted) -> dict[str, bytes]:
+    """What git could track of .nobrakes in the checkout."""
+    return {
+        path.name: path.read_bytes()
+        for path in (project.folder / ".nobrakes").iterdir()
+        if path.name in TRACKED and path.is_file()
+    }
+
+
+def test_commit_strategy_takes_settings_that_were_edited_on_another_branch(project: Scripted) -> None:
+    project.git("add", "-A")
+    project.git("commit", "-q", "-m", "Set up")
+    project.nobrakes("commit-strategy", "--yes")
+    project.git("switch", "-q", "-c", "feature")
+    project.nobrakes("config", "set", "limits.doers", "2")
+    project.nobrakes("commit-strategy", "--yes")
+    assert project.config.read_text() == project.git("show", "main:.nobrakes/config.toml")
+    project.git("commit", "-qam", "Settings of the branch")
+
+
+def test_commit_strategy_takes_back_no_settings_of_main_from_an_older_branch(project: Scripted) -> None:
+    project.git("add", "-A")
+    project.git("commit", "-q", "-m", "Set up")
+    project.nobrakes("commit-strategy", "--yes")
+    project.git("branch", "-q", "feature")
+    project.nobrakes("config", "set", "limits.doers", "2")
+    project.nobrakes("commit-strategy", "--yes")
+    newest = project.git("show", "main:.nobrakes/config.toml")
+    project.git("switch", "-q", "feature")
+    project.nobrakes("add", "A bead", "--id", "one", "--draft")
+    assert "not committed" not in project.nobrakes("commit-strategy", "--yes").stdout
+    assert project.git("show", "main:.nobrakes/config.toml") == newest
+    project.nobrakes("config", "set", "limits.doers", "5")
+    assert "main has another text: .nobrakes/config.toml" in project.nobrakes("commit-strategy", "--yes").stdout
+    assert project.git("show", "main:.nobrakes/config.toml") == newest

@@ -72,3 +72,16 @@ def test_a_later_version_asks_again_and_what_a_person_edited_meanwhile_stays(tmp
     assert project.status("begin") == "done" and "was edited: the edited one holds" in said
     assert "doers = 2" in project.config.read_text() and "checks" not in project.config.read_text()
     assert "min_tests = 0" in project.git("show", f"main:{CONFIG}")
+
+
+def test_a_checkout_of_another_branch_keeps_its_own_settings(tmp_path: Path) -> None:
+    project = Empty(tmp_path)
+    project.add("begin", scaffolding=True)
+    project.does("begin", f"echo '{CHECK}' >>{CONFIG}; {PACKAGE}; commit 1")
+    project.nobrakes("run", expect=40)
+    project.git("switch", "-q", "-c", "aside")
+    before, status = project.config.read_bytes(), project.git("status", "--porcelain")
+    project.nobrakes("resolve", str(project.open()[0]["id"]), "--approve")
+    said = project.nobrakes("run").stdout
+    assert project.status("begin") == "done" and "is of another branch: it holds" in said
+    assert (project.config.read_bytes(), project.git("status", "--porcelain")) == (before, status)

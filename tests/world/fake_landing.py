@@ -27,6 +27,10 @@ class DecidedHere:
             self.checkout.bring_along(self.head, self.edited)
         return self.behind()
 
+    def elsewhere(self) -> str | None:
+        """It has main."""
+        return None
+
     def behind(self) -> tuple[str, ...]:
         """The checkout that a kill left behind main, with edits in the way ever since."""
         lost = self.checkout.behind(self.head)

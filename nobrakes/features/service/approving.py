@@ -216,7 +216,7 @@ class Approved:
 
     `changes`: the proposed changes that are in force now; `left`: those that wait on, since somebody edited the same
     thing meanwhile; `dropped`: those that had no object any more; `features`: whose plans are whole, and
-    built from now on.
+    built from now on; `settings_left`: files that were edited on another branch, where main has another text.
     """
 
     approved: tuple[str, ...]
@@ -225,6 +225,7 @@ class Approved:
     left: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
+    settings_left: tuple[str, ...] = ()
 
 
 def propose(store: "Store", plan: "Plan", actor: str, dry_run: bool = False) -> "PlanReport":
@@ -267,7 +268,7 @@ def commit_strategy(
     from ...host.files import wake
 
     wake(paths)
-    return Approved(made.drafts, commit, made.changes, made.left, made.dropped, features)
+    return Approved(made.drafts, commit, made.changes, made.left, made.dropped, features, settings(git, paths)[1])
 
 
 def make_live(store: "Store", choice: Choice, actor: str, revision: str | None = None) -> tuple[Made, tuple[str, ...]]:
@@ -283,16 +284,19 @@ def make_live(store: "Store", choice: Choice, actor: str, revision: str | None =
 
 
 def commit_snapshot(store: "Store", git: Git, paths: Paths, subject: str) -> str | None:
-    """Write the graph to .nobrakes/beads.jsonl and commit it with the settings; None: nothing differed, or no main."""
+    """Write the graph to .nobrakes/beads.jsonl and commit it with the settings; None: nothing differed, or no main.
+
+    A checkout without main stays as it is.
+    """
     upto = store.position()
     made = snapshot(store, paths)
-    with replacing(paths.snapshot) as file:
-        file.write(made.text)
-        file.flush()
-        os.fsync(file.fileno())
-    remember(store, made)
-    files: dict[str, bytes | None] = {f"{FOLDER}/{name}": text for name, text in for_git(paths.folder).items()}
-    files[f"{FOLDER}/beads.jsonl"] = made.text
+    if git.elsewhere() is None:
+        with replacing(paths.snapshot) as file:
+            file.write(made.text)
+            file.flush()
+            os.fsync(file.fileno())
+        remember(store, made)
+    files: dict[str, bytes | None] = {**settings(git, paths)[0], f"{FOLDER}/beads.jsonl": made.text}
     try:
         commit = git.commit_files(files, Message(subject, "", US, store.now()))
     except (
@@ -304,6 +308,25 @@ def commit_snapshot(store: "Store", git: Git, paths: Paths, subject: str) -> str
     git.pin(SNAPSHOT_PIN, commit or git.main())
     log.shorten(store, paths, upto)
     return commit
+
+
+def settings(git: Git, paths: Paths) -> tuple[dict[str, bytes], tuple[str, ...]]:
+    """The settings in the checkout that main is to have, by their paths; and those that only a person can bring there.
+
+    In a checkout without main only what was edited there counts, and only where the edit began with what main has.
+    """
+    own = {f"{FOLDER}/{name}": text for name, text in for_git(paths.folder).items()}
+    if (head := git.elsewhere()) is None:
+        return own, ()
+    try:
+        main = git.main()
+    except NoMain:
+        return {}, ()
+    before = {path: git.read(head, path) if head else None for path in own}
+    theirs = {path: git.read(main, path) for path in own}
+    edited = {path for path, text in own.items() if text not in (before[path], theirs[path])}
+    mine = {path for path in edited if before[path] == theirs[path]}
+    return {path: own[path] for path in mine}, tuple(sorted(edited - mine))
 
 
 def bead_prompt(

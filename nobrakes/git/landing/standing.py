@@ -174,6 +174,11 @@ def refs_in(worktree: Worktree) -> list[str]:
     return [line for line in lines if line.startswith("refs/")]
 
 
+def is_on(git_dir: str, ref: str) -> bool:
+    """Whether the worktree of this git folder has the branch checked out, and does not rebase it."""
+    return _line(os.path.join(git_dir, "HEAD")) == f"ref: {ref}"
+
+
 def head(worktree: Worktree) -> str:
     """The commit that is checked out there; GitFailed."""
     return commands.run(["rev-parse", "HEAD^{commit}"], cwd=worktree.path, env=worktree.env).text

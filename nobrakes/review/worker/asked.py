@@ -457,11 +457,13 @@ class NewContract:
         present = _read(path)
         if wanted is None or present == wanted:
             return
-        if present == git.read(build.base, CONTRACT, LARGEST_CONTRACT):
+        is_as_before = present == git.read(build.base, CONTRACT, LARGEST_CONTRACT)
+        if is_as_before and (path == ports.paths.kept_config or git.elsewhere() is None):
             write_atomic(path, wanted, 0o644)
             return
+        what = "is of another branch: it holds" if is_as_before else "was edited: the edited one holds"
         text = (
-            f"{bead} brought a contract to main, and {path} was edited: the edited one holds. To take main's over, "
+            f"{bead} brought a contract to main, and {path} {what}. To take main's over, "
             f"copy it from `git show {build.candidate[:12]}:{CONTRACT}`."
         )
         ports.notifier.tell(Notice(text, bead, urgent=True))
