@@ -20,24 +20,14 @@ if TYPE_CHECKING:
     from .host.channel import FolderChannelServer
     from .host.files import InPlace
     from .host.port import Notifier, Processes
-    from .ports import Ports
+    from .ports import Ports, ShaperWords
     from .requests.hosts.port import PullPorts
     from .review.service.evidence import Run
     from .review.service.undo import Undone
     from .store import Store
 
 SEEN_BY_CHILDREN = (
-    "HOME",
-    "LANG",
-    "LOGNAME",
-    "PATH",
-    "SHELL",
-    "SSL_CERT_DIR",
-    "SSL_CERT_FILE",
-    "TERM",
-    "TMPDIR",
-    "TZ",
-    "USER",
+    *("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "SSL_CERT_DIR", "SSL_CERT_FILE", "TERM", "TMPDIR", "TZ", "USER"),
 )
 """What agents and checks see of the human's environment, beside LC_*; agents also get what the config names."""
 
@@ -231,7 +221,6 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .config.settings import ConfigSource
     from .daemon.service import control
     from .events.service import Exporter
-    from .features.service.shaping import Words
     from .git import persons
     from .git.location import Place
     from .host.command import LocalZone, ThreadBackground, steady
@@ -239,11 +228,16 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .host.port import Notice
     from .host.versions import Modules
     from .machine.web_state import SharedMachine
-    from .notices.service import packing
+    from .notices.senders import packing
     from .ports import Ports
 
     def tell(text: str) -> None:
         notifier.tell(Notice(text, urgent=True))
+
+    def words() -> "ShaperWords":
+        from .features.service.shaping import Words
+
+        return Words(facts)
 
     facts = app.store if store is None else store
     source = ConfigSource(partial(persons.follow, app.paths, app.git), app.config, tell)
@@ -274,21 +268,24 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         in_place=app.in_place,
         guard=guard_argv(),
         pulls=app.pulls,
-        words=Words(facts),
+        words=words,
         export=Exporter(facts, app.paths.root, lambda: source().events.export, tell).turn,
     )
 
 
 def _agent_channel(paths: Paths, tell: Callable[[str], None]) -> "FolderChannelServer":
     """What answers agents in a sandbox, by the functions that others call themselves."""
-    from .agents.db.channel import reply
-    from .agents.service import folder, forging, own_bead
     from .host.channel import FolderChannelServer
-    from .projects.service import documents
     from .trash import Trash
 
-    calls = {**own_bead.CALLS, **forging.CALLS, **documents.CALLS, **folder.CALLS}
-    answer = partial(reply, paths.database, partial(_keep_up, paths), calls)
+    def answer(owner: str, request: bytes | None) -> bytes:
+        from .agents.db.channel import reply
+        from .agents.service import folder, forging, own_bead
+        from .projects.service import documents
+
+        calls = {**own_bead.CALLS, **forging.CALLS, **documents.CALLS, **folder.CALLS}
+        return reply(paths.database, partial(_keep_up, paths), calls, owner, request)
+
     return FolderChannelServer(paths.ports, Trash(paths.trash), answer, tell)
 
 
@@ -296,7 +293,7 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     """A daemon on the app's real doors. The caller holds the daemon's lock. Hindered where we run code of agents'."""
     from . import extras
     from .agents.registry import adapter
-    from .config.setup import detect, init
+    from .config.setup import detect
     from .daemon.service.control import UNSIGNED
     from .daemon.worker.loop import Daemon
     from .decisions.service.blockers import Blockers, code_blockers
@@ -313,7 +310,7 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     for text in detect.untold(app.store, app.paths.root, app.config.checks):
         people.tell(Notice(text))
     signer = cast("Repository", app.git).signer  # what signs now and cannot later leaves no commit unsigned
-    unsigned = " ".join(init.signing(app.paths.root, app.config, signer))
+    unsigned = signer.unsigned(app.config.review.land)
     again = "It is as it was when the daemon started; `nobrakes doctor` tries it again, and the next start goes by that"
     app.store.set_setting(UNSIGNED, f"{unsigned}. {again}" if unsigned else None)
     if unsigned:

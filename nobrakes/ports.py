@@ -200,5 +200,5 @@ class Ports:
     where: Where = field(default_factory=Where)  # the branch by which work is reviewed here, which `git` has as main
     in_place: Callable[[], None] = lambda: None  # RepositoryReplaced: another repository lies where this one did
     guard: tuple[str, ...] = ()  # argv of the guard that agent CLIs call before each tool
-    words: ShaperWords = field(default_factory=NoWords)  # what is done for Shapers outside their turns
+    words: Callable[[], ShaperWords] = NoWords  # what is done for Shapers outside their turns
     export: Callable[[], None] = lambda: None  # brings the file of public events up to date; never raises for it

@@ -208,7 +208,6 @@ class Acp(output.EventCli[Read]):
     """The command of `agents.acp` in the config."""
 
     name = "acp"
-    steering: tuple[str, ...] = ()
     provider = "acp"
     sessions = True
     credentials = KEYS

@@ -161,11 +161,6 @@ class Adapter(Protocol):
         """Whether a later run can go on with the session of an earlier one."""
         ...
 
-    @property
-    def steering(self) -> tuple[str, ...]:
-        """Globs of its instructions and settings in a repository: a person's, wherever they lie."""
-        ...
-
     def login(self, env: Mapping[str, str], settings: "AgentSettings") -> Login | None:
         """How a login would show under this environment; None: it needs none, or nothing of it can be seen."""
         ...

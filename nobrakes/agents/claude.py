@@ -342,7 +342,6 @@ class Claude(output.EventCli[Read]):
     """Claude Code 2.1 (`claude`)."""
 
     name = "claude"
-    steering = ("**/.claude/**", "CLAUDE.md", "CLAUDE.local.md", ".mcp.json", "**/.claude-plugin/**", "SKILL.md")
     provider = "anthropic"
     sessions = True
     credentials = (*_READS, "CLAUDE_CONFIG_DIR")

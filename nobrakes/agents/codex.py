@@ -238,7 +238,6 @@ class Codex(output.EventCli[Read]):
     """Codex 0.169 (`codex exec`)."""
 
     name = "codex"
-    steering = ("**/.codex/**", "**/.agents/**", "AGENTS.md", "AGENTS.override.md", "SKILL.md")
     provider = "openai"
     sessions = True
     credentials = (*KEYS, "CODEX_HOME")

@@ -240,7 +240,6 @@ class Gemini(output.EventCli[Read]):
     """Gemini CLI 0.61 (`gemini`)."""
 
     name = "gemini"
-    steering = ("**/.gemini/**", "**/.agents/**", "GEMINI.md", ".geminiignore", "gemini-extension.json", "SKILL.md")
     provider = "google"
     sessions = True
     credentials = (KEY, *VERTEX, "GEMINI_CLI_HOME")

@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from .adapter import Adapter
 
 _CLASSES = {"acp": "Acp", "claude": "Claude", "codex": "Codex", "gemini": "Gemini", "script": "Script"}
-"""The class of each, in `launch` of the package of the agent's name."""
+"""The class of each, in the module of the agent's name."""
+STEERING = {
+    "claude": ("**/.claude/**", "CLAUDE.md", "CLAUDE.local.md", ".mcp.json", "**/.claude-plugin/**", "SKILL.md"),
+    "codex": ("**/.codex/**", "**/.agents/**", "AGENTS.md", "AGENTS.override.md", "SKILL.md"),
+    "gemini": ("**/.gemini/**", "**/.agents/**", "GEMINI.md", ".geminiignore", "gemini-extension.json", "SKILL.md"),
+}
+"""Globs of its instructions and settings in a repository: a person's, wherever they lie, whichever agents run."""
 
 
 class _Adapters(Mapping[str, "Adapter"]):
@@ -55,8 +61,8 @@ def adapter(name: str) -> "Adapter":
 
 
 def steering() -> tuple[str, ...]:
-    """Globs of the instructions and settings that the agents find in a repository, as each adapter says."""
-    return tuple(dict.fromkeys(glob for name in _CLASSES for glob in _made(name).steering))
+    """Globs of the instructions and settings that the agents find in a repository."""
+    return tuple(dict.fromkeys(glob for globs in STEERING.values() for glob in globs))
 
 
 def named_agents(config: "Config") -> list[tuple[str, str]]:

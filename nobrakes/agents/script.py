@@ -27,7 +27,6 @@ class Script:
 
     name = "script"
     provider = "script"  # itself: its gate is closed where it does not start
-    steering: tuple[str, ...] = ()
     sessions = False
     credentials: tuple[str, ...] = ()
 

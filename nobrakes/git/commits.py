@@ -169,6 +169,20 @@ class Signer:
             return str(error)
         return ""
 
+    def unsigned(self, land: str) -> str:
+        """What a person is told of that trouble; empty: there is none. `land`: the setting review.land."""
+        if not self.trouble:
+            return ""
+        by_request = ""
+        if land != "pull_request":
+            by_request = ". If the remote requires signatures, let people merge: `nobrakes config set review.land "
+            by_request += "pull_request`"
+        return (
+            f"nobrakes cannot sign its commits: {self.trouble}. Your git settings require signatures. "
+            "`git config user.signingkey` shows the key. A key with a passphrase needs a key agent that holds it"
+            f"{by_request}"
+        )
+
     def _asks(self) -> str:
         """Why gpg or gpgsm cannot sign without asking, by its own words; empty: it can, or something else signs."""
         kind = self._says(["config", "--get", "gpg.format"]) or "openpgp"

@@ -14,14 +14,20 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import IO, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urlsplit
 
 from .. import extras
-from ..errors import ChannelFailed, NobrakesError, NotAllowed
+from ..config.user import secret as secret_of
+from ..errors import ChannelFailed, NobrakesError, NotAllowed, UsageError
+from ..host.messages import Pack
 from ..host.port import Notice, Notifier
+from ..paths import is_in_repository
 from ..text.cleaning import clean, shorten
 from .model import Message, is_loopback, mistake
+
+if TYPE_CHECKING:
+    from ..config.sections import ChannelSettings, NotifySettings
 
 MAX_BYTES = 60_000
 
@@ -34,6 +40,32 @@ def packed(settings: Mapping[str, Any], secret: str, message: Message) -> bytes:
         if len(whole) <= MAX_BYTES:
             break
     return whole
+
+
+def packing(settings: "Callable[[], NotifySettings]", root: str) -> Pack:
+    """Makes what the sending process of a channel of the repository in `root` is given."""
+
+    def pack(name: str, said: Message) -> tuple[bytes, str]:
+        channel = channel_of(settings(), name)
+        program = os.path.expanduser(channel.command[0]) if channel.command else ""
+        if os.path.isabs(program) and is_in_repository(program, root):
+            raise NotAllowed(
+                f"the program of the channel '{name}' lies in the repository, where an agent's work may change it",
+                "Put it elsewhere, and give its absolute path.",
+            )
+        kept = secret_of(channel.secret) if channel.secret else ""
+        return packed(asdict(channel), kept, said), kept
+
+    return pack
+
+
+def channel_of(settings: "NotifySettings", name: str) -> "ChannelSettings":
+    """The channel of this name; UsageError."""
+    found = settings.channels.get(name)
+    if found is None:
+        known = ", ".join(sorted(settings.channels)) or "none"
+        raise UsageError(f"there is no channel '{name[:40]}'", f"config.toml has: {known}.")
+    return found
 
 
 # Every other way (e-mail, ntfy, Slack, Matrix, …) is the library apprise, an extra of the package. The address of the

@@ -2,18 +2,17 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..config.user import secret
 from ..doctor.health import ERROR, OK, Finding
-from ..errors import ConfigError, NobrakesError, NotAllowed, UsageError
-from ..host.messages import ChildChannels, Pack
-from ..paths import Paths, is_in_repository
+from ..errors import ConfigError, NobrakesError
+from ..host.messages import ChildChannels
+from ..paths import Paths
 from ..records import frozen
-from .model import Delivery, DeliveryState, Message, NoticeKind, NoticeRecord, Sent, Severity, message
-from .senders import packed
+from .model import Delivery, DeliveryState, NoticeKind, NoticeRecord, Sent, Severity, message
+from .senders import channel_of, packing
 
 if TYPE_CHECKING:
     from ..config.sections import ChannelSettings, NotifySettings
@@ -47,38 +46,13 @@ class NotifyView:
     now: float
 
 
-def packing(settings: "Callable[[], NotifySettings]", root: str) -> Pack:
-    """Makes what the sending process of a channel of the repository in `root` is given."""
-
-    def pack(name: str, said: Message) -> tuple[bytes, str]:
-        channel = _channel(settings(), name)
-        program = os.path.expanduser(channel.command[0]) if channel.command else ""
-        if os.path.isabs(program) and is_in_repository(program, root):
-            raise NotAllowed(
-                f"the program of the channel '{name}' lies in the repository, where an agent's work may change it",
-                "Put it elsewhere, and give its absolute path.",
-            )
-        kept = secret(channel.secret) if channel.secret else ""
-        return packed(asdict(channel), kept, said), kept
-
-    return pack
-
-
-def _channel(settings: "NotifySettings", name: str) -> "ChannelSettings":
-    found = settings.channels.get(name)
-    if found is None:
-        known = ", ".join(sorted(settings.channels)) or "none"
-        raise UsageError(f"there is no channel '{name[:40]}'", f"config.toml has: {known}.")
-    return found
-
-
 def try_out(settings: "NotifySettings", paths: Paths, name: str | None, now: float) -> list[Sent]:
     """Send a test notice through one channel, or through each; what came of it, by their names."""
     names = sorted(settings.channels) if name is None else [name]
     if not names:
         raise ConfigError("no channel is set", "Write a table [notify.channels.NAME] into .nobrakes/config.toml.")
     for one in names:
-        _channel(settings, one)
+        channel_of(settings, one)
     text = "This is a test: nobrakes reaches you here."
     notice = NoticeRecord(0, NoticeKind.TEST, Severity.INFO, text, None, None, None, "", "", now)
     said = message(notice, os.path.basename(paths.root))

@@ -131,12 +131,13 @@ def an_agent(copy: Copy) -> None:
     assert {launch, test} <= copied
     named = "agents.script.command"
     text = copy.read(launch).replace("class Script", "class Echo").replace('name = "script"', 'name = "echo"')
-    copy.write("nobrakes/agents/echo.py", text.replace("steering: tuple[str, ...] = ()", 'steering = ("ECHO.md",)'))
+    copy.write("nobrakes/agents/echo.py", text)
     text = copy.read(test).replace("nobrakes.agents.script import Script", "nobrakes.agents.echo import Echo")
     text = re.sub(r"\bScript\(\)", "Echo()", text)
     assert named in text
     copy.write("tests/unit/agents/test_echo.py", text)
     copy.line("nobrakes/agents/registry.py", '"gemini": "Gemini"', '"echo": "Echo", ')
+    copy.line("nobrakes/agents/registry.py", '    "gemini": (', '    "echo": ("ECHO.md",),\n')
     copy.line("pyproject.toml", '"nobrakes.agents.gemini", ', '"nobrakes.agents.echo", ')
     suite = "tests/unit/agents/test_conformance.py"
     copy.write(suite, copy.read(suite).replace('(*GUARDED, "script")', '(*GUARDED, "script", "echo")'))

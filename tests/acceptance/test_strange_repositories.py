@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from nobrakes.config.settings import load
-from nobrakes.config.setup.init import signing
 from nobrakes.errors import GitUnusable
 from nobrakes.git.commits import Signer
 from nobrakes.git.location import Place
@@ -609,7 +608,9 @@ def keyring(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def why_unsigned(project: Strange) -> str:
     """What `init`, `doctor` and the run say of signatures."""
-    return " ".join(signing(str(project.folder), load(str(project.config))))
+    config = load(str(project.config))
+    signer = Signer(Place(str(project.folder), "HEAD"), Signing(config.git.sign, config.git.committer))
+    return signer.unsigned(config.review.land)
 
 
 def test_a_key_of_gpg_whose_passphrase_nobody_types(project: Strange, keyring: Path) -> None:

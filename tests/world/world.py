@@ -152,7 +152,7 @@ class World:
             channels=NoChannels() if self.noticing is None else self.noticing.channels,
             zone=lambda: ZONE,
             steady=lambda: ("boot", self.clock.steady()),
-            words=Words(doors),
+            words=lambda: Words(doors),
             pulls=None if self.scene.requested is None else requested.ports(self.scene.requested, self.dice),
         )
 

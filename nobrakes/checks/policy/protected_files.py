@@ -1,7 +1,7 @@
 """Names of what steers agents, git and tools by itself: protected wherever it lies, whatever the settings say. Pure.
 
 1. Instructions and settings of agents, and of git, are protected also among the fixtures of tests. Those of the agents
-   that nobrakes starts come from their adapters (agents.registry.steering); here are the others.
+   that nobrakes starts are known by their names (agents.registry.steering); here are the others.
    Their names are compared without case, but for pages below the top: `docs/agents.md` is no `AGENTS.md`.
 2. Of what an editor, a shell or a tool starts by itself when a person opens the folder, a person is asked; of a
    package's own settings of an editor only where they name a program.

@@ -203,23 +203,10 @@ def told(root: str, config: "Config") -> Iterator[str]:
         trouble = make.why_not(path, commit, root)
         if trouble:
             yield f"checks and agents do not get all files of main: {trouble}"
-    yield from signing(root, config)
+    signer = Signer(Place(root, "HEAD"), Signing(config.git.sign, config.git.committer))
+    if trouble := signer.unsigned(config.review.land):
+        yield trouble
     yield from _filters(root, config)
-
-
-def signing(root: str, config: "Config", signer: Signer | None = None) -> Iterator[str]:
-    """Why the commits of nobrakes are not signed, where they should be. `signer`: who is to sign from now on."""
-    trouble = (signer or Signer(Place(root, "HEAD"), Signing(config.git.sign, config.git.committer))).trouble
-    if trouble:
-        by_request = ""
-        if config.review.land != "pull_request":
-            by_request = ". If the remote requires signatures, let people merge: `nobrakes config set review.land "
-            by_request += "pull_request`"
-        yield (
-            f"nobrakes cannot sign its commits: {trouble}. Your git settings require signatures. "
-            "`git config user.signingkey` shows the key. A key with a passphrase needs a key agent that holds it"
-            f"{by_request}"
-        )
 
 
 def _filters(root: str, config: "Config") -> Iterator[str]:

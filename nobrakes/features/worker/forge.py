@@ -489,10 +489,10 @@ class Rollbacks:
         if one.bead.status not in _NOT_YET:
             return False
         with self.ports.store.write():
-            given_up, landing = self.ports.words.give_up(one.feature.id, one.by)
+            given_up, landing = self.ports.words().give_up(one.feature.id, one.by)
         if landing:  # the end of their reviews wakes the loop
             return bool(given_up)
-        merges, gone = sorted_out(self._git(one), self.ports.words.landed(one.feature.id), one.feature.base)
+        merges, gone = sorted_out(self._git(one), self.ports.words().landed(one.feature.id), one.feature.base)
         return self._build(one, merges, _left_alone(gone))
 
     def _git(self, one: _Rolling) -> Git:
@@ -549,7 +549,7 @@ class Rollbacks:
         merged = one.bead.merged_commit or ""
         taken = of_attempts(self.ports.store.attempts(one.bead.id)) if merged else ()
         if not taken:
-            taken = sorted_out(self._git(one), self.ports.words.landed(one.feature.id), one.feature.base)[0]
+            taken = sorted_out(self._git(one), self.ports.words().landed(one.feature.id), one.feature.base)[0]
         why = f"taken off main by {merged[:12]}" if merged else f"bead {one.bead.id} was done by hand"
         return self._end(one, taken, why, merged or self._git(one).main())
 
@@ -559,7 +559,7 @@ class Rollbacks:
             if not _is_as_seen(self.ports.store, one):
                 return False
             self._close(one.bead, "nothing was left to be taken back")
-            self.ports.words.end_rollback(one.feature.id, one.by, taken, why, commit)
+            self.ports.words().end_rollback(one.feature.id, one.by, taken, why, commit)
         for merge in taken:
             _pin(self.ports.git, merge)
         return True
@@ -585,7 +585,7 @@ class Rollbacks:
 
     def _off(self, id_: str, why: str) -> bool:
         store = self.ports.store
-        if not self.ports.words.drop_rollback(id_, BY, why):
+        if not self.ports.words().drop_rollback(id_, BY, why):
             return False
         text = f"it is not rolled back: {why}; what was given up can be reopened"
         tell(store, store.feature(id_), text, "warning")

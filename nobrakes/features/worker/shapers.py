@@ -183,10 +183,10 @@ class Shapers:
         store = self.ports.store
         refused: list[str] = []
         if reading.steps:
-            refused += self._tried(lambda: self.ports.words.propose_steps(session, reading.steps))
+            refused += self._tried(lambda: self.ports.words().propose_steps(session, reading.steps))
         asked = [one for one in reading.questions if self._ask(session, one)]
         if reading.ready and not asked and not refused:
-            refused += self._tried(lambda: self.ports.words.plan_ready(session))
+            refused += self._tried(lambda: self.ports.words().plan_ready(session))
         if refused:
             store.say(session, "What your last message said was refused:\n" + "\n".join(refused), BY)
         return bool(asked or (reading.ready and not refused)), bool(refused)
@@ -467,7 +467,7 @@ class Answers:
         return True
 
     def _expired(self, feature: Feature, chosen: str) -> None:
-        if dropped := self.ports.words.go_on(feature.id, chosen, BY):
+        if dropped := self.ports.words().go_on(feature.id, chosen, BY):
             text = f"{count(dropped, 'draft was', 'drafts were')} cancelled, and planning begins from the base"
             tell(self.ports.store, feature, text, "info")
 
@@ -482,7 +482,7 @@ class Answers:
     def _idle(self, feature: Feature, chosen: str) -> None:
         self.ports.store.note_feature(feature.id, {keys.NUDGED: 0}, BY)
         if chosen == actions.IS_WHOLE and feature.session is not None:
-            self.ports.words.plan_ready(feature.session)
+            self.ports.words().plan_ready(feature.session)
         elif chosen != actions.GO_ON:
             self._pause(feature, "its Shaper neither asked nor was ready")
 

@@ -1,8 +1,8 @@
-"""Each agent says itself where its instructions and settings lie; what it says is protected."""
+"""Where the instructions and settings of each agent lie is protected."""
 
 import pytest
 
-from nobrakes.agents.registry import ADAPTERS, steering
+from nobrakes.agents.registry import ADAPTERS, STEERING, steering
 from nobrakes.checks.policy.boundaries import Change, bends_runner
 from nobrakes.checks.worker.steps import with_agents
 from nobrakes.config.settings import Config
@@ -13,7 +13,7 @@ FREE = ("acp", "script")
 
 @pytest.mark.parametrize("name", [name for name in ADAPTERS if name not in FREE])
 def test_what_an_agent_reads_is_protected_in_any_folder(name: str) -> None:
-    own, boundary = ADAPTERS[name].steering, with_agents(Config().boundary())
+    own, boundary = STEERING[name], with_agents(Config().boundary())
     assert own and set(own) <= set(steering())
     for glob in own:
         path = f"deep/down/{glob.removeprefix('**/').removesuffix('/**')}"
@@ -21,4 +21,4 @@ def test_what_an_agent_reads_is_protected_in_any_folder(name: str) -> None:
 
 
 def test_the_agents_that_name_nothing_are_those_that_can_be_any_command() -> None:
-    assert {name for name in ADAPTERS if not ADAPTERS[name].steering} == set(FREE)
+    assert set(ADAPTERS) - set(STEERING) == set(FREE)
