@@ -80,10 +80,16 @@ def apply(plan: PlanFile, as_json: AsJson = False, **given: Any) -> Output:
             wake(app.paths)
         waits = bool(report.applied and (report.proposed or (report.new and not (given["live"] or read.live))))
         then = _approval(app) if waits else ""
-    error = None
+    return Output(report, lambda screen: _report(report, screen, then), _refusal(report))
+
+
+def _refusal(report: "PlanReport") -> Deadlock | None:
+    """How the same ends that only looked."""
+    from ..plans import service
+
     if report.deadlocks and not report.applied and not report.cut:
-        error = Deadlock(service.told(report.deadlocks[0]))
-    return Output(report, lambda screen: _report(report, screen, then), error)
+        return Deadlock(service.told(report.deadlocks[0]))
+    return None
 
 
 def propose(
@@ -119,7 +125,9 @@ def propose(
         report = approving.propose(app.store, read, actor(), **given)
         then = _approval(app) if report.applied and (report.new or report.proposed) else ""
     drafts = read.nodes if tasks else ()
-    return Output(report, lambda screen: "\n".join([*_drafted(drafts), _report(report, screen, then)]))
+    return Output(
+        report, lambda screen: "\n".join([*_drafted(drafts), _report(report, screen, then)]), _refusal(report)
+    )
 
 
 def _drafted(nodes: "Sequence[PlanNode]") -> Iterator[str]:

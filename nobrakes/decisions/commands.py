@@ -136,6 +136,8 @@ def propose(app: "App", by: str, plan: Plan, dry_run: DryRun = False) -> Reporte
 
     read = service.plan_in(plan, "the plan")
     report = approving.propose(app.store, read, by, dry_run)
+    if report.deadlocks:
+        raise service.PlanDeadlock(report.deadlocks)
     new = {None, *report.new}  # a node without an id is always new
     epics = sum(node.id in new and node.fields.get("type") == BeadType.EPIC for node in read.nodes)
     drafts = " and ".join(count_beads_and_epics(len(report.new) - epics, epics))

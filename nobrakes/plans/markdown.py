@@ -11,7 +11,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -34,6 +34,7 @@ from .nodes import (
     box_in,
     dedented,
     front,
+    in_one_line,
     made_plan,
     normal,
     plain_title,
@@ -66,6 +67,8 @@ class Part:
     wants_criteria: bool = False
     holds_beads: bool = False
     owns: bool = True  # criteria may belong to it
+    is_wanted: bool = False  # a heading that is a requirement
+    is_optional: bool = False
 
     @property
     def description(self) -> str:
@@ -79,6 +82,7 @@ class TaskLists:
 
     parts: tuple[Part, ...]
     told: tuple[str, ...]
+    has_boxes: bool = True
 
 
 def task_lists(text: str, source: str, strict: bool = True) -> TaskLists:
@@ -86,20 +90,24 @@ def task_lists(text: str, source: str, strict: bool = True) -> TaskLists:
 
     `strict`: PlanError for a code block or comment that never ends, and the text as a whole owns no criteria.
     """
-    reader = _Reader(source, not strict)
     lines = text.split("\n")
+    has_boxes = any(BOX.match(bullet[3] or "") for line in lines if (bullet := BULLET.fullmatch(line.strip(" \t"))))
+    reader = _Reader(source, not strict, strict and not has_boxes)
+    if strict and (many := front(lines)):
+        reader.told.append(f"not taken: lines 1 to {many}, which say something about the file")
     for number, line in enumerate(lines[front(lines) :], front(lines) + 1):
         reader.read(number, line)
     if reader.until and strict:
         what, begun, closing = reader.until
         raise PlanError(f"{source}:{begun}: the {what} that begins here never ends", f"Close it with `{closing}`.")
-    return TaskLists(tuple(reader.parts), tuple(reader.told))
+    return TaskLists(tuple(reader.parts), tuple(reader.told), has_boxes)
 
 
 class _Reader:
     """What is open at a line."""
 
-    def __init__(self, source: str, owns: bool) -> None:
+    def __init__(self, source: str, owns: bool, wants: bool) -> None:
+        self.wants = wants  # a bullet that names a requirement is an item
         self.section = Part(0, "section", source, None, owns=owns)
         self.entries: list[Part] = []
         self.parts: list[Part] = [self.section]
@@ -149,6 +157,8 @@ class _Reader:
             self.entries, self.paragraph = [], 0
         elif body.startswith("<!--"):
             self.until, self.paragraph = None if "-->" in body else ("comment", number, "-->"), 0
+            if self.parts[0].owns is False:
+                self.told.append(f"not taken: line {number}, a comment: {body[:80]}")
             if not self.until and box_in(body[4:].lstrip()):
                 self.told.append(f"line {number}: an item in a comment was left out")
         elif bullet := BULLET.fullmatch(body):
@@ -224,8 +234,13 @@ class _Reader:
         above = self.entries[-1] if self.entries else self.section
         column = indent + len(mark) + (len(gap) if 1 <= len(gap) <= 4 and rest else 1)
         box = BOX.fullmatch(rest)
-        kind = ("open" if box[1] == " " else "done") if box else "bullet"
+        kind = ("done" if box[1] in "xX" else "open") if box else "bullet"
+        if self.wants and above.kind == "section" and not above.wants_criteria and REQUIREMENT.match(rest):
+            kind = "open"
         made = Part(number, kind, (box[2] or "").strip() if box else rest.strip(), above, 0, indent, column)
+        made.is_optional = bool(box) and rest[3:4] == "*"
+        if box and box[1] not in " xX":
+            self.told.append(f"line {number}: '[{box[1]}]' is no tick: it is taken as not done: {made.title[:80]}")
         self._judge(made, above, bullet[0])
         self.entries.append(made)
         if kind == "bullet" and (fence := FENCE.match(rest)):
@@ -284,6 +299,24 @@ _IN_TITLE = re.compile(rf"[(\[][ \t]*{KEY}[ \t]*([^()\[\]]+)[)\]]", re.IGNORECAS
 _AT_END = re.compile(rf"(?:^|[ \t,;.–—-])({KEY})[ \t]*(\S.*)$", re.IGNORECASE)
 _LINE = re.compile(rf"[ \t]*(?:[-*+][ \t]+)?[*_]{{0,3}}({KEY})[*_]{{0,3}}([ \t]*:)?[ \t]*(\S.*)", re.IGNORECASE)
 _WITHIN = re.compile(rf"\b{KEY}[ \t]*((?:#\d+(?:[ \t]*(?:,|and|&)[ \t]*)?)+)", re.IGNORECASE)
+REQUIREMENT = re.compile(
+    r"[\[(*_`]{0,3}(?:(?:R|FR|NFR|REQ|RQ|US|UC|BR|TR|SR)[-_ ]?\d|(?:Requirement|User Story)[ \t]+\d)"
+)
+"""What begins with the id of a requirement."""
+_MUST = re.compile(r"\b(?:must|shall|should|has to|have to)\b", re.IGNORECASE)
+_BACKGROUND = re.compile(
+    r"(?:\d+[.)]?[ \t]+)?(?:non-?[ ]?goals?|out of scope|scope|background|context|overview|introduction|motivation|"
+    r"goals?|summary|vision|problem(?: statement)?|assumptions?|glossary)\b.*",
+    re.IGNORECASE,
+)
+"""Headings whose text says what surrounds the work."""
+_PHASE = re.compile(r"phase[ \t]+\d+", re.IGNORECASE)
+_STORY = re.compile(r"\buser stor(?:y|ies)\b|\bUS\d", re.IGNORECASE)
+_TASK = re.compile(r"T\d{3,}\b")
+_BESIDE = re.compile(r"T\d{3,}[ \t]+\[P\]")
+_LEADING = re.compile(r"(T\d{2,}|[A-Z]{1,6}-?\d+|\d+(?:\.\d+)*|phase[ \t]+\d+)\b", re.IGNORECASE)
+"""What a title begins with, by which others may name it."""
+_NOTHING = frozenset(("none", "nothing", "n a", "na", "nil", "no", "no dependencies", "-", "–", "—"))
 _BETWEEN = re.compile(r"[ \t]*(?:[,;&]|\band\b|[ \t]/[ \t])[ \t]*")
 _NUMBER = re.compile(r"#(\d{1,18})(?!\w)")
 LOOKS_LIKE_ISSUES = re.compile(r"\s*(?:\[\s*[{\]]|\{\s*[\"}])")
@@ -314,19 +347,17 @@ class _Tasks:
         found = task_lists(text, source)
         self.told = list(found.told)
         self.problems: list[str] = []
-        for part in found.parts:
-            if part.kind == "open":
-                above = part.parent
-                while above and not above.holds_beads:
-                    above.holds_beads = above.kind == "section"
-                    above = above.parent
+        _find_beads(found)
+        self.without = [part for part in found.parts if part.kind != "open" and not (part.level and _is_bead(part))]
         self.parts = [part for part in found.parts if part.level or part.kind != "section"]
         self.beads = [part for part in self.parts if _is_bead(part)]
-        if not self.beads and not self.told:
+        if not self.beads and all(line.startswith("not taken") for line in self.told):
             raise PlanError(
-                f"{source}: there is no task in it, no line like `- [ ] Title`",
+                f"{source}: there is no task in it, no line like `- [ ] Title`, and no heading of a requirement (`R1`)",
                 "Write each task so. A plan file (YAML, JSON, JSONL) is proposed without --from.",
             )
+        for part in self.without:
+            self._place_text(part)
         self.ids: dict[Part, str] = {}
         self.names: defaultdict[str, list[Part]] = defaultdict(list)
         self._name()
@@ -355,11 +386,60 @@ class _Tasks:
                 self.names[normal(title)].append(part)
                 for number in dict.fromkeys(_NUMBER.findall(title)):
                     self.names[f"#{number}"].append(part)
+                if (leading := _LEADING.match(title)) and normal(leading[1]) != normal(title):
+                    self.names[normal(leading[1])].append(part)
+
+    def _place_text(self, part: Part) -> None:
+        """The text of a heading that is no bead goes to the epic that it is in, or is told of."""
+        lines = [number for number, line in part.texts if number and line.strip()]
+        is_heading, text = part.kind == "section" and part.level > 0, part.description
+        is_label = LABEL.fullmatch(part.title) and part.parent and part.parent.criteria
+        if not text and (is_label or not is_heading):
+            return
+        epic = _above(part, "section")
+        if text and is_heading and epic and epic.level and _is_bead(epic) and _BACKGROUND.fullmatch(part.title):
+            while epic.texts and not epic.texts[-1][1].strip():
+                epic.texts.pop()
+            epic.texts.append((0, f"\n{'#' * part.level} {part.title}\n\n{text}"))
+            return
+        first = part.line if is_heading else min(lines, default=part.line or 1)
+        last = max(lines, default=first)
+        where = f"line {first}" if last == first else f"lines {first} to {last}"
+        what = f"'{part.title[:80]}'{' and the text below it' if text else ''}"
+        if not is_heading:
+            what = f"the text below '{part.title[:80]}'" if part.line else "the text before the first heading"
+        self.told.append(f"not taken: {where}, {what}")
+
+    def _in_order(self) -> dict[Part, list[str]]:
+        """What waits since its format says that tasks, or phases, follow each other."""
+        waits: defaultdict[Part, list[str]] = defaultdict(list)
+        tasks = [part for part in self.beads if part.kind == "open" and _TASK.match(part.title)]
+        for siblings in _siblings(tasks if len(tasks) > 1 else []):
+            before, beside = list[Part](), list[Part]()
+            for part in siblings:
+                if _BESIDE.match(part.title):
+                    beside.append(part)
+                else:
+                    before, beside = beside or before, []
+                waits[part] += [self.ids[one] for one in before]
+                before = before if beside else [part]
+        for siblings in _siblings(part for part in self.beads if part.kind == "section" and _PHASE.match(part.title)):
+            before, stories = list[Part](), list[Part]()
+            for part in siblings:
+                if _STORY.search(part.title):
+                    stories.append(part)
+                else:
+                    before, stories = stories or before, []
+                waits[part] += [self.ids[one] for one in before]
+                before = before if stories else [part]
+        return waits
 
     def plan(self) -> Plan:
         """All of it; PlanError."""
         waits: defaultdict[Part, list[str]] = defaultdict(list)
         titles = {}
+        for part, ids in self._in_order().items():
+            waits[part] += ids
         for part in self.beads:
             above = _above(part, "open")
             if part.kind == "open" and above:
@@ -381,6 +461,8 @@ class _Tasks:
         section = _above(part, "section")
         if section and section.level:
             made["epic"] = self.ids[section]
+        if part.is_optional:
+            made["labels"] = ["optional"]
         return {**made, **({"needs": needs} if needs else {})}
 
     def _needs(self, part: Part) -> tuple[list[str], str]:
@@ -402,6 +484,8 @@ class _Tasks:
 
     def _meant(self, part: Part, line: int, words: str, is_meant: bool) -> list[str] | None:
         """The ids that the words name; None: nothing is named so. What is done is named, and not waited for."""
+        if normal(words) in _NOTHING:
+            return []
         whole = self._one(part, words)
         names = [words] if whole else [name for name in _BETWEEN.split(words) if name.strip()]
         found: list[str] = []
@@ -436,10 +520,32 @@ class _Tasks:
         return {id_: "the graph"} if id_ in self.known else {}
 
 
+def _find_beads(found: TaskLists) -> None:
+    """Mark the headings that are requirements, and those above beads."""
+    for part in found.parts:
+        if part.kind == "section" and part.level and not LABEL.fullmatch(part.title):
+            part.is_wanted = bool(REQUIREMENT.match(part.title))
+            if not (found.has_boxes or part.is_wanted or _BACKGROUND.fullmatch(part.title)):
+                part.is_wanted = bool(_MUST.search(f"{part.title}\n{part.description}"))
+        if part.kind == "open" or part.is_wanted:
+            above = part.parent
+            while above and not above.holds_beads:
+                above.holds_beads = above.kind == "section"
+                above = above.parent
+
+
 def _is_bead(part: Part) -> bool:
     if part.kind == "section":
-        return part.level > 0 and (part.holds_beads or bool(part.criteria))
+        return part.level > 0 and (part.holds_beads or part.is_wanted or bool(part.criteria))
     return part.kind == "open"
+
+
+def _siblings(parts: Iterable[Part]) -> list[list[Part]]:
+    """The parts that stand in the same one, in their order."""
+    found: defaultdict[int, list[Part]] = defaultdict(list)
+    for part in parts:
+        found[id(part.parent)].append(part)
+    return list(found.values())
 
 
 def _above(part: Part, kind: str) -> Part | None:
@@ -536,7 +642,7 @@ def _problems(issue: Any) -> Iterator[str]:
     number = issue.get("number")
     if isinstance(number, bool) or not isinstance(number, int) or not 0 < number < 10**18:
         yield ".number: is not the number of an issue" if "number" in issue else ".number: is missing"
-    if not isinstance(issue.get("title"), str) or not plain_title(tidy(issue["title"])):
+    if not isinstance(issue.get("title"), str) or not in_one_line(tidy(issue["title"])):
         yield ".title: is not text" if "title" in issue else ".title: is missing"
     for name, kinds in (("body", str), ("state", str), ("labels", list), ("milestone", (dict, str))):
         if issue.get(name) is not None and not isinstance(issue[name], kinds):
@@ -575,7 +681,7 @@ class _Issues:
         found = task_lists(tidy(issue.get("body") or ""), where, strict=False)
         self.told += [f"{where}, {text}" for text in found.told]
         criteria, texts, needs = _of_body(found.parts)
-        made = {"id": f"gh-{number}", **bounded(tidy(issue["title"]), texts, where, self.told)}
+        made = {"id": f"gh-{number}", **bounded(tidy(issue["title"]), texts, where, self.told, in_one_line)}
         made |= _of_labels(issue.get("labels") or ())
         if criteria:
             made["acceptance"] = [text[:MAX_TEXT] for text in criteria]
@@ -605,7 +711,9 @@ class _Issues:
         key = str(number) if is_numbered else sha256(title.strip().encode()).hexdigest()[:8]
         id_ = f"gh-milestone-{key}"
         if id_ not in self.milestones:
-            told = bounded(title, tidy(text) if isinstance(text, str) else "", f"milestone {key}", self.told)
+            told = bounded(
+                title, tidy(text) if isinstance(text, str) else "", f"milestone {key}", self.told, in_one_line
+            )
             self.milestones[id_] = {"id": id_, **told, "type": "epic"}
         return id_
 
@@ -643,7 +751,7 @@ def _of_labels(labels: Any) -> dict[str, Any]:
     kind = next((word for word in TYPES if word in types), None)
     urgent = [PRIORITIES[word] for word in words.values() if word in PRIORITIES]
     left = [
-        plain_title(tidy(name))
+        in_one_line(tidy(name))
         for name, word in words.items()
         if word not in PRIORITIES and _KINDS.sub("", word) not in TYPES
     ]

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cache, partial
 from typing import Annotated, Any, Literal, get_type_hints
@@ -312,7 +312,8 @@ HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
 UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*")
 RULE = re.compile(r"([-*_])(?:[ \t]*\1){2,}[ \t]*")
 BULLET = re.compile(r"([-*+]|\d{1,9}[.)])(?:([ \t]+)(.*)|()())")
-BOX = re.compile(r"\[([ xX])\](?:[ \t]+(.*)|[ \t]*)")
+BOX = re.compile(r"\[([ xX~/>-])\](?:\*?[ \t]+(.*)|[ \t]*)")
+"""What is neither empty nor a tick is begun."""
 FENCE = re.compile(r"(`{3,}(?=[^`]*$)|~{3,})")
 CLOSING_FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*")
 LABEL = re.compile(
@@ -321,7 +322,10 @@ LABEL = re.compile(
     re.IGNORECASE,
 )
 _MARKUP = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
+_STARS = re.compile(r"(?<![^\s(\"'])(\*{1,3})(?=[\w`\"'(\[])([^*]*[^\s*/\\.])\1(?=[\s.,:;!?)\"']*(?:\s|$))")
+"""Emphasis, and no pattern of file names; what stands between underscores is as often a name."""
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+_SPAN = re.compile(r"(`[^`]+`|``.+?``)")
 
 
 def front(lines: Sequence[str]) -> int:
@@ -337,7 +341,7 @@ def box_in(body: str) -> bool:
     """Whether this would be an unticked item."""
     bullet = BULLET.fullmatch(body)
     box = BOX.match(bullet[3] or "") if bullet else None
-    return box is not None and box[1] == " "
+    return box is not None and box[1] not in "xX"
 
 
 def dedented(lines: Sequence[str]) -> str:
@@ -348,15 +352,22 @@ def dedented(lines: Sequence[str]) -> str:
 
 
 def plain_title(text: str) -> str:
-    """A title in one line of printable characters, without Markdown."""
-    text = _MARKUP.sub("", _LINK.sub(r"\1", text))
+    """A title in one line of printable characters, without Markdown's links and emphasis by stars; code is as it is."""
+    parts = _SPAN.split(text)
+    return in_one_line(
+        "".join(part if n % 2 else _STARS.sub(r"\2", _LINK.sub(r"\1", part)) for n, part in enumerate(parts))
+    )
+
+
+def in_one_line(text: str) -> str:
+    """The text in one line of printable characters."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def normal(title: str) -> str:
-    """A title as it is compared: letters and digits alone, in one case."""
-    words = re.findall(r"\w+", plain_title(title).casefold())
-    return " ".join(words) or plain_title(title).casefold()
+    """A title as it is compared: letters and digits alone, in one case. Ids are made of it, so it stays as it is."""
+    plain = in_one_line(_MARKUP.sub("", _LINK.sub(r"\1", title)))
+    return " ".join(re.findall(r"\w+", plain.casefold())) or plain.casefold()
 
 
 # Nodes made from texts that are no plan files: cleaned, bounded, and judged as a plan file's are.
@@ -382,9 +393,16 @@ def made_plan(nodes: list[dict[str, Any]], lines: list[str], source: str, told: 
     )
 
 
-def bounded(title: str, description: str, where: str, told: list[str]) -> dict[str, Any]:
-    """The fields for a title and a description, cut to what a bead may have; a long title is in the description."""
-    full = plain_title(title)
+def bounded(
+    title: str, description: str, where: str, told: list[str], plain: Callable[[str], str] = plain_title
+) -> dict[str, Any]:
+    """The fields for a title and a description, cut to what a bead may have.
+
+    A title that is long or had a link is in the description too. `plain`: how it becomes one line.
+    """
+    full = plain(title)
+    if plain is plain_title and _LINK.search(_SPAN.sub("", title)):
+        description = f"{title.strip()}\n\n{description}".strip()
     if len(full) > MAX_TITLE:
         description = f"{full}\n\n{description}".strip()
         told.append(f"{where}: its title is longer than {MAX_TITLE} characters: all of it is in the description")

@@ -493,6 +493,8 @@ def apply_plan(
     del links  # a large graph is not kept beside what is written
     if not dry_run:
         _write(store, work, actor)
+    elif work.approved:
+        require(store, work.approved)
     waiting = frozenset(proposed)
     unchanged = tuple(id_ for id_ in made.unchanged if id_ not in waiting)
     return replace(made, deadlocks=found, cut=taken_out, proposed=proposed, unchanged=unchanged)

@@ -75,6 +75,26 @@ def test_a_circle_ends_a_dry_run_as_it_ends_the_plan(nobrakes, tmp_path):
     plan = tmp_path / "p.json"
     plan.write_text(json.dumps({"beads": [{"id": a, "title": a, "needs": [b]} for a, b in ("xy", "yx")]}))
     assert nobrakes("plan", "apply", str(plan), "--dry-run")[0] == nobrakes("plan", "apply", str(plan))[0] == 14
+    assert nobrakes("propose", str(plan), "--dry-run")[0] == nobrakes("propose", str(plan))[0] == 14
+    tasks = tmp_path / "t.md"
+    tasks.write_text("- [ ] a (after: b)\n- [ ] b (after: a)\n")
+    assert nobrakes("propose", "--from", str(tasks), "--dry-run")[0] == nobrakes("propose", "--from", str(tasks))[0]
+
+
+def test_a_product_text_becomes_drafts_and_what_was_not_taken_is_listed(nobrakes, repository, capsys):
+    (repository / "prd.md").write_text(
+        "# PRD\n\n## Requirements\n\n### R1 Key `__init__.py`\n- signs with the newest\n\n### R2 Grace\n1. old keys end\n\n"
+        "## Notes\nCall Ann.\n\n## Tasks\n- [ ] Add KeyRing to lib/__init__.py and docs/**/old\n"
+    )
+    assert main.run(["propose", "--from", "prd.md"]) == 0
+    shown = capsys.readouterr().out
+    assert "not taken: lines 11 to 12, 'Notes' and the text below it" in shown
+    found = {bead["title"]: bead for bead in nobrakes("list")[1]}
+    assert set(found) == {
+        *("PRD", "Requirements", "R1 Key `__init__.py`", "R2 Grace", "Tasks"),
+        "Add KeyRing to lib/__init__.py and docs/**/old",
+    }
+    assert nobrakes("show", found["R2 Grace"]["id"])[1]["description"] == "1. old keys end"
 
 
 def test_a_draft_waits_for_approval(nobrakes):

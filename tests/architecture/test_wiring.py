@@ -3,8 +3,8 @@
 import ast
 from pathlib import Path
 
-NO_WIRING = {"_watch.daemon", "above.holds_beads"}
-"""A thread of the standard library; a tree of texts that is read."""
+NO_WIRING = {"_watch.daemon"}
+"""A thread of the standard library."""
 PACKAGE = Path(__file__).resolve().parents[2] / "nobrakes"
 
 

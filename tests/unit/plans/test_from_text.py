@@ -1,6 +1,7 @@
 """A text that people have already becomes a plan: what each line is, what it is called, and what was left out."""
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -104,6 +105,8 @@ def test_items_are_beads_headings_are_epics_and_the_text_below_is_the_descriptio
         "line 19: skipped, since it is ticked: Store tokens",
         "line 36: an item in a quotation was left out",
         "line 39: an item in a comment was left out",
+        "not taken: line 38, a comment: <!--",
+        "not taken: lines 1 to 3, which say something about the file",
     ]
 
 
@@ -120,10 +123,18 @@ def test_items_are_beads_headings_are_epics_and_the_text_below_is_the_descriptio
         ("````\n```\n- [ ] code\n````\n- [ ] a", ["a"]),
         ("- [ ] a\r\n- [ ] b\r- [ ] c", ["a", "b", "c"]),
         ("- [ ] Acceptance\n  - [ ] a", ["Acceptance", "a"]),
-        ("- [-] a\n- [] b\n- [ ]c\n- [ ] d", ["d"]),
-        ("[link](x)\n- [ ] a [b](c) `d`\x1b[31m\u202e", ["a b d"]),
+        ("- [-] a\n- [] b\n- [ ]c\n- [ ] d", ["a", "d"]),
+        ("[link](x)\n- [ ] a [b](c) `d`\x1b[31m\u202e", ["a b `d`"]),
         ("#\n- [ ] a", ["line 1", "a"]),
-        ("- [ ] `", ["line 1"]),
+        ("- [ ] `", ["`"]),
+        (
+            "- [ ] Add src/__init__.py\n- [ ] Move *.md to **/old\n- [ ] **All** of `__x__`",
+            ["Add src/__init__.py", "Move *.md to **/old", "All of `__x__`"],
+        ),
+        ("- [ ]* 2.3 optional", ["2.3 optional"]),
+        ("# P\n## R1 Ring\n- signs\n## 2 Chapter\ntext", ["P", "R1 Ring"]),
+        ("# P\n## Login\nIt must open.\n## Other\nperhaps", ["P", "Login"]),
+        ("# P\n## Needs\n- **FR-001**: open\n- free", ["P", "Needs", "FR-001: open"]),
     ],
 )
 def test_what_is_an_item(text, titles):
@@ -308,3 +319,109 @@ def test_every_unticked_item_is_a_bead_a_criterion_or_told_of(lines):
     words = set(" ".join((*parts, *plan.problems)).split())
     for place, (_, mark) in enumerate(lines):
         assert not mark.endswith("[ ] ") or f"word{place}" in words
+
+
+SPEC_KIT = """\
+# Tasks
+
+## Phase 1: Setup
+- [x] T001 Begin
+- [ ] T002 Lay out
+- [ ] T003 [P] Add a table
+- [ ] T004 [P] Add a queue
+- [ ] T005 Join them (depends on T001, T003)
+
+## Phase 2: Foundation
+- [ ] T006 Base
+  - Depends on: none
+
+## Phase 3: User Story 1
+- [ ] T007 [US1] Page
+
+## Phase 4: User Story 2
+- [ ] T008 [US2] Mail
+
+## Phase 5: Polish
+- [ ] T009 Docs
+
+## Dependencies
+Stories may run in parallel.
+"""
+
+
+def test_phases_and_tasks_follow_each_other_as_their_format_says():
+    plan = read(SPEC_KIT, "tasks.md")
+    waits = {
+        title.split(":")[0].split()[-1] if "Phase" in title else title.split()[0]: needs
+        for title, (_, needs, _, _) in tree(plan).items()
+    }
+    assert waits["T002"] == [] and waits["T006"] == []
+    assert waits["T003"] == waits["T004"] == ["T002 Lay out"]
+    assert waits["T005"] == ["T003 [P] Add a table", "T004 [P] Add a queue"]
+    assert waits["1"] == [] and waits["2"] == ["Phase 1: Setup"]
+    assert waits["3"] == waits["4"] == ["Phase 2: Foundation"]
+    assert waits["5"] == ["Phase 3: User Story 1", "Phase 4: User Story 2"]
+    assert plan.problems[1] == "not taken: lines 23 to 24, 'Dependencies' and the text below it"
+
+
+PRD = """\
+Before all.
+
+# Product
+
+What it is.
+
+## Background
+It was slow.
+
+## Requirements
+
+### R1 Ring
+- signs with the newest
+
+### R2 Grace
+1. old keys end
+
+## Notes
+Call Ann.
+"""
+
+
+def test_requirements_are_drafts_and_what_surrounds_them_is_the_epics_text():
+    plan = read(PRD, "prd.md")
+    found = tree(plan)
+    assert found["R1 Ring"] == ("Requirements", [], [], "- signs with the newest")
+    assert found["R2 Grace"] == ("Requirements", [], [], "1. old keys end")
+    assert found["Product"][3] == "What it is.\n\n## Background\n\nIt was slow."
+    assert list(plan.problems) == [
+        "not taken: line 1, the text before the first heading",
+        "not taken: lines 18 to 19, 'Notes' and the text below it",
+    ]
+
+
+WORDS = st.tuples(
+    st.sampled_from(["# ", "## ", "", "- ", "- [ ] ", "- [x] ", "1. ", "  ", "> ", "R1 ", "## R2 ", "## Goals "]),
+    st.booleans(),
+)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=12))
+def test_every_word_is_in_a_bead_or_told_of(lines):
+    text = "\n".join(f"{mark}word{place}" + "\n" * blank for place, (mark, blank) in enumerate(lines))
+    try:
+        plan = read(text)
+    except PlanError:
+        return
+    said = " ".join(
+        " ".join((node.fields["title"], node.fields.get("description", ""), *node.fields.get("acceptance", ())))
+        for node in plan.nodes
+    )
+    told = {number for one in plan.problems for number in _numbers(one)}
+    for number, line in enumerate(text.split("\n"), 1):
+        word = line.rpartition("word")[2]
+        assert not word or f"word{word}" in said.split() or number in told, (number, plan.problems)
+
+
+def _numbers(told):
+    places = [int(one) for one in re.findall(r"lines? (\d+)", told) + re.findall(r" to (\d+)", told)]
+    return range(min(places), max(places) + 1)
