@@ -74,7 +74,7 @@ class World:
         store.record(Event(Kind.FOUND_MERGED, "one", data={"merged_commit": "c-one", "base": "c0de"}))
         git: Any = self.git
         self.bead = rollback.begin(store, git, paths, "login", "ada").bead
-        ports: Any = SimpleNamespace(store=store, git=git, words=Words(store), config=Config)
+        ports: Any = SimpleNamespace(store=store, git=git, words=lambda: Words(store), config=Config)
         self.forge = Forge(ports)
 
     def does(self, action: Any) -> bool:

@@ -3,6 +3,7 @@
 A turn is played as the daemon would: opened, spoken in, closed. Whatever is decided is done twice, as after a crash.
 """
 
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -54,7 +55,7 @@ class World:
             store=self.store,
             config=lambda: self.config,
             adapter=self.adapter,
-            words=Words(self.store),
+            words=lambda: Words(self.store),
         )
         self.ports: Ports = ports
         self.forge = Forge(ports)
@@ -405,7 +406,7 @@ def test_killed_in_any_call_it_goes_on_where_it_was_and_does_nothing_twice(words
         turn = world.begins()
         world.store.close_turn(turn.id, Fact.ENDED_WELL, Outcome.COMPLETED, "", said=words)
         dying: Any = Dying(world.store, calls)
-        mortal = Forge(SimpleNamespace(**{**vars(world.ports), "store": dying, "words": Words(dying)}))  # type: ignore[arg-type]
+        mortal = Forge(SimpleNamespace(**{**vars(world.ports), "store": dying, "words": partial(Words, dying)}))  # type: ignore[arg-type]
         try:
             while mortal.turn(world.board()):
                 pass
