@@ -311,7 +311,7 @@ class DoorClosed(NobrakesError):
 
 
 class Unsettled(NobrakesError):
-    """`run` ended, and some beads still need a person, or wait for a time."""
+    """`run` ended, and something still needs a person, or waits for a time."""
 
     code = 40
     hint = "`nobrakes status` shows why they wait, and what to type."

@@ -15,7 +15,7 @@ from ..beads import work_status
 from ..beads.model import Attempt, Role
 from ..beads.service.bead_page import review_step
 from ..daemon.model import Board
-from ..decisions.blockers import Kind, board_blockers, told
+from ..decisions.blockers import FOR_A_WORD, Kind, board_blockers, told
 from ..errors import Unsettled, UsageError
 from ..events import words
 from ..events.kinds import WATCHED, Event
@@ -113,7 +113,7 @@ def running_run(
     logins. If nothing could start, it prints the fix and ends with exit code 62. Then it runs the checks on main; if
     they fail, only beads of type repair start.
 
-    Exit code 0: every live bead is done. Exit code 40: some beads wait for a person or a time; it names each with the
+    Exit code 0: every live bead is done. Exit code 40: something waits for a person or a time; it names each with the
     command to type. It also names drafts, which do not change the exit code: they wait for your approval.
 
     Ctrl-C stops the agents cleanly and saves their work. A second Ctrl-C ends immediately; the next run resumes.
@@ -136,6 +136,7 @@ def running_run(
         # a person's `nobrakes stop` stays in force after the run, a signal's stop ends with it
         interrupted = board.stopping and not app.store.setting("stopping")
     settled = not any(number for name, number in found.items() if name not in SETTLED)
+    settled = settled and not any(one.kind in FOR_A_WORD for one in stands.found)
     data: dict[str, Any] = {"counts": found, "settled": settled, "hindrances": plain(stands)}
     data["escalations"] = [one.number for one in stands.found if one.number is not None]
     merges = [one for one in stands.found if one.kind is Kind.MERGE_WAITS]
@@ -146,7 +147,7 @@ def running_run(
 
     if interrupted:
         return Output(data, text, Interrupted("it was interrupted", "`nobrakes run` resumes the work."))
-    return Output(data, text, None if settled else Unsettled("some beads are not done"))
+    return Output(data, text, None if settled else Unsettled("something waits for you or for its time"))
 
 
 def _serve(app: "App", as_json: bool, until_idle: bool) -> "Board":

@@ -344,7 +344,7 @@ def escalations(
     with opened_or_home(user, is_reading=True) as app:
         found = page.listed(app.store, all=all)
         now = app.store.now()
-        stands = NOTHING if found or user else _others(app)
+        stands = NOTHING if user else _others(app)
     return Output(plain(found), lambda screen: "\n".join([listed(found, now, screen), *lines(stands, now, screen)]))
 
 
@@ -354,9 +354,8 @@ def _others(app: "App") -> "Blockers":
     from ..decisions.service.blockers import Blockers
 
     stands = blockers(app)
-    waits = [one for one in stands.found if one.until is None and one.kind not in (Kind.QUARANTINED, Kind.CONFIG)]
-    kinds = {one.kind for one in waits}
-    return Blockers(tuple(waits), tuple((kind, number) for kind, number in stands.more if kind in kinds))
+    kinds = {one.kind for one in stands.asks}
+    return Blockers(stands.asks, tuple((kind, number) for kind, number in stands.more if kind in kinds))
 
 
 def escalation(

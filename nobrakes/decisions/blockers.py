@@ -51,6 +51,10 @@ class Kind(StrEnum):
     NO_PLACE = "no_place"  # other repositories hold every place of the machine
     MEMORY = "memory"  # agents at work use as much as they may
     ESCALATION = "escalation"
+    SIGN_OFF = "sign_off"  # a plan whose reviews are done
+    SPRINTS = "sprints"  # their run continues only with a new yes
+    SESSION = "session"  # its turns fail in the same way
+    REQUEST = "request"  # work that passed is pushed when a person says so
     FEATURE = "feature"  # one that is planned or built is paused, has expired, or does not go on
     MERGE_WAITS = "merge_waits"  # git's locks, edits in a checkout, a remote
     CANCELLED_BLOCKER = "cancelled_blocker"
@@ -72,6 +76,10 @@ STOPS = frozenset(
     }
 )
 """What holds up more than single beads."""
+FOR_A_WORD = frozenset({Kind.SIGN_OFF, Kind.SPRINTS, Kind.SESSION, Kind.REQUEST})
+"""What continues with a person's word alone, beside escalations and drafts."""
+_BY_ITSELF = frozenset({Kind.COOLDOWN, Kind.NO_PLACE, Kind.MEMORY, Kind.RETRY, Kind.QUARANTINED})
+"""What ends without a person, or holds nothing up."""
 
 
 @frozen
@@ -96,6 +104,13 @@ class Blocker:
     def stops(self) -> bool:
         """Whether it holds up more than single beads."""
         return self.kind in STOPS
+
+    @property
+    def asks(self) -> bool:
+        """Whether it waits for a person: it does not end by itself, and no escalation asks about it."""
+        if self.kind is Kind.COOLDOWN:
+            return bool(self.cure)  # a login, a bill or a setting is wrong
+        return self.until is None and self.number is None and self.kind not in _BY_ITSELF
 
 
 def in_order(found: Iterable[Blocker]) -> tuple[Blocker, ...]:

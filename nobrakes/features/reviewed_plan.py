@@ -16,7 +16,7 @@ The beads are held, let go or checked here. It imports little: `answer` loads it
 
 import posixpath
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -121,20 +121,22 @@ def _waits(node: Mapping[str, object]) -> bool:
 
 
 def unsigned(store: "Store", drafts: Collection[str]) -> Feature | None:
-    """The first feature of these drafts whose plan nobody signed off as it lies.
+    """The first feature of these drafts whose plan nobody signed off as it is."""
+    return next((feature for feature, _ in unsigned_plans(store, drafts)), None)
+
+
+def unsigned_plans(store: "Store", drafts: Collection[str]) -> Iterator[tuple[Feature, frozenset[str]]]:
+    """The features of these drafts whose plans nobody signed off as they are, each with which of the drafts it has.
 
     A plan that its Shaper never called whole was under no review: the yes of commit-strategy is enough for it.
     """
-    named = set(drafts)
     for feature in store.features():
         if feature.stage not in model.PLANNED or not feature.plan:
             continue
-        if not named.intersection((feature.id, *under(store, feature.id))):
-            continue
-        signed = feature.data.get(model.SIGNED)
-        if not signed or int(signed["version"]) != feature.plan or not is_as_kept(store, feature):
-            return feature
-    return None
+        own = frozenset(drafts).intersection((feature.id, *under(store, feature.id)))
+        signed = feature.data.get(model.SIGNED) if own else None
+        if own and (not signed or int(signed["version"]) != feature.plan or not is_as_kept(store, feature)):
+            yield feature, own
 
 
 YES = "nobrakes commit-strategy"

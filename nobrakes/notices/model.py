@@ -542,6 +542,13 @@ def _of_feature(event: Event) -> NewNotice:
     return _made(event, NoticeKind.SESSION, _severity(event, Severity.INFO), text, f"{event.bead}:{text}")
 
 
+def _sign_off(event: Event) -> NewNotice:
+    reviews = count(int(event.data["reviews"]), "review")
+    what = f"the plan of feature {event.bead} waits for your sign-off after {reviews}"
+    text = f"{what} (`nobrakes forge show {event.bead}`)"
+    return _made(event, NoticeKind.SESSION, Severity.WARNING, text)
+
+
 def _of_sprint(event: Event) -> NewNotice | None:
     """How a sprint and its run ended, and what the run waits for."""
     state, number = str(event.data.get("state", "")), event.data.get("sprint")
@@ -587,6 +594,7 @@ _MAKES: Mapping[Kind, Callable[[Event], NewNotice | None]] = {
     Kind.NOTIFIED: _notified,
     Kind.TURN_ENDED: _talked,
     Kind.FEATURE_TOLD: _of_feature,
+    Kind.SIGN_OFF_ASKED: _sign_off,
     Kind.SPRINT_MOVED: _of_sprint,
     Kind.UNCONFINED: _unconfined,
     Kind.DANGER_SEEN: _danger,

@@ -1,6 +1,7 @@
 """Pages of the site: each function is a page, or a part of one that is asked for by itself."""
 
 import time
+from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -12,7 +13,9 @@ from ..beads.service import board as beads_board
 from ..daemon.service import control
 from ..daemon.service import now as views
 from ..decisions import forms
+from ..decisions.blockers import Blocker
 from ..decisions.service import page
+from ..decisions.service.blockers import blockers
 from ..doctor import health as doctor_health
 from ..doctor.service import examine, opened_store, or_none
 from ..errors import NobrakesError
@@ -35,6 +38,9 @@ from .api import graph_of
 from .commands import takes_code
 from .guard import site_of
 from .rendering import opened, read, render, repository
+
+if TYPE_CHECKING:
+    from ..app import App
 
 MAX_WORDS = 200
 """Characters of a filter."""
@@ -95,12 +101,17 @@ def desk(request: Request) -> Response:
             request,
             "desk.html",
             listed=found,
+            asks=_asks(app),
             view=None,
             form=None,
             is_all=is_all,
             now=app.store.now(),
             topics=("desk",),
         )
+
+
+def _asks(app: "App") -> tuple[Blocker, ...]:
+    return blockers(app.store, app.paths, app.config, misconfigured=app.misconfigured).asks
 
 
 def one(request: Request) -> Response:
@@ -114,6 +125,7 @@ def one(request: Request) -> Response:
             request,
             "desk.html",
             listed=page.listed(app.store),
+            asks=_asks(app),
             view=view,
             form=form,
             is_all=False,

@@ -53,7 +53,7 @@ def test_two_iterations_with_findings_answers_a_failing_reviewer_the_sign_off_an
     forge.says(3, READY)
     forge.does("session~4", 'echo "Nothing is wrong."; echo "NOBRAKES: COMPLETED"\n')
     forge.nobrakes("answer", str(second["id"]), "accept the risk: nobody waits for it")
-    forge.nobrakes("run")
+    forge.nobrakes("run", expect=40)
     found = forge.ask("forge", "reviews", "login")
     assert [one["end"] for one in found["iterations"]] == ["findings", "findings", "clean"]
     assert found["warning"] == "3 of 10 reviews" and found["version"] == 2

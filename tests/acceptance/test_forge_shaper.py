@@ -92,7 +92,7 @@ def test_from_questions_over_answers_and_proposals_to_a_plan_under_review(tmp_pa
     forge.nobrakes("run")
     assert len(forge.turns("session~1")) == 1, "one of two answers begins no turn"
     forge.nobrakes("answer", str(second["id"]), "SQLite")
-    forge.nobrakes("run")
+    forge.nobrakes("run", expect=40)
     said = (forge.book / "refused").read_text()
     for word in ("nothing is proposed under it", "commit-strategy only", "none of feature login", "could never start"):
         assert word in said

@@ -231,7 +231,7 @@ def test_what_cannot_go_on_waits_for_a_new_yes_which_takes_it_over(tmp_path: Pat
     tea.does("other", f"{refused}; git commit -q -m 'No sprint'")
     tea.does("session~1", 'echo "I wonder."; echo "NOBRAKES: COMPLETED"')
     tea.yes(2)
-    tea.nobrakes("run")
+    tea.nobrakes("run", expect=NEEDS_PERSON)
     assert "belongs to no sprint" in (tea.book / "refused").read_text()
     assert len(tea.turns("session~1")) == 3, "told twice"
     assert tea.sprints()["state"] == "waits" and "no plan was handed in" in tea.sprints()["why"]
@@ -244,7 +244,7 @@ def test_what_cannot_go_on_waits_for_a_new_yes_which_takes_it_over(tmp_path: Pat
     tea.yes(2)
     brief.write_text(brief.read_text().replace("Sell tea", "Sell coffee"))
     tea.git("commit", "-q", "-am", "Another objective")
-    tea.nobrakes("run")
+    tea.nobrakes("run", expect=NEEDS_PERSON)
     assert tea.sprints()["state"] == "waits" and "the brief changed since the yes" in tea.sprints()["why"]
     assert "Sell coffee" in tea.nobrakes("project", "run", "tea", "--no-tests", expect=17).stderr
     tea.yes(1)
@@ -278,7 +278,7 @@ def test_a_sprint_whose_bead_was_cancelled_is_built_again_by_a_new_yes(tmp_path:
     tea.yes(1)
     tea.nobrakes("run", expect=NEEDS_PERSON)
     tea.nobrakes("cancel", "sprint-1")
-    tea.nobrakes("run")
+    tea.nobrakes("run", expect=NEEDS_PERSON)
     assert tea.sprints()["state"] == "waits" and "sprint-1 of sprint 1 was cancelled" in tea.sprints()["why"]
     tea.yes(1)
     tea.nobrakes("run")

@@ -18,7 +18,7 @@ from ...beads.model import Role
 from ...beads.readiness import Forecast, Merge, forecast
 from ...beads.service.bead_page import Review, reviews
 from ...beads.service.board import OpenSession, Worker, counts, degraded, open_sessions, workers
-from ...decisions.blockers import STOPS, Blocker, Kind
+from ...decisions.blockers import FOR_A_WORD, STOPS, Blocker, Kind
 from ...decisions.model import Escalation
 from ...decisions.service.blockers import NOTHING, blockers
 from ...errors import NobrakesError
@@ -84,7 +84,7 @@ def bar(store: "Store", paths: Paths, config: "Config") -> BarView:
         bool(store.setting(control.FROZEN)),
         taken,
         limits.doers,
-        len(store.escalations()),
+        len(store.escalations()) + len(blockers(store, paths, config).asks),
         last.seq if last else 0,
         last.at if last else None,
         now,
@@ -201,7 +201,8 @@ def next_step(store: "Store", stands: "Blockers" = NOTHING, rules: Rules = RULES
     """
     counts, waiting = store.counts(), store.escalations()
     beads = {name: number for name, number in counts.items() if number and name not in ("epic", "held")}
-    if not beads:
+    asks = next((one for one in stands.found if one.kind in FOR_A_WORD), None)
+    if not beads and asks is None:
         return NextStep("nobrakes shape", "there is no bead yet: plan some work; by hand: nobrakes plan example")
     if beads.keys() - {"done", "cancelled", "draft"} or waiting:
         for one in stands.found:
@@ -211,6 +212,8 @@ def next_step(store: "Store", stands: "Blockers" = NOTHING, rules: Rules = RULES
         return NextStep(
             "nobrakes escalations", count(len(waiting), "question waits", "questions wait") + " for your decision"
         )
+    if asks is not None:
+        return _by(asks)
     if "draft" in beads and beads.keys() <= {"draft", "done", "cancelled"}:
         return _approval(store, rules, "the drafts wait for your approval")
     if not beads.keys() & {"working", "review"} and store.proposed():  # before agents begin with the old text
@@ -275,6 +278,7 @@ class NowView:
     """
 
     needs: tuple[Escalation, ...]
+    asks: tuple[Blocker, ...]  # what else waits for a person, and is not broken
     broken: tuple[Blocker, ...]
     degraded: tuple[str, ...]
     working: tuple[AtWork, ...]
@@ -305,6 +309,7 @@ def now(store: "Store", paths: Paths, config: "Config", misconfigured: str = "")
     titles = {bead.id: bead.title for bead in store.beads(ids=sorted(filter(None, known)))} if known else {}
     return NowView(
         needs,
+        tuple(one for one in stands.asks if not _is_broken(one)),
         tuple(one for one in stands.found if _is_broken(one)),
         degraded(store, paths, config),
         _said(store, paths, at_work),

@@ -19,7 +19,7 @@ from ... import extras
 from ...abilities import INSTALL
 from ...agents.limits import MachineLimits, MachineRoom
 from ...agents.service.cooldowns import memory_of_agents
-from ...beads.model import Status
+from ...beads.model import BeadType, Status
 from ...beads.proposals import count_beads_and_epics, is_with_person
 from ...beads.work_status import STANDSTILL_SHOWN, Standstill
 from ...checks.contract import SETUP_FAILED
@@ -28,7 +28,7 @@ from ...daemon.service import control
 from ...errors import Hindered, MachineShort
 from ...events.kinds import Event
 from ...events.kinds import Kind as Happened
-from ...features.model import ROLLBACK, Feature, State
+from ...features.model import ROLLBACK, SIGN_OFF_ASKED, Feature, State
 from ...git.location import own_code_tracked
 from ...host.locks import holder
 from ...host.versions import interpreter, lacks
@@ -37,6 +37,8 @@ from ...paths import PACKAGE, Paths
 from ...records import frozen
 from ...review.journal import Journal
 from ...review.service.evidence import quarantined
+from ...sessions.model import REVIEWERS
+from ...sessions.model import State as Talk
 from ...text.cleaning import count, shorten
 from ..blockers import BACKGROUND, RUN_SINCE, Blocker, Kind, board_blockers, in_order, refusal
 from ..model import Escalation, EscalationType
@@ -520,27 +522,79 @@ def feature_blockers(store: "Store", features: Sequence[Feature]) -> Iterator[Bl
         yield Blocker(Kind.FEATURE, what, shorten(why, _WHY), typed, beads=(one.id,))
 
 
-def merge_blockers(store: "Store", daemon: bool) -> Iterator[Blocker]:
-    """Reviews that wait: for git's locks, for edits in a checkout, for a remote."""
+def merge_blockers(store: "Store", config: "Config", daemon: bool) -> Iterator[Blocker]:
+    """Reviews that wait: for your word to push, for git's locks, for edits in a checkout, for a remote."""
+    unsaid: list[str] = []
+    if config.review.by_request:
+        from ...requests.service import unsaid as without_word
+
+        unsaid = [bead.id for bead in without_word(store, config)]
+    for bead in unsaid:
+        yield Blocker(
+            Kind.REQUEST,
+            f"'{bead}' has passed and waits for your word: it is pushed, and its pull request opened, only then",
+            "",
+            (f"nobrakes pr open {bead}",),
+            beads=(bead,),
+        )
     for one in store.reviewing():
         journal = Journal.of(one.data)
-        if journal.merging.waiting:
+        if journal.merging.waiting and one.bead not in unsaid:
             until = journal.merging.waiting_until or None
             what = f"'{one.bead}' waits to be merged: {journal.merging.waiting}"
             why = "nobrakes tries again by itself" if until else ""
             yield Blocker(Kind.MERGE_WAITS, what, why, () if daemon else OF_A_RUN, until=until, beads=(one.bead,))
 
 
-def draft_blockers(store: "Store", config: "Config") -> Iterator[Blocker]:
-    """What waits for a person's approval."""
-    drafts = len(store.by_priority((Status.DRAFT,)))
-    if drafts:
-        from ...features.reviewed_plan import approval
+def approval_blockers(store: "Store", config: "Config") -> Iterator[Blocker]:
+    """Plans that wait for a sign-off, and drafts and proposed changes that wait for approval.
 
-        command, why = approval(store, config.forge.rules())
-        beads = store.counts()["draft"]
-        number = " and ".join(count_beads_and_epics(beads, drafts - beads))
-        yield Blocker(Kind.DRAFTS, f"{number} wait{'s' if drafts == 1 else ''} for your approval", why, (command,))
+    The drafts of a plan that is made or reviewed wait for nobody yet.
+    """
+    drafts, changed = {id_ for _, id_ in store.by_priority((Status.DRAFT,))}, {one.id for one in store.proposed()}
+    if not (drafts or changed):
+        return
+    from ...features import reviewed_plan
+
+    rules, unsigned = config.forge.rules(), list(reviewed_plan.unsigned_plans(store, drafts | changed))
+    for feature, own in unsigned:
+        drafts, changed = drafts - own, changed - own
+        if feature.data.get(SIGN_OFF_ASKED) == feature.plan and feature.state is State.ACTIVE:
+            command, why = reviewed_plan.to_sign(store, rules, feature)
+            what = f"the plan of feature {feature.id} ({shorten(feature.title, _TITLE)}) waits for your sign-off"
+            typed = (command, f"nobrakes forge show {feature.id}")
+            yield Blocker(Kind.SIGN_OFF, what, why.partition("; ")[2], typed, beads=(feature.id,))
+    if drafts or changed:
+        command, why = reviewed_plan.approval(store, rules)
+        if unsigned and drafts:
+            beads = sum(one.type is not BeadType.EPIC for one in store.beads(ids=drafts))
+        else:
+            beads = store.counts()["draft"]
+        parts = count_beads_and_epics(beads, len(drafts) - beads) if drafts else []
+        parts += [count(len(changed), "changed bead")] if changed else []
+        verb = "waits" if len(drafts) + len(changed) == 1 else "wait"
+        yield Blocker(Kind.DRAFTS, f"{' and '.join(parts)} {verb} for your approval", why, (command,))
+
+
+def sprint_blockers(store: "Store") -> Iterator[Blocker]:
+    """A run of sprints that continues only with a new yes."""
+    if (going := store.sprints_going()) is None:
+        return
+    from ...projects.model import RunState
+
+    if going.run.state is RunState.WAITS:
+        what = f"the sprints wait for your approval after {going.done} of {going.run.asked}"
+        yield Blocker(Kind.SPRINTS, what, shorten(_joined(going.run.why), _WHY), ("nobrakes project status",))
+
+
+def session_blockers(store: "Store", features: Sequence[Feature]) -> Iterator[Blocker]:
+    """Sessions whose turns fail; a feature says so itself, and nobody talks with a reviewer."""
+    of_features = {one.session for one in features}
+    for one in store.sessions():
+        if one.state is Talk.STUCK and one.kind not in REVIEWERS and one.id not in of_features:
+            what = f"session {one.id} ({shorten(one.title, _TITLE)}) stopped: its turns fail"
+            typed = (f"nobrakes session show {one.id}", f'nobrakes session say {one.id} "…"')
+            yield Blocker(Kind.SESSION, what, shorten(_joined(one.detail), _WHY), typed)
 
 
 def bead_blockers(store: "Store", found: Standstill, daemon: bool) -> Iterator[Blocker]:
@@ -585,6 +639,17 @@ def _last(store: "Store", bead: str) -> str:
     return f"{shorten(said.partition(chr(10))[0], _WHY)}; " if said else ""
 
 
+def person_blockers(store: "Store", config: "Config", features: Sequence[Feature], daemon: bool) -> list[Blocker]:
+    """What waits for a person beside questions, machine and settings, and merges that wait."""
+    return [
+        *feature_blockers(store, features),
+        *merge_blockers(store, config, daemon),
+        *approval_blockers(store, config),
+        *sprint_blockers(store),
+        *session_blockers(store, features),
+    ]
+
+
 def quarantine_blockers(store: "Store") -> Iterator[Blocker]:
     """Tests and checks that a person lets fail."""
     for one in quarantined(store):
@@ -623,6 +688,11 @@ class Blockers:
     more: tuple[tuple[Kind, int], ...] = ()
     works: bool = False
 
+    @property
+    def asks(self) -> tuple[Blocker, ...]:
+        """What waits for a person beside the escalations."""
+        return tuple(one for one in self.found if one.asks)
+
     def require(self, now: float) -> None:
         """Hindered where a run would do nothing from its first moment."""
         refused = tuple(one for one in self.found if one.refuses)
@@ -652,9 +722,7 @@ def blockers(
         *daemon_blockers(store, pid),
         *main_blockers(store, waiting, pid is not None),
         *question_blockers(waiting),
-        *feature_blockers(store, features),
-        *merge_blockers(store, pid is not None),
-        *draft_blockers(store, config),
+        *person_blockers(store, config, features, pid is not None),
         *bead_blockers(store, still, pid is not None),
         *quarantine_blockers(store),
     ]
