@@ -98,7 +98,7 @@ def propose(
     ] = None,
     tasks: Annotated[
         Path | None,
-        Option("--from", metavar="FILE", help="Markdown task lists, or issues from gh; '-': stdin."),
+        Option("--from", metavar="FILE", help="Markdown, issues from gh, tasks.json, Backlog.md; '-': stdin."),
     ] = None,
     **given: Any,
 ) -> Output:
@@ -106,8 +106,8 @@ def propose(
     commit-strategy`.
 
     With --from, nobrakes makes the plan from a text. In Markdown `- [ ] Title` is a bead and a heading is an epic. It
-    also reads the output of `gh issue list --json number,title,body,labels,state,milestone`. The same text again
-    updates its beads.
+    also reads the output of `gh issue list --json number,title,body,labels,state,milestone`, task-master's tasks.json,
+    and a task or folder of Backlog.md. It lists what it does not take. The same text again updates its beads.
     """
     from ..features.service import approving
     from ..plans import markdown, service

@@ -327,16 +327,27 @@ def read_tasks(path: str, known: Collection[str] = ()) -> Plan:
 
     PlanError names every problem with its line.
     """
+    if (texts := nodes.read_folder(path)) is not None:
+        from .trackers import plan_of_backlog
+
+        return plan_of_backlog({name: tidy(text) for name, text in texts.items()}, nodes.shown(path), known)
     return plan_of_tasks(nodes.read_text(path), path, known)
 
 
 def plan_of_tasks(text: str, path: str, known: Collection[str] = ()) -> Plan:
     """As read_tasks, of the file's text. JSON is known by the file's name, or by how the text begins."""
+    from .trackers import front_matter, plan_of_backlog, plan_of_taskmaster, tagged
+
     source, small = nodes.shown(path), path.lower()
     is_markdown = small.endswith((".md", ".markdown", ".mdown"))
+    if not is_markdown and nodes.looks_like_records(path, text):
+        return nodes.plan_of_records(text, source)
     if small.endswith(".json") or (not is_markdown and LOOKS_LIKE_ISSUES.match(text)):
-        return plan_of_issues(nodes.load("-" if path == "-" else source, text), source, known)
-    return _Tasks(tidy(text), source, known).plan()
+        value = nodes.load("-" if path == "-" else source, text)
+        return plan_of_taskmaster(value, source) if tagged(value) else plan_of_issues(value, source, known)
+    if front_matter(plain := tidy(text), source) is not None:
+        return plan_of_backlog({source: plain}, source, known)
+    return _Tasks(plain, source, known).plan()
 
 
 class _Tasks:
@@ -354,7 +365,8 @@ class _Tasks:
         if not self.beads and all(line.startswith("not taken") for line in self.told):
             raise PlanError(
                 f"{source}: there is no task in it, no line like `- [ ] Title`, and no heading of a requirement (`R1`)",
-                "Write each task so. A plan file (YAML, JSON, JSONL) is proposed without --from.",
+                "Write each task so, or let an agent plan it: `nobrakes forge new TITLE -d - < FILE`. A plan file "
+                "(YAML or JSON) is proposed without --from.",
             )
         for part in self.without:
             self._place_text(part)
@@ -680,7 +692,7 @@ class _Issues:
         where = f"issue #{number}"
         found = task_lists(tidy(issue.get("body") or ""), where, strict=False)
         self.told += [f"{where}, {text}" for text in found.told]
-        criteria, texts, needs = _of_body(found.parts)
+        criteria, texts, needs = body_parts(found.parts)
         made = {"id": f"gh-{number}", **bounded(tidy(issue["title"]), texts, where, self.told, in_one_line)}
         made |= _of_labels(issue.get("labels") or ())
         if criteria:
@@ -718,7 +730,7 @@ class _Issues:
         return id_
 
 
-def _of_body(parts: tuple[Part, ...]) -> tuple[list[str], str, list[int]]:
+def body_parts(parts: tuple[Part, ...]) -> tuple[list[str], str, list[int]]:
     """(criteria, the text without them, the issues that are waited for) of a body."""
     criteria: list[str] = []
     named: list[str] = []

@@ -448,6 +448,16 @@ def read_text(path: str) -> str:
         raise PlanError(f"{shown(path)} is not UTF-8: {error}") from None
 
 
+def read_folder(path: str) -> dict[str, str] | None:
+    """The Markdown files of a folder, or of `tasks` in it, name -> text; None: the path is a file. PlanError."""
+    if not os.path.isdir(path):
+        return None
+    inner = os.path.join(path, "tasks")
+    folder = inner if os.path.isdir(inner) else path
+    names = sorted(name for name in os.listdir(folder) if name.lower().endswith(".md"))
+    return {name: read_text(os.path.join(folder, name)) for name in names}
+
+
 def lines(path: str) -> Iterator[str]:
     """The file line by line, each of at most MAX_BYTES characters; PlanError as for the whole text."""
     number = 0

@@ -9,7 +9,7 @@
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -356,19 +356,21 @@ def parse_lines(lines: Callable[[], Iterable[str]], where: str) -> Imported:
         if raw["id"] in last:
             problems.append(_twice(number, raw["id"]))
         last[raw["id"]] = number
+        if raw.get("assignee"):
+            problems.append(f"not taken: line {number}: {raw['id']}: it is assigned to {str(raw['assignee'])[:80]}")
         (deleted.add if raw.get("status") == TOMBSTONE else deleted.discard)(raw["id"])
     chosen = (
         (number, raw)
         for number, raw in _records(lines(), where, [])
         if last.get(raw["id"]) == number and raw["id"] not in deleted
     )
-    return _graph(chosen, _names(last.keys() - deleted), len(deleted), problems)
+    return _graph(chosen, _names(last.keys() - deleted), [last[id_] for id_ in deleted], problems)
 
 
 def graph(given: Mapping[str, tuple[int, dict[str, Any]]], problems: list[str]) -> Imported:
     """The graph of these records; what cannot be taken over goes to `problems`."""
     live = {id_: found for id_, found in given.items() if found[1].get("status") != TOMBSTONE}
-    return _graph(live.values(), _names(live), len(given) - len(live), problems)
+    return _graph(live.values(), _names(live), [given[id_][0] for id_ in given.keys() - live.keys()], problems)
 
 
 def _names(ids: Iterable[str]) -> dict[str, str]:
@@ -377,10 +379,14 @@ def _names(ids: Iterable[str]) -> dict[str, str]:
 
 
 def _graph(
-    chosen: Iterable[tuple[int, dict[str, Any]]], known: Mapping[str, str], deleted: int, problems: list[str]
+    chosen: Iterable[tuple[int, dict[str, Any]]],
+    known: Mapping[str, str],
+    deleted: Collection[int],
+    problems: list[str],
 ) -> Imported:
     if deleted:
-        problems.append(f"{count(deleted, 'tombstone')} (deleted beads) left out")
+        lines_ = ", ".join(map(str, sorted(deleted)))
+        problems.append(f"{count(len(deleted), 'tombstone')} (deleted beads) left out: line {lines_}")
     read: dict[str, tuple[Bead, list[Dependency]]] = {}
     told: dict[str, list[str]] = {}
     lines: dict[str, int] = {}

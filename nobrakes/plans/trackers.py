@@ -1,0 +1,279 @@
+"""A plan from the files of task-master (`tasks.json`) and Backlog.md (a file a task, or their folder).
+
+1. A task is a bead under an id that its own makes: `tm-3`, `tm-3.2`, `tm-TAG-3`, `BACK-595`. The same file again is the
+   same beads. Tasks that are done or cancelled are no beads, and each is told of.
+2. A task with open subtasks is an epic. What is waited for and is done counts as met; what is cancelled, or not there,
+   is told and not waited for.
+3. The source's order is the plan's. A field that is not taken is named.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from ..beads.model import is_bead_id
+from ..errors import PlanError
+from . import nodes
+from .markdown import body_parts, task_lists
+from .nodes import MAX_TEXT, Plan, bounded, front, in_one_line, made_plan, refused, tidy
+
+_CLOSED = frozenset(("done", "completed", "complete", "closed"))
+_CANCELLED = frozenset(("cancelled", "canceled", "archived"))
+_HELD = frozenset(("deferred", "blocked", "on hold"))
+_PRIORITIES = {"critical": 0, "highest": 0, "urgent": 0, "high": 1, "medium": 2, "normal": 2, "low": 3, "lowest": 4}
+_TAKEN = frozenset(
+    ("id", "title", "description", "details", "testStrategy", "status", "priority", "dependencies", "subtasks")
+)
+MASTER = "master"
+"""task-master's first tag: its tasks have the shortest ids."""
+
+
+def tagged(value: Any) -> dict[str, list[Any]]:
+    """task-master's tasks by their tags; empty: the values are something else."""
+    if not isinstance(value, dict):
+        return {}
+    if isinstance(value.get("tasks"), list):
+        return {MASTER: value["tasks"]}
+    found = {tag: one["tasks"] for tag, one in value.items() if isinstance(one, dict) and _is_tag(one)}
+    return found if found and len(found) == len(value) else {}
+
+
+def _is_tag(value: Mapping[str, Any]) -> bool:
+    return isinstance(value.get("tasks"), list)
+
+
+class _Tag:
+    """The tasks of one tag."""
+
+    def __init__(self, tag: str, tasks: Sequence[Any], problems: list[str], told: list[str]) -> None:
+        self.problems, self.told, self.nodes, self.places = problems, told, list[dict[str, Any]](), list[str]()
+        self.where = "task" if tag == MASTER else f"{tag[:80]}: task"
+        self.prefix = "tm-" if tag == MASTER else f"tm-{_word(tag)}-"
+        self.status: dict[str, str] = {}
+        self.epics: set[str] = set()
+        known = [(number, task) for number, task in self._numbered(tasks, "")]
+        self.tasks = [
+            (number, task, list(self._numbered(task.get("subtasks") or (), f"{number}."))) for number, task in known
+        ]
+        for number, task, parts in self.tasks:
+            for name, one in ((number, task), *parts):
+                if name in self.status:
+                    problems.append(f"{self.where} {name} is there twice")
+                self.status[name] = str(one.get("status") or "pending").strip().lower()
+            if any(self._is_open(name) for name, _ in parts):
+                self.epics.add(number)
+
+    def _numbered(self, tasks: Any, before: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        for place, task in enumerate(tasks if isinstance(tasks, list | tuple) else ()):
+            number = str(task.get("id", "")).strip().removeprefix(before) if isinstance(task, dict) else ""
+            title = task.get("title") if isinstance(task, dict) else None
+            if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,30}", number):
+                self.problems.append(
+                    f"{self.where} at place {place + 1}{f' of {before[:-1]}' if before else ''}: has no id"
+                )
+            elif not isinstance(title, str) or not in_one_line(tidy(title)):
+                self.problems.append(f"{self.where} {before}{number}: has no title")
+            else:
+                yield f"{before}{number}", task
+
+    def _is_open(self, number: str) -> bool:
+        return self.status[number] not in _CLOSED | _CANCELLED
+
+    def read(self) -> None:
+        """Make the nodes."""
+        for number, task, parts in self.tasks:
+            if not self._is_open(number):
+                open_ones = [name for name, _ in parts if self._is_open(name)]
+                self.told.append(f"not taken: {self.where} {number}, since it is {self.status[number]}: {_title(task)}")
+                self.told += [
+                    f"not taken: {self.where} {name}, since {number} is {self.status[number]}" for name in open_ones
+                ]
+                continue
+            self._node(number, task, None)
+            for name, one in parts:
+                if self._is_open(name):
+                    self._node(name, one, number if number in self.epics else None)
+                else:
+                    self.told.append(f"not taken: {self.where} {name}, since it is {self.status[name]}: {_title(one)}")
+
+    def _node(self, number: str, task: dict[str, Any], epic: str | None) -> None:
+        where, status = f"{self.where} {number}", self.status[number]
+        texts = [
+            tidy(text)
+            for name in ("description", "details")
+            if isinstance(text := task.get(name), str) and text.strip()
+        ]
+        made: dict[str, Any] = {"id": self.prefix + number}
+        made |= bounded(tidy(task["title"]), "\n\n".join(texts), where, self.told, in_one_line)
+        made |= {"type": "epic"} if number in self.epics else {}
+        made |= {"epic": self.prefix + epic} if epic else {}
+        strategy = task.get("testStrategy")
+        if isinstance(strategy, str) and strategy.strip():
+            made["acceptance"] = [tidy(strategy).strip()[:MAX_TEXT]]
+        word = str(task.get("priority") or "").strip().lower()
+        if word in _PRIORITIES:
+            made["priority"] = _PRIORITIES[word]
+        elif word:
+            self.told.append(f"{where}: the priority '{word[:40]}' is not known: not taken over")
+        if status in _HELD:
+            made["hold"] = status
+        elif status not in ("pending", "todo", "open"):
+            self.told.append(f"{where}: it is '{status[:40]}' there, and waits for approval here")
+        if needs := list(dict.fromkeys(self._needs(number, task, where))):
+            made["needs"] = needs
+        left = sorted(name for name, value in task.items() if name not in _TAKEN and value not in (None, "", [], {}))
+        if left:
+            self.told.append(f"not taken: {where}, its fields {', '.join(left)[:200]}")
+        self.nodes.append(made)
+        self.places.append(where)
+
+    def _needs(self, number: str, task: dict[str, Any], where: str) -> Iterator[str]:
+        given = task.get("dependencies")
+        for one in given if isinstance(given, list) else ():
+            name, parent = str(one).strip(), number.rpartition(".")[0]
+            if parent and f"{parent}.{name}" in self.status:
+                name = f"{parent}.{name}"
+            if name not in self.status or name == number:
+                self.told.append(f"{where}: waits for '{name[:80]}', which is not there: not taken over")
+            elif self.status[name] in _CANCELLED:
+                self.told.append(f"{where}: waits for {name}, which is cancelled: not waited for")
+            elif self._is_open(name) and self._is_taken(name):
+                yield self.prefix + name
+
+    def _is_taken(self, number: str) -> bool:
+        parent = number.rpartition(".")[0]
+        return parent not in self.status or self._is_open(parent)
+
+
+def _title(task: Mapping[str, Any]) -> str:
+    return in_one_line(tidy(task["title"]))[:80]
+
+
+def _word(text: str) -> str:
+    """The text as a part of an id."""
+    return text if re.fullmatch(r"[A-Za-z0-9_-]{1,24}", text) else sha256(text.encode()).hexdigest()[:8]
+
+
+def plan_of_taskmaster(value: Mapping[str, Any], source: str) -> Plan:
+    """The plan of task-master's tasks; PlanError names every problem."""
+    problems: list[str] = []
+    tags = tagged(value)
+    wholes = {"": value} if "tasks" in value else value
+    told = [
+        f"not taken: {f'{tag[:80]}: ' if tag else ''}'{name[:80]}', which is no task"
+        for tag, whole in wholes.items()
+        for name in whole
+        if name != "tasks"
+    ]
+    found = [_Tag(tag, tasks, problems, told) for tag, tasks in tags.items()]
+    if problems:
+        raise refused(source, problems)
+    for one in found:
+        one.read()
+    made = [node for one in found for node in one.nodes]
+    return made_plan(made, [place for one in found for place in one.places], source, told)
+
+
+# --- Backlog.md ----------------------------------------------------------------------------------
+_FIELDS = frozenset(
+    ("id", "title", "status", "labels", "dependencies", "priority", "ordinal", "parent_task_id", "type", "milestone")
+)
+_TYPES = {
+    "bug": "fix",
+    "feature": "feature",
+    "enhancement": "feature",
+    "chore": "chore",
+    "task": "task",
+    "docs": "docs",
+}
+
+
+def front_matter(text: str, source: str) -> dict[str, Any] | None:
+    """What a task of Backlog.md says before its text; None: the text is another one."""
+    many = front(lines := text.split("\n"))
+    names = {name for line in lines[:many] if (name := line.partition(":")[0]) != line}
+    if not ({"id", "title", "status"} <= names or ("title" in names and "\n## Acceptance Criteria\n" in text)):
+        return None
+    said = nodes.load(f"{source}.yaml", "\n".join(lines[1 : many - 1]))
+    return said if isinstance(said, dict) and "title" in said else None
+
+
+def plan_of_backlog(texts: Mapping[str, str], source: str, known: Collection[str]) -> Plan:
+    """The plan of these tasks, file -> text."""
+    told: list[str] = []
+    tasks = []
+    for name, text in texts.items():
+        if (said := front_matter(text, name)) is None:
+            told.append(f"not taken: {name}, which is no task of Backlog.md")
+        else:
+            tasks.append((name, said, text))
+    tasks.sort(key=lambda one: (_ordinal(one[1]), [int(n) for n in re.findall(r"\d+", str(one[1].get("id", "")))]))
+    ids = {name: _id_of(said, name) for name, said, _ in tasks}
+    by_id = {str(said.get("id", "")).strip().lower(): (ids[name], said) for name, said, _ in tasks}
+    parents = {str(said.get("parent_task_id", "")).strip().lower() for _, said, _ in tasks if not _is_over(said)} - {""}
+    made, places = [], []
+    for name, said, text in tasks:
+        status = str(said.get("status") or "").strip().lower()
+        if _is_over(said):
+            told.append(f"not taken: {name}, since it is {status}: {in_one_line(tidy(str(said['title'])))[:80]}")
+            continue
+        node = {"id": ids[name], **_task_fields(said, text, name, told)}
+        own, parent = (str(said.get(key, "")).strip().lower() for key in ("id", "parent_task_id"))
+        if own and own in parents:
+            node["type"] = "epic"
+        if parent in by_id and not _is_over(by_id[parent][1]):
+            node["epic"] = by_id[parent][0]
+        elif parent:
+            told.append(f"{name}: its parent {parent[:80]} is not taken over")
+        needs = []
+        for other in said.get("dependencies") or ():
+            wanted = str(other).strip()
+            if wanted.lower() in by_id:
+                needs += [] if _is_over(by_id[wanted.lower()][1]) else [by_id[wanted.lower()][0]]
+            elif wanted in known:
+                needs.append(wanted)
+            else:
+                told.append(
+                    f"{name}: waits for '{wanted[:80]}', which is neither there nor in the graph: not taken over"
+                )
+        made.append({**node, **({"needs": needs} if needs else {})})
+        places.append(name)
+    if not made and not told:
+        raise PlanError(f"{source}: there is no task in it", "Name a folder with tasks of Backlog.md, or a file.")
+    return made_plan(made, places, source, told)
+
+
+def _is_over(said: Mapping[str, Any]) -> bool:
+    return str(said.get("status") or "").strip().lower() in _CLOSED | _CANCELLED
+
+
+def _ordinal(said: Mapping[str, Any]) -> float:
+    value = said.get("ordinal")
+    return float(value) if isinstance(value, int | float) else float("inf")
+
+
+def _id_of(said: Mapping[str, Any], name: str) -> str:
+    given = str(said.get("id") or "").strip()
+    return given if is_bead_id(given) else f"bl-{sha256(name.encode()).hexdigest()[:10]}"
+
+
+def _task_fields(said: Mapping[str, Any], text: str, where: str, told: list[str]) -> dict[str, Any]:
+    many = front(text.split("\n"))
+    body = "\n" * many + text.split("\n", many)[-1]  # so that lines are counted as in the file
+    found = task_lists(body, where, strict=False)
+    told += [f"{where}, {one}" for one in found.told]
+    criteria, description, _ = body_parts(found.parts)
+    made = bounded(tidy(str(said["title"])), description, where, told, in_one_line)
+    word = str(said.get("priority") or "").strip().lower()
+    made |= {"priority": _PRIORITIES[word]} if word in _PRIORITIES else {}
+    kind = str(said.get("type") or "").strip().lower()
+    made |= {"type": _TYPES[kind]} if kind in _TYPES else {}
+    labels = [in_one_line(str(one)) for one in said.get("labels") or ()]
+    labels += [f"milestone:{in_one_line(str(said['milestone']))}"] if said.get("milestone") else []
+    made |= {"labels": labels} if labels else {}
+    made |= {"acceptance": [one[:MAX_TEXT] for one in criteria]} if criteria else {}
+    left = sorted(str(name) for name, value in said.items() if name not in _FIELDS and value not in (None, "", [], {}))
+    if left:
+        told.append(f"not taken: {where}, its fields {', '.join(left)[:200]}")
+    return made

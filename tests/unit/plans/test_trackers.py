@@ -1,0 +1,136 @@
+"""Tasks of task-master and Backlog.md become a plan: what is taken, in which order, and what is told of."""
+
+import json
+
+import pytest
+
+from nobrakes.errors import PlanError
+from nobrakes.plans.markdown import plan_of_tasks, read_tasks
+
+TASKS = {
+    "tasks": [
+        {"id": 1, "title": "Set up `src/__init__.py`", "status": "done"},
+        {
+            "id": 2,
+            "title": "Add **/old",
+            "description": "What",
+            "details": "How",
+            "testStrategy": "Run it",
+            "priority": "high",
+            "dependencies": [1, 4, 9],
+            "complexity": 3,
+            "subtasks": [
+                {"id": 1, "title": "First", "status": "pending", "dependencies": []},
+                {"id": 2, "title": "Second", "status": "in-progress", "dependencies": [1]},
+                {"id": "2.3", "title": "Third", "status": "done"},
+            ],
+        },
+        {"id": "3", "title": "Later", "status": "deferred", "dependencies": ["2.2"]},
+        {"id": 4, "title": "Gone", "status": "cancelled"},
+    ],
+    "metadata": {"version": 1},
+}
+
+
+def nodes(plan):
+    return {node.id: (dict(node.fields), node.needs, node.hold) for node in plan.nodes}
+
+
+def test_tasks_of_task_master():
+    plan = plan_of_tasks(json.dumps(TASKS), "tasks.json")
+    found = nodes(plan)
+    assert list(found) == ["tm-2", "tm-2.1", "tm-2.2", "tm-3"]
+    fields, needs, _ = found["tm-2"]
+    assert (fields["title"], fields["type"].value, fields["priority"], needs) == ("Add **/old", "epic", 1, None)
+    assert (fields["description"], fields["acceptance"]) == ("What\n\nHow", ("Run it",))
+    assert found["tm-2.2"][0]["epic"] == "tm-2" and found["tm-2.2"][1] == ("tm-2.1",)
+    assert found["tm-3"][1:] == (("tm-2.2",), "deferred")
+    assert list(plan.problems) == [
+        "not taken: 'metadata', which is no task",
+        "not taken: task 1, since it is done: Set up `src/__init__.py`",
+        "task 2: waits for 4, which is cancelled: not waited for",
+        "task 2: waits for '9', which is not there: not taken over",
+        "not taken: task 2, its fields complexity",
+        "task 2.2: it is 'in-progress' there, and waits for approval here",
+        "not taken: task 2.3, since it is done: Third",
+        "not taken: task 4, since it is cancelled: Gone",
+    ]
+
+
+def test_tags_of_task_master_are_kept_apart():
+    value = {"master": {"tasks": TASKS["tasks"][3:]}, "other tag": {"tasks": [{"id": 4, "title": "A"}]}}
+    plan = plan_of_tasks(json.dumps(value), "-")
+    (node,) = plan.nodes
+    assert node.id.startswith("tm-") and node.id.endswith("-4") and node.fields["title"] == "A"
+    with pytest.raises(PlanError, match="other tag: task 4 is there twice"):
+        plan_of_tasks(json.dumps({"other tag": {"tasks": [{"id": 4, "title": "A"}] * 2}}), "-")
+
+
+TASK = """\
+---
+id: {id}
+title: "{title}"
+status: {status}
+assignee: [ann]
+labels: [ui]
+dependencies: {needs}
+priority: high
+ordinal: {ordinal}
+{more}---
+
+## Description
+
+<!-- SECTION:DESCRIPTION:BEGIN -->
+What it does.
+<!-- SECTION:DESCRIPTION:END -->
+
+## Acceptance Criteria
+<!-- AC:BEGIN -->
+- [ ] #1 it opens
+- [x] #2 it closes
+<!-- AC:END -->
+"""
+
+
+def task(id, title, status="To Do", needs="[]", ordinal=1, more=""):
+    return TASK.format(id=id, title=title, status=status, needs=needs, ordinal=ordinal, more=more)
+
+
+def test_a_task_of_backlog_is_a_bead_with_its_criteria():
+    plan = plan_of_tasks(task("BACK-1", "Open `__init__.py`"), "back-1.md")
+    ((id_, (fields, needs, _)),) = nodes(plan).items()
+    assert (id_, fields["title"], fields["priority"], needs) == ("BACK-1", "Open `__init__.py`", 1, None)
+    assert fields["acceptance"] == ("#1 it opens",) and "What it does." in fields["description"]
+    assert list(plan.problems) == [
+        "back-1.md, line 21: skipped, since it is ticked: #2 it closes",
+        "not taken: back-1.md, its fields assignee",
+    ]
+
+
+def test_a_folder_of_backlog_is_a_plan_in_its_order(tmp_path):
+    folder = tmp_path / "backlog" / "tasks"
+    folder.mkdir(parents=True)
+    (folder / "a.md").write_text(task("task-1", "Last", needs="[task-2, task-3, task-9]", ordinal=9))
+    (folder / "b.md").write_text(task("task-2", "First", ordinal=2))
+    (folder / "c.md").write_text(task("task-3", "Over", "Done"))
+    (folder / "d.md").write_text(task("task-2.1", "Part", ordinal=3, more="parent_task_id: task-2\n"))
+    (folder / "notes.md").write_text("# Notes\n")
+    plan = read_tasks(str(tmp_path / "backlog"))
+    found = nodes(plan)
+    assert list(found) == ["task-2", "task-2.1", "task-1"]
+    assert found["task-1"][1] == ("task-2",) and found["task-2.1"][0]["epic"] == "task-2"
+    assert found["task-2"][0]["type"].value == "epic"
+    assert "not taken: notes.md, which is no task of Backlog.md" in plan.problems
+    assert "not taken: c.md, since it is done: Over" in plan.problems
+    assert "a.md: waits for 'task-9', which is neither there nor in the graph: not taken over" in plan.problems
+
+
+def test_records_of_beads_are_taken_with_from_too():
+    plan = plan_of_tasks(
+        '{"id":"a","title":"A","assignee":"ann"}\n{"id":"b","title":"B","status":"tombstone"}\n', "i.jsonl"
+    )
+    assert [node.id for node in plan.nodes] == ["a"]
+    assert list(plan.problems) == [
+        "not taken: line 1: a: it is assigned to ann",
+        "1 tombstone (deleted beads) left out: line 2",
+    ]
