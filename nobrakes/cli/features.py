@@ -213,7 +213,7 @@ def reviews(feature: FeatureId) -> Output:
     from ..features.service import views
 
     with looked_at() as app:
-        rules = app.config.forge.rules()
+        rules = app.config.forge
         found = views.reviews(app.store, rules, feature)
         lacks = unsigned(app.store, {feature})
         then = [] if lacks is None else ["To go on now: {} ({})".format(*to_sign(app.store, rules, lacks))]
@@ -372,7 +372,7 @@ def shape(
         live = sorted(approving.approved(app.store) - before)
         approved = approving.beads_and_epics(app.store, live)
         found = strategy.strategy(app.store)
-        then, _ = approval(app.store, app.config.forge.rules())
+        then, _ = approval(app.store, app.config.forge)
         begin = "" if control.running(app.paths) else " Let the work begin: nobrakes run"
     failed = AgentFailed(f"the Shaper's session ended with exit code {code}") if code else None
 

@@ -574,7 +574,7 @@ def next_step() -> tuple[str, str]:
     from .repository import looked_at
 
     with looked_at() as app:
-        found = views.next_step(app.store, blockers(app.store, app.paths, app.config), app.config.forge.rules())
+        found = views.next_step(app.store, blockers(app.store, app.paths, app.config), app.config.forge)
     return one_line(found.command), one_line(found.why)
 
 

@@ -31,7 +31,7 @@ PlanFile = Annotated[Path, Argument(metavar="FILE", help="YAML, JSON, or beads a
 def _approval(app: "App", option: str = "") -> str:
     from ..features.reviewed_plan import approval
 
-    command, first = approval(app.store, app.config.forge.rules())
+    command, first = approval(app.store, app.config.forge)
     return command if first else command + option
 
 

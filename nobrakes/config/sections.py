@@ -14,7 +14,6 @@ from .values import BEAD_ID, BRANCH, EXPORT_PATH, FULL_PATHS, HOSTS, INSIDE, TOO
 if TYPE_CHECKING:
     from ..checks.contract import Check
     from ..daemon.model import AgentChoice
-    from ..features.model import Rules as ForgeRules
     from ..notices.model import Rules as NoticesRules
     from ..requests.text import Rules as DeliveryRules
     from ..requests.text import Said
@@ -436,7 +435,10 @@ class EventSettings(Section):
 
 @section
 class ForgeSettings(Section):
-    """How features are planned and reviewed. 0 hours: a session never expires; 0 dollars: it may cost what it costs."""
+    """How features are planned and reviewed: `review_usd` limits the reviews of one feature, `shaper_usd` its Shaper.
+
+    0 hours: a session never expires; 0 dollars: it may cost what it costs.
+    """
 
     expire_hours: Annotated[float, Rule(ge=0)] = 24.0
     warn_hours: Annotated[float, Rule(ge=0)] = 2.0
@@ -450,13 +452,6 @@ class ForgeSettings(Section):
     collect: Annotated[int, Rule(ge=1)] = 10
     turn_minutes: Annotated[float, Rule(gt=0)] = 15.0
     own_instructions: str = ""
-
-    def rules(self) -> "ForgeRules":
-        """The settings as the Forge's deciders read them."""
-        from ..features.model import Rules
-
-        names = Rules.__dataclass_fields__
-        return Rules(**{name: getattr(self, name) for name in names})
 
 
 @section

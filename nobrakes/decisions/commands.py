@@ -68,7 +68,7 @@ def resolve(app: "App", by: str, number: Number, how: How, note: Note = "") -> D
     found = desk.resolve(app.store, number, how, note, by, app.paths)
     if how != "add":
         return found, f"escalation {number} is resolved: {how}{desk.then(app.store, found)}"
-    draft, live = found.resolution.partition(":")[0], approval(app.store, app.config.forge.rules())[0]
+    draft, live = found.resolution.partition(":")[0], approval(app.store, app.config.forge)[0]
     return found, f"escalation {number} is resolved: {draft}, a draft; to approve it: {live}"
 
 

@@ -168,7 +168,7 @@ def set_up(store: "Store", paths: Paths, config: "Config", misconfigured: str) -
             else "drafts wait for your approval"
             if beads
             else "nothing to approve yet",
-            approval(store, config.forge.rules())[0],
+            approval(store, config.forge)[0],
         ),
         Step(
             "At work",

@@ -8,7 +8,7 @@ Done twice, each does nothing the second time: what it changes is what it was de
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..beads.model import Outcome, Status
 from ..decisions.forms import as_values, made
@@ -16,7 +16,10 @@ from ..decisions.model import EscalationType
 from ..records import frozen
 from ..sessions.model import Session
 from .markers import Reading
-from .model import Feature, Finding, Item, PlanReview, PlanVersion, ReviewState, Rules, Stage
+from .model import Feature, Finding, Item, PlanReview, PlanVersion, ReviewState, Stage
+
+if TYPE_CHECKING:
+    from ..config.sections import ForgeSettings
 
 
 class About(StrEnum):
@@ -328,7 +331,7 @@ class ForgeBoard:
     """One moment, as far as the Forge looks."""
 
     now: float
-    rules: Rules = field(default_factory=Rules)
+    rules: "ForgeSettings"
     standings: tuple[Standing, ...] = ()
     paused: bool = False  # nothing new is started
 

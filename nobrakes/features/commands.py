@@ -154,7 +154,7 @@ def sign_off(app: "App", by: str, feature: Id, take_risk: Risk = False, reason: 
     """
     from .service import views
 
-    rules = app.config.forge.rules()
+    rules = app.config.forge
     kept = views.sign_off(app.store, rules, feature, by, take_risk=take_risk, reason=reason)
     wake(app.paths)
     then, _ = approval(app.store, rules)

@@ -17,7 +17,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..beads.model import CLOSED, WAITING_FOR_AGENT, Status
 from ..beads.proposals import is_handed_back
@@ -29,8 +29,11 @@ from ..text.cleaning import count
 from . import actions, model, reviewed_plan
 from .actions import About, ForgeAction, ForgeBoard, Standing
 from .markers import line
-from .model import Feature, Finding, FindingState, Item, ItemKind, PlanReview, ReviewState, Rules, Stage, State
+from .model import Feature, Finding, FindingState, Item, ItemKind, PlanReview, ReviewState, Stage, State
 from .reviewed_plan import Then, Tracker
+
+if TYPE_CHECKING:
+    from ..config.sections import ForgeSettings
 
 # A rollback. A person asked for it, and said yes to what it does. What is on main is taken back whole or not at all, by
 # one commit, the newest merge first, reviewed as any work is. What is in the way (later work on the same files, checks
@@ -109,7 +112,7 @@ def kind_of(suggestion: str) -> ItemKind:
     return KINDS.get(word, ItemKind.SUGGESTION)
 
 
-def why(rules: Rules, items: Sequence[Item], beads: Mapping[str, Status], asked: bool) -> str:
+def why(rules: "ForgeSettings", items: Sequence[Item], beads: Mapping[str, Status], asked: bool) -> str:
     """Why a checkpoint is due; empty: it is not."""
     if asked:
         return "a person asked for it"
@@ -262,7 +265,9 @@ def are_over(feature: Feature) -> bool:
     return bool(feature.data.get(model.SIGN_OFF_ASKED) or feature.data.get(model.SIGNED))
 
 
-def tracker(rules: Rules, feature: Feature, reviews: Iterable[PlanReview], findings: Iterable[Finding]) -> Tracker:
+def tracker(
+    rules: "ForgeSettings", feature: Feature, reviews: Iterable[PlanReview], findings: Iterable[Finding]
+) -> Tracker:
     """The rounds of the plan that count: those since it was opened last."""
     last = since(feature)
     return reviewed_plan.tracker(
@@ -270,12 +275,12 @@ def tracker(rules: Rules, feature: Feature, reviews: Iterable[PlanReview], findi
     )
 
 
-def cap(rules: Rules, feature: Feature) -> float:
+def cap(rules: "ForgeSettings", feature: Feature) -> float:
     """What the reviews of the feature may cost by now."""
     return float(feature.data.get(model.REVIEWS_USD, rules.review_usd))
 
 
-def agents(rules: Rules, standing: Standing, domains: Sequence[str], number: int) -> dict[str, str]:
+def agents(rules: "ForgeSettings", standing: Standing, domains: Sequence[str], number: int) -> dict[str, str]:
     """Who reviews which domain: the reviewers in turn, and in the next round the next ones, so that eyes are fresh."""
     own = [standing.session.agent] if standing.session is not None else [spec.agent for spec in standing.specs[:1]]
     names = list(rules.reviewers) or own
@@ -357,7 +362,7 @@ def _degraded(seen: Tracker) -> tuple[str, str, Sequence[str], str]:
     return title, detail, options, CONTINUE
 
 
-def _cost(standing: Standing, rules: Rules) -> tuple[str, str, Sequence[str], str]:
+def _cost(standing: Standing, rules: "ForgeSettings") -> tuple[str, str, Sequence[str], str]:
     limit = cap(rules, standing.feature)
     title = f"The reviews of the plan have cost ${standing.reviews_usd:.2f}, and may cost ${limit:.2f}"
     detail = f"Round {standing.feature.round} of {rules.most_rounds} was the last one."
@@ -477,7 +482,7 @@ def _renewed(one: Standing) -> list[ForgeAction]:
     return [actions.Renew(feature.id, f"its context is {full:.0%} full")] if full >= FRESH_SHARE else []
 
 
-def _budget(rules: Rules, one: Standing) -> list[ForgeAction]:
+def _budget(rules: "ForgeSettings", one: Standing) -> list[ForgeAction]:
     allowed = float(one.feature.data.get(model.ALLOWED) or rules.shaper_usd)
     if not rules.shaper_usd or one.spent_usd < allowed or About.BUDGET in one.asked:
         return []
@@ -497,7 +502,7 @@ def _may_expire(one: Standing) -> bool:
     return feature.state is State.ACTIVE and feature.stage in model.PLANNED and quiet
 
 
-def _times(rules: Rules, one: Standing) -> tuple[float, float]:
+def _times(rules: "ForgeSettings", one: Standing) -> tuple[float, float]:
     """(when it is warned of, when it expires)."""
     expires = one.feature.turn_at + rules.expire_hours * 3600
     return expires - rules.warn_hours * 3600, expires

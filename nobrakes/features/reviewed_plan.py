@@ -28,9 +28,10 @@ from ..events.kinds import Event, Kind
 from ..records import frozen
 from ..text.cleaning import count
 from . import model
-from .model import Criterion, Feature, Finding, FindingState, PlanReview, ReviewState, Rules, Stage, State, Step
+from .model import Criterion, Feature, Finding, FindingState, PlanReview, ReviewState, Stage, State, Step
 
 if TYPE_CHECKING:
+    from ..config.sections import ForgeSettings
     from ..store import Store
 
 _DEFAULTS: Mapping[str, Any] = {
@@ -142,14 +143,14 @@ def unsigned_plans(store: "Store", drafts: Collection[str]) -> Iterator[tuple[Fe
 YES = "nobrakes commit-strategy"
 
 
-def approval(store: "Store", rules: Rules) -> tuple[str, str]:
+def approval(store: "Store", rules: "ForgeSettings") -> tuple[str, str]:
     """What to type for all that waits for a yes, and what comes before `commit-strategy` (empty: nothing)."""
     waits = {id_ for _, id_ in store.by_priority([Status.DRAFT])} | {one.id for one in store.proposed()}
     feature = unsigned(store, waits)
     return (YES, "") if feature is None else to_sign(store, rules, feature)
 
 
-def to_sign(store: "Store", rules: Rules, feature: Feature) -> tuple[str, str]:
+def to_sign(store: "Store", rules: "ForgeSettings", feature: Feature) -> tuple[str, str]:
     """What to type for a plan that is not signed off, as it is accepted now, and why."""
     id_, what = feature.id, f"the plan of feature {feature.id} is not signed off"
     if feature.state is not State.ACTIVE:
@@ -399,7 +400,7 @@ class Tracker:
         return sum(one.open for one in self.iterations)
 
 
-def tracker(rules: Rules, reviews: Iterable[PlanReview], findings: Iterable[Finding]) -> Tracker:
+def tracker(rules: "ForgeSettings", reviews: Iterable[PlanReview], findings: Iterable[Finding]) -> Tracker:
     """The rounds that these reviews and findings make."""
     of_round: dict[int, list[PlanReview]] = {}
     for review in reviews:
@@ -442,7 +443,7 @@ def _last(ends: Sequence[End], wanted: End) -> int:
 
 
 def looks(
-    rules: Rules, plans: Sequence[model.PlanVersion], reviews: Sequence[PlanReview], files: Iterable[str] = ()
+    rules: "ForgeSettings", plans: Sequence[model.PlanVersion], reviews: Sequence[PlanReview], files: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """The domains whose reviewers look in the next round, at the last of `plans`; `files`: the affected ones."""
     by_number = {plan.number: plan for plan in plans}
@@ -473,7 +474,7 @@ class Then(StrEnum):
     ASK_COST = "ask_cost"
 
 
-def then(rules: Rules, seen: Tracker, version: int, spent: float, cap: float, forgiven: int = 0) -> Then:
+def then(rules: "ForgeSettings", seen: Tracker, version: int, spent: float, cap: float, forgiven: int = 0) -> Then:
     """What comes next for the version of a plan that is ready.
 
     `cap`: what the reviews may cost by now, a person may have raised it. `forgiven`: the number of the last round in a
@@ -536,7 +537,9 @@ class Estimate:
     known: bool
 
 
-def estimate(rules: Rules, domains: int, rounds: int, costs: Sequence[float], spent: float, cap: float) -> Estimate:
+def estimate(
+    rules: "ForgeSettings", domains: int, rounds: int, costs: Sequence[float], spent: float, cap: float
+) -> Estimate:
     """The estimate for `domains` reviewers after `rounds` rounds. `costs`: of each reviewer that came through."""
     priced = [cost for cost in costs if cost > 0]
     each = sum(priced) / len(priced) if priced else DEFAULT_USD

@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from nobrakes.beads.model import owners_bead_of
+from nobrakes.config.sections import ForgeSettings
 from nobrakes.decisions.model import Escalation
 from nobrakes.errors import NotAllowed
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.actions import About
-from nobrakes.features.model import PLANNED, Feature, Rules, Stage, State, Step, advance
+from nobrakes.features.model import PLANNED, Feature, Stage, State, Step, advance
 from nobrakes.features.planning import CONTINUE
 from nobrakes.features.reviewed_plan import MAX_DEGRADED, End
 from nobrakes.sessions.model import SessionKind
@@ -52,7 +53,7 @@ class Followed:
 class FeatureLog:
     """What was seen of features so far."""
 
-    def __init__(self, rules: Callable[[], Rules]) -> None:
+    def __init__(self, rules: Callable[[], ForgeSettings]) -> None:
         self.rules = rules
         self.seq = 0
         self.features: dict[str, Followed] = {}

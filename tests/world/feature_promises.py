@@ -112,7 +112,7 @@ def reviews_come_to_an_end(scene: Scene) -> list[str]:
     if (seen := _seen(scene)) is None:
         return []
     log = seen[1]
-    rules = scene.config.forge.rules()
+    rules = scene.config.forge
     wrong = log.take("clean") + log.take("degraded")
     for id_, one in log.features.items():
         if len(one.begun) > rules.most_rounds:

@@ -89,7 +89,7 @@ class Features:
     wrong: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.log = FeatureLog(lambda: self.config().forge.rules())
+        self.log = FeatureLog(lambda: self.config().forge)
         self.resumed: Counter[str] = Counter()
         self.refused: set[tuple[str, str]] = set()
         self.store = self.people.store
@@ -258,7 +258,7 @@ class Features:
         return self._sign_off(one, self.dice.random() < 0.8)
 
     def _sign_off(self, one: Feature, risks: bool) -> str:
-        rules, reason = self.config().forge.rules(), "good enough" if risks else ""
+        rules, reason = self.config().forge, "good enough" if risks else ""
         kept = views.sign_off(self.store, rules, one.id, ME, take_risk=risks, reason=reason)
         self.signed[one.id] = self.waiting(one.id)
         return f"signed off version {kept.version} of {one.id}"

@@ -20,11 +20,10 @@ from ...beads.service.bead_page import Review, reviews
 from ...beads.service.board import OpenSession, Worker, counts, degraded, open_sessions, workers
 from ...decisions.blockers import FOR_A_WORD, STOPS, Blocker, Kind
 from ...decisions.model import Escalation
-from ...decisions.service.blockers import NOTHING, blockers
+from ...decisions.service.blockers import blockers
 from ...errors import NobrakesError
 from ...events.kinds import MERGES, Event
 from ...events.kinds import Kind as Happened
-from ...features.model import Rules
 from ...host.locks import holder
 from ...host.watching import Changes
 from ...machine.registry import MachineView, shown
@@ -36,6 +35,7 @@ from ..model import Limits
 from . import control
 
 if TYPE_CHECKING:
+    from ...config.sections import ForgeSettings
     from ...config.settings import Config
     from ...decisions.service.blockers import Blockers
     from ...store import Store
@@ -183,9 +183,6 @@ _WAITS = frozenset({Kind.CAP, Kind.COOLDOWN, Kind.NO_PLACE})
 _STANDS = (Kind.MERGE_WAITS, Kind.CANCELLED_BLOCKER, Kind.CANCELLED_PARENT, Kind.HELD, Kind.DRAFTS, Kind.DEFERRED)
 
 
-RULES = Rules()
-
-
 @frozen
 class NextStep:
     """What to type, and why."""
@@ -194,7 +191,7 @@ class NextStep:
     why: str
 
 
-def next_step(store: "Store", stands: "Blockers" = NOTHING, rules: Rules = RULES) -> NextStep:
+def next_step(store: "Store", stands: "Blockers", rules: "ForgeSettings") -> NextStep:
     """By what waits: what stops everything first, then for a person, then for agents, then what stands still.
 
     What is proposed of live beads comes before the work, unless agents are at it. What it names is accepted now.
@@ -230,7 +227,7 @@ def next_step(store: "Store", stands: "Blockers" = NOTHING, rules: Rules = RULES
     return NextStep("nobrakes run", "there is work to do (or `nobrakes daemon start` for the background)")
 
 
-def _approval(store: "Store", rules: Rules, why: str) -> NextStep:
+def _approval(store: "Store", rules: "ForgeSettings", why: str) -> NextStep:
     from ...features.reviewed_plan import approval
 
     command, first = approval(store, rules)
@@ -325,7 +322,7 @@ def now(store: "Store", paths: Paths, config: "Config", misconfigured: str = "")
         next_step(
             store,
             replace(stands, found=tuple(one for one in stands.found if one.kind not in _SETTINGS)),
-            config.forge.rules(),
+            config.forge,
         ),
         store.now(),
     )

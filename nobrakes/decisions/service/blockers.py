@@ -556,7 +556,7 @@ def approval_blockers(store: "Store", config: "Config") -> Iterator[Blocker]:
         return
     from ...features import reviewed_plan
 
-    rules, unsigned = config.forge.rules(), list(reviewed_plan.unsigned_plans(store, drafts | changed))
+    rules, unsigned = config.forge, list(reviewed_plan.unsigned_plans(store, drafts | changed))
     for feature, own in unsigned:
         drafts, changed = drafts - own, changed - own
         if feature.data.get(SIGN_OFF_ASKED) == feature.plan and feature.state is State.ACTIVE:

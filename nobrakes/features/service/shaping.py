@@ -331,7 +331,7 @@ def _review(store: "Store", config: "Config", id: str, folder: str) -> Briefing:
     feature, plans, reviews = store.feature(id), store.plan_versions(id), store.plan_reviews(id)
     if not plans:
         raise NotAllowed(f"feature {id} has no plan to review yet", "Its Shaper says when it is whole.")
-    domain = looks(config.forge.rules(), plans, reviews, feature.files)[0]
+    domain = looks(config.forge, plans, reviews, feature.files)[0]
     text = review_text(feature, plans[-1], domain, feature.round + 1, store.findings(id))
     prompt = prompts.reviewer_prompt([Message(0, 0, "", 0.0, text)], "", resumes=False)
     return Briefing(only_seen(persona(PLAN_REVIEWER, folder)), prompt)

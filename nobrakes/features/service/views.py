@@ -15,10 +15,11 @@ from ...records import frozen
 from ...sessions.model import Message
 from ...text.cleaning import clean
 from .. import model, planning, reviewed_plan
-from ..model import Feature, Finding, FindingState, PlanChanges, PlanReview, PlanVersion, ReviewState, Rules, changes
+from ..model import Feature, Finding, FindingState, PlanChanges, PlanReview, PlanVersion, ReviewState, changes
 from ..reviewed_plan import Estimate, Iteration, SignOff, Tracker, beads_under, is_as_kept
 
 if TYPE_CHECKING:
+    from ...config.sections import ForgeSettings
     from ...store import Store
 
 
@@ -329,7 +330,7 @@ class ReviewsView:
     signed: Mapping[str, object] | None
 
 
-def reviews(store: "Store", rules: Rules, id_: str) -> ReviewsView:
+def reviews(store: "Store", rules: "ForgeSettings", id_: str) -> ReviewsView:
     """What is known of the feature's reviews. NoSuchFeature."""
     feature = store.feature(id_)
     looked, findings, plans = store.plan_reviews(id_), store.findings(id_), store.plan_versions(id_)
@@ -360,13 +361,13 @@ def reviews(store: "Store", rules: Rules, id_: str) -> ReviewsView:
 # A sign-off is a yes to one version of the plan as it lies now; a plan that was changed since needs another. Too few
 # rounds (`take_risk`) and findings that nobody decided (a reason) are said with it and kept. It makes nothing live, and
 # no agent can do it.
-def tracker(store: "Store", feature: Feature, rules: Rules) -> Tracker:
+def tracker(store: "Store", feature: Feature, rules: "ForgeSettings") -> Tracker:
     """The rounds of the feature's reviews that count."""
     return planning.tracker(rules, feature, store.plan_reviews(feature.id), store.findings(feature.id))
 
 
 def sign_off(
-    store: "Store", rules: Rules, id_: str, actor: str, *, take_risk: bool = False, reason: str = ""
+    store: "Store", rules: "ForgeSettings", id_: str, actor: str, *, take_risk: bool = False, reason: str = ""
 ) -> SignOff:
     """Sign the plan off. NoSuchFeature; NotAllowed: there is nothing to sign, or what has to be said is missing."""
     with store.write():

@@ -212,7 +212,7 @@ class PlanReviews:
         if feature.data.get(model.CLOSED_ROUND, 0) >= action.round:
             return False
         seen = planning.tracker(
-            self.ports.config().forge.rules(),
+            self.ports.config().forge,
             feature,
             store.plan_reviews(feature.id),
             store.findings(feature.id),
@@ -231,7 +231,7 @@ class PlanReviews:
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         if feature.data.get(model.SIGN_OFF_ASKED) == action.version:
             return False
-        rules = self.ports.config().forge.rules()
+        rules = self.ports.config().forge
         seen = planning.tracker(rules, feature, store.plan_reviews(feature.id), store.findings(feature.id))
         store.note_feature(feature.id, {model.SIGN_OFF_ASKED: action.version}, BY)
         told = {"reviews": seen.done, "most": seen.most, "version": action.version}

@@ -301,7 +301,7 @@ def board_of(ports: Ports, board: Board) -> ForgeBoard | None:
     open_ = store.escalations()
     asked, by_session = frozenset(one.id for one in open_), Counter(one.session for one in open_)
     standings = tuple(_standing(ports, board, one, asked, by_session) for one in features)
-    return ForgeBoard(board.now, ports.config().forge.rules(), standings, board.paused or board.stopping)
+    return ForgeBoard(board.now, ports.config().forge, standings, board.paused or board.stopping)
 
 
 def _standing(

@@ -500,7 +500,7 @@ def _propose(session: str, plan: str) -> Reply:
         raise UsageError(f"the plan has more than {plans_service.MAX_CHARACTERS} characters", "Propose it in parts.")
     read = plans_service.plan_in(plan, "plan")
     with project_store(folder) as (store, paths):
-        rules = load(paths.config).forge.rules()  # before anything is filed
+        rules = load(paths.config).forge  # before anything is filed
         made = plain(approving.propose(store, read, Actor(session, Surface.MCP).name))
         command, first = approval(store, rules)
     said = f"A person approves it{first and f'; {first}'}: `{command}` in {folder}, or the pages of `nobrakes web`"
@@ -510,7 +510,7 @@ def _propose(session: str, plan: str) -> Reply:
 def _approve(session: str) -> Reply:
     _, folder = confirmed_folder(session)
     with project_store(folder) as (store, paths):
-        commands = waiting(session) or [approval(store, load(paths.config).forge.rules())[0]]
+        commands = waiting(session) or [approval(store, load(paths.config).forge)[0]]
     why = "what was proposed, planned or made is approved by a person"
     raise persons(folder, why, "; ".join(commands))
 

@@ -4,11 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 from nobrakes.beads.model import Status
+from nobrakes.config.sections import ForgeSettings
 from nobrakes.decisions.model import Escalation, EscalationType
 from nobrakes.features import model as keys
 from nobrakes.features import planning
 from nobrakes.features.actions import Checkpoint, ForgeBoard, HoldNamed, Standing
-from nobrakes.features.model import Feature, Item, ItemKind, Rules, Stage, State
+from nobrakes.features.model import Feature, Item, ItemKind, Stage, State
 
 BUILT = Feature("f", "Login", "", stage=Stage.IMPLEMENTATION)
 OPEN, DONE = {"a": Status.DONE, "b": Status.DOING}, {"a": Status.DONE, "b": Status.CANCELLED}
@@ -20,7 +21,7 @@ def items(count: int) -> tuple[Item, ...]:
 
 def next_of(feature: Feature = BUILT, others: tuple[Feature, ...] = (), **more: Any) -> list[Any]:
     one = replace(Standing(feature), **{"beads": OPEN, **more})
-    board = ForgeBoard(0.0, Rules(collect=3), (one, *(Standing(other) for other in others)))
+    board = ForgeBoard(0.0, ForgeSettings(collect=3), (one, *(Standing(other) for other in others)))
     return planning.plan_checkpoints(board, one)
 
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from nobrakes.beads.model import Bead, Dependency, Status
-from nobrakes.config.sections import CheckSettings
+from nobrakes.config.sections import CheckSettings, ForgeSettings
 from nobrakes.config.settings import Config
 from nobrakes.errors import FileTooLarge, NoSuchFeature, NotAllowed, UsageError
 from nobrakes.events.kinds import Event, Kind
-from nobrakes.features.model import Feature, ItemKind, ItemState, Rules, Stage, State, Step
+from nobrakes.features.model import Feature, ItemKind, ItemState, Stage, State, Step
 from nobrakes.features.reviewed_plan import nodes_of
 from nobrakes.features.service import approving, controls, views
 from nobrakes.features.service.controls import Wanted
@@ -197,7 +197,7 @@ def test_a_plan_that_is_signed_off_goes_live_in_parts(store: Store, paths: Paths
     store.move_feature(one.id, Step.PLAN_READY, "Shaper")
     with pytest.raises(NotAllowed, match="not signed off"):
         yes(store, only=frozenset({one.id, "one"}))
-    sign_off(store, Rules(), one.id, "me", take_risk=True)
+    sign_off(store, ForgeSettings(), one.id, "me", take_risk=True)
     assert yes(store, only=frozenset({one.id, "one"})) == () and yes(store, only=frozenset({"live"})) == ()
     assert yes(store, only=frozenset({"given-up"})) == () and store.bead("given-up").status is Status.CANCELLED
     assert (store.bead("one").status, store.bead("live").title) == (Status.NEEDS_TESTS, "Lively")

@@ -74,7 +74,7 @@ class Reviewed(World):
         return [str(one.data["end"]) for one in found if one.kind is Kind.PLAN_ROUND_ENDED]
 
     def approves(self, **said: Any) -> None:
-        sign_off(self.store, self.config.forge.rules(), "login", "ada", **said)
+        sign_off(self.store, self.config.forge, "login", "ada", **said)
 
 
 def test_two_rounds_with_findings_answers_and_a_failing_reviewer_then_two_clean_ones_and_the_sign_off() -> None:

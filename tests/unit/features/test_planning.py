@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from nobrakes.beads.model import Outcome
+from nobrakes.config.sections import ForgeSettings
 from nobrakes.features import actions, planning
 from nobrakes.features.actions import (
     About,
@@ -29,7 +30,7 @@ from nobrakes.features.actions import (
     WarnOfExpiry,
 )
 from nobrakes.features.markers import read
-from nobrakes.features.model import Feature, Rules, Stage, State
+from nobrakes.features.model import Feature, Stage, State
 from nobrakes.sessions.model import Session, SessionKind
 from nobrakes.sessions.model import State as At
 
@@ -41,8 +42,8 @@ STANDING = Standing(FEATURE, SESSION, specs=(CLAUDE, CODEX))
 TURN = LastTurn(3, 1, Outcome.COMPLETED, frozenset({"asked"}))
 
 
-def next_of(standing: Standing, now: float = HOUR, rules: Rules | None = None) -> ForgeAction | None:
-    decided = planning.plan_features(ForgeBoard(now, rules or Rules(), (standing,)))
+def next_of(standing: Standing, now: float = HOUR, rules: ForgeSettings | None = None) -> ForgeAction | None:
+    decided = planning.plan_features(ForgeBoard(now, rules or ForgeSettings(), (standing,)))
     return decided[0] if decided else None
 
 
@@ -153,12 +154,12 @@ def test_a_spent_budget_asks_once_before_the_next_turn_and_more_of_it_may_be_all
     assert isinstance(asked, Ask) and asked.about is About.BUDGET and "10.00 USD" in asked.title
     assert next_of(replace(spent, asked={About.BUDGET: Asked(4)})) is None
     assert next_of(replace(at(At.READY, allowed_usd=20.0), spent_usd=10.0)) is None
-    assert next_of(spent, rules=Rules(shaper_usd=0.0)) is None
+    assert next_of(spent, rules=ForgeSettings(shaper_usd=0.0)) is None
 
 
 def test_after_a_day_of_silence_it_expires_two_hours_after_the_warning_and_only_while_it_is_planned() -> None:
     waits = replace(at(At.ASKING), questions=1)
-    board = ForgeBoard(HOUR, Rules(), (waits,))
+    board = ForgeBoard(HOUR, ForgeSettings(), (waits,))
     assert planning.wake_at(board) == 22 * HOUR
     assert next_of(waits, 22 * HOUR - 1) is None
     assert next_of(waits, 22 * HOUR) == WarnOfExpiry("login", 24 * HOUR)
@@ -170,7 +171,7 @@ def test_after_a_day_of_silence_it_expires_two_hours_after_the_warning_and_only_
     assert next_of(built, 30 * HOUR) is None
     reviewed = replace(warned, reviewers={8: replace(SESSION, id=8, kind=SessionKind.REVIEW, state=At.READY)})
     assert next_of(reviewed, 30 * HOUR) is None, "it waits for reviewers, and for nobody"
-    assert next_of(warned, 30 * HOUR, Rules(expire_hours=0.0)) is None
+    assert next_of(warned, 30 * HOUR, ForgeSettings(expire_hours=0.0)) is None
 
 
 def test_a_later_answer_to_an_expired_feature_asks_once_how_it_goes_on() -> None:

@@ -7,7 +7,9 @@ import pytest
 from nobrakes.beads.model import Dependency, Status
 from nobrakes.beads.proposals import Standing
 from nobrakes.beads.service import beads
+from nobrakes.config.sections import ForgeSettings
 from nobrakes.daemon.service.now import next_step
+from nobrakes.decisions.service.blockers import NOTHING
 from nobrakes.errors import Deadlock, NobrakesError, NotAllowed, PlanError, UsageError
 from nobrakes.events.kinds import Kind
 from nobrakes.features.service import approving
@@ -232,12 +234,12 @@ def test_a_plan_that_is_wrong_keeps_nothing(live):
 
 
 def test_what_waits_for_a_yes_is_the_next_step_before_agents_begin(live):
-    assert next_step(live).command == "nobrakes run"
+    assert next_step(live, NOTHING, ForgeSettings()).command == "nobrakes run"
     approving.propose(live, plan({"id": "a", "title": "new"}), "s")
-    found = next_step(live)
+    found = next_step(live, NOTHING, ForgeSettings())
     assert found.command == "nobrakes commit-strategy" and found.why.startswith("proposed changes of live beads wait")
     approve(live)
-    assert next_step(live).command == "nobrakes run"
+    assert next_step(live, NOTHING, ForgeSettings()).command == "nobrakes run"
 
 
 def test_a_person_who_says_live_means_it(live):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from nobrakes.config.sections import ForgeSettings
 from nobrakes.features import model as keys
 from nobrakes.features import planning
 from nobrakes.features.actions import (
@@ -18,17 +19,7 @@ from nobrakes.features.actions import (
     ForgeBoard,
     Standing,
 )
-from nobrakes.features.model import (
-    Feature,
-    Finding,
-    FindingState,
-    PlanReview,
-    PlanVersion,
-    ReviewState,
-    Rules,
-    Stage,
-    State,
-)
+from nobrakes.features.model import Feature, Finding, FindingState, PlanReview, PlanVersion, ReviewState, Stage, State
 from nobrakes.sessions.model import Session, SessionKind
 from nobrakes.sessions.model import State as Of
 
@@ -49,7 +40,7 @@ def standing(*reviews: PlanReview, findings: tuple[Finding, ...] = (), **more: A
     return replace(Standing(feature, reviews=reviews, findings=findings), **(values | more))
 
 
-def next_of(one: Standing, now: float = 0.0, rules: Rules = Rules(), **more: Any) -> list[ForgeAction]:  # noqa: B008
+def next_of(one: Standing, now: float = 0.0, rules: ForgeSettings = ForgeSettings(), **more: Any) -> list[ForgeAction]:  # noqa: B008
     board = ForgeBoard(now, rules, (one,), **more)
     return [*planning.reviewing_ended(board, one)] or planning.plan_reviews(board, one)
 
@@ -63,10 +54,10 @@ def finding(number: int, round_: int, priority: int = 2, **more: Any) -> Finding
 
 
 def test_a_plan_that_is_ready_has_its_reviewers_and_each_round_other_eyes() -> None:
-    first = next_of(standing(), rules=Rules(reviewers=("claude", "codex")))
+    first = next_of(standing(), rules=ForgeSettings(reviewers=("claude", "codex")))
     assert first == [BeginRound("f", 1, ("frontend", "backend"), {"frontend": "claude", "backend": "codex"})]
     clean = standing(review(1, "frontend", DONE), review(1, "backend", DONE), data={keys.CLOSED_ROUND: 1})
-    second = next_of(clean, rules=Rules(reviewers=("claude", "codex")))
+    second = next_of(clean, rules=ForgeSettings(reviewers=("claude", "codex")))
     assert second == [BeginRound("f", 2, ("frontend", "backend"), {"frontend": "codex", "backend": "claude"})]
     assert next_of(standing()) == [
         BeginRound("f", 1, ("frontend", "backend"), dict.fromkeys(("frontend", "backend"), "script"))
@@ -182,10 +173,10 @@ def test_a_plan_that_was_opened_again_is_reviewed_whole_and_counted_from_one() -
 
 def test_the_board_wakes_for_who_takes_too_long() -> None:
     one = standing(review(1, "backend", RUNNING, 7), reviewers={7: session(7, Of.RUNNING, 50.0)})
-    assert planning.reviewing_wake_at(ForgeBoard(0.0, Rules(), (one,))) == 350.0
-    assert planning.reviewing_wake_at(ForgeBoard(0.0, Rules(), (standing(),))) is None
+    assert planning.reviewing_wake_at(ForgeBoard(0.0, ForgeSettings(), (one,))) == 350.0
+    assert planning.reviewing_wake_at(ForgeBoard(0.0, ForgeSettings(), (standing(),))) is None
     waits = replace(one, reviewers={7: session(7, Of.READY)})
-    assert planning.reviewing_wake_at(ForgeBoard(0.0, Rules(), (waits,))) == 1800.0
-    assert planning.reviewing_wake_at(ForgeBoard(9999.0, Rules(), (waits,), paused=True)) is None, (
+    assert planning.reviewing_wake_at(ForgeBoard(0.0, ForgeSettings(), (waits,))) == 1800.0
+    assert planning.reviewing_wake_at(ForgeBoard(9999.0, ForgeSettings(), (waits,), paused=True)) is None, (
         "it waits for the resume"
     )

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from nobrakes.config.sections import ForgeSettings
 from nobrakes.errors import NotAllowed, UsageError
-from nobrakes.features.model import Finding, FindingState, PlanReview, PlanVersion, ReviewState, Rules
+from nobrakes.features.model import Finding, FindingState, PlanReview, PlanVersion, ReviewState
 from nobrakes.features.reviewed_plan import (
     ACCEPT_RISK,
     DEFAULT_USD,
@@ -23,7 +24,7 @@ from nobrakes.features.reviewed_plan import (
     warning,
 )
 
-RULES = Rules()
+RULES = ForgeSettings()
 WEB = {"id": "web", "title": "A page", "touches": ["web/page.tsx"]}
 API = {"id": "api", "title": "An endpoint", "touches": ["server/api.py"]}
 TABLE = {"id": "table", "title": "A table", "touches": ["db/users.sql"]}

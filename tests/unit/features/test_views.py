@@ -10,14 +10,14 @@ from nobrakes.agents.limits import Cooldown
 from nobrakes.agents.transcript import Line, LineKind
 from nobrakes.beads.model import Attempt, Bead, Dependency, Outcome, Retried, Role
 from nobrakes.beads.service import bead_page, beads, board
-from nobrakes.config.sections import CheckSettings
+from nobrakes.config.sections import CheckSettings, ForgeSettings
 from nobrakes.config.settings import Config
 from nobrakes.daemon.service import now
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import page
+from nobrakes.decisions.service.blockers import NOTHING
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features import reviewed_plan
-from nobrakes.features.model import Rules
 from nobrakes.features.service import approving, rollback, strategy, views
 from nobrakes.features.service import controls as forging
 from nobrakes.features.service.controls import scan_of
@@ -90,7 +90,7 @@ def features(store: Store, folder: Path) -> dict[str, Any]:
         "forge show --version": difference(store, made.id, 2),
         "forge scan": scan_of(store, git, made.id),
         "forge rollback": rollback.look(store, git, made.id),
-        "forge reviews": views.reviews(store, Rules(), made.id),
+        "forge reviews": views.reviews(store, ForgeSettings(), made.id),
         "forge sign-off": reviewed_plan.SignOff(2, 1, 10, "me", 1.0, True, "small enough"),
         **dict.fromkeys((f"forge {name}" for name in FORGE), store.feature(made.id)),
     }
@@ -166,7 +166,7 @@ def test_every_view_is_as_it_is_described(lively: Store, tmp_path: Path) -> None
 
 
 def test_the_next_step_is_a_view(lively: Store) -> None:
-    assert mistakes(plain(now.next_step(lively)), schema(now.NextStep)) == []
+    assert mistakes(plain(now.next_step(lively, NOTHING, ForgeSettings())), schema(now.NextStep)) == []
 
 
 def test_the_keys_that_scripts_know_are_there(lively: Store, tmp_path: Path) -> None:
