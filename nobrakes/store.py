@@ -40,8 +40,8 @@ class _Method:
 if TYPE_CHECKING:
     from .agents.db import spending
     from .beads.db import attempts as attempts_db
+    from .beads.db import importing, moves, planning, transitions
     from .beads.db import levels as levels_db
-    from .beads.db import planning, transitions
     from .commands import db as commands_db
     from .daemon import db as daemon_db
     from .db import views
@@ -58,6 +58,8 @@ else:
     spending = Later("nobrakes.agents.db.spending")
     attempts_db = Later("nobrakes.beads.db.attempts")
     levels_db = Later("nobrakes.beads.db.levels")
+    importing = Later("nobrakes.beads.db.importing")
+    moves = Later("nobrakes.beads.db.moves")
     planning = Later("nobrakes.beads.db.planning")
     transitions = Later("nobrakes.beads.db.transitions")
     commands_db = Later("nobrakes.commands.db")
@@ -89,16 +91,19 @@ class Store(Database):
     attempt = attempts_db.get_attempt
     attempts = attempts_db.attempts
     renew = attempts_db.renew
-    move_times = attempts_db.move_times
+    count_on = attempts_db.count_on
     attempt_of_token = attempts_db.attempt_of_token
     is_session = attempts_db.is_session
     hold_session = attempts_db.hold_session
 
+    # beads/db/importing
+    differences = importing.stored_differences
+    recount = importing.recount
+    check = importing.check
+    move_times = importing.move_times
+
     # beads/db/levels
     critical_path = levels_db.critical_path
-    differences = transitions.stored_differences
-    recount = transitions.recount
-    check = transitions.check
     learn = levels_db.relearn
     typical_minutes = levels_db.typical_minutes
     levels_lag = levels_db.is_due
@@ -106,18 +111,19 @@ class Store(Database):
 
     # beads/db/planning
     put = planning.put
+    change = planning.change
+    approve = planning.approve
     add_dependency = planning.add_dependency
     remove_dependency = planning.remove_dependency
     propose = planning.propose
-    proposed = planning.proposed
     as_said = planning.as_said
     ready_once_approved = planning.ready_once_approved
-    bead = planning.get_bead
+
+    # beads/db/moves
+    bead = moves.get_bead
 
     # beads/db/transitions
-    change = transitions.change
     record = transitions.record
-    approve = transitions.approve
 
     # agents/db/spending
     gates = spending.gates
@@ -140,7 +146,6 @@ class Store(Database):
     # snapshot/db
     restore = snapshot_db.restore
     bring_back = snapshot_db.bring_back
-    count_on = snapshot_db.count_on
 
     # db/views
     plan_run = views.plan_run
@@ -157,6 +162,7 @@ class Store(Database):
     by_priority = views.by_priority
     ready = views.ready
     beads = views.beads
+    proposed = views.proposed
     dependencies = views.dependencies
     reviewing = views.reviewing
     reviews = views.reviews

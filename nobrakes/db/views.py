@@ -14,7 +14,7 @@ from ..records import as_values
 from . import rows
 from .database import Database
 from .database import row as row_of
-from .fast import CLAIMABLE, IN_ORDER, UNFINISHED
+from .fast import CLAIMABLE, IN_ORDER, PROPOSED, UNFINISHED
 
 _RUN_FIELDS = frozenset(Run.__dataclass_fields__) - {"id"}
 
@@ -120,6 +120,12 @@ def merges(db: Database, on_main: bool = False) -> dict[str, str]:
         "ORDER BY id"
     )
     return dict(db.plain(asked))
+
+
+def proposed(db: Database) -> list[Bead]:
+    """The beads for which something is proposed, by id order."""
+    ids = f"SELECT id FROM bead_text INDEXED BY bead_text_proposed WHERE {PROPOSED}"
+    return [rows.bead(row) for row in db.all(f"{rows.BEAD} WHERE beads.id IN ({ids}) ORDER BY id")]
 
 
 def dependencies(db: Database, bead: str | None = None) -> list[Dependency]:

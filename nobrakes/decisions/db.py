@@ -17,7 +17,7 @@ from typing import Any
 from ..agents.db import spending
 from ..agents.limits import Cooldown
 from ..beads.db import moves, transitions
-from ..beads.db.planning import get_bead as bead_detail
+from ..beads.db.moves import get_bead
 from ..beads.lifecycle import Facts, Move, advance
 from ..beads.model import CLOSED, Bead, Status, of_session
 from ..db import rows
@@ -75,7 +75,7 @@ def escalate(db: Database, new: NewEscalation, bead_id: str | None, attempt: int
         already = None if new.adds_to else _same(db, new, bead_id)
         filed = already or file(db, new, bead_id, attempt, actor, now)
         if bead_id is not None and new.type in STOPS_BEAD:
-            bead = bead_detail(db, bead_id)
+            bead = get_bead(db, bead_id)
             move = advance(bead, Kind.ESCALATED)
             if move.status is Status.ESCALATED:
                 remember(db, bead_id, move)
@@ -271,7 +271,7 @@ def settle(db: Database, row: Any, resolution: str, actor: str, to: Status | Non
     number = row["id"]
     db.run("UPDATE escalations SET resolved_at = ?, resolution = ? WHERE id = ?", (now, resolution, number))
     data: dict[str, Any] = {"escalation": number, "resolution": resolution}
-    bead: Bead | None = bead_detail(db, row["bead"]) if row["bead"] is not None else None
+    bead: Bead | None = get_bead(db, row["bead"]) if row["bead"] is not None else None
     if bead is not None and bead.status is Status.ESCALATED and row["type"] in STOPS_BEAD:
         if transitions.has_stopping(db, bead.id, but=number):
             move = advance(bead, Kind.RESOLVED, Facts(to, is_asked=True))
@@ -381,7 +381,7 @@ def _refuse_what_is_past(db: Database, row: Any) -> None:
         raise NotAllowed(f"the agent asked the same again, as escalation {same[0]}", "Answer that one.")
     if row["bead"] is None:
         return
-    bead = bead_detail(db, row["bead"])
+    bead = get_bead(db, row["bead"])
     if bead.status in CLOSED or bead.status is Status.REVIEWING:
         raise NotAllowed(
             f"the answer to escalation {number} cannot be withdrawn: bead {bead.id} is {bead.status.value}",
@@ -403,7 +403,7 @@ def _is_read(db: Database, row: Any) -> NotAllowed:
 
 def _stop_again(db: Database, row: Any, actor: str, now: float) -> None:
     if row["bead"] is not None:
-        bead = bead_detail(db, row["bead"])
+        bead = get_bead(db, row["bead"])
         move = advance(bead, Kind.ESCALATED)
         if move.status is not bead.status:
             moves.move(db, bead.id, transitions.columns(move), now)

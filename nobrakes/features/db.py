@@ -3,9 +3,9 @@
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..beads.db import moves, transitions
+from ..beads.db import moves
 from ..beads.model import Bead, BeadType
 from ..db import rows
 from ..db.database import Database, Row
@@ -17,6 +17,9 @@ from ..sessions import db as sessions_db
 from . import model
 from .model import Feature, Finding, Item, ItemState, PlanReview, PlanVersion, ReviewState, Stage, State, Step
 from .reviewed_plan import ACCEPT_RISK, decision
+
+if TYPE_CHECKING:
+    from ..store import Store
 
 # A feature's facts lie in the epic's metadata, so that they come back wherever its bead comes back: what a person said
 # and where the feature stands. A plan that was under review goes back to planning. Metadata that are no facts of a
@@ -200,7 +203,7 @@ def move(db: Database, id_: str, step: Step, actor: str, why: str = "", **values
         return moved
 
 
-def change(db: Database, id_: str, values: Mapping[str, Any], actor: str) -> Feature:
+def change(db: "Store", id_: str, values: Mapping[str, Any], actor: str) -> Feature:
     """Set fields that no step moves: texts, criteria, files, archived, session, round.
 
     Title and description are its epic's, and are set there.
@@ -209,7 +212,7 @@ def change(db: Database, id_: str, values: Mapping[str, Any], actor: str) -> Fea
     with db.write():
         before = get_feature(db, id_)
         if texts := {name: value for name, value in values.items() if name in _OF_EPIC}:
-            transitions.change(db, id_, texts, actor)
+            db.change(id_, texts, actor)
         _set(db, before, {name: value for name, value in values.items() if name not in _OF_EPIC}, now)
         said = sorted(name for name in values if name in _SAID and values[name] != getattr(before, name))
         if said:
@@ -217,7 +220,7 @@ def change(db: Database, id_: str, values: Mapping[str, Any], actor: str) -> Fea
         return get_feature(db, id_)
 
 
-def note(db: Database, id_: str, values: Mapping[str, Any], actor: str) -> Feature:
+def note(db: "Store", id_: str, values: Mapping[str, Any], actor: str) -> Feature:
     """Set values of its data, by the keys of features.model; None takes one away, the others stay."""
     with db.write():
         data = {**get_feature(db, id_).data, **values}

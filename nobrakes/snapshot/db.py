@@ -18,7 +18,8 @@ from typing import Any
 from ..agents.db import spending
 from ..beads import lifecycle
 from ..beads.db import moves, planning, transitions
-from ..beads.db.levels import recompute
+from ..beads.db.attempts import count_from
+from ..beads.db.importing import recompute
 from ..beads.graph import rank, rises_at
 from ..beads.model import WORKING, Attempt, Bead, DependencyType, Outcome, Role
 from ..db import rows
@@ -50,7 +51,7 @@ def restore(db: Database, found: Restored, actor: str) -> None:
         for escalation in found.escalations:
             _escalation(db, escalation)
         db.run_many("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", list((found.settings or {}).items()))
-        _count_from(db, "attempts", found.attempts)
+        count_from(db, "attempts", found.attempts)
         for bead, commit in found.tests.items():
             _proven(db, bead, commit, now)
         spending.forget(db)
@@ -65,7 +66,7 @@ def bring_back(db: Database, found: Restored, beyond: int, actor: str) -> dict[s
     now = db.now()
     with db.write(told=False):
         db.run("PRAGMA defer_foreign_keys = ON")
-        _count_from(db, "events", beyond)
+        count_from(db, "events", beyond)
         known = {row[0] for row in db.all("SELECT id FROM beads")}
         planning.put(db, [replace(bead, epic=None) for bead in found.beads if bead.id not in known], [], actor)
         ended = sum(_ended(db, attempt) for attempt in found.ended)
@@ -100,7 +101,7 @@ def bring_back(db: Database, found: Restored, beyond: int, actor: str) -> dict[s
 
 
 def _as_it_was_later(db: Database, bead: Bead, was_here: bool, actor: str, now: float) -> None:
-    before = planning.get_bead(db, bead.id)
+    before = moves.get_bead(db, bead.id)
     fence = max(before.fence, bead.fence)
     ended = None
     if before.status in WORKING:
@@ -202,30 +203,6 @@ def _set_later(db: Database, settings: Mapping[str, str] | None) -> list[str]:
         if name in settings:
             db.run("INSERT INTO settings (key, value) VALUES (?, ?)", (name, settings[name]))
     return names
-
-
-def count_on(db: Database, attempts: int, fences: Mapping[str, int], turns: int = 0, sessions: int = 0) -> bool:
-    """Number attempts, turns and sessions above these, and each bead's fence above the one given.
-
-    Whether one of the first three was behind. A bead that is being worked on keeps its fence.
-    """
-    counted = "SELECT name, seq FROM sqlite_sequence WHERE name IN ('attempts', 'turns', 'sessions')"
-    known = {str(row[0]): int(row[1]) for row in db.all(counted)}
-    wanted = {"attempts": attempts, "turns": turns, "sessions": sessions}
-    behind = {table: number for table, number in wanted.items() if number > known.get(table, 0)}
-    values = [(fence, bead, fence) for bead, fence in fences.items()]
-    if behind or values:
-        with db.write():
-            for table, number in behind.items():
-                _count_from(db, table, number)
-            db.run_many("UPDATE beads SET fence = ? WHERE id = ? AND fence < ? AND assignee IS NULL", values)
-    return bool(behind)
-
-
-def _count_from(db: Database, table: str, number: int) -> None:
-    """The table's next row has a number above this one."""
-    if not db.run("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (number, table)):
-        db.run("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, number))
 
 
 def _escalation(db: Database, one: Escalation) -> None:

@@ -26,8 +26,8 @@ from ..branches import PATTERN, named
 from ..lifecycle import Facts, advance
 from ..model import CLOSED, FORK, Attempt, AttemptLog, Bead, Outcome, Role, Status, next_name, of_bead
 from ..proposals import ByHand
-from . import levels, moves, transitions
-from .planning import get_bead as bead_detail
+from . import moves, transitions
+from .moves import get_bead
 
 NAME_CURSOR = "name_cursor"
 REVIEWER_NAME = "Reviewer"
@@ -77,7 +77,7 @@ def open_attempt(
         is_free = state["assignee"] is None if role is Role.REVIEWER else bool(state["is_claimable"])
         if not is_free or state["status"] != status:
             return None
-        bead = bead_detail(db, bead_id)
+        bead = get_bead(db, bead_id)
         attempt_id, number, cursor, found = db.one(_NUMBERS, (bead_id,))
         name = _free_name(db, role, names, cursor, frozenset(json.loads(found)))
         fence = bead.fence + 1
@@ -145,7 +145,7 @@ def close_attempt(
     """
     now = db.now()
     with db.write():
-        bead = bead_detail(db, attempt_.bead)
+        bead = get_bead(db, attempt_.bead)
         current = _still_open(db, attempt_, bead)
         kept = log or current.log
         _write_end(db, replace(current, outcome=outcome, ended_at=now, detail=detail, head=head, log=kept), data)
@@ -170,18 +170,13 @@ def close_attempt(
             "branch_kept": kind in _HANDED_IN or kept.keep_branch,
         }
         if move.status in CLOSED:
-            changes |= {
-                "closed_at": now,
-                "close_reason": kind.value,
-                "branch_kept": False,
-                "retry_at": None,
-                "merged_commit": merged_commit,
-            }
+            changes |= {"closed_at": now, "close_reason": kind.value, "branch_kept": False}
+            changes |= {"retry_at": None, "merged_commit": merged_commit}
         if move.status is Status.ESCALATED:
             changes["retry_at"] = None  # it waits for a person, not for a time: a run need not stay for it
             decisions_db.remember(db, bead.id, move)
         transitions.apply(db, bead, changes, now)
-        return bead_detail(db, bead.id)
+        return get_bead(db, bead.id)
 
 
 def _write_end(db: Database, ended: Attempt, data: Mapping[str, Any] | None) -> None:
@@ -290,34 +285,28 @@ def renew(db: Database, attempt_ids: Sequence[int], lease_seconds: float) -> Non
             )
 
 
-_MEASURED = """UPDATE runs SET active_at = active_at + :by,
-sampled_at = iif(sampled_at > 0, sampled_at + :by, sampled_at),
-hard_deadline = iif(hard_deadline > 0, hard_deadline + :by, hard_deadline), term_at = term_at + :by"""
-_ALSO_MEASURED = (
-    "UPDATE beads SET lease_until = lease_until + :by WHERE assignee IS NOT NULL",
-    # the minutes of an agent at work are counted from there
-    "UPDATE attempts SET started_at = started_at + :by WHERE ended_at IS NULL AND role <> 'reviewer'",
-    "UPDATE turns SET started_at = started_at + :by WHERE ended_at IS NULL",
-)
-_MOVED_BACK = (
-    "UPDATE beads SET retry_at = retry_at + :by WHERE retry_at > :now",  # those that were due already stay due
-    "UPDATE gates SET since = since + :by, until = until + :by",
-    "UPDATE sessions SET retry_at = retry_at + :by WHERE retry_at IS NOT NULL AND ended_at IS NULL",
-)
+def count_on(db: Database, attempts: int, fences: Mapping[str, int], turns: int = 0, sessions: int = 0) -> bool:
+    """Number attempts, turns and sessions above these, and each bead's fence above the one given.
 
-
-def move_times(db: Database, seconds: float) -> None:
-    """The clock jumped: what is measured is moved along; what waits for a moment only with a clock that went back.
-
-    What a clock that was ahead let in, or let rise, is counted again. 0 seconds: nobody knows whether it was ahead.
+    Whether one of the first three was behind. A bead that is being worked on keeps its fence.
     """
-    also = _MOVED_BACK if seconds < 0 else ()
-    with db.write():
-        for sql in (_MEASURED, *_ALSO_MEASURED, *also):
-            db.run(sql, {"by": seconds, "now": db.now()})
-        if seconds <= 0:
-            db.run("UPDATE beads SET ready_since = :now WHERE ready_since > :now", {"now": db.now()})
-            levels.recompute(db, db.now())
+    counted = "SELECT name, seq FROM sqlite_sequence WHERE name IN ('attempts', 'turns', 'sessions')"
+    known = {str(row[0]): int(row[1]) for row in db.all(counted)}
+    wanted = {"attempts": attempts, "turns": turns, "sessions": sessions}
+    behind = {table: number for table, number in wanted.items() if number > known.get(table, 0)}
+    values = [(fence, bead, fence) for bead, fence in fences.items()]
+    if behind or values:
+        with db.write():
+            for table, number in behind.items():
+                count_from(db, table, number)
+            db.run_many("UPDATE beads SET fence = ? WHERE id = ? AND fence < ? AND assignee IS NULL", values)
+    return bool(behind)
+
+
+def count_from(db: Database, table: str, number: int) -> None:
+    """The table's next row has a number above this one."""
+    if not db.run("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (number, table)):
+        db.run("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, number))
 
 
 def attempt_of_token(db: Database, token: str) -> Attempt:
@@ -335,7 +324,7 @@ def hand_in(db: Database, work: ByHand) -> Attempt:
     """Bring a person's work before the Reviewer. NotAllowed: somebody works on it, or it lands; Stale: fence."""
     now = db.now()
     with db.write():
-        bead = bead_detail(db, work.bead)
+        bead = get_bead(db, work.bead)
         changes = transitions.moved(db, bead, Kind.HANDED_IN, {}, now)
         moves.refuse_while_it_lands(db, bead.id, bead.status)
         if bead.fence + 1 != work.fence:

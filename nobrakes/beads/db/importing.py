@@ -1,4 +1,6 @@
-"""Many beads added at once: worked out and staged outside of the write lock, then brought in whole by a few statements.
+"""What is worked out of the whole graph: many beads added at once, and derived columns set right.
+
+Many beads are worked out and staged outside of the write lock, then brought in whole by a few statements.
 
 1. Staged is all that is to be written, in tables that only this connection has; refused is before anything is written.
 2. Derived columns are computed with the rest, so each row is written once.
@@ -19,12 +21,14 @@ from ...errors import BadBead, Deadlock, NoSuchBead
 from ...events.kinds import Kind
 from ...records import frozen
 from ...text.cleaning import count
-from .. import lifecycle
-from ..graph import Links, Node, TypicalMinutes, rank, rises_at
+from .. import graph, lifecycle
+from ..graph import AGEING_SECONDS, Links, Node, TypicalMinutes, days, rank, rises_at
 from ..model import CLOSED, Bead, BeadType, Dependency, DependencyType, Status
-from ..readiness import circles
-from . import levels
-from .levels import Derived, Differences
+from ..readiness import Readiness, circles
+from . import levels, moves
+
+Differences = dict[str, dict[str, tuple[Any, Any]]]
+"""Bead -> column -> (what the store says, what it must be)."""
 
 _OWN = "SELECT status, type, epic, b_level, done_level FROM beads WHERE id = ?"
 _BLOCKERS = "SELECT needs FROM edges WHERE bead = ? AND type = 'blocks'"
@@ -229,7 +233,7 @@ def bring_in(
         db.run_many("UPDATE beads SET epic = ? WHERE id = ?", staged.epics)
         if staged.expected != levels.typical_minutes(db):
             levels.keep(db, staged.expected)
-        levels.set_right(db, staged.wrong)
+        set_right(db, staged.wrong)
     else:
         counted = [(count, bead) for bead, count in staged.needed.items()]
         db.run_many("UPDATE beads SET dependents = dependents + ? WHERE id = ?", counted)
@@ -269,7 +273,7 @@ def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], no
     expected = levels.typical_minutes(db) if beside else levels.learnt(db, estimates)
     derived = Derived(links, now, expected)
     links.forget_moments()
-    wrong = levels.differing(db, derived, now) if known and not beside else {}
+    wrong = differing(db, derived, now) if known and not beside else {}
     clear(db)
     for table, staged in STAGED.items():
         db.run(f"CREATE TEMP TABLE {staged} AS SELECT * FROM main.{table} WHERE 0")
@@ -418,3 +422,172 @@ def needs_of(edges: Sequence[Dependency]) -> dict[str, list[list[str]]]:
 def _fill(db: Database, table: str, columns: Sequence[str], found: Iterable[tuple[Any, ...]]) -> None:
     names, marks = ", ".join(f'"{name}"' for name in columns), ", ".join("?" * len(columns))
     db.run_many(f"INSERT INTO temp.{table} ({names}) VALUES ({marks})", found)
+
+
+LEVELS = ("b_level", "done_level")
+
+
+class Derived:
+    """What the derived columns of each bead of a graph must be, by core's rules."""
+
+    COLUMNS = (
+        *("open_blockers", "children", "open_children", "done_children", "asleep", "resting"),
+        *("b_level", "done_level", "dependents"),
+    )
+
+    def __init__(self, links: Links, now: float, expected: TypicalMinutes) -> None:
+        self._links, self._now = links, now
+        self._readiness = Readiness(links, now)
+        self._levels = graph.levels(links, expected)
+
+    def of(self, bead: str) -> dict[str, int]:
+        """Column -> value, the class that the bead competes in apart."""
+        return dict(zip(self.COLUMNS, self.values(bead), strict=True))
+
+    def _open_blockers(self, bead: str) -> int:
+        """As core counts them; most beads have no parent, and many no blockers."""
+        if bead in self._links.parents:
+            return self._readiness.open_blockers(bead)
+        return len(self._readiness.unfinished_blockers(bead)) if bead in self._links.blockers else 0
+
+    def values(self, bead: str) -> tuple[int, ...]:
+        """The values of COLUMNS."""
+        links, now = self._links, self._now
+        node, level = links.nodes[bead], self._levels[bead]
+        within = links.children.get(bead)
+        children = [links.nodes[child].status for child in within] if within else ()
+        return (
+            self._open_blockers(bead),
+            len(children),
+            sum(status not in CLOSED for status in children) if children else 0,
+            children.count(Status.DONE),
+            int(node.defer_until is not None and node.defer_until > now),
+            int(node.retry_at is not None and node.retry_at > now),
+            level.start,
+            level.done,
+            len(links.dependents.get(bead, ())),
+        )
+
+
+def differences(db: Database, now: float, lag: bool = False) -> Differences:
+    """Bead -> column -> (what the store says, what it must be). Empty when all is right.
+
+    `lag`: levels that are due are no difference, and none is looked at while there are some.
+    """
+    late = set(LEVELS) if lag and levels.is_due(db) else set()
+    return differing(db, Derived(levels.all_links(db), now, levels.typical_minutes(db)), now, late)
+
+
+def differing(db: Database, derived: Derived, now: float, late: Collection[str] = ()) -> Differences:
+    """`differences` of what was derived already, from the graph as it is or as it is about to be.
+
+    `late`: columns that may lag.
+    """
+    found: Differences = {}
+    for row in db.all("SELECT * FROM beads"):
+        own = derived.of(row["id"]) | _class(row, now)
+        wrong = {name: (row[name], value) for name, value in own.items() if row[name] != value and name not in late}
+        if wrong:
+            found[row["id"]] = wrong
+    return found
+
+
+def _class(row: Row, now: float) -> dict[str, Any]:
+    """The class that the bead competes in; one that has not risen as often as it might only lags."""
+    since, risen = row["ready_since"], row["priority"] - row["rank"]
+    if 0 <= risen <= days(since, now):
+        now = since + risen * AGEING_SECONDS
+    return {"rank": rank(row["priority"], since, now), "rises_at": rises_at(since, now)}
+
+
+def told(found: Mapping[str, Mapping[str, tuple[Any, Any]]]) -> list[str]:
+    """What `differences` found, a line each."""
+    return [
+        f"{bead}.{name} is {kept}, and should be {right}"
+        for bead, columns in found.items()
+        for name, (kept, right) in columns.items()
+    ]
+
+
+def problems(db: Database) -> list[str]:
+    """What is wrong with the file as SQLite sees it, and with references."""
+    integrity = [str(row[0]) for row in db.all("PRAGMA integrity_check")]
+    if integrity != ["ok"]:
+        return integrity
+    return [
+        f"a row of {row[0]} refers to a row of {row[2]} that does not exist"
+        for row in db.all("PRAGMA foreign_key_check")
+    ]
+
+
+def recompute(db: Database, now: float) -> int:
+    """Set every derived column right, in the caller's transaction; how many beads were wrong."""
+    levels.learn(db, anyhow=True)
+    found = differences(db, now)
+    set_right(db, found)
+    return len(found)
+
+
+def set_right(db: Database, found: Differences) -> None:
+    """Set these columns right, after which all levels are those of the graph."""
+    # one statement for each set of columns: an import sets the same ones in most beads
+    groups: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
+    for bead, wrong in found.items():
+        groups.setdefault(tuple(wrong), []).append((*(value for _, value in wrong.values()), bead))
+    for columns, values in groups.items():
+        sets = ", ".join(f'"{name}" = ?' for name in columns)
+        db.run_many(f"UPDATE beads SET {sets} WHERE id = ?", values)
+    levels.nothing_due(db)
+
+
+def stored_differences(db: Database) -> dict[str, dict[str, tuple[Any, Any]]]:
+    """Bead -> derived column -> (stored, recomputed by the rules). Empty when all is right."""
+    now = db.now()
+    moves.wake(db, now)
+    with db.read():
+        return differences(db, now, lag=True)
+
+
+def recount(db: Database) -> int:
+    """Set every derived column right; how many beads were wrong."""
+    with db.write():
+        return recompute(db, db.now())
+
+
+def check(db: Database) -> list[str]:
+    """What is wrong: with the file as SQLite sees it, with references, with derived columns. Empty: sound."""
+    return problems(db) or told(stored_differences(db))
+
+
+_MEASURED = """UPDATE runs SET active_at = active_at + :by,
+sampled_at = iif(sampled_at > 0, sampled_at + :by, sampled_at),
+hard_deadline = iif(hard_deadline > 0, hard_deadline + :by, hard_deadline), term_at = term_at + :by"""
+
+
+_ALSO_MEASURED = (
+    "UPDATE beads SET lease_until = lease_until + :by WHERE assignee IS NOT NULL",
+    # the minutes of an agent at work are counted from there
+    "UPDATE attempts SET started_at = started_at + :by WHERE ended_at IS NULL AND role <> 'reviewer'",
+    "UPDATE turns SET started_at = started_at + :by WHERE ended_at IS NULL",
+)
+
+
+_MOVED_BACK = (
+    "UPDATE beads SET retry_at = retry_at + :by WHERE retry_at > :now",  # those that were due already stay due
+    "UPDATE gates SET since = since + :by, until = until + :by",
+    "UPDATE sessions SET retry_at = retry_at + :by WHERE retry_at IS NOT NULL AND ended_at IS NULL",
+)
+
+
+def move_times(db: Database, seconds: float) -> None:
+    """The clock jumped: what is measured is moved along; what waits for a moment only with a clock that went back.
+
+    What a clock that was ahead let in, or let rise, is counted again. 0 seconds: nobody knows whether it was ahead.
+    """
+    also = _MOVED_BACK if seconds < 0 else ()
+    with db.write():
+        for sql in (_MEASURED, *_ALSO_MEASURED, *also):
+            db.run(sql, {"by": seconds, "now": db.now()})
+        if seconds <= 0:
+            db.run("UPDATE beads SET ready_since = :now WHERE ready_since > :now", {"now": db.now()})
+            recompute(db, db.now())

@@ -13,13 +13,14 @@ from collections.abc import Iterable, Mapping
 from sqlite3 import Row
 from typing import Any
 
+from ...db import rows
 from ...db.database import Database
 from ...db.database import row as row_of
 from ...db.fast import CLAIMABLE, CLOSES_OFF, DUE, EPIC_COMPLETE, RISING, WAITS
 from ...errors import NoSuchBead, NotAllowed
 from ...review.journal import is_landing, may_land
 from ..graph import rank, rises_at
-from ..model import CLOSED, Outcome, Role, Status
+from ..model import CLOSED, Bead, Outcome, Role, Status
 from . import levels
 
 
@@ -93,6 +94,14 @@ def state(db: Database, bead: str) -> Row:
     if row is None:
         raise NoSuchBead(f"there is no bead '{bead[:80]}'")
     return row
+
+
+def get_bead(db: Database, bead_id: str) -> Bead:
+    """One bead, whole; NoSuchBead."""
+    row = db.maybe(f"{rows.BEAD} WHERE id = ?", (bead_id,), row_of("beads", bead_id) + row_of("bead_text", bead_id))
+    if row is None:
+        raise NoSuchBead(f"there is no bead '{bead_id[:80]}'")
+    return rows.bead(row)
 
 
 def is_closed(status: str) -> bool:

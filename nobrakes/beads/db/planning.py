@@ -14,28 +14,21 @@ from typing import Any
 
 from ...db import rows
 from ...db.database import Database
-from ...db.database import row as row_of
-from ...db.fast import CLOSES_OFF, PROPOSED
-from ...errors import BadBead, Deadlock, NoSuchBead
+from ...db.fast import CLOSES_OFF
+from ...errors import BadBead, Deadlock
 from ...events import db as events_db
 from ...events.kinds import Kind
 from .. import lifecycle
 from ..graph import rank, rises_at
-from ..model import Bead, BeadType, Dependency, DependencyType, Said, Status, check_bead
+from ..lifecycle import advance
+from ..model import CONTENT, Bead, BeadType, Dependency, DependencyType, Said, Status, check_bead
 from ..proposals import LISTS, is_part
-from . import importing, levels, moves
+from . import importing, levels, moves, transitions
 from .levels import learn
+from .moves import get_bead
 
 LARGE = 200
 """Beads and dependencies in one call from which on counting the whole graph may be cheaper."""
-
-
-def get_bead(db: Database, bead_id: str) -> Bead:
-    """One bead, whole; NoSuchBead."""
-    row = db.maybe(f"{rows.BEAD} WHERE id = ?", (bead_id,), row_of("beads", bead_id) + row_of("bead_text", bead_id))
-    if row is None:
-        raise NoSuchBead(f"there is no bead '{bead_id[:80]}'")
-    return rows.bead(row)
 
 
 def put(db: Database, beads: Sequence[Bead], dependencies: Sequence[Dependency], actor: str) -> None:
@@ -180,16 +173,83 @@ def remove_dependency(db: Database, dependency: Dependency, actor: str) -> None:
             _tell(db, now, Kind.DEPENDENCY_REMOVED, dependency, actor)
 
 
-def cut_circles(db: Database, bead: str, to: Status) -> None:
-    """Remove a dependency of each circle that the closed bead closes with that status: nobody in it could start.
+_TEXTS = {*CONTENT} & {*rows.TEXT_COLUMNS}
 
-    It was accepted while the bead was done, and bound nobody then.
+
+def change(db: Database, bead_id: str, changes: Mapping[str, Any], actor: str) -> Bead:
+    """Set content fields of Bead by name; NoSuchBead, BadBead, Deadlock (for `epic`)."""
+    if unknown := sorted({*changes}.difference(CONTENT)):
+        raise BadBead(f"'{unknown[0]}' is not a field that can be changed", f"Fields: {', '.join(sorted(CONTENT))}.")
+    now = db.now()
+    with db.write():
+        before = get_bead(db, bead_id)
+        after = replace(before, **changes)
+        check_bead(after)
+        differing = {
+            name: {"before": _plain(getattr(before, name)), "after": _plain(getattr(after, name))}
+            for name in sorted(changes)
+            if getattr(before, name) != getattr(after, name)
+        }
+        if not differing:
+            return before
+        tried = db.maybe("SELECT 1 FROM attempts WHERE bead = ?", (bead_id,)) is not None
+        after = replace(after, status=lifecycle.changed(before, after, tried))
+        texts = rows.text_values(after)
+        moves.set_texts(db, bead_id, {name: texts[name] for name in _TEXTS})
+        if after.epic != before.epic:
+            moves.move_into(db, after.id, None, now)
+            if after.epic is not None:
+                connect(db, Dependency(after.id, after.epic, DependencyType.PARENT_CHILD), now)
+        state = rows.state_values(after)
+        columns = ("type", "priority", "estimate", "needs_tests", "scaffolding", "status")
+        moves.move(db, bead_id, {name: state[name] for name in columns}, now)
+        if "estimate" in differing and learn(db):
+            levels.mark_unestimated(db)
+        if before.type != after.type:
+            levels.refresh(db, (row[0] for row in db.all("SELECT id FROM beads WHERE epic = ?", (bead_id,))))
+            importing.refuse_circles(db)
+        events_db.append(db, now, Kind.CHANGED, bead_id, actor, {"fields": differing})
+        return get_bead(db, bead_id)
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def open_again(db: Database, bead: str, to: Status, is_fact: bool) -> None:
+    """A closed bead is opened with that status: Deadlock where it closes a circle. A fact is never refused: of each
+    circle a dependency is removed, which bound nobody while the bead was done.
     """
     try:
         importing.refuse_reopening(db, bead)
     except Deadlock:
+        if not is_fact:
+            raise
         for cut in importing.cuts(db, bead, to):
             remove_dependency(db, cut, "nobrakes")
+
+
+DRAFTS = 20
+"""From more drafts on than this they are approved at once."""
+
+
+def approve(db: Database, beads: Sequence[str], actor: str) -> None:
+    """Make drafts live, all or none."""
+    now = db.now()
+    wanted = list(dict.fromkeys(beads))
+    with db.write():
+        if len(wanted) > DRAFTS and _approve_many(db, wanted, actor, now):
+            return
+        for bead_id in wanted:
+            bead = get_bead(db, bead_id)
+            changes = transitions.moved(db, bead, Kind.APPROVED, {}, now)
+            events_db.append(db, now, Kind.APPROVED, bead_id, actor)
+            transitions.apply(db, bead, changes, now)
+
+
+def _approved(draft: Bead) -> dict[str, Any]:
+    """What changes of a draft that is approved."""
+    return transitions.columns(advance(draft, Kind.APPROVED))
 
 
 _TABLE = "temp.approving"
@@ -198,13 +258,8 @@ _OF_THEM = f"status = ? AND id IN (SELECT id FROM {_TABLE})"
 
 # A draft without children decides about no other bead, so many are one statement for each kind; the lifecycle is asked
 # once a kind.
-def at_once(
-    db: Database, beads: Sequence[str], approved: Callable[[Bead], dict[str, Any]], actor: str, now: float
-) -> bool:
-    """Make these live in the caller's transaction; False: not all of them are drafts, and nothing was done.
-
-    `approved`: what changes of a draft by it.
-    """
+def _approve_many(db: Database, beads: Sequence[str], actor: str, now: float) -> bool:
+    """Make these live in the caller's transaction; False: not all of them are drafts, and nothing was done."""
     draft = Status.DRAFT.value
     db.run(f"CREATE TEMP TABLE {_TABLE.partition('.')[2]} (id VARCHAR NOT NULL PRIMARY KEY)")  # looked up by each row
     try:
@@ -219,7 +274,7 @@ def at_once(
         )
         db.noted = True
         of_kind = "type = ? AND needs_tests = ?"
-        to = {(type_, tested): approved(_of_kind(type_, tested)) for type_, tested, _, _ in kinds}
+        to = {(type_, tested): _approved(_of_kind(type_, tested)) for type_, tested, _, _ in kinds}
         parents = []
         if any(with_children for _, _, _, with_children in kinds):
             parents = db.all(f"SELECT id, type, needs_tests FROM beads WHERE {_OF_THEM} AND children > 0", (draft,))
@@ -277,12 +332,6 @@ def propose(
         data: dict[str, Any] = {"parts": told}
         events_db.append(db, now, kind, bead_id, actor, data | ({"why": why} if why else {}))
         return get_bead(db, bead_id)
-
-
-def proposed(db: Database) -> list[Bead]:
-    """The beads for which something is proposed, by id order."""
-    ids = f"SELECT id FROM bead_text INDEXED BY bead_text_proposed WHERE {PROPOSED}"
-    return [rows.bead(row) for row in db.all(f"{rows.BEAD} WHERE beads.id IN ({ids}) ORDER BY id")]
 
 
 # Rows are compared as they are written and as they come, so that the graph is never in memory beside a large plan.

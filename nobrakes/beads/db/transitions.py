@@ -1,4 +1,4 @@
-"""`record` and `approve`: an event moves its bead by the lifecycle table, and both are written at once.
+"""`record`: an event moves its bead by the lifecycle table, and both are written at once.
 
 1. A kind that the table does not know for the bead's status moves nothing and writes nothing.
 2. Only a claim brings a bead into work (attempts.py). Whatever takes it out of work here ends the open attempt
@@ -9,30 +9,21 @@
 5. A bead that is opened again keeps `merged_commit`: that merge is over, and a rebuilt database must know it.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from ...db import rows
 from ...db.database import Database
 from ...decisions.model import STOPS_BEAD
-from ...errors import BadBead, NotAllowed
+from ...errors import NotAllowed
 from ...events import db as events_db
 from ...events.kinds import MERGES, Event, Kind
-from .. import lifecycle
 from ..lifecycle import MOVING, STAYS, TABLE, Facts, Move, advance
-from ..model import CLOSED, CONTENT, WORKING, Bead, Dependency, DependencyType, Outcome, Status, check_bead
-from . import importing, levels, moves, planning
-from .levels import learn
-from .moves import refuse_while_it_lands
-from .planning import cut_circles
-from .planning import get_bead as bead_detail
+from ..model import CLOSED, WORKING, Bead, Outcome, Status
+from . import levels, moves
+from .moves import get_bead, refuse_while_it_lands
 
 _STOPPING = tuple(sorted(type_.value for type_ in STOPS_BEAD))
 _SENT_ON = (Kind.RESOLVED, Kind.HANDED_IN)
 """A person decided what stopped the bead, or did it; suggestions are something else."""
-MANY = 20
-"""From more drafts on than this they are approved at once."""
 _OPENING = (Kind.UNDONE, Kind.REOPENED, Kind.REVERTED)
 """What opens a closed bead again: whether it closes a circle is soon seen by the levels."""
 
@@ -49,7 +40,7 @@ def record(db: Database, event: Event) -> Bead | None:
         levels.settle_all(db)
     is_quiet = event.kind.is_quiet and event.kind not in (*MOVING, *_REMARKS)
     if event.bead is not None and is_quiet and db.can_write_alone:
-        found = bead_detail(db, event.bead)
+        found = get_bead(db, event.bead)
         db.guard()
         events_db.append(db, now, event.kind, event.bead, event.actor, event.data, event.attempt)
         return found
@@ -57,7 +48,7 @@ def record(db: Database, event: Event) -> Bead | None:
         if event.bead is None:
             events_db.append(db, now, event.kind, None, event.actor, event.data, event.attempt)
             return None
-        bead = bead_detail(db, event.bead)
+        bead = get_bead(db, event.bead)
         changes: dict[str, Any] = {}
         data = dict(event.data)
         attempt = event.attempt
@@ -85,7 +76,7 @@ def record(db: Database, event: Event) -> Bead | None:
         events_db.append(db, now, event.kind, bead.id, event.actor, data, attempt)
         if changes:
             apply(db, bead, changes, now)
-        return bead_detail(db, bead.id)
+        return get_bead(db, bead.id)
 
 
 def _before(bead: Bead, kind: Kind) -> dict[str, Any]:
@@ -133,10 +124,9 @@ def moved(db: Database, bead: Bead, kind: Kind, data: Any, now: float, *, is_ask
             raise NotAllowed(f"epic {bead.id} has {row[0]} open children", f"`nobrakes show {bead.id}` names them.")
     changes = columns(move) | _closing(bead, kind, move.status, data, now)
     if bead.status in CLOSED and move.status not in CLOSED:
-        if kind is Kind.REVERTED:  # a fact, which is never refused
-            cut_circles(db, bead.id, move.status)
-        else:
-            importing.refuse_reopening(db, bead.id)
+        from .planning import open_again  # rare, and the daemon loads all that plans for nothing else
+
+        open_again(db, bead.id, move.status, is_fact=kind is Kind.REVERTED)
     if kind in _SENT_ON:
         changes |= {"failures": 0, "retry_at": None}
     if kind in (*_SENT_ON, Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.FOUND_MERGED):
@@ -151,11 +141,8 @@ def columns(move: Move) -> dict[str, Any]:
 
 def _closing(bead: Bead, kind: Kind, status: Status, data: Any, now: float) -> dict[str, Any]:
     if status in CLOSED:
-        changes = {
-            "closed_at": now,
-            "close_reason": str(data.get("reason") or kind.value.replace("_", " "))[:8000],
-            "retry_at": None,
-        }
+        reason = str(data.get("reason") or kind.value.replace("_", " "))[:8000]
+        changes = {"closed_at": now, "close_reason": reason, "retry_at": None}
         if kind is Kind.FOUND_MERGED:
             changes |= {"branch_kept": False}
         if kind in MERGES and data.get("merged_commit"):
@@ -231,84 +218,3 @@ def _ask_again(db: Database, bead: Bead) -> list[int]:
     for row in settled:
         db.run("UPDATE escalations SET resolved_at = NULL, resolution = '' WHERE id = ?", (row["id"],))
     return [row["id"] for row in settled if row["type"] in _STOPPING]
-
-
-def approve(db: Database, beads: Sequence[str], actor: str) -> None:
-    """Make drafts live, all or none."""
-    now = db.now()
-    wanted = list(dict.fromkeys(beads))
-    with db.write():
-        if len(wanted) > MANY and planning.at_once(db, wanted, _approved, actor, now):
-            return
-        for bead_id in wanted:
-            bead = bead_detail(db, bead_id)
-            changes = moved(db, bead, Kind.APPROVED, {}, now)
-            events_db.append(db, now, Kind.APPROVED, bead_id, actor)
-            apply(db, bead, changes, now)
-
-
-def _approved(draft: Bead) -> dict[str, Any]:
-    """What changes of a draft that is approved."""
-    return columns(advance(draft, Kind.APPROVED))
-
-
-_TEXTS = {*CONTENT} & {*rows.TEXT_COLUMNS}
-
-
-def change(db: Database, bead_id: str, changes: Mapping[str, Any], actor: str) -> Bead:
-    """Set content fields of Bead by name; NoSuchBead, BadBead, Deadlock (for `epic`)."""
-    if unknown := sorted({*changes}.difference(CONTENT)):
-        raise BadBead(f"'{unknown[0]}' is not a field that can be changed", f"Fields: {', '.join(sorted(CONTENT))}.")
-    now = db.now()
-    with db.write():
-        before = planning.get_bead(db, bead_id)
-        after = replace(before, **changes)
-        check_bead(after)
-        differing = {
-            name: {"before": _plain(getattr(before, name)), "after": _plain(getattr(after, name))}
-            for name in sorted(changes)
-            if getattr(before, name) != getattr(after, name)
-        }
-        if not differing:
-            return before
-        tried = db.maybe("SELECT 1 FROM attempts WHERE bead = ?", (bead_id,)) is not None
-        after = replace(after, status=lifecycle.changed(before, after, tried))
-        texts = rows.text_values(after)
-        moves.set_texts(db, bead_id, {name: texts[name] for name in _TEXTS})
-        if after.epic != before.epic:
-            moves.move_into(db, after.id, None, now)
-            if after.epic is not None:
-                planning.connect(db, Dependency(after.id, after.epic, DependencyType.PARENT_CHILD), now)
-        state = rows.state_values(after)
-        columns = ("type", "priority", "estimate", "needs_tests", "scaffolding", "status")
-        moves.move(db, bead_id, {name: state[name] for name in columns}, now)
-        if "estimate" in differing and learn(db):
-            levels.mark_unestimated(db)
-        if before.type != after.type:
-            levels.refresh(db, (row[0] for row in db.all("SELECT id FROM beads WHERE epic = ?", (bead_id,))))
-            importing.refuse_circles(db)
-        events_db.append(db, now, Kind.CHANGED, bead_id, actor, {"fields": differing})
-        return planning.get_bead(db, bead_id)
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def stored_differences(db: Database) -> dict[str, dict[str, tuple[Any, Any]]]:
-    """Bead -> derived column -> (stored, recomputed by the rules). Empty when all is right."""
-    now = db.now()
-    moves.wake(db, now)
-    with db.read():
-        return levels.differences(db, now, lag=True)
-
-
-def recount(db: Database) -> int:
-    """Set every derived column right; how many beads were wrong."""
-    with db.write():
-        return levels.recompute(db, db.now())
-
-
-def check(db: Database) -> list[str]:
-    """What is wrong: with the file as SQLite sees it, with references, with derived columns. Empty: sound."""
-    return levels.problems(db) or levels.told(stored_differences(db))

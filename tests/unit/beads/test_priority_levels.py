@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from nobrakes.beads.db import levels
+from nobrakes.beads.db import importing, levels
 from nobrakes.beads.model import Bead, Dependency, Status
 from nobrakes.beads.readiness import deadlocks
 from nobrakes.errors import Deadlock
@@ -43,21 +43,21 @@ def settled(monkeypatch):
 def test_a_change_that_reaches_everything_computes_each_bead_once(store, settled):
     store.add_dependency(Dependency("alone", f"b{BEADS - 1:03}"), "me")
     assert len(settled) == len(set(settled)) > BEADS // 2
-    assert levels.differences(store, store.now()) == {}
+    assert importing.differences(store, store.now()) == {}
 
 
 def test_one_transaction_settles_its_part_and_later_ones_the_rest(store, settled, monkeypatch):
     monkeypatch.setattr(levels, "PART", 50)
     store.add_dependency(Dependency("alone", f"b{BEADS - 1:03}"), "me")
     assert len(settled) == 50 and levels.is_due(store)
-    assert levels.differences(store, store.now()) != {}
+    assert importing.differences(store, store.now()) != {}
     assert store.differences() == {}, "levels that are due are nothing to repair"
     parts = 0
     while levels.is_due(store):
         store.ready(1)
         parts += 1
     assert 3 < parts < 12 and len(settled) == len(set(settled))
-    assert levels.differences(store, store.now()) == {}
+    assert importing.differences(store, store.now()) == {}
 
 
 def test_a_circle_is_refused_while_levels_lag(store, monkeypatch):
@@ -116,7 +116,7 @@ def test_what_is_computed_again_is_written_in_parts_and_others_write_between(tmp
     assert at is not None or (len(writes) > 10 and not levels.is_due(store))
     for _ in range(200):
         levels.settle_some(store)
-    assert not levels.is_due(store) and levels.differences(store, store.now()) == {}
+    assert not levels.is_due(store) and importing.differences(store, store.now()) == {}
     store.close()
     other.close()
 
@@ -132,7 +132,7 @@ def test_what_many_plans_in_a_row_made_due_is_computed_again_where_somebody_wait
     monkeypatch.setattr(levels, "PART", 20)
     store.add_dependency(Dependency("b001", "b000"), "me")
     assert len(settled) < 20, "each would be settled once for each plan that came after it"
-    assert levels.differences(store, store.now()) == {}
+    assert importing.differences(store, store.now()) == {}
     store.close()
 
 
@@ -140,7 +140,7 @@ def test_what_is_computed_again_leaves_nothing_due(store, monkeypatch):
     monkeypatch.setattr(levels, "PART", 10)
     store.add_dependency(Dependency("alone", f"b{BEADS - 1:03}"), "me")
     with store.write():
-        assert levels.recompute(store, store.now()) > 0
+        assert importing.recompute(store, store.now()) > 0
     assert not levels.is_due(store)
 
 

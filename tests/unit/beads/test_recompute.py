@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from nobrakes.beads.db import levels
+from nobrakes.beads.db import importing
 from nobrakes.beads.graph import typical_of
 from nobrakes.beads.model import Bead, BeadType, Dependency, Status
 from nobrakes.beads.readiness import deadlocks, explain
@@ -70,7 +70,7 @@ def test_what_is_wrong_with_the_file_goes_before_what_could_not_be_read(tmp_path
     def refuses(*_, **__):
         raise StoreBroken("cannot be read")
 
-    monkeypatch.setattr(levels, "differences", refuses)
+    monkeypatch.setattr(importing, "differences", refuses)
     with pytest.raises(StoreBroken, match="cannot be read"):
         store.check()
     store.run("PRAGMA foreign_keys = OFF")
