@@ -38,7 +38,7 @@ def undo(
     as_json: AsJson = False,
 ) -> Output:
     """Undo the last step of a person, or the step with this number, or the last step on a bead. Repeat it to undo the
-    step before.
+    step before. If a step cannot be undone, as a decision or `retry`, it says why and names the step before.
 
     To undo a merge, give its number, or its bead and --yes. nobrakes adds a commit to main that reverts the merge,
     after the checks passed on that commit. If they fail, main does not change and the exit code is 33. The bead is held

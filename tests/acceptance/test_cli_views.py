@@ -289,3 +289,23 @@ def test_the_ways_to_look_at_the_graph(nobrakes, planned, text):
     assert bead["id"] in text("graph", "--all", "--search", bead["title"]) and "draft" in text("graph", "--all")
     for wrong in (("--focus", "--all"), ("--epics", "--open"), ("--search", "x"), ("--what-if", bead["id"])):
         assert nobrakes("graph", *wrong)[0] != 0
+
+
+def test_undo_takes_back_the_newest_step_or_says_why_not(nobrakes, repository, text):
+    nobrakes("add", "A", "--id", "a")
+    store = open_store(str(repository / ".nobrakes" / "nobrakes.db"))
+    question = store.escalate(NewEscalation(EscalationType.QUESTION, "Which?"), "a", None, "Ada").id
+    broken = store.escalate(NewEscalation(EscalationType.CONFLICT, "It is broken"), "a", None, "Ada").id
+    store.close()
+    nobrakes("pause")
+    assert text("undo") == "undone: paused\n" and nobrakes("show", "a")[1]["status"] == "escalated"
+    nobrakes("resolve", str(broken), "--retry")
+    code, error = nobrakes("undo")
+    assert code == 17 and "'resolved a'" in error["message"] and "'proposed a': `nobrakes undo " in error["hint"]
+    nobrakes("answer", str(question), "this")
+    assert text("undo") == "undone: answered a\n"
+    assert [one["id"] for one in nobrakes("escalations")[1]] == [question]
+    before = nobrakes("set")[1]
+    nobrakes("set", "doers=7")
+    assert nobrakes("set")[1] != before and text("undo") == "undone: limits changed\n"
+    assert nobrakes("set")[1] == before

@@ -517,6 +517,17 @@ def quarantine(
     return _keep(store, (*before, made), made, Kind.QUARANTINED, actor, paths)
 
 
+def restore(store: "Store", check: str, test: str, actor: str, reason: str = "") -> "tuple[Quarantined, ...]":
+    """Quarantine again what was lifted. NotAllowed: it is."""
+    from ..queue import Quarantined
+
+    before = quarantined(store)
+    if any(one.pair == (check, test) for one in before):
+        raise NotAllowed(f"{_what(check, test)} is quarantined already", "`nobrakes quarantine` lists all.")
+    made = Quarantined(check, test, reason, actor, store.now())
+    return _keep(store, (*before, made), made, Kind.QUARANTINED, actor, None)
+
+
 def lift(store: "Store", check: str, test: str, actor: str, paths: "Paths | None" = None) -> "tuple[Quarantined, ...]":
     """It has to pass again; what is quarantined then. NotAllowed: it was not."""
     before = quarantined(store)

@@ -7,8 +7,10 @@
 3. A step is taken back once; going on takes back the one before. Nothing is deleted: the log keeps both.
 """
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...beads.model import CLOSED, Bead, Dependency, DependencyType, Status
@@ -35,6 +37,8 @@ MARK = UNDO_MARK
 US = "nobrakes"
 """The machine's own name: what it does by itself, such as the canary's note on a bead, is no person's step."""
 PAGE = 1000
+PAUSED, STOPPING, YES = "paused", "stopping", "yes"
+"""Settings of daemon.service.control, and their value."""
 KINDS = frozenset(
     {
         Kind.PROPOSED,
@@ -53,9 +57,39 @@ KINDS = frozenset(
         Kind.DONE_BY_HAND,
         Kind.REOPENED,
         Kind.ARCHIVE_EXPIRED,
+        Kind.ANSWERED,
+        Kind.PAUSED,
+        Kind.RESUMED,
+        Kind.LIMITS_CHANGED,
+        Kind.QUARANTINED,
+        Kind.QUARANTINE_LIFTED,
     }
 )
-"""What people do to beads and can take back. A merge is taken back only when its number is given."""
+"""What people do and can take back. A merge is taken back only when its number is given."""
+_OF_ALL = frozenset(
+    {
+        *(Kind.STRATEGY_APPROVED, Kind.ANSWERED, Kind.PAUSED, Kind.RESUMED, Kind.LIMITS_CHANGED),
+        *(Kind.QUARANTINED, Kind.QUARANTINE_LIFTED),
+    }
+)
+"""Those that may be about no bead."""
+_FINAL: Mapping[Kind, str] = {
+    Kind.RETRIED: "its failures are forgiven already. `nobrakes hold {bead}` keeps agents away from it",
+    Kind.RESOLVED: "the decision is in force already",
+    Kind.ANSWER_TAKEN_BACK: "the question is open again. `nobrakes escalations` shows how to answer it",
+    Kind.TAKEN: "an agent's work was stopped for it. `nobrakes retry {bead}` gives the bead back to agents",
+    Kind.HANDED_IN: "the Reviewer has it. `nobrakes hold {bead}` stops what comes after the review",
+    Kind.STOP_ASKED: "the agent is told already. A stopped bead goes on by itself",
+    Kind.BREAKER_RESET: "agents may start already",
+    Kind.GATE_OPENED: "agents may start already",
+    Kind.PUSH_ALLOWED: "the work may be pushed already",
+    Kind.PROJECT_SET: "a session's project is switched by its next turn",
+    Kind.SIGNED_OFF: "the plan's beads may be approved already. `nobrakes forge change {bead}` changes the plan",
+    Kind.FEATURE_BEGAN: "its Shaper may have begun. `nobrakes forge rollback {bead}` gives the feature up",
+    Kind.FEATURE_MOVED: "the feature has moved on. `nobrakes forge show {bead}` names its next steps",
+    Kind.SPRINT_MOVED: "the sprint has moved on. `nobrakes project status` shows it",
+}
+"""What people do and cannot take back, and why."""
 
 
 # A step is one event of a person, or the events that one command made at one moment. What an undo does is no step: its
@@ -80,7 +114,7 @@ def _back(store: "Store") -> Iterator[Event]:
     """What people did and took back, newest first, read as far as it is asked for."""
     before = None
     while True:
-        page = store.latest_events((*sorted(KINDS), Kind.UNDONE), before, PAGE)
+        page = store.latest_events((*sorted(KINDS), *sorted(_FINAL), Kind.UNDONE), before, PAGE)
         yield from page
         if len(page) < PAGE:
             return
@@ -94,16 +128,24 @@ def steps_back(store: "Store") -> Iterator[UndoStep]:
     for event in _back(store):
         if event.kind is Kind.UNDONE:
             undone.update(int(seq) for seq in event.data.get("undone", ()))
-        is_yes = event.kind is Kind.STRATEGY_APPROVED
-        if event.kind not in KINDS or (event.bead is None and not is_yes):
-            continue
-        if event.actor == US or event.actor.endswith(MARK):
+        if event.actor == US or event.actor.endswith(MARK) or not _is_step(event):
             continue
         if group and not _together(event, group):
             yield from _step(group, undone)
             group = []
         group.append(event)
     yield from _step(group, undone)
+
+
+def _is_step(event: Event) -> bool:
+    """Whether it is what a person did, and not what came of it."""
+    if event.kind is Kind.RESOLVED:
+        return event.data.get("resolution") != "answered"
+    if event.kind is Kind.BREAKER_RESET:
+        return event.bead is None  # that of a bead comes of a decision
+    if event.kind is Kind.FEATURE_MOVED:
+        return event.data.get("step") != "approved"
+    return event.kind in _FINAL or (event.kind in KINDS and (event.bead is not None or event.kind in _OF_ALL))
 
 
 def _step(group: list[Event], undone: set[int]) -> Iterator[UndoStep]:
@@ -124,10 +166,20 @@ def _together(before: Event, group: list[Event]) -> bool:
     if group[0].kind is Kind.STRATEGY_APPROVED:
         return before.seq >= int(group[0].data["first"])
     event = group[-1]
+    if (before.kind, event.kind) in _ONE_COMMAND:
+        return (before.actor, before.bead, before.seq + 1) == (event.actor, event.bead, event.seq)
     same = (before.kind, before.actor) == (event.kind, event.actor) and before.seq + 1 == event.seq
     if event.kind is Kind.CHANGE_PROPOSED:
         return same and _proposed_at(before) == _proposed_at(event)
     return same and before.at == event.at
+
+
+_ONE_COMMAND = {
+    (Kind.RELEASED, Kind.RETRIED),
+    (Kind.RESOLVED, Kind.RELEASED),
+    (Kind.RESOLVED, Kind.RETRIED),
+}
+"""Events of different kinds that one command writes one after the other."""
 
 
 def _proposed_at(event: Event) -> float | None:
@@ -350,13 +402,20 @@ def undo(
             raise NothingToUndo("no step of yours is left to undo")
     else:
         step = _step_of(store, seq)
+    final = next((event for event in reversed(step.events) if event.kind in _FINAL), None)
+    if final is not None:
+        why = _FINAL[final.kind].format(bead=final.bead)
+        raise _after(store, step, NotAllowed(f"'{_words(step)}' (event {step.seq}) cannot be undone: {why}"))
     marked = f"{actor}{MARK}"
     with store.write():
-        for event in reversed(step.events):
-            if step.kind is Kind.ARCHIVE_EXPIRED:
-                _bring_back(git, event)
-            else:
-                _BACK[event.kind](store, event, marked)
+        try:
+            for event in reversed(step.events):
+                if step.kind is Kind.ARCHIVE_EXPIRED:
+                    _bring_back(git, event)
+                else:
+                    _BACK[event.kind](store, event, marked)
+        except NotAllowed as error:
+            raise (_after(store, step, error) if seq is None else error) from None
         numbers = [event.seq for event in step.events]
         store.record(
             Event(Kind.UNDONE, actor=marked, data={"undone": numbers, "beads": list(dict.fromkeys(step.beads))})
@@ -437,10 +496,29 @@ def _bring_back(git: Git | None, event: Event) -> None:
     bring_back(git, event)
 
 
+def _after(store: "Store", step: UndoStep, error: NotAllowed) -> NotAllowed:
+    """The error that says why the newest step stays, and which one may be taken back in its place."""
+    older = (one for one in steps_back(store) if one.seq < step.seq)
+    found = next((one for one in older if not any(event.kind in _FINAL for event in one.events)), None)
+    if found is None:
+        error.hint = " ".join(filter(None, (error.hint, "There is no step before it that can be undone.")))
+    else:
+        error.hint = " ".join(
+            filter(None, (error.hint, f"The step before it is '{_words(found)}': `nobrakes undo {found.seq}`."))
+        )
+    return error
+
+
 def _told(step: UndoStep) -> str:
+    return f"undone: {_words(step)}"
+
+
+def _words(step: UndoStep) -> str:
     names = list(dict.fromkeys(step.beads))
     beads = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    return f"undone: {step.kind.value.replace('_', ' ')} {beads}"
+    what = next((event for event in step.events if event.kind in _FINAL), None)
+    kind = step.kind if what is None else what.kind
+    return f"{kind.value.replace('_', ' ')} {beads}".strip()
 
 
 def _merge(
@@ -616,7 +694,51 @@ def _closed_again(store: "Store", event: Event, actor: str) -> None:
     store.record(Event(before.kind, bead.id, actor=actor, data={"reason": before.data.get("reason", "")}))
 
 
+def _unanswered(store: "Store", event: Event, actor: str) -> None:
+    store.take_back(int(event.data["escalation"]), actor)
+
+
+def _unswitched(store: "Store", event: Event, actor: str) -> None:
+    settings = {str(key): value for key, value in event.data.get("settings", {}).items()}
+    for key, value in settings.items():
+        if store.setting(key) != value:
+            raise NotAllowed(f"event {event.seq} cannot be undone: it was switched again later")
+    back = {key: None if value is not None else YES for key, value in settings.items()}
+    if event.kind is Kind.RESUMED and len(back) > 1:
+        back = {PAUSED: YES, STOPPING: None}  # agents that were stopped are not stopped twice
+    for key, value in back.items():
+        store.set_setting(key, value)
+    kind = Kind.RESUMED if event.kind is Kind.PAUSED else Kind.PAUSED
+    store.record(Event(kind, actor=actor, data={"settings": back}))
+
+
+def _unlimited(store: "Store", event: Event, actor: str) -> None:
+    from ...daemon.service.control import LIMITS, overrides
+
+    before, after = dict(event.data.get("before", {})), dict(event.data.get("after", {}))
+    if any(name.startswith("caps.") for name in after):
+        why = "agents may have spent more since. `nobrakes providers` shows the caps"
+        raise NotAllowed(f"event {event.seq} cannot be undone: {why}")
+    if overrides(store) != after:
+        raise NotAllowed(f"event {event.seq} cannot be undone: the limits were changed again later")
+    store.set_setting(LIMITS, json.dumps(before, sort_keys=True) if before else None)
+    store.record(Event(Kind.LIMITS_CHANGED, actor=actor, data={"before": after, "after": before}))
+
+
+def _requarantined(store: "Store", event: Event, actor: str) -> None:
+    from .evidence import lift, restore
+
+    change = lift if event.kind is Kind.QUARANTINED else partial(restore, reason=str(event.data.get("reason", "")))
+    change(store, str(event.data["check"]), str(event.data["test"]), actor=actor)
+
+
 _BACK = {
+    Kind.ANSWERED: _unanswered,
+    Kind.PAUSED: _unswitched,
+    Kind.RESUMED: _unswitched,
+    Kind.LIMITS_CHANGED: _unlimited,
+    Kind.QUARANTINED: _requarantined,
+    Kind.QUARANTINE_LIFTED: _requarantined,
     Kind.PROPOSED: _unproposed,
     Kind.CHANGED: _unchanged,
     Kind.APPROVED: _draft_again,

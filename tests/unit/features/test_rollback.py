@@ -144,7 +144,9 @@ def test_what_a_rollback_gives_up_is_no_step_that_undo_takes_back_by_itself(
 ) -> None:
     begun(store)
     rollback.begin(store, git, paths, "login", "ada")
-    assert undo(store, None, "ada").kind is Kind.DONE_BY_HAND and statuses(store)["open"] == "cancelled"
+    with pytest.raises(NotAllowed, match="'feature moved login'") as raised:
+        undo(store, None, "ada")
+    assert "'done by hand" in raised.value.hint and statuses(store)["open"] == "cancelled"
 
 
 def test_a_bead_that_lands_just_now_is_left_and_taken_back_with_the_rest(

@@ -6,12 +6,15 @@ import pytest
 
 from nobrakes.beads.model import Bead, Dependency, Outcome, Role, Status
 from nobrakes.beads.service import beads
+from nobrakes.daemon.service import control
 from nobrakes.errors import GitFailed, NotAllowed, NothingToUndo, NotProven
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.git.port import Candidate, Conflict, Land, Landing
+from nobrakes.paths import Paths
 from nobrakes.plans.nodes import plan_of
 from nobrakes.plans.service import apply_plan
-from nobrakes.review.service import undo
+from nobrakes.review.queue import SETTING, Quarantined, as_text
+from nobrakes.review.service import evidence, undo
 
 
 def seen(store):
@@ -276,10 +279,54 @@ def test_undoing_a_cancel_says_where_the_work_is(store, three):
 
 
 def test_what_agents_and_the_machine_did_is_no_step(store):
-    store.record(Event(Kind.PAUSED, actor="me"))
+    store.record(Event(Kind.PAUSED))
     store.record(Event(Kind.DAEMON_STARTED))
     with pytest.raises(NothingToUndo):
         undo.undo(store, None, "me")
+
+
+SWITCHES = {
+    "pause": lambda s, p: control.pause(s, p, "me"),
+    "stop": lambda s, p: control.stop(s, p, "me"),
+    "set": lambda s, p: control.set_limits(s, {"doers": "9"}, "me", p),
+}
+
+
+@pytest.mark.parametrize("step", SWITCHES)
+def test_a_step_about_no_bead_is_taken_back_too(three, tmp_path, step):
+    before = {name: three.setting(name) for name in ("paused", "stopping", "limits")}
+    paths = Paths(str(tmp_path))
+    SWITCHES[step](three, paths)
+    assert {name: three.setting(name) for name in before} != before
+    undo.undo(three, None, "me")
+    assert {name: three.setting(name) for name in before} == before
+    assert undo.last(three).kind is Kind.PROPOSED
+
+
+def test_going_on_is_taken_back(three, tmp_path):
+    paths = Paths(str(tmp_path))
+    control.pause(three, paths, "me")
+    control.resume(three, paths, "me")
+    assert undo.undo(three, None, "me").kind is Kind.RESUMED and three.setting("paused") == "yes"
+    assert undo.undo(three, None, "me").kind is Kind.PAUSED and three.setting("paused") is None
+
+
+def test_a_quarantine_and_its_end_are_taken_back(three):
+    three.set_setting(SETTING, as_text([Quarantined("test", "a", "why", "me", 1.0)]))
+    evidence.lift(three, "test", "a", "me")
+    undo.undo(three, None, "me")
+    assert [(one.pair, one.reason) for one in evidence.quarantined(three)] == [(("test", "a"), "why")]
+
+
+def test_a_step_that_stays_is_named_with_the_one_before(three):
+    beads.hold(three, "a", "wait", "me")
+    hold = undo.last(three).seq
+    three.record(Event(Kind.RETRIED, "b", actor="me", data={"failures": 1, "reason": ""}))
+    with pytest.raises(NotAllowed, match="'retried b' .event .*cannot be undone: its failures are forgiven") as raised:
+        undo.undo(three, None, "me")
+    assert f"'held a': `nobrakes undo {hold}`" in raised.value.hint and three.bead("a").held == "wait"
+    undo.undo(three, None, "me", hold)
+    assert three.bead("a").held is None
 
 
 def test_dependencies_are_named_like_in_the_graph(three):
