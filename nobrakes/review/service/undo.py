@@ -66,7 +66,7 @@ KINDS = frozenset(
     }
 )
 """What people do and can take back. A merge is taken back only when its number is given."""
-_OF_ALL = frozenset(
+_WITHOUT_BEAD = frozenset(
     {
         *(Kind.STRATEGY_APPROVED, Kind.ANSWERED, Kind.PAUSED, Kind.RESUMED, Kind.LIMITS_CHANGED),
         *(Kind.QUARANTINED, Kind.QUARANTINE_LIFTED),
@@ -145,7 +145,7 @@ def _is_step(event: Event) -> bool:
         return event.bead is None  # that of a bead comes of a decision
     if event.kind is Kind.FEATURE_MOVED:
         return event.data.get("step") != "approved"
-    return event.kind in _FINAL or (event.kind in KINDS and (event.bead is not None or event.kind in _OF_ALL))
+    return event.kind in _FINAL or (event.kind in KINDS and (event.bead is not None or event.kind in _WITHOUT_BEAD))
 
 
 def _step(group: list[Event], undone: set[int]) -> Iterator[UndoStep]:

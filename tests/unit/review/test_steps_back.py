@@ -322,7 +322,7 @@ def test_a_step_that_stays_is_named_with_the_one_before(three):
     beads.hold(three, "a", "wait", "me")
     hold = undo.last(three).seq
     three.record(Event(Kind.RETRIED, "b", actor="me", data={"failures": 1, "reason": ""}))
-    with pytest.raises(NotAllowed, match="'retried b' .event .*cannot be undone: its failures are forgiven") as raised:
+    with pytest.raises(NotAllowed, match=r"'retried b' .event .*cannot be undone: its failures are forgiven") as raised:
         undo.undo(three, None, "me")
     assert f"'held a': `nobrakes undo {hold}`" in raised.value.hint and three.bead("a").held == "wait"
     undo.undo(three, None, "me", hold)
