@@ -214,6 +214,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("escalation", "decisions:escalation", DESK, "Show one escalation: what happened, and your choices."),
     Entry("answer", "decisions.commands:answer", DESK, "Answer a question; its bead continues.", ATOMIC, at_home=True),
     Entry("resolve", "decisions.commands:resolve", DESK, "Decide an escalation.", ATOMIC, at_home=True),
+    Entry("approve", "decisions.commands:approve", DESK, "Approve what waits for you; without a name, list it.", STEPS),
     Entry("retry", "beads.commands:retry", DESK, "Retry a bead; its failure count starts at zero.", ATOMIC),
     Entry("take", "beads:take", DESK, "Work on a bead yourself, in a worktree of your own.", STEPS),
     Entry("hand-in", "beads:hand_in", DESK, "Hand your work on a bead to the Reviewer.", STEPS),
@@ -350,6 +351,7 @@ EXAMPLES = {
     "escalations": "--all",
     "escalation": "4",
     "answer": '4 "Use UTC everywhere"',
+    "approve": "",
     "resolve": '3 --retry --note "The fixture was wrong; it is fixed"',
     "retry": 'nb-7 --note "The fixture is fixed"',
     "take": "nb-7",
@@ -407,7 +409,7 @@ FIRST = (
 )
 """What a first day takes, in its order: (the command, why)."""
 
-_WEEK = "add plan config show history watch web escalations escalation answer resolve undo daemon stop doctor"
+_WEEK = "add plan config show approve watch web escalations escalation answer resolve undo daemon stop doctor"
 SHOWN = frozenset(_WEEK.split())
 """What a first week and a morning take besides."""
 

@@ -49,7 +49,7 @@ _PUBLISHES: dict[str, tuple[tuple[str, ...], ...]] = {
     "redis-cli": (("flushall",), ("flushdb",)),
     "dropdb": ((),),
     "nobrakes": tuple(
-        (word,) for word in ("resolve", "answer", "commit-strategy", "undo", "daemon", "pause", "config")
+        (word,) for word in ("resolve", "approve", "answer", "commit-strategy", "undo", "daemon", "pause", "config")
     ),
 }
 """By program: the first words after it (options left out) of what reaches others, or throws away what no git has."""

@@ -354,8 +354,9 @@ def _others(app: "App") -> "Blockers":
     from ..decisions.service.blockers import Blockers
 
     stands = blockers(app)
-    kinds = {one.kind for one in stands.asks}
-    return Blockers(stands.asks, tuple((kind, number) for kind, number in stands.more if kind in kinds))
+    waits = tuple(one for one in stands.asks if one.kind is not Kind.CONFIG)  # every command says that
+    kinds = {one.kind for one in waits}
+    return Blockers(waits, tuple((kind, number) for kind, number in stands.more if kind in kinds))
 
 
 def escalation(

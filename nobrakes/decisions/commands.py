@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ..beads.model import BeadType
 from ..beads.proposals import count_beads_and_epics
 from ..command_table import NOTE, TEXT, Field
-from ..errors import UsageError
-from ..records import plain
+from ..errors import NotAllowed, UsageError
+from ..records import frozen, plain
 from ..text.cleaning import age, count, cut, one_line
 from .model import DECISIONS, Escalation
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..app import App
     from ..features.service.approving import Approved
     from ..plans.service import PlanReport
@@ -70,6 +72,101 @@ def resolve(app: "App", by: str, number: Number, how: How, note: Note = "") -> D
         return found, f"escalation {number} is resolved: {how}{desk.then(app.store, found)}"
     draft, live = found.resolution.partition(":")[0], approval(app.store, app.config.forge)[0]
     return found, f"escalation {number} is resolved: {draft}, a draft; to approve it: {live}"
+
+
+@frozen
+class Waiting:
+    """Something that waits for a yes. `what`: what `approve` is given, with the version that it is a yes to.
+
+    `command`: what to type for it. `is_plain`: `approve` alone says yes to it where nothing else waits.
+    """
+
+    what: str
+    text: str
+    command: str
+    is_plain: bool = False
+
+
+@frozen
+class Approval:
+    """`approved`: what the yes was said to; empty: to nothing. `waiting`: what waits, or waited then."""
+
+    approved: str
+    waiting: tuple[Waiting, ...]
+
+
+What = Annotated[str, Field("What to approve, as the list names it (default: list what waits).", metavar="WHAT")]
+
+
+def approve(app: "App", by: str, what: What = "") -> tuple[Approval, str]:
+    """Say yes to what waits for it: drafts, a plan's sign-off, a push, a merge or a change that needs your approval.
+
+    Without WHAT it lists what waits. If that is one plan or its drafts alone, it approves them. A push, a merge or a
+    protected file must be named. The word after `@` is the version that was listed: if it changed since, nothing is
+    approved.
+    """
+    found = tuple(_waiting(app))
+    chosen = [one for one in found if what in (one.what, one.what.partition("@")[0])]
+    if not what and len(found) == 1 and found[0].is_plain:
+        chosen = list(found)
+    if not what and not chosen:
+        lines = [line for one in found for line in (one_line(one.text), f"  type: {one.command}")]
+        return Approval("", found), "\n".join(lines) or "nothing waits for your approval"
+    if not chosen:
+        name = what.partition("@")[0]
+        is_old = any(one.what.partition("@")[0] == name for one in found)
+        why = f"'{name}' changed since it was listed as '{what}'" if is_old else f"'{what}' does not wait for approval"
+        raise NotAllowed(f"{cut(one_line(why), 200)}: nothing was approved", "`nobrakes approve` lists what waits.")
+    one = chosen[0]
+    if one.command != f"nobrakes approve {one.what}":
+        raise NotAllowed(f"{one_line(one.text)}, and this yes needs more words", f"Type: `{one.command}`.")
+    return Approval(one.what, found), _approved(app, by, *one.what.split("@"))
+
+
+def _approved(app: "App", by: str, what: str, version: str = "") -> str:
+    """Say yes; what was done."""
+    from ..features import commands as features
+    from ..features.service.strategy import revision
+    from ..requests import service as requests
+
+    if what == DRAFTS:
+        seen = revision(app.store)
+        return commit_strategy(app, by, revision=seen if seen.startswith(version) else version)[1]
+    if what.isdigit():
+        return resolve(app, by, int(what), "approve")[1]
+    if app.store.bead(what).type is BeadType.EPIC and any(one.id == what for one in app.store.features()):
+        return features.sign_off(app, by, what)[1]
+    requests.may_open(app.store, app.config, app.paths, what, by)
+    return f"{what} may be pushed, and its pull request is opened"
+
+
+DRAFTS = "drafts"
+
+
+def _waiting(app: "App") -> "Iterator[Waiting]":
+    """Everything, in the order of the lists: escalations first."""
+    from ..features.service.strategy import revision
+    from . import machine
+    from .blockers import Kind
+    from .service import blockers
+
+    store, config = app.store, app.config
+    for asked in store.escalations():
+        if "approve" in machine.ways(asked, store.bead(asked.bead) if asked.bead else None):
+            yield Waiting(str(asked.id), f"escalation {asked.id}: {asked.title}", f"nobrakes approve {asked.id}")
+    for one in blockers.person_blockers(store, config, store.features(), daemon=True):
+        command = one.commands[0] if one.commands else ""
+        if one.kind is Kind.DRAFTS and command == "nobrakes commit-strategy":
+            what = f"{DRAFTS}@{revision(store)[:12]}"
+            yield Waiting(what, one.what, f"nobrakes approve {what}", is_plain=True)
+        elif one.kind is Kind.SIGN_OFF:
+            feature = store.feature(one.beads[0])
+            what, plain_one = f"{feature.id}@{feature.plan}", command == f"nobrakes forge sign-off {feature.id}"
+            yield Waiting(what, one.what, f"nobrakes approve {what}" if plain_one else command, plain_one)
+        elif one.kind is Kind.REQUEST:
+            yield Waiting(one.beads[0], one.what, f"nobrakes approve {one.beads[0]}")
+        elif one.kind is Kind.SPRINTS:
+            yield Waiting("sprints", one.what, command)
 
 
 Check = Annotated[str, Field("The check's name (default: show what is quarantined).", metavar="CHECK")]

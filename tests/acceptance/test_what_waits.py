@@ -35,9 +35,9 @@ def test_a_plan_whose_reviews_are_done_waits_for_a_sign_off(tmp_path: Path) -> N
     assert "draft" not in forge.nobrakes("escalations").stdout, "its drafts wait for that, not for another yes"
     [told] = [one for one in notices(forge) if "sign-off" in one]
     assert "login" in told and "nobrakes forge show login" in told
-    forge.nobrakes("forge", "sign-off", "login", "--take-risk")
+    assert forge.ask("approve")["approved"] == "login@1", "nothing else waits"
     assert listed(forge, "drafts", "nobrakes commit-strategy") == "1 draft and 1 epic wait for your approval"
-    forge.nobrakes("commit-strategy", "--yes")
+    forge.nobrakes("approve")
     assert "no escalation" in forge.nobrakes("escalations").stdout and not asks(forge)
 
 
@@ -87,5 +87,38 @@ def test_work_that_is_pushed_only_with_a_word(tmp_path: Path) -> None:
     team.add("one")
     team.run_on()
     assert "'one' has passed" in listed(team, "request", "nobrakes pr open one")
-    team.nobrakes("pr", "open", "one")
+    assert team.ask("approve")["approved"] == "", "a push has to be named"
+    team.nobrakes("approve", "one")
     assert "nobrakes pr open" not in team.nobrakes("escalations").stdout
+
+
+def test_approve_alone_says_yes_to_the_one_plan_and_its_drafts(tmp_path: Path) -> None:
+    place = Scripted(tmp_path)
+    assert "nothing waits for your approval" in place.nobrakes("approve").stdout
+    place.nobrakes("add", "A page", "--id", "page", "--draft")
+    assert "1 bead went live" in place.nobrakes("approve").stdout
+    assert place.status("page") != "draft"
+
+
+def test_a_yes_is_to_the_version_that_was_listed_and_a_merge_has_to_be_named(tmp_path: Path) -> None:
+    place = Scripted(tmp_path)
+    place.nobrakes("add", "Landing", "--id", "landing", "--no-tests", "--label", "merge-review")
+    place.nobrakes("run", expect=NEEDS_PERSON)
+    [asked] = place.open()
+    listed = place.ask("approve")
+    assert listed["approved"] == "" and [one["what"] for one in listed["waiting"]] == [str(asked["id"])]
+    assert place.status("landing") == "escalated", "a merge is not approved without its name"
+    place.nobrakes("add", "A page", "--id", "page", "--draft")
+    drafts = place.ask("approve")["waiting"][1]["what"]
+    place.nobrakes("add", "Another page", "--id", "other", "--draft")
+    said = place.error("approve", drafts, code=17)
+    assert "changed since it was listed" in said["message"] and place.status("page") == "draft"
+    assert (
+        "is not signed off" not in said["message"]
+        and "does not wait" in place.error("approve", "x", code=17)["message"]
+    )
+    place.nobrakes("approve", place.ask("approve")["waiting"][1]["what"])
+    assert place.status("page") != "draft" and place.status("other") != "draft"
+    place.nobrakes("approve", str(asked["id"]))
+    place.nobrakes("run", expect=None)
+    assert place.status("landing") == "done"
