@@ -181,12 +181,13 @@ def quarantine(
     """Allow a flaky test to fail for a time: it then blocks no merge. Status, reviews and evidence show it. A single
     test is exempt only if the check's report names all failed tests.
     """
+    from ..daemon.service.control import quarantined
     from ..review.service import evidence
 
     if not check:
         if lift or reason:
             raise UsageError("say what: the name of a check", 'For example: nobrakes quarantine unit --reason "…"')
-        found, now = evidence.quarantined(app.store), app.store.now()
+        found, now = quarantined(app.store), app.store.now()
         told = "\n".join(_quarantined(one, now) for one in found) or "nothing is quarantined"
     elif lift:
         if reason:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from ..errors import StopCut
 from ..paths import HOOKS, Paths, own_path, process_environment, resource
 from . import proctable
-from .files import is_readable, private_folder, write_atomic
+from .files import LEFT, is_readable, private_folder, write_atomic
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -233,8 +233,6 @@ AT_ONCE_SECONDS = 5.0
 PENDING_SECONDS = 10.0
 """Between two looks for a signal that nobody could hear: it wakes for nothing else while nobody asks for a stop."""
 LAST_WORDS_SECONDS = 2
-LEFT = "left running: "
-"""What the line about it begins with, wherever it is read again."""
 IDLE = "idle"
 """What the name of a thread begins with that has nothing to do: it is not told as left."""
 _HEARD = {signal.SIGTERM, signal.SIGINT, signal.SIGUSR1}

@@ -19,10 +19,10 @@ from ..records import frozen
 from ..sandbox import closure
 from ..sandbox.closure import Bounds, Closure, Laid, Machine, Wall, lies_in
 from ..sandbox.machine import HOME, NO_USER_SITE, caches, kept, machine, named_files, program, steady, variables
-from . import proxy
 from .files import private_folder
 from .port import Login
 
+_PROXY = os.path.join(os.path.dirname(__file__), "proxy.py")
 REFUSED = "network.refused"
 """In a run's folder: the hosts that it asked for and may not reach, a line each."""
 OWN = "own"
@@ -51,7 +51,7 @@ class Confined:
         if alone or not self.closure.hosts:
             return words
         log = os.path.join(self.folder, REFUSED)
-        return (sys.executable, "-I", "-S", proxy.__file__, log, ",".join(self.closure.hosts), "--", *words)
+        return (sys.executable, "-I", "-S", _PROXY, log, ",".join(self.closure.hosts), "--", *words)
 
 
 class Confinement:

@@ -18,6 +18,8 @@ from ..errors import DiskFull, MachineShort, RepositoryReplaced, StoreReadOnly
 from ..paths import Paths
 from ..walking import FAULTS, below, of_state, within
 
+LEFT = "left running: "
+"""What the line about work that a stop left begins with, wherever it is read again."""
 _MAX_MILLISECONDS = 2**31 - 1
 """Milliseconds that `poll` takes: 24 days. Who waits for longer is told "not yet" then, and asks again."""
 

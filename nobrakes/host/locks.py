@@ -23,8 +23,7 @@ from ..errors import DaemonNotRunning, DaemonRunning, NoAgent, NobrakesError
 from ..paths import own_path, own_program, process_environment
 from ..text.cleaning import count
 from . import proctable
-from .command import LEFT
-from .files import is_readable, private_folder, read_tail, storage_errors
+from .files import LEFT, is_readable, private_folder, read_tail, storage_errors
 from .proctable import LINUX, send
 
 

@@ -30,7 +30,6 @@ from ..errors import (
     StoreBusy,
     UsageError,
 )
-from ..git import persons
 from ..host.files import storage_errors, wake, write_atomic
 from ..host.locks import holder, is_alive
 from ..paths import FOLDER, Paths, git_folder
@@ -298,9 +297,10 @@ def made() -> Paths:
     place = user_place()
     make(place.state)
     make(place.home)
-    persons.begin(place.home, _README)
     from ..config.setup.init import init
+    from ..git import persons
 
+    persons.begin(place.home, _README)
     found = Paths(os.path.join(place.home, FOLDER))
     try:
         os.makedirs(found.folder, mode=0o700, exist_ok=True)

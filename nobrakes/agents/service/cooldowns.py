@@ -1,15 +1,12 @@
 """Gates of providers, breakers of beads, and what was spent under the caps: looking, and a person's overrides."""
 
-from collections.abc import Iterable
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from ...beads.model import Run, RunKind
 from ...daemon.service import control
 from ...errors import UsageError
 from ...events.kinds import Event, Kind
 from ...host.files import wake
-from ...host.proctable import held_mb
 from ...machine.registry import MachineView, shown
 from ...paths import Paths
 from ...records import frozen
@@ -109,14 +106,4 @@ def reset(store: "Store", paths: Paths, bead: str, actor: str) -> int:
     """Let agents try the bead once more, though its breakers are open; how many breakers that were."""
     found = store.reset_breakers(bead, actor)
     wake(paths)
-    return found
-
-
-def memory_of_agents(runs: Iterable[Run]) -> dict[tuple[int, int], int]:
-    """MB by (attempt, turn), one of which is 0, for each agent that lives."""
-    found = {}
-    for run in runs:
-        held = held_mb(run.pid, run.born) if run.kind is RunKind.AGENT else None
-        if held is not None:
-            found[run.attempt, run.turn] = held
     return found

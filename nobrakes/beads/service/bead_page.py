@@ -24,7 +24,7 @@ from ..graph import Node
 from ..model import CLOSED, NO_AGENTS, Attempt, Bead, BeadType, Dependency, DependencyType, Outcome, Role, Status
 from ..readiness import Why
 from ..readiness import explain as explain_all
-from ..work_status import BEGINS, WorkStatus, statuses
+from ..work_status import BEGINS, REQUESTED, SHOWN, WorkStatus, statuses
 
 if TYPE_CHECKING:
     from ...git.port import Git
@@ -414,6 +414,17 @@ def requested(store: "Store") -> dict[str, RequestLine]:
         if (of_epic := found.get(str(bead.epic))) is not None:
             found[bead.id] = replace(of_epic, says=f"{landed(str(bead.epic))}; {of_epic.says}")
     return {one: how for one, how in found.items() if store.bead(one).type is not BeadType.EPIC}
+
+
+def counts(store: "Store") -> dict[str, int]:
+    """How many beads (epics apart) stand in each column of the board, and how many of them are held."""
+    return counted(store.counts(), len(requested(store)))
+
+
+def counted(found: Mapping[str, int], asked: int) -> dict[str, int]:
+    """The store's counts by the board's columns, where so many reviews have nothing to do but to wait for people."""
+    by_column = {**found, "review": max(0, found["review"] - asked), REQUESTED: asked}
+    return {name: by_column[name] for name in (*SHOWN, "held")}
 
 
 def landed(epic: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ... import abilities
 from ...agents.limits import Cooldown
-from ...agents.service.cooldowns import CapView, caps_of, memory_of_agents
+from ...agents.service.cooldowns import CapView, caps_of
 from ...daemon.service import control
 from ...decisions.model import Escalation
 from ...decisions.service.blockers import NOTHING, Blockers, Here
@@ -23,14 +23,13 @@ from ...machine.registry import shown as machine_shown
 from ...paths import Paths
 from ...records import frozen
 from ...requests.text import RequestLine
-from ...review.service.evidence import quarantined
 from ...sessions.model import State
 from ...walking import commits_since
 from ..model import CLOSED, WORKING, Dependency, DependencyType, Role, Status
 from ..progress import doubt
 from ..readiness import Why, explain, ready_beads
 from ..work_status import COLUMNS, REQUESTED, SHOWN, column
-from .bead_page import BeadHistory, Review, claimed, history, landed, requested, reviews, spoken
+from .bead_page import BeadHistory, Review, claimed, counted, counts, history, landed, requested, reviews, spoken
 
 if TYPE_CHECKING:
     from ...config.settings import Config
@@ -149,7 +148,7 @@ class BoardView:
 def workers(store: "Store", runs: bool = True) -> tuple[Worker, ...]:
     """The attempts that are open, those that began first in front. A review is nobody's work unless a daemon `runs`."""
     now = store.now()
-    found, held = [], memory_of_agents(store.runs())
+    found, held = [], control.memory_of_agents(store.runs())
     for bead in store.beads(WORKING):
         for attempt in store.attempts(bead.id):
             if attempt.outcome is None and (runs or attempt.role is not Role.REVIEWER):
@@ -175,7 +174,7 @@ def workers(store: "Store", runs: bool = True) -> tuple[Worker, ...]:
 def open_sessions(store: "Store") -> tuple[OpenSession, ...]:
     """The sessions that go on, those at work first."""
     now, found = store.now(), []
-    held = memory_of_agents(store.runs())
+    held = control.memory_of_agents(store.runs())
     for one in store.sessions():
         turns = store.turns(one.id) if one.state is State.RUNNING else []
         seconds = max(0.0, now - turns[-1].started_at) if turns else None
@@ -191,17 +190,6 @@ def with_progress(store: "Store", paths: Paths, worker: Worker) -> Worker:
         return worker
     commits = commits_since(os.path.join(paths.workspaces, worker.bead), worker.started_at)
     return replace(worker, says=spoken(claim, commits), doubt=doubt(claim.step, commits))
-
-
-def counts(store: "Store") -> dict[str, int]:
-    """How many beads (epics apart) stand in each column of the board, and how many of them are held."""
-    return counted(store.counts(), len(requested(store)))
-
-
-def counted(found: Mapping[str, int], asked: int) -> dict[str, int]:
-    """The store's counts by the board's columns, where so many reviews have nothing to do but to wait for people."""
-    by_column = {**found, "review": max(0, found["review"] - asked), REQUESTED: asked}
-    return {name: by_column[name] for name in (*SHOWN, "held")}
 
 
 def nodes_by_column(store: "Store", limit: int, asked: Iterable[str]) -> "dict[str, list[Node]]":
@@ -236,7 +224,7 @@ def status(store: "Store", paths: Paths, config: "Config", here: Here | None = N
         tuple(moment.gates.values()),
         caps_of(limits.caps, moment.spent, moment.now),
         degraded(store, paths, config),
-        quarantined(store),
+        control.quarantined(store),
         *of_main,
         open_sessions(store),
         machine_shown(),

@@ -12,11 +12,11 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from ...beads.model import Bead, Status
+from ...beads.model import Bead, Run, RunKind, Status
 from ...decisions.blockers import BACKGROUND
 from ...errors import ConfigError, DaemonNotRunning, NobrakesError, NoMain, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ...beads.model import Attempt
     from ...config.sections import LimitSettings
     from ...config.settings import Config
+    from ...review.queue import Quarantined
     from ...store import Store
     from ..model import Limits
 
@@ -125,6 +126,26 @@ TROUBLE = "trouble"
 TRIAL_WAITS = "trial_waits"
 """The setting that says, while a daemon lives, what the trial of a main that moves waits for."""
 YES = "yes"
+
+
+def quarantined(store: "Store") -> "tuple[Quarantined, ...]":
+    """What is quarantined now."""
+    text = store.setting("quarantine")
+    if not text:
+        return ()
+    from ...review.queue import parse
+
+    return parse(text)
+
+
+def memory_of_agents(runs: Iterable[Run]) -> dict[tuple[int, int], int]:
+    """MB by (attempt, turn), one of which is 0, for each agent that lives."""
+    found = {}
+    for run in runs:
+        held = proctable.held_mb(run.pid, run.born) if run.kind is RunKind.AGENT else None
+        if held is not None:
+            found[run.attempt, run.turn] = held
+    return found
 
 
 def _switch(store: "Store", paths: Paths, wanted: Mapping[str, str | None], kind: Kind, actor: str) -> bool:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from ... import extras
 from ...abilities import INSTALL
 from ...agents.limits import MachineLimits, MachineRoom
-from ...agents.service.cooldowns import memory_of_agents
 from ...beads.model import BeadType, Status
 from ...beads.proposals import count_beads_and_epics, is_with_person
 from ...beads.work_status import STANDSTILL_SHOWN, Standstill
@@ -36,7 +35,6 @@ from ...machine.registry import MachineView, shown
 from ...paths import PACKAGE, Paths
 from ...records import frozen
 from ...review.journal import Journal
-from ...review.service.evidence import quarantined
 from ...sessions.model import REVIEWERS
 from ...sessions.model import State as Talk
 from ...text.cleaning import count, shorten
@@ -385,7 +383,7 @@ _WHY_OF_ONE = 140
 def switch_blockers(store: "Store", board: "Board", root: str) -> Iterator[Blocker]:
     """What the person, a limit, a provider or the machine holds up."""
     paused_by = _paused_by(store) if board.paused or board.stopping else ""
-    held = sum(memory_of_agents(board.all_runs).values()) if board.limits.agents_mb else 0
+    held = sum(control.memory_of_agents(board.all_runs).values()) if board.limits.agents_mb else 0
     yield from board_blockers(replace(board, machine=_room(shown(), root), memory_mb=held), paused_by)
 
 
@@ -652,7 +650,7 @@ def person_blockers(store: "Store", config: "Config", features: Sequence[Feature
 
 def quarantine_blockers(store: "Store") -> Iterator[Blocker]:
     """Tests and checks that a person lets fail."""
-    for one in quarantined(store):
+    for one in control.quarantined(store):
         what = f"{one.test} of {one.check}" if one.test else f"the check {one.check}"
         words = [one.check, one.test] if one.test else [one.check]
         yield Blocker(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ...beads.model import FORK, Bead, Outcome, Role, Status
 from ...beads.service.bead_page import Review, review_of
 from ...checks.contract import CheckResult, Contract, overall
+from ...daemon.service import control
 from ...errors import GitFailed, NoEvidence, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...git.port import ChangedLines, Git
@@ -482,16 +483,6 @@ def flakes(store: "Store", check: str = "") -> "list[Line]":
     return lines([flake for flake in found if check in ("", flake.check)])
 
 
-def quarantined(store: "Store") -> "tuple[Quarantined, ...]":
-    """What is quarantined now."""
-    text = store.setting("quarantine")
-    if not text:
-        return ()
-    from ..queue import parse
-
-    return parse(text)
-
-
 # Only a person quarantines, with a reason, as a setting of the store. A change wakes the daemon: a review whose
 # contract is another one now begins again.
 def quarantine(
@@ -510,7 +501,7 @@ def quarantine(
         raise UsageError(
             f"a test's name and a reason have at most {MAX_NAME} characters", "Copy the name as the output shows it."
         )
-    before = quarantined(store)
+    before = control.quarantined(store)
     if any(one.pair == (check, test) for one in before):
         raise NotAllowed(f"{_what(check, test)} is quarantined already", "`nobrakes quarantine` lists all.")
     made = Quarantined(check, test, reason.strip(), actor, store.now())
@@ -521,7 +512,7 @@ def restore(store: "Store", check: str, test: str, actor: str, reason: str = "")
     """Quarantine again what was lifted. NotAllowed: it is."""
     from ..queue import Quarantined
 
-    before = quarantined(store)
+    before = control.quarantined(store)
     if any(one.pair == (check, test) for one in before):
         raise NotAllowed(f"{_what(check, test)} is quarantined already", "`nobrakes quarantine` lists all.")
     made = Quarantined(check, test, reason, actor, store.now())
@@ -530,7 +521,7 @@ def restore(store: "Store", check: str, test: str, actor: str, reason: str = "")
 
 def lift(store: "Store", check: str, test: str, actor: str, paths: "Paths | None" = None) -> "tuple[Quarantined, ...]":
     """It has to pass again; what is quarantined then. NotAllowed: it was not."""
-    before = quarantined(store)
+    before = control.quarantined(store)
     gone = next((one for one in before if one.pair == (check, test)), None)
     if gone is None:
         raise NotAllowed(f"{_what(check, test)} is not quarantined", "`nobrakes quarantine` lists all.")

@@ -12,12 +12,12 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from ...agents.registry import adapter
-from ...agents.service.cooldowns import memory_of_agents
 from ...agents.transcript import LineKind
 from ...beads.model import CLOSED, Bead, last_clone, of_person
 from ...beads.service import beads, taking
 from ...beads.service.taking import Repository
 from ...daemon.service import control
+from ...daemon.service.control import memory_of_agents
 from ...decisions.model import Escalation
 from ...decisions.service import desk
 from ...errors import DaemonRunning, NobrakesError, NotAllowed, UsageError

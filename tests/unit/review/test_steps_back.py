@@ -315,7 +315,7 @@ def test_a_quarantine_and_its_end_are_taken_back(three):
     three.set_setting(SETTING, as_text([Quarantined("test", "a", "why", "me", 1.0)]))
     evidence.lift(three, "test", "a", "me")
     undo.undo(three, None, "me")
-    assert [(one.pair, one.reason) for one in evidence.quarantined(three)] == [(("test", "a"), "why")]
+    assert [(one.pair, one.reason) for one in control.quarantined(three)] == [(("test", "a"), "why")]
 
 
 def test_a_step_that_stays_is_named_with_the_one_before(three):
