@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Mapping
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, cast
 
 from .errors import ConfigError, NotAllowed, NotARepository, NotInitialised
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .daemon.model import Board
     from .daemon.worker.loop import Daemon, View
     from .decisions.service.blockers import Blockers, Here
+    from .events.service import Exporter
     from .git.port import Argv, Git
     from .git.repository import Repository
     from .host.channel import FolderChannelServer
@@ -220,7 +221,6 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .agents.worker.launch import Adapters
     from .config.settings import ConfigSource
     from .daemon.service import control
-    from .events.service import Exporter
     from .git import persons
     from .git.location import Place
     from .host.command import LocalZone, ThreadBackground, steady
@@ -269,8 +269,20 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         guard=guard_argv(),
         pulls=app.pulls,
         words=words,
-        export=Exporter(facts, app.paths.root, lambda: source().events.export, tell).turn,
+        export=_export(facts, app.paths.root, lambda: source().events.export, tell),
     )
+
+
+def _export(store: "Store", root: str, path: Callable[[], str], tell: Callable[[str], None]) -> Callable[[], None]:
+    """Brings the file of public events up to date, where the settings name one."""
+
+    @cache
+    def exporter() -> "Exporter":
+        from .events.service import Exporter
+
+        return Exporter(store, root, path, tell)
+
+    return lambda: exporter().turn() if path() else None
 
 
 def _agent_channel(paths: Paths, tell: Callable[[str], None]) -> "FolderChannelServer":
@@ -293,8 +305,7 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     """A daemon on the app's real doors. The caller holds the daemon's lock. Hindered where we run code of agents'."""
     from . import extras
     from .agents.registry import adapter
-    from .config.setup import detect
-    from .daemon.service.control import UNSIGNED
+    from .daemon.service.control import UNSIGNED, untold
     from .daemon.worker.loop import Daemon
     from .decisions.service.blockers import Blockers, code_blockers
     from .host import command
@@ -307,7 +318,7 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     command.install(app.paths)
     app.store.keep_answers()
     people = notifier or app.notifier
-    for text in detect.untold(app.store, app.paths.root, app.config.checks):
+    for text in untold(app.store, app.paths.root, app.config.checks):
         people.tell(Notice(text))
     signer = cast("Repository", app.git).signer  # what signs now and cannot later leaves no commit unsigned
     unsigned = signer.unsigned(app.config.review.land)

@@ -596,6 +596,11 @@ class CheckSettings(Section):
             return 'min_tests above 1 needs a format that counts tests, and format "exit" counts none'
         return None
 
+    @property
+    def lacks_format(self) -> bool:
+        """Whether nothing says what this check of kind test prints."""
+        return self.kind == "test" and self.format == "auto" and not self.report
+
     def check(self) -> "Check":
         """The check as core judges it."""
         from ..checks.contract import Check

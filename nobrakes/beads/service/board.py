@@ -39,17 +39,7 @@ if TYPE_CHECKING:
     from ..graph import Node
 
 
-__all__ = [
-    "BeadHistory",
-    "BoardView",
-    "Review",
-    "StatusView",
-    "board",
-    "counts",
-    "history",
-    "reviews",
-    "status",
-]
+__all__ = ["BeadHistory", "BoardView", "Review", "StatusView", "board", "counts", "history", "reviews", "status"]
 
 CARDS = 12
 """So many beads of a column are handed out; the others are counted."""

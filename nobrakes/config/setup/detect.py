@@ -28,7 +28,7 @@ from ..sections import CheckSettings, Format, Kind
 from ..settings import Config
 
 if TYPE_CHECKING:
-    from ...store import Store
+    pass
 
 
 # Files are read, nothing is run. Several kinds of project at once are all detected. What people wrote down as a command
@@ -436,9 +436,6 @@ def _outside(root: str, check: Check, globs: tuple[str, ...]) -> list[str]:
     return warnings[:SHOWN] + ([f"the same for {count(more, 'more file')}"] if more > 0 else [])
 
 
-TOLD = "formats_told"
-"""The setting of the store with the checks of which a start has told that they say no format."""
-
 _WHERE = "under its [[checks]] in .nobrakes/config.toml set"
 
 _RUNNERS: tuple[tuple[str, Format], ...] = (
@@ -474,15 +471,10 @@ _DEEPEST = 4
 
 def with_format(root: str, check: CheckSettings) -> CheckSettings:
     """The check with the format of what it prints, where it has none and its command tells one."""
-    if not lacks_format(check):
+    if not check.lacks_format:
         return check
     found = _formats(os.path.join(root, check.directory), check.command, _DEEPEST)
     return replace(check, format=found.pop()) if len(found) == 1 else check
-
-
-def lacks_format(check: CheckSettings) -> bool:
-    """Whether nothing says what this check of kind test prints."""
-    return check.kind == "test" and check.format == "auto" and not check.report
 
 
 def what_to_write(root: str, checks: Iterable[CheckSettings]) -> dict[str, str]:
@@ -490,7 +482,7 @@ def what_to_write(root: str, checks: Iterable[CheckSettings]) -> dict[str, str]:
     found = {}
     for check in checks:
         format_ = with_format(root, check).format
-        if not lacks_format(check):
+        if not check.lacks_format:
             continue
         if format_ != "auto":
             text = f"the check '{check.name}' has no output format: {_WHERE} format = \"{format_}\""
@@ -502,18 +494,6 @@ def what_to_write(root: str, checks: Iterable[CheckSettings]) -> dict[str, str]:
             )
         found[check.name] = text
     return found
-
-
-def untold(store: "Store", root: str, checks: Iterable[CheckSettings]) -> list[str]:
-    """The sentences of `what_to_write` that no start has told yet; from now on they are told."""
-    lacking = {check.name: check.command for check in checks if lacks_format(check)}
-    before = store.setting(TOLD)
-    now = json.dumps(lacking, sort_keys=True) if lacking else None
-    if now == before:
-        return []
-    known = json.loads(before) if before else {}
-    store.set_setting(TOLD, now)
-    return [text for name, text in what_to_write(root, checks).items() if known.get(name) != lacking[name]]
 
 
 def _formats(root: str, command: str, deepest: int) -> set[Format]:

@@ -32,7 +32,7 @@ from ...text.cleaning import count
 
 if TYPE_CHECKING:
     from ...beads.model import Attempt
-    from ...config.sections import LimitSettings
+    from ...config.sections import CheckSettings, LimitSettings
     from ...config.settings import Config
     from ...review.queue import Quarantined
     from ...store import Store
@@ -126,6 +126,22 @@ TROUBLE = "trouble"
 TRIAL_WAITS = "trial_waits"
 """The setting that says, while a daemon lives, what the trial of a main that moves waits for."""
 YES = "yes"
+FORMATS_REPORTED = "formats_told"
+"""The setting of the store with the checks of which a start has told that they say no format."""
+
+
+def untold(store: "Store", root: str, checks: "Iterable[CheckSettings]") -> list[str]:
+    """What to write about checks that say no format, and that no start has told yet; from now on they are told."""
+    lacking = {check.name: check.command for check in checks if check.lacks_format}
+    before = store.setting(FORMATS_REPORTED)
+    now = json.dumps(lacking, sort_keys=True) if lacking else None
+    if now == before:
+        return []
+    from ...config.setup.detect import what_to_write
+
+    known = json.loads(before) if before else {}
+    store.set_setting(FORMATS_REPORTED, now)
+    return [text for name, text in what_to_write(root, checks).items() if known.get(name) != lacking[name]]
 
 
 def quarantined(store: "Store") -> "tuple[Quarantined, ...]":

@@ -8,7 +8,8 @@ import pytest
 from nobrakes.config.sections import CheckSettings
 from nobrakes.config.settings import load, parse
 from nobrakes.config.setup import init
-from nobrakes.config.setup.detect import untold, what_to_write, with_format
+from nobrakes.config.setup.detect import what_to_write, with_format
+from nobrakes.daemon.service.control import untold
 from nobrakes.doctor import service as doctor_service
 from nobrakes.doctor.health import WARNING
 from nobrakes.errors import ConfigError
