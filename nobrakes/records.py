@@ -8,7 +8,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, fields, is_dataclass, make_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, make_dataclass
 from enum import StrEnum
 from functools import cache
 from types import NoneType, UnionType
@@ -37,7 +37,13 @@ _bare: Callable[[Any], Any] = dataclass(init=False, repr=False, eq=False, slots=
 _FROZEN = _whole(type("_Frozen", (), {})).__dataclass_params__
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def content(help: str = "", *options: str, default: Any = MISSING, default_factory: Any = MISSING, **more: Any) -> Any:
+    """A field that people write. With options it is an option of commands; `more`: what their Field says besides."""
+    marks = {"help": help, "options": options, "more": more}
+    return field(default=default, default_factory=default_factory, metadata=marks)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field, content))
 def frozen(kind: Class) -> Class:
     """The class as a frozen dataclass with slots. One that has a base, or writes one of the methods
     itself, is made whole at once.

@@ -1,11 +1,13 @@
 """Commands on single beads, for the command line and for pages alike."""
 
+from collections.abc import Callable, Mapping
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ..command_table import NOTE, TEXT, Field
+from ..command_table import NOTE, TEXT, WORD, CommandFunction, Field
 from ..errors import UsageError
 from ..text.cleaning import count, one_line
-from .model import Bead, Dependency, DependencyType, Retried, parse_type
+from .model import CONTENT, FIRST, Bead, Dependency, DependencyType, Retried, kind_of, parse_type
 from .service import beads
 from .service.beads import known
 
@@ -15,27 +17,13 @@ if TYPE_CHECKING:
 Id = Annotated[str, Field("The bead's id.", metavar="BEAD")]
 Reason = Annotated[str, Field("The reason, for later readers.", ("--reason", "-m"), most=NOTE)]
 Title = Annotated[str, Field("The task, in one line.", most=NOTE)]
-Type = Annotated[str, Field("feature, fix, task, chore, docs, test, refactor, repair or epic.", ("--type", "-t"))]
-Description = Annotated[
-    str | None, Field("The full description; '-' reads stdin.", ("--description", "-d"), most=TEXT, reads_stdin=True)
-]
-Acceptance = Annotated[tuple[str, ...] | None, Field("An acceptance criterion; repeatable.", ("--accept",), most=TEXT)]
-Priority = Annotated[int | None, Field("0 (first) to 4 (last); default 2.", ("--priority", "-p"))]
-Labels = Annotated[tuple[str, ...] | None, Field("A label; repeatable; '' for none.", ("--label", "-l"), most=TEXT)]
-Epic = Annotated[str | None, Field("The epic that it belongs to; '' for none.", ("--epic",))]
-Estimate = Annotated[str, Field("Minutes, or a time such as 45m, 2h, 1h30m.", ("--estimate",), metavar="TIME")]
-Tests = Annotated[bool | None, Field("Whether a Test Writer works first (default: yes).", ("--tests/--no-tests",))]
-Touches = Annotated[tuple[str, ...] | None, Field("A glob of files that it will change.", ("--touches",), most=TEXT)]
-Notes = Annotated[str | None, Field("Notes for its agents.", ("--notes",), most=TEXT)]
 
 
-def _content(type: str, estimate: str, **given: Any) -> dict[str, Any]:
-    """The fields that were given, as the bead calls them; one '' empties a list."""
-    found = {name: value for name, value in given.items() if value is not None}
-    found |= {"type": parse_type(type)} if type else {}
-    found |= {"estimate": _minutes(estimate)} if estimate else {}
-    found |= {"labels": ()} if found.get("labels") == ("",) else {}
-    return found | ({"epic": None} if found.get("epic") == "" else {})
+def _content(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that were given, as the bead has them; '' empties a field."""
+    found = {name: FIRST[name] if value in ("", ("",)) else value for name, value in given.items() if value is not None}
+    words = {name: read(given[name]) for name, read in _READ.items() if given.get(name)}
+    return {name: value for name, value in found.items() if name not in _READ} | words
 
 
 def _minutes(text: str) -> int:
@@ -47,30 +35,42 @@ def _minutes(text: str) -> int:
         raise UsageError(f"'{text[:40]}' {error}", "For example: 45m, 2h or 1h30m.") from None
 
 
+_READ: Mapping[str, Callable[[str], Any]] = {"type": parse_type, "estimate": _minutes}
+"""Fields that people give as a word, by what reads it; an empty one changes nothing."""
+
+
+def _option(name: str) -> Parameter:
+    marks = Bead.__dataclass_fields__[name].metadata
+    told = Field(marks["help"], marks["options"], most=TEXT if FIRST[name] in ("", ()) else WORD, **marks["more"])
+    kind: Any = tuple[str, ...] if kind_of(name) is tuple else kind_of(name)
+    default, kind = ("", str) if name in _READ else (None, kind | None)
+    return Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=Annotated[kind, told])
+
+
+def _with_fields(command: CommandFunction) -> CommandFunction:
+    """The command with an option for each field of Bead that has one, in the place of its `**fields`."""
+    whole = signature(command)
+    own = [one for one in whole.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+    first = [one for one in own if one.kind is not Parameter.KEYWORD_ONLY]
+    options = [_option(name) for name in CONTENT if Bead.__dataclass_fields__[name].metadata["options"]]
+    command.__signature__ = whole.replace(parameters=[*first, *options, *own[len(first) :]])  # type: ignore[attr-defined]
+    return command
+
+
+@_with_fields
 def add(
     app: "App",
     by: str,
     title: Title,
-    type: Type = "",
-    description: Description = None,
-    acceptance: Acceptance = None,
-    priority: Priority = None,
-    labels: Labels = None,
-    epic: Epic = None,
-    estimate: Estimate = "",
-    needs_tests: Tests = None,
-    touches: Touches = None,
-    notes: Notes = None,
+    *,
     needs: Annotated[tuple[str, ...], Field("A bead to wait for; repeatable.", ("--needs", "-n"), most=TEXT)] = (),
     id: Annotated[str, Field("Its id (default: a new one).", ("--id",))] = "",
     draft: Annotated[bool, Field("Wait for `nobrakes commit-strategy`.", ("--draft",))] = False,
     scaffolding: Annotated[bool, Field("It sets the project up, and needs no tests.", ("--scaffolding",))] = False,
+    **fields: Any,
 ) -> tuple[Bead, str]:
     """Add a bead. Agents may start on it immediately, unless you add --draft."""
-    found = _content(
-        type, estimate, description=description, acceptance=acceptance, priority=priority, labels=labels, epic=epic,
-        needs_tests=needs_tests, touches=touches, notes=notes,
-    )  # fmt: skip
+    found = _content(fields)
     if scaffolding:
         found |= {"scaffolding": True, "needs_tests": found.get("needs_tests", False)}
     for other in needs:
@@ -79,27 +79,16 @@ def add(
     return bead, f"{bead.id}  {one_line(bead.title)}  ({bead.status.value})"
 
 
+@_with_fields
 def edit(
     app: "App",
     by: str,
     bead: Id,
     title: Annotated[str | None, Field("The new title.", ("--title",), most=NOTE)] = None,
-    type: Type = "",
-    description: Description = None,
-    acceptance: Acceptance = None,
-    priority: Priority = None,
-    labels: Labels = None,
-    epic: Epic = None,
-    estimate: Estimate = "",
-    needs_tests: Tests = None,
-    touches: Touches = None,
-    notes: Notes = None,
+    **fields: Any,
 ) -> tuple[Bead, str]:
     """Change a bead. Options that you leave out change nothing; a new list replaces the old one."""
-    found = _content(
-        type, estimate, title=title, description=description, acceptance=acceptance, priority=priority, labels=labels,
-        epic=epic, needs_tests=needs_tests, touches=touches, notes=notes,
-    )  # fmt: skip
+    found = _content({"title": title, **fields})
     if not found:
         raise UsageError("nothing to change was given", "`nobrakes edit --help` lists what can be changed.")
     known(app.store, bead)

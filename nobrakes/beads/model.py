@@ -7,16 +7,20 @@
    lease and a fence; a write under an older fence is refused. It has at most one child process (a Run) at a time.
 5. What follows from each ending is in `TABLE`, from which docs/reference/outcomes.md is printed. A usage limit, an
    outage or a broken machine is not the bead's failure: it does not count.
+6. The fields of Bead are the one definition of what a bead has: columns, options, plans, the snapshot and pages are
+   made of them.
 """
 
 import string
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
-from typing import Any, NamedTuple
+from functools import cache
+from types import UnionType
+from typing import Any, NamedTuple, get_args, get_origin
 
 from ..errors import BadBead
-from ..records import frozen
+from ..records import content, frozen
 
 
 class Outcome(StrEnum):
@@ -315,19 +319,25 @@ class Bead:
     """One coherent unit of work with a clear done condition, as people and agents read it."""
 
     id: str
-    title: str
-    type: BeadType = BeadType.TASK
-    description: str = ""
-    acceptance: tuple[str, ...] = ()
-    priority: int = 2
-    labels: tuple[str, ...] = ()
-    epic: str | None = None
-    estimate: int | None = None
-    needs_tests: bool = True
-    scaffolding: bool = False
-    touches: tuple[str, ...] = ()
-    notes: str = ""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    title: str = content()
+    type: BeadType = content(
+        "feature, fix, task, chore, docs, test, refactor, repair or epic.", "--type", "-t", default=BeadType.TASK
+    )
+    description: str = content(
+        "The full description; '-' reads stdin.", "--description", "-d", default="", reads_stdin=True
+    )
+    acceptance: tuple[str, ...] = content("An acceptance criterion; repeatable.", "--accept", default=())
+    priority: int = content("0 (first) to 4 (last); default 2.", "--priority", "-p", default=2)
+    labels: tuple[str, ...] = content("A label; repeatable; '' for none.", "--label", "-l", default=())
+    epic: str | None = content("The epic that it belongs to; '' for none.", "--epic", default=None)
+    estimate: int | None = content(
+        "Minutes, or a time such as 45m, 2h, 1h30m.", "--estimate", default=None, metavar="TIME"
+    )
+    needs_tests: bool = content("Whether a Test Writer works first (default: yes).", "--tests/--no-tests", default=True)
+    scaffolding: bool = content(default=False)
+    touches: tuple[str, ...] = content("A glob of files that it will change.", "--touches", default=())
+    notes: str = content("Notes for its agents.", "--notes", default="")
+    metadata: Mapping[str, Any] = content(default_factory=dict)
     status: Status = Status.DRAFT
     held: str | None = None  # the reason, while a person holds it
     defer_until: float | None = None
@@ -345,6 +355,7 @@ class Bead:
     merged_commit: str | None = None  # the last merge; of a live bead, one that does not count any more
     branch: str = ""  # what its branch is called; empty before its first attempt (beads.branches)
     proposed: Mapping[str, Any] = field(default_factory=dict)  # what waits for a person's yes (beads.proposals)
+    # A new field comes here; CONTRIBUTING says what else it takes.
 
 
 Said = tuple[str, Mapping[str, Any], tuple[Sequence[str] | None, Sequence[str] | None, Sequence[str] | None]]
@@ -366,8 +377,20 @@ class Alike(NamedTuple):
     like: Bead
 
 
-_FIELDS = tuple(Bead.__dataclass_fields__)
-_WRITE = [getattr(Bead, name).__set__ for name in _FIELDS]
+FIELDS = tuple(Bead.__dataclass_fields__)
+CONTENT = tuple(name for name, of in Bead.__dataclass_fields__.items() if of.metadata)
+"""The fields that people write; everything else of a bead is what happened to it."""
+ADDED = FIELDS[FIELDS.index("proposed") + 1 :]
+"""The fields that each surface and file shows in the way of its kind; those before have a place of their own."""
+_WRITE = [getattr(Bead, name).__set__ for name in FIELDS]
+
+
+@cache
+def kind_of(name: str) -> type:
+    """What a field holds when it is not None: str, bool, int, float, tuple (of texts), Mapping or an enumeration."""
+    kind = Bead.__dataclass_fields__[name].type
+    found: type = get_args(kind)[0] if isinstance(kind, UnionType) else get_origin(kind) or kind
+    return found
 
 
 def bead_of(values: Iterable[Any]) -> Bead:
@@ -378,8 +401,15 @@ def bead_of(values: Iterable[Any]) -> Bead:
     return made
 
 
-_PLACES = {name: place for place, name in enumerate(_FIELDS)}
-_DEFAULTS = [getattr(Bead("", ""), name) for name in _FIELDS]
+_PLACES = {name: place for place, name in enumerate(FIELDS)}
+_DEFAULTS = [getattr(Bead("", ""), name) for name in FIELDS]
+FIRST = dict(zip(FIELDS, _DEFAULTS, strict=True))
+"""The value that each field begins with."""
+
+
+def differing(bead: Bead, names: Iterable[str]) -> dict[str, Any]:
+    """Those of these fields that are not as they begin."""
+    return {name: value for name in names if (value := getattr(bead, name)) != FIRST[name]}
 
 
 def new_bead(id_: str, *given: Mapping[str, Any]) -> Bead:
@@ -390,25 +420,6 @@ def new_bead(id_: str, *given: Mapping[str, Any]) -> Bead:
         for name, value in fields.items():
             values[_PLACES[name]] = value
     return bead_of(values)
-
-
-CONTENT = (
-    "title",
-    "type",
-    "description",
-    "acceptance",
-    "priority",
-    "labels",
-    "epic",
-    "estimate",
-    "needs_tests",
-    "scaffolding",
-    "touches",
-    "notes",
-    "metadata",
-)
-"""The fields that people write; everything else of a bead is what happened to it."""
-assert {*CONTENT} < {*Bead.__dataclass_fields__}
 
 
 def is_bead_id(text: str) -> bool:

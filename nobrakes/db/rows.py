@@ -4,12 +4,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, EnumType
 from functools import cache
+from operator import attrgetter
 from sqlite3 import Row
 from types import UnionType
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin
 
 from ..beads.graph import Node
-from ..beads.model import Attempt, AttemptLog, Bead, Frontier, Run, Status, bead_of
+from ..beads.model import FIELDS, FIRST, Attempt, AttemptLog, Bead, Frontier, Run, Status, bead_of
 from ..decisions.model import Escalation
 from ..events.kinds import Event
 from ..sessions.model import Message, Session, Turn
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     Record = TypeVar("Record", bound=DataclassInstance)
     Read = Callable[[Any], Any] | None
 
-BEAD = f"""SELECT {", ".join(Bead.__dataclass_fields__)}
+BEAD = f"""SELECT {", ".join(FIELDS)}
 FROM beads JOIN bead_text USING (id)"""
 """Beads with their texts: the columns have the names and the order of Bead's fields."""
 NODE = """SELECT id, status, type, title, priority, estimate, epic, held, defer_until, retry_at, assignee
@@ -29,9 +30,11 @@ FRONTIER = """SELECT id, status, type, priority, failures, retry_at, rank,
 (SELECT touches FROM bead_text WHERE bead_text.id = beads.id) FROM beads"""
 
 STATUSES = {status.value: status for status in Status}
-TEXT_COLUMNS = (
-    *("title", "description", "acceptance", "labels", "touches", "notes", "metadata", "close_reason", "proposed"),
+TEXT_COLUMNS = tuple(
+    name for name in FIELDS if type(FIRST[name]) in (str, tuple, dict) and name not in ("id", "branch")
 )
+"""The columns of `bead_text`: texts, lists and mappings. The others are columns of `beads`."""
+STATE_COLUMNS = tuple(name for name in FIELDS if name not in (*TEXT_COLUMNS, "id"))
 
 
 _quoted = json.encoder.encode_basestring
@@ -99,33 +102,31 @@ def mapping_text(values: Mapping[str, Any]) -> str:
     return as_json(dict(values)) if values else "{}"
 
 
+WRITTEN: Mapping[str, Callable[[Any], str]] = {
+    name: texts if FIRST[name] == () else mapping_text for name in TEXT_COLUMNS if FIRST[name] != ""
+}
+"""By text column that holds JSON, what makes it of its value."""
+_TEXTS = attrgetter(*TEXT_COLUMNS)
+_AS_JSON = [(TEXT_COLUMNS.index(name), write) for name, write in WRITTEN.items()]
+
+
 def text_values(value: Bead) -> dict[str, Any]:
     """The columns of `bead_text` but its id."""
     return dict(zip(TEXT_COLUMNS, texts_of(value), strict=True))
 
 
-def texts_of(value: Bead) -> tuple[str, ...]:
+def texts_of(value: Bead) -> list[str]:
     """The values of TEXT_COLUMNS."""
-    return (
-        value.title,
-        value.description,
-        texts(value.acceptance),
-        texts(value.labels),
-        texts(value.touches),
-        value.notes,
-        mapping_text(value.metadata),
-        value.close_reason,
-        mapping_text(value.proposed),
-    )
+    found = list(_TEXTS(value))
+    for place, write in _AS_JSON:
+        found[place] = write(found[place])
+    return found
 
 
 def state_values(value: Bead) -> dict[str, Any]:
     """The columns of `beads` that are facts, but its id."""
-    found = {name: getattr(value, name) for name in _STATE_COLUMNS}
+    found = {name: getattr(value, name) for name in STATE_COLUMNS}
     return {name: getattr(one, "value", one) for name, one in found.items()}
-
-
-_STATE_COLUMNS = [name for name in Bead.__dataclass_fields__ if name not in (*TEXT_COLUMNS, "id")]
 
 
 def node(row: Row) -> Node:

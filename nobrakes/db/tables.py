@@ -27,7 +27,7 @@ from sqlalchemy.sql import ClauseElement
 from sqlmodel import Field, SQLModel, col, or_, select
 
 from ..agents.limits import Breaker
-from ..beads.model import NO_AGENTS, Attempt, AttemptLog, Bead, Dependency, Outcome, Role, Run
+from ..beads.model import FIELDS, NO_AGENTS, Attempt, AttemptLog, Bead, Dependency, Outcome, Role, Run
 from ..commands.db import Request
 from ..decisions.model import Escalation
 from ..events.kinds import Event
@@ -94,6 +94,13 @@ def _stored(kind: Any) -> Any:
     return kind if kind in _PLAIN else str
 
 
+# The fields of a bead that came later, by migrations, which give the rows of before what a field begins with.
+_FIRST = rows.text_values(Bead("", "")) | rows.state_values(Bead("", ""))
+_LATER = {
+    name: f"'{value}'" if isinstance(value := _FIRST[name], str) else str(+value)
+    for name in FIELDS[FIELDS.index("branch") :]
+    if _FIRST[name] is not None
+}
 _NUMBER = int | None
 _ORDER = "rank, b_level DESC, dependents DESC, ready_since DESC, id"
 _SESSION = {"session": "sessions.id"}
@@ -207,7 +214,7 @@ _table(
     defaults={
         **dict.fromkeys(("open_blockers", "children", "open_children", "done_children", "asleep", "resting"), "0"),
         **dict.fromkeys(("b_level", "done_level", "rises_at", "dependents"), "0"),
-        "branch": "''",
+        **_LATER,
     },
     columns={
         **{name: {} for name in (*TEXT_COLUMNS, "epic", "status")},
@@ -235,7 +242,7 @@ BEAD_TEXTS = _table(
     {"id": str, **dict.fromkeys(TEXT_COLUMNS, str)},
     _index("bead_text_proposed", "id", PROPOSED),
     refers={"id": "beads.id"},
-    defaults={"proposed": "'{}'"},
+    defaults=_LATER,
 )
 _table(
     "edges",

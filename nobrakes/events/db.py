@@ -6,7 +6,7 @@ from functools import partial
 from operator import itemgetter
 from typing import Any
 
-from ..beads.model import Alike, Bead
+from ..beads.model import FIELDS, Alike, Bead
 from ..db import rows
 from ..db.database import Database
 from ..db.model import Changes, Position
@@ -62,10 +62,9 @@ def latest(
 
 # What is the same in many beads is one object, so no graph is in memory. A bead that has a branch of its own is like
 # itself alone: what its branch is usually called depends on its id.
-_FIELDS = tuple(Bead.__dataclass_fields__)
 _OWN = ("id", "title", "description", "acceptance", "notes")
-_REST = tuple(name for name in _FIELDS if name not in _OWN)
-_in_order = itemgetter(*map((*_OWN, "edges", *_REST).index, _FIELDS))
+_REST = tuple(name for name in FIELDS if name not in _OWN)
+_in_order = itemgetter(*map((*_OWN, "edges", *_REST).index, FIELDS))
 _BESIDE = len(_OWN) + 1
 _BRANCH = _BESIDE + _REST.index("branch")
 _alike: Callable[[tuple[Any, ...]], Alike] = partial(tuple.__new__, Alike)

@@ -15,9 +15,10 @@ from dataclasses import field, replace
 from functools import cache, partial
 from typing import Annotated, Any, Literal, get_type_hints
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from typing_extensions import TypedDict
 
+from ..beads import model
 from ..beads.model import CONTENT, MAX_TITLE, Bead, BeadType, DependencyType, Status, is_bead_id, new_bead, parse_type
 from ..errors import BadBead, PlanError
 from ..records import frozen
@@ -100,8 +101,8 @@ AT_ONCE = 1000
 """Beads that are judged together."""
 
 
-class Node(BaseModel):
-    """One entry of `beads`."""
+class _Node(BaseModel):
+    """One entry of `beads`, without the fields of ADDED."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
 
@@ -126,6 +127,17 @@ class Node(BaseModel):
     status: Annotated[StatusWord | None, BeforeValidator(status_of)] = None
     hold: Annotated[str, Field(max_length=MAX_HOLD)] | None = None
     defer_until: Annotated[float, BeforeValidator(moment_of)] | None = None
+
+
+_PLAN_KINDS: Mapping[type, Any] = {
+    str: Text,
+    tuple: Texts,
+    Mapping: dict[str, Any],
+    **{kind: Annotated[kind, Field(strict=True)] for kind in (bool, int, float)},
+}
+"""What a plan may say of a field that Node does not name, by its kind."""
+_MORE: Any = {name: (_PLAN_KINDS[model.kind_of(name)] | None, None) for name in model.ADDED if name in CONTENT}
+Node = create_model("Node", __base__=_Node, **_MORE)
 
 
 class File(BaseModel):
@@ -237,7 +249,7 @@ class Plan:
     problems: tuple[str, ...] = ()
 
 
-_MAY_BE_NULL = frozenset({"epic", "estimate"})
+_MAY_BE_NULL = frozenset(name for name in CONTENT if model.FIRST[name] is None)
 
 
 def refused(source: str, problems: list[str]) -> PlanError:

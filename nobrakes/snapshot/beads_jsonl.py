@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ..beads.branches import PATTERN, named
 from ..beads.lifecycle import returns_to
-from ..beads.model import Alike, Attempt, Bead, BeadType, DependencyType, Role, Status, parse_type
+from ..beads.model import ADDED, Alike, Attempt, Bead, BeadType, DependencyType, Role, Status, differing, parse_type
 from ..beads.progress import KEPT
 from ..db.model import Changes, mark
 from ..decisions.model import Escalation
@@ -104,15 +104,15 @@ _encode = _encoder()
 _quoted = json.encoder.encode_basestring
 _PARTS = (
     *("status", "held", "priority", "type", "assignee", "estimate", "labels", "closed_at", "close_reason"),
-    *("defer_until", "return_to", "needs_tests", "scaffolding", "touches", "failures", "merged_commit", "branch_kept"),
+    *("defer_until", "return_to", "needs_tests", "scaffolding", "touches", "failures", "merged_commit"),
 )
 _of_parts = attrgetter(*_PARTS)
 
 
 @lru_cache(1024)  # beads that came in together are alike in all of this, and whole graphs are written
-def _parts(*values: Any) -> tuple[str, str, str, str, str]:
-    """Of the values of _PARTS what is written of them in each place: beside the texts, after the times, and three of
-    our own: before the acceptance, before the branch, after it. What is empty, and what is by default, is left out."""
+def _parts(*values: Any) -> tuple[str, str, str, str]:
+    """Of the values of _PARTS what is written of them in each place: beside the texts, after the times, and two of
+    our own: before the acceptance and before the branch. What is empty, and what is by default, is left out."""
     bead = Bead("", "", **dict(zip(_PARTS, values, strict=True)))
     state: Record = {"status": status_word(bead), "priority": bead.priority, "issue_type": _WORDS[bead.type]}
     if bead.assignee:
@@ -131,21 +131,17 @@ def _parts(*values: Any) -> tuple[str, str, str, str, str]:
     own: Record = {"status": resting(bead).value}
     if bead.type in _INEXACT:
         own["type"] = bead.type.value
-    rest: Record = {}
-    if not bead.needs_tests:
-        rest["needs_tests"] = False
-    if bead.scaffolding:
-        rest["scaffolding"] = True
-    if bead.touches:
-        rest["touches"] = list(bead.touches)
-    if bead.held is not None:
-        rest["held"] = bead.held
-    if bead.failures:
-        rest["failures"] = bead.failures
-    if bead.merged_commit:
-        rest["merged_commit"] = bead.merged_commit
-    kept_on: Record = {"branch_kept": True} if bead.branch_kept else {}
-    return _inner(state), _inner(ended), _inner(own)[1:], _inner(rest), _inner(kept_on)
+    return _inner(state), _inner(ended), _inner(own)[1:], _own(bead, _BEFORE)
+
+
+_BEFORE = ("needs_tests", "scaffolding", "touches", "held", "failures", "merged_commit")
+OURS = (*_BEFORE, "branch_kept", *ADDED)
+"""The fields that Beads has none for, and that are read by their kinds; the first stand before the branch."""
+
+
+def _own(bead: Bead, names: Iterable[str]) -> str:
+    """These fields as they stand in our own part; one that is as it begins is left out."""
+    return _inner({name: _sorted(value) for name, value in differing(bead, names).items()})
 
 
 def _inner(of: Mapping[str, Any]) -> str:
@@ -168,7 +164,7 @@ class _Frame(NamedTuple):
 
 
 def _frame_of(bead: Bead) -> _Frame:
-    state, ended, own, own_rest, kept_on = _parts(*_of_parts(bead))
+    state, ended, own, own_rest = _parts(*_of_parts(bead))
     metadata = _sorted(bead.metadata) if bead.metadata else {}
     kept = metadata.pop(KEPT) if metadata and _is_kept(metadata.get(KEPT)) else _NOTHING
     after = f',"created_at":"{written(bead.created_at)}","updated_at":"{written(bead.updated_at)}"{ended}'
@@ -176,9 +172,7 @@ def _frame_of(bead: Bead) -> _Frame:
         after += f',"metadata":{_encode(metadata)}'
     if bead.branch and bead.branch != named(bead, PATTERN):
         own_rest += f',"branch":{_quoted(bead.branch)}'
-    own_rest += kept_on
-    if bead.proposed:
-        own_rest += f',"proposed":{_encode(_sorted(bead.proposed))}'
+    own_rest += _own(bead, ("branch_kept", "proposed", *ADDED))
     return _Frame(state, bead.epic, after, kept, own, own_rest)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from ..beads import lifecycle
+from ..beads import lifecycle, model
 from ..beads.branches import MAX_PATTERN, is_branch_name
 from ..beads.model import (
     MAX_TITLE,
@@ -38,7 +38,7 @@ from ..decisions.model import Escalation, EscalationType
 from ..errors import BadBead, PlanError, UsageError
 from ..records import frozen
 from ..text.cleaning import count
-from .beads_jsonl import ATTEMPT, ATTEMPT_KEYS, ESCALATION, MAX_TEXT, SETTINGS, TEXTS, TIMESTAMPS, written
+from .beads_jsonl import ATTEMPT, ATTEMPT_KEYS, ESCALATION, MAX_TEXT, OURS, SETTINGS, TEXTS, TIMESTAMPS, written
 
 # A word that is not in its table is reported by the reader and never guessed.
 CLOSED_WORDS = frozenset({"closed", "done", "completed", "resolved"})
@@ -176,10 +176,14 @@ class Reading:
             self.kept["issue_type_was"] = word
             return BeadType.TASK
 
-    def count(self, key: str) -> int:
-        """A number of ours, 0 or more."""
-        value = self.own.get(key, 0)
-        return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
+    def ours(self, name: str) -> Any:
+        """A field that Beads has none for; a value of another kind says nothing."""
+        value, kind, first = self.own[name], model.kind_of(name), model.FIRST[name]
+        if kind is tuple:
+            return self.texts(self.own, name)
+        if kind is int:
+            return value if type(value) is int and value >= 0 else first
+        return value if isinstance(value, kind) else first
 
     def metadata(self) -> dict[str, Any]:
         """The record's own metadata as a mapping."""
@@ -220,35 +224,26 @@ class Reading:
     def bead(self) -> Bead:
         """The whole bead, without its epic and its metadata."""
         own = self.own
-        held = own.get("held")
-        commit = own.get("merged_commit")
         branch = own.get("branch", "")
         is_sound = isinstance(branch, str) and len(branch) <= 2 * MAX_PATTERN and is_branch_name(branch)
-        bead = Bead(
-            id=self.raw["id"],
-            title=self.title(),
-            type=self.type(),
-            description=self.text("description"),
-            acceptance=self.acceptance(),
-            priority=self.priority(),
-            labels=tuple(dict.fromkeys(self.texts(self.raw, "labels"))),
-            estimate=self.estimate(),
-            needs_tests=own.get("needs_tests") is not False,
-            scaffolding=own.get("scaffolding") is True,
-            touches=self.texts(own, "touches"),
-            notes=self.text("notes"),
-            held=held if isinstance(held, str) else None,
-            defer_until=self.time("defer_until"),
-            created_at=self.time("created_at") or 0.0,
-            updated_at=self.time("updated_at") or 0.0,
-            closed_at=self.time("closed_at"),
-            close_reason=self.text("close_reason"),
-            failures=self.count("failures"),
-            merged_commit=commit if isinstance(commit, str) else None,
-            branch_kept=own.get("branch_kept") is True,
-            branch=branch if is_sound else "",
-            proposed=sound(own.get("proposed")),
-        )
+        told = {
+            "title": self.title(),
+            "type": self.type(),
+            "description": self.text("description"),
+            "acceptance": self.acceptance(),
+            "priority": self.priority(),
+            "labels": tuple(dict.fromkeys(self.texts(self.raw, "labels"))),
+            "estimate": self.estimate(),
+            "notes": self.text("notes"),
+            "defer_until": self.time("defer_until"),
+            "created_at": self.time("created_at") or 0.0,
+            "updated_at": self.time("updated_at") or 0.0,
+            "closed_at": self.time("closed_at"),
+            "close_reason": self.text("close_reason"),
+            "branch": branch if is_sound else "",
+            "proposed": sound(own.get("proposed")),
+        }
+        bead = model.new_bead(self.raw["id"], told, {name: self.ours(name) for name in OURS if name in own})
         return self.status(bead)
 
 

@@ -23,7 +23,7 @@ from ...records import frozen
 from ...text.cleaning import count
 from .. import graph, lifecycle
 from ..graph import AGEING_SECONDS, Links, Node, TypicalMinutes, days, rank, rises_at
-from ..model import CLOSED, Bead, BeadType, Dependency, DependencyType, Status
+from ..model import CLOSED, FIRST, Bead, BeadType, Dependency, DependencyType, Status
 from ..readiness import Readiness, circles
 from . import levels, moves
 
@@ -175,13 +175,17 @@ def _edges(db: Database, moment: Moment, own: Row) -> list[Moment]:
 
 STAGED = {"beads": "incoming_beads", "bead_text": "incoming_texts", "edges": "incoming_edges"}
 EVENTS = "incoming_events"
-_STATE = (
+_FIXED = (
     *("id", "status", "type", "priority", "estimate", "epic", "needs_tests", "scaffolding", "created_at", "updated_at"),
     *("failures", "fence", "branch_kept", "branch", "ready_since", "rank", "rises_at"),
 )
-_RARE = ("held", "defer_until", "closed_at", "retry_at", "return_to", "merged_commit")
+_MORE = tuple(name for name in rows.STATE_COLUMNS if name not in _FIXED and FIRST[name] is not None)
+_STATE = (*_FIXED, *_MORE)
+_NOT_BROUGHT = ("assignee", "lease_until")
+_RARE = tuple(name for name in rows.STATE_COLUMNS if FIRST[name] is None and name not in (*_STATE, *_NOT_BROUGHT))
 """What most beads that come in have none of. Each None takes as long as ten texts, so these are written apart."""
 _NONE = (None,) * len(_RARE)
+_rare_values = attrgetter(*_RARE)
 _WORDS = {type_: type_.value for type_ in DependencyType}
 
 
@@ -379,13 +383,14 @@ def _state(one: Bead, status: Status, now: float, risen: int, late: float) -> tu
         now,
         one.priority + risen,
         late,
+        *[getattr(one, name) for name in _MORE],
     )
 
 
 def _rare(one: Bead) -> tuple[Any, ...]:
     """_RARE of a bead."""
-    return_to = one.return_to.value if one.return_to else None
-    return one.held, one.defer_until, one.closed_at, one.retry_at, return_to, one.merged_commit
+    found = _rare_values(one)
+    return found if found == _NONE else tuple(getattr(value, "value", value) for value in found)
 
 
 def _node(one: Bead, status: Status) -> Node:

@@ -174,6 +174,7 @@ def remove_dependency(db: Database, dependency: Dependency, actor: str) -> None:
 
 
 _TEXTS = {*CONTENT} & {*rows.TEXT_COLUMNS}
+_STATE = (*(name for name in CONTENT if name in rows.STATE_COLUMNS and name != "epic"), "status")
 
 
 def change(db: Database, bead_id: str, changes: Mapping[str, Any], actor: str) -> Bead:
@@ -201,8 +202,7 @@ def change(db: Database, bead_id: str, changes: Mapping[str, Any], actor: str) -
             if after.epic is not None:
                 connect(db, Dependency(after.id, after.epic, DependencyType.PARENT_CHILD), now)
         state = rows.state_values(after)
-        columns = ("type", "priority", "estimate", "needs_tests", "scaffolding", "status")
-        moves.move(db, bead_id, {name: state[name] for name in columns}, now)
+        moves.move(db, bead_id, {name: state[name] for name in _STATE}, now)
         if "estimate" in differing and learn(db):
             levels.mark_unestimated(db)
         if before.type != after.type:
@@ -342,10 +342,6 @@ MANY = 5
 _OF_TEXT = frozenset(rows.TEXT_COLUMNS)
 _IDS = "(SELECT value FROM json_each(?))"
 _KINDS = tuple(kind.value for kind in LISTS.values())
-_WRITTEN: dict[str, Callable[[Any], str]] = {
-    **dict.fromkeys(("acceptance", "labels", "touches"), rows.texts),
-    "metadata": rows.mapping_text,
-}
 _COULD_START = """SELECT id, epic, open_blockers FROM beads
 WHERE status IN ('draft', 'needs_tests', 'needs_doer') AND type <> 'epic' AND held IS NULL AND asleep = 0
 AND resting = 0 AND assignee IS NULL AND (open_blockers = 0 OR epic IS NOT NULL)"""
@@ -411,7 +407,7 @@ class _Shape:
 
     def is_written(self, fields: Mapping[str, Any], row: Sequence[Any]) -> bool:
         return all(
-            fields[name] == row[place] or (name in _WRITTEN and _is_written(name, fields[name], row[place]))
+            fields[name] == row[place] or (name in rows.WRITTEN and _is_written(name, fields[name], row[place]))
             for name, place in self._places.items()
         )
 
@@ -422,7 +418,7 @@ def _nothing(_: object) -> None:
 
 def _is_written(name: str, value: Any, text: str) -> bool:
     try:
-        return _WRITTEN[name](value) == text
+        return rows.WRITTEN[name](value) == text
     except (TypeError, ValueError):  # no JSON value: whoever writes it says so
         return False
 

@@ -17,7 +17,7 @@ from ...host.files import wake
 from ...paths import Paths
 from ...text.cleaning import cut, one_line, shorten
 from .. import lifecycle
-from ..model import CONTENT, Bead, BeadType, Dependency, DependencyType, Status, check_bead, parse_type
+from ..model import CONTENT, FIRST, Bead, BeadType, Dependency, DependencyType, Status, check_bead, parse_type
 
 if TYPE_CHECKING:
     from ...store import Store
@@ -70,12 +70,12 @@ def content(given: Mapping[str, Any]) -> dict[str, Any]:
             raise BadBead(f"'{name}' is not a field that can be written", f"The fields are: {', '.join(CONTENT)}.")
         if name == "type":
             value = value if isinstance(value, BeadType) else parse_type(str(value))
-        elif name in ("acceptance", "labels", "touches"):
+        elif FIRST[name] == ():
             if isinstance(value, str) or not all(isinstance(item, str) for item in value):
                 raise BadBead(f"'{name}' is a list of texts")
             value = tuple(dict.fromkeys(value)) if name == "labels" else tuple(value)
-        elif name == "metadata":
-            value = dict(value)
+        elif FIRST[name] == {}:
+            value = dict(value or {})
         made[name] = value
     return made
 
@@ -85,47 +85,26 @@ def add(
     title: str,
     type: BeadType | str = BeadType.TASK,
     description: str = "",
-    acceptance: Sequence[str] = (),
-    priority: int = 2,
-    labels: Sequence[str] = (),
-    epic: str | None = None,
-    estimate: int | None = None,
-    needs_tests: bool = True,
-    scaffolding: bool = False,
-    touches: Sequence[str] = (),
-    notes: str = "",
-    metadata: Mapping[str, Any] | None = None,
+    *,
     needs: Sequence[str] = (),
     id: str | None = None,
     draft: bool = True,
     actor: str = "person",
     paths: Paths | None = None,
+    **fields: Any,
 ) -> Bead:
-    """Add one bead with what it waits for; a draft unless told. BadBead, NoSuchBead, Deadlock: nothing was written."""
-    made = content(
-        {
-            "title": title,
-            "type": type,
-            "description": description,
-            "acceptance": acceptance,
-            "priority": priority,
-            "labels": labels,
-            "epic": epic,
-            "estimate": estimate,
-            "needs_tests": needs_tests,
-            "scaffolding": scaffolding,
-            "touches": touches,
-            "notes": notes,
-            "metadata": metadata or {},
-        }
-    )
+    """Add one bead with what it waits for; a draft unless told. `fields`: others of CONTENT, by name.
+
+    BadBead, NoSuchBead, Deadlock: nothing was written.
+    """
+    made = content({"title": title, "type": type, "description": description, **fields})
     if id is not None and _exists(store, id):
         raise BadBead(f"there is a bead {id} already", f"`nobrakes show {id}` shows it; `nobrakes edit` changes it.")
     bead = Bead(id=id or new_id(store), **made)
     check_bead(bead)
     if bead.id in needs:
         raise Deadlock(f"bead {bead.id} cannot wait for itself")
-    wanted = [*needs, *([epic] if epic else [])]
+    wanted = [*needs, *([bead.epic] if bead.epic else [])]
     known = {found.id for found in store.beads(ids=wanted)} if wanted else set()
     for other in wanted:
         if other not in known:

@@ -240,7 +240,7 @@ def begin(
             title,
             BeadType.EPIC,
             description,
-            tuple(one.text for one in criteria),
+            acceptance=[one.text for one in criteria],
             notes=notes,
             touches=files,
             id=id,

@@ -1,7 +1,10 @@
 """One bead at a time: what a person adds, changes and decides."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from nobrakes.beads import commands
 from nobrakes.beads.model import BeadType, Dependency, DependencyType, Outcome, Role, Status, is_bead_id
 from nobrakes.beads.service import beads
 from nobrakes.beads.service.beads import ALPHABET, new_id
@@ -136,3 +139,14 @@ def test_dependencies_come_and_go(store):
     assert beads.undepend(store, b.id, a.id, DependencyType.BLOCKS, "me") is True
     assert beads.undepend(store, b.id, a.id, DependencyType.BLOCKS, "me") is False
     assert len(store.ready(5)) == 2
+
+
+def test_an_empty_word_empties_what_may_be_empty_and_says_nothing_of_the_rest(store):
+    app = SimpleNamespace(store=store, paths=None)
+    beads.add(store, "e", id="e", type="epic")
+    beads.add(store, "a", id="a", acceptance=["x"], labels=["l"], epic="e", estimate=5, type="fix", notes="n")
+    given = {"acceptance": ("",), "labels": ("",), "epic": "", "notes": "", "estimate": "", "type": ""}
+    changed, text = commands.edit(app, "me", bead="a", priority=None, **given)
+    assert (changed.acceptance, changed.labels, changed.epic, changed.notes) == ((), (), None, "")
+    assert (changed.estimate, changed.type, changed.priority) == (5, BeadType.FIX, 2)
+    assert text == "a  a: acceptance, epic, labels, notes changed"
