@@ -184,8 +184,29 @@ def _report(report: "Report", screen: Screen) -> str:
     out.append(f"{_times(len(report.commits), 'commit')} on main, {merged} of beads with their evidence")
     end = f", the last is {report.tip[:12]}" if report.tip else ""
     out.append(f"{_times(report.records, 'record')} in the chain{end}")
-    state = f"{_times(len(report.wrong), 'fault')}" if report.wrong else "all of it agrees"
-    return "\n".join([*out, screen.paint(state, "red" if report.wrong else "green")])
+    if report.wrong:
+        return "\n".join([*out, screen.paint(_times(len(report.wrong), "fault"), "red")])
+    out.append(screen.paint("all of it agrees", "green"))
+    for text in _meaning(report, merged):
+        out += layout.wrapped(text, "  ", 2)
+    return "\n".join(out)
+
+
+def _meaning(report: "Report", merged: int) -> Iterator[str]:
+    """What was compared, and what was not."""
+    if merged:
+        yield (
+            "That means: git has the tree and the changes that each record names, each recorded check passed, and no "
+            "record was changed or removed since."
+        )
+    else:
+        yield "That means: no commit of a bead with evidence is on main here, so there was nothing to compare."
+    if report.reruns:
+        yield f"The checks ran again on {_times(len(report.reruns), 'commit')}, and passed."
+    elif merged:
+        yield "No check ran again: `nobrakes verify --rerun` runs them."
+    if listed := sum(seen.word.value in ("own", "earlier", "other_revert") for seen in report.commits):
+        yield f"Not compared, since no record tells of them: {_times(listed, 'commit')} listed above."
 
 
 def _listed(seen: "Seen", screen: Screen) -> str:

@@ -45,6 +45,7 @@ class Repository:
             assert all(text in said for text in texts) and person.stdout.count("WRONG") == len(texts)
         else:
             assert found["ok"] and person.returncode == 0 and "all of it agrees" in person.stdout
+            assert "That means: " in person.stdout and ("again on" in person.stdout) == ("--rerun" in arguments)
         return texts
 
     def chain(self) -> list[str]:
