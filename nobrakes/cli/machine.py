@@ -1,7 +1,6 @@
 """Above one repository: `notify`, `repositories`, `machine`, secrets, and the servers of MCP and of the pages."""
 
 import sys
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
@@ -12,9 +11,9 @@ from ..text.cleaning import age, count, cut, one_line, pad
 from ..text.times import spoken
 from .repository import Output, looked_at, opened, said, write
 from .screen import Screen, table
+from .views import machine_lines
 
 if TYPE_CHECKING:
-    from ..agents.service.cooldowns import CapView
     from ..machine.registry import MachineView
     from ..notices.model import Delivery
     from ..notices.service import ChannelView, NotifyView
@@ -110,36 +109,6 @@ def _asked(name: str) -> str:
 
 
 NOT_KNOWN = "a repository that is known no more"
-
-
-def cap_lines(caps: "Iterable[CapView]") -> list[str]:
-    """What was spent under the caps that are set, a line each."""
-    lifted = "  (lifted until its period ends)"
-    return [f"caps.{cap.name}: {cap.spent:.6g} of {cap.limit:.6g}{lifted if cap.lifted else ''}" for cap in caps]
-
-
-def machine_lines(found: "MachineView | None", screen: Screen) -> list[str]:
-    """What is limited for all repositories together, and used of it, a line each."""
-    if found is None:
-        return []
-    out = []
-    if found.trouble:
-        why = f"machine: limits cannot be read, so no agent starts: {found.trouble}. {found.mend}"
-        out.append(screen.paint(one_line(why), "red"))
-    for name, spent, limit in (
-        ("agents", found.taken, found.agents),
-        ("usd_per_day", found.usd, found.usd_per_day),
-        ("tokens_per_day", found.tokens, found.tokens_per_day),
-    ):
-        if limit is None:
-            continue
-        used = (
-            f"limit {limit:.6g}, and what is used of it is not known"
-            if found.trouble
-            else f"{spent:.6g} of {limit:.6g}"
-        )
-        out.append(f"machine.{name}: {used}, all repositories together")
-    return out
 
 
 def machine(

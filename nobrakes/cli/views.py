@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,13 +15,14 @@ from ..records import plain
 from ..text.cleaning import age, count, cut, one_line
 from ..text.times import spoken
 from .decisions import lines
-from .machine import cap_lines, machine_lines
 from .repository import Output, looked_at, opened, said, write
 from .screen import Screen, table
 
 if TYPE_CHECKING:
+    from ..agents.service.cooldowns import CapView
     from ..app import App
     from ..beads.service.board import BoardView, OpenSession, StatusView, Worker
+    from ..machine.registry import MachineView
     from ..pictures.service import GraphNode, GraphView
     from ..store import Store
 
@@ -48,6 +49,33 @@ def status() -> Output:
         found = board_service.status(app.store, app.paths, app.config, here(app))
         now = app.store.now()
     return Output(plain(found), lambda screen: _status(found, now, screen))
+
+
+def cap_lines(caps: "Iterable[CapView]") -> list[str]:
+    """What was spent under the caps that are set, a line each."""
+    lifted = "  (lifted until its period ends)"
+    return [f"caps.{cap.name}: {cap.spent:.6g} of {cap.limit:.6g}{lifted if cap.lifted else ''}" for cap in caps]
+
+
+def machine_lines(found: "MachineView | None", screen: Screen) -> list[str]:
+    """What is limited for all repositories together, and used of it, a line each."""
+    if found is None:
+        return []
+    out = []
+    if found.trouble:
+        why = f"machine: limits cannot be read, so no agent starts: {found.trouble}. {found.mend}"
+        out.append(screen.paint(one_line(why), "red"))
+    for name, spent, limit in (
+        ("agents", found.taken, found.agents),
+        ("usd_per_day", found.usd, found.usd_per_day),
+        ("tokens_per_day", found.tokens, found.tokens_per_day),
+    ):
+        if limit is None:
+            continue
+        unknown = f"limit {limit:.6g}, and what is used of it is not known"
+        used = unknown if found.trouble else f"{spent:.6g} of {limit:.6g}"
+        out.append(f"machine.{name}: {used}, all repositories together")
+    return out
 
 
 def _state(found: "StatusView", screen: Screen) -> str:
