@@ -560,6 +560,9 @@ def _of_sprint(event: Event) -> NewNotice | None:
         return _made(
             event, NoticeKind.SESSION, Severity.WARNING, f"sprints did not begin: {event.data.get('reason', '')}"
         )
+    if state == "claimed":
+        text = f"the project waits for you: {event.data.get('reason', '')} (`nobrakes project status`)"
+        return _made(event, NoticeKind.SESSION, Severity.URGENT, text)
     if state == "waits":
         text = f"the sprints wait for your approval: {event.data.get('reason', '')} (`nobrakes project run`)"
         return _made(event, NoticeKind.SESSION, Severity.URGENT, text)

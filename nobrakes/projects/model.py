@@ -141,6 +141,7 @@ class RunState(StrEnum):
 
     GOING = "going"
     WAITS = "waits"  # only a person's new yes lets it go on; `why` says what happened
+    CLAIMED = "claimed"  # its sprints are done, and agents claim criteria that a person has to tick
     COMPLETE = "complete"  # every success criterion is met, and whats-next is silent
     OVER = "over"  # all of its sprints are done, and the project is not complete
 

@@ -73,7 +73,8 @@ Tell it instead, as you go; `-` reads the text from stdin:
 
 Before `nobrakes agent done`, hand the review in: `nobrakes agent document - --kind review`, with `## Done` (each task
 of the plan that is done, in its own words), `## Not done`, `## Decisions`, and `## Success criteria` with a ticked box
-for each criterion of the project that holds now, in its own words.{whole}
+for each criterion of the project that holds now, in its own words. A tick is your claim: the check that a criterion
+names proves it, or a person decides.{whole}
 
 The plan:
 

@@ -9,7 +9,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from enum import StrEnum
 
@@ -47,7 +47,9 @@ class Work:
 
 @frozen
 class Facts:
-    """What is known. `open`: success criteria that are not met, of `criteria`; `findings`: those of whats-next."""
+    """What is known. `open`: success criteria that are not met, of `criteria`; `claimed`: those of them that agents say
+    are met; `findings`: those of whats-next.
+    """
 
     run: SprintRun
     sprint: Sprint | None
@@ -61,6 +63,7 @@ class Facts:
     closing: Work | None = None
     criteria: int = 0
     open: int = 0
+    claimed: int = 0
     findings: int = 0
 
 
@@ -115,7 +118,9 @@ Step = Begin | Nudge | Move | Place | Execute | Stop
 
 def next_step(facts: Facts) -> Step | None:
     """What is to be done now; None: nothing, until something happens."""
-    if facts.run.state is not RunState.GOING:
+    if facts.run.state is RunState.CLAIMED and facts.open:
+        return None
+    if facts.run.state not in (RunState.GOING, RunState.CLAIMED):
         return None
     if facts.sprint is None:
         return _between(facts)
@@ -134,7 +139,11 @@ def _between(facts: Facts) -> Step:
         left = f"{facts.open} of {facts.criteria} success criteria are open"
         if facts.findings:
             left += f", and whats-next has {count(facts.findings, 'finding')}"
-        return Stop(facts.run.id, RunState.OVER, f"{count(facts.done, 'sprint is', 'sprints are')} done; {left}")
+        done = f"{count(facts.done, 'sprint is', 'sprints are')} done; {left}"
+        if facts.claimed:
+            claims = f"{done}; agents claim {facts.claimed} of them: tick what holds in {BRIEF}, and commit it"
+            return Stop(facts.run.id, RunState.CLAIMED, claims)
+        return Stop(facts.run.id, RunState.OVER, done)
     if facts.changed:
         return _asks_again(facts)
     return Begin(facts.last + 1)
@@ -413,6 +422,29 @@ def done_of(text: str) -> frozenset[str]:
         if number not in not_done and "[ ]" not in line and words(item):
             found.add(words(item))
     return frozenset(one for one in found if one)
+
+
+_BY_CHECK = re.compile(r"\s*\(check:?\s+`?([^`)\s]+)`?\)\s*\Z", re.IGNORECASE)
+"""At the end of a criterion: the check that proves it."""
+
+
+def _claim(box: Box, done: frozenset[str]) -> bool:
+    return not box.is_checked and bool({words(box.text), words(_BY_CHECK.sub("", box.text))} & done)
+
+
+def met(criteria: Iterable[Box], done: frozenset[str], checks: Collection[str]) -> frozenset[str]:
+    """The criteria that a sprint meets, as they are compared: an agent says so, and a check of the project proves it.
+
+    Nothing is merged that does not pass the project's checks. A criterion without a check is a person's to tick.
+    """
+    proven = ((box, _BY_CHECK.search(box.text)) for box in criteria if _claim(box, done))
+    return frozenset(words(box.text) for box, found in proven if found is not None and found[1] in checks)
+
+
+def claimed(criteria: Iterable[Box], files: Mapping[str, str]) -> list[Box]:
+    """The open criteria that a sprint's review says are met, which a person has to tick."""
+    done = frozenset().union(*(done_of(one.review or "") for one in model.sprints(files)))
+    return [box for box in criteria if _claim(box, done)]
 
 
 def ticked(text: str, done: frozenset[str]) -> str:

@@ -11,7 +11,9 @@ from ..agents import limits
 from ..beads import lifecycle
 from ..beads.model import WAITING_FOR_AGENT, Bead, Role, Status, of_person
 from ..beads.proposals import ByHand, is_built, is_handed_back
+from ..checks.policy.boundaries import SPRINT, SPRINT_DOCUMENTS
 from ..daemon.model import Board
+from ..daemon.service.control import quarantined
 from ..decisions.model import EscalationType
 from ..errors import FileTooLarge, NobrakesError, NotAllowed
 from ..git.port import Git, Message
@@ -20,7 +22,7 @@ from ..ports import Ports
 from ..records import frozen
 from ..review.evidence import PERSON
 from ..sessions.model import SessionKind, State
-from ..text.cleaning import clean
+from ..text.cleaning import clean, count
 from ..text.times import spoken
 from . import model, prompts, sprints
 from .model import Going, Kind, RunState, Schedule, Sprint, Stage, changed, require
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from ..store import Store
 
 
-DOCUMENTS = (*COPIES, "task.md", "DECISIONS.md", "DEVIATIONS.md", "WISHLIST.md", model.ROADMAP)
+DOCUMENTS = (*COPIES, *(name for name in SPRINT_DOCUMENTS if name.endswith(".md")))
 MAX_SPRINTS, MAX_COMMITS = 500, 1000
 
 
@@ -96,7 +98,7 @@ _BUSY = (State.READY, State.RUNNING, State.ASKING)
 def facts(ports: Ports) -> tuple[Going, Facts] | None:
     """The last run and what is known of it; None: none goes on."""
     going = ports.store.sprints_going()
-    if going is None or going.run.state is not RunState.GOING:
+    if going is None or going.run.state not in (RunState.GOING, RunState.CLAIMED):
         return None
     return going, _between(ports, going) if going.sprint is None else _inside(ports, going, going.sprint)
 
@@ -140,6 +142,7 @@ def _between(ports: Ports, going: Going) -> Facts:
         changed=_changed(ports, going, main),
         criteria=len(boxes),
         open=sum(not box.is_checked for box in boxes),
+        claimed=len(sprints.claimed(boxes, texts)),
         findings=len(main.findings(texts)) if going.done else 0,
     )
 
@@ -245,15 +248,17 @@ def _closing(ports: Ports, going: Going, sprint: Sprint, main: MainFiles, when: 
     tasks = [box.text for box in model.tasks(plan) if not box.is_checked]
     review = sprints.review(sprint, handed_in(going, Kind.REVIEW), _told(ports, sprint), tasks)
     done = sprints.done_of(review)
+    checks = {check.name for check in ports.config().contract()} - {one.check for one in quarantined(ports.store)}
+    met = sprints.met(model.criteria(main.text(BRIEF)), done, checks)
     after = main.documents()
     found = {
         f"{sprint.folder}/plan.md": sprints.plan_after(plan, done, sprints.titles(going.documents)),
         f"{sprint.folder}/review.md": review,
         **sprints.appended(after, going.documents, sprint, when),
     }
-    for path in (model.ROADMAP, *COPIES):
+    for path, words in ((model.ROADMAP, done), *((path, met) for path in COPIES)):
         if path in after:
-            found[path] = sprints.ticked(after[path], done)
+            found[path] = sprints.ticked(after[path], words)
     found = {path: clean(text) for path, text in found.items()}
     progress = _progress(ports, sprint, True)
     texts = {**after, **found}
@@ -267,6 +272,8 @@ def _closing(ports: Ports, going: Going, sprint: Sprint, main: MainFiles, when: 
         return {**found, "task.md": clean(complete)}
     left = sum(not box.is_checked for box in criteria)
     state += f" {left} of {len(criteria)} success criteria are open."
+    if claims := sprints.claimed(criteria, texts):
+        state += f" Agents claim {count(len(claims), 'of them', 'of them')}; you tick what holds in {BRIEF}."
     task = sprints.task(texts.get("task.md", ""), "planning", "none", state, progress, when)
     return {**found, "task.md": clean(task)}
 
@@ -446,6 +453,7 @@ class Sprints:
             acceptance=prompts.criteria(plan),
             needs_tests=going.run.needs_tests,
             priority=1,
+            metadata={SPRINT: sprint.number},
         )
 
     def _stop(self, going: Going, step: Stop) -> bool:

@@ -19,9 +19,9 @@ Sell tea.
 
 ## Success Criteria
 
-- [ ] The menu is there
-- [ ] An order can be paid
-- [ ] The shop is open
+- [ ] The menu is there (check: test)
+- [ ] An order can be paid (check: test)
+- [ ] The shop is open (check: `test`)
 """
 ROADMAP = "# Roadmap\n\n- [ ] Write the menu\n- [ ] Take the money\n- [ ] Open the door\n"
 TASK = "# Task: Tea\n\n**Status:** planning\n**Current Sprint:** none yet\n\n## History\n\n- then — Created\n"
@@ -284,3 +284,39 @@ def test_a_sprint_whose_bead_was_cancelled_is_built_again_by_a_new_yes(tmp_path:
     tea.nobrakes("run")
     assert tea.status("sprint-1-2") == "done" and tea.sprints()["state"] == "over"
     assert "## Done" in tea.on_main("docs/sprints/s1-menu/review.md")
+
+
+LIE = """rm DECISIONS.md; echo never >task.md; git rm -rq docs/sprints; mkdir -p src; : >src/menu; git add -A
+git commit -q -m "Nothing"; nobrakes agent done --summary "all criteria met"
+"""
+
+
+def test_the_agents_of_a_sprint_may_not_touch_its_documents(tmp_path: Path) -> None:
+    tea = Tea(tmp_path)
+    (tea.folder / "DECISIONS.md").write_text("# Decisions\n")
+    tea.git("add", "-A")
+    tea.git("commit", "-q", "-m", "Decide")
+    tea.does("sprint-1", LIE, 1)
+    tea.does("sprint-1", tea.work_of(1), 2)
+    tea.yes(1)
+    tea.nobrakes("run")
+    first, second = (one for one in tea.ask("show", "sprint-1")["attempts"] if one["role"] == "doer")
+    assert first["outcome"] == "boundary" and "task.md: nobrakes writes a sprint's documents" in first["detail"]
+    assert second["outcome"] == "completed" and "# Decisions" in tea.on_main("DECISIONS.md")
+
+
+def test_a_criterion_that_only_agents_claim_waits_for_a_person(tmp_path: Path) -> None:
+    tea = Tea(tmp_path)
+    brief = tea.folder / "CLAUDE.md"
+    brief.write_text(brief.read_text().replace(" (check: test)", "").replace(" (check: `test`)", ""))
+    tea.git("commit", "-q", "-am", "No check proves it")
+    tea.yes(3)
+    tea.nobrakes("run", expect=NEEDS_PERSON)
+    assert tea.sprints()["state"] == "claimed" and tea.sprints()["done"] == 3
+    assert "- [x]" not in tea.on_main("CLAUDE.md") and "**Status:** planning" in tea.on_main("task.md")
+    assert "agents claim 3 of them" in tea.nobrakes("escalations").stdout
+    brief.write_text(tea.on_main("CLAUDE.md").replace("- [ ]", "- [x]"))
+    (tea.folder / "task.md").write_text(tea.on_main("task.md").replace("planning", "complete"))
+    tea.git("commit", "-q", "-am", "All of it holds")
+    tea.nobrakes("run")
+    assert tea.sprints()["state"] == "complete", tea.sprints()

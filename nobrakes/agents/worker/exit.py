@@ -343,7 +343,7 @@ class AgentEndings:
         if not changes:
             return Outcome.NO_WORK, "the agent's commits change nothing"
         # of a Doer's gates a person is asked in the review; a Test Writer has none to change
-        boundary = boundary_at(self.ports, start, role, head)
+        boundary = boundary_at(self.ports, start, role, head, bead)
         found = violations(role, changes, boundary, bead.scaffolding, asks=role is Role.DOER)
         if why := fault(found, changes):
             return why

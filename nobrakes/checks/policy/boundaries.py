@@ -32,6 +32,10 @@ REFUSED = (
     ".claude/**", ".codex/**", ".gemini/**", ".mcp.json"
 )  # fmt: skip
 """Gates that nobody is asked about: they decide what git and agents do, and not whether work is good."""
+SPRINT = "sprint"
+"""In the metadata of a sprint's bead: its number."""
+SPRINT_DOCUMENTS = ("task.md", "DECISIONS.md", "DEVIATIONS.md", "WISHLIST.md", "docs/ROADMAP.md", "docs/sprints/**")
+"""What nobrakes writes of a sprint, so its agents may not."""
 ABSENT = "000000"
 GITLINK = "160000"
 SYMLINK = "120000"
@@ -72,6 +76,7 @@ class Boundary:
     loaded: frozenset[str] = (
         frozenset()
     )  # what the runner's settings load, tests or not (checks.policy.protected_files)
+    documents: tuple[str, ...] = ()  # those of a sprint, which nobrakes writes
 
 
 def may_write(role: Role, path: str, boundary: Boundary, scaffolding: bool = False) -> str | None:
@@ -162,6 +167,8 @@ def violations(
             why = f"it changes {', '.join(change.sections)}, which decide whether work is good"
         if why is None and change.hidden and not free:
             why = f"it hides files from git: {', '.join(change.hidden[:3])}"
+        if why is None and matches(change.path.casefold(), folded_globs(boundary.documents)):
+            why = "nobrakes writes a sprint's documents: tell it with `nobrakes agent document`"
         if why is None and GITLINK in (change.before, change.after):
             why = "submodules are not added, moved or removed by agents"
         if why is None and change.after == SYMLINK and change.link is not None and _leads_out(change):

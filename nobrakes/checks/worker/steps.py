@@ -31,7 +31,7 @@ from itertools import groupby
 from typing import Any
 
 from ...agents.registry import steering
-from ...beads.model import Role, Run
+from ...beads.model import Bead, Role, Run
 from ...config.settings import Config, parse
 from ...errors import ConfigError, FileTooLarge, GitFailed, NoMain
 from ...git.location import own_code_globs
@@ -56,7 +56,7 @@ from ..contract import (
     unmet,
 )
 from ..counts import count_tests, failing_tests
-from ..policy.boundaries import ABSENT, Boundary
+from ..policy.boundaries import ABSENT, SPRINT, SPRINT_DOCUMENTS, Boundary
 from ..policy.ownership import CONTRACT
 from ..probes import LARGEST, endings, is_seen, likely, mutation_probes, named
 
@@ -326,10 +326,11 @@ def text(git: Git, commit: str) -> str | None:
         raise ConfigError(f"{CONTRACT}: it is too large, or no text") from None
 
 
-def boundary_at(ports: Ports, base: str, role: Role, head: str = "") -> Boundary:
-    """The boundary of a role whose work began from the commit `base`, and is `head`."""
+def boundary_at(ports: Ports, base: str, role: Role, head: str = "", bead: Bead | None = None) -> Boundary:
+    """The boundary of a role whose work began from the commit `base`, and is `head`. `bead`: whose agent did it."""
     found = with_agents(ports.config().boundary_at(ports.git, base, role, head))
-    return replace(found, steering=(*found.steering, *own_code_globs(ports.paths.root)))
+    documents = SPRINT_DOCUMENTS if bead is not None and SPRINT in bead.metadata else ()
+    return replace(found, steering=(*found.steering, *own_code_globs(ports.paths.root)), documents=documents)
 
 
 def with_agents(boundary: Boundary) -> Boundary:

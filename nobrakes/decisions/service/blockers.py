@@ -580,8 +580,10 @@ def sprint_blockers(store: "Store") -> Iterator[Blocker]:
         return
     from ...projects.model import RunState
 
-    if going.run.state is RunState.WAITS:
+    if going.run.state in (RunState.WAITS, RunState.CLAIMED):
         what = f"the sprints wait for your approval after {going.done} of {going.run.asked}"
+        if going.run.state is RunState.CLAIMED:
+            what = "the project waits for you: agents claim that success criteria are met"
         yield Blocker(Kind.SPRINTS, what, shorten(_joined(going.run.why), _WHY), ("nobrakes project status",))
 
 

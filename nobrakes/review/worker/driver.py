@@ -530,14 +530,14 @@ class Review:
         if not git.contains(change.fork, start) or not git.contains(start, change.head):
             detail = "the branch was rewritten: it no longer contains the commit it started from"
             return refused(Outcome.BOUNDARY, detail)
-        own = boundary_at(self.ports, start, Role.DOER)
+        own = boundary_at(self.ports, start, Role.DOER, bead=context.bead)
         if is_by_person(self.ports.store.attempts(context.bead.id)):
-            own = replace(own, tests=())  # tests and code alike are a person's to change
+            own = replace(own, tests=(), documents=())  # all of that is a person's to change
         work = git.changes(start, change.head)
         found = violations(Role.DOER, work, own, context.bead.scaffolding, asks=True)
         if start != change.fork:
             tests = git.changes(change.fork, start)
-            writers = boundary_at(self.ports, change.fork, Role.TEST_WRITER, start)
+            writers = boundary_at(self.ports, change.fork, Role.TEST_WRITER, start, context.bead)
             found += violations(Role.TEST_WRITER, tests, writers, context.bead.scaffolding)
             work = (*tests, *work)
         if why := fault(found, work):

@@ -115,3 +115,16 @@ def test_what_is_handed_in_is_bounded_and_named() -> None:
         with pytest.raises(UsageError):
             require(kind, text)
     assert slug("../Menü & Pay!") == "men-pay" and slug("…") == "work" and len(slug("a " * 99)) <= 40
+
+
+def test_what_agents_claim_ends_no_project_and_keeps_no_sprint_from_beginning() -> None:
+    claimed = replace(BETWEEN, done=1, last=1, open=3, claimed=3)
+    assert next_step(claimed) == Begin(2), "a claim does not stop the next sprint"
+    over = next_step(replace(claimed, done=3, last=3))
+    text = "3 sprints are done; 3 of 3 success criteria are open; agents claim 3 of them"
+    assert over == Stop(1, RunState.CLAIMED, f"{text}: tick what holds in CLAUDE.md, and commit it")
+    waits = replace(claimed, run=replace(RUN, state=RunState.CLAIMED), done=3, last=3)
+    assert next_step(waits) is None, "it waits for a person"
+    assert next_step(replace(waits, open=0, claimed=0)) == Stop(
+        1, RunState.COMPLETE, "every success criterion is met (3)"
+    )

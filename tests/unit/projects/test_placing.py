@@ -65,3 +65,18 @@ def test_a_review_that_nobody_handed_in_says_so() -> None:
     assert sprints.NOBODY in text and "I made it." in text and "## Not done" in text and "- Give change" in text
     assert sprints.done_of(text) == {"i made it"}
     assert sprints.review(SPRINT, "# Mine\n## Done\n- A", "", []) == "# Review of sprint 2: pay\n\n## Done\n- A\n"
+
+
+def test_a_criterion_is_met_by_the_check_that_it_names_and_else_only_claimed() -> None:
+    brief = (
+        "## Success criteria\n- [ ] It runs (check: build)\n- [ ] It is fast\n- [ ] It sells (check: gone)\n- [x] Old\n"
+    )
+    boxes = projects_model.criteria(brief)
+    done = sprints.done_of(
+        "## Success criteria\n- [x] It runs\n- [x] It is fast\n- [x] It sells (check: gone)\n- [x] Old\n"
+    )
+    met = sprints.met(boxes, done, {"build", "lint"})
+    assert sprints.ticked(brief, met) == brief.replace("- [ ] It runs", "- [x] It runs")
+    assert not sprints.met(boxes, frozenset(), {"build"}), "no sprint says that it runs"
+    review = {"docs/sprints/s1-a/review.md": "## Success criteria\n- [x] It is fast\n"}
+    assert [box.text for box in sprints.claimed(boxes, review)] == ["It is fast"]
