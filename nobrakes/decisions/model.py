@@ -190,7 +190,8 @@ def is_told(found: Escalation) -> bool:
 #
 # 1. Evidence is what the machine saw: a line of a check's output, a path of the difference, how a process ended. An
 # agent's own words are none, nor is the kind of ending alone. Without evidence there is no hypothesis: an empty text.
-# 2. The cause that most attempts speak for is named, of equals the latest one's; the quote is the latest.
+# 2. The cause that most attempts speak for is named, of equals the latest one's; the quote is the latest. An attempt
+# whose output has a cause of its own says nothing of a line that it shares with others.
 # 3. The same attempts give the same words.
 
 _QUOTE = 200
@@ -205,19 +206,24 @@ _PATHS = "the test boundary: the work seems to need a file that the role may not
 _SYNTAX = "the work itself: a file has a syntax error, so no code in it can run"
 _NEVER = "a process waits forever, or the time limit is too short"
 _BIG = "a bead that is too hard or too large: it does not fit into one session; consider splitting it"
-_SAME = "a flawed requirement, or a test that contradicts it: different attempts ended at the same line"
+_SAME_ASSERTION = "the same assertion fails in different attempts"
+_SAME_ERROR = "the same error ends different attempts"
+_SAME_TEST = "the same test fails in different attempts"
 
 _IN_OUTPUT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.I), cause)
     for pattern, cause in (
         (r"no space left on device|\bENOSPC\b|disk quota exceeded", _DISK),
         (r"\bMemoryError\b|out of memory|cannot allocate memory|(exit|code|with) 137\b|signal 9\b|SIGKILL", _MEMORY),
-        (r"command not found|: not found$|executable file not found|(exit|code|with) 127\b", _TOOL),
+        (r"command not found|^\S*sh: .*: not found$|executable file not found|(exit|code|with) 127\b", _TOOL),
         (r"\bENOTFOUND\b|\bEAI_AGAIN\b|\bECONNREFUSED\b|connection refused|network is unreachable", _NETWORK),
         (r"name or service not known|name resolution|could not resolve host|no such host", _NETWORK),
         (r"permission denied|\bEACCES\b|\bEPERM\b|operation not permitted|read-only file system", _CLOSED),
         (r"\b(SyntaxError|IndentationError|TabError)\b|unexpected token|\bsyntax error\b|unterminated string", _SYNTAX),
-        (r"\btimed? ?out\b|\bTimeoutError\b|deadline exceeded|did not end (in|within)|had its time", _NEVER),
+        (
+            r"\btimed? ?out\b|\bTimeoutError\b|deadline exceeded|did not end (in|within)|had its time|ran longer than",
+            _NEVER,
+        ),
         (r"\bNo module named\b|cannot find (module|package)|no required module provides|unresolved import", _MODULE),
     )
 )
@@ -238,6 +244,13 @@ _WHOLE = {
 _FULL = re.compile(r"context was nearly full|context window|(prompt|input) is too long", re.I)
 _BARE = re.compile(r"\W*(E\s+)?\w*(Error|Exception)\W*", re.I)
 """A line that says no more than that something failed: any two failures share it."""
+_ASSERTION = re.compile(
+    r"\s*(?:[E>]\s+)?(?:(?:self\.)?assert\w*\b|Assert\w*Error\b)|.* - (?:assert\b|Assert\w*Error\b)|"
+    r".*\bassertion\b.*\bfailed"
+)
+_NAMES_TEST = re.compile(r"(FAILED|FAIL:|ERROR:?|not ok\b|--- FAIL|✕|✗|×)")
+_COUNTS = re.compile(r"FAILED \(\w+=\d+.*\)")
+"""How many failed, which is no line of one of them."""
 _FAILED = re.compile(r"^(FAILED|FAIL:|ERROR:?|E |not ok\b|--- FAIL|✕|✗|×)|\b\w*(Error|Exception|panicked)\b", re.I)
 
 
@@ -303,7 +316,10 @@ def _evidence(attempt: Attempt) -> list[tuple[str, str]]:
 
 
 def _sign(text: str) -> tuple[str, str] | None:
+    """(cause, its line). What an assertion compares is no sign: a test may be about a full disk."""
     for line in text.splitlines():
+        if _ASSERTION.match(line):
+            continue
         for pattern, cause in _IN_OUTPUT:
             if pattern.search(line):
                 return cause, line
@@ -312,12 +328,26 @@ def _sign(text: str) -> tuple[str, str] | None:
 
 def _same_line(attempts: Sequence[Attempt]) -> list[tuple[str, Attempt, str]]:
     """An entry for each attempt whose checks failed with a line that those of another failed with, too."""
-    checked = [(a, _failures(a.detail)) for a in attempts if a.outcome in _OF_CHECKS]
+    checked = [(a, _failures(a.detail)) for a in attempts if a.outcome in _OF_CHECKS and not _sign(a.detail)]
     times = Counter(line for _, lines in checked for line in dict.fromkeys(lines))
-    shared = ((a, next((line for line in lines if times[line] > 1), None)) for a, lines in checked)
-    return [(_SAME, a, line) for a, line in shared if line is not None]
+    found = []
+    for attempt, lines in checked:
+        shared = [line for line in lines if times[line] > 1]
+        if shared:
+            line = min(shared, key=lambda one: _ORDER.index(_kind(one)))
+            found.append((_kind(line), attempt, line))
+    return found
+
+
+_ORDER = (_SAME_ASSERTION, _SAME_ERROR, _SAME_TEST)
+
+
+def _kind(line: str) -> str:
+    if _ASSERTION.search(line):
+        return _SAME_ASSERTION
+    return _SAME_TEST if _NAMES_TEST.match(line) else _SAME_ERROR
 
 
 def _failures(output: str) -> list[str]:
     lines = (" ".join(line.split()) for line in output.splitlines())
-    return [line for line in lines if _FAILED.search(line) and not _BARE.fullmatch(line)]
+    return [line for line in lines if _FAILED.search(line) and not (_BARE.fullmatch(line) or _COUNTS.fullmatch(line))]

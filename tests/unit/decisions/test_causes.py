@@ -68,11 +68,43 @@ def test_the_same_failing_line_of_different_attempts_speaks_for_a_contradiction(
     line = "FAILED tests/test_sum.py::test_sum - assert 3 == 4"
     again = (Outcome.FAILED_REVIEW, RED.format(line))
     said = hypothesis(tried(again, (Outcome.FAILED, "no"), again))
-    assert said.startswith("a flawed requirement") and said.endswith(f'(attempt 3: "{line}")')
+    assert said.startswith("the same assertion fails") and said.endswith(f'(attempt 3: "{line}")')
     other = (Outcome.FAILED_REVIEW, RED.format("FAILED tests/test_sum.py::test_other - assert 1 == 2"))
     assert hypothesis(tried(again, other)) == ""
     bare = (Outcome.FAILED_REVIEW, RED.format("E   AssertionError"))
     assert hypothesis(tried(bare, bare)) == "", "any two failures share such a line"
+
+
+UNITTEST = "test: fail: it exited with 1\n{}: test_b (tests.test_b.B.test_b)\nTraceback (most recent call last):\n{}\nFAILED (x=1)"
+
+
+@pytest.mark.parametrize(
+    ("word", "first", "second", "said"),
+    [
+        (
+            "ERROR",
+            "ModuleNotFoundError: No module named 'x'",
+            "ModuleNotFoundError: No module named 'x'",
+            "imported module",
+        ),
+        ("ERROR", "SyntaxError: invalid syntax", "SyntaxError: invalid syntax", "syntax error"),
+        ("FAIL", "AssertionError: 3 != 1", "AssertionError: 3 != 1", "the same assertion fails"),
+        ("ERROR", "NameError: name 'x' is not defined", "NameError: name 'x' is not defined", "the same error"),
+        ("FAIL", "AssertionError: 3 != 1", "AssertionError: 4 != 1", "the same test fails"),
+        ("FAIL", "AssertionError: 'disk full' != 'timed out'", "AssertionError: '' != 'timed out'", "the same test"),
+    ],
+)
+def test_the_cause_of_each_kind_of_failure(word: str, first: str, second: str, said: str) -> None:
+    tries = tried(*((Outcome.FAILED_REVIEW, UNITTEST.format(word, line)) for line in (first, second)))
+    assert said in hypothesis(tries) and hypothesis(tries).count('"') >= 2
+    assert "not installed" not in hypothesis(tries) or "module" in said
+
+
+def test_a_check_that_ran_too_long_never_ended() -> None:
+    said = hypothesis(
+        tried((Outcome.BROKEN_CHECKS, "No result.\ntest: broken: it ran longer than 5 s and was stopped"))
+    )
+    assert "waits forever" in said
 
 
 def test_what_most_attempts_speak_for_is_said_and_of_equals_the_latest() -> None:
