@@ -8,6 +8,7 @@
 
 from ..beads import progress as beads_history
 from ..checks.policy import ownership
+from ..db.fast import ADDED
 from ..decisions.forms import question
 from ..text.cleaning import clean, count, shorten
 
@@ -127,6 +128,8 @@ def bead_text(bead: "Bead") -> str:
         parts.append("## Notes\n\n" + cut(clean(bead.notes).strip(), NOTES))
     for title, text in beads_history.texts(bead.metadata):
         parts.append(f"## {title}\n\n{cut(clean(text).strip(), NOTES)}")
+    for name, text in beads_history.added_texts(bead, ADDED):
+        parts.append(f"## {name.capitalize()}\n\n{cut(clean(text).strip(), NOTES)}")
     if bead.touches:
         parts.append("## Files it will probably touch\n\n" + _list(bead.touches))
     return "\n\n".join(parts)

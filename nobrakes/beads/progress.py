@@ -3,7 +3,7 @@
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from .model import Attempt
@@ -33,6 +33,14 @@ KEPT = "x_beads"
 
 COMMENTS = 40
 """So many comments are told, the latest."""
+
+
+def added_texts(bead: object, names: "Sequence[str]") -> "list[tuple[str, str]]":
+    """These fields (model.ADDED) that are not empty, by name; the bead is a record or its JSON."""
+    values = bead if isinstance(bead, dict) else {name: getattr(bead, name) for name in names}
+    found = [(name.replace("_", " "), values[name]) for name in names]
+    texts = [(name, ", ".join(map(str, value)) if isinstance(value, list | tuple) else value) for name, value in found]
+    return [(name, str(value)) for name, value in texts if value]
 
 
 def texts(metadata: "Mapping[str, Any]") -> "list[tuple[str, str]]":

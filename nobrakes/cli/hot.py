@@ -232,11 +232,13 @@ def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | No
         word = "merged" if bead["status"] == "done" else "opened again after it was merged"
         out.append(f"  {word} as {bead['merged_commit'][:12]}")
     out += _request(bead.get("request"))
+    from ..beads import progress
+    from ..db.fast import ADDED
+
+    out += [f"  {name}: {one_line(text)}" for name, text in progress.added_texts(bead, ADDED)]
     for name in ("description", "notes"):
         if bead[name]:
             out += ["", f"{name}:", paragraph(bead[name])]
-    from ..beads import progress
-
     for title, text in progress.texts(bead["metadata"]):
         out += ["", f"{title.lower()}:", paragraph(text)]
     if bead["acceptance"]:

@@ -165,6 +165,8 @@ BEAD_FIELDS = (
     "{metadata status held defer_until created_at updated_at closed_at close_reason failures retry_at assignee fence "
     "lease_until return_to ?branch_kept merged_commit branch {proposed"
 )
+ADDED = tuple(name.lstrip("?{") for name in BEAD_FIELDS.partition("{proposed")[2].split())
+"""beads.model.ADDED: what shows a bead shows these by their names."""
 BEAD = json_object(BEAD_FIELDS)
 """A row of `beads` with its `bead_text`."""
 LOG = json_object("summary blockers learnings ?keep_branch")

@@ -30,6 +30,7 @@ from ..events import db as events_db
 from ..events.db import PEOPLES
 from ..events.kinds import Kind
 from ..features import db as features_db
+from ..records import as_values
 from ..review.verify import WENT_BACK
 
 _SAME_MOMENT = 1e-3
@@ -139,29 +140,11 @@ def _ended(db: Database, one: Attempt) -> bool:
 
 def _columns(one: Attempt) -> dict[str, Any]:
     """What an ended attempt has in its row, but its id and its token."""
-    return {
-        "bead": one.bead,
-        "number": one.number,
-        "role": one.role.value,
-        "name": one.name,
-        "fence": one.fence,
-        "started_at": one.started_at,
-        "agent": one.agent,
-        "base": one.base,
-        "head": one.head,
-        "ended_at": one.ended_at,
-        "outcome": one.outcome.value if one.outcome else None,
-        "detail": one.detail,
-        "summary": one.log.summary,
-        "blockers": one.log.blockers,
-        "learnings": one.log.learnings,
-        "keep_branch": one.log.keep_branch,
-        "data": rows.attempt_data(one.data),
-        "provider": one.provider,
-        "model": one.model,
-        "cost_usd": one.cost_usd,
-        "tokens": one.tokens,
-    }
+    values = as_values(one) | as_values(one.log) | {"data": rows.attempt_data(one.data)}
+    return {name: value for name, value in values.items() if name not in _NO_COLUMNS}
+
+
+_NO_COLUMNS = ("id", "token", "log", "session", "provider_session")
 
 
 def _asked_later(db: Database, one: Escalation) -> bool:
@@ -249,23 +232,8 @@ def _proven(db: Database, bead: str, commit: str, now: float) -> None:
     here = "SELECT 1 FROM attempts WHERE bead = ? AND role = ? AND head = ? AND outcome = ?"
     if db.maybe(here, (bead, Role.TEST_WRITER.value, commit, Outcome.COMPLETED.value)) is not None:
         return
-    values = {
-        "bead": bead,
-        "number": 1 + (db.one("SELECT max(number) FROM attempts WHERE bead = ?", (bead,))[0] or 0),
-        "role": Role.TEST_WRITER.value,
-        "name": "nobrakes",
-        "fence": 0,
-        "token": "",
-        "started_at": now,
-        "agent": "rebuilt",
-        "head": commit,
-        "ended_at": now,
-        "outcome": Outcome.COMPLETED.value,
-        "detail": "the proven tests, found again under refs/nobrakes/tests",
-        "summary": "",
-        "blockers": "",
-        "learnings": "",
-        "keep_branch": True,
-        "data": "{}",
-    }
-    db.insert("attempts", values)
+    number = 1 + (db.one("SELECT max(number) FROM attempts WHERE bead = ?", (bead,))[0] or 0)
+    detail = "the proven tests, found again under refs/nobrakes/tests"
+    found: dict[str, Any] = {"head": commit, "ended_at": now, "outcome": Outcome.COMPLETED, "detail": detail}
+    one = Attempt(0, bead, number, Role.TEST_WRITER, "nobrakes", 0, "", now, "rebuilt", **found)
+    db.insert("attempts", {**_columns(one), "token": ""})

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from ..beads.model import ADDED, CONTENT, FIRST
+from ..beads.progress import added_texts
 from ..command_table import NOTE, TEXT
 from ..decisions import blockers
 from ..errors import NobrakesError, UsageError
@@ -48,6 +50,9 @@ def version() -> str:
     return found.hexdigest()[:12]
 
 
+_FORMS = {"lines": "", "lists": ()}
+
+
 @cache
 def environment() -> "Environment":
     """The templates."""
@@ -72,7 +77,9 @@ def environment() -> "Environment":
         "iso": _iso,
         "words": lambda value: str(value).replace("_", " "),
     }
-    made.globals |= {"told": blockers.told}
+    made.globals |= {"told": blockers.told, "added": lambda bead: added_texts(bead, ADDED)}
+    written = {name: FIRST[name] for name in ADDED if name in CONTENT}  # a field of another kind is set by a command
+    made.globals |= {kind: [name for name in written if written[name] == first] for kind, first in _FORMS.items()}
     made.globals |= {"static": f"/static/{version()}", "new_key": lambda: f"web-{secrets.token_hex(12)}"}
     return made
 

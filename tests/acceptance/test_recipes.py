@@ -59,11 +59,11 @@ class Copy:
         assert text.count(before) == 1, f"{name} has {text.count(before)} times {before!r}"
         self.write(name, text.replace(before, line + before))
 
-    def run(self, *argv: str) -> str:
-        """What it prints; it has to end well."""
+    def run(self, *argv: str, at: Path | None = None) -> str:
+        """What it prints; it has to end well. `at`: in which folder, with this copy's code."""
         env = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
         env["PYTHONPATH"] = str(self.folder)
-        done = subprocess.run(argv, cwd=self.folder, env=env, capture_output=True, text=True, timeout=600)
+        done = subprocess.run(argv, cwd=at or self.folder, env=env, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, f"{' '.join(argv)}:\n{done.stdout[-6000:]}{done.stderr[-3000:]}"
         return done.stdout
 
@@ -186,6 +186,78 @@ def a_notifier(copy: Copy) -> None:
         '    NOTIFIERS["stderr"]().tell(Notice("all done"))\n'
         '    assert capsys.readouterr().err == "all done\\n"\n',
     )
+
+
+FIELD = """
+import json, sys
+from nobrakes.app import open_app
+from nobrakes.records import plain
+from nobrakes.web import api
+with open_app(sys.argv[1]) as app:
+    look = next(one.look for one in api.READINGS if one.path == "beads/{id}")
+    found = plain(look(app, {"id": "b1"}))
+print(json.dumps(found))
+"""
+
+
+def a_field_of_a_bead(copy: Copy) -> None:
+    """A text that people set, by three files of the package."""
+    copied, lines, _ = recipe("a field of a bead")
+    model, fast, steps = "nobrakes/beads/model.py", "nobrakes/db/fast.py", "nobrakes/db/migrations.py"
+    page, budget = "docs/reference/plan.md", 3
+    assert copied | lines == {model, fast, steps}
+    now = int(re.search(r"^VERSION = (\d+)", copy.read(fast), re.MULTILINE)[1])
+    told = 'content("The part of the project that it is about.", "--component", default="")'
+    copy.line(model, "    # A new field comes here", f"    component: str = {told}\n")
+    copy.write(fast, re.sub(r"^VERSION = .*", f"VERSION = {now + 1}", copy.read(fast), flags=re.MULTILINE))
+    copy.write(fast, copy.read(fast).replace(' {proposed"', ' {proposed component"'))
+    column = "ALTER TABLE bead_text ADD COLUMN component VARCHAR DEFAULT '' NOT NULL"
+    copy.line(steps, "}\n\n\ndef is_earlier", f'    {now}: _running("{column}"),\n')
+    copy.line(page, "| `needs` | list of ids", "| `component` | text | | The part of the project that it is about. |\n")
+    copy.write("nobrakes/db/schema.sql", copy.run(sys.executable, "-m", "nobrakes.db.tables"))
+    copy.run(sys.executable, "-m", "tests.support.landed_schemas")
+    copy.run(sys.executable, "-m", "docs.generate.reference", "--write", "docs/reference")
+    copy.run(sys.executable, "-m", "nobrakes.web.openapi", "--write", "docs/reference/openapi.json")
+    made = {name for name in copy.differs() if name.startswith("nobrakes/")} - {"nobrakes/db/schema.sql"}
+    assert made == {model, fast, steps} and len(made) <= budget
+
+
+def test_a_field_of_a_bead_is_told_once_and_comes_out_everywhere(tmp_path: Path) -> None:
+    copy = Copy(tmp_path / "copy")
+    a_field_of_a_bead(copy)
+    first, again = tmp_path / "first", tmp_path / "again"
+
+    def typed(where: Path, *words: str) -> str:
+        return copy.run(sys.executable, "-m", "nobrakes", *words, at=where)
+
+    def component(where: Path, bead: str) -> str:
+        return str(json.loads(typed(where, "show", bead, "--json"))["data"]["component"])
+
+    for where in (first, again):
+        where.mkdir()
+        copy.run("git", "init", "-q", at=where)
+        copy.run("git", "commit", "-q", "--allow-empty", "-m", "Begin", at=where)
+        typed(where, "init")
+    typed(first, "add", "A", "--id", "b1", "--component", "core")
+    assert component(first, "b1") == "core"
+    typed(first, "edit", "b1", "--component", "the web")
+    assert component(first, "b1") == "the web" and "component: the web" in typed(first, "show", "b1")
+    assert [one["component"] for one in json.loads(typed(first, "list", "--json"))["data"]] == ["the web"]
+    (first / "plan.json").write_text(json.dumps({"beads": [{"id": "p1", "title": "P", "component": "plans"}]}))
+    typed(first, "plan", "apply", "plan.json")
+    assert component(first, "p1") == "plans"
+    typed(first, "commit-strategy", "--yes")
+    lines = (first / ".nobrakes" / "beads.jsonl").read_text().splitlines()
+    kept = {bead["id"]: bead["x_nobrakes"]["component"] for bead in map(json.loads, lines)}
+    assert kept == {"b1": "the web", "p1": "plans"}
+    typed(again, "plan", "apply", str(first / ".nobrakes" / "beads.jsonl"))
+    assert component(again, "b1") == "the web" and component(again, "p1") == "plans"
+    assert json.loads(copy.run(sys.executable, "-c", FIELD, str(first)))["component"] == "the web"
+    api = json.loads(copy.read("docs/reference/openapi.json"))
+    assert json.dumps(api).count('"component"') > 5
+    tests = ("tests/unit/db/test_schema.py", "tests/unit/db/test_migrations.py", "tests/unit/db/test_reads.py")
+    docs = "tests/architecture/test_docs.py::test_every_key_of_a_plan_is_explained"
+    copy.run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not ci and not slow", *tests, docs)
 
 
 def test_whoever_follows_the_recipes_ends_with_green_gates(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import os
 from ...beads.branches import branch_of
 from ...beads.progress import Facts, approaches, whats_next
 from ...checks.policy import ownership
+from ...db.fast import ADDED
 from ...lightjson import loads
 from ...text.cleaning import shorten
 from .. import quoting
@@ -89,6 +90,7 @@ def _bead(path: str, token: str) -> "tuple[dict[str, Any], str]":
         "acceptance": found.acceptance,
         "notes": found.notes,
         "touches": found.touches,
+        **{name: getattr(found, name) for name in ADDED},
         "branch": branch_of(found),
         "role": attempt.role,
         "name": attempt.name,

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from nobrakes.agents.db import edits
-from nobrakes.beads.model import Attempt, AttemptLog, Bead, BeadType, Dependency, Outcome, Role, Status
+from nobrakes.beads.model import ADDED, FIELDS, Attempt, AttemptLog, Bead, BeadType, Dependency, Outcome, Role, Status
+from nobrakes.beads.progress import added_texts
 from nobrakes.beads.service import bead_page
 from nobrakes.db import fast
 from nobrakes.decisions import forms
@@ -85,6 +86,17 @@ def test_importing_it_costs_next_to_nothing() -> None:
         check=True,
     )
     assert told.stdout.strip() == "[]"
+
+
+def test_the_fields_of_hot_commands_are_those_of_the_record() -> None:
+    assert tuple(name.lstrip("?{") for name in fast.BEAD_FIELDS.split()) == FIELDS and fast.ADDED == ADDED
+
+
+def test_fields_without_a_place_of_their_own_are_shown_by_name() -> None:
+    names = ("close_reason", "labels", "needs_tests", "notes")
+    bead = Bead("a", "A", labels=("x", "y"), close_reason="it works")
+    shown = [("close reason", "it works"), ("labels", "x, y"), ("needs tests", "True")]
+    assert added_texts(bead, names) == added_texts(plain(bead), names) == shown
 
 
 @pytest.mark.parametrize("limit", [1, 2, 100])
