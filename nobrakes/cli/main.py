@@ -55,6 +55,7 @@ from .repository import (
     choose,
     emit,
     error_envelope,
+    for_own_place,
     opened_or_home,
     plain,
     said,
@@ -219,6 +220,8 @@ def _words(argv: list[str]) -> str:
 
 def fail(argv: list[str], error: BaseException, message: str, hint: str, code: int) -> int:
     """Say what went wrong, as text or as an envelope; `code`."""
+    if _wants("--user", argv):
+        message, hint = for_own_place(message), for_own_place(hint)
     if _wants("--json", argv):
         write(error_envelope(_words(argv), error, code, hint))
         return code

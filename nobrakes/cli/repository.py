@@ -99,11 +99,31 @@ def write(text: str) -> None:
         pipe_closed()
 
 
+HAS_USER = (
+    *("answer", "daemon install", "daemon restart", "daemon start", "daemon status", "daemon stop", "daemon uninstall"),
+    *("daemon watch", "escalation", "escalations", "relay", "resolve", "session end", "session say", "session show"),
+    *("session start", "session stop", "sessions", "watch"),
+)
+"""The commands that take --user."""
+
+
+def for_own_place(text: str) -> str:
+    """The text with --user in each command that it says to type: who typed it there pastes it there."""
+    import re  # rarely needed here
+
+    words = "|".join(sorted(HAS_USER, reverse=True))
+    typed = re.compile(rf"\bnobrakes ({words})\b(?![-\w])(?! [^`\n#;]*--user)")
+    return typed.sub(r"nobrakes \1 --user", text)
+
+
 def emit(output: Output, command: str, as_json: bool) -> int:
     """Show the result; the exit code."""
     error = output.error
     if not as_json:
         text = output.text(screen_of(sys.stdout))
+        if _AT_HOME.get():
+            text = for_own_place(text)
+            _AT_HOME.set(False)
         if text:
             write(text)
     elif error is None:
@@ -304,12 +324,14 @@ def opened(is_reading: bool = False) -> Iterator["App"]:
         app.close()
 
 
+_AT_HOME: "ContextVar[bool]" = ContextVar("_AT_HOME", default=False)
 UserPlace = Annotated[bool, Option("--user", help="Use your own sessions and daemon, outside repositories.")]
 
 
 @contextmanager
 def opened_or_home(user: bool, is_reading: bool = False) -> Iterator["App"]:
     """The repository around the current folder, or with `user` the person's own; that is made when it is written to."""
+    _AT_HOME.set(user)
     if not user:
         with looked_at() if is_reading else opened() as app:
             yield app

@@ -1,11 +1,12 @@
 """What nobrakes tells people to type is accepted in the very state in which it says so."""
 
+import inspect
 import json
 import re
 import shlex
 import subprocess
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,15 @@ import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Dependency, Status
 from nobrakes.cli import main
+from nobrakes.cli.repository import HAS_USER
+from nobrakes.command_table import COMMANDS
 from nobrakes.daemon.service import control
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.features.model import Criterion, Feature, Step
 from nobrakes.features.reviewed_plan import YES, nodes_of
 from nobrakes.host.locks import DaemonLock
-from nobrakes.store import Store, create_store
+from nobrakes.machine import registry
+from nobrakes.store import Store, create_store, open_store
 
 LONG = {"run", "daemon", "shape", "reshape"}
 """They begin a night's work, a talk or a screen."""
@@ -229,3 +233,23 @@ def test_who_follows_what_is_next_gets_the_drafts_live(place: Place, state: str)
         assert code == 0, (command, said)
     theirs = {"a plan that is changed again", "a plan that somebody edited", "a round of reviews"}
     assert followed[-1].startswith("nobrakes forge ") if state in theirs else followed[-1] == YES, followed
+
+
+def test_commands_of_a_persons_own_place_keep_it(place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NOBRAKES_USER_HOME", str(tmp_path / "own"))
+    paths = registry.made()
+    with closing(
+        create_store(paths.database) if not Path(paths.database).exists() else open_store(paths.database)
+    ) as own:
+        asked = own.escalate(NewEscalation(EscalationType.QUESTION, "Which?"), None, None, "Session 1").id
+    for typed in (["escalations"], ["escalation", str(asked)], ["answer", str(asked), "so"], ["answer", "99", "so"]):
+        main.run([*typed, "--user"])
+        out, error = place.capsys.readouterr()
+        commands = re.findall(r"nobrakes (?:answer|escalations?|resolve)\b[^`\n#]*", out + error)
+        assert all("--user" in command for command in commands), commands
+        assert commands or typed[0] == "answer"
+
+
+def test_each_command_that_takes_user_is_known() -> None:
+    found = {one.words for one in COMMANDS if "user" in inspect.signature(main.function_of(one)).parameters}
+    assert found == set(HAS_USER)
