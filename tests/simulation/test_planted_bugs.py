@@ -118,7 +118,24 @@ PROTECTED = ("--protects", "0.3", "--people", "0.3", "--crash", "0.0005")
 COLLECTED = ("--collects", "0.02", "--crash", "0.005")
 """git loses what was handed in, again and again; its workspaces have it."""
 
+PLANS = ("--beads", "2", "--features", "1", "--crash", "0", "--people", "0.1")
+"""Little else waits than a feature's plan."""
+
 BUGS = (
+    Bug(
+        "a plan that waits for its sign-off is on no list",
+        "decisions/service/blockers.py",
+        "if feature.data.get(SIGN_OFF_ASKED) == feature.plan and feature.state is State.ACTIVE:",
+        "if feature.stage is None:",
+        options=PLANS,
+    ),
+    Bug(
+        "drafts that wait for a yes are on no list",
+        "decisions/service/blockers.py",
+        "    if drafts or changed:",
+        "    if not (drafts or changed):",
+        options=PLANS,
+    ),
     Bug(
         "a fence does not grow",
         "beads/db/attempts.py",

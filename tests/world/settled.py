@@ -3,7 +3,9 @@
 from collections.abc import Callable
 
 from nobrakes.beads.model import CLOSED, Bead, BeadType, Outcome, Status
+from nobrakes.decisions.blockers import board_blockers
 from nobrakes.decisions.model import STOPS_BEAD
+from nobrakes.decisions.service.blockers import bead_blockers, person_blockers
 from nobrakes.errors import NobrakesError, NotAllowed, Stale
 from nobrakes.events.kinds import Kind
 
@@ -158,6 +160,18 @@ def what_people_should_know_was_sent(scene: Scene) -> list[str]:
 def nobody_is_parked_for_nothing(scene: Scene) -> list[str]:
     """What nobody expects is met where it was planted alone, and its bead is held the second time."""
     return scene.stumbling.wrong() if scene.stumbling is not None else []
+
+
+def somebody_is_asked(scene: Scene) -> list[str]:
+    """Where nothing moves without a person and something is not done, the lists that people see name what waits."""
+    store = scene.store
+    waits = [bead.id for bead in scene.beads if bead.status not in CLOSED]
+    if not waits or store.escalations() or board_blockers(scene.board):
+        return []
+    named = person_blockers(store, scene.config, store.features(), daemon=True)
+    if named or list(bead_blockers(store, store.standstill(), daemon=True)):
+        return []
+    return [f"{', '.join(waits[:5])}: not done, nothing moves without a person, and no list says what waits"]
 
 
 PROMISES: tuple[Callable[[Scene], list[str]], ...] = (

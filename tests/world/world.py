@@ -259,6 +259,8 @@ class World:
             self.wake_at = None if turn.wake_at is None else turn.wake_at - self.clock.apart
             if not turn.changed:
                 self.is_idle = is_idle(turn.board)
+                if self.is_idle:
+                    self._keep_promises((settled.somebody_is_asked,))
                 return
         raise self._broken([f"the loop did not rest in {TURNS} turns"])
 
