@@ -238,7 +238,9 @@ def test_an_agent_asks_with_options(board):
         "description": properties["option"]["description"],
     }
     assert properties["priority"]["maximum"] == 3 and properties["yes_no"]["type"] == "boolean"
-    for said, words in zip(wrong, ("'EST' is recommended", "from 2 to 12", "at most 12"), strict=True):
+    for said, words in zip(
+        wrong, ("the recommended 'EST' is not an option", "from 2 to 12", "at most 12"), strict=True
+    ):
         assert words in said
     [asked] = store.escalations()
     assert asked.form["recommended"] == ["UTC"] and asked.form["priority"] == 1 and asked.form["kind"] == "radio"
