@@ -16,8 +16,8 @@ The red proof: do the Test Writer's tests fail on the base, and for a reason tha
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from enum import StrEnum
 
+from ..beads.model import BeadType
 from ..records import frozen
 from ..text.cleaning import count as counted
 from .contract import Check, CheckOutcome, CheckResult, Reason, TestCounts, overall, setup_failed
@@ -242,26 +242,6 @@ def fewer(before: Mapping[str, str], after: Mapping[str, str]) -> list[Fewer]:
     return found
 
 
-REPAIR = "repair"
-"""The type of the beads that may start, and be merged, on a red main."""
-
-
-class Starts(StrEnum):
-    """Which beads may be started: before a run's first agent, main has to be known to pass, or a person said so.
-
-    1. Until main's tip was tried nobody is started. A tree that passed the same checks before needs no trial.
-    2. On a main that is red only a bead of type `repair` is started: it turns main green.
-    3. Where there is no check, or the checks cannot be run, only beads that are scaffolding, or a repair, are started.
-    4. Where no file is a test and none is collected, agents start: the first bead brings tests.
-    5. A check that fails and tells of no test says nothing of main: its runner is missing, or cannot begin.
-    """
-
-    OPEN = "open"
-    UNTRIED = "untried"  # none yet: main is being tried
-    REPAIRS = "repairs"
-    SCAFFOLDING = "scaffolding"  # and repairs
-
-
 def is_unsure(results: Sequence[CheckResult], checks: Sequence[Check]) -> bool:
     """Whether a run of main that did not pass says nothing of main: every check that failed told of no test."""
     counted = {check.name for check in checks if check.kind == "test" and check.read_as != "exit"}
@@ -299,14 +279,14 @@ def _advice(result: CheckResult, check: Check) -> str:
         return f"fix it, or give it more time: `timeout_minutes` {where}"
     if result.outcome is CheckOutcome.NOT_RUN:
         if result.counts is not None:
-            return f"add a first test (a bead of type {REPAIR} may), or write min_tests = 0 {where}"
+            return f"add a first test (a bead of type {BeadType.REPAIR} may), or write min_tests = 0 {where}"
         return f'say what it prints: `format`, `report` or format = "exit" {where}'
     if is_unsure([result], [check]):
         return (
             "it failed before it told of a test: install its runner, name what brings it in as `setup`, or fix "
             f"`command` {where}"
         )
-    return f'fix main, or let an agent fix it: nobrakes add "Fix main" --type {REPAIR} --no-tests'
+    return f'fix main, or let an agent fix it: nobrakes add "Fix main" --type {BeadType.REPAIR} --no-tests'
 
 
 def passed(results: Sequence[CheckResult]) -> str:

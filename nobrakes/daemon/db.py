@@ -6,9 +6,8 @@ from typing import Any
 from ..agents.db import spending
 from ..beads.db import moves
 from ..beads.graph import Node
-from ..beads.model import Frontier, Role, Status, of_bead
+from ..beads.model import BeadType, Frontier, Role, Status, of_bead
 from ..beads.work_status import STANDSTILL_SHOWN, Standstill
-from ..checks.proof import REPAIR, Starts
 from ..db import rows, views
 from ..db.database import Database, row
 from ..db.fast import CLAIMABLE, EPIC_COMPLETE, EPIC_LANDED, IN_ORDER, REVIEWABLE
@@ -17,7 +16,7 @@ from ..review.journal import LABEL
 from ..review.queue import PACE, Pace
 from ..sessions import db as sessions_db
 from ..sessions.model import State, Talk
-from .model import Board, Limits
+from .model import Board, Limits, Starts
 
 # What deciders see, from indexes alone: the same cost with a thousand beads and with a hundred thousand.
 PAUSED = "paused"
@@ -29,7 +28,7 @@ STOP_ASKED = "stop_asked"
 OPEN = f"{rows.ATTEMPT} INDEXED BY attempts_open WHERE outcome IS NULL ORDER BY id"
 """By the index: the order of the ids alone would lead through all attempts there ever were."""
 READY = f"{rows.FRONTIER} INDEXED BY beads_claimable WHERE {CLAIMABLE} {IN_ORDER} LIMIT ?"
-_MENDS = f"type = '{REPAIR}'"
+_MENDS = f"type = '{BeadType.REPAIR}'"
 SOME_READY = {
     Starts.REPAIRS: READY.replace(CLAIMABLE, f"{CLAIMABLE} AND {_MENDS}"),
     Starts.SCAFFOLDING: READY.replace(CLAIMABLE, f"{CLAIMABLE} AND ({_MENDS} OR scaffolding)"),

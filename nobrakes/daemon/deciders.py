@@ -16,7 +16,6 @@ from ..agents import limits as agents_limits
 from ..agents.limits import State
 from ..beads.model import Attempt, Frontier, Outcome, Role, Run, RunKind, Status, of_bead
 from ..checks.policy import shadows
-from ..checks.proof import Starts
 from ..decisions.model import EscalationType
 from ..records import frozen
 from ..review.journal import Journal, is_unqueued, withdrawn_approvals
@@ -37,6 +36,7 @@ from .model import (
     Sample,
     StartAgent,
     StartReview,
+    Starts,
     StartTurn,
     TellCap,
     Terminate,

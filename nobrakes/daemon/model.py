@@ -6,10 +6,10 @@
 
 from collections.abc import Mapping
 from dataclasses import field
+from enum import StrEnum
 
 from ..agents.limits import Breaker, Caps, Cooldown, MachineRoom, Reached, Spent, Thresholds
-from ..beads.model import Attempt, Frontier, Outcome, Role, Run
-from ..checks.proof import REPAIR, Starts
+from ..beads.model import Attempt, BeadType, Frontier, Outcome, Role, Run
 from ..decisions.model import EscalationType
 from ..records import frozen
 from ..review.queue import Pace, Rules
@@ -36,6 +36,22 @@ class AgentChoice:
         return tuple(dict.fromkeys(found))
 
 
+class Starts(StrEnum):
+    """Which beads may be started: before a run's first agent, main has to be known to pass, or a person said so.
+
+    1. Until main's tip was tried nobody is started. A tree that passed the same checks before needs no trial.
+    2. On a main that is red only a bead of type `repair` is started: it turns main green.
+    3. Where there is no check, or the checks cannot be run, only beads that are scaffolding, or a repair, are started.
+    4. Where no file is a test and none is collected, agents start: the first bead brings tests.
+    5. A check that fails and tells of no test says nothing of main: its runner is missing, or cannot begin.
+    """
+
+    OPEN = "open"
+    UNTRIED = "untried"  # none yet: main is being tried
+    REPAIRS = "repairs"
+    SCAFFOLDING = "scaffolding"  # and repairs
+
+
 @frozen
 class Limits:
     """What a person may change while it runs."""
@@ -56,7 +72,7 @@ class Limits:
     agents_mb: int = 0  # no agent starts while those at work hold so much memory; 0: as much as they like
     queue: Rules = field(default_factory=Rules)
     approve: str = "labelled"  # whose merge waits for a person's yes (review.journal)
-    starts: Starts = Starts.OPEN  # which beads may be started: what the trial of main says (checks.proof)
+    starts: Starts = Starts.OPEN  # which beads may be started: what the trial of main says
     elsewhere: tuple[str, ...] = ()  # epics whose work is for another branch than main
 
 
@@ -110,7 +126,7 @@ class Board:
         """Whose review may begin: on a red main what brings a repair, and what is for another branch."""
         if not self.frozen:
             return self.to_review
-        return tuple(bead for bead in self.to_review if bead.type == REPAIR or bead.id in self.elsewhere)
+        return tuple(bead for bead in self.to_review if bead.type == BeadType.REPAIR or bead.id in self.elsewhere)
 
     @property
     def agents(self) -> tuple[Attempt | Talk, ...]:

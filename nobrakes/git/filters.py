@@ -22,7 +22,6 @@ from dataclasses import field, replace
 from functools import cached_property
 
 from ..agents.limits import Sizes
-from ..checks.policy.boundaries import ABSENT, Change
 from ..errors import GitFailed, NobrakesError
 from ..globs import matches
 from ..paths import process_environment
@@ -32,7 +31,7 @@ from . import commands, lfs, lfs_filter, objects, trees
 from .commands import CHECKOUT, strays
 from .location import Place
 from .objects import EXECUTABLE, FILE, LINK, Commit, Objects
-from .port import NOWHERE, Argv, Conflict, Rules
+from .port import ABSENT, NOWHERE, Argv, Change, Conflict, Rules
 from .trees import of_trees, raw
 
 REF = f"{objects.OWN}/filtered"

@@ -11,7 +11,6 @@ from ..records import frozen
 from ..review.waits import WAITS, Cause
 
 if TYPE_CHECKING:
-    from ..checks.policy.boundaries import Change
     from ..review.evidence import Entry, Made, Value
 
 Argv = tuple[str, ...]
@@ -22,6 +21,26 @@ EPICS = "epics"
 """Where the branches of epics are, below refs/nobrakes/."""
 BASES = "bases"
 """Where the branches of the remote were, when they were heard of last, that features are for beside main, below it."""
+
+ABSENT = "000000"
+GITLINK = "160000"
+SYMLINK = "120000"
+
+
+@frozen
+class Change:
+    """One path that differs. Modes are git's octal strings, "000000" where the file is absent."""
+
+    path: str
+    before: str
+    after: str
+    link: str | None = None  # where a new symbolic link leads
+    sections: tuple[str, ...] = ()  # the protected sections of a shared file that differ
+    dependencies: bool = False  # its lists of dependencies differ
+    hooks: tuple[str, ...] = ()  # what bends the runner and differs, in words (checks.policy.runner_hooks)
+    hidden: tuple[str, ...] = ()  # paths that git ignores by it, and did not before
+    unfiltered: str = ""  # why what it brings cannot come through the filter that git keeps the path by
+    barred: tuple[str, ...] = ()  # where that is a person's to allow: the filter's name, then the commands to type
 
 
 @frozen

@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from ..agents.limits import DEFAULT, READ, Sizes
 from ..beads.model import Bead
-from ..checks.policy.boundaries import ABSENT, Change
-from ..checks.policy.protected_files import named
 from ..errors import FileTooLarge, GitFailed, NoMain
 from ..paths import Paths
 from ..review.evidence import Entry, Made, Value
@@ -30,6 +28,7 @@ from .history import History
 from .landing import standing
 from .location import Place
 from .objects import EXECUTABLE, FILE, LINK, Objects
+from .port import ABSENT, Change
 from .upkeep import said
 
 if TYPE_CHECKING:
@@ -726,6 +725,8 @@ def by_git(place: Place) -> tuple[frozenset[str], tuple[str, ...]]:
 
 def _words(text: str, tops: list[str]) -> Iterator[str]:
     """The paths in a command or a value. A bare word is none: it is a program on PATH, a branch, a yes or no."""
+    from ..checks.policy.protected_files import named  # asked where the rules of a run are read
+
     for top in tops:
         text = text.replace(f"{top}/", "./")
     return (path for path in named(text.lstrip("!"), ()) if "/" in path or "." in path)

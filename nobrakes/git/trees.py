@@ -8,12 +8,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from ..agents.limits import MAX_PATH, READ, Sizes
-from ..checks.policy.boundaries import ABSENT, SYMLINK, Change
 from ..errors import GitFailed
 from . import commands
 from .location import Place
-from .manifests import changed_dependencies, changed_sections, is_shared
 from .objects import EXECUTABLE, FILE, FOLDER, MODULE, Entry, Objects
+from .port import ABSENT, SYMLINK, Change
 
 _FILES = (FILE, EXECUTABLE)
 
@@ -88,6 +87,8 @@ def changes(objects: Objects, base: str, head: str) -> tuple[Change, ...]:
 
 
 def _change(objects: Objects, path: str, before: str, after: str, old: str, new: str) -> Change:
+    from .manifests import changed_dependencies, changed_sections, is_shared  # `status` compares no contents
+
     link = None
     sections: tuple[str, ...] = ()
     dependencies = False

@@ -11,9 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from nobrakes.agents.limits import READ
 from nobrakes.beads.branches import branch_of
 from nobrakes.beads.model import Bead
-from nobrakes.checks.policy.boundaries import ABSENT, Change
 from nobrakes.errors import FileTooLarge, GitFailed
-from nobrakes.git.port import Argv, Candidate, Conflict, Land, Landing, Message, Workspace
+from nobrakes.git.port import ABSENT, Argv, Candidate, Change, Conflict, Land, Landing, Message, Workspace
 from nobrakes.review.waits import Cause
 
 from .checkout import Checkout

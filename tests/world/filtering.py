@@ -6,7 +6,7 @@ The promise: main never gets a plain blob where it has a filtered one.
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nobrakes.checks.policy.boundaries import Change
+from nobrakes.git.port import Change
 
 from .project import Tree
 

@@ -18,13 +18,15 @@ from typing import Any
 
 from ...beads.model import Outcome, Role
 from ...decisions.model import COMMANDS, FILTERS
+from ...git.port import ABSENT, GITLINK, SYMLINK, Change
 from ...globs import folded as folded_globs
 from ...globs import matches
 from ...records import frozen
 from ...text.cleaning import is_seen, shorten
+from ..contract import GIT_RULES
 from ..layout import SNAPSHOTS
 from .ownership import CONTRACT, FIXTURES, GATE, OWN_FOLDER, is_covered, is_helper, why_not
-from .protected_files import GIT_RULES, in_unknown_folder, starts_by_itself
+from .protected_files import in_unknown_folder, starts_by_itself
 from .shadows import PLANTED, framework, hidden, hides, new_names
 
 REFUSED = (
@@ -36,25 +38,6 @@ SPRINT = "sprint"
 """In the metadata of a sprint's bead: its number."""
 SPRINT_DOCUMENTS = ("task.md", "DECISIONS.md", "DEVIATIONS.md", "WISHLIST.md", "docs/ROADMAP.md", "docs/sprints/**")
 """What nobrakes writes of a sprint, so its agents may not."""
-ABSENT = "000000"
-GITLINK = "160000"
-SYMLINK = "120000"
-
-
-@frozen
-class Change:
-    """One path that differs. Modes are git's octal strings, "000000" where the file is absent."""
-
-    path: str
-    before: str
-    after: str
-    link: str | None = None  # where a new symbolic link leads
-    sections: tuple[str, ...] = ()  # the protected sections of a shared file that differ
-    dependencies: bool = False  # its lists of dependencies differ
-    hooks: tuple[str, ...] = ()  # what bends the runner and differs, in words (checks.policy.runner_hooks)
-    hidden: tuple[str, ...] = ()  # paths that git ignores by it, and did not before
-    unfiltered: str = ""  # why what it brings cannot come through the filter that git keeps the path by
-    barred: tuple[str, ...] = ()  # where that is a person's to allow: the filter's name, then the commands to type
 
 
 @frozen

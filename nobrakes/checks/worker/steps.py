@@ -35,7 +35,7 @@ from ...beads.model import Bead, Role, Run
 from ...config.settings import Config, parse
 from ...errors import ConfigError, FileTooLarge, GitFailed, NoMain
 from ...git.location import own_code_globs
-from ...git.port import Argv, Git
+from ...git.port import ABSENT, Argv, Git
 from ...host.port import Ending, Processes, Step, StepEnd
 from ...host.runs import recording
 from ...host.runs.probing import PLAN, PUT
@@ -56,7 +56,7 @@ from ..contract import (
     unmet,
 )
 from ..counts import count_tests, failing_tests
-from ..policy.boundaries import ABSENT, SPRINT, SPRINT_DOCUMENTS, Boundary
+from ..policy.boundaries import SPRINT, SPRINT_DOCUMENTS, Boundary
 from ..policy.ownership import CONTRACT
 from ..probes import LARGEST, endings, is_seen, likely, mutation_probes, named
 

@@ -22,7 +22,7 @@ from ...beads.model import BeadType, Status
 from ...beads.proposals import count_beads_and_epics, is_with_person
 from ...beads.work_status import STANDSTILL_SHOWN, Standstill
 from ...checks.contract import SETUP_FAILED
-from ...checks.proof import Starts
+from ...daemon.model import Starts
 from ...daemon.service import control
 from ...errors import Hindered, MachineShort
 from ...events.kinds import Event

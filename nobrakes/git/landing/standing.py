@@ -19,7 +19,6 @@ import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ...checks.policy.boundaries import ABSENT, GITLINK
 from ...errors import DiskFull, GitFailed, StoreReadOnly
 from ...records import frozen
 from ...walking import Beyond, walk
@@ -29,6 +28,7 @@ from ..commands import CHECKOUT
 from ..history import History
 from ..location import Place
 from ..objects import EXECUTABLE, FILE, LINK, Objects, is_oid
+from ..port import ABSENT, GITLINK
 from ..trees import raw
 
 Difference = tuple[str, str, str, str, str]

@@ -16,7 +16,6 @@ from contextlib import suppress
 from ...agents.limits import DEFAULT, Sizes
 from ...beads.branches import branch_of
 from ...beads.model import Bead
-from ...checks.policy.boundaries import GITLINK
 from ...errors import GitFailed, NoAnswer, NobrakesError, Tampered, TooLarge
 from ...paths import Paths
 from ...trash import Trash
@@ -29,7 +28,7 @@ from ..filters import NO_FILTERS, Filters, Through, fetch_lfs_objects, through
 from ..history import History
 from ..location import PROMISOR, Place
 from ..objects import Objects
-from ..port import Argv, BrokenRef, Workspace
+from ..port import GITLINK, Argv, BrokenRef, Workspace
 from . import salvage
 
 

@@ -21,7 +21,6 @@ from functools import partial
 from typing import IO
 
 from ...agents.limits import DEFAULT, Sizes
-from ...checks.policy.boundaries import GITLINK
 from ...errors import DiskFull, GitFailed, NobrakesError, Tampered
 from ...paths import Paths
 from ...replacing import replacing
@@ -34,6 +33,7 @@ from ..landing import standing
 from ..landing.standing import Worktree
 from ..location import Place
 from ..objects import Objects, is_oid
+from ..port import GITLINK
 from ..trees import TooMuch, raw
 from . import measurement
 

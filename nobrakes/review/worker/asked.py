@@ -31,7 +31,7 @@ from ...decisions.forms import as_values, form
 from ...decisions.model import OF_TESTS, Escalation, EscalationType, NewEscalation, is_accepted
 from ...errors import ConfigError, FileTooLarge, GitFailed
 from ...events.kinds import Event, Kind
-from ...git.port import Message
+from ...git.port import ABSENT, GITLINK, SYMLINK, Change, Message
 from ...globs import matches
 from ...host.files import for_git, write_atomic
 from ...host.port import Notice
@@ -98,9 +98,7 @@ class ProtectedFiles:
         evidence = {**self.shown(fork, head, bending), OF_TESTS: digest}
         return NewEscalation(EscalationType.CHECKS_CHANGED, f"{bead.id}: checks changed", _question(bending), evidence)
 
-    def _bending(
-        self, bead: Bead, fork: str, head: str, boundary: boundaries.Boundary
-    ) -> tuple[list[boundaries.Change], str]:
+    def _bending(self, bead: Bead, fork: str, head: str, boundary: boundaries.Boundary) -> tuple[list[Change], str]:
         """What bends the runner in a Test Writer's commits, with its digest; nothing where a person accepted it."""
         found = [one for one in self._with_hooks(fork, head, boundary) if boundaries.bends_runner(one, boundary)]
         contents = [[one.path, one.after, one.hooks, self._lines(head, one.path) or head] for one in found]
@@ -109,7 +107,7 @@ class ProtectedFiles:
         is_known = is_accepted(asked, EscalationType.CHECKS_CHANGED, digest, OF_TESTS)
         return ([] if is_known else found), digest
 
-    def _with_hooks(self, begin: str, head: str, boundary: boundaries.Boundary) -> list[boundaries.Change]:
+    def _with_hooks(self, begin: str, head: str, boundary: boundaries.Boundary) -> list[Change]:
         """What differs between the commits, with what bends the runner in it."""
         changes = list(self.ports.git.changes(begin, head))
         for place, change in enumerate(changes):
@@ -139,7 +137,7 @@ class ProtectedFiles:
         evidence = {"test": test, **self.shown(change.fork, change.head, changed)}
         return AttemptEnd(Outcome.CHECKS_CHANGED, detail, change.head, evidence)
 
-    def shown(self, begin: str, head: str, changed: Sequence[boundaries.Change]) -> dict[str, Any]:
+    def shown(self, begin: str, head: str, changed: Sequence[Change]) -> dict[str, Any]:
         """What a person is shown of the changes, without what is secret in them."""
         difference = clean(self.ports, self._difference(begin, head, changed))
         return {"head": head, "files": [_told(change) for change in changed[:50]], "difference": difference}
@@ -149,7 +147,7 @@ class ProtectedFiles:
         asked = self.ports.store.escalations(open_only=False, bead=bead)
         return is_accepted(asked, EscalationType.CHECKS_CHANGED, head)
 
-    def _difference(self, fork: str, head: str, changed: Sequence[boundaries.Change]) -> str:
+    def _difference(self, fork: str, head: str, changed: Sequence[Change]) -> str:
         from difflib import unified_diff  # rarely needed, and it takes a while to import
 
         parts: list[str] = []
@@ -179,7 +177,7 @@ class ProtectedFiles:
         return content.decode("utf-8", "replace").splitlines(keepends=True)
 
 
-def _question(changed: Sequence[boundaries.Change]) -> str:
+def _question(changed: Sequence[Change]) -> str:
     told = "\n".join(map(_told, changed[:20]))
     return (
         "The branch changes what decides whether work is good, what bends the runner of the tests, or what tests "
@@ -187,7 +185,7 @@ def _question(changed: Sequence[boundaries.Change]) -> str:
     )
 
 
-def _told(change: boundaries.Change) -> str:
+def _told(change: Change) -> str:
     hides = (f"hides {', '.join(change.hidden)}",) if change.hidden else ()
     what = ", ".join((*change.sections, *change.hooks, *hides))
     return f"{change.path}: {what}" if what else change.path
@@ -314,23 +312,23 @@ class SuspiciousContent:
         found = list(self.ports.git.laid_open(journal.change.fork, journal.change.head))
         left = SEARCHED
         for change in self.ports.git.changes(journal.change.fork, journal.change.head):
-            if change.after == boundaries.ABSENT:
+            if change.after == ABSENT:
                 continue
             why = self._new_name(journal.change.fork, change)
-            if why is None and change.after not in (boundaries.SYMLINK, boundaries.GITLINK):
+            if why is None and change.after not in (SYMLINK, GITLINK):
                 after = self._text(journal.change.head, change)
                 left -= len(after)
                 if left < 0:
                     return [*found, f"more than {SEARCHED // 1_000_000} MB are new, and the rest was not searched"]
-                before = self._text(journal.change.fork, change) if after and change.before != boundaries.ABSENT else ""
+                before = self._text(journal.change.fork, change) if after and change.before != ABSENT else ""
                 why = new_secrets(change.path, before, after)
             if why is not None:
                 found.append(why)
         return found
 
-    def _new_name(self, fork: str, change: boundaries.Change) -> str | None:
+    def _new_name(self, fork: str, change: Change) -> str | None:
         """Why its name is unusual; None: it is not, or main has that name, or that of its folder, already."""
-        why = odd_name(change.path) if change.before == boundaries.ABSENT else None
+        why = odd_name(change.path) if change.before == ABSENT else None
         if why is None:
             return None
         begins = [at for at, character in enumerate(change.path) if character == "/"]
@@ -339,7 +337,7 @@ class SuspiciousContent:
                 return why if odd_name(change.path[at + 1 :]) is not None else None
         return why
 
-    def _text(self, commit: str, change: boundaries.Change) -> str:
+    def _text(self, commit: str, change: Change) -> str:
         try:
             content = self.ports.git.read(commit, change.path, READ)
         except FileTooLarge:

@@ -16,11 +16,11 @@ from functools import partial
 
 from ...beads.model import Outcome, Role, Run, RunKind
 from ...checks.contract import CheckOutcome, CheckResult, Contract, Verdict, overall, setup_failed, verdict
-from ...checks.proof import Starts, advice, is_empty, is_unsure, passed
+from ...checks.proof import advice, is_empty, is_unsure, passed
 from ...checks.worker.steps import NO_PLAN
 from ...checks.worker.validation import MAX_CUT_OFF, CheckClock, Validation, as_json, explain
 from ...daemon.deciders import look_again, may_pass
-from ...daemon.model import Board
+from ...daemon.model import Board, Starts
 from ...daemon.service import control
 from ...errors import GitFailed, NoMain, NotProven
 from ...events.kinds import Event, Kind

@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 from git_worlds import bead, message
 
-from nobrakes.checks.policy.boundaries import Change
 from nobrakes.errors import NobrakesError
-from nobrakes.git.port import Candidate, Conflict
+from nobrakes.git.port import Candidate, Change, Conflict
 
 
 def test_main_is_where_the_branch_points(git_world):

@@ -3,9 +3,10 @@
 import pytest
 
 from nobrakes.agents.registry import ADAPTERS, STEERING, steering
-from nobrakes.checks.policy.boundaries import Change, bends_runner
+from nobrakes.checks.policy.boundaries import bends_runner
 from nobrakes.checks.worker.steps import with_agents
 from nobrakes.config.settings import Config
+from nobrakes.git.port import Change
 
 FREE = ("acp", "script")
 """Any command: nobody knows what it reads."""

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from nobrakes import globs as globs_module
 from nobrakes.beads.model import Role
-from nobrakes.checks.policy.boundaries import GITLINK, SYMLINK, Boundary, Change, gate_changes, may_write, violations
+from nobrakes.checks.policy.boundaries import Boundary, gate_changes, may_write, violations
 from nobrakes.config.settings import Config
+from nobrakes.git.port import GITLINK, SYMLINK, Change
 from nobrakes.globs import matches
 
 BOUNDARY = Config().boundary()

@@ -3,10 +3,11 @@
 import pytest
 
 from nobrakes.beads.model import Role
-from nobrakes.checks.policy.boundaries import SYMLINK, Change, gate_changes, violations
+from nobrakes.checks.policy.boundaries import gate_changes, violations
 from nobrakes.checks.policy.protected_files import named, sources
 from nobrakes.config.settings import parse
 from nobrakes.git.manifests import changed_dependencies, changed_sections
+from nobrakes.git.port import SYMLINK, Change
 
 FILE, GONE = "100644", "000000"
 CONFIG = parse('[[checks]]\nname = "t"\ncommand = "python3 -m pytest"\n', "x")

@@ -7,8 +7,8 @@ from typing import Any, cast
 import pytest
 
 from nobrakes.checks.contract import Check, CheckOutcome, CheckResult
-from nobrakes.checks.policy.boundaries import ABSENT, Change
 from nobrakes.checks.worker.steps import NO_PLAN, MutationProbes, as_text, of_text
+from nobrakes.git.port import ABSENT, Change
 from nobrakes.host.port import Ending, StepEnd
 from nobrakes.ports import Ports
 

@@ -7,10 +7,11 @@ import pytest
 
 from nobrakes.beads.model import Role
 from nobrakes.checks.contract import Check
-from nobrakes.checks.policy.boundaries import Boundary, Change, bends_runner, gate_changes, may_write, violations
+from nobrakes.checks.policy.boundaries import Boundary, bends_runner, gate_changes, may_write, violations
 from nobrakes.checks.policy.protected_files import named
 from nobrakes.checks.worker.steps import with_agents
 from nobrakes.config.settings import Config, parse
+from nobrakes.git.port import Change
 
 FILE, GONE = "100644", "000000"
 

@@ -3,9 +3,10 @@
 import pytest
 
 from nobrakes.checks.contract import Check
-from nobrakes.checks.policy.boundaries import Boundary, Change, gate_changes
+from nobrakes.checks.policy.boundaries import Boundary, gate_changes
 from nobrakes.checks.policy.protected_files import loaded
 from nobrakes.checks.policy.runner_hooks import LARGEST, changed, is_loaded, may_hold
+from nobrakes.git.port import Change
 
 BENDS = {
     "hook": ("tests/conftest.py", "import pytest\n@pytest.hookimpl(tryfirst=True)\ndef pytest_pyfunc_call(pyfuncitem):\n    return True\n"),

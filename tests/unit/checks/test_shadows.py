@@ -6,10 +6,11 @@ import pytest
 
 from nobrakes.beads.model import Role
 from nobrakes.checks.contract import Check
-from nobrakes.checks.policy.boundaries import SYMLINK, Change, adds_modules, gate_changes, violations
+from nobrakes.checks.policy.boundaries import adds_modules, gate_changes, violations
 from nobrakes.checks.policy.protected_files import named
 from nobrakes.checks.policy.shadows import programs
 from nobrakes.config.settings import Config, parse
+from nobrakes.git.port import SYMLINK, Change
 
 FILE, GONE = "100644", "000000"
 CONFIG = parse('[[checks]]\nname = "t"\ncommand = "PYTHONPATH=lib/python python3 -m pytest"\ndirectory = "app"\n', "x")

@@ -8,10 +8,10 @@ import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Frontier, Status
 from nobrakes.checks.contract import Check, CheckOutcome, CheckResult, TestCounts, Verdict
-from nobrakes.checks.proof import Starts, advice, is_empty, is_unsure, passed
+from nobrakes.checks.proof import advice, is_empty, is_unsure, passed
 from nobrakes.daemon import deciders
 from nobrakes.daemon.deciders import is_idle
-from nobrakes.daemon.model import Board, Limits, StartAgent, StartReview
+from nobrakes.daemon.model import Board, Limits, StartAgent, StartReview, Starts
 from nobrakes.review.main_monitor import Watch
 from nobrakes.review.worker.main_monitor import Trial
 from nobrakes.store import open_memory
