@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from .app import App
     from .beads.model import Attempt
     from .beads.service.bead_page import BeadHistory
-    from .beads.service.board import Card, OpenSession
+    from .beads.service.board import Card
+    from .daemon.service.status import OpenSession
     from .decisions.model import Escalation
     from .events.kinds import Event
     from .sessions.service.live import AtWork, LiveReader, LiveView

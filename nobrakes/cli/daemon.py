@@ -13,8 +13,9 @@ from typer import Argument, Option
 
 from ..beads import work_status
 from ..beads.model import Attempt, Role
-from ..beads.service import bead_page
 from ..daemon.model import Board
+from ..daemon.service.status import counts as counts_of
+from ..daemon.service.status import review_step
 from ..decisions.blockers import FOR_A_WORD, Kind, board_blockers, told
 from ..errors import Unsettled, UsageError
 from ..events import words
@@ -89,7 +90,7 @@ AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON."
 
 def counts(app: "App") -> dict[str, int]:
     """How many beads (epics apart) are done, ready, at work, blocked, drafts, and with a person."""
-    return dict(bead_page.counts(app.store))
+    return dict(counts_of(app.store))
 
 
 def sentence(found: dict[str, int]) -> str:
@@ -283,7 +284,7 @@ def providers(
 
 
 def _show() -> Output:
-    from ..agents.service import cooldowns as operations
+    from ..daemon.service import status as operations
     from ..decisions.blockers import Kind
     from ..decisions.service.blockers import blockers as blockers_of
 
@@ -474,7 +475,7 @@ def picture(
         role = work_status.ROLES[attempt.role.value]
         head = f"{pad(cut(one_line(attempt.name), 10), 10)} {role:<11} {attempt.bead:<10} "
         since = f"{age(now - attempt.started_at):>8}  "
-        said = bead_page.review_step(attempt) if attempt.role is Role.REVIEWER else last_line(attempt)
+        said = review_step(attempt) if attempt.role is Role.REVIEWER else last_line(attempt)
         room = max(20, screen.width - len(head) - len(since) - 1)
         title = cut(titles.of(attempt.bead), room // 2)
         out.append(screen.paint(head, "cyan") + since + cut(f"{title}  {one_line(said)}".rstrip(), room))

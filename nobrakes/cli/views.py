@@ -19,9 +19,9 @@ from .repository import Output, looked_at, opened, said, write
 from .screen import Screen, table
 
 if TYPE_CHECKING:
-    from ..agents.service.cooldowns import CapView
     from ..app import App
-    from ..beads.service.board import BoardView, OpenSession, StatusView, Worker
+    from ..beads.service.board import BoardView
+    from ..daemon.service.status import CapView, OpenSession, StatusView, Worker
     from ..machine.registry import MachineView
     from ..pictures.service import GraphNode, GraphView
     from ..store import Store
@@ -43,10 +43,10 @@ NO_BEAD = "no bead yet: nobrakes shape, or nobrakes plan example"
 def status() -> Output:
     """Show the whole repository on one screen: what is done, who works, and what waits for you."""
     from ..app import here
-    from ..beads.service import board as board_service
+    from ..daemon.service.status import status as of_repository
 
     with looked_at() as app:
-        found = board_service.status(app.store, app.paths, app.config, here(app))
+        found = of_repository(app.store, app.paths, app.config, here(app))
         now = app.store.now()
     return Output(plain(found), lambda screen: _status(found, now, screen))
 

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ..beads.service import bead_page, board
-from ..daemon.service import now
+from ..daemon.service import now, status
 from ..decisions.service import page
 from ..decisions.service.blockers import blockers
 from ..doctor import health
@@ -69,7 +69,7 @@ class Reading:
 
 
 def _status(app: "App", values: Values) -> Any:
-    return board.status(app.store, app.paths, app.config)
+    return status.status(app.store, app.paths, app.config)
 
 
 def _board(app: "App", values: Values) -> Any:

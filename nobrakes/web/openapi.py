@@ -130,7 +130,8 @@ def views() -> Mapping[str, Any]:
     """
     from ..beads.model import Bead
     from ..beads.service.bead_page import BeadDetail, BeadHistory, Explained, ListedBead, Review
-    from ..beads.service.board import BoardView, StatusView
+    from ..beads.service.board import BoardView
+    from ..daemon.service.status import StatusView
     from ..decisions.service.view import Asked, DecisionView
     from ..features.model import PlanChanges
     from ..features.service.approving import Approved

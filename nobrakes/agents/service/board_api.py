@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ... import paths
-from ...beads.service import board
 from ...commands import service as commands_service
 from ...config.settings import load
+from ...daemon.service.status import status
 from ...db import fast
 from ...errors import NoSuchBead, NotInitialised, UsageError
 from ...events.kinds import Actor, Surface
@@ -60,7 +60,7 @@ def _reply(value: Any) -> Reply:
 def _status() -> Reply:
     place = _place()
     with _store() as store:
-        return _reply(board.status(store, place, load(place.config)))
+        return _reply(status(store, place, load(place.config)))
 
 
 def _ready(limit: int) -> Reply:

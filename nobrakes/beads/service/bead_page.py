@@ -6,25 +6,22 @@
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...daemon.service.status import requested
 from ...decisions.model import Escalation
 from ...errors import NoSuchBead
-from ...events.kinds import Event, Kind
+from ...events.kinds import Event
 from ...records import frozen
 from ...requests import text
-from ...requests.model import PullState
-from ...requests.text import RequestLine, RequestView, page_of
+from ...requests.text import RequestLine, RequestView
 from ...review import reading
-from ...review.journal import waits_for_people
-from ...text.cleaning import clean, shorten
-from .. import work_status
 from ..graph import Node
-from ..model import CLOSED, NO_AGENTS, Attempt, Bead, BeadType, Dependency, DependencyType, Outcome, Role, Status
+from ..model import CLOSED, NO_AGENTS, Attempt, Bead, Dependency, DependencyType, Outcome, Role, Status
 from ..readiness import Why
 from ..readiness import explain as explain_all
-from ..work_status import BEGINS, REQUESTED, SHOWN, WorkStatus, statuses
+from ..work_status import BEGINS, WorkStatus, statuses
 
 if TYPE_CHECKING:
     from ...git.port import Git
@@ -153,49 +150,6 @@ def history(store: "Store", git: "Git | None", id: str) -> BeadHistory:
         commit,
         tuple(archived),
     )
-
-
-PROGRESS_PAGE = 1000
-TEXT = 500
-
-
-@frozen
-class Claim:
-    """What an agent last said about where it is. `of` None: it did not say out of how many."""
-
-    text: str
-    step: int | None = None
-    of: int | None = None
-
-
-def spoken(claim: Claim, commits: int | None) -> str:
-    """Both tracks on one line."""
-    step = "" if claim.step is None else f"step {claim.step}" + (f" of {claim.of}" if claim.of else "")
-    fact = "" if commits is None else f"{commits} commit{'' if commits == 1 else 's'}"
-    return ", ".join(part for part in (step, fact, claim.text) if part)
-
-
-def claimed(store: "Store", attempt: Attempt) -> Claim | None:
-    """What the attempt last said of its progress; None: nothing."""
-    after, found = 0, None
-    while page := store.events(after, PROGRESS_PAGE, attempt.bead):
-        after = page[-1].seq
-        for event in page:
-            if event.kind is Kind.PROGRESSED and event.attempt == attempt.id:
-                found = event
-    if found is None:
-        return None
-    numbers = found.data.get("data") or {}
-    return Claim(shorten(clean(str(found.data.get("text", ""))), TEXT), numbers.get("step"), numbers.get("of"))
-
-
-def review_step(attempt: Attempt) -> str:
-    """Where a review is, in words."""
-    from ...review.journal import Journal
-
-    journal = Journal.of(attempt.data)
-    waiting = journal.merging.waiting
-    return f"waits: {waiting}" if waiting else work_status.stage(journal.step.value, journal.change.epic)
 
 
 class Explained(NamedTuple):
@@ -400,41 +354,3 @@ def _first(fitting: list[tuple[int, str]], limit: int) -> list[str]:
 def natural(bead: str) -> tuple[object, ...]:
     """Sorts nb-2 before nb-10."""
     return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in bead.replace(".", "-").split("-"))
-
-
-def requested(store: "Store") -> dict[str, RequestLine]:
-    """Bead -> its request, as long as it has nothing to do but to wait for that. The beads of an epic that have landed
-    on its branch wait for the epic's, once that is there; the epic itself stands in no column.
-    """
-    found = {}
-    for attempt in store.reviewing():
-        if waits_for_people(attempt.data):
-            found[attempt.bead] = line(store, attempt.bead, str(attempt.data.get("waiting") or ""))
-    for bead in store.beads(statuses=(Status.LANDED,)):
-        if (of_epic := found.get(str(bead.epic))) is not None:
-            found[bead.id] = replace(of_epic, says=f"{landed(str(bead.epic))}; {of_epic.says}")
-    return {one: how for one, how in found.items() if store.bead(one).type is not BeadType.EPIC}
-
-
-def counts(store: "Store") -> dict[str, int]:
-    """How many beads (epics apart) stand in each column of the board, and how many of them are held."""
-    return counted(store.counts(), len(requested(store)))
-
-
-def counted(found: Mapping[str, int], asked: int) -> dict[str, int]:
-    """The store's counts by the board's columns, where so many reviews have nothing to do but to wait for people."""
-    by_column = {**found, "review": max(0, found["review"] - asked), REQUESTED: asked}
-    return {name: by_column[name] for name in (*SHOWN, "held")}
-
-
-def landed(epic: str) -> str:
-    """Where a bead is that landed with its epic's others."""
-    return f"landed on the branch of {epic}"
-
-
-def line(store: "Store", bead: str, waiting: str = "") -> RequestLine:
-    """The bead's request in a line; `waiting`: what its review says that it waits for."""
-    pull = store.pull(bead)
-    if pull is None or not pull.waits:
-        return RequestLine(0, PullState.OPENING.value, "", waiting)
-    return RequestLine(pull.number, pull.state.value, page_of(pull.url), waiting or pull.says)

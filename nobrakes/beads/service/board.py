@@ -1,109 +1,34 @@
-"""What people look at: the whole repository on one screen, the board, one bead's history, the reviews, the graph.
+"""What people look at: the board, one bead's history, the reviews, the graph.
 
 Everything here only reads, and returns values; texts for people are made by the surfaces.
 """
 
-import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ... import abilities
 from ...agents.limits import Cooldown
-from ...agents.service.cooldowns import CapView, caps_of
 from ...daemon.service import control
-from ...decisions.model import Escalation
-from ...decisions.service.blockers import NOTHING, Blockers, Here
-from ...decisions.service.blockers import blockers as looked_for
-from ...errors import GitUnusable, NobrakesError
+from ...daemon.service.status import OpenSession, Worker, counted, counts, landed, open_sessions, requested, workers
+from ...decisions.service.blockers import NOTHING, Blockers
 from ...events.kinds import MERGES
-from ...host.locks import holder
 from ...machine.registry import MachineView
 from ...machine.registry import shown as machine_shown
-from ...paths import Paths
 from ...records import frozen
 from ...requests.text import RequestLine
-from ...sessions.model import State
-from ...walking import commits_since
-from ..model import CLOSED, WORKING, Dependency, DependencyType, Role, Status
-from ..progress import doubt
+from ..model import CLOSED, Dependency, DependencyType, Role, Status
 from ..readiness import Why, explain, ready_beads
 from ..work_status import COLUMNS, REQUESTED, SHOWN, column
-from .bead_page import BeadHistory, Review, claimed, counted, counts, history, landed, requested, reviews, spoken
+from .bead_page import BeadHistory, Review, history, reviews
 
 if TYPE_CHECKING:
-    from ...config.settings import Config
-    from ...daemon.model import Limits
-    from ...review.queue import Quarantined
     from ...store import Store
     from ..graph import Node
 
 
-__all__ = ["BeadHistory", "BoardView", "Review", "StatusView", "board", "counts", "history", "reviews", "status"]
+__all__ = ["BeadHistory", "BoardView", "Review", "board", "history", "reviews"]
 
 CARDS = 12
 """So many beads of a column are handed out; the others are counted."""
-
-
-@frozen
-class Worker:
-    """An attempt that is open now. `seconds` since it began."""
-
-    name: str
-    role: Role
-    bead: str
-    title: str
-    agent: str
-    attempt: int
-    number: int
-    started_at: float
-    seconds: float
-    says: str = ""  # what it claims, and what its clone says: two tracks
-    doubt: str = ""  # what speaks against the claim
-    step: str = ""  # of a review: the step that it is at
-    onto: str = ""  # of a review: the epic on whose branch it lands; empty: on main
-    memory_mb: int | None = None  # that its processes hold; None: none lives
-
-
-@frozen
-class OpenSession:
-    """A session that goes on; `seconds` in its turn, None: its agent is not at work."""
-
-    session: int
-    kind: str
-    title: str
-    agent: str
-    state: str
-    seconds: float | None
-    memory_mb: int | None = None  # that its agent holds; None: it is not at work
-
-
-@frozen
-class StatusView:
-    """One screen. `counts` has the columns of the board; epics are counted apart."""
-
-    main: str
-    daemon: int | None  # its pid
-    paused: bool
-    frozen: str | None  # the red tip of main, while nothing is merged for it
-    stopping: bool
-    counts: Mapping[str, int]
-    epics: int
-    working: tuple[Worker, ...]
-    escalations: tuple[Escalation, ...]
-    limits: "Limits"
-    checks: int
-    next_at: float | None  # the next retry, deferral or end of a cooldown
-    gates: tuple[Cooldown, ...]
-    caps: tuple[CapView, ...]
-    degraded: tuple[str, ...]  # agents of which less is asked than they should be able to do, and why
-    quarantined: tuple["Quarantined", ...]
-    behind: tuple[str, ...] = ()  # checkouts of main in which a plain commit would take back what was merged
-    off_main: str = ""  # the done beads that main does not carry any more, and what can be done
-    unknown: tuple[str, ...] = ()  # what main carries and the database does not know, a line for each bead
-    sessions: tuple[OpenSession, ...] = ()
-    machine: MachineView | None = None  # what all repositories share, where that is limited
-    hindrances: Blockers = NOTHING  # what keeps work from going on, and what to type about it
 
 
 @frozen
@@ -135,53 +60,6 @@ class BoardView:
     hindrances: Blockers = NOTHING  # what keeps work from going on, and what to type about it
 
 
-def workers(store: "Store", runs: bool = True) -> tuple[Worker, ...]:
-    """The attempts that are open, those that began first in front. A review is nobody's work unless a daemon `runs`."""
-    now = store.now()
-    found, held = [], control.memory_of_agents(store.runs())
-    for bead in store.beads(WORKING):
-        for attempt in store.attempts(bead.id):
-            if attempt.outcome is None and (runs or attempt.role is not Role.REVIEWER):
-                found.append(
-                    Worker(
-                        attempt.name,
-                        attempt.role,
-                        bead.id,
-                        bead.title,
-                        attempt.agent,
-                        attempt.id,
-                        attempt.number,
-                        attempt.started_at,
-                        max(0.0, now - attempt.started_at),
-                        step=str(attempt.data.get("step", "")) if attempt.role is Role.REVIEWER else "",
-                        onto=str(attempt.data.get("epic", "")) if attempt.role is Role.REVIEWER else "",
-                        memory_mb=held.get((attempt.id, 0)),
-                    )
-                )
-    return tuple(sorted(found, key=lambda worker: worker.started_at))
-
-
-def open_sessions(store: "Store") -> tuple[OpenSession, ...]:
-    """The sessions that go on, those at work first."""
-    now, found = store.now(), []
-    held = control.memory_of_agents(store.runs())
-    for one in store.sessions():
-        turns = store.turns(one.id) if one.state is State.RUNNING else []
-        seconds = max(0.0, now - turns[-1].started_at) if turns else None
-        memory = held.get((0, turns[-1].id)) if turns else None
-        found.append(OpenSession(one.id, one.kind.value, one.title, one.agent, one.state.value, seconds, memory))
-    return tuple(sorted(found, key=lambda one: (one.seconds is None, one.session)))
-
-
-def with_progress(store: "Store", paths: Paths, worker: Worker) -> Worker:
-    """The worker with what it claims of its progress, beside the commits that its clone tells of."""
-    claim = claimed(store, store.attempt(worker.attempt))
-    if claim is None:
-        return worker
-    commits = commits_since(os.path.join(paths.workspaces, worker.bead), worker.started_at)
-    return replace(worker, says=spoken(claim, commits), doubt=doubt(claim.step, commits))
-
-
 def nodes_by_column(store: "Store", limit: int, asked: Iterable[str]) -> "dict[str, list[Node]]":
     """The first beads of each column by priority and id; `asked`: those that wait for people at a code host."""
     apart = frozenset(asked)
@@ -190,69 +68,6 @@ def nodes_by_column(store: "Store", limit: int, asked: Iterable[str]) -> "dict[s
     nodes = [node for node in store.around(sorted(apart))[0] if node.id in apart] if apart else []
     found[REQUESTED] = sorted(nodes, key=lambda node: (node.priority, node.id))[:limit]
     return {name: found[name] for name in SHOWN}
-
-
-def status(store: "Store", paths: Paths, config: "Config", here: Here | None = None) -> StatusView:
-    """The whole repository on one screen. `here`: this process, to say whether agents could be started from it."""
-    limits, daemon = control.limits(store, config), holder(paths.lock)
-    found, moment = store.counts(), store.board(limits, 1)
-    of_main, stands = _of_main(store, paths, config), looked_for(store, paths, config, here)
-    stands = replace(stands, found=tuple(one for one in stands.found if f"{one.what}." not in of_main[0]))
-    return StatusView(
-        config.main,
-        daemon,
-        bool(store.setting(control.PAUSED)),
-        store.setting(control.FROZEN),
-        bool(store.setting(control.STOPPING)),
-        counted(found, len(requested(store))),
-        found["epic"],
-        tuple(with_progress(store, paths, worker) for worker in workers(store, daemon is not None)),
-        tuple(store.escalations()),
-        limits,
-        len(config.checks),
-        moment.wake_at,
-        tuple(moment.gates.values()),
-        caps_of(limits.caps, moment.spent, moment.now),
-        degraded(store, paths, config),
-        control.quarantined(store),
-        *of_main,
-        open_sessions(store),
-        machine_shown(),
-        stands,
-    )
-
-
-def _of_main(store: "Store", paths: Paths, config: "Config") -> tuple[tuple[str, ...], str, tuple[str, ...]]:
-    """Checkouts that are behind, what fell off main, and what of it the store does not know.
-
-    Nothing where git cannot be asked: the doctor says why.
-    """
-    from ...git.repository import open_git
-    from ...review.service.landed import off_main_message, unknown
-
-    git = open_git(paths, config)
-    try:
-        return git.behind(), off_main_message(store, git, config), tuple(unknown(store, git))
-    except GitUnusable as error:
-        return (error.whole,), "", ()
-    except NobrakesError:
-        return (), "", ()
-    finally:
-        git.close()
-
-
-def degraded(store: "Store", paths: Paths, config: "Config") -> tuple[str, ...]:
-    """By what was noted: of agents, and whether commits are signed. Programs are asked by the daemon, not here."""
-    seen = abilities.recall(paths)
-
-    def version(name: str, program: str, mark: str) -> str | None:
-        return abilities.noted(paths, program, mark) if name in abilities.PROVEN else ""
-
-    agents = config.agents
-    found = (
-        abilities.standing(name, agents.command(name), seen, version).said for name in agents.agent_choice().names()
-    )
-    return tuple(filter(None, (*found, store.setting(control.UNSIGNED))))
 
 
 def card(node: "Node", reasons: tuple[str, ...] = (), request: RequestLine | None = None) -> Card:

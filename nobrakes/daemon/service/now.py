@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING
 
 from ...agents.limits import DAY_SECONDS, HOUR_SECONDS, Cooldown, day_start, hour_start
 from ...agents.registry import adapter
-from ...agents.service.cooldowns import CapView, caps_of
 from ...agents.transcript import Line
 from ...beads.model import Role
 from ...beads.readiness import Forecast, Merge, forecast
 from ...beads.service.bead_page import Review, reviews
-from ...beads.service.board import OpenSession, Worker, counts, degraded, open_sessions, workers
 from ...decisions.blockers import FOR_A_WORD, STOPS, Blocker, Kind
 from ...decisions.model import Escalation
 from ...decisions.service.blockers import blockers
@@ -33,6 +31,7 @@ from ...sessions.service.live import Ring, Rings, of
 from ...text.cleaning import count
 from ..model import Limits
 from . import control
+from .status import CapView, OpenSession, Worker, caps_of, counts, degraded, open_sessions, workers
 
 if TYPE_CHECKING:
     from ...config.sections import ForgeSettings

@@ -22,8 +22,9 @@ from ...agents.db.channel import KEY as ASK_FIRST
 from ...agents.registry import adapter
 from ...agents.service.api import Operation, Parameter, Reply
 from ...beads.model import Bead
-from ...beads.service import board, taking
+from ...beads.service import taking
 from ...config.settings import load
+from ...daemon.service import status
 from ...daemon.service.control import PAUSED, YES
 from ...decisions import machine
 from ...decisions.model import Escalation, EscalationType
@@ -486,7 +487,7 @@ def _plan(session: str) -> Reply:
     project, folder = confirmed_folder(session)
     with project_store(folder) as (store, _paths):
         beads = [{"id": one.id, "title": one.title, "status": one.status.value} for one in store.beads()]
-        counts = board.counts(store)
+        counts = status.counts(store)
     drafts = sum(one["status"] == "draft" for one in beads)
     left = len(beads) - MAX_ROWS
     return _json(

@@ -18,10 +18,9 @@ from ...agents.transcript import Line, LineKind
 from ...beads.model import NO_AGENTS, Attempt, Role
 from ...beads.progress import doubt
 from ...beads.service import board as boards
-from ...beads.service.bead_page import Claim, claimed, requested, review_step
-from ...beads.service.board import Worker, workers
 from ...daemon.model import Limits
 from ...daemon.service import control
+from ...daemon.service.status import Claim, Worker, claimed, requested, review_step, with_progress, workers
 from ...decisions.model import Escalation
 from ...decisions.service.blockers import blockers
 from ...errors import NoSuchBead, NotAllowed, UsageError
@@ -456,7 +455,7 @@ EVERYTHING = 1_000_000
 class AtWork:
     """Somebody who works, and what they said last; of a review its step."""
 
-    worker: boards.Worker
+    worker: Worker
     last: str
 
 
@@ -502,7 +501,7 @@ class LiveReader:
         found = boards.board(store, limit, stands)
         self._open = tuple(store.attempt(worker.attempt) for worker in found.working)
         working = tuple(
-            AtWork(boards.with_progress(store, self._paths, worker), self._last(attempt))
+            AtWork(with_progress(store, self._paths, worker), self._last(attempt))
             for worker, attempt in zip(found.working, self._open, strict=True)
         )
         kinds = [kind for kind in Kind if kind not in _HIDDEN]

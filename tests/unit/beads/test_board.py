@@ -6,7 +6,7 @@ from nobrakes.beads.model import Bead, Dependency, Outcome, Role, Status
 from nobrakes.beads.service import bead_page, beads, board
 from nobrakes.config.sections import CheckSettings
 from nobrakes.config.settings import Config
-from nobrakes.daemon.service import control
+from nobrakes.daemon.service import control, status
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NoSuchBead, UsageError
 from nobrakes.events.kinds import Kind
@@ -63,7 +63,7 @@ def test_the_board_has_each_bead_in_one_column(busy):
 
 
 def test_counts(busy):
-    assert board.counts(busy) == {
+    assert status.counts(busy) == {
         "draft": 1, "blocked": 2, "ready": 1, "working": 1, "review": 1, "requested": 0, "escalated": 1, "done": 1,
         "cancelled": 1, "held": 1,
     }  # fmt: skip
@@ -73,7 +73,7 @@ def test_one_screen(busy, tmp_path):
     paths = Paths(str(tmp_path))
     control.pause(busy, paths, "me")
     control.set_limits(busy, {"doers": "7"}, "me")
-    found = board.status(busy, paths, Config(checks=(CheckSettings(name="test", command="x"),)))
+    found = status.status(busy, paths, Config(checks=(CheckSettings(name="test", command="x"),)))
     assert (found.paused, found.stopping, found.daemon, found.epics, found.checks) == (True, False, None, 1, 1)
     assert found.limits.doers == 7 and found.counts["ready"] == 1
     assert [e.bead for e in found.escalations] == ["asked"]

@@ -3,7 +3,7 @@
 import pytest
 
 from nobrakes.beads.progress import Facts, doubt, whats_next
-from nobrakes.beads.service.bead_page import Claim, spoken
+from nobrakes.daemon.service.status import Claim, spoken
 from nobrakes.walking import commits_since
 
 

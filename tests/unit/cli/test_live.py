@@ -3,10 +3,10 @@
 import io
 
 from nobrakes.beads.model import Attempt, Bead, Role
-from nobrakes.beads.service import bead_page
 from nobrakes.cli import daemon
 from nobrakes.cli.screen import Screen
 from nobrakes.daemon.model import Board
+from nobrakes.daemon.service import status
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.host.port import Notice
 from nobrakes.review.journal import Journal, Step
@@ -53,7 +53,7 @@ def test_a_review_that_waits_says_for_what():
     waiting = Attempt(
         2, "nb-2", 1, Role.REVIEWER, "R", 1, "t", 0.0, data=Journal().with_values(waiting="main has edits").as_data()
     )
-    assert bead_page.review_step(waiting) == "waits: main has edits"
+    assert status.review_step(waiting) == "waits: main has edits"
 
 
 def test_a_paused_board_says_so():

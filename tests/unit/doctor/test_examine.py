@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from nobrakes.beads.model import Bead, Role, Status
-from nobrakes.beads.service import beads, board
+from nobrakes.beads.service import beads
 from nobrakes.config.sections import AgentSettings, CheckSettings, ReviewSettings, ScriptSettings
 from nobrakes.config.settings import Config
 from nobrakes.config.setup import init
+from nobrakes.daemon.service import status
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import blockers
 from nobrakes.doctor import service as doctor_service
@@ -124,7 +125,7 @@ def test_a_checkout_that_is_behind_main_is_told_with_how_to_keep_both_sides(pati
     git("update-ref", "refs/heads/main", merged)
     told = found(patient)["checkout"]
     assert told.level == "error" and "work" in told.text and "git merge my-work" in told.text
-    assert board.status(patient[0], paths, GOOD).behind == (told.text,)
+    assert status.status(patient[0], paths, GOOD).behind == (told.text,)
     door.clear_locks()
     assert "checkout" not in found(patient) and (Path(repository) / "work").read_text() == "work\n"
 

@@ -12,7 +12,7 @@ from nobrakes.beads.model import Attempt, Bead, Dependency, Outcome, Retried, Ro
 from nobrakes.beads.service import bead_page, beads, board
 from nobrakes.config.sections import CheckSettings, ForgeSettings
 from nobrakes.config.settings import Config
-from nobrakes.daemon.service import now
+from nobrakes.daemon.service import now, status
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import page
 from nobrakes.decisions.service.blockers import NOTHING
@@ -124,7 +124,7 @@ def shown(store: Store, folder: Path) -> dict[str, Any]:
     attempt = store.attempts("a")[0]
     bead = store.bead("c")
     return {
-        "status": board.status(store, Paths(str(folder)), Config()),
+        "status": status.status(store, Paths(str(folder)), Config()),
         "board": board.board(store),
         "list": bead_page.with_requests(bead_page.listing(store, labels=("x",))),
         "show": bead_page.bead_detail(store, "a"),

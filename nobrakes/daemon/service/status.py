@@ -1,0 +1,381 @@
+"""The whole repository on one screen: who works, what waits, and the cooldowns and caps that hold agents back.
+
+1. `status` only reads; texts for people are made by the surfaces.
+2. A person's overrides of cooldowns, breakers and caps are here, too.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
+
+from ... import abilities
+from ...agents.limits import CALLS, CAP_LIFTED, WORKSPACES, Cap, Caps, Cooldown, Spent, ends_at, period_of
+from ...beads.model import WORKING, Attempt, BeadType, Role, Status
+from ...beads.progress import doubt
+from ...beads.work_status import REQUESTED, SHOWN, stage
+from ...decisions.model import Escalation
+from ...decisions.service.blockers import NOTHING, Blockers, Here
+from ...decisions.service.blockers import blockers as looked_for
+from ...errors import GitUnusable, NobrakesError, UsageError
+from ...events.kinds import Event, Kind
+from ...host.files import wake
+from ...host.locks import holder
+from ...machine.registry import MachineView, shown
+from ...paths import Paths
+from ...records import frozen
+from ...requests.model import PullState
+from ...requests.text import RequestLine, page_of
+from ...review.journal import Journal, waits_for_people
+from ...sessions.model import State
+from ...text.cleaning import clean, shorten
+from ...walking import commits_since
+from . import control
+
+if TYPE_CHECKING:
+    from ...config.settings import Config
+    from ...review.queue import Quarantined
+    from ...store import Store
+    from ..model import Limits
+
+
+PROGRESS_PAGE = 1000
+TEXT = 500
+
+
+@frozen
+class Claim:
+    """What an agent last said about where it is. `of` None: it did not say out of how many."""
+
+    text: str
+    step: int | None = None
+    of: int | None = None
+
+
+def spoken(claim: Claim, commits: int | None) -> str:
+    """Both tracks on one line."""
+    step = "" if claim.step is None else f"step {claim.step}" + (f" of {claim.of}" if claim.of else "")
+    fact = "" if commits is None else f"{commits} commit{'' if commits == 1 else 's'}"
+    return ", ".join(part for part in (step, fact, claim.text) if part)
+
+
+def claimed(store: "Store", attempt: Attempt) -> Claim | None:
+    """What the attempt last said of its progress; None: nothing."""
+    after, found = 0, None
+    while page := store.events(after, PROGRESS_PAGE, attempt.bead):
+        after = page[-1].seq
+        for event in page:
+            if event.kind is Kind.PROGRESSED and event.attempt == attempt.id:
+                found = event
+    if found is None:
+        return None
+    numbers = found.data.get("data") or {}
+    return Claim(shorten(clean(str(found.data.get("text", ""))), TEXT), numbers.get("step"), numbers.get("of"))
+
+
+def review_step(attempt: Attempt) -> str:
+    """Where a review is, in words."""
+    journal = Journal.of(attempt.data)
+    waiting = journal.merging.waiting
+    return f"waits: {waiting}" if waiting else stage(journal.step.value, journal.change.epic)
+
+
+def requested(store: "Store") -> dict[str, RequestLine]:
+    """Bead -> its request, as long as it has nothing to do but to wait for that. The beads of an epic that have landed
+    on its branch wait for the epic's, once that is there; the epic itself stands in no column.
+    """
+    found = {}
+    for attempt in store.reviewing():
+        if waits_for_people(attempt.data):
+            found[attempt.bead] = line(store, attempt.bead, str(attempt.data.get("waiting") or ""))
+    for bead in store.beads(statuses=(Status.LANDED,)):
+        if (of_epic := found.get(str(bead.epic))) is not None:
+            found[bead.id] = replace(of_epic, says=f"{landed(str(bead.epic))}; {of_epic.says}")
+    return {one: how for one, how in found.items() if store.bead(one).type is not BeadType.EPIC}
+
+
+def counts(store: "Store") -> dict[str, int]:
+    """How many beads (epics apart) stand in each column of the board, and how many of them are held."""
+    return counted(store.counts(), len(requested(store)))
+
+
+def counted(found: Mapping[str, int], asked: int) -> dict[str, int]:
+    """The store's counts by the board's columns, where so many reviews have nothing to do but to wait for people."""
+    by_column = {**found, "review": max(0, found["review"] - asked), REQUESTED: asked}
+    return {name: by_column[name] for name in (*SHOWN, "held")}
+
+
+def landed(epic: str) -> str:
+    """Where a bead is that landed with its epic's others."""
+    return f"landed on the branch of {epic}"
+
+
+def line(store: "Store", bead: str, waiting: str = "") -> RequestLine:
+    """The bead's request in a line; `waiting`: what its review says that it waits for."""
+    pull = store.pull(bead)
+    if pull is None or not pull.waits:
+        return RequestLine(0, PullState.OPENING.value, "", waiting)
+    return RequestLine(pull.number, pull.state.value, page_of(pull.url), waiting or pull.says)
+
+
+@frozen
+class CapView:
+    """A cap that is set for all beads, and what was spent under it."""
+
+    name: str
+    spent: float
+    limit: float
+    lifted: bool = False  # a person lets agents start beyond it until its period ends
+
+
+@frozen
+class GatesView:
+    """What holds agents back, at one moment."""
+
+    now: float
+    gates: tuple[Cooldown, ...]
+    caps: tuple[CapView, ...]
+    machine: MachineView | None = None  # what all repositories share, where that is limited
+
+
+def caps_of(caps: Caps, spent: Spent, now: float) -> tuple[CapView, ...]:
+    """Spent and cap, for each that is set."""
+    found = []
+    for name, cap, amount in (("day", caps.day, spent.day), ("run", caps.run, spent.run)):
+        for part in fields(Cap):
+            if (limit := getattr(cap, part.name)) is not None:
+                found.append(CapView(f"{name}.{part.name}", getattr(amount, part.name), limit))
+    if caps.calls_per_hour is not None:
+        found.append(CapView(CALLS, spent.calls, caps.calls_per_hour))
+    return tuple(replace(one, lifted=spent.lifted.get(one.name) == period_of(one.name, spent, now)) for one in found)
+
+
+@frozen
+class Worker:
+    """An attempt that is open now. `seconds` since it began."""
+
+    name: str
+    role: Role
+    bead: str
+    title: str
+    agent: str
+    attempt: int
+    number: int
+    started_at: float
+    seconds: float
+    says: str = ""  # what it claims, and what its clone says: two tracks
+    doubt: str = ""  # what speaks against the claim
+    step: str = ""  # of a review: the step that it is at
+    onto: str = ""  # of a review: the epic on whose branch it lands; empty: on main
+    memory_mb: int | None = None  # that its processes hold; None: none lives
+
+
+@frozen
+class OpenSession:
+    """A session that goes on; `seconds` in its turn, None: its agent is not at work."""
+
+    session: int
+    kind: str
+    title: str
+    agent: str
+    state: str
+    seconds: float | None
+    memory_mb: int | None = None  # that its agent holds; None: it is not at work
+
+
+@frozen
+class StatusView:
+    """One screen. `counts` has the columns of the board; epics are counted apart."""
+
+    main: str
+    daemon: int | None  # its pid
+    paused: bool
+    frozen: str | None  # the red tip of main, while nothing is merged for it
+    stopping: bool
+    counts: Mapping[str, int]
+    epics: int
+    working: tuple[Worker, ...]
+    escalations: tuple[Escalation, ...]
+    limits: "Limits"
+    checks: int
+    next_at: float | None  # the next retry, deferral or end of a cooldown
+    gates: tuple[Cooldown, ...]
+    caps: tuple[CapView, ...]
+    degraded: tuple[str, ...]  # agents of which less is asked than they should be able to do, and why
+    quarantined: tuple["Quarantined", ...]
+    behind: tuple[str, ...] = ()  # checkouts of main in which a plain commit would take back what was merged
+    off_main: str = ""  # the done beads that main does not carry any more, and what can be done
+    unknown: tuple[str, ...] = ()  # what main carries and the database does not know, a line for each bead
+    sessions: tuple[OpenSession, ...] = ()
+    machine: MachineView | None = None  # what all repositories share, where that is limited
+    hindrances: Blockers = NOTHING  # what keeps work from going on, and what to type about it
+
+
+def workers(store: "Store", runs: bool = True) -> tuple[Worker, ...]:
+    """The attempts that are open, those that began first in front. A review is nobody's work unless a daemon `runs`."""
+    now = store.now()
+    found, held = [], control.memory_of_agents(store.runs())
+    for bead in store.beads(WORKING):
+        for attempt in store.attempts(bead.id):
+            if attempt.outcome is None and (runs or attempt.role is not Role.REVIEWER):
+                found.append(
+                    Worker(
+                        attempt.name,
+                        attempt.role,
+                        bead.id,
+                        bead.title,
+                        attempt.agent,
+                        attempt.id,
+                        attempt.number,
+                        attempt.started_at,
+                        max(0.0, now - attempt.started_at),
+                        step=str(attempt.data.get("step", "")) if attempt.role is Role.REVIEWER else "",
+                        onto=str(attempt.data.get("epic", "")) if attempt.role is Role.REVIEWER else "",
+                        memory_mb=held.get((attempt.id, 0)),
+                    )
+                )
+    return tuple(sorted(found, key=lambda worker: worker.started_at))
+
+
+def open_sessions(store: "Store") -> tuple[OpenSession, ...]:
+    """The sessions that go on, those at work first."""
+    now, found = store.now(), []
+    held = control.memory_of_agents(store.runs())
+    for one in store.sessions():
+        turns = store.turns(one.id) if one.state is State.RUNNING else []
+        seconds = max(0.0, now - turns[-1].started_at) if turns else None
+        memory = held.get((0, turns[-1].id)) if turns else None
+        found.append(OpenSession(one.id, one.kind.value, one.title, one.agent, one.state.value, seconds, memory))
+    return tuple(sorted(found, key=lambda one: (one.seconds is None, one.session)))
+
+
+def with_progress(store: "Store", paths: Paths, worker: Worker) -> Worker:
+    """The worker with what it claims of its progress, beside the commits that its clone tells of."""
+    claim = claimed(store, store.attempt(worker.attempt))
+    if claim is None:
+        return worker
+    commits = commits_since(os.path.join(paths.workspaces, worker.bead), worker.started_at)
+    return replace(worker, says=spoken(claim, commits), doubt=doubt(claim.step, commits))
+
+
+def status(store: "Store", paths: Paths, config: "Config", here: Here | None = None) -> StatusView:
+    """The whole repository on one screen. `here`: this process, to say whether agents could be started from it."""
+    limits, daemon = control.limits(store, config), holder(paths.lock)
+    found, moment = store.counts(), store.board(limits, 1)
+    of_main, stands = _of_main(store, paths, config), looked_for(store, paths, config, here)
+    stands = replace(stands, found=tuple(one for one in stands.found if f"{one.what}." not in of_main[0]))
+    return StatusView(
+        config.main,
+        daemon,
+        bool(store.setting(control.PAUSED)),
+        store.setting(control.FROZEN),
+        bool(store.setting(control.STOPPING)),
+        counted(found, len(requested(store))),
+        found["epic"],
+        tuple(with_progress(store, paths, worker) for worker in workers(store, daemon is not None)),
+        tuple(store.escalations()),
+        limits,
+        len(config.checks),
+        moment.wake_at,
+        tuple(moment.gates.values()),
+        caps_of(limits.caps, moment.spent, moment.now),
+        degraded(store, paths, config),
+        control.quarantined(store),
+        *of_main,
+        open_sessions(store),
+        shown(),
+        stands,
+    )
+
+
+def _of_main(store: "Store", paths: Paths, config: "Config") -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+    """Checkouts that are behind, what fell off main, and what of it the store does not know.
+
+    Nothing where git cannot be asked: the doctor says why.
+    """
+    from ...git.repository import open_git
+    from ...review.service.landed import off_main_message, unknown
+
+    git = open_git(paths, config)
+    try:
+        return git.behind(), off_main_message(store, git, config), tuple(unknown(store, git))
+    except GitUnusable as error:
+        return (error.whole,), "", ()
+    except NobrakesError:
+        return (), "", ()
+    finally:
+        git.close()
+
+
+def degraded(store: "Store", paths: Paths, config: "Config") -> tuple[str, ...]:
+    """By what was noted: of agents, and whether commits are signed. Programs are asked by the daemon, not here."""
+    seen = abilities.recall(paths)
+
+    def version(name: str, program: str, mark: str) -> str | None:
+        return abilities.noted(paths, program, mark) if name in abilities.PROVEN else ""
+
+    agents = config.agents
+    found = (
+        abilities.standing(name, agents.command(name), seen, version).said for name in agents.agent_choice().names()
+    )
+    return tuple(filter(None, (*found, store.setting(control.UNSIGNED))))
+
+
+def view(store: "Store", config: "Config") -> GatesView:
+    """The cooldowns and the caps now."""
+    limits = control.limits(store, config)
+    board = store.board(limits, 1)
+    return GatesView(board.now, tuple(board.gates.values()), caps_of(limits.caps, board.spent, board.now), shown())
+
+
+@frozen
+class Lifted:
+    """A cap that a person lifted, or lets hold again. `until`: when its period ends; None: with the run."""
+
+    name: str
+    spent: float
+    limit: float
+    until: float | None
+    lifted: bool
+
+
+def lift(store: "Store", paths: Paths, config: "Config", name: str, is_lifted: bool, actor: str) -> Lifted:
+    """Let agents start beyond this cap until its period ends, or let it hold again. UsageError: it is not set."""
+    limits = control.limits(store, config)
+    board = store.board(limits, 1)
+    found = {one.name: one for one in caps_of(limits.caps, board.spent, board.now)}
+    if name not in found:
+        known = f"Set are: {', '.join(found)}." if found else "No cap for all beads is set in .nobrakes/config.toml."
+        raise UsageError(f"there is no cap '{name[:40]}' that could be lifted", known)
+    one = found[name]
+    if one.lifted != is_lifted:
+        with store.write():
+            store.set_setting(f"{CAP_LIFTED}{name}", period_of(name, board.spent, board.now) if is_lifted else None)
+            before, after = ("holds", "lifted") if is_lifted else ("lifted", "holds")
+            data = {"before": {f"caps.{name}": before}, "after": {f"caps.{name}": after}}
+            store.record(Event(Kind.LIMITS_CHANGED, actor=actor, data=data))
+    wake(paths)
+    return Lifted(name, one.spent, one.limit, ends_at(name, board.now), is_lifted)
+
+
+def end_cooldown(store: "Store", paths: Paths, provider: str, actor: str) -> bool:
+    """Start agents at the provider again; False: it had no cooldown. UsageError where nothing ever closed it."""
+    opened = store.end_cooldown(provider, actor)
+    if not opened and provider not in _known():
+        names = ", ".join(sorted(_known()))
+        raise UsageError(f"there is no provider '{provider[:40]}'", f"Providers are: {names}.")
+    wake(paths)
+    return opened
+
+
+def _known() -> set[str]:
+    from ...agents.registry import ADAPTERS
+
+    return {WORKSPACES, *(agent.provider for agent in ADAPTERS.values() if agent.provider)}
+
+
+def reset(store: "Store", paths: Paths, bead: str, actor: str) -> int:
+    """Let agents try the bead once more, though its breakers are open; how many breakers that were."""
+    found = store.reset_breakers(bead, actor)
+    wake(paths)
+    return found
