@@ -507,7 +507,7 @@ class _Talk:
             session = str(new.session_id)
         else:
             if not (loads or resumes):
-                raise _Failed("session_lost", "it cannot go on with a session")
+                raise _Failed("session_lost", "it cannot continue a session")
             self.lines.live = False
             find = self.conn.load_session if loads else self.conn.resume_session
             try:

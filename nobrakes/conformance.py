@@ -336,7 +336,7 @@ def run(fixture: Fixture) -> list[Check]:
     else:
         *seen, killed = (Check(name, None, NO_TOOL) for name in ("stream", "commit", "deny", "kill"))
     if begun.get("resumes") is not True:
-        return [spawned, *seen, Check("resume", None, "it says that it cannot go on with a session"), killed]
+        return [spawned, *seen, Check("resume", None, "it says that it cannot continue a session"), killed]
     if fixture.about.startswith(BY_THE_MINUTE):
         fixture.wait_for_another_minute(ended)
     return [spawned, *seen, _resume(fixture, first), killed]
@@ -419,7 +419,7 @@ def _deny(fixture: Fixture, ran: AgentRun) -> Check:
 def _resume(fixture: Fixture, first: AgentRun) -> Check:
     session = first.verdict.session
     if session is None:
-        return Check("resume", False, "it gave no session to go on with")
+        return Check("resume", False, "it gave no session to continue")
     fixture.script(DONE)
     again = fixture.work("Which word was it?", session)
     if again.verdict.outcome is not Outcome.COMPLETED:
@@ -427,7 +427,7 @@ def _resume(fixture: Fixture, first: AgentRun) -> Check:
     if WORD not in again.told():
         return Check("resume", False, "the model was not told what was said before")
     same = again.verdict.session == session
-    return Check("resume", same, "" if same else "it went on in another session")
+    return Check("resume", same, "" if same else "it continued in another session")
 
 
 def _kill(fixture: Fixture) -> Check:

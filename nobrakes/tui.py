@@ -302,7 +302,7 @@ def agents(view: "LiveView", now: float, wanted: str) -> list[Row]:
     """Who works, then the sessions."""
     rows = [_worker(one, now) for one in view.working if fits(_of_worker(one), wanted)]
     rows += [_session(one, now - view.at) for one in view.board.sessions if fits(f"{one.title} {one.agent}", wanted)]
-    return rows or [_plain("nobody works now")]
+    return rows or [_plain("no agent works now")]
 
 
 def _of_worker(found: "AtWork") -> str:

@@ -41,7 +41,7 @@ KEYS: Mapping[str, str] = {
     "whole": "the commit by which people merged that request",
     "reason": "the person's words; of a cooldown, the [outcome](outcomes.md) that began it",
     "why": "what keeps the sandbox and the wall from working; `merge` where one was taken back, else why none was; why "
-    "nobody came through with a review",
+    "no reviewer finished with a review",
     "red": "the tip of the branch that the bead lands on, which does not pass: the bead continues when the tip moves; "
     "absent where it is held for another reason",
     "refs": "the archived refs that were removed, and their commits",
@@ -58,7 +58,7 @@ KEYS: Mapping[str, str] = {
     "files": "the files that the person names",
     "changed": "how many files differ from where the attempt began",
     "call": "the call's id, as the agent's CLI says it",
-    "passed": "whether the call said so; null: nobody saw how it ended",
+    "passed": "whether the call said so; null: it is unknown how it ended",
     "stage": "the feature's stage: `discovery`, `planning`, `review`, `implementation`, `request` or `done`",
     "version": "the version of the feature's plan, counted from 1",
     "accepted": "how many of its findings a person took as a risk",

@@ -231,7 +231,7 @@ class Acp(output.EventCli[Read]):
             )
         if strange := [name for name in own.keys if name not in KEYS]:
             raise ConfigError(
-                f"agents.acp.keys names {strange[0][:60]}, which is no known key",
+                f"agents.acp.keys names {strange[0][:60]}, which is not a known key",
                 f"Name it in agents.environment; known here are: {', '.join(KEYS)}.",
             )
         client = (sys.executable, "-I", "-m", "nobrakes.acp_client", os.path.join(a.folder, RUN))

@@ -214,7 +214,9 @@ def host_of(url: str) -> str:
     except (KeyError, ValueError):
         name, port = "", 0
     if not name:
-        raise ConfigError(f"'{url[:200]}' is no address of a provider", "It has to begin with https:// or http://.")
+        raise ConfigError(
+            f"'{url[:200]}' is not the address of a provider", "It has to begin with https:// or http://."
+        )
     return f"{name}:{port}"
 
 

@@ -16,7 +16,7 @@ from ..text.cleaning import lines
 from .main import typed
 from .repository import Output, text_or_stdin
 
-WAITS = "With --wait the exit code is 82 when nobody answered in that time; the question stays."
+WAITS = "With --wait the exit code is 82 when no answer came in that time; the question stays."
 
 
 def __getattr__(name: str) -> Callable[..., Output]:
@@ -50,7 +50,7 @@ def _do(operation: str, **given: Any) -> Output:
     if operation == "test" and not reply.data["passed"]:
         error = ChecksFailed("not every check passed")
     elif given.get("wait") and None in reply.data.values():
-        error = NotAnswered("nobody answered in that time")
+        error = NotAnswered("no answer came in that time")
     return Output(reply.data, lambda screen: "\n".join(lines(reply.text)), error)
 
 

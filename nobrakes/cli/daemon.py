@@ -249,7 +249,7 @@ def _notes(wanted: "Plan") -> list[str]:
         out += [
             "your account's timers run only while you are logged in, since lingering is off",
             "  `loginctl enable-linger` lets them run from the start of the machine on, and after you have logged out:",
-            "  all services of your account then go on without you; `loginctl disable-linger` ends that",
+            "  all services of your account then run without you; `loginctl disable-linger` ends that",
         ]
     return out
 

@@ -54,7 +54,7 @@ def undo(
     if sum(one is not None for one in (what, event, bead)) > 1:
         raise UsageError("choose one way to name the step to undo", "Give a number, a bead, or neither.")
     if what is not None and what.isdigit() and not int(what):
-        raise UsageError("0 is no event's number: they begin with 1", "`nobrakes events` shows them.")
+        raise UsageError("event numbers begin with 1, not 0", "`nobrakes events` shows them.")
     with opened() as app:
         seq = event
         of = bead if bead is not None else _bead_named(app.store, what)

@@ -216,7 +216,7 @@ def reviews(feature: FeatureId) -> Output:
         rules = app.config.forge
         found = views.reviews(app.store, rules, feature)
         lacks = unsigned(app.store, {feature})
-        then = [] if lacks is None else ["To go on now: {} ({})".format(*to_sign(app.store, rules, lacks))]
+        then = [] if lacks is None else ["To continue now: {} ({})".format(*to_sign(app.store, rules, lacks))]
     return Output(plain(found), lambda screen: "\n".join((*_lines(found), *then)))
 
 
@@ -240,7 +240,7 @@ def _lines(found: "ReviewsView") -> Iterator[str]:
 
 def _iteration(one: "Iteration") -> str:
     by_category = ", ".join(f"{name} {number}" for name, number in sorted(one.categories.items()))
-    what = {"running": "is running", "clean": "found nothing", "degraded": "nobody came through"}
+    what = {"running": "is running", "clean": "found nothing", "degraded": "no reviewer finished"}
     text = what.get(one.end.value) or f"{count(one.found, 'finding')} ({by_category})"
     failed = f"; failed: {', '.join(one.failed)}" if one.failed else ""
     open_ = f"; {one.open} open" if one.open else ""

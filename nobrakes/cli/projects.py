@@ -68,7 +68,7 @@ def new(
     from ..projects.service import projects
 
     if source not in SOURCES:
-        raise UsageError(f"'{one_line(source)[:40]}' is no source of a project", f"One of: {', '.join(SOURCES)}.")
+        raise UsageError(f"'{one_line(source)[:40]}' is not a source of a project", f"One of: {', '.join(SOURCES)}.")
     musts, reads, boxes = (tuple(one or ()) for one in (constraint, resource, criterion))
     brief = Brief(name, title, objective, context, musts, reads, boxes, source)
     made = projects.create(brief, actor())

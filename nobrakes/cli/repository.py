@@ -301,7 +301,7 @@ def looked_at() -> Iterator["App"]:
     """The repository, for a command that only shows: a config.toml that is wrong is told, and nothing more."""
     with opened(is_reading=True) as app:
         if app.paths.config_is_new():
-            assert app.config, "what is wrong with it is told while it is read"
+            assert app.config, "it says what is wrong while it is read"
         yield app
 
 

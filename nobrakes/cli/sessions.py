@@ -150,7 +150,7 @@ def _begun(app: "App", made: "Session", wanted: "Wanted") -> str:
     started = _daemon(app)
     own, there = (" --user", "") if wanted.repository else ("", _elsewhere(app.paths.root))
     watch, stop = f"nobrakes watch session~{made.id}{own}", f"nobrakes session stop {made.id}{own}"
-    place = "in the checkout itself; what lies there is kept before" if wanted.in_place else "in a clone of its own"
+    place = "in the checkout itself; its files are saved first" if wanted.in_place else "in a clone of its own"
     text = (
         f"session {made.id} works with {made.agent} {place}{started}\n"
         f"  {there}`{watch}` follows it, `{stop}` stops it\n"

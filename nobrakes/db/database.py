@@ -43,7 +43,7 @@ def translated(error: sqlite3.Error, path: str) -> NobrakesError | None:
     if code is None:
         return None
     if code == _NO_SPACE_FOR_SHARED_MEMORY:
-        return DiskFull(f"no space is left beside the database: {path}")
+        return DiskFull(f"no space is left next to the database: {path}")
     found = _BY_CODE.get(code & 0xFF)
     if found is None:
         missing = "no such table" in str(error) or "no such column" in str(error)
@@ -521,7 +521,7 @@ def require_version(found: int, path: str) -> None:
     if found > VERSION:
         raise StoreNewer(f"{path} was written by a newer nobrakes (its version is {found}, this one knows {VERSION})")
     if found < VERSION:
-        raise StoreBroken(f"{path} is no database of nobrakes (version {found}, expected {VERSION})")
+        raise StoreBroken(f"{path} is not a database of nobrakes (version {found}, expected {VERSION})")
 
 
 def require_not_newer(path: str) -> None:

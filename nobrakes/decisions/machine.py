@@ -375,7 +375,7 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.CAP_REACHED: "The bead has reached a cap of `[caps.bead]`.",
     EscalationType.CHECKOUT_BEHIND: "A merge has waited for a quarter of an hour for a checkout of main. Its text says "
     "where, and what to type there. Once you have, the merge continues and the escalation closes.",
-    EscalationType.MERGE_HELD_UP: "A merge cannot go on, and the work is not at fault: the remote refuses the "
+    EscalationType.MERGE_HELD_UP: "A merge cannot continue, and the work is not at fault: the remote refuses the "
     "push, does not let this account in or did not answer for five minutes, a filter fails, a lock was left, a disk is "
     "full. Once the problem is fixed, the merge continues and the escalation closes.",
     EscalationType.NOBRAKES_FAILED: "An internal error in nobrakes while it worked on this bead; all other work "
@@ -400,7 +400,7 @@ CAUSES: Mapping[EscalationType, str] = {
     EscalationType.PULL_CLOSED: "its pull request was closed unmerged",
     EscalationType.MAIN_RED: "main fails its checks",
     EscalationType.CHECKOUT_BEHIND: "a checkout of main blocks its merge",
-    EscalationType.MERGE_HELD_UP: "its merge cannot go on",
+    EscalationType.MERGE_HELD_UP: "its merge cannot continue",
     EscalationType.BREAKER_OPEN: "every agent fails on it",
     EscalationType.CAP_REACHED: "reached a cap of [caps.bead]",
     EscalationType.NOBRAKES_FAILED: "an internal error in nobrakes",

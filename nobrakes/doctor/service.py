@@ -207,7 +207,7 @@ Opened = Union["Store", NobrakesError]
 def repair(name: str, store: Opened, git: "Git | None", paths: Paths) -> list[str]:
     """Mend one thing; what was done, a line each. UsageError for an unknown name, DaemonRunning while one works."""
     if name not in REPAIRS:
-        raise UsageError(f"'{name[:40]}' is no repair", f"The repairs are: {', '.join(REPAIRS)}.")
+        raise UsageError(f"'{name[:40]}' is not a repair", f"The repairs are: {', '.join(REPAIRS)}.")
     pid = holder(paths.lock)
     if pid is not None and name in ("rebuild", "stale-workspaces"):
         raise DaemonRunning(
@@ -524,7 +524,7 @@ def _named_by(ref: str) -> str:
 _ARCHIVED = {
     "branch": "was committed",
     "wip": "was not committed yet",
-    "head": "was committed beside the branch",
+    "head": "was committed outside the branch",
     "incoming": "was handed in and then dropped",
 }
 """By the name of an archive's ref, after its number."""
@@ -608,7 +608,7 @@ def _workspaces(patient: _Patient) -> Iterator[Finding]:
         yield Finding("workspaces", WARNING, text, "stale-workspaces")
     for name in names_in(patient.paths.workspaces):
         if BROKEN in name:
-            text = f"workspaces/{name} was put aside: what lies in it could not be archived, look into it"
+            text = f"workspaces/{name} was moved away, because its files could not be archived: look into it"
             yield Finding("workspaces", WARNING, text)
     for one in Trash(patient.paths.trash).left():
         if one.why:

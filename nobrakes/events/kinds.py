@@ -217,5 +217,5 @@ def _mistake(name: str) -> str:
     if len(name) > MAX_NAME:
         return f"has {len(name)} characters"
     if name.casefold() in RESERVED or name.endswith(UNDO_MARK.strip()):
-        return "is kept for nobrakes itself"
+        return "is reserved for nobrakes itself"
     return ""

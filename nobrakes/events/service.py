@@ -194,7 +194,7 @@ class Exporter:
             text = f"events are not written to {path}: {error}"
             if text != self._wrong:
                 self._wrong = text
-                self._tell(f"{text}. The work goes on, and nothing is lost: the file is brought up to date later.")
+                self._tell(f"{text}. The work continues, and nothing is lost: the file is updated later.")
 
     def _look(self, path: str) -> None:
         whole = path if path.startswith("/") else f"{self._root}/{path}"
@@ -206,6 +206,6 @@ class Exporter:
         if done is None:
             return  # whoever writes it has the same events
         if done.is_new and known:
-            self._tell(f"{path} was removed or moved away: it begins anew, with all events")
+            self._tell(f"{path} was removed or moved away: it starts again, with all events")
         self._wrong, self._not_before = "", 0.0
         self._seen = (path, messages.mark_of(whole), upto)

@@ -349,7 +349,7 @@ def _form(*options: str, priority: int = 2) -> Mapping[str, Any]:
 
 QUESTIONS: Mapping[About, tuple[str, str, Mapping[str, Any]]] = {
     About.EXPIRED: (
-        "Feature {feature} ({title}) has expired, and somebody answered: how does it go on?",
+        "Feature {feature} ({title}) has expired, and you answered a question: how should it continue?",
         "Nothing was said for a long time, so the conversation with its agent has expired. Its questions, drafts and "
         "answers are kept.",
         _form(
@@ -364,13 +364,13 @@ QUESTIONS: Mapping[About, tuple[str, str, Mapping[str, Any]]] = {
         "The setting forge.shaper_usd is reached. No turn is begun before this is answered.",
         _form(
             f"{CONTINUE}: as much again",
-            f"{CLOSE}: the feature is paused; its drafts and questions are kept",
+            f"{CLOSE}: the feature is paused; its drafts and questions stay",
             priority=1,
         ),
     ),
     About.IDLE: (
-        "The Shaper of feature {feature} ({title}) neither asks nor is ready: how does it go on?",
-        "It was told {turns} to go on, and ended its turns without a question and without a whole plan. "
+        "The Shaper of feature {feature} ({title}) neither asks nor is ready: how should it continue?",
+        "It was told {turns} to continue, and ended its turns without a question and without a whole plan. "
         "`nobrakes session show {session}` shows what it said.",
         _form(
             f"{GO_ON}: it is told again",

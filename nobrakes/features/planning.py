@@ -367,7 +367,7 @@ def _cost(standing: Standing, rules: "ForgeSettings") -> tuple[str, str, Sequenc
     title = f"The reviews of the plan have cost ${standing.reviews_usd:.2f}, and may cost ${limit:.2f}"
     detail = f"Round {standing.feature.round} of {rules.most_rounds} was the last one."
     options = (
-        f"{CONTINUE}: the reviews go on; costs at most ${rules.review_usd:.2f} more",
+        f"{CONTINUE}: the reviews continue; this costs at most ${rules.review_usd:.2f} more",
         f"{CLOSE}: you sign off with what is there",
     )
     return title, detail, options, CLOSE

@@ -338,7 +338,7 @@ class End(StrEnum):
     RUNNING = "running"
     CLEAN = "clean"
     FINDINGS = "findings"
-    DEGRADED = "degraded"  # nobody came through
+    DEGRADED = "degraded"  # no reviewer finished
 
 
 @frozen
@@ -377,7 +377,7 @@ class Tracker:
     def clean(self) -> int:
         """How many rounds in a row found nothing in the same version, at the end.
 
-        One where nobody came through is neither.
+        One where no reviewer finished is neither.
         """
         return _last([one.end for one in self._looked() if one.plan == self.looked_at], End.CLEAN)
 
@@ -391,7 +391,7 @@ class Tracker:
 
     @property
     def degraded(self) -> int:
-        """How many rounds in a row nobody came through, at the end."""
+        """How many rounds in a row no reviewer finished, at the end."""
         return _last([one.end for one in self.iterations if one.end is not End.RUNNING], End.DEGRADED)
 
     @property

@@ -91,7 +91,7 @@ class Persons:
         commands.run(asked, cwd=folder, env=CHECKOUT, expect=(0, 1), seconds=_SECONDS)
         found = self.around(folder)
         if found is None:
-            raise GitFailed(f"{folder} is no worktree any more")
+            raise GitFailed(f"{folder} is no longer a worktree")
         return found.under_way() is not None
 
     def _is_registered(self, folder: str) -> bool:

@@ -46,9 +46,9 @@ _READS = {
 }
 _READS_WHY = {
     "worktree": "you work in this one folder",
-    "remote": "there is no remote, and there shall be none",
+    "remote": "there is no remote, and agents add none",
     "config": "git's configuration is not yours to change",
-    "reflog": "the reflog is kept",
+    "reflog": "the reflog stays",
 }
 _BRANCH_LISTS = frozenset(
     ("-a", "--all", "-r", "--remotes", "-v", "-vv", "--verbose", "-l", "--list", "--show-current", "--contains",
@@ -145,7 +145,7 @@ def _reset(rest: list[str], branch: str, is_path: "Callable[[str], bool]") -> st
     before = rest[: rest.index("--")] if "--" in rest else rest
     target = next(iter(_plain(before)), "HEAD")
     if any(word in ("--hard", "--keep", "--merge") for word in before):
-        return None if target in ("HEAD", "@") else f"git reset to {target}: your commits are kept"
+        return None if target in ("HEAD", "@") else f"git reset to {target}: your commits stay"
     own = target in ("HEAD", "@") or target.startswith(("HEAD~", "HEAD^", "@~", "@^"))
     return None if own or is_path(target) else f"git reset to {target}: you stay on your own commits"
 

@@ -319,9 +319,9 @@ def left_running(part: str = "") -> str:
     found += [f"{_name(pid)} (process {pid})" for pid in proctable.children(os.getpid())]
     # those that only serve until the end (daemons) keep nothing up, unless they are the part that was waited for
     working = [one.name for one in threading.enumerate() if not one.daemon and one is not main]
-    found += [f"'{name}' beside the loop" for name in working if not name.startswith(IDLE)]
+    found += [f"'{name}' in the background" for name in working if not name.startswith(IDLE)]
     shown = ", ".join(found[:_MAX_SHOWN]) + (f" and {len(found) - _MAX_SHOWN} more" if len(found) > _MAX_SHOWN else "")
-    return f"{LEFT}{shown or _where(main)}; the stop took too long and was cut, and the next start goes on from here"
+    return f"{LEFT}{shown or _where(main)}; the stop took too long and was cut, and the next start continues from here"
 
 
 def _name(pid: int) -> str:

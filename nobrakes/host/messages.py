@@ -203,8 +203,8 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 HINT = "Choose another file: the setting `events.export`, or --export."
 
 
-# No link is followed below the repository; what is no plain file with one name is refused. What was torn off at the end
-# is cut away by the next writer. A file that holds anything but such lines is somebody else's.
+# No link is followed below the repository; what is not a plain file with one name is refused. What was torn off at the
+# end is cut away by the next writer. A file that holds anything but such lines is somebody else's.
 class EventFile:
     """The open, locked file."""
 
@@ -273,7 +273,7 @@ def opened(root: str, path: str, refuses: Callable[[str], str]) -> Iterator[Even
         try:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
-                raise NotAllowed(f"no events are written to {path}: it is no plain file with one name", HINT)
+                raise NotAllowed(f"no events are written to {path}: it is not a plain file with one name", HINT)
             yield EventFile(descriptor, path) if _locked(descriptor, os.path.join(root, path)) else None
         finally:
             os.close(descriptor)

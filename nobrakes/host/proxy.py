@@ -110,7 +110,7 @@ class Proxy:
             if not _HOST.fullmatch(name) or not number.isdigit() or not 0 < int(number) < 65536:
                 raise ValueError(target)
         except ValueError:
-            raise Refused("400 Bad Request", "this is no request to a proxy") from None
+            raise Refused("400 Bad Request", "this is not a request to a proxy") from None
         place = f"{name.lower()}:{int(number)}"
         if place not in self._hosts:
             self._note(place)
@@ -145,7 +145,7 @@ def _head(client: socket.socket) -> "tuple[bytes, bytes]":
         block = client.recv(HEAD)
         said += block
         if not block or len(said) > HEAD:
-            raise Refused("400 Bad Request", "this is no request to a proxy")
+            raise Refused("400 Bad Request", "this is not a request to a proxy")
     head, _, rest = said.partition(b"\r\n\r\n")
     return head, rest
 
@@ -206,8 +206,8 @@ def addresses(host: str, port: int, allowed: "list[str]") -> "list[str]":
     if inside:
         raise Refused(
             "403 Forbidden",
-            f"nobrakes: {host} leads to {inside[0]}, which is no address of the public net. A person who means that "
-            "place can name the address beside it in sandbox.hosts in .nobrakes/config.toml.",
+            f"nobrakes: {host} leads to {inside[0]}, which is not an address of the public network. A person who means "
+            "that place can add the address to it in sandbox.hosts in .nobrakes/config.toml.",
         )
     return found
 
@@ -237,7 +237,7 @@ def _connected(host: str, port: int, allowed: "list[str]") -> socket.socket:
             addresses(host, port, allowed)
         url = urlsplit(further if "://" in further else f"http://{further}")
         if url.scheme != "http" or not url.hostname:
-            raise Refused("502 Bad Gateway", "HTTPS_PROXY of this machine is no http:// address")
+            raise Refused("502 Bad Gateway", "HTTPS_PROXY of this machine is not an http:// address")
         server = socket.create_connection((url.hostname, url.port or 80), SECONDS)
         place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         asked = f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n"

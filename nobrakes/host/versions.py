@@ -57,7 +57,7 @@ def _why_not(url: str, seconds: float) -> str:
     try:
         connection = _connection(url, seconds)
     except ValueError as error:
-        return f"it is no address: {error}"
+        return f"it is not an address: {error}"
     try:
         connection.connect()
     except (OSError, HTTPException) as error:

@@ -71,7 +71,7 @@ def user_place() -> UserPlace:
             raise PlaceUnusable(f"this account has no home folder: {error}") from None
     for folder in (place.settings, place.state):
         if not os.path.isabs(folder):
-            raise PlaceUnusable(f"this account has no home folder: {folder} is no whole path")
+            raise PlaceUnusable(f"this account has no home folder: {folder} is not an absolute path")
     return place
 
 
@@ -115,7 +115,7 @@ def require_own(path: str, rights: int = READS) -> None:
     except OSError as error:
         raise PlaceUnusable(f"{path} cannot be looked at: {error.strerror}") from None
     if not stat.S_ISREG(found.st_mode):
-        raise PlaceUnusable(f"{path} is no plain file", "Move it away; nobrakes makes the file itself.")
+        raise PlaceUnusable(f"{path} is not a plain file", "Move it away; nobrakes makes the file itself.")
     if found.st_uid != os.geteuid():
         raise PlaceUnusable(f"{path} belongs to another account (number {found.st_uid})")
     if found.st_mode & 0o022:

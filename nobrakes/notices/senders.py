@@ -50,7 +50,7 @@ def packing(settings: "Callable[[], NotifySettings]", root: str) -> Pack:
         program = os.path.expanduser(channel.command[0]) if channel.command else ""
         if os.path.isabs(program) and is_in_repository(program, root):
             raise NotAllowed(
-                f"the program of the channel '{name}' lies in the repository, where an agent's work may change it",
+                f"the program of the channel '{name}' is inside the repository, where an agent's work may change it",
                 "Put it elsewhere, and give its absolute path.",
             )
         kept = secret_of(channel.secret) if channel.secret else ""

@@ -240,7 +240,7 @@ class _Reader:
         made = Part(number, kind, (box[2] or "").strip() if box else rest.strip(), above, 0, indent, column)
         made.is_optional = bool(box) and rest[3:4] == "*"
         if box and box[1] not in " xX":
-            self.told.append(f"line {number}: '[{box[1]}]' is no tick: it is taken as not done: {made.title[:80]}")
+            self.told.append(f"line {number}: '[{box[1]}]' is not a tick: it counts as not done: {made.title[:80]}")
         self._judge(made, above, bullet[0])
         self.entries.append(made)
         if kind == "bullet" and (fence := FENCE.match(rest)):

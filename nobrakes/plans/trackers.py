@@ -161,7 +161,7 @@ def plan_of_taskmaster(value: Mapping[str, Any], source: str) -> Plan:
     tags = tagged(value)
     wholes = {"": value} if "tasks" in value else value
     told = [
-        f"not taken: {f'{tag[:80]}: ' if tag else ''}'{name[:80]}', which is no task"
+        f"not taken: {f'{tag[:80]}: ' if tag else ''}'{name[:80]}', which is not a task"
         for tag, whole in wholes.items()
         for name in whole
         if name != "tasks"
@@ -205,7 +205,7 @@ def plan_of_backlog(texts: Mapping[str, str], source: str, known: Collection[str
     tasks = []
     for name, text in texts.items():
         if (said := front_matter(text, name)) is None:
-            told.append(f"not taken: {name}, which is no task of Backlog.md")
+            told.append(f"not taken: {name}, which is not a task of Backlog.md")
         else:
             tasks.append((name, said, text))
     tasks.sort(key=lambda one: (_ordinal(one[1]), [int(n) for n in re.findall(r"\d+", str(one[1].get("id", "")))]))

@@ -348,7 +348,7 @@ REFUSED = (
     "Read the project-setup skill at SKILLS/project-setup.md and follow its instructions to confirm a project with the "
     "user, then call set_project."
 )
-NOT_HERE = "a working directory lies in the project that this session confirmed"
+NOT_HERE = "a working directory is inside the project that this session confirmed"
 
 
 def set_message(name: str, is_new: bool) -> str:
@@ -393,9 +393,9 @@ def mistake(name: str) -> str:
     if len(name) > MAX_NAME:
         return f"the name of a project has at most {MAX_NAME} characters"
     if not name.isascii() or not name[0].isalnum() or not all(c.isalnum() or c in "-_." for c in name):
-        return f"'{name[:MAX_NAME]}' is no name of a project"
+        return f"'{name[:MAX_NAME]}' cannot be the name of a project"
     if name.endswith((".", ".git", ".lock")) or ".." in name or name.split(".")[0].lower() in _RESERVED:
-        return f"'{name}' is no name of a project: git or some system cannot have a folder of this name"
+        return f"'{name}' cannot be the name of a project: git or some system cannot have a folder of this name"
     return ""
 
 
@@ -481,9 +481,9 @@ def clock_time(text: str) -> time:
     """`03:00` as a time. UsageError."""
     hour, _, minute = text.strip().partition(":")
     if not (hour.isdigit() and minute.isdigit() and len(hour) <= 2 and len(minute) == 2) or not hour.isascii():
-        raise UsageError(f"'{text[:20]}' is no time of a day", "As on a clock of 24 hours: --at 03:00.")
+        raise UsageError(f"'{text[:20]}' is not a time of day", "As on a clock of 24 hours: --at 03:00.")
     if int(hour) > 23 or int(minute) > 59:
-        raise UsageError(f"'{text[:20]}' is no time of a day", "As on a clock of 24 hours: --at 03:00.")
+        raise UsageError(f"'{text[:20]}' is not a time of day", "As on a clock of 24 hours: --at 03:00.")
     return time(int(hour), int(minute))
 
 
@@ -492,7 +492,7 @@ def named_days(text: str) -> tuple[str, ...]:
     given = {one.strip().casefold()[:3] for one in text.split(",") if one.strip()}
     wrong = given - set(DAYS)
     if wrong:
-        raise UsageError(f"'{min(wrong)[:20]}' is no day of a week", f"Use: {','.join(DAYS)}.")
+        raise UsageError(f"'{min(wrong)[:20]}' is not a day of the week", f"Use: {','.join(DAYS)}.")
     return tuple(day for day in DAYS if day in given)
 
 

@@ -75,7 +75,7 @@ def findings_of(answer: str) -> list[Finding]:
     except (ValueError, RecursionError):
         raise UsageError("the review is no JSON", FORM) from None
     if not isinstance(values, dict) or set(values) != {"findings"} or not isinstance(values["findings"], list):
-        raise UsageError("the review is no object with `findings` alone", FORM)
+        raise UsageError("the review is not an object with `findings` alone", FORM)
     if len(values["findings"]) > MAX_FINDINGS:
         raise UsageError(f"the review has more than {MAX_FINDINGS} findings", "Leave out those that matter least.")
     found = dict.fromkeys(_finding(one, number) for number, one in enumerate(values["findings"], 1))
@@ -84,14 +84,14 @@ def findings_of(answer: str) -> list[Finding]:
 
 def _finding(values: Any, number: int) -> Finding:
     if not isinstance(values, dict) or not values.keys() <= _FIELDS:
-        raise _wrong(number, "is no object with these fields alone")
+        raise _wrong(number, "is not an object with these fields alone")
     if values.get("category") not in CATEGORIES:
         raise _wrong(number, f"has no category of these: {', '.join(CATEGORIES)}")
     if values.get("priority") not in [one.value for one in Priority]:
         raise _wrong(number, "has no priority of P1, P2 and P3")
     line = values.get("line") or 0
     if type(line) is not int or not 0 <= line < 10**7:
-        raise _wrong(number, "has a line that is no number")
+        raise _wrong(number, "has a line that is not a number")
     texts = values.get("text"), values.get("path") or ""
     if not all(isinstance(one, str) for one in texts):
         raise _wrong(number, "has no text, or a path that is none")

@@ -190,7 +190,7 @@ class Relays:
                 return made
             if clones.start() != (self._last(session.id) or start):
                 raise ConfigError(
-                    f"somebody went on in {clones.root}: what is checked out is not what session {session.id} left",
+                    f"somebody continued in {clones.root}: what is checked out is not what session {session.id} left",
                     f"Switch back to {branch_of(session.id)} there, or end it: `nobrakes session end {session.id}`",
                 )
             os.makedirs(clones.folder, mode=0o700, exist_ok=True)

@@ -163,7 +163,7 @@ class Reading:
             return None
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return value
-        self.problem(f"estimated_minutes {value!r:.40} is no number above 0: left out")
+        self.problem(f"estimated_minutes {value!r:.40} is not a number above 0: left out")
         return None
 
     def type(self) -> BeadType:

@@ -361,7 +361,7 @@ def told(made: Rebuilt) -> list[str]:
     if made.ended:
         lines.append(f"what an earlier daemon left running was ended: {', '.join(made.ended)}")
     if made.old:
-        lines.append(f"the old database is kept as {made.old}")
+        lines.append(f"the old database is saved as {made.old}")
     return [*lines, *made.problems]
 
 
@@ -493,5 +493,5 @@ def bring_back(store: "Store", paths: Paths, git: Git | None, beyond: Position) 
     later = [bead for bead in found.beads if bead.id in sources.differing]
     told = store.bring_back(replace(found, beads=later), beyond.seq, ACTOR)
     beads, attempts, asked = (count(told[f"{noun}s"], noun) for noun in ("bead", "attempt", "escalation"))
-    text = f"the database was older than what is kept beside it: {beads}, {attempts} and {asked} were brought back"
+    text = f"the database was older than the files next to it: {beads}, {attempts} and {asked} were brought back"
     return "; ".join([text, *(f"{name} is as it was set" for name in told["settings"]), *problems])

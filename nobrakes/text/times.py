@@ -15,7 +15,7 @@ def minutes_of(value: Any) -> Any:
     if isinstance(value, str):
         found = _DURATION.fullmatch(value.strip())
         if not found or not any(found.groups()):
-            raise ValueError("is no duration: use minutes, or texts like '45m', '2h', '1h30m'")
+            raise ValueError("is not a duration: use minutes, or texts like '45m', '2h', '1h30m'")
         return int(found[1] or 0) * 60 + int(found[2] or 0)
     return value
 

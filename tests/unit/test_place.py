@@ -100,5 +100,5 @@ def test_a_file_that_is_a_link_or_open_to_others_is_not_opened(tmp_path: Path) -
     with pytest.raises(PlaceUnusable, match="other accounts may write"):
         place.require_own(str(own))
     (tmp_path / "link").symlink_to(own)
-    with pytest.raises(PlaceUnusable, match="no plain file"):
+    with pytest.raises(PlaceUnusable, match="not a plain file"):
         place.require_own(str(tmp_path / "link"))

@@ -41,7 +41,7 @@ class Followed:
     closed: set[int] = field(default_factory=set)
     rounds: list[tuple[int, str]] = field(default_factory=list)
     closed_off: bool = False  # a person closed the reviews since
-    degraded: int = 0  # rounds in a row that nobody came through, at the end
+    degraded: int = 0  # rounds in a row that no reviewer finished, at the end
     asked_in_row: set[int] = field(default_factory=set)  # what a person was asked about these, or decided meanwhile
 
     def open_anew(self) -> None:
@@ -167,7 +167,7 @@ class FeatureLog:
             self._breaches["paused"].append(f"round {number} of {one.at.id} began, and it is {where}")
         if number not in one.begun and one.degraded >= MAX_DEGRADED * (1 + len(one.asked_in_row)):
             asked = f"a person was asked {len(one.asked_in_row)} times"
-            told = f"after {one.degraded} that nobody came through, and {asked}"
+            told = f"after {one.degraded} that no reviewer finished, and {asked}"
             self._breaches["degraded"].append(f"round {number} of {one.at.id} begins {told}")
         one.begun.add(number)
 

@@ -91,7 +91,7 @@ def _call(path: str, calls: Calls, owner: str, request: bytes | None) -> tuple[s
     except (ValueError, RecursionError, KeyError, TypeError):
         right = False
     if not right:
-        raise UsageError("this is no request that nobrakes understands", "Use `nobrakes agent …`.")
+        raise UsageError("nobrakes does not understand this request", "Use `nobrakes agent …`.")
     if name == "say" and arguments[0] not in edits.SAYING:
         raise UsageError("an agent logs, notifies or reports progress", "Use `nobrakes agent log TEXT`.")
     if token.partition(".")[0] != owner:
@@ -101,7 +101,7 @@ def _call(path: str, calls: Calls, owner: str, request: bytes | None) -> tuple[s
     try:
         return name, call(path, token, *sound)
     except ValueError:
-        raise UsageError("this is no request that nobrakes understands", "Use `nobrakes agent …`.") from None
+        raise UsageError("nobrakes does not understand this request", "Use `nobrakes agent …`.") from None
 
 
 MAX_PERMITS = 2000

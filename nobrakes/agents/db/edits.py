@@ -289,7 +289,7 @@ def agent_escalate(path: str, token: str, title: str, detail: str = "", severity
     if severity not in SEVERITIES:
         from ...errors import UsageError
 
-        raise UsageError(f"'{bounded(severity)[:40]}' is no severity", f"Use one of: {', '.join(SEVERITIES)}.")
+        raise UsageError(f"'{bounded(severity)[:40]}' is not a severity", f"Use one of: {', '.join(SEVERITIES)}.")
     said = "" if severity == "info" else severity
     return _file(path, token, Filing("doer_suggestion", title, detail, severity=said))
 

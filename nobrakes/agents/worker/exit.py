@@ -306,7 +306,7 @@ class AgentEndings:
         said = attempt.data.get("said")
         clean_end = verdict.outcome in _BY_WORDS or verdict.outcome is Outcome.LOST or verdict.unsure
         if said and clean_end:
-            unseen = "nobody saw how it ended" if verdict.detail == UNSEEN else verdict.detail
+            unseen = "it is unknown how it ended" if verdict.detail == UNSEEN else verdict.detail
             detail = f"it said so; {unseen}" if verdict.outcome is Outcome.LOST else verdict.detail
             verdict = replace(verdict, outcome=Outcome(said), detail=detail, unsure=False)
         if clean_end and verdict.outcome is not Outcome.COMPLETED and has_asked(self.ports, attempt):

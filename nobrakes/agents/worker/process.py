@@ -315,7 +315,7 @@ def question(work: Attempt | Talk, verdict: Verdict, beads: Iterable[Bead]) -> N
     if isinstance(work, Attempt) and TABLE[verdict.outcome].is_of_model:
         key = limits.model_key_of(work)
         detail = (
-            f"{verdict.detail}\n\nNothing else is started with this model of {work.agent}; its other models go on. "
+            f"{verdict.detail}\n\nNothing else is started with this model of {work.agent}; its other models continue. "
             "Nothing counts against the beads. Name a model that the provider has in .nobrakes/config.toml. This model "
             "is tried again by itself, and this question is withdrawn once it works. Try at once: "
             f"nobrakes providers open {shlex.quote(key)}"
@@ -331,7 +331,7 @@ def question(work: Attempt | Talk, verdict: Verdict, beads: Iterable[Bead]) -> N
     detail = (
         f"{verdict.detail}\n\nThis met more than one bead or session, so nothing else is started{whom}. "
         f"{of_waiting(beads)} Nothing counts against them. {cure[0].upper()}{cure[1:]}. It is tried again by itself, "
-        f"and this question is withdrawn once {over}. Try at once: nobrakes providers open {key}"
+        f"and this question is withdrawn once {over}. To try now: nobrakes providers open {key}"
     )
     evidence = {STARTS: key, "agent": work.agent, "outcome": verdict.outcome.value}
     return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, evidence, of_output(verdict.detail))

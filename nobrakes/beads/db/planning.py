@@ -310,7 +310,7 @@ def propose(
     `kind` and `why` are what the event says of it. BadBead, NoSuchBead.
     """
     if wrong := [part for part in parts if not is_part(part)]:
-        raise BadBead(f"'{wrong[0][:80]}' is no part of a bead that can be proposed")
+        raise BadBead(f"'{wrong[0][:80]}' cannot be proposed for a bead")
     now = db.now()
     with db.write():
         bead = get_bead(db, bead_id)

@@ -143,7 +143,7 @@ def _free_place(here: Repository, bead: str, to: str) -> str:
     name = os.path.basename(root).removesuffix(".git")
     folder = os.path.realpath(to) if to else os.path.join(os.path.dirname(root), f"{name}-{bead}")
     if here.persons.around(os.path.dirname(folder)) is not None or folder == root or folder.startswith(root + os.sep):
-        raise UsageError(f"{folder} lies in a checkout of this repository", "Name a folder outside: --to ../FOLDER.")
+        raise UsageError(f"{folder} is inside a checkout of this repository", "Name a folder outside: --to ../FOLDER.")
     if os.path.lexists(folder) and not (os.path.isdir(folder) and not os.listdir(folder)):
         raise UsageError(f"there is something in {folder} already", "Name another folder: --to FOLDER.")
     above = os.path.dirname(folder)

@@ -172,7 +172,7 @@ class Troubles:
             met.__cause__ = error
             return self.guarded(partial(park, self.ports, met))
         if waits.since == now:
-            text = f"{called(owner)} is tried again soon, the others go on: {error}"
+            text = f"{called(owner)} is tried again soon, the others continue: {error}"
             self.ports.notifier.tell(Notice(text, owners_bead_of(owner), urgent=True))
         waits.error = error
         self._wait(owner, what)

@@ -75,8 +75,8 @@ def resume(store: "Store", paths: Paths, id: str, actor: str, way: Way | None = 
             let_go(store, id, actor)
         else:
             raise NotAllowed(
-                f"feature {id} is {feature.state.value.replace('_', ' ')}: only one that has expired goes on in a way",
-                f"`nobrakes forge resume {id}` goes on where it was.",
+                f"feature {id} is {feature.state.value.replace('_', ' ')}: only an expired feature has these choices",
+                f"`nobrakes forge resume {id}` continues where it was.",
             )
         after = store.feature(id)
     wake(paths)
@@ -308,7 +308,7 @@ def archive(store: "Store", id: str, away: bool, actor: str) -> Feature:
     feature = store.feature(id)
     if away and feature.state is State.ACTIVE:
         raise NotAllowed(
-            f"feature {id} goes on: what goes on is not hidden",
+            f"feature {id} goes on: only what has ended or is paused can be hidden",
             f"`nobrakes forge pause {id}` first; nothing is lost.",
         )
     return store.change_feature(id, {"archived": away}, actor)

@@ -484,8 +484,8 @@ _ALLOWED = (*(f"{words}:*" for words in (*_READING, "propose")), "commit-strateg
 _CHANGING = (
     "init", "config set", "config unset", "add", "edit", "depend", "undepend", "plan apply", "shape",
     "reshape", "hold", "release", "defer", "cancel",
-    "done", "reopen", "undo", "retry", "answer", "resolve", "run", "daemon", "pause", "resume", "stop", "set",
-    "providers", "config set", "config unset",
+    "done", "reopen", "undo", "retry", "answer", "resolve", "approve", "run", "daemon", "pause", "resume", "stop",
+    "set", "providers", "config set", "config unset",
     "machine", "repositories", "quarantine", "archive", "session start", "session say", "session stop", "session end",
     "notify test", "notify secret", "web", "take", "hand-in", "forge new", "forge edit", "forge change",
     "forge discuss", "forge pause", "forge resume", "forge cancel", "forge archive", "forge rollback",

@@ -248,7 +248,7 @@ def _question_of(findings: list[Finding], number: int) -> int:
 def _question(feature: Feature, finding: Finding) -> NewEscalation:
     """The finding as a question: its options, and last that the risk is accepted with a reason."""
     own = _options(finding.options) or [{"label": "have the plan changed", "means": "the Shaper finds how"}]
-    risk = {"label": reviewed_plan.ACCEPT_RISK, "means": "the plan stays as it is; the reason is kept", "why": True}
+    risk = {"label": reviewed_plan.ACCEPT_RISK, "means": "the plan stays as it is; the reason is stored", "why": True}
     where = f" (bead {finding.bead})" if finding.bead else ""
     context = (
         f"Impact: {finding.impact}\n{finding.category}, found by the {finding.domain} reviewer in round {finding.round}"

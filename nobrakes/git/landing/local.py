@@ -394,7 +394,7 @@ _LOCKED = re.compile(r"'([^']+\.lock)': File exists")
 
 def _of_lock(path: str, age: float) -> LandingBlocker:
     if age < LOCK_PASSES:
-        return LandingBlocker(Cause.LOCK, f"another git command holds {path}", "It goes on when that has ended.")
+        return LandingBlocker(Cause.LOCK, f"another git command holds {path}", "It continues when that has ended.")
     return LandingBlocker(
         Cause.OLD_LOCK,
         f"{path} is older than {LOCK_PASSES:.0f} seconds",

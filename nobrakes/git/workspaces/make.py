@@ -61,7 +61,7 @@ def fill(checkout: str, root: str, found: Iterator[tuple[str, str]]) -> list[str
         target = os.path.join(checkout, path)
         trouble = why_not(path, commit, root)
         if trouble or os.path.realpath(target) != os.path.join(os.path.realpath(checkout), path):
-            troubles.append(trouble or f"{path} is no folder of the checkout")
+            troubles.append(trouble or f"{path} is not a folder of the checkout")
             continue
         os.makedirs(target, exist_ok=True)
         own = Place(os.path.join(root, path), "HEAD")

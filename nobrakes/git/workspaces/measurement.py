@@ -46,7 +46,7 @@ def too_large(clone: str, why: str) -> TooLarge:
     """The error for a clone that holds more than is taken in."""
     return TooLarge(
         f"the work in {os.path.basename(clone)} is not taken in: {why}",
-        "Raise the limit in .nobrakes/config.toml if that is what you want; the workspace is kept.",
+        "Raise the limit in .nobrakes/config.toml if that is what you want; the workspace stays.",
     )
 
 
@@ -265,7 +265,7 @@ class Measuring:
         for oid in missing:
             if oid not in found:
                 raise Tampered(
-                    f"what lies in the workspace {os.path.basename(self.clone)} cannot be taken in: {oid} is missing"
+                    f"the content of the workspace {os.path.basename(self.clone)} cannot be taken in: {oid} is missing"
                 )
         if len(self.seen) > 4 * self.sizes.objects:
             raise too_large(self.clone, f"it has more than {4 * self.sizes.objects:,} objects (limits.max_paths)")

@@ -345,7 +345,7 @@ def take(
         if isinstance(error, Tampered):
             raise
         # missing or damaged objects, or ones that git refuses (--strict): the clone was whole when it was made
-        raise Tampered(f"what lies in the workspace {os.path.basename(clone)} cannot be taken in: {error}") from None
+        raise Tampered(f"the content of the workspace {os.path.basename(clone)} cannot be taken in: {error}") from None
     if objects.find(f"{head}^{{commit}}") is None:
         raise Tampered(f"the branch's head {head} is not a commit that could be taken in")
     try:
@@ -354,7 +354,7 @@ def take(
         raise measurement.too_large(clone, str(error)) from None
     except GitFailed as error:
         # git lets in a tree whose modes it reads itself in one way or another; nothing more is done with such a one
-        raise Tampered(f"what lies in the workspace {os.path.basename(clone)} cannot be read: {error}") from None
+        raise Tampered(f"the content of the workspace {os.path.basename(clone)} cannot be read: {error}") from None
 
 
 def _copy(place: Place, objects: Objects, main: str, clone: str, head: str, sizes: Sizes) -> None:
@@ -447,7 +447,7 @@ def main(root: str, at: str, *sizes: str) -> int:
     try:
         keep(root, at, Sizes(*map(int, sizes)))
     except (NobrakesError, OSError) as error:
-        print(f"{root} is not kept, so nobody works there: {error}", file=sys.stderr)
+        print(f"{root} could not be saved, so no agent works there: {error}", file=sys.stderr)
         return 1
     return 0
 

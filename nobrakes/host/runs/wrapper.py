@@ -432,7 +432,7 @@ def _read(top: str, folder: str, glob: str, since: float) -> Reports:
 
 
 def _content(folder: int, name: str, since: float, limit: int) -> bytes | None:
-    """What the file holds, or a byte more than the limit; None: it is no plain file, or an old one."""
+    """What the file holds, or a byte more than the limit; None: it is not a plain file, or an old one."""
     with plain_file(folder, name, since) as file:
         return None if file is None else file.read(limit + 1)
 

@@ -320,7 +320,7 @@ def require_chat(name: str) -> str:
     plain = name.strip()
     if not plain or len(plain) > MAX_NAME or "\n" in plain or not plain.isprintable() or not is_seen(plain):
         shown = "".join(c for c in plain if c.isprintable())[:40]
-        raise UsageError(f"'{shown}' is no name of a session", f"One line of at most {MAX_NAME} characters.")
+        raise UsageError(f"'{shown}' cannot be the name of a session", f"One line of at most {MAX_NAME} characters.")
     return plain
 
 
@@ -328,7 +328,7 @@ def require_word(name: str) -> str:
     """A name that a session can have which has no client. UsageError."""
     plain = require_chat(name)
     if JOINED in plain:
-        why = f"'{plain}' is no name of a session: what stands before '{JOINED}' is a client by HTTP"
+        why = f"'{plain}' cannot be the name of a session: what stands before '{JOINED}' is a client by HTTP"
         raise UsageError(why, "Leave the colon out.")
     return plain
 
@@ -378,7 +378,7 @@ def require_confirmed(
     assert found is not None and confirmed is not None, "the guard lets nothing else through"
     folder = workspace.folder(confirmed)
     if os.path.isdir(folder) and not os.path.isdir(path):
-        raise UsageError(f"workingDirectory is no folder of project '{confirmed}': {shorten(directory, 100)}")
+        raise UsageError(f"workingDirectory is not a folder of project '{confirmed}': {shorten(directory, 100)}")
     if os.path.realpath(folder) != os.path.join(projects, confirmed) or not os.path.isdir(path):
         raise NoProject(projects_model.REFUSED, f"the folder of project '{confirmed}' is not there, or is a link")
     row = store.projects().get(confirmed)
@@ -394,7 +394,7 @@ def require_confirmed(
 def _whole(workspace: Workspace, confirmed: str | None, directory: str) -> str:
     """The directory that is meant: a relative one is in the project. UsageError where it is no path at all."""
     if not directory.isprintable():
-        raise UsageError("workingDirectory holds a character that is no part of a path here", "Leave it out.")
+        raise UsageError("workingDirectory has a character that a path cannot have here", "Leave it out.")
     base = workspace.folder(confirmed) if confirmed else workspace.projects
     return os.path.join(base, os.path.expanduser(directory)) if directory else base
 

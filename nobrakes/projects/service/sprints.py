@@ -268,7 +268,7 @@ def _run(found: ProjectView) -> SprintsView:
 
 
 def read(workspace: Workspace, name: str, path: str) -> str:
-    """A document of the project; empty where it is not there, is no plain file in it, or no text."""
+    """A document of the project; empty where it is not there, is not a plain file in it, or no text."""
     folder = os.path.realpath(workspace.folder(name))
     whole = os.path.realpath(os.path.join(folder, path))
     if not whole.startswith(folder + os.sep) or not os.path.isfile(whole):

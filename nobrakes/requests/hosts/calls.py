@@ -207,8 +207,10 @@ class Calls(ABC):
 
     def logged_out(self) -> HostUnavailable:
         """That nobody is logged in."""
-        why = f"nobody is logged in to {self.host} with {self.program}, or the login has expired. Type: {self.login()}"
-        return HostUnavailable(why, "It goes on by itself afterwards.", wait=15.0, needs_person=True)
+        why = (
+            f"you are not logged in to {self.host} with {self.program}, or the login has expired. Type: {self.login()}"
+        )
+        return HostUnavailable(why, "The work then continues by itself.", wait=15.0, needs_person=True)
 
 
 def parsed(text: str) -> Reply | None:

@@ -225,7 +225,7 @@ class GitLab:
         for one in self.glab.get(f"users?username={quote(name, safe='')}"):
             if str(one.get("username", "")).lower() == name.lower():
                 return int(one["id"])
-        raise HostRefused(f"{self.address.host} knows nobody who is called {name}")
+        raise HostRefused(f"{self.address.host} has no user called {name}")
 
     def _change(self, number: int, body: Mapping[str, Any]) -> Mapping[str, Any]:
         found: Mapping[str, Any] = self.glab.send("PUT", f"{self.at}/merge_requests/{number}", body) or {}

@@ -78,7 +78,7 @@ def address_of(setting: str, remote: str) -> Address | None:
         return of_remote(remote)
     found = named(setting)
     if found is None:
-        why = f"review.code_host_repository is no repository: {setting[:80]}"
+        why = f"review.code_host_repository is not a repository: {setting[:80]}"
         raise ConfigError(why, 'It reads like "github.com/owner/name".')
     return found
 

@@ -125,7 +125,9 @@ def _ends(git: Git, asked: str) -> tuple[str | None, str | None]:
     for name in (start, tip):
         made = git.made(name) if name else None
         if name and made is None:
-            raise UsageError(f"'{name[:80]}' is no commit of this repository", "Write a range as for `git log`: A..B.")
+            raise UsageError(
+                f"'{name[:80]}' is not a commit of this repository", "Write a range as for `git log`: A..B."
+            )
         found.append(made.commit if made else None)
     return found[0], found[1]
 

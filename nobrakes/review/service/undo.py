@@ -79,7 +79,7 @@ _FINAL: Mapping[Kind, str] = {
     Kind.ANSWER_TAKEN_BACK: "the question is open again. `nobrakes escalations` shows how to answer it",
     Kind.TAKEN: "an agent's work was stopped for it. `nobrakes retry {bead}` gives the bead back to agents",
     Kind.HANDED_IN: "the Reviewer has it. `nobrakes hold {bead}` stops what comes after the review",
-    Kind.STOP_ASKED: "the agent is told already. A stopped bead goes on by itself",
+    Kind.STOP_ASKED: "the agent is told already. A stopped bead continues by itself",
     Kind.BREAKER_RESET: "agents may start already",
     Kind.GATE_OPENED: "agents may start already",
     Kind.PUSH_ALLOWED: "the work may be pushed already",

@@ -312,7 +312,7 @@ def found(store: "Store", number: int) -> Session:
     """The relay session of this number. NoSuchSession, UsageError."""
     one = store.session(number)
     if one.kind is not SessionKind.RELAY:
-        why = f"session {number} is no relay session: it is {one.kind.value}"
+        why = f"session {number} is not a relay session: it is {one.kind.value}"
         raise UsageError(why, "`nobrakes sessions` lists them.")
     return one
 

@@ -83,7 +83,7 @@ def test_a_stop_is_cut_and_says_what_it_left(what: str, killed: list[int]) -> No
     assert ended == StopCut.code
     assert f"left running: sleep (process {killed[0]})" in said
     assert "the next start goes on from here" in said
-    assert ("'Thread" in said or "'aside' beside the loop" in said) == ("beside" in what)
+    assert ("'Thread" in said or "'aside' in the background" in said) == ("beside" in what)
 
 
 def test_a_stop_that_ends_in_its_time_is_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,8 +149,8 @@ with stopping.StopLimit() as limit:
 """
 PARTS = {
     "the channel": 'door = keeper.begin("1-1"); open(door + "/in/1-1-1.json", "wb").close()',
-    "'taking in 1-1' beside the loop": 'aside.begin("taking in 1-1", hangs)',
-    "'asking a remote' beside the loop": 'aside.begin("asking a remote", hangs, far=True)',
+    "'taking in 1-1' in the background": 'aside.begin("taking in 1-1", hangs)',
+    "'asking a remote' in the background": 'aside.begin("asking a remote", hangs, far=True)',
     "the observer": 'waker.set = hangs; poke(folder + "/wake", "one")',
 }
 

@@ -194,7 +194,7 @@ def test_a_clone_that_was_moved_away_is_told_and_left_alone(patient):
     background = Path(paths.workspaces, "one~broken-1")
     background.mkdir(parents=True)
     told = found(patient)["workspaces"]
-    assert "put aside" in told.text and told.repair is None
+    assert "was moved away" in told.text and told.repair is None
     assert doctor_service.repair("stale-workspaces", store, door, paths) == ["there is no stale workspace"]
     assert background.is_dir()
 
@@ -219,7 +219,7 @@ def test_the_database_is_rebuilt_from_what_git_keeps(patient, repository, git):
     Path(paths.since).unlink(missing_ok=True)  # as in a clone: else only merges with evidence are believed
     lines = doctor_service.repair("rebuild", store, door, paths)
     assert "3 beads were read from the snapshot; 1 of them was merged since" in lines
-    kept = next(line for line in lines if "kept as" in line).split()[-1]
+    kept = next(line for line in lines if "saved as" in line).split()[-1]
     again = open_store(paths.database)
     assert again.bead("a").status is Status.DONE
     assert again.bead("a").merged_commit == git(repository, "rev-parse", "main")

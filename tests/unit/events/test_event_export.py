@@ -111,7 +111,7 @@ def test_a_file_that_was_moved_away_begins_again_with_a_note(store: Store, path:
     exporter.turn()
     path.rename(path.with_suffix(".old"))
     exporter.turn()
-    assert lines(path)[1:] == wanted(store) and "begins anew" in told[0]
+    assert lines(path)[1:] == wanted(store) and "starts again" in told[0]
 
 
 def test_nothing_is_looked_at_while_nothing_happens(store: Store, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -264,7 +264,7 @@ def test_an_expired_feature_goes_on_from_the_terminal_in_three_ways(store: Store
     assert looked.state is State.EXPIRED and looked.data["left"] == store.session(session).waiting
     fresh = controls.resume(store, paths, "login", "me")
     assert (fresh.state, fresh.stage, "left" in fresh.data) == (State.ACTIVE, Stage.REVIEW, False)
-    with pytest.raises(NotAllowed, match="only one that has expired"):
+    with pytest.raises(NotAllowed, match="only an expired feature"):
         controls.resume(store, paths, "login", "me", controls.Way.FROM_BASE)
     store.move_feature("login", Step.EXPIRED, "nobrakes")
     anew = controls.resume(store, paths, "login", "me", controls.Way.FROM_BASE)

@@ -13,6 +13,7 @@ from nobrakes.beads.service import bead_page, beads, board
 from nobrakes.config.sections import CheckSettings, ForgeSettings
 from nobrakes.config.settings import Config
 from nobrakes.daemon.service import now, status
+from nobrakes.decisions.commands import Approval, Waiting
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import page
 from nobrakes.decisions.service.blockers import NOTHING
@@ -148,6 +149,7 @@ def shown(store: Store, folder: Path) -> dict[str, Any]:
         "pr show": shown_of(PULL),
         "answer": escalation,
         "resolve": escalation,
+        "approve": Approval("", (Waiting("drafts@1", "one", "nobrakes approve drafts@1", True),)),
         **dict.fromkeys(("add", "edit", "hold", "release", "defer", "cancel", "done", "reopen"), bead),
         "depend": Dependency("a", "b"),
         "retry": Retried(bead, (1,), "later", 1, 0),

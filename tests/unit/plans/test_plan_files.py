@@ -53,7 +53,7 @@ def test_json_without_a_name_is_known_by_its_look(tmp_path, monkeypatch):
 def test_estimates(tmp_path, written, minutes):
     text = f"[{{id: a, title: A, estimate: {written}}}]"
     if minutes is None:
-        assert "no duration" in problems(tmp_path, text)[0]
+        assert "not a duration" in problems(tmp_path, text)[0]
     else:
         assert read(tmp_path, text).nodes[0].fields["estimate"] == minutes
 

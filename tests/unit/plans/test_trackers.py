@@ -46,7 +46,7 @@ def test_tasks_of_task_master():
     assert found["tm-2.2"][0]["epic"] == "tm-2" and found["tm-2.2"][1] == ("tm-2.1",)
     assert found["tm-3"][1:] == (("tm-2.2",), "deferred")
     assert list(plan.problems) == [
-        "not taken: 'metadata', which is no task",
+        "not taken: 'metadata', which is not a task",
         "not taken: task 1, since it is done: Set up `src/__init__.py`",
         "task 2: waits for 4, which is cancelled: not waited for",
         "task 2: waits for '9', which is not there: not taken over",
@@ -120,7 +120,7 @@ def test_a_folder_of_backlog_is_a_plan_in_its_order(tmp_path):
     assert list(found) == ["task-2", "task-2.1", "task-1"]
     assert found["task-1"][1] == ("task-2",) and found["task-2.1"][0]["epic"] == "task-2"
     assert found["task-2"][0]["type"].value == "epic"
-    assert "not taken: notes.md, which is no task of Backlog.md" in plan.problems
+    assert "not taken: notes.md, which is not a task of Backlog.md" in plan.problems
     assert "not taken: c.md, since it is done: Over" in plan.problems
     assert "a.md: waits for 'task-9', which is neither there nor in the graph: not taken over" in plan.problems
 

@@ -212,7 +212,7 @@ def test_no_agent_works_in_the_folders_of_git_and_nobrakes(workspace: Workspace)
 
 def test_a_folder_that_is_no_path_is_an_error_in_words(workspace: Workspace) -> None:
     for directory in ("src\0", "\0", "a\nb", "\x1b[31m", "\udcff"):
-        with pytest.raises(UsageError, match="workingDirectory holds a character"):
+        with pytest.raises(UsageError, match="workingDirectory has a character"):
             workspace.begin(directory=directory)
 
 
@@ -265,7 +265,7 @@ def test_a_working_directory_that_is_no_folder_is_named_and_the_project_stays_co
     workspace: Workspace, directory: str
 ) -> None:
     (workspace.folder / "a file").touch()
-    with pytest.raises(UsageError, match="workingDirectory is no folder of project 'tea': "):
+    with pytest.raises(UsageError, match="workingDirectory is not a folder of project 'tea': "):
         workspace.begin(directory=directory)
     assert workspace.begin().project == "tea"
 

@@ -68,7 +68,7 @@ def test_settings_name_a_server_of_ones_own_and_nothing_odd() -> None:
     assert named("gitlab.com/group/deeper/thing") == Address("gitlab.com", "group/deeper", "thing")
     with pytest.raises(ConfigError, match="names no repository"):
         code_host("github", "github.com/a/b/c", "", "", lambda host: Asked(Said(0)), lambda: 0.0)
-    with pytest.raises(ConfigError, match="no repository"):
+    with pytest.raises(ConfigError, match="not a repository"):
         code_host("auto", "thing", "", "", lambda host: Asked(Said(0)), lambda: 0.0)
     with pytest.raises(ConfigError, match="names no repository"):
         code_host("github", "", "../x.git", "../x.git", lambda host: Asked(Said(0)), lambda: 0.0)

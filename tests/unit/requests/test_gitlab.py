@@ -109,7 +109,7 @@ def test_labels_and_reviewers_are_added_to_those_that_are_there_and_asked_for_on
     lab.rows["merge_requests/3"] = {**has, "labels": ["a", "b"], "reviewers": [{"id": 11, "username": "ann"}]}
     host.set_labels_and_reviewers(3, Wanted("x", "main", "One", "", "mark", labels=("a", "b"), reviewers=("ann",)))
     assert len(lab.sent) == 2, "what is so already stays"
-    with pytest.raises(HostRefused, match="nobody who is called zoe"):
+    with pytest.raises(HostRefused, match="no user called zoe"):
         host.set_labels_and_reviewers(3, Wanted("x", "main", "One", "", "mark", reviewers=("zoe",)))
 
 
