@@ -163,6 +163,7 @@ class Store(Database):
     ready = views.ready
     beads = views.beads
     proposed = views.proposed
+    has_sprints = views.has_sprints
     dependencies = views.dependencies
     reviewing = views.reviewing
     reviews = views.reviews

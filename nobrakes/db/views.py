@@ -169,6 +169,11 @@ UNION SELECT needs FROM above CROSS JOIN edges ON bead = above.id AND type = 'bl
 {rows.NODE.replace("FROM beads", "FROM near CROSS JOIN beads USING (id)")} ORDER BY id"""
 
 
+def has_sprints(db: Database) -> bool:
+    """Whether there was ever a run of sprints."""
+    return db.maybe("SELECT 1 FROM sprint_runs LIMIT 1") is not None
+
+
 def counts(db: Database) -> dict[str, int]:
     """How many beads stand in each column; beside them how many are `held`, and how many are `epic`s.
 

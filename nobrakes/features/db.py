@@ -16,7 +16,6 @@ from ..events.kinds import Kind
 from ..sessions import db as sessions_db
 from . import model
 from .model import Feature, Finding, Item, ItemState, PlanReview, PlanVersion, ReviewState, Stage, State, Step
-from .reviewed_plan import ACCEPT_RISK, decision
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -362,8 +361,8 @@ def decided(db: Database, escalation: int, said: str, actor: str) -> None:
     sql = "SELECT * FROM findings WHERE escalation = ? AND state = 'open' ORDER BY id"
     for one in [rows.record(Finding, row) for row in db.all(sql, (escalation,))]:
         word, _, note = said.partition(":")
-        words = f"{ACCEPT_RISK}: {note}" if word == DISMISSED else said
-        state, answer = decision(one, words)
+        words = f"{model.ACCEPT_RISK}: {note}" if word == DISMISSED else said
+        state, answer = model.decision(one, words)
         settle_finding(db, one.id, state, answer, actor)
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..beads.graph import typical
 from ..beads.model import Bead
-from ..errors import NotAllowed
+from ..errors import NotAllowed, UsageError
 from ..records import frozen
 
 # What a feature keeps in its `data` (Store.note_feature), and what a turn notes.
@@ -509,3 +509,21 @@ def changes(before: Sequence[Node], after: Sequence[Node]) -> PlanChanges:
 def _fields(before: Node, after: Node) -> dict[str, tuple[Any, Any]]:
     names = sorted((before.keys() | after.keys()) - MACHINE)
     return {name: (before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)}
+
+
+ACCEPT_RISK = "accept the risk"
+"""The option that every finding has, last."""
+
+
+def decision(finding: Finding, answer: str) -> tuple[FindingState, str]:
+    """What a person's answer makes of the finding, with the option or the reason. UsageError: a risk without one."""
+    said = " ".join(answer.split())
+    if not said.casefold().startswith(ACCEPT_RISK):
+        return FindingState.ANSWERED, said
+    reason = said[len(ACCEPT_RISK) :].strip(" :,;-–—.")
+    if not reason:
+        raise UsageError(
+            f"finding {finding.id} is accepted as a risk only with a reason, which is saved",
+            f'Say why: "{ACCEPT_RISK}: REASON".',
+        )
+    return FindingState.RISK_ACCEPTED, reason

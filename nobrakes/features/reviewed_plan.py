@@ -62,16 +62,6 @@ def steps_under(store: "Store", epic: str) -> list[Bead]:
     return [bead for bead in beads_under(store, epic) if bead.type is not BeadType.EPIC]
 
 
-def epics_above(store: "Store", bead: Bead) -> list[str]:
-    """The epics that the bead lies in, the nearest first."""
-    found: list[str] = []
-    epic = bead.epic
-    while epic is not None and epic not in found:
-        found.append(epic)
-        epic = store.bead(epic).epic
-    return found
-
-
 def nodes_of(store: "Store", epic: str) -> list[dict[str, Any]]:
     """The plan as it lies now: one node a bead, by id, with `status` and what is proposed for live ones (`proposed`).
 
@@ -324,8 +314,6 @@ def changed(before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]
     return frozenset(domain for bead in sides for domain in of_bead(bead))
 
 
-ACCEPT_RISK = "accept the risk"
-"""The option that every finding has, last."""
 MAX_DEGRADED = 2
 """So many rounds in a row in which no reviewer came through, and a person is asked."""
 DEFAULT_USD = 0.5
@@ -506,20 +494,6 @@ def decided_before(new: Finding, earlier: Iterable[Finding]) -> Finding | None:
     """The earlier finding whose risk a person took, and that this one says again; None: a person decides."""
     taken = (one for one in earlier if one.state is FindingState.RISK_ACCEPTED)
     return next((one for one in taken if same(new, one)), None)
-
-
-def decision(finding: Finding, answer: str) -> tuple[FindingState, str]:
-    """What a person's answer makes of the finding, with the option or the reason. UsageError: a risk without one."""
-    said = " ".join(answer.split())
-    if not said.casefold().startswith(ACCEPT_RISK):
-        return FindingState.ANSWERED, said
-    reason = said[len(ACCEPT_RISK) :].strip(" :,;-–—.")
-    if not reason:
-        raise UsageError(
-            f"finding {finding.id} is accepted as a risk only with a reason, which is saved",
-            f'Say why: "{ACCEPT_RISK}: REASON".',
-        )
-    return FindingState.RISK_ACCEPTED, reason
 
 
 @frozen

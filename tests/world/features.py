@@ -20,8 +20,8 @@ from nobrakes.errors import NobrakesError
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features import reviewed_plan
 from nobrakes.features.actions import CLOSE, PAUSE
-from nobrakes.features.model import PLANNED, SIGNED, Feature, Stage, State
-from nobrakes.features.reviewed_plan import ACCEPT_RISK, beads_under
+from nobrakes.features.model import ACCEPT_RISK, PLANNED, SIGNED, Feature, Stage, State
+from nobrakes.features.reviewed_plan import beads_under
 from nobrakes.features.service import approving, controls, views
 from nobrakes.features.service.approving import Choice
 from nobrakes.paths import Paths

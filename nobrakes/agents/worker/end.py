@@ -22,9 +22,9 @@ from ...decisions import model as decisions_model
 from ...decisions.model import FILTERS, EscalationType, NewEscalation, hypothesis
 from ...events.kinds import Event, Kind
 from ...features import actions
-from ...features.reviewed_plan import epics_above
 from ...host.port import Notice
 from ...ports import Ports
+from ...review.service.landed import epics_above
 from ...sessions.model import Talk
 from ...text.cleaning import count
 from .. import limits

@@ -37,9 +37,9 @@ from ...daemon.model import Board
 from ...errors import NobrakesError
 from ...events.kinds import WATCHED, Event, Kind
 from ...features import actions
-from ...features.reviewed_plan import epics_above
 from ...parking import of_run, owner_of, parked
 from ...ports import Ports
+from ...review.service.landed import epics_above
 from ...sessions.model import Session, Talk
 from ...text.cleaning import clean, redacted, shorten
 from .. import danger

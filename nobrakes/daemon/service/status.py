@@ -1,8 +1,4 @@
-"""The whole repository on one screen: who works, what waits, and the cooldowns and caps that hold agents back.
-
-1. `status` only reads; texts for people are made by the surfaces.
-2. A person's overrides of cooldowns, breakers and caps are here, too.
-"""
+"""The whole repository on one screen, and what holds agents back: cooldowns and caps, and a person's overrides."""
 
 import os
 from collections.abc import Mapping
@@ -64,9 +60,8 @@ def claimed(store: "Store", attempt: Attempt) -> Claim | None:
     after, found = 0, None
     while page := store.events(after, PROGRESS_PAGE, attempt.bead):
         after = page[-1].seq
-        for event in page:
-            if event.kind is Kind.PROGRESSED and event.attempt == attempt.id:
-                found = event
+        own = (one for one in reversed(page) if one.kind is Kind.PROGRESSED and one.attempt == attempt.id)
+        found = next(own, found)
     if found is None:
         return None
     numbers = found.data.get("data") or {}
@@ -76,8 +71,7 @@ def claimed(store: "Store", attempt: Attempt) -> Claim | None:
 def review_step(attempt: Attempt) -> str:
     """Where a review is, in words."""
     journal = Journal.of(attempt.data)
-    waiting = journal.merging.waiting
-    return f"waits: {waiting}" if waiting else stage(journal.step.value, journal.change.epic)
+    return f"waits: {why}" if (why := journal.merging.waiting) else stage(journal.step.value, journal.change.epic)
 
 
 def requested(store: "Store") -> dict[str, RequestLine]:
@@ -360,18 +354,13 @@ def lift(store: "Store", paths: Paths, config: "Config", name: str, is_lifted: b
 
 def end_cooldown(store: "Store", paths: Paths, provider: str, actor: str) -> bool:
     """Start agents at the provider again; False: it had no cooldown. UsageError where nothing ever closed it."""
-    opened = store.end_cooldown(provider, actor)
-    if not opened and provider not in _known():
-        names = ", ".join(sorted(_known()))
-        raise UsageError(f"there is no provider '{provider[:40]}'", f"Providers are: {names}.")
-    wake(paths)
-    return opened
-
-
-def _known() -> set[str]:
     from ...agents.registry import ADAPTERS
 
-    return {WORKSPACES, *(agent.provider for agent in ADAPTERS.values() if agent.provider)}
+    known = sorted({WORKSPACES, *(agent.provider for agent in ADAPTERS.values() if agent.provider)})
+    if not (opened := store.end_cooldown(provider, actor)) and provider not in known:
+        raise UsageError(f"there is no provider '{provider[:40]}'", f"Providers are: {', '.join(known)}.")
+    wake(paths)
+    return opened
 
 
 def reset(store: "Store", paths: Paths, bead: str, actor: str) -> int:

@@ -30,7 +30,6 @@ from ...events.kinds import Kind as Happened
 from ...features.model import ROLLBACK, SIGN_OFF_ASKED, Feature, State
 from ...git.location import own_code_tracked
 from ...host.locks import holder
-from ...host.versions import interpreter, lacks
 from ...machine.registry import MachineView, shown
 from ...paths import PACKAGE, Paths
 from ...records import frozen
@@ -161,6 +160,8 @@ def _of_interpreter(name: str, found: str | None, given: list[str], folder: str,
 
 def _has_module(python: str, module: str, folder: str, where: Where) -> bool:
     """Whether this Python may find the module, in its own folders, the working tree, or main."""
+    from ...host.versions import interpreter, lacks  # few checks name a module
+
     own = interpreter(python)
     if not own or not lacks(own, module, where.user_site):
         return True  # it is there, or nobody can tell
@@ -576,7 +577,7 @@ def approval_blockers(store: "Store", config: "Config") -> Iterator[Blocker]:
 
 def sprint_blockers(store: "Store") -> Iterator[Blocker]:
     """A run of sprints that continues only with a new yes."""
-    if (going := store.sprints_going()) is None:
+    if not store.has_sprints() or (going := store.sprints_going()) is None:
         return
     from ...projects.model import RunState
 

@@ -248,7 +248,7 @@ def _question_of(findings: list[Finding], number: int) -> int:
 def _question(feature: Feature, finding: Finding) -> NewEscalation:
     """The finding as a question: its options, and last that the risk is accepted with a reason."""
     own = _options(finding.options) or [{"label": "have the plan changed", "means": "the Shaper finds how"}]
-    risk = {"label": reviewed_plan.ACCEPT_RISK, "means": "the plan stays as it is; the reason is stored", "why": True}
+    risk = {"label": model.ACCEPT_RISK, "means": "the plan stays as it is; the reason is stored", "why": True}
     where = f" (bead {finding.bead})" if finding.bead else ""
     context = (
         f"Impact: {finding.impact}\n{finding.category}, found by the {finding.domain} reviewer in round {finding.round}"
@@ -274,7 +274,7 @@ def _options(given: Iterable[str]) -> list[dict[str, str]]:
         label = one["label"] or "as described"
         if len(label) > LABEL:
             one = {**one, "label": label[: LABEL - 2].rstrip() + " …", "means": text}
-        if label.casefold() != reviewed_plan.ACCEPT_RISK:
+        if label.casefold() != model.ACCEPT_RISK:
             found.setdefault(one["label"].casefold() or label, {**one, "label": one["label"] or label})
     return list(found.values())[: MAX_OPTIONS - 1]
 

@@ -18,12 +18,13 @@ from ...checks.worker.validation import counts_of
 from ...errors import FileTooLarge, GitFailed, HostRefused, HostUnavailable
 from ...events.kinds import UNDO_MARK, Event, Kind
 from ...features import model as keys
-from ...features.reviewed_plan import MANUAL, epics_above
+from ...features.reviewed_plan import MANUAL
 from ...git.port import Git, Land, Landing
 from ...host.port import Notice
 from ...ports import Ports
 from ...records import frozen
 from ...review import reading
+from ...review.service.landed import epics_above
 from ...review.worker.evidence import last_merge
 from .. import text
 from ..hosts.port import PullPorts, Wanted

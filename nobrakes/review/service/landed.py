@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from ...beads.model import CLOSED, Bead, BeadType, Status
 from ...errors import GitFailed, NoMain
 from ...events.kinds import MERGES
-from ...features.reviewed_plan import epics_above
 from ...git.port import Git
 from ...requests.model import own_base
 from ...requests.text import Delivery, Where, delivery
@@ -51,6 +50,15 @@ def delivery_of(store: "Store", config: "Config", bead: Bead) -> Delivery:
         begun = delivery(bead, above, rules, is_begun=True)
         found = replace(found, epic=begun.epic, direct=begun.direct)
     return replace(found, epic="") if found.epic and _goes_by_itself(store, bead, found.epic) else found
+
+
+def epics_above(store: "Store", bead: Bead) -> list[str]:
+    """The epics that the bead lies in, the nearest first."""
+    found, epic = list[str](), bead.epic
+    while epic is not None and epic not in found:
+        found.append(epic)
+        epic = store.bead(epic).epic
+    return found
 
 
 def _is_begun(store: "Store", epic: str) -> bool:

@@ -7,15 +7,13 @@ import pytest
 
 from nobrakes.config.sections import ForgeSettings
 from nobrakes.errors import NotAllowed, UsageError
-from nobrakes.features.model import Finding, FindingState, PlanReview, PlanVersion, ReviewState
+from nobrakes.features.model import ACCEPT_RISK, Finding, FindingState, PlanReview, PlanVersion, ReviewState, decision
 from nobrakes.features.reviewed_plan import (
-    ACCEPT_RISK,
     DEFAULT_USD,
     End,
     Then,
     Tracker,
     decided_before,
-    decision,
     estimate,
     looks,
     sign_off,
