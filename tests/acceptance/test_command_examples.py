@@ -20,7 +20,7 @@ RUN = (
     "plan example, plan apply, propose, shape, commit-strategy",
     "config, config set, config get, config unset, add, edit, depend, undepend",
     "run, status, list, show, ready, graph, history, review, diff, events",
-    "escalations, escalation, answer, resolve, retry",
+    "escalations, escalation, approve, answer, resolve, retry",
     "hold, release, defer, undo, cancel, reopen, done, prompt",
     "flakes, quarantine, archive, set, pause, resume, providers, machine, repositories, notify list, sessions",
     "daemon start, daemon status, watch, stop, daemon restart, daemon stop",
