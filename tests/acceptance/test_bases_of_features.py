@@ -170,7 +170,7 @@ def test_a_red_branch_opens_nothing_and_stops_nobody_elsewhere(team: Team) -> No
     one, _ = feature(team)
     team.add("alone")
     said = team.run_on()
-    assert f"{RELEASE} fails the checks" in said and team.show(one)["held"], said
+    assert f"{RELEASE} alone fails the checks" in said and team.show(one)["held"], said
     assert team.status(one) == "needs_review" and team.status("alone") == "reviewing"
     assert [asked["head"]["ref"] for asked in team.hub.open_ones()] == ["task/bead-alone"]
     team.run_on()

@@ -263,9 +263,17 @@ def before_the_readme(project: Scripted) -> None:
     project.does("exports", QUESTION.format("Which separator?"), 1)
 
 
+TASKS = '{"master": {"tasks": [{"id": 1, "title": "Weigh the coins", "status": "pending", "dependencies": []}]}}'
+BACKLOG = "---\nid: task-1\ntitle: Sum the coins\nstatus: To Do\n---\n\n## Description\n\nAll of them.\n"
+
+
 def before_the_answers(project: Scripted) -> None:
     """Merged work, four questions, and a list of what is to be done."""
     (project.folder / "TODO.md").write_text("# Till\n\n- [ ] Count the coins\n- [x] Open the drawer\n")
+    tracked = {".taskmaster/tasks/tasks.json": TASKS, "backlog/tasks/task-1 - Sum.md": BACKLOG}
+    for path, text in tracked.items():
+        (project.folder / path).parent.mkdir(parents=True)
+        (project.folder / path).write_text(text)
     project.configure('name = "test"', 'name = "unit"')
     project.add("merged", "asks-1", "asks-2", "asks-3", "asks-4")
     for number in range(1, 5):
