@@ -26,7 +26,7 @@ EXTRAS: dict[str, Extra] = {
     "notify": Extra("apprise", "apprise"),  # channels of type `apprise`
     "tui": Extra("textual", "textual"),  # `nobrakes board --live`
 }
-OF_AGENTS = {"acp": "acp"}
+EXTRA_BY_AGENT = {"acp": "acp"}
 """Agents that need an extra."""
 
 
@@ -43,8 +43,8 @@ def need(extra: str, what: str) -> None:
 
 def need_of_agent(name: str) -> None:
     """MissingExtra where the agent cannot be started."""
-    if name in OF_AGENTS:
-        need(OF_AGENTS[name], f"the agent '{name}'")
+    if name in EXTRA_BY_AGENT:
+        need(EXTRA_BY_AGENT[name], f"the agent '{name}'")
 
 
 def missing(extra: str) -> str:

@@ -152,7 +152,7 @@ class Guard:
         if status:
             await _refuse(send, status, why)
             return
-        await (await self._of(client))(scope, receive, send)
+        await (await self._get_app(client))(scope, receive, send)
 
     async def _judged(self, scope: Scope) -> tuple[int, str, str]:
         """(the status of a refusal or 0, why, the client)."""
@@ -169,7 +169,7 @@ class Guard:
         word = given[0].decode("latin-1") if len(given) == 1 else ""
         kind, _, token = word.partition(" ")
         try:
-            client = "" if kind.lower() != "bearer" else await anyio.to_thread.run_sync(coding.of_token, token.strip())
+            client = "" if kind.lower() != "bearer" else await anyio.to_thread.run_sync(coding.client_of, token.strip())
         except StoreBusy:
             return 503, "another process keeps nobrakes' own database locked; try again in a moment", ""
         except NobrakesError:  # it may name paths, and nobody is known yet
@@ -178,7 +178,7 @@ class Guard:
             return 401, "a client's token is needed: `nobrakes mcp client add NAME`", ""
         return 0, "", client
 
-    async def _of(self, client: str) -> Any:
+    async def _get_app(self, client: str) -> Any:
         """The SDK's application for this client, which is made when it first calls."""
         if client not in self.served:
             app = workspace("", client).streamable_http_app(

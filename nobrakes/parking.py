@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 
 from .agents.limits import attempt_of, turn_of
 from .beads.lifecycle import GIVEN_BACK
-from .beads.model import CLOSED, Attempt, Outcome, called, of_bead, of_session, owners_bead_of
+from .beads.model import CLOSED, Attempt, Outcome, bead_owner, called, owners_bead_of, session_owner
 from .decisions.model import EscalationType, NewEscalation
 from .errors import DiskFull, MachineShort, NobrakesError, NoSuchBead, StoreReadOnly
 from .events.kinds import Event, Kind
@@ -65,19 +65,19 @@ def parked(ports: Ports, owner: Owner) -> Iterator[None]:
         park(ports, met)
 
 
-def of_run(ports: Ports, name: str) -> str:
+def run_owner(ports: Ports, name: str) -> str:
     """The owner of what is named after a run; empty: it is nobody's, or of an attempt that was lost with a database."""
     attempt, turn = attempt_of(name), turn_of(name)
     with suppress(NobrakesError):
         if turn:
-            return of_session(ports.store.turn(turn).session)
-        return of_bead(ports.store.attempt(attempt).bead) if attempt else ""
+            return session_owner(ports.store.turn(turn).session)
+        return bead_owner(ports.store.attempt(attempt).bead) if attempt else ""
     return ""
 
 
 def owner_of(work: Attempt | Talk) -> str:
     """Whom an attempt or a turn serves."""
-    return of_session(work.session.id) if isinstance(work, Talk) else of_bead(work.bead)
+    return session_owner(work.session.id) if isinstance(work, Talk) else bead_owner(work.bead)
 
 
 def park(ports: Ports, met: Unexpected) -> bool:
@@ -116,7 +116,7 @@ def _park_bead(ports: Ports, name: str, said: str) -> bool:
 def _park_session(ports: Ports, owner: str, said: str) -> bool:
     """Whether it had a turn that could be ended: who has none is in nobody's way."""
     store, outcome = ports.store, Outcome.NOBRAKES_FAILED
-    talk = next((one for one in store.board(ports.limits()).talks if of_session(one.session.id) == owner), None)
+    talk = next((one for one in store.board(ports.limits()).talks if session_owner(one.session.id) == owner), None)
     if talk is None:
         return False
     store.close_turn(

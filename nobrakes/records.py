@@ -82,7 +82,7 @@ def as_values(one: "DataclassInstance") -> dict[str, Any]:
     return {name: value.value if isinstance(value, StrEnum) else value for name, value in values.items()}
 
 
-def of_values(kind: "type[Kept]", values: Mapping[str, Any]) -> "Kept":
+def restore(kind: "type[Kept]", values: Mapping[str, Any]) -> "Kept":
     """What was kept as these values. What others keep beside it is left out, and what is missing is as at first."""
     found = {name: make(values[name]) if make else values[name] for name, make in _makes(kind) if name in values}
     return kind(**found)
@@ -189,9 +189,9 @@ def mistakes(value: Any, wanted: Schema, where: str = "data") -> list[str]:
     if not _KINDS[wanted["type"]](value):
         return [f"{where}: {value!r} is no {wanted['type']}"]
     if wanted["type"] == "array":
-        return _of_array(value, wanted, where)
+        return _array_mistakes(value, wanted, where)
     if wanted["type"] == "object":
-        return _of_object(value, wanted, where)
+        return _object_mistakes(value, wanted, where)
     return []
 
 
@@ -206,7 +206,7 @@ _KINDS: Mapping[str, Callable[[Any], bool]] = {
 }
 
 
-def _of_array(value: list[Any], wanted: Schema, where: str) -> list[str]:
+def _array_mistakes(value: list[Any], wanted: Schema, where: str) -> list[str]:
     each = wanted.get("prefixItems") or [wanted["items"]] * len(value)
     if len(each) != len(value):
         return [f"{where}: its length is {len(value)}, and not {len(each)}"]
@@ -215,7 +215,7 @@ def _of_array(value: list[Any], wanted: Schema, where: str) -> list[str]:
     ]
 
 
-def _of_object(value: dict[str, Any], wanted: Schema, where: str) -> list[str]:
+def _object_mistakes(value: dict[str, Any], wanted: Schema, where: str) -> list[str]:
     properties, others = wanted.get("properties", {}), wanted.get("additionalProperties")
     found = [f"{where}: '{name}' is missing" for name in wanted.get("required", ()) if name not in value]
     for name, one in value.items():

@@ -196,7 +196,7 @@ class Store(Database):
     begin_feature = features_db.begin
     feature = features_db.get_feature
     features = features_db.features
-    feature_of_session = features_db.of_session
+    feature_of_session = features_db.get_session_feature
     move_feature = features_db.move
     change_feature = features_db.change
     note_feature = features_db.note

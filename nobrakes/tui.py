@@ -300,12 +300,12 @@ def _escalation(found: "Escalation", now: float) -> Row:
 
 def agents(view: "LiveView", now: float, wanted: str) -> list[Row]:
     """Who works, then the sessions."""
-    rows = [_worker(one, now) for one in view.working if fits(_of_worker(one), wanted)]
+    rows = [_worker(one, now) for one in view.working if fits(_worker_text(one), wanted)]
     rows += [_session(one, now - view.at) for one in view.board.sessions if fits(f"{one.title} {one.agent}", wanted)]
     return rows or [_plain("no agent works now")]
 
 
-def _of_worker(found: "AtWork") -> str:
+def _worker_text(found: "AtWork") -> str:
     one = found.worker
     return f"{one.name} {one.role.value} {one.bead} {one.title} {one.agent}"
 
@@ -359,11 +359,11 @@ def _card(one: "Card", why: str) -> Row:
 
 def log(view: "LiveView", wanted: str) -> list[Row]:
     """What happened last, newest first."""
-    found = [one for one in view.events if not wanted or fits(_of_event(one, view), wanted)]
+    found = [one for one in view.events if not wanted or fits(_event_text(one, view), wanted)]
     return [_event(one, view) for one in found] or [_plain("no events yet" if not wanted else "nothing fits")]
 
 
-def _of_event(event: "Event", view: "LiveView") -> str:
+def _event_text(event: "Event", view: "LiveView") -> str:
     return words.as_line(event, view.titles.get(event.bead or "", ""), _name(event, view), 500)
 
 

@@ -49,7 +49,7 @@ def below(top: str, path: str) -> "BinaryIO | None":
         os.close(folder)
 
 
-def of_state(path: str) -> tuple[str, str]:
+def state_parts(path: str) -> tuple[str, str]:
     """`top` and `path` for `below`, of a path in nobrakes' state: what lies in one of its folders may be an agent's.
 
     The folder itself (.nobrakes/runs, .nobrakes/workspaces) is ours, and a person may have put it elsewhere.

@@ -81,7 +81,7 @@ _BROAD = frozenset(
 _REMOVERS = frozenset(("rm", "shred"))
 
 
-def of_command(text: str, own: str = "", depth: int = 0) -> str:
+def command_danger(text: str, own: str = "", depth: int = 0) -> str:
     """What is dangerous about a command line, in words; empty: nothing that is known here. `own`: its own folder."""
     text = text.replace(own.rstrip("/") + "/", "./") if own else text
     if _FORK_BOMB.search(text):
@@ -94,32 +94,32 @@ def of_command(text: str, own: str = "", depth: int = 0) -> str:
     for call in found:
         words = plain(call.words)
         program = words[0].rpartition("/")[2] if words else ""
-        if why := _of_call(program, words[1:], call, before, depth):
+        if why := _call_danger(program, words[1:], call, before, depth):
             return why
         before = "env" if program == "printenv" or call.words == ["env"] else program or before
     return ""
 
 
-def of_file(path: str, writes: bool) -> str:
+def file_danger(path: str, writes: bool) -> str:
     """What is dangerous about a file that a tool reads or writes."""
     if writes:
-        return _of_target(path)
+        return _target_danger(path)
     return f"it reads a secret: {path}" if _SECRET.search(path) else ""
 
 
-def of_tool(tool: str, what: str, own: str = "") -> str:
-    """As of_command and of_file, for a call as its line tells of it: the tool's name and what it is given first."""
+def tool_danger(tool: str, what: str, own: str = "") -> str:
+    """As command_danger and file_danger, for a call as its line tells it: the tool's name and its first argument."""
     name = tool.lower()
     if name in ("bash", "shell", "run_shell_command", "exec_command", "command_execution", "execute"):
-        return of_command(what, own)
+        return command_danger(what, own)
     if name in ("write", "edit", "multiedit", "notebookedit", "write_file", "replace"):
-        return of_file(what, True)
-    return of_file(what, False) if name in ("read", "read_file") else ""
+        return file_danger(what, True)
+    return file_danger(what, False) if name in ("read", "read_file") else ""
 
 
-def _of_call(program: str, rest: list[str], call: Call, before: str, depth: int) -> str:
+def _call_danger(program: str, rest: list[str], call: Call, before: str, depth: int) -> str:
     for target in call.writes:
-        if why := _of_target(target):
+        if why := _target_danger(target):
             return why
     if not program:
         return ""
@@ -127,15 +127,15 @@ def _of_call(program: str, rest: list[str], call: Call, before: str, depth: int)
         return f"it takes other rights: {program}"
     if depth < MAX_DEPTH:
         inner = scripts(program, rest, call.documents)
-        why = next((found for text in inner if (found := of_command(text, depth=depth + 1))), "")
+        why = next((found for text in inner if (found := command_danger(text, depth=depth + 1))), "")
         if why:
             return why
     return (
         _fed(program, rest, "" if call.documents else before)
-        or _of_secrets(program, rest, before)
-        or _of_removal(program, rest)
-        or _of_machine(program, rest)
-        or _of_others(program, rest)
+        or _secret_danger(program, rest, before)
+        or _removal_danger(program, rest)
+        or _machine_danger(program, rest)
+        or _other_danger(program, rest)
     )
 
 
@@ -150,7 +150,7 @@ def _fed(program: str, rest: list[str], before: str) -> str:
     return ""
 
 
-def _of_secrets(program: str, rest: list[str], before: str) -> str:
+def _secret_danger(program: str, rest: list[str], before: str) -> str:
     secret = next((word for word in rest if _SECRET.search(word)), "")
     if secret and program not in ("ls", "chmod", "stat", "test", "[", "echo", "printf", "git", "grep", "rg"):
         return f"it reads a secret: {secret}"
@@ -169,7 +169,7 @@ def _flags(rest: list[str], letters: str, words: Sequence[str]) -> bool:
     )
 
 
-def _of_removal(program: str, rest: list[str]) -> str:
+def _removal_danger(program: str, rest: list[str]) -> str:
     operands = [word for word in rest if not word.startswith("-")]
     if program in _REMOVERS and (program == "shred" or _flags(rest, "rR", ("--recursive",))):
         worst = next((word for word in operands if _is_far(word)), "")
@@ -181,9 +181,9 @@ def _of_removal(program: str, rest: list[str]) -> str:
         worst = next((word for word in operands[:1] if _is_far(word) and word not in _HERE), "")
         return f"it removes what is not its own: {worst}" if worst else ""
     if program == "mv":
-        return next((why for word in operands if (why := _of_target(word))), "")
+        return next((why for word in operands if (why := _target_danger(word))), "")
     if program in ("tee", "cp", "install", "ln"):
-        return _of_target(operands[-1]) if operands else ""
+        return _target_danger(operands[-1]) if operands else ""
     return ""
 
 
@@ -209,7 +209,7 @@ def _leaves(word: str) -> bool:
     return False
 
 
-def _of_target(path: str) -> str:
+def _target_danger(path: str) -> str:
     """What is dangerous about writing to this path."""
     if path.startswith(("/dev/sd", "/dev/nvme", "/dev/vd", "/dev/disk", "/dev/mapper")):
         return f"it writes to a disk: {path}"
@@ -221,13 +221,13 @@ def _of_target(path: str) -> str:
     return ""
 
 
-def _of_machine(program: str, rest: list[str]) -> str:
+def _machine_danger(program: str, rest: list[str]) -> str:
     if program in _STOPS or (program in ("systemctl", "service") and {"stop", "disable", "poweroff"} & set(rest)):
         return f"it stops what runs on the machine: {program}"
     if program in _DISKS or program.startswith("mkfs"):
         return f"it changes a disk: {program}"
     if program == "dd":
-        return next((why for word in rest if word.startswith("of=") and (why := _of_target(word[3:]))), "")
+        return next((why for word in rest if word.startswith("of=") and (why := _target_danger(word[3:]))), "")
     if program == "kill" and "-1" in rest[-1:]:
         return "it ends every process"
     if program in ("killall", "pkill") and _BROAD & set(rest):
@@ -239,7 +239,7 @@ def _of_machine(program: str, rest: list[str]) -> str:
     return ""
 
 
-def _of_others(program: str, rest: list[str]) -> str:
+def _other_danger(program: str, rest: list[str]) -> str:
     operands = [word for word in rest if not word.startswith("-")]
     if program in _CLIS:
         if any(word.startswith(_ELEVATED) for word in rest) or "bypassPermissions" in rest:

@@ -198,7 +198,7 @@ def calls_left(caps: Caps, spent: Spent, now: float) -> int | None:
     return max(0, caps.calls_per_hour - spent.calls)
 
 
-def of_bead(caps: Caps, spent: Spent, bead: str) -> Reached | None:
+def bead_cap_reached(caps: Caps, spent: Spent, bead: str) -> Reached | None:
     """The first cap that the bead has reached."""
     return next(over("bead", caps.bead, spent.beads.get(bead, Amount()), bead, None), None)
 

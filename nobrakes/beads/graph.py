@@ -381,7 +381,7 @@ def overlay(
 
 # Where people merge epics as a whole a bead is done, to everybody outside, with its epic: so epics may wait for each
 # other though no beads do.
-def of_epics(nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> Mapping[Dependency, Dependency]:
+def lift_to_epics(nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> Mapping[Dependency, Dependency]:
     """The dependencies as they bind then, each with the one that it stands for."""
     epics = {node.id: node.epic for node in nodes if node.type != BeadType.EPIC}
     found: dict[Dependency, Dependency] = {}

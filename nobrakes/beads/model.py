@@ -618,22 +618,22 @@ def _numbers(runs: Iterable[str], begin: str) -> list[str]:
 BEAD, SESSION, PERSON, PART = "bead", "session", "person", "part"
 
 
-def of_bead(bead: str) -> str:
+def bead_owner(bead: str) -> str:
     """The owner that is this bead."""
     return f"{BEAD}:{bead}"
 
 
-def of_session(session: int) -> str:
+def session_owner(session: int) -> str:
     """The owner that is this session."""
     return f"{SESSION}:{session}"
 
 
-def of_person(name: str) -> str:
+def person_owner(name: str) -> str:
     """The owner that is this person."""
     return f"{PERSON}:{name}"
 
 
-def of_part(name: str) -> str:
+def part_owner(name: str) -> str:
     """The owner that is this part of the daemon, as people are told of it."""
     return f"{PART}:{name}"
 

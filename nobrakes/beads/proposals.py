@@ -102,7 +102,7 @@ def is_built(attempts: Sequence[Attempt]) -> bool:
     return last is not None and bool(last.data.get(BUILT))
 
 
-def of_attempts(attempts: Sequence[Attempt]) -> tuple[Merged, ...]:
+def reverted_merges(attempts: Sequence[Attempt]) -> tuple[Merged, ...]:
     """The merges that a bead's work takes back, of all its attempts, oldest first: what was handed in last says it, and
     a person who mends it by hand goes on with the same.
     """

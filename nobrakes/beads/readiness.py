@@ -333,10 +333,10 @@ class Readiness:
         """The reason that all who wait for this blocker share."""
         known = self._by_blocker.get(blocker)
         if known is None:
-            known = self._by_blocker[blocker] = self._of_blocker(blocker)
+            known = self._by_blocker[blocker] = self._blocker_reason(blocker)
         return known
 
-    def _of_blocker(self, blocker: str) -> Reason:
+    def _blocker_reason(self, blocker: str) -> Reason:
         node = self.links.nodes.get(blocker)
         if node is not None and node.status is Status.LANDED:
             text = f"blocked by {blocker} (landed), which is done when the pull request of {node.epic} is merged"

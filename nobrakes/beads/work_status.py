@@ -355,10 +355,10 @@ ROLES: Mapping[str, str] = {
 
 def stage(step: str, epic: str = "") -> str:
     """The step of a review, or what else is being checked, as what is done in it. `epic`: on whose branch it lands."""
-    return _of(STAGES.get(step) or plain(step), epic)
+    return _named_target(STAGES.get(step) or plain(step), epic)
 
 
-def _of(words: str, epic: str) -> str:
+def _named_target(words: str, epic: str) -> str:
     return words.replace("{main}", main_of(epic))
 
 
@@ -369,7 +369,7 @@ def main_of(epic: str) -> str:
 
 def ending(outcome: str, epic: str = "") -> str:
     """How an attempt ended; `epic` as in `stage`."""
-    return _of(ENDINGS.get(outcome) or plain(outcome), epic)
+    return _named_target(ENDINGS.get(outcome) or plain(outcome), epic)
 
 
 def plain(word: str) -> str:
@@ -379,7 +379,7 @@ def plain(word: str) -> str:
 
 def subject(step: str, epic: str = "") -> str:
     """What the checks of a step are run on, as in `checks begin on …`; `epic` as in `stage`."""
-    return _of(_SUBJECTS.get(step, "the branch"), epic)
+    return _named_target(_SUBJECTS.get(step, "the branch"), epic)
 
 
 _SUBJECTS: Mapping[str, str] = {

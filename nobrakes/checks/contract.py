@@ -187,7 +187,7 @@ class Contract:
         return json.dumps(asdict(self), sort_keys=True)
 
     @staticmethod
-    def of_text(text: str) -> "Contract | None":
+    def parse(text: str) -> "Contract | None":
         """The contract that was kept; None: nothing was, or not to its end."""
         try:
             kept = json.loads(text)

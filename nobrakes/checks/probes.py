@@ -282,14 +282,14 @@ def others(told: str, format_: str, altered: Sequence[str], exempt: Sequence[str
 
 def endings(check: Check) -> tuple[str, ...]:
     """How the names of files end that the check may run, as its format or its command tells; else any that can be."""
-    words = _OF_FORMAT.get(check.read_as) or next(
-        (known for pattern, known in _OF_COMMAND if re.search(pattern, check.command)), None
+    words = _ENDINGS_BY_FORMAT.get(check.read_as) or next(
+        (known for pattern, known in _ENDINGS_BY_COMMAND if re.search(pattern, check.command)), None
     )
     return words or tuple(_READ)
 
 
 _PY = (".py",)
-_OF_FORMAT: Mapping[str, tuple[str, ...]] = {
+_ENDINGS_BY_FORMAT: Mapping[str, tuple[str, ...]] = {
     "pytest": _PY,
     "unittest": _PY,
     "go": (".go",),
@@ -299,7 +299,7 @@ _OF_FORMAT: Mapping[str, tuple[str, ...]] = {
     "tap": (*SCRIPTS, ".t"),
     **dict.fromkeys(("jest", "vitest", "mocha", "ava"), SCRIPTS),
 }
-_OF_COMMAND = (
+_ENDINGS_BY_COMMAND = (
     (r"\b(?:pytest|unittest|python[0-9.]*|tox|nox)\b", _PY),
     (r"\bgo test\b", (".go",)),
     (r"\bcargo\b", (".rs",)),

@@ -127,8 +127,8 @@ def follows(changed: "Changed") -> list[str]:
         return [
             *_since(app.paths, keys),
             *_overridden(app.store, keys),
-            *(_of_agents(app.config, here(app)) if any(key.startswith("agents.") for key in keys) else ()),
-            *_of_checks(keys),
+            *(_agent_warnings(app.config, here(app)) if any(key.startswith("agents.") for key in keys) else ()),
+            *_check_warnings(keys),
             *_committed(app.paths),
         ]
 
@@ -156,13 +156,13 @@ def _overridden(store: "Store", keys: list[str]) -> list[str]:
     ]
 
 
-def _of_agents(config: "Config", here: Here) -> list[str]:
+def _agent_warnings(config: "Config", here: Here) -> list[str]:
     """Why agents that the settings name cannot be started from here, with what to do."""
     found = [agent_blocker(name, config, here) for name in config.agents.agent_choice().names()]
     return [f"{one.what}: {one.cure}" if one.cure else one.what for one in found if one is not None]
 
 
-def _of_checks(keys: list[str]) -> list[str]:
+def _check_warnings(keys: list[str]) -> list[str]:
     if not any(key == "setup" or key.startswith("checks.") for key in keys):
         return []
     return ["every merge has to pass this from now on; to try it on main: nobrakes init --trial"]
@@ -268,7 +268,7 @@ def _agents(report: "InitReport") -> list[str]:
     from ..app import here, open_app
 
     with open_app(report.paths.root, is_reading=True) as app:
-        return _of_agents(app.config, here(app))
+        return _agent_warnings(app.config, here(app))
 
 
 def _tried(report: "InitReport", wanted: bool | None) -> tuple[bool, list[str]] | None:

@@ -298,7 +298,7 @@ def interrupted(argv: list[str]) -> int:
     return error.code
 
 
-def _of_the_disk(error: OSError) -> Exception:
+def _as_disk_error(error: OSError) -> Exception:
     """A disk that is full or read-only is no bug of ours, wherever it shows."""
     from ..host.files import storage_errors
 
@@ -314,7 +314,7 @@ def failed(argv: list[str], error: Exception) -> int:
     if isinstance(error.__cause__, KeyboardInterrupt):  # a class that was being made turned it into a RuntimeError
         return interrupted(argv)
     if isinstance(error, OSError):
-        error = _of_the_disk(error)
+        error = _as_disk_error(error)
     if isinstance(error, NobrakesError):
         return fail(argv, error, str(error), error.hint, error.code)
     if isinstance(error, typer.TyperException):

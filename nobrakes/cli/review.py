@@ -257,7 +257,7 @@ def _record(found: "Record", screen: Screen) -> str:
         *(line for step in record["steps"] for line in _step(step, record)),
         *_approved(record.get("approval")),
         *_read(record.get("fresh_eyes")),
-        *_counts(record.get("counts"), _onto(record)),
+        *_counts(record.get("counts"), _base(record)),
         *_contracts(record),
         *_attempts(record.get("attempts", ())),
     ]
@@ -271,7 +271,7 @@ def _headline(record: Mapping[str, Any]) -> str:
     if record["kind"] == "merge":
         taken = record.get("takes_back", ())
         asked = f", takes back {_times(len(taken), 'commit')}, as {one_line(str(record['by']))} asked" if taken else ""
-        landed = f"landed on {_onto(record)}" if record.get("epic") else "merged"
+        landed = f"landed on {_base(record)}" if record.get("epic") else "merged"
         return f"{landed} as {commit}{asked}"
     taken = ", ".join(str(one["commit"])[:12] for one in record["takes_back"])
     why = f"({one_line(str(record['why']))}, {one_line(str(record['by']))})"
@@ -279,7 +279,7 @@ def _headline(record: Mapping[str, Any]) -> str:
     return f"{taken} was taken back {done} {why}"
 
 
-def _onto(record: Mapping[str, Any]) -> str:
+def _base(record: Mapping[str, Any]) -> str:
     """What the work came to: main, or the branch of an epic."""
     return main_of(str(record.get("epic") or ""))
 
@@ -297,12 +297,12 @@ def _step(step: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
             "stands_for": f"run {step.get('run')} of {step.get('tip', {}).get('commit', '')[:12]} stands for it",
         }.get(step["how"], "no run is known")
         whose = f", of {run['bead']}" if run and run["bead"] not in (None, record["bead"]["id"]) else ""
-        of = _onto(record) if step["of"] == "main" else step["of"]
+        of = _base(record) if step["of"] == "main" else step["of"]
         yield one_line(f"validate   {of}: {run['outcome'] if run else 'unknown'}; {how}{whose}")
         if step["how"] == "ran" and run:
             yield from (f"           {_check(check)}" for check in run["checks"])
         if "main_was_red" in step:
-            yield f"           {_onto(record)} failed too where the branch left it; what counts is how they do together"
+            yield f"           {_base(record)} failed too where the branch left it; what counts is how they do together"
 
 
 def _approved(approval: Mapping[str, Any] | None) -> Iterator[str]:

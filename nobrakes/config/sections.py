@@ -52,7 +52,7 @@ def mistakes(
     `base`: the branch that all work is for, and the setting that names it; `pattern`: how branches of beads are named.
     """
     from ..beads.branches import may_be_a_beads
-    from ..requests.text import of_epic
+    from ..requests.text import default_epic_branch
 
     taken = {base: base_setting}
     for epic, one in features.items():
@@ -87,7 +87,7 @@ def mistakes(
             yield f"{key} is not allowed: at most {MAX_NAME} characters, and it must not begin with refs/"
         if may_be_a_beads(one.branch, pattern):
             yield f'{key} is named like the branch of a bead (git.branch_pattern = "{pattern}"): choose another name'
-        other = next((other for other in features if other != epic and one.branch == of_epic(other)), None)
+        other = next((other for other in features if other != epic and one.branch == default_epic_branch(other)), None)
         if other is not None:
             yield f"{key} is the name of the branch of {other}: choose another name"
         for name, whose in taken.items():
@@ -101,13 +101,13 @@ def mistakes(
 def _wrong_base(key: str, base: str, features: Features, pattern: str) -> Iterator[str]:
     """Why no work can be for that branch."""
     from ..beads.branches import may_be_a_beads
-    from ..requests.text import of_epic
+    from ..requests.text import default_epic_branch
 
     if len(base) > MAX_NAME or not _PLAIN.fullmatch(base) or base.startswith("refs/"):
         yield f"{key} is not allowed: at most {MAX_NAME} letters, digits, '.', '_', '-' and '/', without refs/ in front"
     elif may_be_a_beads(base, pattern):
         yield f'{key} is named like the branch of a bead (git.branch_pattern = "{pattern}"): choose another branch'
-    elif base.startswith(of_epic("")) or any(base == one.branch for one in features.values()):
+    elif base.startswith(default_epic_branch("")) or any(base == one.branch for one in features.values()):
         yield f"{key} is named like the branch of an epic's pull request, and nobrakes removes those: choose another"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from ..agents.db import spending
 from ..beads.db import moves
 from ..beads.graph import Node
-from ..beads.model import BeadType, Frontier, Role, Status, of_bead
+from ..beads.model import BeadType, Frontier, Role, Status, bead_owner
 from ..beads.work_status import STANDSTILL_SHOWN, Standstill
 from ..db import rows, views
 from ..db.database import Database, row
@@ -126,11 +126,11 @@ def _board(db: Database, limits: Limits, front: int | None, now: float) -> Board
         stopping=STOPPING in settings,
         stop_asked=frozenset(int(word) for word in settings.get(STOP_ASKED, "").split()),
         blocked=frozenset(row[0] for row in db.all(BLOCKED)) if at_work else frozenset(),
-        pace=Pace.of_text(settings.get(PACE)),
+        pace=Pace.parse(settings.get(PACE)),
         frozen=FROZEN in settings,
         elsewhere=frozenset(bead.id for bead in others),
         gates=gates,
-        breakers=spending.breakers_of(db, [of_bead(name) for name in names]),
+        breakers=spending.breakers_of(db, [bead_owner(name) for name in names]),
         spent=spending.spent(db, limits.caps, [*names, *(attempt.bead for attempt in at_work)], now),
         wake_at=min(times, default=None),
         retry_at=retry,

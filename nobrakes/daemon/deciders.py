@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from ..agents import limits as agents_limits
 from ..agents.limits import State
-from ..beads.model import Attempt, Frontier, Outcome, Role, Run, RunKind, Status, of_bead
+from ..beads.model import Attempt, Frontier, Outcome, Role, Run, RunKind, Status, bead_owner
 from ..checks.policy import shadows
 from ..decisions.model import EscalationType
 from ..records import frozen
@@ -110,7 +110,7 @@ def why_stopped(board: Board, work: Attempt | Talk, run: Run) -> Outcome | None:
         return None
     if work.id in board.blocked:
         return Outcome.BLOCKED
-    if agents_limits.of_bead(limits, spent, work.bead) is not None:
+    if agents_limits.bead_cap_reached(limits, spent, work.bead) is not None:
         return Outcome.CAPPED
     if work.role is Role.DOER and 0 < board.limits.failed_rounds <= board.failed_rounds.get(work.id, 0):
         return Outcome.GAVE_UP_TESTS
@@ -317,20 +317,20 @@ def waits_for_place(board: Board) -> bool:
 
 
 def _breaker_is_open(board: Board, bead: Frontier, agent: str) -> bool:
-    breaker = board.breakers.get((of_bead(bead.id), board.providers.get(agent, "")))
+    breaker = board.breakers.get((bead_owner(bead.id), board.providers.get(agent, "")))
     return breaker is not None and breaker.state is State.OPEN
 
 
 def _asks(board: Board, bead: Frontier) -> AskPerson | None:
     """What a person must decide before anybody is started on the bead."""
-    reached = agents_limits.of_bead(board.limits.caps, board.spent, bead.id)
+    reached = agents_limits.bead_cap_reached(board.limits.caps, board.spent, bead.id)
     if reached is not None:
         title = f"{bead.id} has reached its cap: {reached.name} is {reached.spent:g} of {reached.limit:g}"
         detail = f"Raise caps.{reached.name} in .nobrakes/config.toml, or split the bead; then resolve this."
         return AskPerson(bead.id, EscalationType.CAP_REACHED, title, detail)
     agents = board.limits.agent_choice.agents(ROLE_FOR[bead.status], bead.type)
     if agents and all(_breaker_is_open(board, bead, agent) for agent in agents):
-        errors = {board.breakers[(of_bead(bead.id), board.providers.get(agent, ""))].error for agent in agents}
+        errors = {board.breakers[(bead_owner(bead.id), board.providers.get(agent, ""))].error for agent in agents}
         title = f"{bead.id}: every agent fails in the same way"
         return AskPerson(bead.id, EscalationType.BREAKER_OPEN, title, "\n".join(sorted(errors)))
     return None

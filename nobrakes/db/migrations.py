@@ -164,7 +164,7 @@ features (id))""",
 
 _IS_OPEN = "open_blockers = 0 AND held IS NULL AND asleep = 0 AND resting = 0 AND assignee IS NULL"
 _ORDER = "rank, b_level DESC, dependents DESC, ready_since DESC, id"
-_OF_AGENTS = "status IN ('needs_tests', 'needs_doer') AND type <> 'epic'"
+_IS_AGENTS_WORK = "status IN ('needs_tests', 'needs_doer') AND type <> 'epic'"
 _RISEN = "max(0, CAST((julianday('now') - 2440587.5) - ready_since / 86400.0 AS INTEGER))"
 _COMPETING = (
     "ALTER TABLE beads ADD COLUMN rises_at FLOAT DEFAULT 0 NOT NULL",
@@ -174,10 +174,10 @@ _COMPETING = (
     f"UPDATE beads SET rank = priority - {_RISEN}, rises_at = ready_since + ({_RISEN} + 1) * 86400.0",
     """UPDATE beads SET dependents = (SELECT count(*) FROM edges WHERE needs = beads.id AND type = 'blocks')
 WHERE id IN (SELECT needs FROM edges WHERE type = 'blocks')""",
-    f"CREATE INDEX beads_claimable ON beads ({_ORDER}) WHERE {_OF_AGENTS} AND {_IS_OPEN}",
+    f"CREATE INDEX beads_claimable ON beads ({_ORDER}) WHERE {_IS_AGENTS_WORK} AND {_IS_OPEN}",
     f"CREATE INDEX beads_reviewable ON beads ({_ORDER}) WHERE status = 'needs_review' AND {_IS_OPEN}",
     f"""CREATE INDEX beads_rising ON beads (rises_at)
-WHERE (({_OF_AGENTS} AND {_IS_OPEN}) OR (status = 'needs_review' AND {_IS_OPEN}))""",
+WHERE (({_IS_AGENTS_WORK} AND {_IS_OPEN}) OR (status = 'needs_review' AND {_IS_OPEN}))""",
     "CREATE INDEX beads_estimated ON beads (estimate) WHERE estimate IS NOT NULL AND type <> 'epic'",
     # what is usual was 1 for all so far: it is learnt from the next estimate on
 )

@@ -84,12 +84,12 @@ def _reader(kind: Any) -> "Read":
 def bead(row: Row | tuple[Any, ...]) -> Bead:
     """A row of BEAD. Whole graphs are read by it, so that it goes by places."""
     values = list(row)
-    for place, read in _OF_BEAD:
+    for place, read in _BEAD_READERS:
         values[place] = read(values[place])
     return bead_of(tuple(values))
 
 
-_OF_BEAD = [(place, read) for place, (_, read) in enumerate(readers(Bead)) if read is not None]
+_BEAD_READERS = [(place, read) for place, (_, read) in enumerate(readers(Bead)) if read is not None]
 
 
 def texts(values: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from ..agents.limits import Cooldown
 from ..beads.db import moves, transitions
 from ..beads.db.moves import get_bead
 from ..beads.lifecycle import Facts, Move, advance
-from ..beads.model import CLOSED, Bead, Status, of_session
+from ..beads.model import CLOSED, Bead, Status, session_owner
 from ..db import rows
 from ..db.database import Database
 from ..db.fast import UNFINISHED
@@ -161,7 +161,7 @@ def _form(new: NewEscalation) -> str:
 
 def _fingerprint(new: NewEscalation, bead: str | None) -> str:
     """Of what it is about, the bead or the session that asks, and of its words."""
-    about = of_session(new.session) if bead is None and new.session is not None else bead
+    about = session_owner(new.session) if bead is None and new.session is not None else bead
     return fingerprint(new.type, about, new.title, _form(new))
 
 
@@ -227,13 +227,13 @@ def resolve(db: Database, number: int, resolution: str, actor: str, to: Status |
     return escalation(db, number)
 
 
-_OF_START = EscalationType.BROKEN_ENVIRONMENT.value
+_START_FAILURE = EscalationType.BROKEN_ENVIRONMENT.value
 
 
 def started(db: Database, provider: str, resolution: str, actor: str) -> None:
     """Withdraw the question about an agent of this provider that did not start, in the caller's transaction."""
     sql = "SELECT * FROM escalations WHERE resolved_at IS NULL AND bead IS NULL AND type = ?"
-    found = db.all(f"{sql} AND json_extract(evidence, ?) = ?", (_OF_START, f"$.{STARTS}", provider))
+    found = db.all(f"{sql} AND json_extract(evidence, ?) = ?", (_START_FAILURE, f"$.{STARTS}", provider))
     for row in found:
         settle(db, row, resolution, actor, None, db.now())
 

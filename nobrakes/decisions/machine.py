@@ -112,7 +112,7 @@ _USUALLY_RETRIED: Rows = {
 }
 
 
-def _of_a_head(approve: Row, back: Effect, whole: Way) -> Rows:
+def _head_choices(approve: Row, back: Effect, whole: Way) -> Rows:
     """What is approved is one commit, whose review goes on."""
     label = "Send the work back"
     retry = {About.BEAD: replace(_BACK, effect=back, label=label), About.EPIC: replace(whole, label=label)}
@@ -224,10 +224,10 @@ TABLE: Mapping[EscalationType, Rows] = {
             About.MACHINE: Way(Effect.END, _CLOSE, "No other effect. You are asked again if the problem lasts."),
         },
     },
-    EscalationType.CHECKS_CHANGED: _of_a_head(_ACCEPTED, Effect.BACK, _WHOLE),
+    EscalationType.CHECKS_CHANGED: _head_choices(_ACCEPTED, Effect.BACK, _WHOLE),
     EscalationType.FILTER_NOT_ALLOWED: _STOPPED,
-    EscalationType.UNUSUAL_CONTENT: _of_a_head(_ACCEPTED, Effect.BACK, _WHOLE),
-    EscalationType.MERGE_REVIEW: _of_a_head(
+    EscalationType.UNUSUAL_CONTENT: _head_choices(_ACCEPTED, Effect.BACK, _WHOLE),
+    EscalationType.MERGE_REVIEW: _head_choices(
         {
             About.BEAD: Way(
                 Effect.GO_ON,
@@ -239,7 +239,7 @@ TABLE: Mapping[EscalationType, Rows] = {
         Effect.HAND_BACK,
         _MEND,
     ),
-    EscalationType.CODE_REVIEW: _of_a_head(
+    EscalationType.CODE_REVIEW: _head_choices(
         {
             About.BEAD: Way(
                 Effect.GO_ON,

@@ -70,9 +70,9 @@ STARTS = "starts"
 FILTERS, COMMANDS = "filters", "commands"
 """In the evidence of `filter_not_allowed`: the filters by name, and what a person types to allow them."""
 
-OF_A_WAIT = frozenset({EscalationType.CHECKOUT_BEHIND, EscalationType.MERGE_HELD_UP})
+WAIT_ESCALATIONS = frozenset({EscalationType.CHECKOUT_BEHIND, EscalationType.MERGE_HELD_UP})
 """What keeps a merge from main: it goes on by itself when that is over."""
-STOPS_BEAD = frozenset(EscalationType) - {EscalationType.DOER_SUGGESTION, *OF_A_WAIT}
+STOPS_BEAD = frozenset(EscalationType) - {EscalationType.DOER_SUGGESTION, *WAIT_ESCALATIONS}
 
 
 @frozen
@@ -228,8 +228,8 @@ _IN_OUTPUT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 
-_OF_CHECKS = frozenset({Outcome.FAILED_REVIEW, Outcome.NOT_RED, Outcome.BROKEN_CHECKS})
-_OF_PROCESSES = frozenset(
+_CHECK_OUTCOMES = frozenset({Outcome.FAILED_REVIEW, Outcome.NOT_RED, Outcome.BROKEN_CHECKS})
+_PROCESS_OUTCOMES = frozenset(
     {Outcome.CRASHED, Outcome.KILLED, Outcome.WORKSPACE_FAILED, Outcome.TIMED_OUT, Outcome.STALLED}
 )
 """Endings whose detail is what a check or a process printed, and how it ended."""
@@ -265,7 +265,7 @@ def hypothesis(attempts: Sequence[Attempt]) -> str:
     return f"{cause} (attempt {attempt.number}: {quote(line)})"
 
 
-def of_output(text: str) -> str:
+def likely_cause(text: str) -> str:
     """The likeliest cause of what a command printed, with its quote; empty without evidence."""
     sign = _sign(text)
     return f"{sign[0]} ({quote(sign[1])})" if sign else ""
@@ -275,7 +275,7 @@ MAX_NAMED = 20
 """So many beads are named in a question about all of them."""
 
 
-def of_waiting(beads: Iterable[Bead]) -> str:
+def waiting_text(beads: Iterable[Bead]) -> str:
     """Which beads wait for what is broken for all of them, in a sentence."""
     waits = (*WAITING_FOR_AGENT, *WORKING, Status.NEEDS_REVIEW)
     found = [bead.id for bead in beads if bead.status in waits and bead.held is None]
@@ -303,13 +303,13 @@ def _evidence(attempt: Attempt) -> list[tuple[str, str]]:
         return []
     if attempt.outcome is Outcome.BOUNDARY:
         return [(_PATHS, lines[1])] if len(lines) > 1 else []  # the first one says what follows
-    if attempt.outcome in _OF_PROCESSES and (sign := _sign(attempt.detail)):
+    if attempt.outcome in _PROCESS_OUTCOMES and (sign := _sign(attempt.detail)):
         return [sign]
     if attempt.outcome in _WHOLE:
         return [(_WHOLE[attempt.outcome], lines[0])]
     if attempt.outcome is Outcome.GAVE_UP_CONTEXT:
         return [(_BIG, line) for line in lines if _FULL.search(line)][:1]
-    if attempt.outcome in _OF_CHECKS:
+    if attempt.outcome in _CHECK_OUTCOMES:
         sign = _sign(attempt.detail)
         return [sign] if sign else []
     return []
@@ -328,7 +328,7 @@ def _sign(text: str) -> tuple[str, str] | None:
 
 def _same_line(attempts: Sequence[Attempt]) -> list[tuple[str, Attempt, str]]:
     """An entry for each attempt whose checks failed with a line that those of another failed with, too."""
-    checked = [(a, _failures(a.detail)) for a in attempts if a.outcome in _OF_CHECKS and not _sign(a.detail)]
+    checked = [(a, _failures(a.detail)) for a in attempts if a.outcome in _CHECK_OUTCOMES and not _sign(a.detail)]
     times = Counter(line for _, lines in checked for line in dict.fromkeys(lines))
     found = []
     for attempt, lines in checked:

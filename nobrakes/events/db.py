@@ -71,7 +71,7 @@ _alike: Callable[[tuple[Any, ...]], Alike] = partial(tuple.__new__, Alike)
 # no id and no type has a comma or a space
 _ROWS = f"""SELECT {", ".join(_OWN)}, (SELECT group_concat(needs || ' ' || type) FROM edges WHERE bead = beads.id),
 {", ".join(_REST)} FROM beads JOIN bead_text USING (id) {{}} ORDER BY id"""
-_OF_THESE = "WHERE beads.id IN (SELECT value FROM json_each(?))"
+_IS_LISTED = "WHERE beads.id IN (SELECT value FROM json_each(?))"
 
 AT_ONCE = 4096
 """So many beads that others are like are remembered."""
@@ -82,7 +82,7 @@ def alike(db: Database, ids: Iterable[str] | None = None) -> Iterator[Alike]:
 
     Nothing is written meanwhile.
     """
-    asked = (_ROWS.format(""), ()) if ids is None else (_ROWS.format(_OF_THESE), (json.dumps([*ids]),))
+    asked = (_ROWS.format(""), ()) if ids is None else (_ROWS.format(_IS_LISTED), (json.dumps([*ids]),))
     with db.read():
         known: dict[tuple[Any, ...], Bead] = {}
         for row in db.each(*asked):
@@ -105,7 +105,7 @@ def alike(db: Database, ids: Iterable[str] | None = None) -> Iterator[Alike]:
 PEOPLES = ("paused", "limits", "quarantine")
 """The settings that people make (daemon.service.control, review.service.evidence)."""
 
-_OF_SETTINGS = (Kind.PAUSED, Kind.RESUMED, Kind.LIMITS_CHANGED, Kind.QUARANTINED, Kind.QUARANTINE_LIFTED)
+_SETTING_KINDS = (Kind.PAUSED, Kind.RESUMED, Kind.LIMITS_CHANGED, Kind.QUARANTINED, Kind.QUARANTINE_LIFTED)
 _QUIET = ", ".join(f"'{kind.value}'" for kind in sorted(kind for kind in Kind if kind.is_quiet))
 _NAMED = f"""SELECT seq, at, bead, kind,
 CASE WHEN bead IS NULL THEN json_extract(data, '$.escalation') END AS escalation FROM events
@@ -144,7 +144,7 @@ def changes(db: Database, since: Position, limit: int | None = None) -> Changes:
             upto = Position(named[-1]["seq"], named[-1]["at"])
         beads = sorted({row["bead"] for row in named if row["bead"] is not None})
         numbers = [row["escalation"] for row in named if row["bead"] is None and row["escalation"] is not None]
-        settings = any(row["kind"] in _OF_SETTINGS for row in named) or restarted
+        settings = any(row["kind"] in _SETTING_KINDS for row in named) or restarted
         asked = db.all(_ESCALATIONS, {"whose": json.dumps(beads), "numbers": json.dumps(numbers)})
         return Changes(
             upto,

@@ -98,12 +98,12 @@ def _has_turn(facts: Mapping[str, Any] | Row) -> bool:
 
 _FEATURE = """SELECT features.*, bead_text.title, bead_text.description
 FROM features JOIN bead_text ON bead_text.id = features.id"""
-_OF = ("features", "bead_text *")
+_SOURCES = ("features", "bead_text *")
 """What features are read from: of their beads' texts none that changes as a bead is closed."""
 _GOING = f"""SELECT features.*, bead_text.title, bead_text.description
 FROM features INDEXED BY features_going JOIN bead_text ON bead_text.id = features.id
 WHERE {FEATURE_GOES_ON} ORDER BY features.id"""
-OF_SESSION = f"{_FEATURE} WHERE features.session = ?"
+FEATURE_OF_SESSION = f"{_FEATURE} WHERE features.session = ?"
 REVIEW_OF_SESSION = "SELECT feature, domain FROM plan_reviews WHERE session = ?"
 _LAST = "SELECT * FROM plan_versions WHERE feature = ? ORDER BY number DESC LIMIT 1"
 _FIELDS = frozenset(
@@ -113,8 +113,8 @@ _FIELDS = frozenset(
     }
 )
 _AS_JSON = frozenset({"criteria", "files", "data"})
-_OF_EPIC = frozenset({"title", "description"})
-_SAID = _OF_EPIC | {"criteria", "files", "notes", "archived"}
+_EPIC_COLUMNS = frozenset({"title", "description"})
+_SAID = _EPIC_COLUMNS | {"criteria", "files", "notes", "archived"}
 """Fields that a person sets; the event names them. The rest is the machine's bookkeeping, and no event of its own."""
 
 
@@ -137,7 +137,7 @@ def begin(db: Database, new: Feature) -> Feature:
         refuse_second(db, new)
         told = {"title": new.title[:200], "base": new.base, "criteria": len(new.criteria), "files": list(new.files)}
         values = {name: getattr(new, name) for name in ("id", *sorted(_FIELDS), "stage", "state", "actor")}
-        moves.set_texts(db, new.id, {name: getattr(new, name) for name in _OF_EPIC})
+        moves.set_texts(db, new.id, {name: getattr(new, name) for name in _EPIC_COLUMNS})
         db.insert("features", _columns(values | {"turn_at": now, "created_at": now, "updated_at": now}))
         events_db.append(db, now, Kind.FEATURE_BEGAN, new.id, new.actor, told)
         made = get_feature(db, new.id)
@@ -168,12 +168,12 @@ def get_feature(db: Database, id_: str) -> Feature:
 
 def features(db: Database, going: bool = True) -> list[Feature]:
     """Those that are not completed or rolled back, and those that are just being rolled back; or all. By id."""
-    return [_feature(row) for row in db.all(_GOING if going else f"{_FEATURE} ORDER BY features.id", (), _OF)]
+    return [_feature(row) for row in db.all(_GOING if going else f"{_FEATURE} ORDER BY features.id", (), _SOURCES)]
 
 
-def of_session(db: Database, session: int) -> tuple[Feature, str] | None:
+def get_session_feature(db: Database, session: int) -> tuple[Feature, str] | None:
     """The feature that the session plans (""), or reviews (the domain); None: it serves none."""
-    if (row := db.maybe(OF_SESSION, (session,))) is not None:
+    if (row := db.maybe(FEATURE_OF_SESSION, (session,))) is not None:
         return _feature(row), ""
     found = db.maybe(REVIEW_OF_SESSION, (session,))
     return None if found is None else (get_feature(db, found["feature"]), found["domain"])
@@ -210,9 +210,9 @@ def change(db: "Store", id_: str, values: Mapping[str, Any], actor: str) -> Feat
     now = db.now()
     with db.write():
         before = get_feature(db, id_)
-        if texts := {name: value for name, value in values.items() if name in _OF_EPIC}:
+        if texts := {name: value for name, value in values.items() if name in _EPIC_COLUMNS}:
             db.change(id_, texts, actor)
-        _set(db, before, {name: value for name, value in values.items() if name not in _OF_EPIC}, now)
+        _set(db, before, {name: value for name, value in values.items() if name not in _EPIC_COLUMNS}, now)
         said = sorted(name for name in values if name in _SAID and values[name] != getattr(before, name))
         if said:
             events_db.append(db, now, Kind.FEATURE_CHANGED, id_, actor, {"parts": said})

@@ -42,7 +42,7 @@ _ITEM = re.compile(r"\s{0,8}(?:[-*+•]|\(?(?:\d{1,3}|[A-Za-z])[.)])\s+(\S.*)\Z"
 _NUMBERED = re.compile(r" {0,3}\d{1,3}[.)]\s+(\S.*)\Z")
 _RECOMMENDED = re.compile(r"\s*[(\[]\s*recommended\s*[)\]]", re.IGNORECASE)
 _HEADING = re.compile(r"(?:#{1,6}\s.*|.*:\s*|\*\*.*\*\*\s*)\Z")
-_OF_A_PLAN = re.compile(r"\b(plan|steps)\b", re.IGNORECASE)
+_NAMES_A_PLAN = re.compile(r"\b(plan|steps)\b", re.IGNORECASE)
 _URGENT = re.compile(r"\b(block(s|ed|er|ing)?|must|cannot (go on|continue|begin)|critical)\b", re.IGNORECASE)
 _MINOR = re.compile(r"\b(optional|minor|nice to have|cosmetic|later)\b", re.IGNORECASE)
 
@@ -258,7 +258,7 @@ def _steps(lines: list[str]) -> list[PlanStep]:
             last = found.pop()
             found.append(PlanStep(last.id, last.title, f"{last.description}\n{line.strip()}".strip()))
         elif line.strip():
-            under = bool(_HEADING.match(line.strip()) and _OF_A_PLAN.search(line)) and not found
+            under = bool(_HEADING.match(line.strip()) and _NAMES_A_PLAN.search(line)) and not found
     return found if len(found) > 1 else []
 
 

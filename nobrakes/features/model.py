@@ -180,9 +180,9 @@ STATES: Mapping[State, Mapping[Step, State]] = {
 A step that is in no row of STATES at all leaves an active feature active.
 """
 
-OF_STATE = frozenset(step for row in STATES.values() for step in row)
+STATE_STEPS = frozenset(step for row in STATES.values() for step in row)
 """The steps that move the state."""
-_OF_STAGE = frozenset(step for row in STAGES.values() for step in row)
+_STAGE_STEPS = frozenset(step for row in STAGES.values() for step in row)
 
 
 @frozen
@@ -232,8 +232,8 @@ class Feature:
 def advance(feature: Feature, step: Step) -> tuple[Stage, State]:
     """Stage and state after the step; NotAllowed."""
     stage, state = STAGES[feature.stage].get(step), STATES[feature.state].get(step)
-    refused = (step in OF_STATE and state is None) or (step in _OF_STAGE and stage is None)
-    if step not in OF_STATE and feature.state is not State.ACTIVE:
+    refused = (step in STATE_STEPS and state is None) or (step in _STAGE_STEPS and stage is None)
+    if step not in STATE_STEPS and feature.state is not State.ACTIVE:
         refused = True
     if refused or (step is Step.EXPIRED and feature.stage not in PLANNED):
         raise NotAllowed(

@@ -245,7 +245,7 @@ def since(feature: Feature) -> int:
     return int(feature.data.get(model.SINCE, 0))
 
 
-_OF_THE_PLAN = (
+_PLAN_KEYS = (
     model.SIGNED,
     model.ENOUGH,
     model.FORGIVEN,
@@ -257,7 +257,7 @@ _OF_THE_PLAN = (
 
 def reopened(feature: Feature) -> Mapping[str, Any]:
     """What to note of a feature whose plan is opened anew: what was said of it is over, and its rounds do not count."""
-    return {**dict.fromkeys(_OF_THE_PLAN), model.SINCE: feature.round, model.CLOSED_ROUND: feature.round}
+    return {**dict.fromkeys(_PLAN_KEYS), model.SINCE: feature.round, model.CLOSED_ROUND: feature.round}
 
 
 def are_over(feature: Feature) -> bool:

@@ -259,7 +259,7 @@ _WORDS: Mapping[str, frozenset[str]] = {
 }
 
 
-def of_path(path: str) -> str | None:
+def path_domain(path: str) -> str | None:
     """The domain of a file or a glob; None: of none, as a document is."""
     parts = [part.lower() for part in path.replace("\\", "/").split("/") if part not in ("", ".", "..")]
     name = parts[-1] if parts else ""
@@ -276,7 +276,7 @@ def of_path(path: str) -> str | None:
     return found if found or suffix in _DOCUMENTS else BACKEND
 
 
-def of_bead(bead: Mapping[str, Any]) -> frozenset[str]:
+def bead_domains(bead: Mapping[str, Any]) -> frozenset[str]:
     """The domains that one bead of a plan touches, by its record as a plan file has it."""
     if bead.get("type") == "epic":
         return frozenset()
@@ -284,7 +284,7 @@ def of_bead(bead: Mapping[str, Any]) -> frozenset[str]:
     if said := {domain for domain, words in _LABELS.items() if words & labels}:
         return frozenset(said)
     if touches := [str(path) for path in bead.get("touches") or ()]:
-        return frozenset(found for found in map(of_path, touches) if found)
+        return frozenset(found for found in map(path_domain, touches) if found)
     if bead.get("type") == "docs":
         return frozenset()
     texts = (bead.get("title"), bead.get("description"), *(bead.get("acceptance") or ()))
@@ -297,8 +297,8 @@ def of_bead(bead: Mapping[str, Any]) -> frozenset[str]:
 
 def touched(plan: Sequence[Mapping[str, Any]], files: Iterable[str], most: int) -> tuple[str, ...]:
     """The domains that the plan touches, the most touched first; at least one, since every plan is looked at."""
-    count = Counter(domain for bead in plan for domain in of_bead(bead))
-    count.update(found for found in map(of_path, files) if found)
+    count = Counter(domain for bead in plan for domain in bead_domains(bead))
+    count.update(found for found in map(path_domain, files) if found)
     ranked = sorted(count, key=lambda domain: (-count[domain], DOMAINS.index(domain)))
     return tuple(ranked[: max(1, most)]) or (BACKEND,)
 
@@ -311,7 +311,7 @@ def changed(before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]
     found = model.changes(before, now)
     differ = {str(bead["id"]) for bead in (*found.added, *found.gone)} | {one.id for one in found.changed}
     sides = [bead for bead in (*before, *now) if bead["id"] in differ]
-    return frozenset(domain for bead in sides for domain in of_bead(bead))
+    return frozenset(domain for bead in sides for domain in bead_domains(bead))
 
 
 MAX_DEGRADED = 2

@@ -328,7 +328,7 @@ class Committer:
     ) -> str | None:
         with contextlib.ExitStack() as stack:
             holders = []
-            for holder in standing.of_main(self.place):
+            for holder in standing.main_worktrees(self.place):
                 if holder.under_way() in ("a rebase", "a rebase or `git am`"):
                     raise GitFailed(f"a rebase of main is under way in {holder.path}", "Finish it, then try again.")
                 if (session := persons.who(holder.path)) is not None:

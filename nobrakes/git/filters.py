@@ -32,7 +32,7 @@ from .commands import CHECKOUT, strays
 from .location import Place
 from .objects import EXECUTABLE, FILE, LINK, Commit, Objects
 from .port import ABSENT, NOWHERE, Argv, Change, Conflict, Rules
-from .trees import of_trees, raw
+from .trees import raw, tree_changes
 
 REF = f"{objects.OWN}/filtered"
 _NAMED = re.compile(r"(?:^|\s)filter=(\S+)")
@@ -134,7 +134,7 @@ class Filters(Attributes):
     def clear_text(self) -> "ClearText":
         return ClearText(self)
 
-    def of_work(self, commits: Iterable[str], paths: Collection[str]) -> dict[str, str]:
+    def work_filters(self, commits: Iterable[str], paths: Collection[str]) -> dict[str, str]:
         """The same where it is to be judged."""
         return self.under(commits, paths) if self.is_on else {}
 
@@ -143,7 +143,7 @@ class Filters(Attributes):
     ) -> tuple[Change, ...]:
         """The changes, each with why it cannot come through the filter of its path; empty where it can."""
         after = {path: (before, oid) for path, before, mode, _, oid in differ if mode in _FILES}
-        names = self.of_work((base, head), after)
+        names = self.work_filters((base, head), after)
         whys = {path: self._why_not(name, path, *after[path], base) for path, name in names.items()}
         reasons = ((one, whys.get(one.path, ("", ()))) for one in found)
         return tuple(replace(one, unfiltered=why, barred=barred) for one, (why, barred) in reasons)
@@ -153,7 +153,7 @@ class Filters(Attributes):
         found: list[Change] = []
         for glob in globs:
             held = [path for path in paths if matches(path, (glob,))]
-            under = self.of_work((commit,), held or [glob])
+            under = self.work_filters((commit,), held or [glob])
             made = [self._would_change(name, path, path in paths) for path, name in under.items() if name != lfs.NAME]
             found += made if len(made) == len(held or [glob]) and all(one.barred for one in made) else []
         return tuple(found)
@@ -174,12 +174,12 @@ class Filters(Attributes):
             return str(error), error.barred
         return "", ()
 
-    def of_tree(self, tree: str, onto: str, head: str) -> str | Conflict:
+    def filtered_tree(self, tree: str, onto: str, head: str) -> str | Conflict:
         """The tree in which what `head` brings to `onto` has come through its filters."""
-        differ = of_trees(self.objects, self.objects.commit(onto).tree, tree)
+        differ = tree_changes(self.objects, self.objects.commit(onto).tree, tree)
         after = {path: (before, mode, oid) for path, before, mode, _, oid in differ if mode in _FILES}
         made, refused = {}, {}
-        for path, name in self.of_work((onto, head), after).items():
+        for path, name in self.work_filters((onto, head), after).items():
             before, mode, blob = after[path]
             try:
                 through = self.passes(name, blob, onto) or self._through(name, path, before, blob)
@@ -199,7 +199,7 @@ class Filters(Attributes):
 
     def refuse(self, commit: str, paths: Collection[str]) -> None:
         """GitFailed where one of these paths, which nobrakes writes itself, is under a filter."""
-        for path, name in self.of_work((commit,), paths).items():
+        for path, name in self.work_filters((commit,), paths).items():
             raise GitFailed(
                 f"{path} is under the filter '{name}' of git, and nobrakes reads and writes it as it is",
                 f"Put `{path.partition('/')[0]}/** -filter` at the end of .gitattributes and commit that.",
@@ -207,7 +207,7 @@ class Filters(Attributes):
 
     def came_through(self, base: str, head: str) -> None:
         """Remember that what `head` changes has come through the filters already: a person's own git made it."""
-        differ = of_trees(self.objects, self.objects.commit(base).tree, self.objects.commit(head).tree)
+        differ = tree_changes(self.objects, self.objects.commit(base).tree, self.objects.commit(head).tree)
         after = {path: oid for path, _, mode, _, oid in differ if mode in _FILES}
         self._remember({(name, after[path]): after[path] for path, name in self.under((base, head), after).items()})
 

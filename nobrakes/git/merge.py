@@ -66,7 +66,7 @@ class Merger:
             whole = None if base is None else self._trees_of(base, onto, head)
             tree = whole or self._merge(onto, head, onto)
         if not isinstance(tree, Conflict):
-            tree = self.filters.of_tree(tree, onto, head)
+            tree = self.filters.filtered_tree(tree, onto, head)
         return tree if isinstance(tree, Conflict) else self._commit(tree, onto, message)
 
     def join(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
@@ -119,8 +119,8 @@ class Merger:
     def _pick(self, commit: Commit, tree: str, main: str, fork: str) -> str | Conflict:
         """The tree with what `commit` changed against its parent, both as they are after the filters."""
         parent = commit.parents[0]
-        before = self.filters.of_tree(self.objects.commit(parent).tree, fork, parent)
-        after = self.filters.of_tree(commit.tree, fork, commit.id)
+        before = self.filters.filtered_tree(self.objects.commit(parent).tree, fork, parent)
+        after = self.filters.filtered_tree(commit.tree, fork, commit.id)
         for one in (before, after):
             if isinstance(one, Conflict):
                 return one

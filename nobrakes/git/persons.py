@@ -48,9 +48,9 @@ class Persons:
         found = [one for one in standing.all_of(self.place) if _contains(os.path.realpath(one.path), real)]
         return max(found, key=lambda one: len(os.path.realpath(one.path)), default=None)
 
-    def of_branch(self, branch: str) -> Worktree | None:
+    def worktree_on_branch(self, branch: str) -> Worktree | None:
         """The worktree that has the branch checked out, or rebases it just now."""
-        return next(iter(standing.of(self.place, f"{_HEADS}{branch}")), None)
+        return next(iter(standing.branch_worktrees(self.place, f"{_HEADS}{branch}")), None)
 
     def branch(self, worktree: Worktree) -> str:
         """The branch that is checked out, or rebased just now; empty: none is."""
@@ -204,7 +204,7 @@ def _alone() -> Iterator[None]:
         os.close(descriptor)
 
 
-def of_store(folder: str) -> Iterator[Claim]:
+def list_claims(folder: str) -> Iterator[Claim]:
     """The claims of the sessions that this .nobrakes keeps."""
     try:
         where = place()
@@ -296,7 +296,7 @@ def subjects(folder: str, most: int = 1000) -> list[str]:
 # beside, which git ignores. A config.toml that is there is what holds.
 def find(paths: Paths) -> bool:
     """Look for the settings before any are known, and keep them; whether there are any."""
-    found = None if os.path.lexists(paths.tracked_config) else _of_main(paths.root)
+    found = None if os.path.lexists(paths.tracked_config) else _main_settings(paths.root)
     return _keep(paths, found)
 
 
@@ -322,7 +322,7 @@ def _keep(paths: Paths, content: bytes | None) -> bool:
     return True
 
 
-def _of_main(root: str) -> bytes | None:
+def _main_settings(root: str) -> bytes | None:
     """The settings that main has; None: no branch has any."""
     found = dict(_candidates(root))
     for content in found.values():

@@ -511,13 +511,13 @@ class Records(Protocol):
 class Git(Questions, Work, Building, MovingMain, Records, Shows, Protocol):
     """The repository, on the daemon's own side. Nothing runs under a configuration that an agent wrote."""
 
-    def of_base(self, branch: str, direct: bool = False) -> "Git":
+    def with_base_branch(self, branch: str, direct: bool = False) -> "Git":
         """The same repository where main is that branch of the remote that decides about main (empty: the same one), as
         it was heard of last. NoMain, as long as it was never heard of. `direct`: `land` pushes; else only people merge.
         """
         ...
 
-    def of_epic(self, epic: str) -> "Git":
+    def with_epic_branch(self, epic: str) -> "Git":
         """The same repository where main is the branch of that epic: EPICS/<epic>. As long as it is not
         there, main itself stands for it; `land` makes it.
         """

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from .workspaces.make import Workspaces
 
 
-_OF_MAIN = ("_merger", "_lander", "_lands", "_workspaces", "_committer", "_chain")
+_CACHED_PARTS = ("_merger", "_lander", "_lands", "_workspaces", "_committer", "_chain")
 """What is made once, with the place in it."""
 
 
@@ -145,7 +145,7 @@ class Tools:
 
     def _with_main(self, place: Place, own: str, shared: "Shared | None") -> Self:
         other = copy.copy(self)
-        for made in _OF_MAIN:
+        for made in _CACHED_PARTS:
             other.__dict__.pop(made, None)
         other.place, other.own, other.shared = place, own, shared
         return other
@@ -470,18 +470,18 @@ class MovingMain(Tools):
             keep(self.place, self.history, new)
         return land
 
-    def of_base(self, branch: str, direct: bool = False) -> Self:
+    def with_base_branch(self, branch: str, direct: bool = False) -> Self:
         """The same repository where main is that branch of the remote, as it was heard of last; `direct`: it is pushed
         to.
         """
         assert self.shared is not None, "who has no remote has one main"
-        from .landing.remote import of_base
+        from .landing.remote import with_base_branch
 
-        of = of_base(self.shared, branch, direct)
+        of = with_base_branch(self.shared, branch, direct)
         place = self.place.with_main(branch, of.known, of.before) if branch else self.place
         return self._with_main(place, "", of)
 
-    def of_epic(self, epic: str) -> Self:
+    def with_epic_branch(self, epic: str) -> Self:
         name = f"{port.EPICS}/{epic}"
         place = self.place.with_main(
             f"the branch of {epic}", objects.own_ref(name), (self.place.ref, *self.place.before)
@@ -689,7 +689,7 @@ def _shared(config: "Config") -> "Shared":
     return Shared(review.remote, branch, review.remote_seconds, review.by_request)
 
 
-_OF_PEOPLE = ("user.", "author.", "committer.", "branch.", "color.", "advice.", "url.")
+_PERSONAL_SETTINGS = ("user.", "author.", "committer.", "branch.", "color.", "advice.", "url.")
 _HOOKS = "core.hookspath"
 _TEMPLATE = "init.templatedir"
 """Its hooks come into each clone that a person makes."""
@@ -715,11 +715,11 @@ def by_git(place: Place) -> tuple[frozenset[str], tuple[str, ...]]:
             folders += [one] if (one := _inside(hooks, tops)) else []
         elif key == _TEMPLATE:
             folders += [one] if (one := _inside(os.path.join(place.root, os.path.expanduser(value)), tops)) else []
-        elif not key.startswith(_OF_PEOPLE):
+        elif not key.startswith(_PERSONAL_SETTINGS):
             paths.update(_words(value, tops))
             beside = os.path.join(os.path.dirname(file), os.path.expanduser(value))
             paths.update([one] if key.endswith(".path") and (one := _inside(beside, tops)) else [])
-    paths.update(_of_hooks(hooks, tops))
+    paths.update(_hook_paths(hooks, tops))
     return frozenset(paths), tuple(dict.fromkeys(folders))
 
 
@@ -732,7 +732,7 @@ def _words(text: str, tops: list[str]) -> Iterator[str]:
     return (path for path in named(text.lstrip("!"), ()) if "/" in path or "." in path)
 
 
-def _of_hooks(folder: str, tops: list[str]) -> Iterator[str]:
+def _hook_paths(folder: str, tops: list[str]) -> Iterator[str]:
     """What the hooks in the folder are links to, and name."""
     for name in sorted(os.listdir(folder))[:MAX_HOOKS] if os.path.isdir(folder) else ():
         path = os.path.join(folder, name)

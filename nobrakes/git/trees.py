@@ -23,10 +23,10 @@ class TooMuch(Exception):
 
 def raw(objects: Objects, base: str, head: str, sizes: Sizes | None = None) -> list[tuple[str, str, str, str, str]]:
     """(path, mode before, mode after, object before, object after) by path. TooMuch: it is beyond the sizes."""
-    return of_trees(objects, objects.commit(base).tree, objects.commit(head).tree, sizes)
+    return tree_changes(objects, objects.commit(base).tree, objects.commit(head).tree, sizes)
 
 
-def of_trees(
+def tree_changes(
     objects: Objects, base: str, head: str, sizes: Sizes | None = None
 ) -> list[tuple[str, str, str, str, str]]:
     """The same of two trees."""

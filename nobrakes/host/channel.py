@@ -26,7 +26,7 @@ from typing import Any
 from ..errors import NobrakesError
 from ..paths import AGAIN
 from ..trash import Trash
-from ..walking import below, folder_below, of_state
+from ..walking import below, folder_below, state_parts
 from . import watching
 from .files import private_folder, storage_errors, write_atomic, write_private
 from .port import Login
@@ -336,7 +336,7 @@ def requests(channel: str) -> list[tuple[str, bytes | None]]:
 
 
 def _read(folder: str, name: str) -> bytes | None:
-    with below(*of_state(os.path.join(folder, name))) or io.BytesIO() as file:
+    with below(*state_parts(os.path.join(folder, name))) or io.BytesIO() as file:
         # an unread giant costs nothing
         is_request = not isinstance(file, io.BytesIO) and os.fstat(file.fileno()).st_size < LARGEST
         return file.read(LARGEST) if is_request else None

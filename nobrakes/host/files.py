@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from ..errors import DiskFull, MachineShort, RepositoryReplaced, StoreReadOnly
 from ..paths import Paths
-from ..walking import FAULTS, below, of_state, within
+from ..walking import FAULTS, below, state_parts, within
 
 LEFT = "left running: "
 """What the line about work that a stop left begins with, wherever it is read again."""
@@ -250,6 +250,6 @@ def write_atomic(path: str, content: bytes, mode: int = 0o600) -> None:
 
 def read_tail(path: str, limit: int) -> bytes:
     """The last `limit` bytes of a plain file; b"" when it is missing, or when an agent put something else there."""
-    with below(*of_state(path)) or io.BytesIO() as file:
+    with below(*state_parts(path)) or io.BytesIO() as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - limit))
         return file.read(limit)

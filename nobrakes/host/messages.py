@@ -290,7 +290,7 @@ def _open(root: str, path: str, refuses: Callable[[str], str]) -> int:
     else:
         folders, base = [], os.path.realpath(os.path.dirname(whole))
         real = base
-    wrong = refuses(os.path.join(os.path.normpath(real), os.path.basename(whole))) or _of_git(os.path.normpath(real))
+    wrong = refuses(os.path.join(os.path.normpath(real), os.path.basename(whole))) or _git_error(os.path.normpath(real))
     if wrong:
         raise NotAllowed(f"no events are written to {path}: it {wrong}", HINT)
     held = -1
@@ -315,7 +315,7 @@ _LINK = frozenset((errno.ELOOP, errno.ENXIO))
 """A link, or a pipe that nobody reads."""
 
 
-def _of_git(folder: str) -> str:
+def _git_error(folder: str) -> str:
     """Whether the folder lies in a repository's own folder that is called otherwise: a bare one."""
     while folder != os.path.dirname(folder):
         if os.path.isfile(os.path.join(folder, "HEAD")) and os.path.isdir(os.path.join(folder, "objects")):

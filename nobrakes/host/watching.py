@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..globs import matches
-from ..walking import Beyond, folder_below, of_state, walk
+from ..walking import Beyond, folder_below, state_parts, walk
 from .files import is_readable, plain_file, storage_errors
 
 POLL = 1.0
@@ -175,7 +175,7 @@ def appended(folder: str, glob: str, since: float, paths: Mapping[str, int], lim
     written at `since` or later. Together `limit` bytes at most.
     """
     found: dict[str, bytes] = {}
-    top = folder_below(*of_state(folder))
+    top = folder_below(*state_parts(folder))
     if top is None:
         return found  # not made yet, gone, or something else
     try:

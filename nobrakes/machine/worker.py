@@ -20,7 +20,7 @@ from ..daemon import deciders
 from ..daemon.model import Board
 from ..errors import NobrakesError
 from ..host.port import Notice
-from ..parking import of_run, parked
+from ..parking import parked, run_owner
 from ..ports import Alone, Ports
 
 LOOK_SECONDS = 1.0
@@ -149,7 +149,7 @@ class MemoryWatch:
         return replace(board, memory_mb=self._measured[2])
 
     def _held(self, run: Run) -> int:
-        with parked(self.ports, partial(of_run, self.ports, run.id)):
+        with parked(self.ports, partial(run_owner, self.ports, run.id)):
             return self.ports.processes.memory_mb(run)
         return 0
 

@@ -537,7 +537,7 @@ def _talked(event: Event) -> NewNotice | None:
     return None
 
 
-def _of_feature(event: Event) -> NewNotice:
+def _feature_notice(event: Event) -> NewNotice:
     text = f"feature {event.bead}: {event.data['text']} (`nobrakes forge show {event.bead}`)"
     return _made(event, NoticeKind.SESSION, _severity(event, Severity.INFO), text, f"{event.bead}:{text}")
 
@@ -549,7 +549,7 @@ def _sign_off(event: Event) -> NewNotice:
     return _made(event, NoticeKind.SESSION, Severity.WARNING, text)
 
 
-def _of_sprint(event: Event) -> NewNotice | None:
+def _sprint_notice(event: Event) -> NewNotice | None:
     """How a sprint and its run ended, and what the run waits for."""
     state, number = str(event.data.get("state", "")), event.data.get("sprint")
     if number is not None:
@@ -596,9 +596,9 @@ _MAKES: Mapping[Kind, Callable[[Event], NewNotice | None]] = {
     Kind.GATE_CLOSED: _refuses,
     Kind.NOTIFIED: _notified,
     Kind.TURN_ENDED: _talked,
-    Kind.FEATURE_TOLD: _of_feature,
+    Kind.FEATURE_TOLD: _feature_notice,
     Kind.SIGN_OFF_ASKED: _sign_off,
-    Kind.SPRINT_MOVED: _of_sprint,
+    Kind.SPRINT_MOVED: _sprint_notice,
     Kind.UNCONFINED: _unconfined,
     Kind.DANGER_SEEN: _danger,
 }

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 
 from ..agents.worker.launch import tests_pin
-from ..beads.model import Bead, Role, Status, of_bead
+from ..beads.model import Bead, Role, Status, bead_owner
 from ..config.settings import Config
 from ..daemon.model import Board
 from ..daemon.worker.recovery import Reconciling
@@ -200,7 +200,7 @@ class NotificationSender:
             self._begun[delivery.id] = delivery.tries + 1
             project, bead = os.path.basename(self.ports.paths.root), delivery.notice.bead
             try:
-                with about(self.ports, of_bead(bead) if bead else ""):
+                with about(self.ports, bead_owner(bead) if bead else ""):
                     self.ports.channels.begin(channel, delivery.id, message(delivery.notice, project))
             except Unexpected as met:
                 said = f"nobrakes failed: {met.__cause__!r}"
@@ -287,7 +287,7 @@ def retire(ports: Ports, bead: Bead) -> None:
 
 
 def _whose(event: Event) -> str:
-    return of_bead(event.bead) if event.bead is not None else ""
+    return bead_owner(event.bead) if event.bead is not None else ""
 
 
 class EventConsumer:
@@ -342,7 +342,7 @@ class EventConsumer:
         if event.kind in _REVIEW_OVER and event.bead is not None and event.bead not in reviewed:
             self.ports.git.pin(pin_of(event.bead), None)  # the candidate of a review that is over
         if event.data.get("type") == EscalationType.NOBRAKES_FAILED.value:  # its review may have moved main
-            Reconciling(self.ports, lambda bead: parked(self.ports, of_bead(bead))).look()
+            Reconciling(self.ports, lambda bead: parked(self.ports, bead_owner(bead))).look()
         if event.kind is Kind.SESSION_ENDED:
             session = int(event.data["session"])
             self.ports.background.begin(f"forget session {session}", partial(self._forget, session))

@@ -349,7 +349,7 @@ def _epics_depths(count: int, pairs: Sequence[tuple[int, int]]) -> list[int]:
 # runs, what is in review; where that is little, what is ready first; the next of the critical path; then of each what
 # it frees. Each connected part stands for itself; the one of the critical path comes first, then the larger ones.
 BUSY = ("escalated", "working", "review")
-OF_EACH = 12
+MAX_PER_COLUMN = 12
 """So many beads of a column are shown."""
 FEW = 8
 """With fewer at work, beads that are ready are shown up to so many."""
@@ -365,7 +365,7 @@ ROOM = 28.0
 
 def chosen(store: "Store") -> tuple[list[str], list[str]]:
     """The beads where something happens, and the beginning of the critical path."""
-    busy = [node.id for name in BUSY for node in store.column(name, OF_EACH)]
+    busy = [node.id for name in BUSY for node in store.column(name, MAX_PER_COLUMN)]
     if len(busy) < FEW:
         busy += [node.id for node in store.column("ready", FEW - len(busy))]
     chain = store.critical_path(NEXT)

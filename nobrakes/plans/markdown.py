@@ -694,7 +694,7 @@ class _Issues:
         self.told += [f"{where}, {text}" for text in found.told]
         criteria, texts, needs = body_parts(found.parts)
         made = {"id": f"gh-{number}", **bounded(tidy(issue["title"]), texts, where, self.told, in_one_line)}
-        made |= _of_labels(issue.get("labels") or ())
+        made |= _parse_labels(issue.get("labels") or ())
         if criteria:
             made["acceptance"] = [text[:MAX_TEXT] for text in criteria]
         if issue.get("milestone"):
@@ -755,7 +755,7 @@ def body_parts(parts: tuple[Part, ...]) -> tuple[list[str], str, list[int]]:
     return criteria + named, "\n".join(text for _, text in texts).strip(), needs
 
 
-def _of_labels(labels: Any) -> dict[str, Any]:
+def _parse_labels(labels: Any) -> dict[str, Any]:
     """Type, priority and the labels that say neither."""
     names = [label["name"] if isinstance(label, dict) else label for label in labels]
     words = {name: "-".join(re.findall(r"\w+", name.casefold())) for name in names}

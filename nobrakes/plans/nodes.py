@@ -624,7 +624,7 @@ def _plan(found: interop.Imported, source: str) -> Plan:
     def nodes() -> Iterator[PlanNode]:
         while beads:
             bead = beads.popleft()
-            yield _of_file(bead, f"line {lines[bead.id]}", edges)
+            yield _file_node(bead, f"line {lines[bead.id]}", edges)
 
     return Plan(tuple(nodes()), False, source, problems)
 
@@ -649,7 +649,7 @@ class _Content(Mapping[str, Any]):
         return len(CONTENT)
 
 
-def _of_file(bead: Bead, where: str, edges: dict[tuple[str, DependencyType], list[str]]) -> PlanNode:
+def _file_node(bead: Bead, where: str, edges: dict[tuple[str, DependencyType], list[str]]) -> PlanNode:
     def needs(kind: DependencyType) -> tuple[str, ...]:
         return tuple(sorted(edges.pop((bead.id, kind), ())))
 

@@ -20,7 +20,7 @@ from .model import Document, Due, DueEnd, Going, Kind, RunState, Schedule, Sprin
 _FIELDS = frozenset({"name", "stage", "run", "session", "bead", "opening", "closing", "nudged"})
 _LAST = "SELECT * FROM sprint_runs ORDER BY id DESC LIMIT 1"
 _OPEN = "SELECT * FROM sprints WHERE run = ? AND stage <> 'done' ORDER BY number DESC LIMIT 1"
-_OF = "SELECT * FROM sprints WHERE bead = ? OR session = ?"
+_SPRINT_BY_TASK_OR_SESSION = "SELECT * FROM sprints WHERE bead = ? OR session = ?"
 _WITHOUT_A_PLANNER = """DELETE FROM sprints WHERE stage = 'planning'
 AND (SELECT state FROM sessions WHERE id = session) = 'ended'
 AND NOT EXISTS (SELECT 1 FROM sprint_documents WHERE sprint = number)"""
@@ -108,7 +108,7 @@ def change_sprint(db: Database, number: int, values: Mapping[str, Any], actor: s
 
 def sprint_of(db: Database, bead: str | None, session: int | None) -> Sprint | None:
     """The sprint whose work this bead is, or that this session plans."""
-    row = db.maybe(_OF, (bead, session))
+    row = db.maybe(_SPRINT_BY_TASK_OR_SESSION, (bead, session))
     return None if row is None else rows.record(Sprint, row)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..agents import limits
 from ..beads import lifecycle
-from ..beads.model import WAITING_FOR_AGENT, Bead, Role, Status, of_person
+from ..beads.model import WAITING_FOR_AGENT, Bead, Role, Status, person_owner
 from ..beads.proposals import ByHand, is_built, is_handed_back
 from ..checks.policy.boundaries import SPRINT, SPRINT_DOCUMENTS
 from ..daemon.model import Board
@@ -384,7 +384,7 @@ class Sprints:
         texts = main.documents()
         findings = main.findings(texts) if going.done else []
         text = prompts.asked(step.number, texts, [f"{one.where}: {one.text}" for one in findings])
-        title, owner = f"Plan of sprint {step.number}", of_person(going.run.actor)
+        title, owner = f"Plan of sprint {step.number}", person_owner(going.run.actor)
         with ports.store.write():
             session = ports.store.begin_session(
                 SessionKind.PLANNING, owner, title, spec, text, BY, {prompts.SPRINT: step.number}

@@ -4,7 +4,7 @@ import json
 
 from ..db import views
 from ..db.database import Database
-from ..records import as_values, of_values
+from ..records import as_values, restore
 from .model import WAITING, PullRequest, PullState
 
 _KEY = "pull/"
@@ -35,4 +35,4 @@ def save_pull(db: Database, pull: PullRequest) -> None:
 
 
 def _made(bead: str, text: str) -> PullRequest:
-    return of_values(PullRequest, {**json.loads(text), "bead": bead})
+    return restore(PullRequest, {**json.loads(text), "bead": bead})

@@ -302,18 +302,18 @@ def kept(pull: PullRequest, seen: Seen) -> PullRequest:
             | {"line": one.line}
             for one in shown
         ),
-        told=(*pull.told, of_auto_merge(pull.head))[-_KEYS:] if _is_new_auto_merge(pull, seen.told) else pull.told,
+        told=(*pull.told, auto_merge_key(pull.head))[-_KEYS:] if _is_new_auto_merge(pull, seen.told) else pull.told,
         approved_by=tuple(dict.fromkeys(_short(one.by, _NAME) for one in seen.remarks if one.approves))[:SHOWN],
     )
 
 
-def of_auto_merge(head: str) -> str:
+def auto_merge_key(head: str) -> str:
     """The key of what is done once for each commit: who takes it back at the host is not overruled."""
     return f"merges itself {head[:12]}"
 
 
 def _is_new_auto_merge(pull: PullRequest, told: Told) -> bool:
-    return told.auto_merge and told.head == pull.head and of_auto_merge(pull.head) not in pull.told
+    return told.auto_merge and told.head == pull.head and auto_merge_key(pull.head) not in pull.told
 
 
 def happened(pull: PullRequest, seen: Seen) -> tuple[PullRequest, list[Happening]]:

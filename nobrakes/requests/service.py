@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ..beads.graph import of_epics
+from ..beads.graph import lift_to_epics
 from ..beads.model import CLOSED, Bead, BeadType, DependencyType, is_bead_id
 from ..beads.readiness import deadlocks
 from ..doctor.health import ERROR, OK, WARNING, Finding
@@ -21,7 +21,7 @@ from ..text.cleaning import count
 from .hosts.port import PullPorts
 from .hosts.registry import code_host
 from .model import ASKED, push_approval
-from .text import RequestView, base_of, of_epic, unit_of, view
+from .text import RequestView, base_of, default_epic_branch, unit_of, view
 
 if TYPE_CHECKING:
     from ..beads.model import Attempt
@@ -185,8 +185,8 @@ def _features(store: "Store", config: "Config") -> Iterator[Finding]:
         elif beads[epic].type is not BeadType.EPIC:
             told = f"{key}: {epic} is not an epic but a {beads[epic].type}, so this has no effect: name its epic"
             yield Finding("features", WARNING, told)
-        if one.branch is not None and one.branch.startswith(of_epic("")):
-            other = one.branch.removeprefix(of_epic(""))
+        if one.branch is not None and one.branch.startswith(default_epic_branch("")):
+            other = one.branch.removeprefix(default_epic_branch(""))
             if other != epic and is_bead_id(other) and store.beads(ids=[other]):
                 told = f"{key}.branch: {one.branch} is the name of the branch of {other}: choose another name"
                 yield Finding("features", ERROR, told)
@@ -202,7 +202,7 @@ def _waits(store: "Store", config: "Config") -> Iterator[Finding]:
         return  # said already
     epics = {node.id: node.epic for node in nodes}
     apart = {node.id for node in nodes if unit_of(_around(node.epic, epics), rules) != "epic"}
-    seen = of_epics((node._replace(epic=None) if node.id in apart else node for node in nodes), dependencies)
+    seen = lift_to_epics((node._replace(epic=None) if node.id in apart else node for node in nodes), dependencies)
     for circle in deadlocks(nodes, list(seen)):
         meant = seen[circle.cut]
         around = " -> ".join((*circle.members, circle.members[0]))

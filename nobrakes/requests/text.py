@@ -330,9 +330,9 @@ def base_of(around: Sequence[str], rules: Rules) -> str:
 
 def request_branch(bead: Bead) -> str:
     """The branch of its pull request where nobody chose another one: an epic's has a name of its own."""
-    return of_epic(bead.id) if bead.type is BeadType.EPIC else branch_of(bead)
+    return default_epic_branch(bead.id) if bead.type is BeadType.EPIC else branch_of(bead)
 
 
-def of_epic(epic: str) -> str:
+def default_epic_branch(epic: str) -> str:
     """The branch of an epic's request where nobody chose another one."""
     return f"feature/{epic}"

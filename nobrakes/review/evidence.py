@@ -276,7 +276,7 @@ class Claims:
         for of, tree in self.proofs:
             if trees.get(of, tree) != tree:
                 found.append(f"the validation of {_SPOKEN.get(of, of)} is of another tree, {tree[:12]}")
-        found += [text for proof in self.stands_for if (text := self._of_tip(list(here), proof))]
+        found += [text for proof in self.stands_for if (text := self._tip_mismatch(list(here), proof))]
         before = self.base[0]
         for commit, _ in self.commits:
             made = here.get(commit)
@@ -289,7 +289,7 @@ class Claims:
             found.append("the commits that it names do not end with what was merged")
         return found
 
-    def _of_tip(self, newest_first: list[str], proof: Mapping[str, Any]) -> str:
+    def _tip_mismatch(self, newest_first: list[str], proof: Mapping[str, Any]) -> str:
         """What is wrong with the candidate or the tip of a batch whose run stands for this commit; empty: nothing."""
         tip = str(proof["tip"]["commit"])
         if tip == self.proven:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ..beads.branches import is_approval
 from ..decisions.model import Escalation, EscalationType
 from ..events.kinds import Event
-from ..records import as_values, frozen, of_values
+from ..records import as_values, frozen, restore
 
 if TYPE_CHECKING:
     from ..daemon.model import Board
@@ -180,7 +180,7 @@ class Journal:
     @staticmethod
     def of(data: Mapping[str, Any]) -> "Journal":
         """The journal in an attempt's data; a fresh one where there is none."""
-        records = (of_values(Change, data), of_values(Build, data), of_values(Runs, data), of_values(Merging, data))
+        records = (restore(Change, data), restore(Build, data), restore(Runs, data), restore(Merging, data))
         return Journal(Step(data["step"]) if "step" in data else Journal().step, *records)
 
 

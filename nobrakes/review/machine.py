@@ -367,19 +367,19 @@ def _lines(name: str, row: Mapping[Fact, Rule]) -> Iterator[str]:
 _RAN = {Verdict.GREEN: Fact.RAN_GREEN, Verdict.RED: Fact.RAN_RED, Verdict.UNSURE: Fact.RAN_UNSURE}
 
 
-def of_run(results: Sequence[CheckResult]) -> Fact:
+def run_fact(results: Sequence[CheckResult]) -> Fact:
     """What these results are."""
     return _RAN[verdict(results)]
 
 
-def of_main(journal: Journal, results: Sequence[CheckResult], is_repair: bool, neither_runs: bool = False) -> Fact:
+def main_fact(journal: Journal, results: Sequence[CheckResult], is_repair: bool, neither_runs: bool = False) -> Fact:
     """What these results of main, which are not unsure, are to work that fails: whether main is to blame for that.
 
     A repair and scaffolding have to turn main green. `neither_runs`: no check can be run, with the work or on main.
     """
     has_to_mend = (is_repair or journal.change.is_scaffolding) and not neither_runs
     is_better = has_to_mend or _fails_elsewhere(journal.runs.results, results)
-    return Fact.MAIN_PASSES if is_better or of_run(results) is Fact.RAN_GREEN else Fact.MAIN_RED
+    return Fact.MAIN_PASSES if is_better or run_fact(results) is Fact.RAN_GREEN else Fact.MAIN_RED
 
 
 def _fails_elsewhere(work: Sequence[Mapping[str, Any]], main: Sequence[CheckResult]) -> bool:
@@ -395,7 +395,7 @@ def outdated(journal: Journal, results: Sequence[CheckResult], was_edited: bool)
     Main that passed what it was merged under is good news all the same: what a person wants of it since is no reason
     to take the merge back.
     """
-    is_good_news = journal.step is Step.VALIDATE_MAIN and of_run(results) is Fact.RAN_GREEN
+    is_good_news = journal.step is Step.VALIDATE_MAIN and run_fact(results) is Fact.RAN_GREEN
     if not was_edited or is_good_news:
         return None
     return Fact.RAN_OUTDATED

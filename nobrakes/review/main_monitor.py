@@ -18,7 +18,7 @@ from typing import Any
 from ..checks.contract import Verdict
 from ..daemon.deciders import is_idle
 from ..daemon.model import Board
-from ..records import as_values, frozen, of_values
+from ..records import as_values, frozen, restore
 from .queue import TIMES
 
 ASKED = "asked"
@@ -89,7 +89,7 @@ class Watch:
     @staticmethod
     def of(data: Mapping[str, Any]) -> "Watch":
         """The watch in these values."""
-        return of_values(Watch, data)
+        return restore(Watch, data)
 
     @property
     def run(self) -> str:

@@ -283,7 +283,7 @@ class Pace:
         return json.dumps(asdict(self))
 
     @staticmethod
-    def of_text(text: str | None) -> "Pace":
+    def parse(text: str | None) -> "Pace":
         """The pace that was kept; the first one where none was."""
         return Pace(**json.loads(text)) if text else Pace()
 

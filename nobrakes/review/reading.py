@@ -332,7 +332,7 @@ class Waits:
         self._since.clear()
 
 
-def of_sessions(sessions: Sequence[Session]) -> list[Reading]:
+def session_readings(sessions: Sequence[Session]) -> list[Reading]:
     """The readings among these sessions of one bead, in their order."""
     return [Reading.of(one) for one in sessions if one.kind is SessionKind.CODE_REVIEW]
 
@@ -342,7 +342,7 @@ def since(readings: Sequence[Reading], merged: int) -> list[Reading]:
     return [one for one in readings if one.outcome != DROPPED and one.session.data.get(MERGED) == merged]
 
 
-def of_last_merge(readings: Sequence[Reading]) -> list[Reading]:
+def readings_since_last_merge(readings: Sequence[Reading]) -> list[Reading]:
     """Those of the work that was read last: what was read before an earlier merge of the bead is left out."""
     counts = [one for one in readings if one.outcome != DROPPED]
     return [one for one in counts if one.session.data.get(MERGED) == counts[-1].session.data.get(MERGED)]

@@ -66,11 +66,11 @@ class Cause(StrEnum):
     UNKNOWN = "unknown"
 
 
-OF_CHECKOUTS = frozenset({Cause.EDITS, Cause.UNTRACKED, Cause.UNDER_WAY, Cause.SESSION, Cause.BEHIND})
+CHECKOUT_CAUSES = frozenset({Cause.EDITS, Cause.UNTRACKED, Cause.UNDER_WAY, Cause.SESSION, Cause.BEHIND})
 """What a person does in a checkout of main, and ends there."""
 FILE_CAUSES = frozenset({Cause.EDITS, Cause.UNTRACKED})
 """What is in the way of work that changes the same files, and of no other."""
-OF_PUSHES = frozenset({Cause.SIGNATURES, Cause.CONTENT, Cause.HOOK, Cause.REMOTE_DISK, Cause.RACES})
+PUSH_CAUSES = frozenset({Cause.SIGNATURES, Cause.CONTENT, Cause.HOOK, Cause.REMOTE_DISK, Cause.RACES})
 """What nothing but a push can meet: words like it while the remote is only asked tell of another fault there."""
 
 
@@ -352,7 +352,7 @@ def cause_of(said: str, is_push: bool = True) -> Cause:
     ended = _ENDED.search(said) is not None
     if cause is Cause.UNKNOWN and ended:
         return Cause.REMOTE_FAULT if first_words(_ENDED.sub("", said)) else Cause.SILENT
-    if not is_push and (cause in OF_PUSHES or (cause is Cause.DAMAGED and ended)):
+    if not is_push and (cause in PUSH_CAUSES or (cause is Cause.DAMAGED and ended)):
         return Cause.REMOTE_FAULT
     return cause
 

@@ -23,7 +23,7 @@ _DEVICES = 1 << 6 | 1 << 11
 """Making device files is granted nowhere: they would lead to the disk below."""
 _FIRST = _WRITE_FILE | sum(1 << bit for bit in range(4, 13))
 _KNOWN_FROM = ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEV))
-_OF_FILES = _WRITE_FILE | _TRUNCATE | _IOCTL_DEV
+_FILE_RIGHTS = _WRITE_FILE | _TRUNCATE | _IOCTL_DEV
 _SCOPES = 1 << 0 | 1 << 1  # abstract sockets, signals
 
 _ROUND_IT = (16, 17, 19, 21, 22, 25, 27, 32, 33, 34, 38, 39, 40)
@@ -170,7 +170,7 @@ class Wall:
             mode = os.fstat(descriptor).st_mode
             if stat.S_ISBLK(mode) or path in _RAW:
                 return
-            rights = self.rights & ~_DEVICES if stat.S_ISDIR(mode) else self.rights & _OF_FILES
+            rights = self.rights & ~_DEVICES if stat.S_ISDIR(mode) else self.rights & _FILE_RIGHTS
             rule = struct.pack("=Qi", rights, descriptor)
             self._call(_ADD, ctypes.c_int(self.rules), ctypes.c_int(1), rule, ctypes.c_uint32(0))
         finally:

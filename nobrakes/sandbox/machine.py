@@ -61,7 +61,7 @@ def machine(environment: Mapping[str, str]) -> Machine:
 def _looked_at(environment: Mapping[str, str], home: str) -> Machine:
     folders = [path for path in SYSTEM if os.path.isdir(path) and not os.path.islink(path)]
     links = tuple((path, os.readlink(path)) for path in SYSTEM if os.path.islink(path))
-    system = (*folders, *(f"/etc/{name}" for name in _ETC.split()), *of_tools("/etc"))
+    system = (*folders, *(f"/etc/{name}" for name in _ETC.split()), *tool_settings("/etc"))
     found = [path for path in _programs(environment) if not lies_in(home, os.path.realpath(path))]
     variables = []
     for name, variable in TOOLCHAINS.items():
@@ -84,7 +84,7 @@ def _account(system: tuple[str, ...]) -> str:
     return home if is_own else ""
 
 
-def of_tools(etc: str) -> tuple[str, ...]:
+def tool_settings(etc: str) -> tuple[str, ...]:
     """The settings in `etc` to which installed languages and build tools are linked."""
     found = (glob.glob(pattern, root_dir=etc) for pattern in _TOOLS.split())
     return tuple(sorted({os.path.join(etc, name) for names in found for name in names}))
@@ -188,9 +188,9 @@ MADE = f"{HOME}/.nobrakes-run"
 _HOME_TOOLS = {".pyenv": "PYENV_ROOT", ".rbenv": "RBENV_ROOT"}
 _WRITTEN = {".cargo": "CARGO_HOME", "go": "GOPATH"}
 """Folders of toolchains that are written whenever they are used."""
-_OF_MANY = "XDG_CACHE_HOME"
+_SHARED_CACHE = "XDG_CACHE_HOME"
 _CACHES = {
-    _OF_MANY: ".cache",
+    _SHARED_CACHE: ".cache",
     "PIP_CACHE_DIR": ".cache/pip",
     "UV_CACHE_DIR": ".cache/uv",
     "GOCACHE": ".cache/go-build",
@@ -245,7 +245,7 @@ def _persons(environment: Mapping[str, str]) -> str:
 def _reaches(let_in: tuple[str, ...], place: str, variable: str = "") -> bool:
     """Whether the place may be written, or a part of it; of the folder of many tools' caches, all of it."""
     real = os.path.realpath(place)
-    return any(lies_in(real, path) or (variable != _OF_MANY and lies_in(path, real)) for path in let_in)
+    return any(lies_in(real, path) or (variable != _SHARED_CACHE and lies_in(path, real)) for path in let_in)
 
 
 def variables(home: str, environment: Mapping[str, str], let_in: tuple[str, ...] | None = None) -> dict[str, str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..agents.db import spending
 from ..agents.limits import Breaker, reset
-from ..beads.model import Outcome, of_bead, of_session
+from ..beads.model import Outcome, bead_owner, session_owner
 from ..db import rows
 from ..db.database import Database, Row
 from ..db.fast import DID, GOING, turn_of
@@ -67,7 +67,7 @@ def say(db: Database, number: int, text: str, author: str) -> Message:
         one = get_session(db, number)
         move(db, one, Fact.SAID, now, retry_at=None)
         if one.state is State.STUCK:  # whoever goes on with it wants it tried
-            owner = of_session(number)
+            owner = session_owner(number)
             for provider, breaker in spending.breakers(db, owner).items():
                 spending.save_breaker(db, owner, provider, reset(breaker))
         events_db.append(db, now, Kind.SESSION_SAID, None, author, {"session": number, "text": text[:500]})
@@ -203,7 +203,7 @@ def going_sessions(db: Database) -> list[Session]:
 def code_reviews(db: Database, bead: str) -> list[Session]:
     """The sessions that read the bead's work, oldest first."""
     which = "INDEXED BY sessions_reading WHERE kind = 'code_review' AND owner = ? ORDER BY id"
-    return [rows.session(row) for row in db.all(f"{SESSION} {which}", (of_bead(bead),))]
+    return [rows.session(row) for row in db.all(f"{SESSION} {which}", (bead_owner(bead),))]
 
 
 _HELD = """SELECT session FROM features
@@ -378,7 +378,7 @@ def close_turn(
         if told_again:
             db.run("UPDATE messages SET turn = NULL WHERE turn = ? AND author <> ''", (made,))
         if breaker is not None:
-            spending.save_breaker(db, of_session(one.id), one.provider, breaker)
+            spending.save_breaker(db, session_owner(one.id), one.provider, breaker)
         told = {"session": one.id, "turn": open_.number, "outcome": outcome.value, "detail": detail[:500]}
         if one.state is State.ENDED:
             _ended(db, now, told, one.state)

@@ -28,7 +28,7 @@ from ..agents.worker.end import START_FAULTS, cool, total
 from ..agents.worker.launch import DIARY, METER, NAMED, WINDOW, head_of, hear_turn
 from ..agents.worker.process import STEP, How, how_it_ended, lines, unsure
 from ..beads.branches import is_approval
-from ..beads.model import TABLE, Outcome, Retry, Role, Run, RunKind, Status, of_session, retry_after
+from ..beads.model import TABLE, Outcome, Retry, Role, Run, RunKind, Status, retry_after, session_owner
 from ..daemon.model import Board, Limits
 from ..decisions.model import EscalationType, NewEscalation
 from ..errors import ConfigError, NobrakesError, NoMain, NoSandbox, NoSuchSession
@@ -355,7 +355,7 @@ class Relays:
             store.end_session(session.id, "nobrakes")
 
     def _settle_claims(self) -> None:
-        claims = list(persons.of_store(self.ports.paths.folder))
+        claims = list(persons.list_claims(self.ports.paths.folder))
         if not claims:
             return
         going = {session.id for session in self.ports.store.sessions()} | self._at_work()
@@ -465,7 +465,7 @@ def _code_reviewer(ports: Ports, talk: Talk) -> TurnBrief:
     session, rules = talk.session, ports.config().review.reading_rules()
     prompt = prompts.prompt(ports.store.told(talk.turn.id), _cut_off(talk), resumes=talk.turn.resumes)
     text = role_text(prompts.ROLE, ports.paths.folder)
-    known = reading.of_sessions(ports.store.code_reviews(str(session.data[reading.BEAD])))
+    known = reading.session_readings(ports.store.code_reviews(str(session.data[reading.BEAD])))
     since = session.data.get(reading.SINCE)
     spent = reading.cost([one for one in known if one.session.data.get(reading.SINCE) == since])
     return TurnBrief(only_seen(text), prompt, rules.minutes, max(0.01, rules.usd - spent))
@@ -616,7 +616,7 @@ class TurnEndings:
 
     def _close(self, talk: Talk, verdict: Verdict, begun: bool, said: str, limits: Limits) -> None:
         ports, session, outcome = self.ports, talk.session, verdict.outcome
-        before = ports.store.breakers(of_session(session.id)).get(session.provider, Breaker())
+        before = ports.store.breakers(session_owner(session.id)).get(session.provider, Breaker())
         after = agents_limits.after(before, outcome, verdict.detail, progress=False, thresholds=limits.breaker)
         lost = outcome in BEGINS_AGAIN
         fact = self._fact(talk, outcome, after)

@@ -106,7 +106,7 @@ _PARTS = (
     *("status", "held", "priority", "type", "assignee", "estimate", "labels", "closed_at", "close_reason"),
     *("defer_until", "return_to", "needs_tests", "scaffolding", "touches", "failures", "merged_commit"),
 )
-_of_parts = attrgetter(*_PARTS)
+_get_parts = attrgetter(*_PARTS)
 
 
 @lru_cache(1024)  # beads that came in together are alike in all of this, and whole graphs are written
@@ -164,7 +164,7 @@ class _Frame(NamedTuple):
 
 
 def _frame_of(bead: Bead) -> _Frame:
-    state, ended, own, own_rest = _parts(*_of_parts(bead))
+    state, ended, own, own_rest = _parts(*_get_parts(bead))
     metadata = _sorted(bead.metadata) if bead.metadata else {}
     kept = metadata.pop(KEPT) if metadata and _is_kept(metadata.get(KEPT)) else _NOTHING
     after = f',"created_at":"{written(bead.created_at)}","updated_at":"{written(bead.updated_at)}"{ended}'

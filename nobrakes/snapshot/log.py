@@ -53,10 +53,10 @@ def shorten(store: "Store", paths: Paths, upto: Position) -> None:
         later, missed = store.changes(upto), store.changes(mark(descriptor))
         attempts = () if missed.restarted else missed.attempts
         kept = replace(later, escalations=store.escalations_as_filed(), settings=settings(store), attempts=attempts)
-        write_atomic(paths.since, _of_attempts(descriptor) + written_lines(kept))
+        write_atomic(paths.since, _attempt_lines(descriptor) + written_lines(kept))
 
 
-def _of_attempts(descriptor: int) -> bytes:
+def _attempt_lines(descriptor: int) -> bytes:
     """The file's lines of ended attempts, as they stand."""
     from .beads_jsonl import BEGIN
 

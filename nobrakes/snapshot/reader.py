@@ -484,7 +484,7 @@ def ended_read(value: Mapping[str, Any]) -> Attempt:
     )
 
 
-def of_evidence(bead: str, row: Mapping[str, Any]) -> Attempt | None:
+def evidence_attempt(bead: str, row: Mapping[str, Any]) -> Attempt | None:
     """The attempt as a record of evidence tells of it, which is no number of the store's; None: it had not ended."""
     if not row.get("outcome") or row.get("seconds") is None:
         return None

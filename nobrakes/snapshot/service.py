@@ -33,7 +33,7 @@ from ..text.cleaning import count
 from . import beads_jsonl
 from .beads_jsonl import dump
 from .log import shorten
-from .reader import Imported, Since, graph, moment, of_evidence, read, records
+from .reader import Imported, Since, evidence_attempt, graph, moment, read, records
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -191,7 +191,7 @@ def _merged(paths: Paths, git: Git, main: str, beads: Iterable[Bead]) -> _Merged
             record = entry.record
             recorded.update((str(one["commit"]), record) for one in record["commits"])
             bead = str(record["bead"]["id"])
-            attempts += [one for row in record.get("attempts", ()) if (one := of_evidence(bead, row)) is not None]
+            attempts += [one for row in record.get("attempts", ()) if (one := evidence_attempt(bead, row)) is not None]
     merged = {
         merge.bead: merge.tip.commit
         for merge in standing
@@ -446,7 +446,7 @@ def _on_epics(refs: Mapping[str, str], git: Git | None) -> dict[str, str]:
     if git is not None:
         for epic in (name.removeprefix(f"{EPICS}/") for name in refs if name.startswith(f"{EPICS}/")):
             with contextlib.suppress(GitFailed, NoMain):
-                found |= dict.fromkeys(git.of_epic(epic).merged(git.main()), epic)
+                found |= dict.fromkeys(git.with_epic_branch(epic).merged(git.main()), epic)
     return found
 
 

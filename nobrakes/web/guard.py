@@ -271,10 +271,10 @@ class Asked:
 
 def judge(asked: Asked, site: Site) -> Refusal | None:
     """Why it is not answered, whoever asks; None: it may be."""
-    return _of_host(asked, site) or _of_origin(asked, site) or _of_body(asked)
+    return _host_refusal(asked, site) or _origin_refusal(asked, site) or _body_refusal(asked)
 
 
-def _of_host(asked: Asked, site: Site) -> Refusal | None:
+def _host_refusal(asked: Asked, site: Site) -> Refusal | None:
     hosts = asked.all(b"host")
     if len(hosts) != 1 or hosts[0].lower() not in site.names or not asked.raw.startswith(b"/"):
         return Refusal(421, "This server does not answer to that name.")
@@ -283,7 +283,7 @@ def _of_host(asked: Asked, site: Site) -> Refusal | None:
     return None
 
 
-def _of_origin(asked: Asked, site: Site) -> Refusal | None:
+def _origin_refusal(asked: Asked, site: Site) -> Refusal | None:
     origins = asked.all(b"origin")
     if len(origins) > 1:
         return Refusal(421, "The request has more than one Origin header.")
@@ -303,7 +303,7 @@ def _of_origin(asked: Asked, site: Site) -> Refusal | None:
     return Refusal(403, "This request came from another site, so it was refused.")
 
 
-def _of_body(asked: Asked) -> Refusal | None:
+def _body_refusal(asked: Asked) -> Refusal | None:
     if asked.size > MAX_HEAD:
         return Refusal(431, f"An address and its headers have at most {MAX_HEAD // 1024} kB.")
     if asked.all(b"transfer-encoding"):
@@ -332,14 +332,14 @@ class Guard:
             return
         asked = Asked(scope)
         answer = self._dressed(send)
-        refusal = judge(asked, self._site) or self._of_session(asked, scope)
+        refusal = judge(asked, self._site) or self._session_refusal(asked, scope)
         if refusal is not None:
             LOG.info("refused %s %s: %s %s", asked.method, asked.path[:200], refusal.status, refusal.text)
             await refuse(asked, refusal, receive, answer)
             return
         await self._app(scope, _bounded(receive) if scope["type"] == "http" else receive, answer)
 
-    def _of_session(self, asked: Asked, scope: Scope) -> Refusal | None:
+    def _session_refusal(self, asked: Asked, scope: Scope) -> Refusal | None:
         token = asked.token()
         if token:
             # a wrong one is no reason to look at the cookie: rule 2 let it in for the token's sake

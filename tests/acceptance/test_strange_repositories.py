@@ -592,7 +592,7 @@ def test_whoever_signs_on_main_signs_on_branches_of_epics_too(project: Strange, 
     assert repository.signer.trouble == ""
     (tmp_path / "key").unlink()
     with pytest.raises(GitUnusable, match="cannot be signed"):  # tried at the start, so none of them goes unsigned
-        repository.of_epic("all").signer.signed(commit_of(project, "first"))
+        repository.with_epic_branch("all").signer.signed(commit_of(project, "first"))
 
 
 @pytest.fixture

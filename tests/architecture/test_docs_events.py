@@ -11,7 +11,7 @@ import pytest
 from docs.generate.event_keys import KEYS
 from nobrakes.agents.db import edits
 from nobrakes.agents.limits import Breaker, Cooldown, State
-from nobrakes.beads.model import BeadType, Outcome, Role, of_person
+from nobrakes.beads.model import BeadType, Outcome, Role, person_owner
 from nobrakes.beads.service import beads
 from nobrakes.config.sections import CheckSettings
 from nobrakes.config.settings import Config
@@ -103,7 +103,7 @@ def people_and_agents(folder: Path) -> Any:
     approving.propose(store, wish, "Shaper")
     approving.approve(store, approving.Choice(only=frozenset({"d:title"})), "me")
     approving.drop(store, {"d:priority"}, "me")
-    talk = store.begin_session(SessionKind.CHAT, of_person("me"), "A talk", ("script", "script", ""), "Hello", "me")
+    talk = store.begin_session(SessionKind.CHAT, person_owner("me"), "A talk", ("script", "script", ""), "Hello", "me")
     assert store.open_turn(talk.id) is not None
     store.stop_session(talk.id, "me")
     store.end_session(talk.id, "me")

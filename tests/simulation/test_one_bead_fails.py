@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.agents.worker.process import Definitions
-from nobrakes.beads.model import CLOSED, Outcome, Status, of_session
+from nobrakes.beads.model import CLOSED, Outcome, Status, session_owner
 from nobrakes.daemon.model import Board
 from nobrakes.daemon.service.control import TROUBLE
 from nobrakes.daemon.worker.recovery import Upkeep
@@ -131,7 +131,7 @@ def test_what_the_machine_lacks_for_long_is_one_question_in_whichever_part_of_a_
 
 def test_a_session_without_a_turn_is_asked_about_and_ends_nothing() -> None:
     world = World(3, rates=CALM)
-    met = Unexpected(of_session(7))
+    met = Unexpected(session_owner(7))
     assert park(world.ports, met) and not park(world.ports, met), "once"
     (asked,) = world.store.escalations()
     assert (asked.bead, asked.title) == (None, "session 7: nobrakes failed")

@@ -237,7 +237,7 @@ BUGS = (
     Bug(
         "who works in an epic starts on main",
         "review/service/landed.py",
-        "    return git.of_epic(where.epic) if where.epic else git",
+        "    return git.with_epic_branch(where.epic) if where.epic else git",
         "    return git",
         seed=1,
         options=EPICS,
@@ -375,7 +375,7 @@ BUGS = (
     Bug(
         "an agent starts though other repositories have all places",
         "daemon/worker/perform.py",
-        "if not self.share.take(of_bead(action.bead)):",
+        "if not self.share.take(bead_owner(action.bead)):",
         "if False:",
         options=SHARED,
     ),

@@ -22,7 +22,7 @@ def test_a_busy_database_is_answered_in_words(error: Exception, monkeypatch: pyt
     def of_token(token: str) -> str:
         raise error
 
-    monkeypatch.setattr(coding, "of_token", of_token)
+    monkeypatch.setattr(coding, "client_of", of_token)
     headers = [(b"host", b"127.0.0.1:7118"), (b"authorization", b"Bearer nbc_x")]
     sent: list[Any] = []
 

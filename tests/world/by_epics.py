@@ -18,7 +18,7 @@ from nobrakes.config.settings import Config
 from nobrakes.events.kinds import Kind
 from nobrakes.git.port import EPICS
 from nobrakes.requests.model import PullState
-from nobrakes.requests.text import Said, of_epic, request_branch
+from nobrakes.requests.text import Said, default_epic_branch, request_branch
 
 from .fake_code_host import Request
 from .fake_git import OWN
@@ -174,7 +174,7 @@ def _was_there(scene: Scene, bead: Bead) -> bool:
 def _requests(scene: Scene) -> Iterator[tuple[str, Request]]:
     """Each request of an epic, with that."""
     assert scene.requested is not None, "there is a host"
-    epics = {of_epic(bead.id): bead.id for bead in scene.beads if bead.type is BeadType.EPIC}
+    epics = {default_epic_branch(bead.id): bead.id for bead in scene.beads if bead.type is BeadType.EPIC}
     return ((epics[one.branch], one) for one in scene.requested.host.requests if one.branch in epics)
 
 

@@ -29,11 +29,11 @@ class OwnBranches:
         self.collecting.gone.discard(broken.commit)
         return True
 
-    def of_base(self, branch: str, direct: bool = False) -> Git:
+    def with_base_branch(self, branch: str, direct: bool = False) -> Git:
         """NoMain: the simulated code host has one branch that people merge to."""
         raise NoMain(f"the branch '{branch}' does not exist yet")
 
-    def of_epic(self, epic: str) -> Git:
+    def with_epic_branch(self, epic: str) -> Git:
         """The same repository where main is the branch of that epic."""
         return cast(Git, OwnBranch(self, f"{EPICS}/{epic}"))
 

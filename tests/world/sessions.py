@@ -9,7 +9,7 @@ import random
 from collections import defaultdict
 from collections.abc import Callable
 
-from nobrakes.beads.model import TABLE, Session, of_bead, of_session
+from nobrakes.beads.model import TABLE, Session, bead_owner, session_owner
 from nobrakes.host.port import Command, Step
 from nobrakes.sessions.worker import BEGINS_AGAIN
 from nobrakes.store import Store
@@ -88,8 +88,8 @@ class Sessions:
 
     def _owner(self, run: str) -> str:
         if run.startswith("s"):
-            return of_session(self.store.turn(_turn(run)).session)
-        return of_bead(self.store.attempt(_attempt(run)).bead)
+            return session_owner(self.store.turn(_turn(run)).session)
+        return bead_owner(self.store.attempt(_attempt(run)).bead)
 
 
 def _turn(run: str) -> int:

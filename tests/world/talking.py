@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from nobrakes.beads.model import Outcome, of_person
+from nobrakes.beads.model import Outcome, person_owner
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NobrakesError
 from nobrakes.host.port import Command
@@ -47,7 +47,7 @@ class Talking:
         name = self.rng.choice(sorted(ADAPTERS))
         agent = (name, ADAPTERS[name].provider, "")
         made = self.store.begin_session(
-            SessionKind.PLANNING, of_person(self.me), "a plan", agent, self._mark(), self.me
+            SessionKind.PLANNING, person_owner(self.me), "a plan", agent, self._mark(), self.me
         )
         return f"began session {made.id} with {name}"
 

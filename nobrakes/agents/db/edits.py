@@ -58,7 +58,7 @@ REMARKS = ("'logged', 'progressed', 'notified', 'tested'", 1000, "remarks")
 QUESTIONS = ("'escalated', 'suggested'", 20, "questions, suggestions and plans")
 
 
-_OF_TURN = """SELECT count(*) FROM events WHERE actor = ? AND kind IN ({})
+_COUNT_IN_TURN = """SELECT count(*) FROM events WHERE actor = ? AND kind IN ({})
 AND seq > (SELECT json_extract(data, '$.seq') FROM turns WHERE id = ?)"""
 
 
@@ -68,7 +68,7 @@ def refuse_flood(connection: "Connection", who: "AgentIdentity", kinds: "tuple[s
     sql = f"SELECT count(*) FROM events WHERE bead = ? AND attempt = ? AND kind IN ({listed})"
     values: tuple[object, object] = (who.bead, who.attempt)
     if who.turn is not None:
-        sql, values = _OF_TURN.format(listed), (who.name, who.turn)
+        sql, values = _COUNT_IN_TURN.format(listed), (who.name, who.turn)
     if connection.execute(sql, values).fetchone()[0] >= most:
         from ...errors import NotAllowed
 

@@ -6,7 +6,7 @@ from dataclasses import astuple
 from functools import cache
 
 from ...beads.db import moves
-from ...beads.model import of_bead
+from ...beads.model import bead_owner
 from ...db.database import Database
 from ...db.database import row as one_row
 from ...db.rows import record
@@ -108,7 +108,7 @@ DAY, RUN = "day", "run"
 
 _AMOUNT = """coalesce(round(sum(cost_usd), 6), 0), coalesce(sum(tokens), 0),
 coalesce(sum(coalesce(ended_at, :now) - started_at), 0) / 60.0"""
-_OF_BEADS = f"""SELECT bead, {_AMOUNT} FROM attempts
+_BEADS_SPENDING = f"""SELECT bead, {_AMOUNT} FROM attempts
 WHERE bead IN (SELECT value FROM json_each(:beads)) AND role <> 'reviewer' GROUP BY bead"""
 # not what bears a later hour, since the clock went back
 _STARTED = "count(*) FROM {} WHERE started_at >= ?1 AND started_at < ?1 + 3600"
@@ -174,7 +174,7 @@ def reset_breakers(db: Database, bead: str, actor: str) -> int:
     """Half-open every open breaker of the bead, and record it; how many. NoSuchBead."""
     with db.write():
         moves.require(db, (bead,))
-        owner = of_bead(bead)
+        owner = bead_owner(bead)
         open_ = {name: one for name, one in breakers(db, owner).items() if one.state is State.OPEN}
         for provider, breaker in open_.items():
             save_breaker(db, owner, provider, reset(breaker))
@@ -199,7 +199,7 @@ def spent(db: Database, caps: Caps, beads: Sequence[str], now: float) -> Spent:
     of_beads: Mapping[str, Amount] = {}
     if caps.bead.is_set:
         values = {"beads": json.dumps(list(beads)), "now": now}
-        of_beads = {row[0]: Amount(*row[1:]) for row in db.all(_OF_BEADS, values)}
+        of_beads = {row[0]: Amount(*row[1:]) for row in db.all(_BEADS_SPENDING, values)}
     return Spent(
         sums_since(db, DAY, day_start(now), now)[0] if caps.day.is_set else Amount(),
         sums_since(db, RUN, run_since, now)[0] if caps.run.is_set else Amount(),

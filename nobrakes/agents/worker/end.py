@@ -52,7 +52,7 @@ def settle(ports: Ports, attempt: Attempt, verdict: Verdict) -> None:
         store.spend(attempt.id, verdict.cost_usd or 0.0, min(told, own) if own else told)
     cool(ports, attempt, verdict)
     if verdict.outcome is Outcome.COMPLETED:
-        owner = beads_model.of_bead(attempt.bead)
+        owner = beads_model.bead_owner(attempt.bead)
         for provider, one in store.breakers(owner).items():
             if provider == attempt.provider:
                 store.save_breaker(owner, provider, limits.after(one, verdict.outcome, "", True, Thresholds()))
@@ -107,7 +107,7 @@ def breaker_after(
     worker = blamed(attempt, past)
     if worker is None:
         return None
-    before = ports.store.breakers(beads_model.of_bead(attempt.bead)).get(worker.provider, Breaker())
+    before = ports.store.breakers(beads_model.bead_owner(attempt.bead)).get(worker.provider, Breaker())
     progress = attempt.role is Role.REVIEWER or (head is not None and head != attempt.data.get("start"))
     after = limits.after(before, outcome, detail, progress, thresholds)
     return None if after == before else (worker.provider, after)
@@ -190,7 +190,7 @@ def close(
         escalation = offered(store, bead, escalation)
     with store.write():
         if tried is not None:
-            store.save_breaker(beads_model.of_bead(bead.id), *tried)
+            store.save_breaker(beads_model.bead_owner(bead.id), *tried)
         after = store.close_attempt(
             attempt,
             kind or GIVEN_BACK[attempt.role],

@@ -41,7 +41,7 @@ from ...daemon.model import Board, Limits
 from ...decisions.model import NewEscalation
 from ...errors import NobrakesError, Tampered
 from ...events.kinds import Kind
-from ...parking import of_run, parked
+from ...parking import parked, run_owner
 from ...ports import Ports
 from ...text.cleaning import count
 from ..adapter import NOT_GUARDED, UNSEEN, Verdict
@@ -455,7 +455,7 @@ class Fetches:
     def keep(self, runs: set[str]) -> None:
         """Forget the others, as soon as their work beside the loop has ended: unheard it would be waited for."""
         for run in tuple(self._begun - runs):
-            with parked(self.ports, partial(of_run, self.ports, run)):
+            with parked(self.ports, partial(run_owner, self.ports, run)):
                 if not self.ports.background.over(f"take in {run}"):
                     continue
             self._begun.discard(run)

@@ -28,7 +28,7 @@ from ...config.settings import Config
 from ...daemon.model import Board
 from ...daemon.service import control
 from ...decisions.blockers import cure_of_start
-from ...decisions.model import STARTS, EscalationType, NewEscalation, of_output, of_waiting
+from ...decisions.model import STARTS, EscalationType, NewEscalation, likely_cause, waiting_text
 from ...errors import NoAgent, NobrakesError
 from ...git.port import Argv
 from ...host.command import outputs
@@ -322,7 +322,7 @@ def question(work: Attempt | Talk, verdict: Verdict, beads: Iterable[Bead]) -> N
         )
         evidence = {STARTS: key, "agent": work.agent, "outcome": verdict.outcome.value}
         title = f"the provider of {work.agent} does not have the model {work.model or 'that it uses by default'}"
-        return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, evidence, of_output(verdict.detail))
+        return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, evidence, likely_cause(verdict.detail))
     key = limits.gate_key(work, verdict.outcome)
     title, whom, over = f"the agent {work.agent} does not start", f" with {work.agent}", "it starts"
     if key == limits.WORKSPACES:
@@ -330,11 +330,11 @@ def question(work: Attempt | Talk, verdict: Verdict, beads: Iterable[Bead]) -> N
     cure = cure_of_start(key)
     detail = (
         f"{verdict.detail}\n\nThis met more than one bead or session, so nothing else is started{whom}. "
-        f"{of_waiting(beads)} Nothing counts against them. {cure[0].upper()}{cure[1:]}. It is tried again by itself, "
+        f"{waiting_text(beads)} Nothing counts against them. {cure[0].upper()}{cure[1:]}. It is tried again by itself, "
         f"and this question is withdrawn once {over}. To try now: nobrakes providers open {key}"
     )
     evidence = {STARTS: key, "agent": work.agent, "outcome": verdict.outcome.value}
-    return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, evidence, of_output(verdict.detail))
+    return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, evidence, likely_cause(verdict.detail))
 
 
 class StartProbe:

@@ -37,7 +37,7 @@ from ...daemon.model import Board
 from ...errors import NobrakesError
 from ...events.kinds import WATCHED, Event, Kind
 from ...features import actions
-from ...parking import of_run, owner_of, parked
+from ...parking import owner_of, parked, run_owner
 from ...ports import Ports
 from ...review.service.landed import epics_above
 from ...sessions.model import Session, Talk
@@ -222,7 +222,7 @@ class WorkWatch:
 
     def _is_over(self, run: str) -> bool:
         """Whether nothing is counted for the run; a count that failed is none, and nobody's trouble."""
-        with suppress(NobrakesError), parked(self.ports, partial(of_run, self.ports, run)):
+        with suppress(NobrakesError), parked(self.ports, partial(run_owner, self.ports, run)):
             return self.ports.background.over(_job(run))
         return True
 
@@ -585,7 +585,7 @@ class DangerWatch:
         if call in seen.told or len(seen.told) >= MAX_ALERTS:
             return
         what = given_of(line)
-        why = danger.of_tool(str(line.data.get("tool", "")), what, self._own(work))
+        why = danger.tool_danger(str(line.data.get("tool", "")), what, self._own(work))
         if not why:
             return
         seen.told.add(call)

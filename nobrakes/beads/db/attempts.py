@@ -24,7 +24,7 @@ from ...sessions.model import SessionKind, State
 from .. import proposals
 from ..branches import PATTERN, named
 from ..lifecycle import Facts, advance
-from ..model import CLOSED, FORK, Attempt, AttemptLog, Bead, Outcome, Role, Status, next_name, of_bead
+from ..model import CLOSED, FORK, Attempt, AttemptLog, Bead, Outcome, Role, Status, bead_owner, next_name
 from ..proposals import ByHand
 from . import moves, transitions
 from .moves import get_bead
@@ -212,20 +212,20 @@ def get_attempt(db: Database, attempt_id: int) -> Attempt:
 
 def attempts(db: Database, bead_id: str) -> list[Attempt]:
     """All attempts of a bead, oldest first; NoSuchBead."""
-    found = _of_bead(db, bead_id)
+    found = _bead_rows(db, bead_id)
     if not found and db.maybe("SELECT 1 FROM beads WHERE id = ?", (bead_id,)) is None:
         raise NoSuchBead(f"there is no bead '{bead_id[:80]}'")
     return [rows.attempt(row) for row in found]
 
 
-def _of_bead(db: Database, bead_id: str) -> list[Row]:
+def _bead_rows(db: Database, bead_id: str) -> list[Row]:
     """The bead's attempts: the one question by which all attempts are read, so that its answer is kept for all."""
     of = (*row_of("attempts of", bead_id), "attempts *", "sessions")
     return db.all(f"{rows.ATTEMPT} WHERE bead = ? ORDER BY number", (bead_id,), of)
 
 
 def _row(db: Database, bead_id: str, attempt_id: int) -> Row | None:
-    return next((row for row in _of_bead(db, bead_id) if row["id"] == attempt_id), None)
+    return next((row for row in _bead_rows(db, bead_id) if row["id"] == attempt_id), None)
 
 
 def _whose(db: Database, attempt_id: int) -> str | None:
@@ -371,7 +371,7 @@ def hold_session(db: Database, session: str, attempt: int, fresh: bool = False) 
     with db.write():
         row = db.maybe("SELECT * FROM sessions WHERE provider_session = ?", (session,))
         mine = get_attempt(db, attempt)
-        owner = of_bead(mine.bead)
+        owner = bead_owner(mine.bead)
         if row is None:
             _give(db, _new(db, session, attempt), attempt)
             return True
@@ -397,7 +397,7 @@ def _new(db: Database, session: str, attempt: int) -> int:
     one, now = get_attempt(db, attempt), db.now()
     values = {
         "kind": SessionKind.ATTEMPT.value,
-        "owner": of_bead(one.bead),
+        "owner": bead_owner(one.bead),
         "title": "",
         "agent": one.agent,
         "provider": one.provider,

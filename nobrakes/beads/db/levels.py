@@ -206,7 +206,7 @@ AND status NOT IN ({_OVER}) ORDER BY id LIMIT ?"""
 _MARKING = f"SELECT value FROM settings WHERE key = '{MARKED}'"
 _MARKED = row_of("settings", MARKED)
 IS_DUE = f"(EXISTS (SELECT 1 FROM levels_due) OR EXISTS ({_MARKING}))"
-OF_DUE = ("levels_due", *_MARKED)
+DUE_SOURCES = ("levels_due", *_MARKED)
 """Whether some levels lag behind the graph, as a part of a question, and what that is read from."""
 _MARK = "INSERT OR IGNORE INTO levels_due (level, id) VALUES (?, ?)"
 _SET = "UPDATE beads SET b_level = ?, done_level = ? WHERE id = ?"
@@ -228,7 +228,7 @@ def mark(db: Database, beads: Iterable[str]) -> None:
 
 def is_due(db: Database) -> bool:
     """Whether levels lag behind the graph: they are settled in parts."""
-    return bool(db.one(f"SELECT {IS_DUE}", (), OF_DUE)[0])
+    return bool(db.one(f"SELECT {IS_DUE}", (), DUE_SOURCES)[0])
 
 
 def settle_some(db: Database) -> None:

@@ -65,7 +65,7 @@ EXISTS (SELECT 1 FROM beads INDEXED BY beads_status WHERE status = 'landed'),
 of one, and whether levels lag: asked in each look, and mostly nothing is due. It names no moment, so its answer may
 hold for a while.
 """
-_OF_NEXT = ("beads", *levels.OF_DUE)
+_NEXT_SOURCES = ("beads", *levels.DUE_SOURCES)
 _RISE = "UPDATE beads SET rank = ?, rises_at = ? WHERE id = ?"
 
 _SHIFT = """UPDATE beads SET open_blockers = open_blockers + :by,
@@ -77,11 +77,11 @@ _NOT_OPEN = frozenset((Status.DRAFT, Status.LANDED, *CLOSED))
 _OTHERS_HANG_ON = frozenset(("held", "asleep", "type", "estimate"))
 """What of a bead others hang on, beside whether it is a draft or closed."""
 
-_OF_DEPENDENTS = "id IN (SELECT bead FROM edges WHERE needs = :id AND type = 'blocks')"
+_ARE_DEPENDENTS = "id IN (SELECT bead FROM edges WHERE needs = :id AND type = 'blocks')"
 _HAS_DEPENDENTS = "SELECT 1 FROM edges WHERE needs = ? AND type = 'blocks' LIMIT 1"
-_INSIDE = f"{_OF_DEPENDENTS} AND epic = :epic"
-_OUTSIDE = f"{_OF_DEPENDENTS} AND epic IS NOT :epic"
-_OF_CHILDREN = "epic = :id"
+_INSIDE = f"{_ARE_DEPENDENTS} AND epic = :epic"
+_OUTSIDE = f"{_ARE_DEPENDENTS} AND epic IS NOT :epic"
+_ARE_CHILDREN = "epic = :id"
 
 _LANDED_BEFORE = """SELECT count(*) FROM edges JOIN beads ON beads.id = edges.needs
 WHERE edges.bead = :bead AND edges.type = 'blocks' AND beads.status = 'landed' AND beads.epic = :epic"""
@@ -157,9 +157,9 @@ def _spread(db: Database, before: Row, after: Row, now: float) -> None:
     elif was_done != is_done:
         by = -1 if is_done else 1
         if db.maybe(_HAS_DEPENDENTS, (bead,)) is not None:
-            _shift(db, _OF_DEPENDENTS, bead, by, now)
+            _shift(db, _ARE_DEPENDENTS, bead, by, now)
     if before["closes_off"] != after["closes_off"]:
-        _shift(db, _OF_CHILDREN, bead, after["closes_off"] - before["closes_off"], now)
+        _shift(db, _ARE_CHILDREN, bead, after["closes_off"] - before["closes_off"], now)
     was_closed, is_now_closed = is_closed(before["status"]), is_closed(after["status"])
     if after["epic"] is not None and (was_closed, was_done) != (is_now_closed, is_done):
         db.run(
@@ -192,7 +192,7 @@ def _shift(db: Database, whose: str, bead: str, by: int, now: float, epic: str |
         db.run(f"{_SHIFT} WHERE {whose}", values)
         for row in before:
             if changed := state(db, row["id"])["closes_off"] - row["closes_off"]:
-                todo.append((_OF_CHILDREN, row["id"], changed))
+                todo.append((_ARE_CHILDREN, row["id"], changed))
 
 
 def move_into(db: Database, bead: str, epic: str | None, now: float) -> None:
@@ -230,7 +230,7 @@ def wake(db: Database, now: float) -> None:
 
     Who asks also settles a part of the levels that are due, and lets a part of those rise that have waited a day.
     """
-    deferral, retry, rises, _, _, lags = db.one(_NEXT, (), _OF_NEXT)
+    deferral, retry, rises, _, _, lags = db.one(_NEXT, (), _NEXT_SOURCES)
     if lags:
         levels.settle_some(db)
     if rises is not None and rises <= now:
@@ -249,7 +249,7 @@ def next_due(db: Database) -> tuple[float | None, float | None, bool, bool]:
     """The earliest deferral and the earliest retry that lie ahead, whether an epic is complete already, and whether a
     bead has landed on the branch of one.
     """
-    row = db.one(_NEXT, (), _OF_NEXT)
+    row = db.one(_NEXT, (), _NEXT_SOURCES)
     return row[0], row[1], bool(row[3]), bool(row[4])
 
 

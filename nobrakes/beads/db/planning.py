@@ -253,7 +253,7 @@ def _approved(draft: Bead) -> dict[str, Any]:
 
 
 _TABLE = "temp.approving"
-_OF_THEM = f"status = ? AND id IN (SELECT id FROM {_TABLE})"
+_IS_LISTED = f"status = ? AND id IN (SELECT id FROM {_TABLE})"
 
 
 # A draft without children decides about no other bead, so many are one statement for each kind; the lifecycle is asked
@@ -264,7 +264,7 @@ def _approve_many(db: Database, beads: Sequence[str], actor: str, now: float) ->
     db.run(f"CREATE TEMP TABLE {_TABLE.partition('.')[2]} (id VARCHAR NOT NULL PRIMARY KEY)")  # looked up by each row
     try:
         db.run_many(f"INSERT INTO {_TABLE} VALUES (?)", ((bead,) for bead in beads))
-        asked = f"SELECT type, needs_tests, count(*), sum(children > 0) FROM beads WHERE {_OF_THEM} GROUP BY 1, 2"
+        asked = f"SELECT type, needs_tests, count(*), sum(children > 0) FROM beads WHERE {_IS_LISTED} GROUP BY 1, 2"
         kinds = db.plain(asked, (draft,))
         if sum(many for _, _, many, _ in kinds) < len(beads):
             return False
@@ -274,15 +274,15 @@ def _approve_many(db: Database, beads: Sequence[str], actor: str, now: float) ->
         )
         db.noted = True
         of_kind = "type = ? AND needs_tests = ?"
-        to = {(type_, tested): _approved(_of_kind(type_, tested)) for type_, tested, _, _ in kinds}
+        to = {(type_, tested): _approved(_draft(type_, tested)) for type_, tested, _, _ in kinds}
         parents = []
         if any(with_children for _, _, _, with_children in kinds):
-            parents = db.all(f"SELECT id, type, needs_tests FROM beads WHERE {_OF_THEM} AND children > 0", (draft,))
+            parents = db.all(f"SELECT id, type, needs_tests FROM beads WHERE {_IS_LISTED} AND children > 0", (draft,))
         for kind, move in to.items():
             values = {**move, "ready_since": now, "rises_at": rises_at(now, now), "updated_at": now}
             sets = ", ".join(f'"{name}" = ?' for name in values)
             db.run(
-                f"UPDATE beads SET {sets}, rank = priority + ? WHERE {of_kind} AND children = 0 AND {_OF_THEM}",
+                f"UPDATE beads SET {sets}, rank = priority + ? WHERE {of_kind} AND children = 0 AND {_IS_LISTED}",
                 (*values.values(), rank(0, now, now), *kind, draft),
             )
         for bead, type_, needs_tests in parents:
@@ -292,7 +292,7 @@ def _approve_many(db: Database, beads: Sequence[str], actor: str, now: float) ->
         db.run(f"DROP TABLE IF EXISTS {_TABLE}")  # a full disk has rolled it back already
 
 
-def _of_kind(type_: str, needs_tests: int) -> Bead:
+def _draft(type_: str, needs_tests: int) -> Bead:
     """A draft of that kind."""
     return Bead("any", "Any", BeadType(type_), needs_tests=bool(needs_tests))
 
@@ -339,7 +339,7 @@ AT_ONCE = 5000
 MANY = 5
 """A plan of more than one in so many beads of the graph is compared by reading whole tables."""
 
-_OF_TEXT = frozenset(rows.TEXT_COLUMNS)
+_TEXT_COLUMNS = frozenset(rows.TEXT_COLUMNS)
 _IDS = "(SELECT value FROM json_each(?))"
 _KINDS = tuple(kind.value for kind in LISTS.values())
 _COULD_START = """SELECT id, epic, open_blockers FROM beads
@@ -367,9 +367,9 @@ def _as_said(db: Database, said: Mapping[str, Said], where: str, ids: Sequence[s
         if not names.issuperset(one[1]):
             names.update(one[1])
     found = {}
-    for bead, status in _same(db, "beads", ("status", *(names - _OF_TEXT)), said, where.format("id"), ids):
+    for bead, status in _same(db, "beads", ("status", *(names - _TEXT_COLUMNS)), said, where.format("id"), ids):
         found[bead] = rows.STATUSES[status]
-    if texts := names & _OF_TEXT:
+    if texts := names & _TEXT_COLUMNS:
         same = {row[0] for row in _same(db, "bead_text", (*texts,), said, where.format("id"), ids)}
         found = {bead: status for bead, status in found.items() if bead in same}
     sql = f"SELECT bead, group_concat(type || ' ' || needs) FROM edges {where.format('bead')} GROUP BY bead"
@@ -392,7 +392,7 @@ def _same(
         shape = shapes.get(names)
         if shape is None:
             shape = shapes[names] = _Shape([name for name in names if name in places], places)
-        if shape.of_fields(fields) == shape.of_row(row) or shape.is_written(fields, row):
+        if shape.read_fields(fields) == shape.read_row(row) or shape.is_written(fields, row):
             yield row[0], row[1]
 
 
@@ -402,8 +402,8 @@ class _Shape:
     def __init__(self, names: Sequence[str], places: Mapping[str, int]) -> None:
         self._places = {name: places[name] for name in names}
         # itemgetter gives no tuple of less than two
-        self.of_fields: Callable[[Mapping[str, Any]], Any] = itemgetter(*names) if names else _nothing
-        self.of_row: Callable[[Sequence[Any]], Any] = itemgetter(*self._places.values()) if names else _nothing
+        self.read_fields: Callable[[Mapping[str, Any]], Any] = itemgetter(*names) if names else _nothing
+        self.read_row: Callable[[Sequence[Any]], Any] = itemgetter(*self._places.values()) if names else _nothing
 
     def is_written(self, fields: Mapping[str, Any], row: Sequence[Any]) -> bool:
         return all(

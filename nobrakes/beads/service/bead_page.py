@@ -229,7 +229,7 @@ def bead_page(store: "Store", git: "Git | None", id: str) -> BeadPage:
         else:
             others.append((other, one.type.value))
     why = explain(store, [id])[0]
-    readings = reading.of_last_merge(reading.of_sessions(store.code_reviews(id)))
+    readings = reading.readings_since_last_merge(reading.session_readings(store.code_reviews(id)))
     reasons = tuple(
         text for text, kind in zip(why.reasons, why.whys, strict=True) if kind not in (Why.DONE, Why.CANCELLED)
     )

@@ -91,7 +91,7 @@ def take(here: Repository, bead: str, actor: str, to: str = "") -> Taken:
     before = here.store.bead(bead)
     refuse(before)
     branch = before.branch or named(before, here.config.git.branch_pattern)
-    earlier = known_place(here, bead) or here.persons.of_branch(branch)
+    earlier = known_place(here, bead) or here.persons.worktree_on_branch(branch)
     if earlier is not None and to and os.path.realpath(to) != os.path.realpath(earlier.path):
         raise NotAllowed(
             f"bead {bead} is worked on in {earlier.path} already",
@@ -258,7 +258,7 @@ def _found(here: Repository, bead: str, source: str) -> tuple[Worktree | None, s
             raise UsageError(
                 f"'{source[:80]}' is neither a folder nor a branch here", "`git branch` lists the branches."
             )
-        worktree = persons.of_branch(source)
+        worktree = persons.worktree_on_branch(source)
         if worktree is None:
             return None, source, commit
     else:
@@ -328,7 +328,7 @@ def retry(
             store.change(bead, {"notes": "\n\n".join(filter(None, (before.notes, note)))}, actor)
         if store.bead(bead).held is not None:
             store.record(Event(Kind.RELEASED, bead, actor=actor))
-        open_ = sum(one.state is State.OPEN for one in store.breakers(model.of_bead(bead)).values())
+        open_ = sum(one.state is State.OPEN for one in store.breakers(model.bead_owner(bead)).values())
         is_waiting = before.status is not Status.ESCALATED and (before.failures or before.retry_at is not None or open_)
         if is_waiting:
             store.record(Event(Kind.RETRIED, bead, actor=actor, data={"failures": before.failures, "reason": note}))

@@ -80,7 +80,7 @@ def named(setup: str, checks: Sequence[Check], texts: Mapping[str, str] | None =
     known = texts or {}
     found = {*_taken_up(checks, known), *(check.directory for check in checks)}
     for line, directory in _commands(setup, checks, known):
-        found.update(_of_command(line, directory))
+        found.update(_command_paths(line, directory))
     return frozenset(one for path in found for one in _on_the_way(path))
 
 
@@ -195,7 +195,7 @@ def _recipes(text: str, commands: Sequence[str]) -> Iterator[str]:
             yield line.strip().lstrip("@-+")
 
 
-def _of_command(command: str, directory: str, depth: int = 0) -> Iterator[str]:
+def _command_paths(command: str, directory: str, depth: int = 0) -> Iterator[str]:
     bases = [directory]  # a `cd` may hold for what comes after it, or not
     words = _words(command)
     for place, word in enumerate(words):
@@ -206,7 +206,7 @@ def _of_command(command: str, directory: str, depth: int = 0) -> Iterator[str]:
             continue
         if any(c.isspace() for c in word) and depth < DEEPEST:
             for base in bases:
-                yield from _of_command(word, base, depth + 1)
+                yield from _command_paths(word, base, depth + 1)
             continue
         for text in _paths(word):
             yield from _below(bases, text)

@@ -390,7 +390,7 @@ _PATTERNS: Mapping[tuple[str, ...], Sequence[tuple[str, str]]] = {
         (r"\bCATCH_CONFIG_RUNNER\b|\bCatch::Session\b|\bRUN_ALL_TESTS\b", "the main of the tests"),
     ),
 }  # fmt: skip
-_OF_ENDING = {
+_BY_SUFFIX = {
     ending: tuple((re.compile(pattern, re.MULTILINE), what) for pattern, what in patterns)
     for endings, patterns in _PATTERNS.items()
     for ending in endings
@@ -408,7 +408,7 @@ _STARTED = re.compile(
 def may_hold(path: str) -> bool:
     """Whether a file of this name may bend a runner, so that its text is wanted."""
     name = path.rpartition("/")[2].casefold()
-    return name in NAMES or _is_of_editor(path) or name.endswith(".py") or name.rpartition(".")[2] in _OF_ENDING
+    return name in NAMES or _is_of_editor(path) or name.endswith(".py") or name.rpartition(".")[2] in _BY_SUFFIX
 
 
 def is_loaded(path: str, paths: Iterable[str]) -> bool:
@@ -438,7 +438,7 @@ def runner_hooks_hooks(path: str, text: str, is_test: bool) -> Mapping[str, str]
     if name.endswith(".py"):
         return hooks(name, text, is_test)
     found: dict[str, list[str]] = {}
-    for pattern, what in _OF_ENDING.get(name.rpartition(".")[2].casefold(), ()):
+    for pattern, what in _BY_SUFFIX.get(name.rpartition(".")[2].casefold(), ()):
         for match in pattern.finditer(text):
             found.setdefault(what, []).append(_block(text, match.start()))
     return {what: "\n".join(parts) for what, parts in found.items()}

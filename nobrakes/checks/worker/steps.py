@@ -91,7 +91,7 @@ class CheckStep:
 
 def steps_of(checks: Sequence[Check]) -> tuple[CheckStep, ...]:
     """All steps, in the order in which they run."""
-    return tuple(step for group in _groups(checks) for step in _of_group(group))
+    return tuple(step for group in _groups(checks) for step in _group_steps(group))
 
 
 def _groups(checks: Sequence[Check]) -> Iterator[tuple[Check, ...]]:
@@ -103,7 +103,7 @@ def _groups(checks: Sequence[Check]) -> Iterator[tuple[Check, ...]]:
             yield from ((check,) for check in some)
 
 
-def _of_group(group: tuple[Check, ...]) -> Iterator[CheckStep]:
+def _group_steps(group: tuple[Check, ...]) -> Iterator[CheckStep]:
     for check in group:
         for number, (tool, _) in enumerate(check.tools):
             asks = _inside(check, (tool, ASKED_WITH.get(tool, "--version")))
@@ -508,7 +508,7 @@ def as_text(planned: Planned) -> str:
     return json.dumps([sorted(planned[0]), planned[1]])
 
 
-def of_text(text: str) -> Planned:
+def parse_planned(text: str) -> Planned:
     """What was kept; before, that was a list of checks alone."""
     kept = json.loads(text or "[]")
     checks, change = kept if kept and isinstance(kept[0], list) else (kept, "")

@@ -24,7 +24,7 @@ from ...events.kinds import Event, Kind
 from ...globs import matches
 from ...host.confine import Confinement
 from ...host.port import Command, Ending, Notice, ProcessStart
-from ...parking import of_run, parked
+from ...parking import parked, run_owner
 from ...ports import Ports
 from ...records import as_values
 from ...requests.worker.landing_branch import lands_on
@@ -184,7 +184,7 @@ class Validation:
         present = self.present(brings)
         if attempt is None and not present.cached:
             return None
-        key = present.key if present.cached else _of_review(present.key, attempt or 0)
+        key = present.key if present.cached else _review_key(present.key, attempt or 0)
         found = self.known(tree, key)
         return found if found is not None and found.get("runs") else None
 
@@ -204,12 +204,12 @@ class Validation:
         self._known.pop((tree, key), None)
         self.ports.store.save_validation(tree, key, results)
 
-    def of_run(self, run_id: str) -> Contract | None:
+    def run_contract(self, run_id: str) -> Contract | None:
         """What a run executes; None: it is not known any more."""
         if run_id not in self._contracts:  # written once and never changed, and asked for at every look at the run
             path = os.path.join(self.ports.paths.runs, run_id, CONTRACT)
             text, present = self.ports.processes.output(path, OUTPUT_TAIL), self.present()
-            found = present if text == present.text else Contract.of_text(text)
+            found = present if text == present.text else Contract.parse(text)
             if found is None:
                 return None
             if len(self._contracts) >= REMEMBERED:
@@ -219,7 +219,7 @@ class Validation:
 
     def is_of_today(self, run_id: str, brings: str = "") -> bool:
         """Whether the run executed what is to be run now."""
-        contract = self.of_run(run_id)
+        contract = self.run_contract(run_id)
         return contract is not None and contract.key == self.contract(brings)
 
     def start(
@@ -240,7 +240,7 @@ class Validation:
         ports = self.ports
         name = run_id(attempt, kind, serial)
         # one that a crash cut off is taken up as it was begun
-        known = self.of_run(name)
+        known = self.run_contract(name)
         contract = known or self._contract_for(kind, brings)
         probes = probing.NO_PLAN
         if known is not None:
@@ -321,13 +321,13 @@ class Validation:
 
     def planned(self, run_id: str) -> "probing.Planned":
         """The checks that are run once more with a test altered, when they have passed, and the change they are of."""
-        return probing.of_text(self._beside(run_id, PROBED))
+        return probing.parse_planned(self._beside(run_id, PROBED))
 
     def _beside(self, run_id: str, name: str) -> str:
         """A file beside a run, empty where it has none: like its contract it is written once, and asked for often."""
         if (run_id, name) not in self._texts:
             text = self.ports.processes.output(os.path.join(self.ports.paths.runs, run_id, name), OUTPUT_TAIL)
-            if self.of_run(run_id) is None:
+            if self.run_contract(run_id) is None:
                 return text  # the run's folder is not there yet
             if len(self._texts) >= REMEMBERED:
                 self._texts.clear()
@@ -336,7 +336,7 @@ class Validation:
 
     def checks(self, run: Run) -> tuple[Check, ...]:
         """The checks that the run executes; none when that is not known any more."""
-        contract = self.of_run(run.id)
+        contract = self.run_contract(run.id)
         return _run(contract, self.carried(run.id)) if contract is not None else ()
 
     def steps(self, run: Run) -> list[str]:
@@ -357,7 +357,7 @@ class Validation:
     def judge(self, run: Run) -> list[CheckResult]:
         """The results of a run that ended, and the end of its checkout."""
         ports = self.ports
-        contract = self.of_run(run.id)
+        contract = self.run_contract(run.id)
         if contract is None:
             self.scratch.drop(run.id)
             return [CheckResult("checks", CheckOutcome.BROKEN, "nothing says any more what was run", None, 0.0)]
@@ -389,14 +389,14 @@ class Validation:
 
     def remember(self, tree: str, run: Run, results: Sequence[CheckResult]) -> None:
         """Keep a pass of what the run executed, so that the same tree is not run again."""
-        contract = self.of_run(run.id)
+        contract = self.run_contract(run.id)
         if contract is not None and overall(results) is CheckOutcome.PASS:
             known = self.known(tree, contract.key)
             proofs = with_proof(known, proof(self.ports, run, contract, results))
             found = {"results": as_json(results), "runs": proofs}
             self.save(tree, contract.key, found)
             if not contract.cached:
-                self.save(tree, _of_review(contract.key, run.attempt), found)
+                self.save(tree, _review_key(contract.key, run.attempt), found)
 
 
 def _run(contract: Contract, carried: Sequence[Mapping[str, Any]]) -> tuple[Check, ...]:
@@ -415,7 +415,7 @@ def result_of(row: Mapping[str, Any]) -> CheckResult:
     return CheckResult(name, outcome, reason, row["code"], seconds, counts, quarantined=forgiven, decoy=decoy)
 
 
-def _of_review(key: str, attempt: int) -> str:
+def _review_key(key: str, attempt: int) -> str:
     """What a validation is keyed by that stands for nothing outside of its review."""
     return f"{key}/{attempt}"
 
@@ -662,7 +662,7 @@ class Scratch:
         """
         for run in tuple(self._leaving):
             self._leaving.discard(run)  # should it have failed, it still lies there
-            with parked(self.ports, partial(of_run, self.ports, run)):
+            with parked(self.ports, partial(run_owner, self.ports, run)):
                 if not self.ports.background.over(f"drop {run}"):
                     self._leaving.add(run)
         found = {os.path.basename(path): path for path in self.ports.git.scratches()}

@@ -51,7 +51,7 @@ def known(key: str, raw: Mapping[str, Any], top: Any = Config) -> Known:
     """
     parts = key.split(".")
     if parts[0] == "checks" and len(parts) > 1:
-        return _of_check(key, parts, raw)
+        return _known_check_setting(key, parts, raw)
     table: Any = top
     path: list[str] = []
     for place, part in enumerate(parts):
@@ -62,14 +62,14 @@ def known(key: str, raw: Mapping[str, Any], top: Any = Config) -> Known:
         is_last = place == len(parts) - 1
         core = _core(kind)
         if get_origin(core) is Mapping and not is_last:
-            return _of_mapping(key, parts, place, core, raw)
+            return _known_mapping_setting(key, parts, place, core, raw)
         if is_last:
             return Known(key, tuple(path), kind, _default(table, part))
         table = core
     raise _unknown(key, raw)
 
 
-def _of_mapping(key: str, parts: Sequence[str], place: int, kind: Any, raw: Mapping[str, Any]) -> Known:
+def _known_mapping_setting(key: str, parts: Sequence[str], place: int, kind: Any, raw: Mapping[str, Any]) -> Known:
     """A setting of a table whose names a person chooses, such as `notify.channels.phone.url`."""
     inner, rest = _core(get_args(kind)[1]), parts[place + 2 :]
     if not rest:
@@ -80,7 +80,7 @@ def _of_mapping(key: str, parts: Sequence[str], place: int, kind: Any, raw: Mapp
     return Known(key, tuple(parts), found, _default(inner, rest[0]))
 
 
-def _of_check(key: str, parts: Sequence[str], raw: Mapping[str, Any]) -> Known:
+def _known_check_setting(key: str, parts: Sequence[str], raw: Mapping[str, Any]) -> Known:
     """A setting of one check. One that is not there yet begins with its command."""
     name, setting = ".".join(parts[1:-1]), parts[-1]
     tables = raw.get("checks", ())

@@ -302,7 +302,7 @@ STARTING_SECONDS = 20.0
 """So long a daemon may take until it works."""
 
 
-OF_AGENTS = "NOBRAKES_"
+AGENT_ENV = "NOBRAKES_"
 """Variables that begin so belong to an agent or to a daemon before this one."""
 
 
@@ -354,7 +354,7 @@ def _started(paths: Paths, wait: float) -> int:
 
 def _environment() -> Mapping[str, str]:
     return {
-        key: value for key, value in process_environment().items() if key == OVERRIDE or not key.startswith(OF_AGENTS)
+        key: value for key, value in process_environment().items() if key == OVERRIDE or not key.startswith(AGENT_ENV)
     }
 
 

@@ -27,7 +27,7 @@ from ...host.watching import Changes
 from ...machine.registry import MachineView, shown
 from ...paths import Paths
 from ...records import frozen
-from ...sessions.service.live import Ring, Rings, of
+from ...sessions.service.live import Ring, Rings, attempt_output
 from ...text.cleaning import count
 from ..model import Limits
 from . import control
@@ -401,7 +401,7 @@ class Feed:
         """(the number of the first one, the lines of the attempt's agent that are new); none where there is no such."""
         if attempt not in self._rings:
             try:
-                session = of(self._paths, self._store.attempt(attempt))
+                session = attempt_output(self._paths, self._store.attempt(attempt))
             except NobrakesError:
                 return 0, []
             self._rings[attempt] = Ring(session.path, adapter(session.agent).lines), 0

@@ -256,7 +256,7 @@ def status(store: "Store", paths: Paths, config: "Config", here: Here | None = N
     """The whole repository on one screen. `here`: this process, to say whether agents could be started from it."""
     limits, daemon = control.limits(store, config), holder(paths.lock)
     found, moment = store.counts(), store.board(limits, 1)
-    of_main, stands = _of_main(store, paths, config), looked_for(store, paths, config, here)
+    of_main, stands = _main_problems(store, paths, config), looked_for(store, paths, config, here)
     stands = replace(stands, found=tuple(one for one in stands.found if f"{one.what}." not in of_main[0]))
     return StatusView(
         config.main,
@@ -282,7 +282,7 @@ def status(store: "Store", paths: Paths, config: "Config", here: Here | None = N
     )
 
 
-def _of_main(store: "Store", paths: Paths, config: "Config") -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+def _main_problems(store: "Store", paths: Paths, config: "Config") -> tuple[tuple[str, ...], str, tuple[str, ...]]:
     """Checkouts that are behind, what fell off main, and what of it the store does not know.
 
     Nothing where git cannot be asked: the doctor says why.

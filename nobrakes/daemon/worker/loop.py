@@ -25,12 +25,12 @@ from ...beads.model import (
     Role,
     Run,
     RunKind,
+    bead_owner,
     called,
     is_part,
-    of_bead,
-    of_part,
-    of_session,
     owners_bead_of,
+    part_owner,
+    session_owner,
 )
 from ...checks.contract import CheckResult, Verdict
 from ...checks.worker.validation import CheckClock
@@ -58,7 +58,7 @@ from ...features.worker.forge import Forge
 from ...host.files import storage_errors
 from ...host.port import Notice, Remains
 from ...notices.worker import EventConsumer, NotificationSender, retiring
-from ...parking import Owner, Unexpected, about, of_run, owner_of, park, parked
+from ...parking import Owner, Unexpected, about, owner_of, park, parked, run_owner
 from ...ports import Ports
 from ...projects.worker import Sprints
 from ...records import frozen
@@ -454,28 +454,28 @@ class Daemon:
         if ended:
             self.ports.store.doubt()  # each may have spoken just before it died
         for run_id, error in self.ports.channel.failed().items():
-            changed |= guarded(partial(_raised, error), partial(of_run, self.ports, run_id))
+            changed |= guarded(partial(_raised, error), partial(run_owner, self.ports, run_id))
         guarded(partial(self.danger.look, board, {run.id for run in ended}))
         for run in ended:
-            changed |= guarded(partial(self._close, run, board), of_run(self.ports, run.id), CLOSE)
+            changed |= guarded(partial(self._close, run, board), run_owner(self.ports, run.id), CLOSE)
         if ended or failed:
             board = self._look()
         watched = guarded(partial(self._watch_guards, self.fetches.without_dead(board)))
         if guarded(partial(self.meter.look, self.fetches.without_dead(board))) or watched:
             changed, board = True, self._look()
-        guarded(partial(self.work.look, self.fetches.without_dead(board)), of_part("the watch over agents' work"))
+        guarded(partial(self.work.look, self.fetches.without_dead(board)), part_owner("the watch over agents' work"))
         if begun := board.now >= self.troubles.until:
             parts = {
                 "planning": self.forge.turn,
                 "sprints": self.sprints.turn,
                 "the review": self.performer.review.turn,
             }
-            if sum(guarded(partial(turn, board), of_part(name)) for name, turn in parts.items()):  # each has its turn
+            if sum(guarded(partial(turn, board), part_owner(name)) for name, turn in parts.items()):  # each in turn
                 changed, board = True, self._look()
             for action in self._decide(board):
                 do = partial(self.performer.perform, action, board)
                 changed |= guarded(do, _subject(self.ports, action, board), type(action).__name__)
-            changed |= guarded(partial(self.monitor.turn, board), of_part("the monitor of main"))
+            changed |= guarded(partial(self.monitor.turn, board), part_owner("the monitor of main"))
         guarded(self.rewritten.look)  # in a pause as well: the end of a run may have moved main
         events: list[Event] = []
         if not changed or board.stopping:
@@ -487,7 +487,7 @@ class Daemon:
                 "the ends of reviews": self.performer.review.settle,
             }
             for name, tidy in {"notices": self.sender.turn, **settles, "tidying up": self.upkeep.turn}.items():
-                guarded(partial(tidy, board), of_part(name))
+                guarded(partial(tidy, board), part_owner(name))
             self.ports.export()
             if begun:
                 guarded(partial(self.troubles.settle, board.now))
@@ -553,9 +553,9 @@ class Daemon:
     def _is_over(self, run: Run, board: Board, failed: list[tuple[Run, Unexpected]]) -> bool:
         """Whether the run's whole tree is dead, what it left is taken in, and it is not to be closed later."""
         try:
-            if self.troubles.alone and self.troubles.holds(of_run(self.ports, run.id), CLOSE):
+            if self.troubles.alone and self.troubles.holds(run_owner(self.ports, run.id), CLOSE):
                 return False
-            with about(self.ports, partial(of_run, self.ports, run.id)):
+            with about(self.ports, partial(run_owner, self.ports, run.id)):
                 return (run.id in self.fetches.begun or self._has_ended(run, board)) and self.fetches.is_over(run)
         except Unexpected as met:
             failed.append((run, met))
@@ -563,7 +563,7 @@ class Daemon:
 
     def _close(self, run: Run, board: Board) -> bool:
         try:
-            with about(self.ports, partial(of_run, self.ports, run.id)):
+            with about(self.ports, partial(run_owner, self.ports, run.id)):
                 self.performer.ended(run, board)
         except Unexpected as met:
             return self._let_go(run, met)
@@ -572,7 +572,7 @@ class Daemon:
     def _let_go(self, run: Run, met: Unexpected) -> bool:
         """Park whom it is about, and forget the run if that is who it served: the same would be met again."""
         park(self.ports, met)
-        if met.owner == of_run(self.ports, run.id):
+        if met.owner == run_owner(self.ports, run.id):
             with suppress(Unexpected), about(self.ports, met.owner):
                 self.ports.processes.kill(run)
                 self.ports.store.end_run(run.id)  # else it stays known: nothing lives on without a trace
@@ -716,7 +716,7 @@ def run(
             continue
         with bearing(folder):
             for event in turn.events:
-                with parked(daemon.ports, of_bead(event.bead) if event.bead else ""):
+                with parked(daemon.ports, bead_owner(event.bead) if event.bead else ""):
                     view.event(event)
             view.board(turn.board)
         if is_over:
@@ -737,16 +737,16 @@ def run(
 def _subject(ports: Ports, action: Action, board: Board) -> Owner:
     """Whom an action is about; empty: nobody alone."""
     if isinstance(action, StartAgent | StartReview | AskPerson):
-        return of_bead(action.bead)
+        return bead_owner(action.bead)
     if isinstance(action, CompleteEpic | LandEpic):
-        return of_bead(action.epic)
+        return bead_owner(action.epic)
     if isinstance(action, StartTurn):
-        return of_session(action.session)
+        return session_owner(action.session)
     works: list[Attempt] | list[Talk] = []
     if isinstance(action, Resume):
         works = [one for one in board.attempts if one.id == action.attempt]
     elif isinstance(action, ResumeTurn):
         works = [one for one in board.talks if one.turn.id == action.turn]
     elif isinstance(action, Terminate | Kill | Sample):
-        return partial(of_run, ports, action.run)  # also of one whose attempt is over
+        return partial(run_owner, ports, action.run)  # also of one whose attempt is over
     return owner_of(works[0]) if works else ""

@@ -14,7 +14,7 @@ from ...agents.worker.exit import AgentEndings
 from ...agents.worker.launch import Launcher
 from ...agents.worker.process import StartProbe
 from ...agents.worker.watch import WorkWatch
-from ...beads.model import Attempt, Outcome, Role, Run, RunKind, Status, of_bead, of_session
+from ...beads.model import Attempt, Outcome, Role, Run, RunKind, Status, bead_owner, session_owner
 from ...beads.progress import approaches
 from ...checks.policy.boundaries import barred, fault
 from ...checks.worker import validation
@@ -74,9 +74,9 @@ class AgentStarts:
         self.launcher.confinement.nothing()
         if not config.checks:
             self.new_contract.hand_out(ports.store.bead(action.bead))
-        if not self.share.take(of_bead(action.bead)):
+        if not self.share.take(bead_owner(action.bead)):
             return False
-        with self.share.starting(of_bead(action.bead)) as place:
+        with self.share.starting(bead_owner(action.bead)) as place:
             attempt = ports.store.open_attempt(
                 action.bead,
                 action.role,
@@ -146,9 +146,9 @@ class AgentStarts:
         if (held := self.probe.holds(session.agent, session.provider, board)) is not None:
             return held
         self.turns.confinement.nothing()
-        if not self.share.take(of_session(action.session)):
+        if not self.share.take(session_owner(action.session)):
             return False
-        with self.share.starting(of_session(action.session)) as place:
+        with self.share.starting(session_owner(action.session)) as place:
             opened = self.ports.store.open_turn(action.session)
             if opened is None:
                 return False
@@ -212,7 +212,7 @@ class Performer:
         self.turn_endings = TurnEndings(ports)
         self.review = Reviews(ports, self.validation, watchman)
         self.starts = AgentStarts(ports, self.share, self.turn_endings, self.review.main.new_contract)
-        asks = self.review.main.gates.of_tests
+        asks = self.review.main.gates.tests_escalation
         self.endings = AgentEndings(ports, self.validation, asks, watchman, work, refused)
         self._renewed = -math.inf
         self._methods: dict[type, Callable[[Any, Board], bool]] = {

@@ -28,11 +28,11 @@ from ...beads.model import (
     Outcome,
     Role,
     Status,
+    bead_owner,
     fences,
     last_attempt,
     last_clone,
     last_turn,
-    of_bead,
 )
 from ...checks.policy.boundaries import barred
 from ...decisions.model import EscalationType
@@ -40,7 +40,7 @@ from ...errors import NobrakesError, NoMain, NoSuchBead, Stale, Tampered
 from ...events.kinds import MERGES, Event, Kind
 from ...host.port import Notice
 from ...host.proctable import end_all
-from ...parking import of_run, parked
+from ...parking import parked, run_owner
 from ...ports import Ports
 from ...requests.model import WAITING
 from ...requests.worker.landing_branch import git_of
@@ -230,13 +230,13 @@ def take_up(ports: Ports, board: Board) -> None:
     _go_on_through_filters(ports)
     _tell_of_checkouts(ports, board)
     _count_on(ports)
-    Reconciling(ports, lambda bead: parked(ports, of_bead(bead))).look()
+    Reconciling(ports, lambda bead: parked(ports, bead_owner(bead))).look()
     _tell_of_what_fell_off(ports)
     _let_candidates_go(ports)
     runs = ports.store.runs()
     alive = []
     for run in runs:
-        with parked(ports, partial(of_run, ports, run.id)):
+        with parked(ports, partial(run_owner, ports, run.id)):
             alive += [run.id] if run.pid is not None and ports.processes.alive(run) else []
     if runs:
         data = {"alive": alive, "ended": [run.id for run in runs if run.id not in alive]}
@@ -307,7 +307,7 @@ def _let_candidates_go(ports: Ports) -> None:
         kept = ports.git.kept()
     for name in kept:
         bead = name.split("/")[1] if name.startswith("candidate/") else ""
-        with contextlib.suppress(NoSuchBead), parked(ports, of_bead(bead) if bead else ""):
+        with contextlib.suppress(NoSuchBead), parked(ports, bead_owner(bead) if bead else ""):
             if bead and ports.store.bead(bead).status in CLOSED:
                 ports.git.pin(name, None)
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 # 3. A check sees the machine's programs and no module of the user's own site, unless `sandbox.machine` is "own".
 
 _WORDS = "if for while case cd export set test true false echo exec eval source time [ [[ ( { ! . : return exit command"
-OF_THE_SHELL = frozenset(_WORDS.split(" "))
+SHELL_WORDS = frozenset(_WORDS.split(" "))
 _META = frozenset(";&|()\n")
 _PYTHON = re.compile(r"(?:python|pypy)[0-9.]*")
 _GIVEN_SCRIPTS = re.compile(r"(?:(?:ba|da|z|k)?sh|node|ruby|perl|php|(?:python|pypy)[0-9.]*)")
@@ -91,7 +91,7 @@ def _program(words: list[str]) -> tuple[str | None, list[str]]:
         if "=" in word and word.split("=", 1)[0].isidentifier():
             continue
         plain = not set(word) & set("$`*?(){};&|<>")
-        return (word if plain and word not in OF_THE_SHELL else None), words[number + 1 :]
+        return (word if plain and word not in SHELL_WORDS else None), words[number + 1 :]
     return None, []
 
 
@@ -109,7 +109,7 @@ def missing(command: str, directory: str, where: Where) -> str:
             found = shutil.which(program, path=where.environment.get("PATH", os.defpath))
             if found is None:
                 return f"`{program}` is not on PATH"
-        said = _of_interpreter(os.path.basename(program), found, given, folder, where)
+        said = _missing_argument(os.path.basename(program), found, given, folder, where)
         if said:
             return said
     return ""
@@ -141,7 +141,7 @@ def _chain(command: str, directory: str) -> Iterator[tuple[list[str], str]]:
         part = []
 
 
-def _of_interpreter(name: str, found: str | None, given: list[str], folder: str, where: Where) -> str:
+def _missing_argument(name: str, found: str | None, given: list[str], folder: str, where: Where) -> str:
     """What an interpreter is given and is not there: a module, or a script."""
     options = [word for word in given if not word.startswith("-")]
     if _PYTHON.fullmatch(name) and "-m" in given:
@@ -281,7 +281,7 @@ def agent_blocker(name: str, config: "Config", here: Here) -> Blocker | None:
         return Blocker(
             Kind.NO_AGENT, what, "", ("nobrakes config --check",), f"choose another one under [agents] in {CONFIG}"
         )
-    extra = extras.OF_AGENTS.get(name, "")
+    extra = extras.EXTRA_BY_AGENT.get(name, "")
     if extra and not extras.is_there(extra):
         what = f"the agent {name} needs the extra `{extra}`, which is not installed"
         return Blocker(Kind.NO_AGENT, what, "", (extras.command(extra),), cure, refuses=True)
@@ -370,10 +370,10 @@ def role_blockers(config: "Config", here: Here, wanted: "tuple[tuple[bool, str],
 
 FROZEN = "frozen"
 MEND = 'nobrakes add "Fix main" --type repair --no-tests'
-OF_A_RUN: tuple[str, ...] = ("nobrakes run",)
-STARTS_WORK = (*OF_A_RUN, "nobrakes daemon start")
+RUN_COMMAND: tuple[str, ...] = ("nobrakes run",)
+STARTS_WORK = (*RUN_COMMAND, "nobrakes daemon start")
 """Refused while a daemon works: never named then."""
-_OF_MAIN = (EscalationType.MAIN_RED, EscalationType.BROKEN_CHECKS)
+_MAIN_ESCALATIONS = (EscalationType.MAIN_RED, EscalationType.BROKEN_CHECKS)
 _WHY = 300
 """Characters of a reason that are shown; the escalation has all of it."""
 _TITLE = 60
@@ -432,7 +432,7 @@ def main_blockers(store: "Store", waiting: list[Escalation], runs: bool) -> Iter
     """A main that is red, or on which the checks could not be run, or that moves while it is tried."""
     if runs and (what := store.setting(control.TRIAL_WAITS)):
         yield Blocker(Kind.RETRY, what.removesuffix("."))
-    asked = {one.type: one for one in reversed(waiting) if one.bead is None and one.type in _OF_MAIN}
+    asked = {one.type: one for one in reversed(waiting) if one.bead is None and one.type in _MAIN_ESCALATIONS}
     tip = store.setting(FROZEN)
     red, broken = asked.get(EscalationType.MAIN_RED), asked.get(EscalationType.BROKEN_CHECKS)
     if tip is not None and not (red is None and broken is not None):  # else the checks say why merges wait
@@ -484,7 +484,7 @@ def _joined(text: str) -> str:
 
 def question_blockers(waiting: list[Escalation]) -> Iterator[Blocker]:
     """What waits for the person's decision, but for main."""
-    yield from (_escalated(one) for one in waiting if one.bead is not None or one.type not in _OF_MAIN)
+    yield from (_escalated(one) for one in waiting if one.bead is not None or one.type not in _MAIN_ESCALATIONS)
 
 
 def _escalated(one: Escalation) -> Blocker:
@@ -542,7 +542,7 @@ def merge_blockers(store: "Store", config: "Config", daemon: bool) -> Iterator[B
             until = journal.merging.waiting_until or None
             what = f"'{one.bead}' waits to be merged: {journal.merging.waiting}"
             why = "nobrakes tries again by itself" if until else ""
-            yield Blocker(Kind.MERGE_WAITS, what, why, () if daemon else OF_A_RUN, until=until, beads=(one.bead,))
+            yield Blocker(Kind.MERGE_WAITS, what, why, () if daemon else RUN_COMMAND, until=until, beads=(one.bead,))
 
 
 def approval_blockers(store: "Store", config: "Config") -> Iterator[Blocker]:
@@ -629,7 +629,7 @@ def bead_blockers(store: "Store", found: Standstill, daemon: bool) -> Iterator[B
         yield Blocker(Kind.DEFERRED, what, "", typed, until=node.defer_until, beads=(node.id,))
     for node in found.resting:
         what, why = f"'{node.id}' waits before its next attempt", f"{_last(store, node.id)}it then starts by itself"
-        then = () if daemon else OF_A_RUN
+        then = () if daemon else RUN_COMMAND
         yield Blocker(Kind.RETRY, what, why, then, until=node.retry_at, beads=(node.id,))
 
 
@@ -732,7 +732,7 @@ def blockers(
     if here is not None:
         found += config_blockers(here.misconfigured)
         if pid is None:
-            found += _of_machine(store, paths, config, here, red_main, features, still, counts)
+            found += _machine_blockers(store, paths, config, here, red_main, features, still, counts)
     elif misconfigured is not None:
         found += [*config_blockers(misconfigured), *no_check_blockers(config)]
     if pid is not None:
@@ -740,7 +740,7 @@ def blockers(
     return Blockers(in_order(found), tuple(more(still).items()), pid is not None)
 
 
-def _of_machine(
+def _machine_blockers(
     store: "Store",
     paths: Paths,
     config: "Config",

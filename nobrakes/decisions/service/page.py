@@ -23,7 +23,7 @@ from ...review.evidence import Made
 from ...sessions.service import live
 from ...text.cleaning import count
 from ..machine import CAUSES, ESCALATIONS
-from ..model import COMMANDS, FAILURES, OF_A_WAIT, STOPS_BEAD, UNKNOWN, Escalation, EscalationType
+from ..model import COMMANDS, FAILURES, STOPS_BEAD, UNKNOWN, WAIT_ESCALATIONS, Escalation, EscalationType
 from .view import (
     WHOLE,
     AboutBead,
@@ -41,9 +41,9 @@ from .view import (
     Tried,
     choices,
     excerpt,
+    first_lines,
     flat,
     line,
-    of_lines,
     readable,
     short,
 )
@@ -176,7 +176,7 @@ def _file(clash: Clash, is_whole: bool, where: str) -> ConflictFile:
 
 
 def _hunk(hunk: Hunk, most: int) -> ConflictHunk:
-    return ConflictHunk(hunk.line, *(of_lines(list(side), most, is_code=True) for side in (hunk.main, hunk.branch)))
+    return ConflictHunk(hunk.line, *(first_lines(list(side), most, is_code=True) for side in (hunk.main, hunk.branch)))
 
 
 def _how(clash: Clash, where: str) -> str:
@@ -233,12 +233,12 @@ CODE = 40
 
 HIDDEN = frozenset(("attempts", "contract", "content", "epic"))
 """What the view shows in a part of its own, a digest that only the machine compares, and what titles say."""
-_OF_CONFLICTS = frozenset(("files", "main", "head"))
+_CONFLICT_KEYS = frozenset(("files", "main", "head"))
 
 
 def sections(found: Escalation, command: str, is_whole: bool = False) -> tuple[Section, ...]:
     """The evidence in words, in the order of the table. `command` shows all of it; `is_whole`: nothing is cut."""
-    hidden = HIDDEN | (_OF_CONFLICTS if found.type is EscalationType.CONFLICT else frozenset())
+    hidden = HIDDEN | (_CONFLICT_KEYS if found.type is EscalationType.CONFLICT else frozenset())
     left = {str(key): value for key, value in found.evidence.items() if key not in hidden and not _is_empty(value)}
     made = []
     for key in [*(key for key in TABLE if key in left), *(key for key in left if key not in TABLE)]:
@@ -412,7 +412,7 @@ def last_words(store: "Store", paths: Paths, found: Escalation, attempts: Sequen
     if not chosen:
         return None
     one = chosen[-1]
-    said = tuple(live.transcript(store, live.of(paths, one), follow=False, last=_LAST))
+    said = tuple(live.transcript(store, live.attempt_output(paths, one), follow=False, last=_LAST))
     command = _words_of(one)
     return LastWords(one.number, line(one.name), said, command) if said else None
 
@@ -423,7 +423,7 @@ def _words_of(attempt: Attempt) -> str:
 
 
 HAPPENED, CRITERIA, DESCRIPTION, WAITING = 14, 8, 4, 20
-_WITHOUT_BRANCH = frozenset((EscalationType.DOER_SUGGESTION, *OF_A_WAIT))
+_WITHOUT_BRANCH = frozenset((EscalationType.DOER_SUGGESTION, *WAIT_ESCALATIONS))
 
 
 def decision(
@@ -443,7 +443,7 @@ def decision(
     about = None if found.bead is None else store.bead(found.bead)
     attempts = [] if about is None else store.attempts(about.id)
     shown, earlier = tried(found, attempts, is_whole)
-    difference, clash, ref = _of_git(store, git, found, attempts, is_whole)
+    difference, clash, ref = _branch_evidence(store, git, found, attempts, is_whole)
     stakes = _stakes(store, config, about, attempts, ref)
     return DecisionView(
         **_own(found),
@@ -483,7 +483,7 @@ def _about(bead: Bead, stakes: Stakes, is_whole: bool) -> AboutBead:
         bead.id,
         bead.title,
         bead.status,
-        of_lines(bead.acceptance, criteria, command),
+        first_lines(bead.acceptance, criteria, command),
         excerpt(bead.description, description, command),
         bead.failures,
         stakes.waiting[:WAITING],
@@ -516,7 +516,7 @@ def _waiting(store: "Store", bead: Bead) -> tuple[str, ...]:
     return tuple(one.id for one in store.beads(ids=ids) if one.status not in CLOSED) if ids else ()
 
 
-def _of_git(
+def _branch_evidence(
     store: "Store", git: "Callable[[], Git]", found: Escalation, attempts: Sequence[Attempt], is_whole: bool
 ) -> tuple[BranchDifference | None, ConflictView | None, str]:
     """The difference, the conflict, and the ref that keeps the branch."""

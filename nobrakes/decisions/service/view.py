@@ -281,7 +281,7 @@ def _answer(
 # --- ways of `nobrakes resolve` --------------------------------------------------------------------------------------
 
 
-def _onto(found: Escalation) -> str:
+def _base(found: Escalation) -> str:
     """What the work lands on: main, or the branch of an epic, as whoever asked noted."""
     return main_of(str(found.evidence.get("epic") or ""))
 
@@ -296,7 +296,7 @@ def _does(found: Escalation, stakes: Stakes, way: Way) -> tuple[str, str]:
             return "The review starts again with the work as it is; no agent starts.", _forgiven(stakes)
         back, costs = _back(found, stakes, way, to)
     values = {
-        "onto": _onto(found),
+        "onto": _base(found),
         "back": back,
         "back_costs": costs,
         "mend": _mend(found),
@@ -317,7 +317,7 @@ def _back(found: Escalation, stakes: Stakes, way: Way, to: Status) -> tuple[str,
     if stakes.bead is not None and stakes.bead.branch_kept:
         does, lost = f"{who} continues on the branch.", ""
     else:
-        does = f"{who} starts again from {_onto(found)} as it is now."
+        does = f"{who} starts again from {_base(found)} as it is now."
         kept = f"it stays at {stakes.ref}" if stakes.ref else "it is archived"
         lost = f"The work on the branch is not used; {kept}."
     told = " Your note is in its prompt." if found.form is None else ""
@@ -419,7 +419,7 @@ def excerpt(text: str, most: int, command: str = "", is_end: bool = False, is_co
     return Excerpt(tuple(kept), more, command if more else "")
 
 
-def of_lines(lines: "tuple[str, ...] | list[str]", most: int, command: str = "", is_code: bool = False) -> Excerpt:
+def first_lines(lines: "tuple[str, ...] | list[str]", most: int, command: str = "", is_code: bool = False) -> Excerpt:
     """At most `most` of the lines."""
     return excerpt("\n".join(lines), most, command, is_code=is_code)
 

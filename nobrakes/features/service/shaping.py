@@ -71,7 +71,7 @@ def propose(store: "Store", session: int, text: str, turn: Turn | None = None) -
     with store.write():
         feature = _planned(store, session)
         try:
-            made = approving.propose(store, _of_feature(store, feature, plan), _name(session))
+            made = approving.propose(store, _feature_plan(store, feature, plan), _name(session))
         except plans_service.PlanDeadlock as error:
             raise Deadlock(str(error), "Take the named dependencies out of the plan; nothing was written.") from None
         if made.new or made.changed or made.proposed:
@@ -120,7 +120,7 @@ def _one_line(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:300]
 
 
-def _of_feature(store: "Store", feature: Feature, plan: Plan) -> Plan:
+def _feature_plan(store: "Store", feature: Feature, plan: Plan) -> Plan:
     """The plan with its new beads under the feature's epic; PlanError for one that reaches for something else."""
     own = {feature.id, *under(store, feature.id)}
     named = {name for node in plan.nodes for name in (node.id, node.key) if name}

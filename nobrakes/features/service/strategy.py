@@ -111,7 +111,7 @@ def strategy(store: "Store") -> StrategyView:
     drafts = store.beads([Status.DRAFT])
     live = {draft.id: node_of(lifecycle.live(draft)) for draft in drafts if draft.id not in cancels}
     edges = own_dependencies(store, [draft.id for draft in drafts])
-    then = _whole(store, live, applies) if applies or len(drafts) > FEW else _of_drafts(store, live, waiting)
+    then = _whole(store, live, applies) if applies or len(drafts) > FEW else _drafts_future(store, live, waiting)
     changed, removed = _since(store, {draft.id for draft in drafts})
     needs = {
         bead: tuple(sorted({one.needs for one in own if one.type is DependencyType.BLOCKS}))
@@ -148,7 +148,7 @@ def _whole(store: "Store", live: Mapping[str, Node], applies: Sequence[ProposedC
     return _Future(after, edges, behind, becomes, before, _chain(links, expected), tuple(circles(links)))
 
 
-def _of_drafts(store: "Store", live: Mapping[str, Node], waiting: Sequence[ChangedBead]) -> _Future:
+def _drafts_future(store: "Store", live: Mapping[str, Node], waiting: Sequence[ChangedBead]) -> _Future:
     """By what is near them. Drafts count in levels and chains as live beads do, and no circle of them was ever let in:
     all that a yes changes is what becomes ready, among them and what is in them."""
     inside = list(live)

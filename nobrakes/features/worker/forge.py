@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ...beads.model import CLOSED, WAITING_FOR_AGENT, Bead, Status, of_bead
-from ...beads.proposals import ByHand, Merged, is_handed_back, of_attempts
+from ...beads.model import CLOSED, WAITING_FOR_AGENT, Bead, Status, bead_owner
+from ...beads.proposals import ByHand, Merged, is_handed_back, reverted_merges
 from ...daemon.model import Board
 from ...decisions.forms import LABEL, MAX_OPTIONS, as_values, form, parted
 from ...decisions.model import STOPS_BEAD, EscalationType, NewEscalation
@@ -103,7 +103,7 @@ class Forge:
 
         Where it wants an agent that there is not, the feature does not go on.
         """
-        with parked(self.ports, of_bead(action.feature)):
+        with parked(self.ports, bead_owner(action.feature)):
             return self._done(action)
         return False
 
@@ -164,7 +164,7 @@ class PlanReviews:
             title = f"Review of {feature.title}: {domain}, round {action.round}"[:100]
             told = {"feature": feature.id, "domain": domain, "round": action.round}
             spec = self._agent_spec(action.agents[domain])
-            session = store.begin_session(SessionKind.REVIEW, of_bead(feature.id), title, spec, text, BY, told)
+            session = store.begin_session(SessionKind.REVIEW, bead_owner(feature.id), title, spec, text, BY, told)
             store.begin_review(feature.id, action.round, domain, session.id)
         return True
 
@@ -547,7 +547,7 @@ class Rollbacks:
         if one.bead.status is not Status.DONE:
             return False
         merged = one.bead.merged_commit or ""
-        taken = of_attempts(self.ports.store.attempts(one.bead.id)) if merged else ()
+        taken = reverted_merges(self.ports.store.attempts(one.bead.id)) if merged else ()
         if not taken:
             taken = sorted_out(self._git(one), self.ports.words().landed(one.feature.id), one.feature.base)[0]
         why = f"taken off main by {merged[:12]}" if merged else f"bead {one.bead.id} was done by hand"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...agents.limits import State as Trip
-from ...beads.model import CLOSED, Bead, Outcome, Status, of_bead, of_session
+from ...beads.model import CLOSED, Bead, Outcome, Status, bead_owner, session_owner
 from ...beads.proposals import is_built
 from ...daemon.model import Board
 from ...decisions.forms import MAX_OPTIONS, as_values, form, made
@@ -85,7 +85,7 @@ class Shapers:
     def _begin(self, feature: Feature, agent: str, text: str) -> None:
         store, spec = self.ports.store, self._agent_spec(agent)
         told, title = {"feature": feature.id}, feature.title[:100]
-        session = store.begin_session(SessionKind.PLANNING, of_bead(feature.id), title, spec, text, BY, told)
+        session = store.begin_session(SessionKind.PLANNING, bead_owner(feature.id), title, spec, text, BY, told)
         store.change_feature(feature.id, {"session": session.id, "turn_at": store.now()}, BY)
 
     def _agent_spec(self, agent: str) -> tuple[str, str, str]:
@@ -366,7 +366,7 @@ def _running(store: "Store", reviews: Sequence[PlanReview]) -> dict[int, Session
 
 def specs(ports: Ports, board: Board, names: Sequence[str], session: Session | None) -> tuple[actions.AgentSpec, ...]:
     """These agents, and what keeps each from the session's next turn."""
-    breakers = {} if session is None else ports.store.breakers(of_session(session.id))
+    breakers = {} if session is None else ports.store.breakers(session_owner(session.id))
     found = []
     for name in names:
         try:

@@ -165,7 +165,7 @@ class Lander:
                 return Land(Landing.LOST, f"main is at {present[:12]}, not at {old[:12]}")
             return self.settle(Note(old, new) if new != old else None)
         with contextlib.ExitStack() as stack:
-            ready = self._ready(stack, standing.of_main(self.place), new, old)
+            ready = self._ready(stack, standing.main_worktrees(self.place), new, old)
             if isinstance(ready, Land):
                 return ready
             for one in ready:
@@ -186,7 +186,7 @@ class Lander:
             lock = _LOCKED.search(str(error))
             if lock is None:
                 return Land(Landing.BLOCKED, why(cause_of(str(error)), str(error)), cause_of(str(error)))
-            cause, what, remedy = _of_lock(lock[1], standing.age_of(lock[1]))
+            cause, what, remedy = _lock_blocker(lock[1], standing.age_of(lock[1]))
             return Land(Landing.BLOCKED, f"{what}. {remedy}", cause)
         return Land(Landing.LOST, "main moved meanwhile")
 
@@ -201,7 +201,7 @@ class Lander:
     def obstacle(self, new: str, old: str) -> Land | None:
         """Why main could not move just now (BLOCKED); None: it could."""
         with contextlib.ExitStack() as stack:
-            ready = self._ready(stack, standing.of_main(self.place), new, old)
+            ready = self._ready(stack, standing.main_worktrees(self.place), new, old)
             return ready if isinstance(ready, Land) else None
 
     # --- before the swap -------------------------------------------------------------------------
@@ -237,7 +237,7 @@ class Lander:
             what = f"{busy} is under way there"
             return blocked(holder, Cause.UNDER_WAY, what, "Finish it, and the merge continues.")
         if not stack.enter_context(standing.locked(holder)):
-            return blocked(holder, *_of_lock(holder.lock, standing.age_of(holder.lock)))
+            return blocked(holder, *_lock_blocker(holder.lock, standing.age_of(holder.lock)))
         return None
 
     def stand(self, holder: Worktree, main: str) -> Land | None:
@@ -307,7 +307,7 @@ class Lander:
         anything where all that main has is kept elsewhere.
         """
         main = git_objects.main(self.place)
-        notes = {holder: standing.read(holder) or unrecorded for holder in standing.of_main(self.place)}
+        notes = {holder: standing.read(holder) or unrecorded for holder in standing.main_worktrees(self.place)}
         if all(note == Note(main) for note in notes.values()):
             return Land(Landing.MOVED)
         looks = {}
@@ -362,7 +362,7 @@ class Lander:
         """Before a daemon's first turn: bring along what can be, under the very locks that a killed one left."""
         with contextlib.suppress(NobrakesError):  # whoever needs main says that there is none, and why it fails
             main = git_objects.main(self.place)
-            for holder in standing.of_main(self.place):
+            for holder in standing.main_worktrees(self.place):
                 with contextlib.suppress(NobrakesError), standing.locked(holder, adopt=True) as ours:
                     if ours and holder.under_way() is None and persons.who(holder.path) is None:
                         if standing.read(holder) is not None:
@@ -374,7 +374,7 @@ class Lander:
         """Bring each checkout along that came to main late; what a person has to know of those that cannot follow."""
         main = git_objects.main(self.place)
         found: list[str] = []
-        for holder in standing.of_main(self.place):
+        for holder in standing.main_worktrees(self.place):
             note = standing.read(holder)
             if note == Note(main) or not os.path.exists(holder.index):
                 continue
@@ -392,7 +392,7 @@ class Lander:
 _LOCKED = re.compile(r"'([^']+\.lock)': File exists")
 
 
-def _of_lock(path: str, age: float) -> LandingBlocker:
+def _lock_blocker(path: str, age: float) -> LandingBlocker:
     if age < LOCK_PASSES:
         return LandingBlocker(Cause.LOCK, f"another git command holds {path}", "It continues when that has ended.")
     return LandingBlocker(

@@ -417,7 +417,7 @@ def followed(root: str, main: str, shared: Shared, in_place: Callable[[], None] 
     return Place(root, main, shared.known, (*shared.before, f"refs/heads/{main}"), in_place)
 
 
-def of_base(shared: Shared, branch: str, direct: bool) -> Shared:
+def with_base_branch(shared: Shared, branch: str, direct: bool) -> Shared:
     """The same remote, where another of its branches is main to some, or none where it is empty."""
     if not branch:
         return replace(shared, direct=direct)

@@ -157,12 +157,12 @@ def all_of(place: Place) -> list[Worktree]:
     return found
 
 
-def of_main(place: Place) -> list[Worktree]:
+def main_worktrees(place: Place) -> list[Worktree]:
     """The worktrees that main is checked out in, also those that rebase it just now."""
-    return of(place, place.ref)
+    return branch_worktrees(place, place.ref)
 
 
-def of(place: Place, ref: str) -> list[Worktree]:
+def branch_worktrees(place: Place, ref: str) -> list[Worktree]:
     """The worktrees that this branch is checked out in, also those that rebase it just now."""
     return [one for one in all_of(place) if ref in refs_in(one)]
 
@@ -470,7 +470,7 @@ def bare(place: Place) -> tuple[str, ...]:
 def behind(place: Place, history: History) -> tuple[str, ...]:
     """What a person has to know of each checkout of main that is behind; nothing is changed. NoMain."""
     main = git_objects.main(place)
-    looks = {holder: look(history, holder, main, read(holder)) for holder in of_main(place)}
+    looks = {holder: look(history, holder, main, read(holder)) for holder in main_worktrees(place)}
     return (*(told(holder, seen, main) for holder, seen in looks.items() if seen.is_behind), *bare(place))
 
 

@@ -103,7 +103,7 @@ class RelayClones:
         return objects.swap(self.place, ref, head, at or "0" * len(head), "nobrakes: handed back")
 
     def _is_checked_out(self, ref: str) -> bool:
-        return bool(standing.of(self.place, ref))
+        return bool(standing.branch_worktrees(self.place, ref))
 
     def loose(self, session: int, base: str) -> str | None:
         """A commit on `base` with the files of the clone that are in no commit; None: there are none."""

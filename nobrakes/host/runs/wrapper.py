@@ -29,7 +29,7 @@ from collections.abc import Mapping, Sequence
 
 from ...globs import matches
 from ...paths import own_path
-from ...walking import FAULTS, Beyond, below, of_state, walk
+from ...walking import FAULTS, Beyond, below, state_parts, walk
 from .. import proctable, watching
 from ..files import plain_file, poke, read_tail, write_atomic
 from ..port import Command, Ending, Reports, StepEnd
@@ -461,7 +461,7 @@ class Outputs:
         return read_tail(path, limit).decode("utf-8", "replace")
 
     def head(self, path: str, limit: int, start: int = 0) -> bytes:
-        with below(*of_state(path)) or io.BytesIO() as file:
+        with below(*state_parts(path)) or io.BytesIO() as file:
             file.seek(start)
             return file.read(limit)
 

@@ -618,7 +618,7 @@ def clients_listed() -> list[Client]:
         return store.clients()
 
 
-def of_token(token: str) -> str:
+def client_of(token: str) -> str:
     """The client whose token this is; empty: nobody's."""
     if not token.startswith(PREFIX) or len(token) > 200:
         return ""

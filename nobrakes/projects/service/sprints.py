@@ -282,7 +282,7 @@ def read(workspace: Workspace, name: str, path: str) -> str:
 
 MAX_SPRINTS = 500
 _DOCUMENTS = ("CLAUDE.md", "task.md", "DECISIONS.md", projects_model.ROADMAP)
-_OF_SPRINTS = ("plan.md", "review.md")
+_SPRINT_FILES = ("plan.md", "review.md")
 
 
 @frozen
@@ -323,7 +323,7 @@ def _files(workspace: Workspace, name: str) -> dict[str, str]:
         paths += [
             f"{projects_model.SPRINTS}/{sprint}/{document}"
             for sprint in sorted(os.listdir(sprints))[:MAX_SPRINTS]
-            for document in _OF_SPRINTS
+            for document in _SPRINT_FILES
         ]
     texts = ((path, read(workspace, name, path)) for path in paths)
     return {path: text for path, text in texts if text}

@@ -266,7 +266,7 @@ def named(text: str) -> Address | None:
     return _made(host, path)
 
 
-def of_remote(url: str) -> Address | None:
+def parse_remote_url(url: str) -> Address | None:
     """Of a remote's address; None: it is a path, or no repository of a code host."""
     found = _URL.match(url.strip()) or _SCP.match(url.strip())
     if found is None:

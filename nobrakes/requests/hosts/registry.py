@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from ...errors import ConfigError, HostRefused
 from ..model import HostCheck, PullState, ReviewComment, Told
-from .calls import Address, Ask, named, of_remote
+from .calls import Address, Ask, named, parse_remote_url
 from .github import Gh, GitHub
 from .gitlab import GitLab, Glab
 from .port import CodeHost, Wanted
@@ -75,7 +75,7 @@ _PROGRAMS = {"github": "gh", "gitlab": "glab"}
 def address_of(setting: str, remote: str) -> Address | None:
     """The repository at its host; None: the remote is no repository of a code host. ConfigError."""
     if not setting:
-        return of_remote(remote)
+        return parse_remote_url(remote)
     found = named(setting)
     if found is None:
         why = f"review.code_host_repository is not a repository: {setting[:80]}"

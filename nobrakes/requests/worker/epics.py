@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...beads.model import CLOSED, Attempt, Bead, BeadType, DependencyType, Frontier, Outcome, Role, Status, of_bead
+from ...beads.model import CLOSED, Attempt, Bead, BeadType, DependencyType, Frontier, Outcome, Role, Status, bead_owner
 from ...beads.proposals import submitted
 from ...beads.service.beads import mend
 from ...daemon.model import Board
@@ -64,7 +64,7 @@ def taken_in(ports: Ports, bead: Bead) -> Report:
     git = ports.git
     if not landing_branch.ensure_objects(ports, bead.id) or not landing_branch.landings(ports, bead.id):
         return refused(Outcome.NO_WORK, f"nothing of {bead.id} is on its branch")
-    head, main = git.of_epic(bead.id).main(), git.main()
+    head, main = git.with_epic_branch(bead.id).main(), git.main()
     # whether what landed first did not begin on what is main here
     landed = landing_branch.landings(ports, bead.id)
     known = [one.base for one in landed if one.base and ports.git.has(one.base)]
@@ -156,7 +156,7 @@ def has_more(ports: Ports, bead: Bead, journal: Journal) -> Report | None:
     """What a review is told that waits for people or readers while more of the epic has landed; None: it has all."""
     if not is_epic(bead):
         return None
-    head = ports.git.of_epic(bead.id).main()
+    head = ports.git.with_epic_branch(bead.id).main()
     are_done = all(one.status in (Status.LANDED, *CLOSED) for one in _children(ports.store, bead))
     if head == journal.change.head or not are_done:
         return None
@@ -193,7 +193,7 @@ def sent_back(ports: Ports, bead: Bead, journal: Journal, ending: AttemptEnd) ->
     if ending.outcome is Outcome.FAILED_REVIEW and (
         build.candidate not in ("", change.head) and git.contains(change.head, build.candidate)
     ):
-        git.of_epic(bead.id).land(build.candidate, change.head)
+        git.with_epic_branch(bead.id).land(build.candidate, change.head)
     mend(ports.store, bead, _SENT_BACK[ending.outcome], ending.detail, "nobrakes")
 
 
@@ -409,7 +409,7 @@ class RedBranches:
             self._held = {bead: str(one.data["red"]) for bead, one in last.items() if one.data.get("red")}
         changed = False
         for bead in self.ports.store.beads(ids=list(self._held)) if self._held else ():
-            with parked(self.ports, of_bead(bead.id)):
+            with parked(self.ports, bead_owner(bead.id)):
                 changed |= self._look_at(bead, self._held[bead.id], self._held, board.now)
         return changed
 
@@ -433,7 +433,7 @@ class RedBranches:
         """Where the branches are by which the bead is proven; the tip of an epic's own, too."""
         branches = [git_at(self.ports.git, landing_branch.lands_on(self.ports, bead))]
         if bead.type is BeadType.EPIC:
-            branches.append(self.ports.git.of_epic(bead.id))
+            branches.append(self.ports.git.with_epic_branch(bead.id))
         found = set[str]()
         for branch in branches:
             with suppress(NoMain):
@@ -464,7 +464,7 @@ class Reach:
             journal = Journal.of(attempt.data) if attempt.role is Role.REVIEWER else Journal()
             branch = (journal.change.fork, journal.change.head)
             if all(branch):
-                with parked(self._ports, of_bead(attempt.bead)):
+                with parked(self._ports, bead_owner(attempt.bead)):
                     files = known[branch] if branch in known else self._changed(*branch)
                     self._files[branch] = files
                     taken[attempt.bead] = (*taken.get(attempt.bead, ()), *files)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...beads.model import NO_AGENTS, Bead, BeadType, Role, Status, blockers_of
-from ...beads.proposals import Merged, is_built, of_attempts, submitted
+from ...beads.proposals import Merged, is_built, reverted_merges, submitted
 from ...checks.contract import TestCounts
 from ...checks.worker.steps import clean
 from ...checks.worker.validation import counts_of
@@ -28,7 +28,7 @@ from ...review.service.landed import epics_above
 from ...review.worker.evidence import last_merge
 from .. import text
 from ..hosts.port import PullPorts, Wanted
-from ..model import PullRequest, PullState, Seen, Told, failed, of_auto_merge, running
+from ..model import PullRequest, PullState, Seen, Told, auto_merge_key, failed, running
 from . import landing_branch
 
 if TYPE_CHECKING:
@@ -312,7 +312,7 @@ def settle(store: "Store", bead: str, commit: str) -> None:
     last = submitted(attempts)
     if last is None or (last.role is not Role.PERSON and not is_built(attempts)):
         return  # an agent's work takes nothing back, whatever was handed in before it
-    merges = of_attempts(attempts)
+    merges = reverted_merges(attempts)
     if not merges or any((one.data.get(keys.ROLLBACK) or {}).get("bead") == bead for one in store.features()):
         return
     by = next(one.name for one in reversed(store.attempts(bead)) if one.data.get("takes_back"))
@@ -372,7 +372,7 @@ def wanted(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> Wan
         settings.pull_draft,
         settings.pull_labels,
         settings.pull_reviewers,
-        settings.pull_auto_merge and of_auto_merge(pull.head) not in pull.told,
+        settings.pull_auto_merge and auto_merge_key(pull.head) not in pull.told,
     )
 
 
@@ -384,7 +384,7 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> tex
     after = counts_of(passed)
     within = [one.bead for one in landing_branch.landings(ports, bead.id)] if bead.type is BeadType.EPIC else []
     past = [one for each in (bead, *within) for one in store.attempts(each.id) if one.role not in NO_AGENTS]
-    readings = reading.of_sessions(store.code_reviews(bead.id))
+    readings = reading.session_readings(store.code_reviews(bead.id))
     names = dict.fromkeys(f"{one.name} ({one.agent}{f', {one.model}' if one.model else ''})" for one in past)
     # what a person has to try: of the feature that the bead is a step of
     above = [bead.id, *(epics_above(ports.store, bead) if bead.epic else ())]

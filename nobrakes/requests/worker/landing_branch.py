@@ -62,7 +62,7 @@ def landings(ports: Ports, epic: str) -> list[Landed]:
     store = ports.store
     beads = [bead for bead in store.beads(statuses=(Status.LANDED,)) if bead.epic == epic]
     told = {bead.id: [one for one in store.attempts(bead.id) if _has_landed(one)] for bead in beads}
-    on_branch = {} if all(told.values()) else ports.git.of_epic(epic).merged()
+    on_branch = {} if all(told.values()) else ports.git.with_epic_branch(epic).merged()
     found = []
     for bead in beads:
         if told[bead.id]:

@@ -188,7 +188,7 @@ def _contract(record: Mapping[str, Any], proof: Proof) -> Contract | None:
     kept = record["contracts"].get(proof.get("contract"))
     if proof.get("run") not in record["runs"] or kept is None or BLACK in json.dumps(kept):
         return None
-    return Contract.of_text(json.dumps(kept))
+    return Contract.parse(json.dumps(kept))
 
 
 def _row(result: CheckResult) -> dict[str, Any]:

@@ -130,8 +130,8 @@ def taken_back(store: "Store", git: Git, most: int = RECENT) -> list[Lost]:
 def git_at(git: Git, where: Where) -> Git:
     """The repository as it is seen there: main is that branch."""
     if where.base or where.direct:
-        git = git.of_base(where.base, where.direct)
-    return git.of_epic(where.epic) if where.epic else git
+        git = git.with_base_branch(where.base, where.direct)
+    return git.with_epic_branch(where.epic) if where.epic else git
 
 
 _MANY = 1000

@@ -565,7 +565,7 @@ def _request(store: "Store", git: Git | None, event: Event, actor: str, paths: P
     bead = store.bead(event.bead)
     merge = merge_of(store, event, bead)
     if bead.status is Status.LANDED and event.kind is Kind.LANDED and bead.epic:
-        name = asked(store, git.of_epic(bead.epic), bead, merge, actor)
+        name = asked(store, git.with_epic_branch(bead.epic), bead, merge, actor)
         if paths is not None:
             wake(paths)
         told = f"bead {name} will revert {bead.id} on the branch of {bead.epic}"

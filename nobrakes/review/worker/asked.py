@@ -15,7 +15,7 @@ from typing import Any
 from ...agents.limits import READ
 from ...agents.prompts import Read, review_text
 from ...beads.branches import is_approval
-from ...beads.model import Attempt, Bead, Outcome, Role, of_bead
+from ...beads.model import Attempt, Bead, Outcome, Role, bead_owner
 from ...beads.proposals import is_built, is_by_person
 from ...beads.service.beads import is_mend
 from ...checks.policy import boundaries, runner_hooks
@@ -89,7 +89,7 @@ class ProtectedFiles:
         evidence = {**shown, OF_TESTS: digest} if bending else shown
         return AttemptEnd(Outcome.CHECKS_CHANGED, _question(changed), journal.change.head, evidence)
 
-    def of_tests(self, bead: Bead, fork: str, head: str) -> NewEscalation | None:
+    def tests_escalation(self, bead: Bead, fork: str, head: str) -> NewEscalation | None:
         """What a person is asked about proven tests that bend the runner, before a Doer works with them."""
         boundary = boundary_at(self.ports, head, Role.DOER)
         bending, digest = ([], "") if bead.scaffolding else self._bending(bead, fork, head, boundary)
@@ -631,10 +631,10 @@ class Readings:
         text = review_text(
             bead, self._read(bead, journal, works, reading.since(known, merged)), found.round, self.rules.rounds
         )
-        title = f"Review of {bead.id}, round {found.round}"[:100]
+        owner, title = bead_owner(bead.id), f"Review of {bead.id}, round {found.round}"[:100]
         told = {"round": found.round, "of": self.rules.rounds, "agent": name, "model": spec[2]}
         with ports.store.write():
-            session = ports.store.begin_session(SessionKind.CODE_REVIEW, of_bead(bead.id), title, spec, text, BY, data)
+            session = ports.store.begin_session(SessionKind.CODE_REVIEW, owner, title, spec, text, BY, data)
             told |= {"session": session.id, "head": journal.change.head}
             ports.store.record(Event(Kind.CODE_REVIEW_BEGAN, bead.id, context.attempt.id, data=told))
 
@@ -706,7 +706,7 @@ class Readings:
         """The bead's readings; since when rounds count; and after which merge."""
         merged = last_merge(self.ports.store, bead)
         decided = sum(one.resolved_at is not None for one in self._asked(bead))
-        return reading.of_sessions(self.ports.store.code_reviews(bead)), f"{merged}.{decided}", merged
+        return reading.session_readings(self.ports.store.code_reviews(bead)), f"{merged}.{decided}", merged
 
     def _asked(self, bead: str) -> list[Escalation]:
         found = self.ports.store.escalations(open_only=False, bead=bead)

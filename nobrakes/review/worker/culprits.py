@@ -156,10 +156,10 @@ class Culprits:
         what = "the set-up (`setup`) failed" if setup_failed(results) else "the checks could not be run"
         evidence = {"commit": watch.tip, "results": as_json(results)}
         if meanwhile:
-            meanwhile = f"{meanwhile}{decisions_model.of_waiting(self.ports.store.beads())}\n"
+            meanwhile = f"{meanwhile}{decisions_model.waiting_text(self.ports.store.beads())}\n"
         known = watch.escalation if self._is_open(watch) else 0
         title, said = f"{what} on main at {watch.tip[:12]}", explain(results)
-        guess = decisions_model.of_output(said)
+        guess = decisions_model.likely_cause(said)
         new = NewEscalation(EscalationType.BROKEN_CHECKS, title, f"{meanwhile}{said}", evidence, guess, known)
         return replace(watch, escalation=self.ports.store.escalate(new, None, None, "nobrakes").id)
 
@@ -188,7 +188,7 @@ class Culprits:
             "searched": list(watch.line[:50]),
             "results": list(watch.results),
         }
-        new = question(self.ports.store, title, detail, evidence, decisions_model.of_output(detail))
+        new = question(self.ports.store, title, detail, evidence, decisions_model.likely_cause(detail))
         if self.ports.store.setting(BROKEN) is not None:  # the checks can be run again, and it is red
             self.ports.store.set_setting(BROKEN, None)
             self._resolve(watch, "the checks can be run again")

@@ -37,7 +37,7 @@ from ..machine import Act, Fact, Next
 from ..queue import Entry
 from ..service.landed import git_at
 from ..verify import NONE
-from ..waits import FILE_CAUSES, OF_CHECKOUTS, WAITS, Cause, next_look
+from ..waits import CHECKOUT_CAUSES, FILE_CAUSES, WAITS, Cause, next_look
 from . import evidence as review_evidence
 from . import verdicts
 from .asked import Approvals, NewContract, ProtectedFiles, Readings, SuspiciousContent
@@ -347,7 +347,7 @@ class ReviewSteps:
             self._freed(journal)  # what a person was asked about is another cause than this
             behind, since = 0, now
         row = WAITS[land.cause]
-        kind = EscalationType.CHECKOUT_BEHIND if land.cause in OF_CHECKOUTS else EscalationType.MERGE_HELD_UP
+        kind = EscalationType.CHECKOUT_BEHIND if land.cause in CHECKOUT_CAUSES else EscalationType.MERGE_HELD_UP
         if not behind and not passing and now >= since + row.asked and not self._is_asked(kind):
             new = NewEscalation(kind, f"{bead} waits to be merged: {row.words}", land.reason, {"cause": land.cause})
             behind = self.ports.store.escalate(new, bead, context.attempt.id, "nobrakes").id
@@ -734,7 +734,7 @@ class Reviews:
             f"its branch alone fails the checks: fix it (refs/nobrakes/{EPICS}/{epic}) and the epic continues, "
             f"or add a bead of type repair to {epic} and type `nobrakes release {epic}`"
         )
-        tip = self.ports.git.of_epic(epic).main()
+        tip = self.ports.git.with_epic_branch(epic).main()
         self.red.hold(epic, tip, reason, f"\n{explain(results)}")
 
     def _base_red(self, where: Where, results: Sequence[CheckResult]) -> None:

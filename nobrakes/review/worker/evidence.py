@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from ...beads.model import Attempt, Bead, BeadType, Outcome, Role, of_bead
-from ...beads.proposals import of_attempts, submitted
+from ...beads.model import Attempt, Bead, BeadType, Outcome, Role, bead_owner
+from ...beads.proposals import reverted_merges, submitted
 from ...beads.work_status import main_of as named
 from ...checks.contract import CheckResult, Contract
 from ...checks.worker.steps import OUTPUT_TAIL, clean
@@ -79,7 +79,7 @@ class Evidence:
             made = before.build.candidate
             if other.id == attempt.id or made in ("", journal.build.candidate):
                 continue
-            with about(self.ports, of_bead(other.bead)):
+            with about(self.ports, bead_owner(other.bead)):
                 if git.has(made) and git.contains(made, journal.build.base) and self._comes_here(other, before):
                     later = (n for n, (_, one) in enumerate(found) if git.contains(made, one.build.candidate))
                     found.insert(next(later, len(found)), (other, before))
@@ -250,7 +250,7 @@ class Evidence:
     def _takes_back(self, bead: Bead) -> Json:
         """The merges that this one takes off main, and who asked for it."""
         past = self.ports.store.attempts(bead.id)
-        merges, asked = of_attempts(past), submitted(past)
+        merges, asked = reverted_merges(past), submitted(past)
         if not merges or asked is None:
             return {}
         rows = [place(made.commit, made.tree) for one in merges for made in self._brought(one.base, one.commit)]
@@ -380,7 +380,7 @@ class _Gathered:
     def _contract(self, run: str) -> Contract | None:
         """What a run of this review executed; None: it is not known any more."""
         path = os.path.join(self.ports.paths.runs, run, CONTRACT)
-        return Contract.of_text(self.ports.processes.output(path, OUTPUT_TAIL))
+        return Contract.parse(self.ports.processes.output(path, OUTPUT_TAIL))
 
     def _failed(self, step: Json, tree: str, ran: Contract) -> None:
         """Take a run that did not pass into the record, as the review noted it."""
@@ -493,7 +493,7 @@ def for_merge(ports: Ports, bead: Bead, attempt: Attempt) -> Message:
             trailers = [t for t in trailers if t[0] != BY_HAND] + [(BY_HAND, past.name)]
             made = ports.git.made(str(past.head))
             author = made.author if made is not None else _person(past.name)
-    taken = dict.fromkeys(merge.bead for merge in of_attempts(ports.store.attempts(bead.id)))
+    taken = dict.fromkeys(merge.bead for merge in reverted_merges(ports.store.attempts(bead.id)))
     trailers += [("Reverts-Bead", name) for name in taken]
     return Message(bead.title, bead.description, author, attempt.started_at, tuple(trailers))
 

@@ -339,7 +339,7 @@ class MainMonitor:
 
     def _start(self) -> bool:
         watch = self.watch
-        known = self.validation.of_run(watch.run)
+        known = self.validation.run_contract(watch.run)
         contract = known or self.validation.present()
         probes = NO_PLAN
         if watch.trial and known is None:  # what a trial leaves is compared with a candidate's

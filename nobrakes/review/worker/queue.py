@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
-from ...beads.model import Attempt, Bead, Role, Run, RunKind, of_bead
+from ...beads.model import Attempt, Bead, Role, Run, RunKind, bead_owner
 from ...checks.contract import CheckOutcome, CheckResult, Verdict, overall
 from ...checks.worker.steps import SEEN, probes_of, unnoticed
 from ...checks.worker.validation import Validation, as_json, counts_of, proves_less
@@ -84,7 +84,7 @@ class MergeQueue:
             return
         attempts = {**seen.attempts, attempt.id: attempt}
         busy = seen.busy - {attempt.id} if ended else seen.busy
-        self._seen, self._move = self._of(seen.main, attempts, busy, seen.pace), None
+        self._seen, self._move = self._snapshot(seen.main, attempts, busy, seen.pace), None
 
     @property
     def seen(self) -> QueueSnapshot | None:
@@ -101,13 +101,13 @@ class MergeQueue:
             )
         elif self._seen is None:
             store = self.ports.store
-            pace = Pace.of_text(store.setting(PACE)) if is_paced(board.limits) else Pace()
+            pace = Pace.parse(store.setting(PACE)) if is_paced(board.limits) else Pace()
             self._seen = self._read(store.reviewing(), store.runs(), pace)
         return self._seen
 
     def _read(self, attempts: Sequence[Attempt], runs: Collection[Run], pace: Pace) -> QueueSnapshot:
         busy = frozenset(run.attempt for run in runs if run.kind is RunKind.VALIDATION)
-        return self._of(self.ports.git.main(), {a.id: a for a in attempts if self._is_ours(a)}, busy, pace)
+        return self._snapshot(self.ports.git.main(), {a.id: a for a in attempts if self._is_ours(a)}, busy, pace)
 
     def _is_ours(self, attempt: Attempt) -> bool:
         """Whether it is to land on the branch that this queue is for."""
@@ -116,7 +116,7 @@ class MergeQueue:
             return mine == Where()
         return lands_on(self.ports, self.ports.store.bead(attempt.bead)) == mine
 
-    def _of(self, main: str, attempts: dict[int, Attempt], busy: frozenset[int], pace: Pace) -> QueueSnapshot:
+    def _snapshot(self, main: str, attempts: dict[int, Attempt], busy: frozenset[int], pace: Pace) -> QueueSnapshot:
         opened = [Entry(a.id, a.bead, Journal.of(a.data)) for a in attempts.values()]
         going = [entry for entry in opened if not is_unqueued(entry.journal.step)]
         return QueueSnapshot(main, going, joined(main, going, self.validation.contract), busy, pace, attempts)
@@ -149,16 +149,16 @@ class MergeQueue:
         """What review.queue decides about the queue; prefix i ends with its i-th entry."""
         seen = self.look(board)
         if self._move is None:
-            verdicts = [self._of_main(entry) for entry in seen.entries[:1]]
+            verdicts = [self._main_verdict(entry) for entry in seen.entries[:1]]
             verdicts += [self._verdict(seen, place) for place in range(len(seen.entries))]
             every = board.limits.queue.every_commit_green
             suspect = {place for place, entry in enumerate(seen.entries, 1) if entry.journal.runs.is_suspect}
             self._move = decide(verdicts, self.free(board), every, seen.pace.together, suspect)
         return self._move
 
-    def _of_main(self, head: Entry) -> Verdict:
+    def _main_verdict(self, head: Entry) -> Verdict:
         # where a run could not say whether the work is good, nobody is blamed, so main need not be looked at
-        with about(self.ports, of_bead(head.bead)):
+        with about(self.ports, bead_owner(head.bead)):
             tree = self.ports.git.tree(head.journal.build.base)
         known = (
             head.journal.runs.is_broken
@@ -188,7 +188,7 @@ class MergeQueue:
             return ""
         recorded = self.validation.recorded
         mine = recorded(journal.build.tree)
-        with about(self.ports, of_bead(entries[place].bead)):
+        with about(self.ports, bead_owner(entries[place].bead)):
             for before in dict.fromkeys((entries[0].journal.build.base, journal.build.base)):
                 known = recorded(self.ports.git.tree(before))
                 if known is None and before == entries[0].journal.runs.counted:
@@ -216,7 +216,7 @@ class MergeQueue:
         if not missed:
             return ""
         bases = dict.fromkeys((entries[0].journal.build.base, journal.build.base))
-        with about(self.ports, of_bead(entries[place].bead)):
+        with about(self.ports, bead_owner(entries[place].bead)):
             known = [probes_of(recorded(self.ports.git.tree(base))).items() for base in bases]
         reports = {check for found in known for check, told in found if told.startswith(SEEN)}
         return next((test for check, test in missed if check in reports), "")
@@ -371,7 +371,7 @@ class Flaky:
 
     def hear(self, attempt: Attempt, tree: str, run: Run, results: Sequence[CheckResult]) -> None:
         """Record the flakes that these results show, and remember what failed. Before the pass is remembered."""
-        contract = self.validation.of_run(run.id)
+        contract = self.validation.run_contract(run.id)
         if contract is None:
             return
         store, key = self.ports.store, f"failed/{contract.key}"
@@ -381,7 +381,7 @@ class Flaky:
         failing = queue.failures(results)
         if not shown and failing == failed:
             return
-        told = {(e.data["check"], e.data["run"]) for e in self._of_attempt(attempt)} if shown else set()
+        told = {(e.data["check"], e.data["run"]) for e in self._events_in_attempt(attempt)} if shown else set()
         with store.write():
             for flake in shown:
                 if (flake.check, run.id) not in told:
@@ -389,7 +389,7 @@ class Flaky:
                     store.record(Event(Kind.FLAKED, attempt.bead, attempt.id, data=data))
             self.validation.save(tree, key, {"results": failing})
 
-    def _of_attempt(self, attempt: Attempt) -> list[Event]:
+    def _events_in_attempt(self, attempt: Attempt) -> list[Event]:
         found = self.ports.store.latest_events([Kind.FLAKED], limit=LEDGER, bead=attempt.bead)
         return [event for event in found if event.attempt == attempt.id]
 
@@ -407,7 +407,7 @@ class Flaky:
 
     def carried(self, journal: Journal, commit: str, run: Run, results: Sequence[CheckResult]) -> Journal:
         """The journal with what stands of these results when the commit's checks that failed are repeated."""
-        contract = self.validation.of_run(run.id)
+        contract = self.validation.run_contract(run.id)
         if contract is None or overall(results) is not CheckOutcome.FAIL:
             return journal.with_values(carried=(), carried_for="")
         stand = [

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...agents.worker.end import close
-from ...beads.model import Attempt, BeadType, Outcome, Run, RunKind, of_bead
+from ...beads.model import Attempt, BeadType, Outcome, Run, RunKind, bead_owner
 from ...checks.contract import CheckOutcome, CheckResult, cannot_run, overall, setup_failed
 from ...checks.worker.validation import MAX_CUT_OFF, Validation, as_json, explain, result_of
 from ...decisions import model as decisions_model
@@ -73,7 +73,7 @@ class Landings:
             for entry in entries:
                 journal = entry.journal
                 name = f"{PINS}/{entry.bead}/{journal.build.base}-{journal.build.contract}-{journal.build.tip}"
-                with about(self.ports, of_bead(entry.bead)):
+                with about(self.ports, bead_owner(entry.bead)):
                     git.pin(name, journal.build.candidate)
         return self._ask(attempt, _landing(attempt), lambda: git.land(new, old))
 
@@ -305,7 +305,7 @@ class Verdicts:
             return Report(Fact.RAN_SUSPECT, {"confirming": commit, "again": again})  # the step runs it once more
         if journal.step is Step.VALIDATE_BASE:
             return self._report_of_main(context, journal, results)
-        fact = machine.of_run(results)
+        fact = machine.run_fact(results)
         if journal.step is Step.VALIDATE_MAIN:
             judged: dict[str, Any] = {"results": rows, "is_suspect": False}
             return self._report_after_landing(context, journal, commit, fact, results, judged)
@@ -340,13 +340,13 @@ class Verdicts:
     def _report_of_main(self, context: ReviewContext, journal: Journal, results: list[CheckResult]) -> Report:
         runs = journal.runs
         broken = cannot_run(results)
-        if (fact := machine.of_run(results)) is Fact.RAN_UNSURE and not broken:
+        if (fact := machine.run_fact(results)) is Fact.RAN_UNSURE and not broken:
             told = f"{explain(results)}\n{runs.failure}"
             why = f"The work fails. The checks could not tell whether {evidence.main_of(self.ports)} fails too.\n{told}"
             return Report(fact, ending=unsure(journal.with_values(failure=why)))
         own = [result_of(row) for row in runs.results]
         neither_runs = bool(broken and cannot_run(own))
-        fact = machine.of_main(journal, results, context.bead.type is BeadType.REPAIR, neither_runs)
+        fact = machine.main_fact(journal, results, context.bead.type is BeadType.REPAIR, neither_runs)
         if fact is Fact.MAIN_PASSES:
             if cannot_run(own) and not runs.mended:
                 return Report(Fact.MENDED)

@@ -29,7 +29,7 @@ from ...host.locks import holder
 from ...paths import Paths
 from ...records import frozen
 from ...text.cleaning import shorten
-from ...walking import below, commits_since, of_state
+from ...walking import below, commits_since, state_parts
 from ..model import Session, SessionKind, State, Turn, name_of
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def follow(path: str, offset: int = 0, final: bool = False) -> Iterator[tuple[in
 
     `final`: nothing will be added any more, so that a last line without its end counts as well.
     """
-    file = below(*of_state(path))
+    file = below(*state_parts(path))
     if file is None:
         return
     with file:
@@ -213,7 +213,7 @@ class AgentOutput:
     turn: int = 0  # of a session that is no attempt's; then `attempt` is 0
 
 
-def of(paths: Paths, attempt: Attempt) -> AgentOutput:
+def attempt_output(paths: Paths, attempt: Attempt) -> AgentOutput:
     """The session of an attempt."""
     return AgentOutput(
         attempt.id,
@@ -226,7 +226,7 @@ def of(paths: Paths, attempt: Attempt) -> AgentOutput:
     )
 
 
-def of_turn(paths: Paths, session: Session, turn: Turn) -> AgentOutput:
+def turn_output(paths: Paths, session: Session, turn: Turn) -> AgentOutput:
     """What the agent of a turn says."""
     path = os.path.join(paths.runs, f"s{turn.id}-agent", "agent.out")
     name, role = f"Session {session.id}", session.kind.value
@@ -243,11 +243,11 @@ def find_session(store: "Store", paths: Paths, name_or_bead: str) -> AgentOutput
         turns = store.turns(int(number))
         if not turns:
             raise NotAllowed(f"session {number} has not begun its first turn", "`nobrakes sessions` shows its state.")
-        return of_turn(paths, store.session(int(number)), turns[-1])
+        return turn_output(paths, store.session(int(number)), turns[-1])
     working = [a for a in store.board(Limits()).attempts if a.role is not Role.REVIEWER]
     for attempt in working:
         if attempt.bead == name_or_bead or attempt.name.casefold() == name_or_bead.casefold():
-            return of(paths, attempt)
+            return attempt_output(paths, attempt)
     names = ", ".join(sorted(attempt.name for attempt in working)) or "nobody"
     try:
         past = [a for a in store.attempts(store.bead(name_or_bead).id) if a.role not in NO_AGENTS]
@@ -257,7 +257,7 @@ def find_session(store: "Store", paths: Paths, name_or_bead: str) -> AgentOutput
         ) from None
     if not past:
         raise NotAllowed(f"no agent has worked on bead {name_or_bead} yet", f"At work now: {names}.")
-    return of(paths, past[-1])
+    return attempt_output(paths, past[-1])
 
 
 def outcome(store: "Store", session: AgentOutput) -> str | None:
@@ -293,7 +293,7 @@ class Rings:
         if attempt.id not in self._rings:
             while len(self._rings) >= MAX_RINGS:
                 del self._rings[min(self._rings)]  # that of the oldest attempt, which has ended long ago
-            session = of(self._places, attempt)
+            session = attempt_output(self._places, attempt)
             self._rings[attempt.id] = Ring(session.path, adapter(session.agent).lines, back=NEAR)
         ring = self._rings[attempt.id]
         ring.catch_up()
@@ -361,7 +361,7 @@ def is_telling(line: Line) -> bool:
 
 def everything(paths: Paths, attempt: Attempt) -> list[Line]:
     """Every readable line of an attempt."""
-    session = of(paths, attempt)
+    session = attempt_output(paths, attempt)
     read = adapter(session.agent).lines
     is_over = attempt.outcome is not None
     earlier = [raw for _, raw in follow(f"{session.path}.1", 0, True)] if os.path.exists(f"{session.path}.1") else []
@@ -583,7 +583,7 @@ def transcripts(store: "Store", paths: Paths, bead: str, number: int | None, las
     agents = [one for one in store.attempts(bead) if one.role not in NO_AGENTS]
     chosen = [one for one in agents if number is None or one.number == number]
     if number is not None and not chosen:
-        raise UsageError(
-            f"no agent worked on bead {bead} in attempt {number}", f"`nobrakes history {bead}` lists them."
-        )
-    return tuple(AttemptLines(one, tuple(transcript(store, of(paths, one), follow=False, last=last))) for one in chosen)
+        what = f"no agent worked on bead {bead} in attempt {number}"
+        raise UsageError(what, f"`nobrakes history {bead}` lists them.")
+    outputs = (transcript(store, attempt_output(paths, one), follow=False, last=last) for one in chosen)
+    return tuple(map(AttemptLines, chosen, map(tuple, outputs)))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...agents.registry import adapter
 from ...agents.transcript import LineKind
-from ...beads.model import CLOSED, Bead, last_clone, of_person
+from ...beads.model import CLOSED, Bead, last_clone, person_owner
 from ...beads.service import beads, taking
 from ...beads.service.taking import Repository
 from ...daemon.service import control
@@ -90,7 +90,7 @@ def conversations_start(
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
     spec = (name, provider, config.agents.model_of(name, "shaper"))
     words = (title or first)[:MAX_TITLE]
-    made = store.begin_session(SessionKind(kind), of_person(actor), words, spec, text, actor)
+    made = store.begin_session(SessionKind(kind), person_owner(actor), words, spec, text, actor)
     wake(paths)
     return made
 
@@ -301,7 +301,7 @@ def begin(store: "Store", paths: Paths, ready: Ready, actor: str) -> Session:
         folder = paths.relays
         store.count_on(0, {}, sessions=last_clone(os.listdir(folder) if os.path.isdir(folder) else ()))
         made = (ready.title, ready.spec, ready.text)
-        return store.begin_session(SessionKind.RELAY, of_person(actor), *made, actor, ready.data)
+        return store.begin_session(SessionKind.RELAY, person_owner(actor), *made, actor, ready.data)
 
 
 def _clones(paths: Paths, repository: str) -> RelayClones:
@@ -400,7 +400,7 @@ def _tests(store: "Store", paths: Paths, number: int) -> list[str]:
     one = store.session(number)
     seen: dict[str, None] = {}
     for turn in store.turns(number):
-        talk = live.of_turn(paths, one, turn)
+        talk = live.turn_output(paths, one, turn)
         for line in live.transcript(store, talk, follow=False, last=MAX_LINES):
             if line.kind is LineKind.TOOL_CALL and _TESTS.search(line.text):
                 seen[clean(line.text)[:200]] = None

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nobrakes.agents.limits import State as Trip
-from nobrakes.beads.model import Attempt, Bead, Outcome, Run, Status, of_bead, of_session
+from nobrakes.beads.model import Attempt, Bead, Outcome, Run, Status, bead_owner, session_owner
 from nobrakes.config.settings import Config, validated
 from nobrakes.events.kinds import Kind
 from nobrakes.paths import Paths
@@ -41,7 +41,7 @@ class Owner:
 
     @property
     def name(self) -> str:
-        return of_bead("b") if self.kind == "attempt" else of_session(1)
+        return bead_owner("b") if self.kind == "attempt" else session_owner(1)
 
     def want(self) -> None:
         """Somebody wants the agent."""

@@ -17,10 +17,10 @@ def test_a_branch_that_is_rebased_just_now_is_checked_out(world: RealWorld, tmp_
     sh(linked, "git", "add", "-A")
     sh(linked, "git", "commit", "-qm", "more", env=ME)
     sh(linked, "git", "rebase", "-q", "--exec", "false", "HEAD~1", check=False, env=ME)
-    assert standing.of_main(persons.place) == [], "the world has nothing checked out"
-    (found,) = standing.of(persons.place, ref)
-    assert found == persons.of_branch("relay/1") and found.path == str(linked)
+    assert standing.main_worktrees(persons.place) == [], "the world has nothing checked out"
+    (found,) = standing.branch_worktrees(persons.place, ref)
+    assert found == persons.worktree_on_branch("relay/1") and found.path == str(linked)
     assert clones._is_checked_out(ref), "what is handed back does not move it"
     sh(linked, "git", "rebase", "--abort")
     sh(linked, "git", "checkout", "-q", "--detach")
-    assert standing.of(persons.place, ref) == [] and not clones._is_checked_out(ref)
+    assert standing.branch_worktrees(persons.place, ref) == [] and not clones._is_checked_out(ref)

@@ -175,7 +175,7 @@ def test_one_session_a_checkout_whoever_comes_first(tmp_path: Path, checkout: Ch
         won = pool.map(_try, claims)
     assert sum(won) == 1
     mine = claims[won.index(True)]
-    assert persons.who(root) == mine and list(persons.of_store(mine.folder)) == [mine]
+    assert persons.who(root) == mine and list(persons.list_claims(mine.folder)) == [mine]
     persons.take(mine)
     other = claims[won.index(False)]
     with pytest.raises(NotAllowed, match=f"session {mine.session} of"):

@@ -5,7 +5,7 @@ import re
 import pytest
 from markupsafe import escape
 
-from nobrakes.beads.model import of_bead
+from nobrakes.beads.model import bead_owner
 from nobrakes.cli import main
 from nobrakes.sessions.model import SessionKind
 from nobrakes.store import open_store
@@ -127,7 +127,9 @@ def test_a_beads_page_shows_what_fresh_eyes_found_as_text(site, repository) -> N
     found = {"category": "edge_cases", "priority": "P1", "path": "a.py", "line": 3, "text": "<b>An empty name</b>"}
     data = {"bead": "nb-1", "round": 1, "outcome": "done", "answer": [found]}
     spec = ("codex", "openai", "")
-    store.begin_session(SessionKind.CODE_REVIEW, of_bead("nb-1"), "Review of nb-1", spec, "Read it", "nobrakes", data)
+    store.begin_session(
+        SessionKind.CODE_REVIEW, bead_owner("nb-1"), "Review of nb-1", spec, "Read it", "nobrakes", data
+    )
     store.close()
     page = site.get("/r/shop/bead/nb-1").text
     assert "Code review" in page and "1 round, $0.00: 1 P1" in page

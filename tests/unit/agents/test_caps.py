@@ -9,9 +9,9 @@ from nobrakes.agents.limits import (
     Cap,
     Caps,
     Spent,
+    bead_cap_reached,
     calls_left,
     ends_at,
-    of_bead,
     period_of,
     reached,
     untold,
@@ -37,15 +37,15 @@ def test_a_cap_is_reached_when_so_much_was_spent(scope: str, part: str) -> None:
 def test_without_caps_nothing_is_reached() -> None:
     amount = Amount(1e9, 10**12, 1e9)
     assert names(Caps(), Spent(amount, amount, {"a": amount}, 10**6)) == []
-    assert of_bead(Caps(), Spent(beads={"a": amount}), "a") is None
+    assert bead_cap_reached(Caps(), Spent(beads={"a": amount}), "a") is None
 
 
 def test_a_bead_has_its_own() -> None:
     caps = Caps(bead=Cap(tokens=100))
     spent = Spent(beads={"a": Amount(tokens=100), "b": Amount(tokens=99)})
-    found = of_bead(caps, spent, "a")
+    found = bead_cap_reached(caps, spent, "a")
     assert found is not None and found.name == "bead.tokens"
-    assert of_bead(caps, spent, "b") is None and of_bead(caps, spent, "c") is None
+    assert bead_cap_reached(caps, spent, "b") is None and bead_cap_reached(caps, spent, "c") is None
 
 
 def test_an_hour_has_so_many_calls_and_the_next_one_as_many() -> None:

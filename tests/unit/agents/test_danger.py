@@ -40,7 +40,7 @@ SHAPES: dict[str, Callable[[str], object]] = {"claude": claude, "codex": codex, 
 def judged(cli: str, event: object) -> str:
     (line,) = adapter(cli).lines(json.dumps(event).encode())
     assert line.kind is LineKind.TOOL_CALL
-    return danger.of_tool(str(line.data.get("tool", "")), given_of(line), OWN)
+    return danger.tool_danger(str(line.data.get("tool", "")), given_of(line), OWN)
 
 
 @pytest.mark.parametrize("cli", SHAPES)
@@ -58,14 +58,16 @@ def test_what_is_long_is_read_to_its_end(cli: str) -> None:
 
 
 def test_files_of_tools_are_looked_at_and_what_is_said_or_written_is_not() -> None:
-    assert danger.of_tool("Write", "/etc/passwd") and danger.of_tool("Edit", "~/.bashrc")
-    assert danger.of_tool("Read", "/srv/ada/.ssh/id_rsa") and danger.of_tool("read_file", "/srv/ada/.aws/credentials")
-    assert not danger.of_tool("Write", f"{OWN}/etc/passwd") and not danger.of_tool("Read", "src/app.py")
-    assert not danger.of_tool("Grep", "rm -rf /") and not danger.of_tool("WebSearch", "sudo rm -rf /")
+    assert danger.tool_danger("Write", "/etc/passwd") and danger.tool_danger("Edit", "~/.bashrc")
+    assert danger.tool_danger("Read", "/srv/ada/.ssh/id_rsa") and danger.tool_danger(
+        "read_file", "/srv/ada/.aws/credentials"
+    )
+    assert not danger.tool_danger("Write", f"{OWN}/etc/passwd") and not danger.tool_danger("Read", "src/app.py")
+    assert not danger.tool_danger("Grep", "rm -rf /") and not danger.tool_danger("WebSearch", "sudo rm -rf /")
     said = {"type": "assistant", "message": {"content": [{"type": "text", "text": "I will run `sudo rm -rf /` now."}]}}
     assert [line.kind for line in adapter("claude").lines(json.dumps(said).encode())] == [LineKind.TEXT]
 
 
 @pytest.mark.parametrize("text", ["rm -rf '", "a" * 100_000, "$(" * 50, "\0", "", "``", "| & ;", "bash -c", "eval"])
 def test_what_no_shell_could_read_is_no_trouble(text: str) -> None:
-    assert danger.of_command(text) == ""
+    assert danger.command_danger(text) == ""

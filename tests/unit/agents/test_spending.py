@@ -82,7 +82,7 @@ def test_the_sums_never_scan_the_attempts(store: Any) -> None:
             (spending._later(*goes_on), {"since": 1.0, "now": 1.0, **after})
             for goes_on in product((True, False), repeat=2)
         ),
-        (spending._OF_BEADS, {"beads": "[]", "now": 1.0}),
+        (spending._BEADS_SPENDING, {"beads": "[]", "now": 1.0}),
         (spending._CALLS, (1.0,)),
     ):
         plan = [row["detail"] for row in store.all(f"EXPLAIN QUERY PLAN {sql}", values)]

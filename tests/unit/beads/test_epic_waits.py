@@ -1,6 +1,6 @@
 """Epics that are merged as a whole may wait for each other though their beads do not."""
 
-from nobrakes.beads.graph import node_of, of_epics
+from nobrakes.beads.graph import lift_to_epics, node_of
 from nobrakes.beads.model import Bead, BeadType, Dependency, DependencyType, Status
 from nobrakes.beads.readiness import deadlocks
 
@@ -17,7 +17,7 @@ def circles(nodes, *edges):
     inside = [Dependency(n.id, n.epic, DependencyType.PARENT_CHILD) for n in nodes if n.epic]
     dependencies = [*(Dependency(*edge) for edge in edges), *inside]
     assert not deadlocks(nodes, dependencies), "as beads they wait for nobody who waits for them"
-    seen = of_epics(nodes, dependencies)
+    seen = lift_to_epics(nodes, dependencies)
     return [(circle, seen) for circle in deadlocks(nodes, list(seen))]
 
 

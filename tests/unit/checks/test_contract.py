@@ -163,8 +163,8 @@ def test_a_validation_is_keyed_by_all_that_could_change_its_outcome() -> None:
 
 def test_a_contract_is_read_as_it_was_written_and_a_torn_one_is_none() -> None:
     contract = Contract("make setup", (TESTS, LINT), "here")
-    assert Contract.of_text(contract.text) == contract
-    assert Contract.of_text(contract.text[:-9]) is None and Contract.of_text("") is None
+    assert Contract.parse(contract.text) == contract
+    assert Contract.parse(contract.text[:-9]) is None and Contract.parse("") is None
 
 
 def test_everything_that_a_check_says_of_itself_is_in_the_key() -> None:
@@ -185,7 +185,7 @@ def test_everything_that_a_check_says_of_itself_is_in_the_key() -> None:
 
 def test_a_contract_is_kept_as_text_with_all_that_its_checks_say() -> None:
     contract = Contract("make", (replace(TESTS, tools=(("node", "20"),), retry=1), LINT), "env")
-    assert Contract.of_text(contract.text) == contract
+    assert Contract.parse(contract.text) == contract
 
 
 def test_a_recorded_pass_stands_for_a_run_only_where_every_check_is_cached() -> None:

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from nobrakes.checks.contract import Check, CheckOutcome, CheckResult
-from nobrakes.checks.worker.steps import NO_PLAN, MutationProbes, as_text, of_text
+from nobrakes.checks.worker.steps import NO_PLAN, MutationProbes, as_text, parse_planned
 from nobrakes.git.port import ABSENT, Change
 from nobrakes.host.port import Ending, StepEnd
 from nobrakes.ports import Ports
@@ -110,8 +110,8 @@ def test_a_test_that_a_person_lets_fail_is_no_objection() -> None:
 
 def test_the_plan_that_lies_beside_a_run_tells_of_no_test() -> None:
     text = as_text(({"test": ["tests/test_new.py"]}, "change"))
-    assert "test_new" not in text and of_text(text) == ({"test": ()}, "change") and of_text("") == ({}, "")
-    assert of_text('["test"]') == ({"test": ()}, ""), "as it was written before"
+    assert "test_new" not in text and parse_planned(text) == ({"test": ()}, "change") and parse_planned("") == ({}, "")
+    assert parse_planned('["test"]') == ({"test": ()}, ""), "as it was written before"
 
 
 def test_the_step_has_the_command_of_the_check() -> None:

@@ -9,7 +9,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from nobrakes.beads.model import of_bead
+from nobrakes.beads.model import bead_owner
 from nobrakes.daemon.service import control
 from nobrakes.daemon.worker import loop
 from nobrakes.daemon.worker.loop import Daemon, Troubles, Turn
@@ -254,7 +254,7 @@ def test_a_person_who_answered_is_asked_again_only_after_as_long() -> None:
 
 def test_what_waits_alone_is_told_with_its_bead() -> None:
     world = Settled()
-    world.troubles._fails(of_bead("a"), "StartAgent", lacking(AWAY))
+    world.troubles._fails(bead_owner("a"), "StartAgent", lacking(AWAY))
     told, asked = world.turn(None)
     assert told is not None and told.startswith("a waits: this partial clone lacks an object") and not asked
 

@@ -11,7 +11,7 @@ import pytest
 
 from nobrakes.agents.limits import Breaker
 from nobrakes.agents.limits import State as Trip
-from nobrakes.beads.model import Attempt, Bead, Outcome, Role, Run, RunKind, Status, of_bead
+from nobrakes.beads.model import Attempt, Bead, Outcome, Role, Run, RunKind, Status, bead_owner
 from nobrakes.daemon.model import Limits
 from nobrakes.db import fast, migrations
 from nobrakes.db.database import schema
@@ -196,7 +196,7 @@ def test_one_with_attempts_at_work_keeps_their_sessions_runs_and_breakers(tmp_pa
     assert new.hold_session("uuid", mine.id, fresh=True) and not new.hold_session("uuid", other.id, fresh=True)
     assert new.hold_session("own", other.id, fresh=True)
     new.plan_run(Run(f"{mine.id}-agent", mine.id, RunKind.AGENT, 1.0, pid=7, born="boot-7", hard_deadline=99.0))
-    new.save_breaker(of_bead("a"), "anthropic", Breaker(Trip.HALF_OPEN, 2, 1, "failed"))
+    new.save_breaker(bead_owner("a"), "anthropic", Breaker(Trip.HALF_OPEN, 2, 1, "failed"))
     attempts, runs = numberless(new), new.runs()
     new.close()
     bring_back(path)
@@ -205,7 +205,7 @@ def test_one_with_attempts_at_work_keeps_their_sessions_runs_and_breakers(tmp_pa
     assert version(path) == VERSION and migrated.check() == []
     assert numberless(migrated) == attempts and migrated.runs() == runs
     assert migrated.attempts("a")[0].provider_session == "uuid"
-    assert migrated.breakers(of_bead("a"))["anthropic"] == Breaker(Trip.HALF_OPEN, 2, 1, "failed")
+    assert migrated.breakers(bead_owner("a"))["anthropic"] == Breaker(Trip.HALF_OPEN, 2, 1, "failed")
     assert not migrated.hold_session("uuid", other.id), "agents of two beads call it theirs"
     assert migrated.hold_session("own", other.id)
     board = migrated.board(Limits())

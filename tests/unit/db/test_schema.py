@@ -32,7 +32,7 @@ _TABLES = ("beads", "bead_text", "features", "plan_reviews")
     "sql",
     [
         *(daemon_db.READY, daemon_db.TO_REVIEW, daemon_db.COMPLETE, fast.DUE, fast.RISING, fast._READY),
-        *(features_db.OF_SESSION, features_db.REVIEW_OF_SESSION),
+        *(features_db.FEATURE_OF_SESSION, features_db.REVIEW_OF_SESSION),
     ],
     ids=lambda sql: sql[:40],
 )

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nobrakes.beads.model import Attempt, AttemptLog, Outcome, Role
-from nobrakes.decisions.model import hypothesis, of_output, passed_before
+from nobrakes.decisions.model import hypothesis, likely_cause, passed_before
 
 
 def tried(*ends: tuple[Outcome | None, str]) -> list[Attempt]:
@@ -115,9 +115,9 @@ def test_what_most_attempts_speak_for_is_said_and_of_equals_the_latest() -> None
 
 
 def test_a_quote_is_one_bounded_line_without_escapes() -> None:
-    said = of_output("\x1b[31mNo space left\ton device\x1b[0m" + "x" * 5000 + "\nmore")
+    said = likely_cause("\x1b[31mNo space left\ton device\x1b[0m" + "x" * 5000 + "\nmore")
     assert "\x1b" not in said and "\n" not in said and len(said) < 400
-    assert of_output("test: fail: 3 failed") == ""
+    assert likely_cause("test: fail: 3 failed") == ""
 
 
 def test_a_check_that_passed_before_quotes_what_failed() -> None:

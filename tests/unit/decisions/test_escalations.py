@@ -4,7 +4,7 @@ import pytest
 
 from nobrakes.beads.model import Attempt, AttemptLog, Outcome, Role
 from nobrakes.beads.progress import approaches
-from nobrakes.decisions.model import OF_A_WAIT, STOPS_BEAD, EscalationType, fingerprint, too_many_failures
+from nobrakes.decisions.model import STOPS_BEAD, WAIT_ESCALATIONS, EscalationType, fingerprint, too_many_failures
 
 
 def tried(*outcomes: Outcome | None) -> list[Attempt]:
@@ -37,7 +37,7 @@ def test_no_bead_and_a_beads_name_are_not_confused() -> None:
 
 
 def test_a_suggestion_and_a_checkout_that_is_behind_stop_nobody() -> None:
-    assert set(EscalationType) - STOPS_BEAD == {EscalationType.DOER_SUGGESTION, *OF_A_WAIT}
+    assert set(EscalationType) - STOPS_BEAD == {EscalationType.DOER_SUGGESTION, *WAIT_ESCALATIONS}
 
 
 def test_what_was_tried_is_told_oldest_first_with_the_logs() -> None:

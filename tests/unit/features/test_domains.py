@@ -10,9 +10,9 @@ from nobrakes.features.reviewed_plan import (
     DEVOPS,
     FRONTEND,
     TEST,
+    bead_domains,
     changed,
-    of_bead,
-    of_path,
+    path_domain,
     touched,
 )
 
@@ -39,21 +39,21 @@ from nobrakes.features.reviewed_plan import (
     ],
 )
 def test_a_file_belongs_to_a_domain(path: str, domain: str | None) -> None:
-    assert of_path(path) == domain
+    assert path_domain(path) == domain
 
 
 def test_what_was_said_goes_before_files_and_files_before_words() -> None:
     bead: dict[str, Any] = {"id": "a", "title": "A migration of the users table"}
-    assert of_bead(bead) == {DATABASE}
-    assert of_bead({**bead, "touches": ["web/users.tsx"]}) == {FRONTEND}
-    assert of_bead({**bead, "touches": ["web/users.tsx"], "labels": ["CI", "urgent"]}) == {DEVOPS}
+    assert bead_domains(bead) == {DATABASE}
+    assert bead_domains({**bead, "touches": ["web/users.tsx"]}) == {FRONTEND}
+    assert bead_domains({**bead, "touches": ["web/users.tsx"], "labels": ["CI", "urgent"]}) == {DEVOPS}
 
 
 def test_a_bead_of_which_nothing_is_known_is_backend_and_documents_are_nobodys() -> None:
-    assert of_bead({"id": "a", "title": "Say hello"}) == {BACKEND}
-    assert of_bead({"id": "a", "title": "Explain the API", "type": "docs"}) == frozenset()
-    assert of_bead({"id": "a", "title": "Explain it", "touches": ["docs/api.md"]}) == frozenset()
-    assert of_bead({"id": "a", "title": "All of the database", "type": "epic"}) == frozenset()
+    assert bead_domains({"id": "a", "title": "Say hello"}) == {BACKEND}
+    assert bead_domains({"id": "a", "title": "Explain the API", "type": "docs"}) == frozenset()
+    assert bead_domains({"id": "a", "title": "Explain it", "touches": ["docs/api.md"]}) == frozenset()
+    assert bead_domains({"id": "a", "title": "All of the database", "type": "epic"}) == frozenset()
 
 
 def test_the_most_touched_come_first_and_no_more_than_may() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Outcome, Status
-from nobrakes.beads.proposals import is_built, of_attempts
+from nobrakes.beads.proposals import is_built, reverted_merges
 from nobrakes.beads.service import taking
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NotAllowed
@@ -247,7 +247,7 @@ def test_what_a_person_hands_in_for_it_takes_the_merges_back(
     here: Any = SimpleNamespace(store=store, git=git, persons=None, paths=paths, pattern="", git_of=lambda bead: git)
     taking.hand_in(here, bead, "ada")
     attempts = store.attempts(bead)
-    assert [one.commit for one in of_attempts(attempts)] == ["c-one"] and not is_built(attempts)
+    assert [one.commit for one in reverted_merges(attempts)] == ["c-one"] and not is_built(attempts)
 
 
 def expired(store: Store) -> int:

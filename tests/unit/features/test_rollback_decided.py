@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nobrakes.beads.model import Attempt, Outcome, Role, Status
-from nobrakes.beads.proposals import Merged, as_data, handed_back, is_built, newest_first, of_attempts, taken
+from nobrakes.beads.proposals import Merged, as_data, handed_back, is_built, newest_first, reverted_merges, taken
 from nobrakes.errors import NotAllowed
 from nobrakes.features import model as keys
 from nobrakes.features import planning
@@ -94,7 +94,7 @@ def test_what_a_work_takes_back_is_kept_with_it_and_goes_on_with_who_mends_it_by
     merges = (Merged("one", "c1", "b1", 7), Merged("two", "c2", "", 9))
     kept = Attempt(1, "nb-1", 1, Role.PERSON, "ada", 1, "", 0.0, data=as_data(merges))
     mended = replace(kept, id=2, number=2, data={"fork": "b2"})
-    assert of_attempts([kept, mended]) == merges and of_attempts([mended]) == () and as_data(()) == {}
+    assert reverted_merges([kept, mended]) == merges and reverted_merges([mended]) == () and as_data(()) == {}
     built = replace(kept, head="c", outcome=Outcome.COMPLETED, data=as_data(merges, built=True))
     byhand = replace(built, id=2, number=2, data=as_data(merges))
     assert is_built([built]) and not is_built([built, byhand]) and not is_built([])

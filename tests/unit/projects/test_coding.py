@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from nobrakes.agents.service.api import choose
-from nobrakes.beads.model import Bead, BeadType, Outcome, of_person
+from nobrakes.beads.model import Bead, BeadType, Outcome, person_owner
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import desk
 from nobrakes.errors import NoAgent, NoProject, NotAllowed, UsageError
@@ -109,7 +109,7 @@ def test_what_is_broken_in_one_project_is_said_and_keeps_nobody_from_the_others(
     database = workspace.folder / ".nobrakes" / "nobrakes.db"
     database.unlink()
     with closing(create_store(str(database))) as store:
-        store.begin_session(SessionKind.RELAY, of_person("Ada"), "Another", ("script", "script", ""), "Else", "Ada")
+        store.begin_session(SessionKind.RELAY, person_owner("Ada"), "Another", ("script", "script", ""), "Else", "Ada")
     site, tea = coding.look("phone")
     assert (site.run, site.state, site.trouble) == ("site/1", "ready", "")
     assert (tea.run, tea.state) == ("tea/1", coding.LOST) and "another one now" in tea.trouble

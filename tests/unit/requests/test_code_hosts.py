@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from nobrakes.errors import ConfigError, HostRefused, HostUnavailable
-from nobrakes.requests.hosts.calls import CALLS_A_MINUTE, Address, Calls, named, of_remote, parsed
+from nobrakes.requests.hosts.calls import CALLS_A_MINUTE, Address, Calls, named, parse_remote_url, parsed
 from nobrakes.requests.hosts.github import Gh, GitHub
 from nobrakes.requests.hosts.gitlab import GitLab, Glab
 from nobrakes.requests.hosts.registry import PlainGit, code_host
@@ -52,14 +52,14 @@ def gh(*said: Said, now: float = 1000.0) -> tuple[Gh, Asked]:
     ],
 )
 def test_a_remotes_address_names_its_repository(url: str) -> None:
-    assert of_remote(url) == Address("github.com", "team", "thing")
+    assert parse_remote_url(url) == Address("github.com", "team", "thing")
 
 
 @pytest.mark.parametrize(
     "url", ["../remote.git", "/srv/git/thing.git", "file:///srv/x/y", "https://github.com/a", "", "x"]
 )
 def test_a_path_is_no_repository_of_a_host(url: str) -> None:
-    assert of_remote(url) is None
+    assert parse_remote_url(url) is None
 
 
 def test_settings_name_a_server_of_ones_own_and_nothing_odd() -> None:

@@ -12,10 +12,10 @@ from nobrakes.requests.model import (
     ReviewComment,
     Seen,
     Told,
+    auto_merge_key,
     happened,
     kept,
     merged,
-    of_auto_merge,
 )
 from nobrakes.requests.text import view
 
@@ -83,7 +83,7 @@ def test_a_page_is_an_address_of_the_web_alone() -> None:
 def test_that_the_host_merges_it_by_itself_is_kept_for_each_commit() -> None:
     pull = PullRequest("one", head="a" * 40)
     now = kept(pull, Seen(replace(TOLD, auto_merge=True)))
-    assert of_auto_merge(pull.head) in now.told
+    assert auto_merge_key(pull.head) in now.told
     assert kept(now, Seen(replace(TOLD, auto_merge=True))).told == now.told
     assert (
         kept(pull, Seen(TOLD)).told

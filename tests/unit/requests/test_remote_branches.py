@@ -56,7 +56,7 @@ def world() -> Any:
         return SimpleNamespace(catch_up=catch_up)
 
     background = Later()
-    ports: Any = SimpleNamespace(background=background, git=SimpleNamespace(of_base=of_base))
+    ports: Any = SimpleNamespace(background=background, git=SimpleNamespace(with_base_branch=of_base))
     return SimpleNamespace(remote=RemoteBranches(ports), background=background, asked=asked)
 
 

@@ -149,4 +149,4 @@ def test_what_is_quarantined_is_kept_as_text_and_is_a_part_of_the_contract() -> 
     assert quarantined == (("lint", ""), ("unit", "a"))
     contract = Contract("", (UNIT,), "env", quarantined)
     assert contract.key != Contract("", (UNIT,), "env").key
-    assert Contract.of_text(contract.text) == contract
+    assert Contract.parse(contract.text) == contract

@@ -175,4 +175,4 @@ def test_the_share_of_bad_changes_is_that_of_the_last_ones() -> None:
     pace = Pace().landed(18).blamed().blamed()
     assert pace.bad_share == 0.1
     assert pace.landed(20).bad_share == 0
-    assert Pace.of_text(pace.as_text()) == pace and Pace.of_text(None) == Pace()
+    assert Pace.parse(pace.as_text()) == pace and Pace.parse(None) == Pace()

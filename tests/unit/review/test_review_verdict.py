@@ -23,7 +23,7 @@ def ran(*outcomes: str) -> list[CheckResult]:
     ],
 )
 def test_only_a_pass_is_green_and_only_a_failed_check_is_red(outcomes: tuple[str, ...], fact: Fact) -> None:
-    assert machine.of_run(ran(*outcomes)) is fact
+    assert machine.run_fact(ran(*outcomes)) is fact
 
 
 def failed_in(*names: str) -> Journal:
@@ -42,19 +42,19 @@ def failed_in(*names: str) -> Journal:
     ],
 )
 def test_main_is_to_blame_for_what_fails_there_too(main: tuple[str, ...], is_repair: bool, fact: Fact) -> None:
-    assert machine.of_main(failed_in("check0"), ran(*main), is_repair) is fact
+    assert machine.main_fact(failed_in("check0"), ran(*main), is_repair) is fact
 
 
 @pytest.mark.parametrize("neither_runs", [False, True])
 def test_what_has_to_turn_main_green_does_not_wait_for_a_green_main(neither_runs: bool) -> None:
     fact = Fact.MAIN_RED if neither_runs else Fact.MAIN_PASSES
     scaffolding, repair = failed_in("check0").with_values(is_scaffolding=True), failed_in("check0")
-    assert machine.of_main(scaffolding, ran("fail"), False, neither_runs) is fact
-    assert machine.of_main(repair, ran("fail"), True, neither_runs) is fact
+    assert machine.main_fact(scaffolding, ran("fail"), False, neither_runs) is fact
+    assert machine.main_fact(repair, ran("fail"), True, neither_runs) is fact
 
 
 def test_where_nothing_is_known_of_the_work_a_red_main_is_to_blame() -> None:
-    assert machine.of_main(Journal(Step.VALIDATE_BASE), ran("fail"), is_repair=False) is Fact.MAIN_RED
+    assert machine.main_fact(Journal(Step.VALIDATE_BASE), ran("fail"), is_repair=False) is Fact.MAIN_RED
 
 
 @pytest.mark.parametrize("step", [Step.VALIDATE_REBASED, Step.VALIDATE_BASE, Step.COUNT_BASE, Step.VALIDATE_MAIN])

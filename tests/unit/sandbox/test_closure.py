@@ -10,7 +10,7 @@ import pytest
 
 from nobrakes.sandbox import closure
 from nobrakes.sandbox.closure import INSIDE, Bounds, Closure, Machine, Tools, tools, wrap
-from nobrakes.sandbox.machine import installation, machine, of_tools
+from nobrakes.sandbox.machine import installation, machine, tool_settings
 
 MACHINE = Machine(
     ("/usr", "/etc/hosts"), (("/bin", "usr/bin"),), ("/people/ada/venv",), "/usr/bin/python3", "/people/ada"
@@ -67,7 +67,7 @@ def test_the_settings_that_tools_are_linked_to_are_let_in_but_no_passwords(tmp_p
         place.mkdir(parents=True)
     for file in (maven / "m2.conf", maven / "settings.xml", tmp_path / "shadow"):
         file.touch()
-    assert of_tools(str(tmp_path)) == (str(java), str(maven / "logging"), str(maven / "m2.conf"))
+    assert tool_settings(str(tmp_path)) == (str(java), str(maven / "logging"), str(maven / "m2.conf"))
 
 
 @pytest.mark.parametrize("mark", ["pyvenv.cfg", "libexec", "lib/node_modules"])

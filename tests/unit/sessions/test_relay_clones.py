@@ -5,7 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from nobrakes.beads.model import of_person
+from nobrakes.beads.model import person_owner
 from nobrakes.daemon.worker.recovery import _count_on
 from nobrakes.paths import Paths
 from nobrakes.sessions.model import SessionKind
@@ -22,7 +22,7 @@ def test_a_clone_that_no_session_knows_is_told_once_and_stays_and_its_number_is_
         git=SimpleNamespace(kept=lambda: ()),
     )
     spec = ("script", "script", "")
-    first = store.begin_session(SessionKind.CHAT, of_person("Ada"), "A talk", spec, "Hello", "Ada")
+    first = store.begin_session(SessionKind.CHAT, person_owner("Ada"), "A talk", spec, "Hello", "Ada")
     store.end_session(first.id, "Ada")
     for name in (str(first.id), "7", "7~index", "²"):
         (tmp_path / "relays" / name).mkdir(parents=True)
@@ -37,4 +37,4 @@ def test_a_clone_that_no_session_knows_is_told_once_and_stays_and_its_number_is_
     assert asked == [], "where no name is new nobody is asked"
 
     _count_on(ports)
-    assert store.begin_session(SessionKind.RELAY, of_person("Ada"), "Work", spec, "Do it", "Ada").id == 8
+    assert store.begin_session(SessionKind.RELAY, person_owner("Ada"), "Work", spec, "Do it", "Ada").id == 8

@@ -45,7 +45,7 @@ def paths(tmp_path):
 
 
 def output_of(paths, attempt) -> Path:
-    path = Path(live.of(paths, attempt).path)
+    path = Path(live.attempt_output(paths, attempt).path)
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
 
@@ -79,18 +79,20 @@ def test_following_gives_every_line_once_and_ends_with_the_attempt(paths):
         with path.open("ab") as file:
             file.write(data)
 
-    lines = live.transcript(store, live.of(paths, ADA), follow=True, last=1, wait=lambda seconds: next(turns)())
+    lines = live.transcript(
+        store, live.attempt_output(paths, ADA), follow=True, last=1, wait=lambda seconds: next(turns)()
+    )
     assert [line.text for line in lines] == ["two", "three", "four"]
 
 
 def test_without_following_it_ends_at_once(paths):
     output_of(paths, ADA).write_bytes(b"one\ntwo\n")
-    found = live.transcript(Attempts(ADA), live.of(paths, ADA), follow=False, last=100)
+    found = live.transcript(Attempts(ADA), live.attempt_output(paths, ADA), follow=False, last=100)
     assert [line.text for line in found] == ["one", "two"]
 
 
 def test_an_agent_that_said_nothing_has_no_lines(paths):
-    assert list(live.transcript(Attempts(ADA), live.of(paths, ADA), follow=False, last=5)) == []
+    assert list(live.transcript(Attempts(ADA), live.attempt_output(paths, ADA), follow=False, last=5)) == []
     assert live.Rings(paths).last_line(ADA) == ""
 
 
