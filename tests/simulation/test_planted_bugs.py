@@ -815,8 +815,8 @@ BUGS = (
     Bug(
         "a plan goes live that nobody signed off",
         "features/reviewed_plan.py",
-        "if not named.intersection((feature.id, *under(store, feature.id))):",
-        "if True:",
+        "        if own and (not signed",
+        "        if not own and (not signed",
         options=PLANNED,
         seed=1,
     ),
@@ -1020,8 +1020,8 @@ CLOCK = Bug("a jump is not seen", "daemon/worker/loop.py", "if jump := self.jump
 GONE_BACK = Bug(
     "a start compares nothing",
     "daemon/worker/recovery.py",
-    "Reconciling(ports, lambda bead: parked(ports, of_bead(bead))).look()",
-    "Reconciling(ports, lambda bead: parked(ports, of_bead(bead)))",
+    "Reconciling(ports, lambda bead: parked(ports, bead_owner(bead))).look()",
+    "Reconciling(ports, lambda bead: parked(ports, bead_owner(bead)))",
 )
 """The stories of test_store_goes_back.py must find it."""
 
