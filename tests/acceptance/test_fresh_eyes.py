@@ -114,7 +114,7 @@ def test_a_p2_becomes_a_draft_and_what_is_p1_is_sent_back(project: Scripted) -> 
     finds(project, 2, P2)
     project.nobrakes("answer", str(asked(project)["id"]), "a bead for each P2")
     project.nobrakes("run", expect=40)
-    assert "what is P1" in project.prompt("one", 2)
+    assert "the P1 findings" in project.prompt("one", 2)
     (draft,) = [bead for bead in project.ask("list") if bead["status"] == "draft"]
     assert draft["title"] == "tests: Nothing tests the end"
     project.nobrakes("answer", str(asked(project)["id"]), "a bead for each P2")

@@ -90,7 +90,7 @@ def test_a_person_sends_it_back_and_a_bead_of_the_epic_has_their_words(team: Tea
     one = asked(team)
     assert not team.hub.pulls and team.status("shop") == "escalated"
     page = team.nobrakes("escalation", str(one["id"])).stdout
-    assert "a bead of the epic mends it" in " ".join(page.split()) and "begins anew from main" not in page, page
+    assert "a bead of the epic fixes it" in " ".join(page.split()) and "starts again from main" not in page, page
     team.nobrakes("answer", str(one["id"]), "send it back: greet nobody")
     said = team.nobrakes("answer", str(one["id"]), "--take-back", expect=None)
     assert said.returncode not in (0, 1) and "too late" in said.stderr, said.stderr

@@ -191,7 +191,7 @@ def told(root: str, config: "Config") -> Iterator[str]:
             yield (
                 "the sparse checkout leaves out .nobrakes, so nobrakes reads the settings from main. The file "
                 f"{KEEPER} there, which git status shows, keeps git from removing the database, the workspaces and "
-                "agents' work. To get .nobrakes back: git sparse-checkout add .nobrakes"
+                "agents' work. To get .nobrakes back: `git sparse-checkout add .nobrakes`"
             )
         else:
             yield (
@@ -244,11 +244,11 @@ def _filter(filters: Filters, name: str, files: str, config: "Config") -> str:
     if not filters.configured(name, "clean"):
         return f"{text}, and your git settings have no filter.{name}.clean: beads cannot change these files"
     if name not in config.git.filters:
-        return f"{text}, which nobrakes does not run: beads cannot change them. To allow: {allowing('filters', name)}"
+        return f"{text}, which nobrakes does not run: beads cannot change them. To allow: `{allowing('filters', name)}`"
     if name not in config.git.clear_text:
         return (
             f"{text}: nobrakes runs it for new files, and agents and checks do not see the decrypted text of existing "
-            f"files. To allow: {allowing('clear_text', name)}"
+            f"files. To allow: `{allowing('clear_text', name)}`"
         )
     return f"{text}: nobrakes runs it in the sandbox, and agents and checks see the decrypted text"
 
