@@ -98,25 +98,32 @@ class Approval:
 What = Annotated[str, Field("What to approve, as the list names it (default: list what waits).", metavar="WHAT")]
 
 
-def approve(app: "App", by: str, what: What = "") -> tuple[Approval, str]:
+Yes = Annotated[bool, Field("Approve the one plan, or its drafts, if nothing else waits.", ("--yes", "-y"))]
+
+
+def approve(app: "App", by: str, what: What = "", yes: Yes = False) -> tuple[Approval, str]:
     """Say yes to what waits for it: drafts, a plan's sign-off, a push, a merge or a change that needs your approval.
 
-    Without WHAT it lists what waits. If that is one plan or its drafts alone, it approves them. A push, a merge or a
-    protected file must be named. The word after `@` is the version that was listed: if it changed since, nothing is
-    approved.
+    Without WHAT it lists what waits, each with the command to type. The word after `@` is the version that was listed:
+    if it changed since, nothing is approved. With --yes it approves the one plan, or its drafts, if nothing else waits;
+    a push, a merge or a protected file must be named.
     """
     found = tuple(_waiting(app))
-    chosen = [one for one in found if what in (one.what, one.what.partition("@")[0])]
-    if not what and len(found) == 1 and found[0].is_plain:
+    chosen = [one for one in found if what == one.what]
+    if yes and not what and len(found) == 1 and found[0].is_plain:
         chosen = list(found)
+    if yes and not chosen:
+        raise NotAllowed("--yes approves only where one plan, or its drafts, wait alone", f"{_LISTS} Name one.")
     if not what and not chosen:
         lines = [line for one in found for line in (one_line(one.text), f"  type: {one.command}")]
         return Approval("", found), "\n".join(lines) or "nothing waits for your approval"
     if not chosen:
         name = what.partition("@")[0]
-        is_old = any(one.what.partition("@")[0] == name for one in found)
-        why = f"'{name}' changed since it was listed as '{what}'" if is_old else f"'{what}' does not wait for approval"
-        raise NotAllowed(f"{cut(one_line(why), 200)}: nothing was approved", "`nobrakes approve` lists what waits.")
+        is_known = any(one.what.partition("@")[0] == name for one in found)
+        why = f"'{what}' does not wait for approval"
+        if is_known:
+            why = f"'{name}' changed since it was listed as '{what}'" if "@" in what else f"'{what}' has no version"
+        raise NotAllowed(f"{cut(one_line(why), 200)}: nothing was approved", _LISTS)
     one = chosen[0]
     if one.command != f"nobrakes approve {one.what}":
         raise NotAllowed(f"{one_line(one.text)}, and this yes needs more words", f"Type: `{one.command}`.")
@@ -134,18 +141,21 @@ def _approved(app: "App", by: str, what: str, version: str = "") -> str:
         return commit_strategy(app, by, revision=seen if seen.startswith(version) else version)[1]
     if what.isdigit():
         return resolve(app, by, int(what), "approve")[1]
-    if app.store.bead(what).type is BeadType.EPIC and any(one.id == what for one in app.store.features()):
-        return features.sign_off(app, by, what)[1]
-    requests.may_open(app.store, app.config, app.paths, what, by)
+    if any(one.id == what for one in app.store.features()):
+        return features.sign_off(app, by, what, version=int(version))[1]
+    if not requests.may_open(app.store, app.config, app.paths, what, by, version):
+        raise NotAllowed(f"'{what}' does not wait for a push any more: nothing was approved", _LISTS)
     return f"{what} may be pushed, and its pull request is opened"
 
 
 DRAFTS = "drafts"
+_LISTS = "`nobrakes approve` lists what waits."
 
 
 def _waiting(app: "App") -> "Iterator[Waiting]":
     """Everything, in the order of the lists: escalations first."""
     from ..features.service.strategy import revision
+    from ..review.journal import Journal
     from . import machine
     from .blockers import Kind
     from .service import blockers
@@ -156,15 +166,17 @@ def _waiting(app: "App") -> "Iterator[Waiting]":
             yield Waiting(str(asked.id), f"escalation {asked.id}: {asked.title}", f"nobrakes approve {asked.id}")
     for one in blockers.person_blockers(store, config, store.features(), daemon=True):
         command = one.commands[0] if one.commands else ""
-        if one.kind is Kind.DRAFTS and command == "nobrakes commit-strategy":
-            what = f"{DRAFTS}@{revision(store)[:12]}"
-            yield Waiting(what, one.what, f"nobrakes approve {what}", is_plain=True)
+        if one.kind is Kind.DRAFTS:
+            what, is_free = f"{DRAFTS}@{revision(store)[:12]}", command == "nobrakes commit-strategy"
+            yield Waiting(what, one.what, f"nobrakes approve {what}" if is_free else command, is_free)
         elif one.kind is Kind.SIGN_OFF:
             feature = store.feature(one.beads[0])
             what, plain_one = f"{feature.id}@{feature.plan}", command == f"nobrakes forge sign-off {feature.id}"
             yield Waiting(what, one.what, f"nobrakes approve {what}" if plain_one else command, plain_one)
         elif one.kind is Kind.REQUEST:
-            yield Waiting(one.beads[0], one.what, f"nobrakes approve {one.beads[0]}")
+            head = next(Journal.of(review.data).change.head for review in store.reviewing() if review.bead in one.beads)
+            what = f"{one.beads[0]}@{head[:12]}"
+            yield Waiting(what, one.what, f"nobrakes approve {what}")
         elif one.kind is Kind.SPRINTS:
             yield Waiting("sprints", one.what, command)
 

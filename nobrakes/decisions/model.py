@@ -215,7 +215,10 @@ _IN_OUTPUT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     for pattern, cause in (
         (r"no space left on device|\bENOSPC\b|disk quota exceeded", _DISK),
         (r"\bMemoryError\b|out of memory|cannot allocate memory|(exit|code|with) 137\b|signal 9\b|SIGKILL", _MEMORY),
-        (r"command not found|^\S*sh: .*: not found$|executable file not found|(exit|code|with) 127\b", _TOOL),
+        (
+            r"command not found|^\s*(\S*sh|env|make): .*\bnot found$|executable file not found|(exit|code|with) 127\b",
+            _TOOL,
+        ),
         (r"\bENOTFOUND\b|\bEAI_AGAIN\b|\bECONNREFUSED\b|connection refused|network is unreachable", _NETWORK),
         (r"name or service not known|name resolution|could not resolve host|no such host", _NETWORK),
         (r"permission denied|\bEACCES\b|\bEPERM\b|operation not permitted|read-only file system", _CLOSED),

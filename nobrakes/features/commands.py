@@ -147,7 +147,12 @@ Risk = Annotated[bool, Field("Accept the risk of fewer reviews than recommended.
 Reason = Annotated[str, Field("Why you sign off with undecided findings; it is stored.", ("--reason",), most=TEXT)]
 
 
-def sign_off(app: "App", by: str, feature: Id, take_risk: Risk = False, reason: Reason = "") -> tuple[SignOff, str]:
+Version = Annotated[int, Field("Sign off only if this is still the version of the plan.", ("--seen",), "VERSION")]
+
+
+def sign_off(
+    app: "App", by: str, feature: Id, take_risk: Risk = False, reason: Reason = "", version: Version = 0
+) -> tuple[SignOff, str]:
     """Sign off a feature's plan. Afterwards `nobrakes commit-strategy` makes its drafts live. If it had fewer reviews
     than recommended, add --take-risk. If findings are undecided, add --reason; they then count as accepted risks. A
     plan that changes later needs another sign-off.
@@ -155,7 +160,7 @@ def sign_off(app: "App", by: str, feature: Id, take_risk: Risk = False, reason: 
     from .service import views
 
     rules = app.config.forge
-    kept = views.sign_off(app.store, rules, feature, by, take_risk=take_risk, reason=reason)
+    kept = views.sign_off(app.store, rules, feature, by, take_risk=take_risk, reason=reason, seen=version)
     wake(app.paths)
     then, _ = approval(app.store, rules)
     risk = f", with the risk of {kept.reviews} of {count(kept.most, 'review')}" if kept.risk else ""

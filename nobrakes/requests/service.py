@@ -83,11 +83,16 @@ def address(store: "Store", bead: str) -> str:
     return found.page
 
 
-def may_open(store: "Store", config: "Config", paths: "Paths | None", bead: str, actor: str) -> bool:
-    """Let the work of the bead be pushed that waits for a person's word; False: none does, and nothing was written."""
+def may_open(store: "Store", config: "Config", paths: "Paths | None", bead: str, actor: str, version: str = "") -> bool:
+    """Let the work of the bead be pushed that waits for a person's word; False: none does, and nothing was written.
+
+    `version`: how its head begins, as it was shown.
+    """
     review = _review(store, bead)
     head = _unopened(store, review)
     if review is None or head is None or not _waits_for_word(store, config, store.bead(bead), head):
+        return False
+    if not head.startswith(version):
         return False
     said = {"head": head, "branch": delivery_of(store, config, store.bead(bead)).branch}
     with store.write():

@@ -295,7 +295,7 @@ def test_what_people_merged_is_taken_back_by_a_request_of_its_own(team: Team, ho
     assert "a pull request would take" in team.nobrakes("undo", "one", expect=17).stderr
     said = team.nobrakes("undo", "one", "--yes").stdout
     assert "by a pull request" in said and team.hub.git("rev-parse", "main") == merged, "main is not moved"
-    assert "asked for already" in team.nobrakes("undo", "one", "--yes", expect=17).stderr
+    assert "already reverts one" in team.nobrakes("undo", "one", "--yes", expect=17).stderr
     team.run_on()
     assert (
         len(team.hub.pulls) == 2 and team.status("one") == "done" and team.hub.pull(2)["title"] == "Take back: Bead one"

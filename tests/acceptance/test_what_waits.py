@@ -35,9 +35,9 @@ def test_a_plan_whose_reviews_are_done_waits_for_a_sign_off(tmp_path: Path) -> N
     assert "draft" not in forge.nobrakes("escalations").stdout, "its drafts wait for that, not for another yes"
     [told] = [one for one in notices(forge) if "sign-off" in one]
     assert "login" in told and "nobrakes forge show login" in told
-    assert forge.ask("approve")["approved"] == "login@1", "nothing else waits"
+    assert forge.ask("approve", "--yes")["approved"] == "login@1", "nothing else waits"
     assert listed(forge, "drafts", "nobrakes commit-strategy") == "1 draft and 1 epic wait for your approval"
-    forge.nobrakes("approve")
+    forge.nobrakes("approve", "--yes")
     assert "no escalation" in forge.nobrakes("escalations").stdout and not asks(forge)
 
 
@@ -87,8 +87,11 @@ def test_work_that_is_pushed_only_with_a_word(tmp_path: Path) -> None:
     team.add("one")
     team.run_on()
     assert "'one' has passed" in listed(team, "request", "nobrakes pr open one")
-    assert team.ask("approve")["approved"] == "", "a push has to be named"
-    team.nobrakes("approve", "one")
+    assert "--yes approves only" in team.error("approve", "--yes", code=17)["message"], "a push has to be named"
+    [waits] = team.ask("approve")["waiting"]
+    assert "changed since" in team.error("approve", "one@000000000000", code=17)["message"]
+    assert "has no version" in team.error("approve", "one", code=17)["message"], "the yes is to a commit"
+    team.nobrakes("approve", waits["what"])
     assert "nobrakes pr open" not in team.nobrakes("escalations").stdout
 
 
@@ -96,7 +99,8 @@ def test_approve_alone_says_yes_to_the_one_plan_and_its_drafts(tmp_path: Path) -
     place = Scripted(tmp_path)
     assert "nothing waits for your approval" in place.nobrakes("approve").stdout
     place.nobrakes("add", "A page", "--id", "page", "--draft")
-    assert "1 bead went live" in place.nobrakes("approve").stdout
+    assert "1 draft waits" in place.nobrakes("approve").stdout and place.status("page") == "draft", "it only lists"
+    assert "1 bead went live" in place.nobrakes("approve", "--yes").stdout
     assert place.status("page") != "draft"
 
 

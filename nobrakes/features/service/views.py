@@ -367,12 +367,25 @@ def tracker(store: "Store", feature: Feature, rules: "ForgeSettings") -> Tracker
 
 
 def sign_off(
-    store: "Store", rules: "ForgeSettings", id_: str, actor: str, *, take_risk: bool = False, reason: str = ""
+    store: "Store",
+    rules: "ForgeSettings",
+    id_: str,
+    actor: str,
+    *,
+    take_risk: bool = False,
+    reason: str = "",
+    seen: int = 0,
 ) -> SignOff:
-    """Sign the plan off. NoSuchFeature; NotAllowed: there is nothing to sign, or what has to be said is missing."""
+    """Sign the plan off. NoSuchFeature; NotAllowed: there is nothing to sign, or what has to be said is missing.
+
+    `seen`: the version that was shown; 0: whichever it is now.
+    """
     with store.write():
         feature = store.feature(id_)
         model.require(feature, model.Stage.REVIEW, "there is no plan under review to sign off")
+        if seen not in (0, feature.plan):
+            why = f"the plan of feature {id_} has version {feature.plan} now, and you saw version {seen}"
+            raise NotAllowed(why, f"`nobrakes forge show {id_}` shows it.")
         kept = reviewed_plan.sign_off(
             tracker(store, feature, rules), feature.plan, actor, store.now(), take_risk, reason
         )

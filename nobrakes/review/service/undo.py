@@ -8,6 +8,7 @@
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -137,8 +138,14 @@ def steps_back(store: "Store") -> Iterator[UndoStep]:
     yield from _step(group, undone)
 
 
+_BY_SESSION = re.compile(r"Session \d+")
+"""How an agent of a session is called."""
+
+
 def _is_step(event: Event) -> bool:
     """Whether it is what a person did, and not what came of it."""
+    if _BY_SESSION.fullmatch(event.actor) or (event.kind is Kind.SPRINT_MOVED and event.data.get("sprint") is not None):
+        return False
     if event.kind is Kind.RESOLVED:
         return event.data.get("resolution") != "answered"
     if event.kind is Kind.BREAKER_RESET:
@@ -700,6 +707,8 @@ def _unanswered(store: "Store", event: Event, actor: str) -> None:
 
 def _unswitched(store: "Store", event: Event, actor: str) -> None:
     settings = {str(key): value for key, value in event.data.get("settings", {}).items()}
+    if not settings.keys() & {PAUSED, STOPPING}:  # agents may have begun on a red main meanwhile
+        raise NotAllowed(f"event {event.seq} cannot be undone: it allowed a run on a red main")
     for key, value in settings.items():
         if store.setting(key) != value:
             raise NotAllowed(f"event {event.seq} cannot be undone: it was switched again later")

@@ -24,6 +24,8 @@ RED = "test: fail: 1 test failed\n{}\n1 failed in 0.02s"
         (Outcome.FAILED_REVIEW, RED.format("E   ModuleNotFoundError: No module named 'requests'"), "imported", "requests"),
         (Outcome.FAILED_REVIEW, RED.format("Error: connect ECONNREFUSED 127.0.0.1:5432"), "network", "127.0.0.1:5432"),
         (Outcome.BROKEN_CHECKS, "test: broken: it exited with 127\nsh: 1: pytest: not found", "not installed", "127"),
+        (Outcome.BROKEN_CHECKS, "test: broken\n  sh: 1: tsc: not found", "not installed", "tsc: not found"),
+        (Outcome.BROKEN_CHECKS, "test: broken\nmake: sh: foo: not found", "not installed", "foo: not found"),
         (Outcome.NOT_RED, RED.format("OSError: [Errno 28] No space left on device"), "disk", "No space left"),
         (Outcome.KILLED, "ended by signal 9", "memory", "signal 9"),
         (Outcome.FAILED_REVIEW, RED.format("E   SyntaxError: invalid syntax"), "syntax error", "SyntaxError"),

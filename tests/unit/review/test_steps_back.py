@@ -333,3 +333,17 @@ def test_dependencies_are_named_like_in_the_graph(three):
     beads.depend(three, "c", "b", actor="me")
     assert Dependency("c", "b") in three.dependencies("c")
     assert undo.last(three).beads == ("c",)
+
+
+def test_what_an_agent_did_is_no_step_of_the_person(three):
+    beads.hold(three, "a", "wait", "me")
+    beads.add(three, "D", id="d", actor="Session 1")
+    three.record(Event(Kind.SPRINT_MOVED, None, actor="Ada", data={"sprint": 1, "state": "executing"}))
+    assert undo.undo(three, None, "me").beads == ("a",) and three.bead("a").held is None
+
+
+def test_a_run_on_a_red_main_is_not_undone_as_a_pause(three):
+    three.record(Event(Kind.RESUMED, actor="me", data={"settings": {"red_main": "yes"}}))
+    with pytest.raises(NotAllowed, match="it allowed a run on a red main"):
+        undo.undo(three, None, "me")
+    assert three.setting("paused") is None
