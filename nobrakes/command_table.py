@@ -100,7 +100,11 @@ class Entry(NamedTuple):
     changes: str = ""
     hidden: bool = False
     streams: bool = False  # with --json it prints JSON lines instead of one envelope
-    at_home: bool = False  # a function for every surface that a person's own place has, too (--user)
+
+    @property
+    def at_home(self) -> bool:
+        """Whether a person's own place has it, too (--user)."""
+        return self.words in AT_HOME
 
     @property
     def cli(self) -> str:
@@ -124,6 +128,14 @@ PRINTED = {
     **dict.fromkeys(("daemon start", "providers"), "daemon"),  # what stops work, as wide as the screen
 }
 """Commands for every surface that a module of cli/ prints by hand, by a function of the same name."""
+AT_HOME = frozenset(
+    (
+        *("answer", "daemon install", "daemon restart", "daemon start", "daemon status", "daemon stop"),
+        *("daemon uninstall", "daemon watch", "escalation", "escalations", "relay", "resolve", "session end"),
+        *("session say", "session show", "session start", "session stop", "sessions", "watch"),
+    )
+)
+"""The commands that take --user."""
 
 COMMANDS: tuple[Entry, ...] = (
     Entry("init", "config:init", FORGE, "Set nobrakes up in this repository.", UNKEYED),
@@ -175,12 +187,11 @@ COMMANDS: tuple[Entry, ...] = (
         FORGE,
         "Talk with an agent that reads the code but changes nothing.",
         STEPS,
-        at_home=True,
     ),
-    Entry("session say", "sessions.commands:say", FORGE, "Say something to a session.", STEPS, at_home=True),
+    Entry("session say", "sessions.commands:say", FORGE, "Say something to a session.", STEPS),
     Entry("session show", "sessions:show", FORGE, "Show a session with everything said in it."),
-    Entry("session stop", "sessions.commands:stop", FORGE, "Stop what a session is doing.", STEPS, at_home=True),
-    Entry("session end", "sessions.commands:end", FORGE, "End a session.", STEPS, at_home=True),
+    Entry("session stop", "sessions.commands:stop", FORGE, "Stop what a session is doing.", STEPS),
+    Entry("session end", "sessions.commands:end", FORGE, "End a session.", STEPS),
     Entry("project list", "projects:list_projects", BOARD, "List the projects of your workspace."),
     Entry("project new", "projects:new", FORGE, "Create a project: a repository with its brief.", STEPS),
     Entry("project use", "projects:use", FORGE, "Confirm the project that a session works on.", STEPS),
@@ -212,8 +223,8 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("events", "sessions:events", BOARD, "List everything that happened, in order.", streams=True),
     Entry("escalations", "decisions:escalations", DESK, "List what waits for your decision, the most urgent first."),
     Entry("escalation", "decisions:escalation", DESK, "Show one escalation: what happened, and your choices."),
-    Entry("answer", "decisions.commands:answer", DESK, "Answer a question; its bead continues.", ATOMIC, at_home=True),
-    Entry("resolve", "decisions.commands:resolve", DESK, "Decide an escalation.", ATOMIC, at_home=True),
+    Entry("answer", "decisions.commands:answer", DESK, "Answer a question; its bead continues.", ATOMIC),
+    Entry("resolve", "decisions.commands:resolve", DESK, "Decide an escalation.", ATOMIC),
     Entry("approve", "decisions.commands:approve", DESK, "Approve what waits for you; without a name, list it.", STEPS),
     Entry("retry", "beads.commands:retry", DESK, "Retry a bead; its failure count starts at zero.", ATOMIC),
     Entry("take", "beads:take", DESK, "Work on a bead yourself, in a worktree of your own.", STEPS),
@@ -229,9 +240,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("archive", "doctor:archive", DESK, "List archived work; remove what was merged long ago.", STEPS),
     Entry("run", "daemon:running_run", BREAKER, "Run agents in the foreground until nothing is left to do.", UNKEYED),
     Entry("daemon start", "daemon.commands:start", BREAKER, "Run agents in the background.", STEPS),
-    Entry(
-        "daemon stop", "daemon.commands:stop_daemon", BREAKER, "Stop the daemon and its agents.", STEPS, at_home=True
-    ),
+    Entry("daemon stop", "daemon.commands:stop_daemon", BREAKER, "Stop the daemon and its agents.", STEPS),
     Entry("daemon status", "daemon:status", BREAKER, "Say whether a daemon runs here."),
     Entry(
         "daemon restart",
@@ -239,7 +248,6 @@ COMMANDS: tuple[Entry, ...] = (
         BREAKER,
         "Replace the daemon; its agents keep working.",
         STEPS,
-        at_home=True,
     ),
     Entry("daemon install", "daemon:install", BREAKER, "Restart the daemon automatically when it dies.", STEPS),
     Entry("daemon uninstall", "daemon:uninstall", BREAKER, "Remove the automatic restart.", STEPS),

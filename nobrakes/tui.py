@@ -286,7 +286,9 @@ def _plain(text: str) -> Row:
 def needs_you(view: "LiveView", now: float, wanted: str) -> list[Row]:
     """Escalations, costliest first."""
     found = [one for one in view.escalations if fits(f"{one.id} {one.bead or ''} {one.type.value} {one.title}", wanted)]
-    return [_escalation(one, now) for one in found] or [_plain("nothing waits for you")]
+    others = len(view.board.hindrances.asks)
+    told = count(others, "other thing waits", "other things wait") + " for you, named above"
+    return [_escalation(one, now) for one in found] or [_plain(told if others else "nothing waits for you")]
 
 
 def _escalation(found: "Escalation", now: float) -> Row:

@@ -16,7 +16,7 @@ from ..beads.model import Attempt, Role
 from ..daemon.model import Board
 from ..daemon.service.status import counts as counts_of
 from ..daemon.service.status import review_step
-from ..decisions.blockers import FOR_A_WORD, Kind, board_blockers, told
+from ..decisions.blockers import WAITS_FOR_PERSON, Kind, board_blockers, told
 from ..errors import Unsettled, UsageError
 from ..events import words
 from ..events.kinds import WATCHED, Event
@@ -135,7 +135,7 @@ def running_run(
         # a person's `nobrakes stop` stays in force after the run, a signal's stop ends with it
         interrupted = board.stopping and not app.store.setting("stopping")
     settled = not any(number for name, number in found.items() if name not in SETTLED)
-    settled = settled and not any(one.kind in FOR_A_WORD for one in stands.found)
+    settled = settled and not any(one.kind in WAITS_FOR_PERSON for one in stands.found)
     data: dict[str, Any] = {"counts": found, "settled": settled, "hindrances": plain(stands)}
     data["escalations"] = [one.number for one in stands.found if one.number is not None]
     merges = [one for one in stands.found if one.kind is Kind.MERGE_WAITS]

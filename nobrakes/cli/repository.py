@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
 from typer import Argument, Option
 
+from ..command_table import AT_HOME
 from ..errors import NobrakesError, UsageError
 from ..events.kinds import Actor, Surface, default_actor, given
 from ..records import plain as plain
@@ -99,19 +100,11 @@ def write(text: str) -> None:
         pipe_closed()
 
 
-HAS_USER = (
-    *("answer", "daemon install", "daemon restart", "daemon start", "daemon status", "daemon stop", "daemon uninstall"),
-    *("daemon watch", "escalation", "escalations", "relay", "resolve", "session end", "session say", "session show"),
-    *("session start", "session stop", "sessions", "watch"),
-)
-"""The commands that take --user."""
-
-
 def for_own_place(text: str) -> str:
     """The text with --user in each command that it says to type: who typed it there pastes it there."""
     import re  # rarely needed here
 
-    words = "|".join(sorted(HAS_USER, reverse=True))
+    words = "|".join(sorted(AT_HOME, reverse=True))
     typed = re.compile(rf"\bnobrakes ({words})\b(?![-\w])(?! [^`\n#;]*--user)")
     return typed.sub(r"nobrakes \1 --user", text)
 

@@ -21,7 +21,8 @@ from .screen import Screen, table
 if TYPE_CHECKING:
     from ..app import App
     from ..beads.service.board import BoardView
-    from ..daemon.service.status import CapView, OpenSession, StatusView, Worker
+    from ..daemon.service.control import CapView
+    from ..daemon.service.status import OpenSession, StatusView, Worker
     from ..machine.registry import MachineView
     from ..pictures.service import GraphNode, GraphView
     from ..store import Store

@@ -11,7 +11,7 @@ from .service import control
 if TYPE_CHECKING:
     from ..app import App
     from ..decisions.service.blockers import Blockers
-    from .service.status import Lifted
+    from .service.control import Lifted
 
 Switched = tuple[dict[str, bool], str]
 
@@ -117,19 +117,18 @@ def providers(
 ) -> tuple["Lifted | dict[str, Any]", str]:
     """Open a provider, reset a bead's breaker, or lift or keep a cap."""
     from ..text.times import spoken
-    from .service import status
 
     if sum(map(bool, (open, reset, lift, keep))) != 1:
         raise UsageError("say which provider to open, whose breaker to reset, or which cap to lift or to keep")
     if open:
-        was_closed = status.end_cooldown(app.store, app.paths, open, by)
+        was_closed = control.end_cooldown(app.store, app.paths, open, by)
         words = "agents start at {} again; when it refuses again, a new cooldown begins"
         told = (words if was_closed else "{} had no cooldown").format(one_line(open))
         return {"provider": open, "was_closed": was_closed}, told
     if reset:
-        found = status.reset(app.store, app.paths, reset, by)
+        found = control.reset(app.store, app.paths, reset, by)
         return {"bead": reset, "reset": found}, "agents may try again" if found else "no breaker of it was open"
-    cap = status.lift(app.store, app.paths, app.config, (lift or keep).removeprefix("caps."), bool(lift), by)
+    cap = control.lift(app.store, app.paths, app.config, (lift or keep).removeprefix("caps."), bool(lift), by)
     name = f"caps.{one_line(cap.name)}"
     if keep:
         return cap, f"{name} holds again: {cap.limit:.6g}"

@@ -76,9 +76,9 @@ STOPS = frozenset(
     }
 )
 """What holds up more than single beads."""
-FOR_A_WORD = frozenset({Kind.SIGN_OFF, Kind.SPRINTS, Kind.SESSION, Kind.REQUEST})
-"""What continues with a person's word alone, beside escalations and drafts."""
-_BY_ITSELF = frozenset({Kind.COOLDOWN, Kind.NO_PLACE, Kind.MEMORY, Kind.RETRY, Kind.QUARANTINED})
+WAITS_FOR_PERSON = frozenset({Kind.SIGN_OFF, Kind.SPRINTS, Kind.SESSION, Kind.REQUEST})
+"""What only a person moves, besides escalations and drafts: `run` ends with 40 for it."""
+_BY_ITSELF = frozenset({Kind.NO_PLACE, Kind.MEMORY, Kind.RETRY, Kind.QUARANTINED})
 """What ends without a person, or holds nothing up."""
 
 

@@ -78,13 +78,13 @@ def resolve(app: "App", by: str, number: Number, how: How, note: Note = "") -> D
 class Waiting:
     """Something that waits for a yes. `what`: what `approve` is given, with the version that it is a yes to.
 
-    `command`: what to type for it. `is_plain`: `approve` alone says yes to it where nothing else waits.
+    `command`: what to type for it. `by_yes`: `approve --yes` means it where nothing else waits.
     """
 
     what: str
     text: str
     command: str
-    is_plain: bool = False
+    by_yes: bool = False
 
 
 @frozen
@@ -110,7 +110,7 @@ def approve(app: "App", by: str, what: What = "", yes: Yes = False) -> tuple[App
     """
     found = tuple(_waiting(app))
     chosen = [one for one in found if what == one.what]
-    if yes and not what and len(found) == 1 and found[0].is_plain:
+    if yes and not what and len(found) == 1 and found[0].by_yes:
         chosen = list(found)
     if yes and not chosen:
         raise NotAllowed("--yes approves only where one plan, or its drafts, wait alone", f"{_LISTS} Name one.")
@@ -126,7 +126,7 @@ def approve(app: "App", by: str, what: What = "", yes: Yes = False) -> tuple[App
         raise NotAllowed(f"{cut(one_line(why), 200)}: nothing was approved", _LISTS)
     one = chosen[0]
     if one.command != f"nobrakes approve {one.what}":
-        raise NotAllowed(f"{one_line(one.text)}, and this yes needs more words", f"Type: `{one.command}`.")
+        raise NotAllowed(f"`approve` cannot approve this: {one_line(one.text)}", f"Type: `{one.command}`.")
     return Approval(one.what, found), _approved(app, by, *one.what.split("@"))
 
 
@@ -171,8 +171,8 @@ def _waiting(app: "App") -> "Iterator[Waiting]":
             yield Waiting(what, one.what, f"nobrakes approve {what}" if is_free else command, is_free)
         elif one.kind is Kind.SIGN_OFF:
             feature = store.feature(one.beads[0])
-            what, plain_one = f"{feature.id}@{feature.plan}", command == f"nobrakes forge sign-off {feature.id}"
-            yield Waiting(what, one.what, f"nobrakes approve {what}" if plain_one else command, plain_one)
+            what, is_simple = f"{feature.id}@{feature.plan}", command == f"nobrakes forge sign-off {feature.id}"
+            yield Waiting(what, one.what, f"nobrakes approve {what}" if is_simple else command, is_simple)
         elif one.kind is Kind.REQUEST:
             head = next(Journal.of(review.data).change.head for review in store.reviewing() if review.bead in one.beads)
             what = f"{one.beads[0]}@{head[:12]}"

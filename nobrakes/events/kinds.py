@@ -172,6 +172,7 @@ MAX_NAME = 80
 """Characters."""
 UNDO_MARK = " (undo)"
 """Ends the actor's name in the events of an undo."""
+_SESSION = "Session "
 RESERVED = frozenset((Event(Kind.PROPOSED).actor, "reviewer"))
 NOBODY = "person"
 
@@ -191,6 +192,16 @@ class Actor:
 
     name: str
     surface: Surface
+
+
+def session_actor(session: int) -> str:
+    """How the agent of a session is called."""
+    return f"{_SESSION}{session}"
+
+
+def is_session(actor: str) -> bool:
+    """Whether it is the agent of a session: no person can take such a name."""
+    return actor.startswith(_SESSION) and actor.removeprefix(_SESSION).isdecimal()
 
 
 def given(name: str, surface: Surface) -> Actor:
@@ -216,6 +227,6 @@ def _mistake(name: str) -> str:
         return "has spaces at an end or two together, line breaks, or characters that nobody sees"
     if len(name) > MAX_NAME:
         return f"has {len(name)} characters"
-    if name.casefold() in RESERVED or name.endswith(UNDO_MARK.strip()):
+    if name.casefold() in RESERVED or name.endswith(UNDO_MARK.strip()) or is_session(name.capitalize()):
         return "is reserved for nobrakes itself"
     return ""

@@ -313,7 +313,7 @@ _BACKGROUND = re.compile(
 _PHASE = re.compile(r"phase[ \t]+\d+", re.IGNORECASE)
 _STORY = re.compile(r"\buser stor(?:y|ies)\b|\bUS\d", re.IGNORECASE)
 _TASK = re.compile(r"T\d{3,}\b")
-_BESIDE = re.compile(r"T\d{3,}[ \t]+\[P\]")
+_PARALLEL = re.compile(r"T\d{3,}[ \t]+\[P\]")
 _LEADING = re.compile(r"(T\d{2,}|[A-Z]{1,6}-?\d+|\d+(?:\.\d+)*|phase[ \t]+\d+)\b", re.IGNORECASE)
 """What a title begins with, by which others may name it."""
 _NOTHING = frozenset(("none", "nothing", "n a", "na", "nil", "no", "no dependencies", "-", "–", "—"))
@@ -429,7 +429,7 @@ class _Tasks:
         for siblings in _siblings(tasks if len(tasks) > 1 else []):
             before, beside = list[Part](), list[Part]()
             for part in siblings:
-                if _BESIDE.match(part.title):
+                if _PARALLEL.match(part.title):
                     beside.append(part)
                 else:
                     before, beside = beside or before, []

@@ -14,14 +14,14 @@ from typing import Any
 
 from ..beads.model import is_bead_id
 from ..errors import PlanError
+from ..snapshot.reader import CLOSED_WORDS, HELD_WORDS
 from . import nodes
-from .markdown import body_parts, task_lists
+from .markdown import PRIORITIES, TYPES, body_parts, task_lists
 from .nodes import MAX_TEXT, Plan, bounded, front, in_one_line, made_plan, refused, tidy
 
-_CLOSED = frozenset(("done", "completed", "complete", "closed"))
+_CLOSED = CLOSED_WORDS | {"complete"}
 _CANCELLED = frozenset(("cancelled", "canceled", "archived"))
-_HELD = frozenset(("deferred", "blocked", "on hold"))
-_PRIORITIES = {"critical": 0, "highest": 0, "urgent": 0, "high": 1, "medium": 2, "normal": 2, "low": 3, "lowest": 4}
+_HELD = HELD_WORDS | {"on hold"}
 _TAKEN = frozenset(
     ("id", "title", "description", "details", "testStrategy", "status", "priority", "dependencies", "subtasks")
 )
@@ -52,9 +52,9 @@ class _Tag:
         self.prefix = "tm-" if tag == MASTER else f"tm-{_word(tag)}-"
         self.status: dict[str, str] = {}
         self.epics: set[str] = set()
-        known = [(number, task) for number, task in self._numbered(tasks, "")]
         self.tasks = [
-            (number, task, list(self._numbered(task.get("subtasks") or (), f"{number}."))) for number, task in known
+            (number, task, list(self._numbered(task.get("subtasks") or (), f"{number}.")))
+            for number, task in self._numbered(tasks, "")
         ]
         for number, task, parts in self.tasks:
             for name, one in ((number, task), *parts):
@@ -112,8 +112,8 @@ class _Tag:
         if isinstance(strategy, str) and strategy.strip():
             made["acceptance"] = [tidy(strategy).strip()[:MAX_TEXT]]
         word = str(task.get("priority") or "").strip().lower()
-        if word in _PRIORITIES:
-            made["priority"] = _PRIORITIES[word]
+        if (priority := PRIORITIES.get(f"priority-{word}")) is not None:
+            made["priority"] = priority
         elif word:
             self.told.append(f"{where}: the priority '{word[:40]}' is not known: not taken over")
         if status in _HELD:
@@ -175,18 +175,10 @@ def plan_of_taskmaster(value: Mapping[str, Any], source: str) -> Plan:
     return made_plan(made, [place for one in found for place in one.places], source, told)
 
 
-# --- Backlog.md ----------------------------------------------------------------------------------
+# A task of Backlog.md is a Markdown file with its fields before the text.
 _FIELDS = frozenset(
     ("id", "title", "status", "labels", "dependencies", "priority", "ordinal", "parent_task_id", "type", "milestone")
 )
-_TYPES = {
-    "bug": "fix",
-    "feature": "feature",
-    "enhancement": "feature",
-    "chore": "chore",
-    "task": "task",
-    "docs": "docs",
-}
 
 
 def front_matter(text: str, source: str) -> dict[str, Any] | None:
@@ -266,9 +258,10 @@ def _task_fields(said: Mapping[str, Any], text: str, where: str, told: list[str]
     criteria, description, _ = body_parts(found.parts)
     made = bounded(tidy(str(said["title"])), description, where, told, in_one_line)
     word = str(said.get("priority") or "").strip().lower()
-    made |= {"priority": _PRIORITIES[word]} if word in _PRIORITIES else {}
+    priority = PRIORITIES.get(f"priority-{word}")
+    made |= {"priority": priority} if priority is not None else {}
     kind = str(said.get("type") or "").strip().lower()
-    made |= {"type": _TYPES[kind]} if kind in _TYPES else {}
+    made |= {"type": TYPES[kind]} if kind in TYPES else {}
     labels = [in_one_line(str(one)) for one in said.get("labels") or ()]
     labels += [f"milestone:{in_one_line(str(said['milestone']))}"] if said.get("milestone") else []
     made |= {"labels": labels} if labels else {}

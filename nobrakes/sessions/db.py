@@ -11,7 +11,7 @@ from ..db.database import Database, Row
 from ..db.fast import DID, GOING, turn_of
 from ..errors import NobrakesError, NoSuchSession, NotAllowed, Stale
 from ..events import db as events_db
-from ..events.kinds import Kind
+from ..events.kinds import Kind, session_actor
 from .model import CLEAN, Fact, Message, Session, SessionKind, State, Turn, advance
 
 MAX_TEXT = 100_000
@@ -281,7 +281,7 @@ def _acts_by(db: Database, made: int, number: int, now: float) -> None:
     for row in db.all(unread, (made,)):
         db.run("UPDATE escalations SET read_at = ? WHERE id = ?", (now, row["id"]))
         told = {"escalation": row["id"]}
-        events_db.append(db, now, Kind.ANSWER_READ, None, f"Session {number}", told)
+        events_db.append(db, now, Kind.ANSWER_READ, None, session_actor(number), told)
 
 
 def told_to(db: Database, made: int) -> list[Message]:

@@ -17,7 +17,7 @@ from typing import Any
 from ..beads.model import Outcome
 from ..beads.progress import doubt
 from ..errors import NotAllowed
-from ..events.kinds import Event
+from ..events.kinds import Event, session_actor
 from ..paths import Paths
 from ..records import frozen
 from ..text.cleaning import clean
@@ -265,7 +265,7 @@ class Claim:
 
 def claim_of(said: Iterable[Event], one: Session, commits: int | None) -> Claim | None:
     """The session's latest claim of those that agents `said`, newest first, against its commits (None: unknown)."""
-    name = f"Session {one.id}"
+    name = session_actor(one.id)
     found = next((e for e in said if e.actor == name and e.attempt is None and e.at >= one.created_at), None)
     if found is None:
         return None

@@ -32,7 +32,7 @@ from ..beads.model import TABLE, Outcome, Retry, Role, Run, RunKind, Status, ret
 from ..daemon.model import Board, Limits
 from ..decisions.model import EscalationType, NewEscalation
 from ..errors import ConfigError, NobrakesError, NoMain, NoSandbox, NoSuchSession
-from ..events.kinds import Kind
+from ..events.kinds import Kind, session_actor
 from ..features import prompts as features_prompts
 from ..features.model import ROUND, STAGE, Feature
 from ..git import persons
@@ -185,7 +185,7 @@ class Relays:
         """The commands that make the clone where it is missing. In place: what the checkout holds is kept before."""
         session, start = talk.session, str(talk.session.data[START])
         with self._clones(session) as clones:
-            made = clones.making(session.id, start, f"Session {session.id}")
+            made = clones.making(session.id, start, session_actor(session.id))
             if not session.data.get(IN_PLACE):
                 return made
             if clones.start() != (self._last(session.id) or start):
@@ -516,7 +516,7 @@ class TurnLauncher:
             Assignment(
                 role=role,
                 bead=name_of(session.id),
-                worker=f"Session {session.id}",
+                worker=session_actor(session.id),
                 attempt=turn.number,
                 prompt=told.prompt,
                 prompt_file=os.path.join(folder, "prompt.md"),
@@ -530,7 +530,7 @@ class TurnLauncher:
                     "NOBRAKES_BEAD": name_of(session.id),
                     "NOBRAKES_SESSION": str(session.id),
                     "NOBRAKES_ATTEMPT": str(turn.number),
-                    "NOBRAKES_NAME": f"Session {session.id}",
+                    "NOBRAKES_NAME": session_actor(session.id),
                     "NOBRAKES_WORKSPACE": workspace,
                     **(self.relays.environment(session) if is_own else {}),
                 },

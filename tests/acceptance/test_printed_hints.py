@@ -14,8 +14,7 @@ import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Dependency, Status
 from nobrakes.cli import main
-from nobrakes.cli.repository import HAS_USER
-from nobrakes.command_table import COMMANDS
+from nobrakes.command_table import AT_HOME, COMMANDS
 from nobrakes.daemon.service import control
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.features.model import Criterion, Feature, Step
@@ -252,4 +251,4 @@ def test_commands_of_a_persons_own_place_keep_it(place: Place, monkeypatch: pyte
 
 def test_each_command_that_takes_user_is_known() -> None:
     found = {one.words for one in COMMANDS if "user" in inspect.signature(main.function_of(one)).parameters}
-    assert found == set(HAS_USER)
+    assert found == AT_HOME

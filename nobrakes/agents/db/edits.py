@@ -47,6 +47,7 @@ def agent_identity(connection: "Connection", token: str) -> AgentIdentity:
     if turn is not None:
         row = connection.execute(_OPEN_TURN, (turn,)).fetchone()
         if row is not None and _compare_digest(row[0].encode(), token.encode("utf-8", "replace")):
+            # events.kinds.session_actor, which costs an import of `enum`
             return AgentIdentity(f"Session {row[2]}", None, None, row[1], row[2])
     from ...errors import Stale
 

@@ -35,7 +35,7 @@ from ...checks import proof
 from ...checks.counts import count_tests
 from ...daemon.model import Board
 from ...errors import NobrakesError
-from ...events.kinds import WATCHED, Event, Kind
+from ...events.kinds import WATCHED, Event, Kind, session_actor
 from ...features import actions
 from ...parking import owner_of, parked, run_owner
 from ...ports import Ports
@@ -593,7 +593,7 @@ class DangerWatch:
         data = {"run": run.id, "call": call, "why": shorten(redacted(clean(why)), _WORDS), "text": said}
         if isinstance(work, Talk):
             event = Event(
-                Kind.DANGER_SEEN, None, None, f"Session {work.session.id}", data | {"session": work.session.id}
+                Kind.DANGER_SEEN, None, None, session_actor(work.session.id), data | {"session": work.session.id}
             )
         else:
             event = Event(Kind.DANGER_SEEN, work.bead, work.id, work.name, data)

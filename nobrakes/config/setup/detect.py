@@ -12,7 +12,7 @@ import re
 import tomllib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ...checks.contract import Check
 from ...checks.layout import LARGEST, layout, unclear
@@ -26,10 +26,6 @@ from ...sandbox import closure
 from ...text.cleaning import count
 from ..sections import CheckSettings, Format, Kind
 from ..settings import Config
-
-if TYPE_CHECKING:
-    pass
-
 
 # Files are read, nothing is run. Several kinds of project at once are all detected. What people wrote down as a command
 # goes before what a tool's settings suggest: where a Makefile has a target for a kind of check, that target is the

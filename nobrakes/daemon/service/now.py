@@ -16,7 +16,7 @@ from ...agents.transcript import Line
 from ...beads.model import Role
 from ...beads.readiness import Forecast, Merge, forecast
 from ...beads.service.bead_page import Review, reviews
-from ...decisions.blockers import FOR_A_WORD, STOPS, Blocker, Kind
+from ...decisions.blockers import STOPS, WAITS_FOR_PERSON, Blocker, Kind
 from ...decisions.model import Escalation
 from ...decisions.service.blockers import blockers
 from ...errors import NobrakesError
@@ -31,7 +31,8 @@ from ...sessions.service.live import Ring, Rings, attempt_output
 from ...text.cleaning import count
 from ..model import Limits
 from . import control
-from .status import CapView, OpenSession, Worker, caps_of, counts, degraded, open_sessions, workers
+from .control import CapView, caps_of
+from .status import OpenSession, Worker, counts, degraded, open_sessions, workers
 
 if TYPE_CHECKING:
     from ...config.sections import ForgeSettings
@@ -197,7 +198,7 @@ def next_step(store: "Store", stands: "Blockers", rules: "ForgeSettings") -> Nex
     """
     counts, waiting = store.counts(), store.escalations()
     beads = {name: number for name, number in counts.items() if number and name not in ("epic", "held")}
-    asks = next((one for one in stands.found if one.kind in FOR_A_WORD), None)
+    asks = next((one for one in stands.found if one.kind in WAITS_FOR_PERSON), None)
     if not beads and asks is None:
         return NextStep("nobrakes shape", "there is no bead yet: plan some work; by hand: nobrakes plan example")
     if beads.keys() - {"done", "cancelled", "draft"} or waiting:

@@ -1,21 +1,20 @@
-"""The whole repository on one screen, and what holds agents back: cooldowns and caps, and a person's overrides."""
+"""The whole repository on one screen, and what holds agents back: cooldowns and caps."""
 
 import os
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ... import abilities
-from ...agents.limits import CALLS, CAP_LIFTED, WORKSPACES, Cap, Caps, Cooldown, Spent, ends_at, period_of
+from ...agents.limits import Cooldown
 from ...beads.model import WORKING, Attempt, BeadType, Role, Status
 from ...beads.progress import doubt
 from ...beads.work_status import REQUESTED, SHOWN, stage
 from ...decisions.model import Escalation
 from ...decisions.service.blockers import NOTHING, Blockers, Here
 from ...decisions.service.blockers import blockers as looked_for
-from ...errors import GitUnusable, NobrakesError, UsageError
-from ...events.kinds import Event, Kind
-from ...host.files import wake
+from ...errors import GitUnusable, NobrakesError
+from ...events.kinds import Kind
 from ...host.locks import holder
 from ...machine.registry import MachineView, shown
 from ...paths import Paths
@@ -27,6 +26,7 @@ from ...sessions.model import State
 from ...text.cleaning import clean, shorten
 from ...walking import commits_since
 from . import control
+from .control import CapView, caps_of
 
 if TYPE_CHECKING:
     from ...config.settings import Config
@@ -113,16 +113,6 @@ def line(store: "Store", bead: str, waiting: str = "") -> RequestLine:
 
 
 @frozen
-class CapView:
-    """A cap that is set for all beads, and what was spent under it."""
-
-    name: str
-    spent: float
-    limit: float
-    lifted: bool = False  # a person lets agents start beyond it until its period ends
-
-
-@frozen
 class GatesView:
     """What holds agents back, at one moment."""
 
@@ -130,18 +120,6 @@ class GatesView:
     gates: tuple[Cooldown, ...]
     caps: tuple[CapView, ...]
     machine: MachineView | None = None  # what all repositories share, where that is limited
-
-
-def caps_of(caps: Caps, spent: Spent, now: float) -> tuple[CapView, ...]:
-    """Spent and cap, for each that is set."""
-    found = []
-    for name, cap, amount in (("day", caps.day, spent.day), ("run", caps.run, spent.run)):
-        for part in fields(Cap):
-            if (limit := getattr(cap, part.name)) is not None:
-                found.append(CapView(f"{name}.{part.name}", getattr(amount, part.name), limit))
-    if caps.calls_per_hour is not None:
-        found.append(CapView(CALLS, spent.calls, caps.calls_per_hour))
-    return tuple(replace(one, lifted=spent.lifted.get(one.name) == period_of(one.name, spent, now)) for one in found)
 
 
 @frozen
@@ -320,51 +298,3 @@ def view(store: "Store", config: "Config") -> GatesView:
     limits = control.limits(store, config)
     board = store.board(limits, 1)
     return GatesView(board.now, tuple(board.gates.values()), caps_of(limits.caps, board.spent, board.now), shown())
-
-
-@frozen
-class Lifted:
-    """A cap that a person lifted, or lets hold again. `until`: when its period ends; None: with the run."""
-
-    name: str
-    spent: float
-    limit: float
-    until: float | None
-    lifted: bool
-
-
-def lift(store: "Store", paths: Paths, config: "Config", name: str, is_lifted: bool, actor: str) -> Lifted:
-    """Let agents start beyond this cap until its period ends, or let it hold again. UsageError: it is not set."""
-    limits = control.limits(store, config)
-    board = store.board(limits, 1)
-    found = {one.name: one for one in caps_of(limits.caps, board.spent, board.now)}
-    if name not in found:
-        known = f"Set are: {', '.join(found)}." if found else "No cap for all beads is set in .nobrakes/config.toml."
-        raise UsageError(f"there is no cap '{name[:40]}' that could be lifted", known)
-    one = found[name]
-    if one.lifted != is_lifted:
-        with store.write():
-            store.set_setting(f"{CAP_LIFTED}{name}", period_of(name, board.spent, board.now) if is_lifted else None)
-            before, after = ("holds", "lifted") if is_lifted else ("lifted", "holds")
-            data = {"before": {f"caps.{name}": before}, "after": {f"caps.{name}": after}}
-            store.record(Event(Kind.LIMITS_CHANGED, actor=actor, data=data))
-    wake(paths)
-    return Lifted(name, one.spent, one.limit, ends_at(name, board.now), is_lifted)
-
-
-def end_cooldown(store: "Store", paths: Paths, provider: str, actor: str) -> bool:
-    """Start agents at the provider again; False: it had no cooldown. UsageError where nothing ever closed it."""
-    from ...agents.registry import ADAPTERS
-
-    known = sorted({WORKSPACES, *(agent.provider for agent in ADAPTERS.values() if agent.provider)})
-    if not (opened := store.end_cooldown(provider, actor)) and provider not in known:
-        raise UsageError(f"there is no provider '{provider[:40]}'", f"Providers are: {', '.join(known)}.")
-    wake(paths)
-    return opened
-
-
-def reset(store: "Store", paths: Paths, bead: str, actor: str) -> int:
-    """Let agents try the bead once more, though its breakers are open; how many breakers that were."""
-    found = store.reset_breakers(bead, actor)
-    wake(paths)
-    return found

@@ -26,6 +26,7 @@ from ...beads.proposals import Merged
 from ...beads.readiness import Why, deadlocks, explain
 from ...decisions.forms import PRIORITIES
 from ...errors import Deadlock, NoAgent, NotAllowed, PlanError, UsageError
+from ...events.kinds import session_actor
 from ...git.port import Git
 from ...lightjson import dumps
 from ...paths import Paths, is_in_repository, own_path, own_program, resource
@@ -71,11 +72,11 @@ def propose(store: "Store", session: int, text: str, turn: Turn | None = None) -
     with store.write():
         feature = _planned(store, session)
         try:
-            made = approving.propose(store, _feature_plan(store, feature, plan), _name(session))
+            made = approving.propose(store, _feature_plan(store, feature, plan), session_actor(session))
         except plans_service.PlanDeadlock as error:
             raise Deadlock(str(error), "Take the named dependencies out of the plan; nothing was written.") from None
         if made.new or made.changed or made.proposed:
-            _changed(store, feature, _name(session))
+            _changed(store, feature, session_actor(session))
         _did(store, turn, PROPOSED)
     return made
 
@@ -172,11 +173,12 @@ def plan_ready(store: "Store", session: int, turn: Turn | None = None) -> PlanVe
         version = store.plan_version(feature.id)
         is_new = version is None or not changes(version.beads, nodes).is_empty  # how far its live beads are is no plan
         if version is None or is_new:
-            version = store.keep_plan(feature.id, nodes, "its Shaper says that it is whole", _name(session))
+            version = store.keep_plan(feature.id, nodes, "its Shaper says that it is whole", session_actor(session))
         over = {keys.REVISING: None, **({keys.SIGNED: None} if is_new else {})}
-        store.note_feature(feature.id, over, _name(session))
+        store.note_feature(feature.id, over, session_actor(session))
         clean = 0 if is_new else feature.clean
-        store.move_feature(feature.id, Step.PLAN_READY, _name(session), f"version {version.number}", clean=clean)
+        told = f"version {version.number}"
+        store.move_feature(feature.id, Step.PLAN_READY, session_actor(session), told, clean=clean)
         _did(store, turn, READY)
     return version
 
@@ -185,9 +187,9 @@ def _unchanged(
     store: "Store", feature: Feature, nodes: Sequence[Mapping[str, Any]], session: int, turn: Turn | None
 ) -> PlanVersion:
     """A plan that was approved before is whole as it is: nothing goes live by that, and it is built on."""
-    store.note_feature(feature.id, {keys.REVISING: None, keys.SIGNED: None}, _name(session))
-    version = store.keep_plan(feature.id, nodes, "nothing of the plan changes", _name(session))
-    store.move_feature(feature.id, Step.APPROVED, _name(session), "nothing of the plan changes")
+    store.note_feature(feature.id, {keys.REVISING: None, keys.SIGNED: None}, session_actor(session))
+    version = store.keep_plan(feature.id, nodes, "nothing of the plan changes", session_actor(session))
+    store.move_feature(feature.id, Step.APPROVED, session_actor(session), "nothing of the plan changes")
     _did(store, turn, READY)
     return version
 
@@ -264,10 +266,6 @@ def find(
 
 def _bounded(text: str, most: int) -> str:
     return redacted(clean(text)).strip()[:most]
-
-
-def _name(session: int) -> str:
-    return f"Session {session}"
 
 
 def _did(store: "Store", turn: Turn | None, what: str) -> None:

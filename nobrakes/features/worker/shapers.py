@@ -16,7 +16,7 @@ from ...daemon.model import Board
 from ...decisions.forms import MAX_OPTIONS, as_values, form, made
 from ...decisions.model import EscalationType, NewEscalation
 from ...errors import NobrakesError, UsageError
-from ...events.kinds import Event, Kind
+from ...events.kinds import Event, Kind, session_actor
 from ...ports import Ports
 from ...sessions.model import CLEAN, Session, SessionKind
 from ...sessions.model import State as At
@@ -215,7 +215,7 @@ class Shapers:
             text = "\n".join((question.context, *question.options))
             asked = made("long_text", priority=question.priority, context=redacted(text))
         new = NewEscalation(EscalationType.QUESTION, title, session=session, form=as_values(asked))
-        self.ports.store.escalate(new, None, None, f"Session {session}")
+        self.ports.store.escalate(new, None, None, session_actor(session))
         return True
 
     def ask_about_silent_turn(self, action: actions.AskAboutSilentTurn) -> bool:

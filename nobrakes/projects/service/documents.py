@@ -30,6 +30,7 @@ def document(text: str, kind: str, name: str) -> "tuple[dict[str, Any], str]":
 def _document(path: str, token: str, text: str, kind: str, name: str) -> int:
     from ...db.fast import turn_of
     from ...errors import NotAllowed, UsageError
+    from ...events.kinds import session_actor
     from ...store import open_store
     from ...text.cleaning import redacted
     from ..model import Kind, require
@@ -46,7 +47,7 @@ def _document(path: str, token: str, text: str, kind: str, name: str) -> int:
             sprint, who = store.sprint_of(attempt.bead, None), attempt.name
         else:
             session = store.turn_of_token(token)[1]
-            sprint, who = store.sprint_of(None, session.id), f"Session {session.id}"
+            sprint, who = store.sprint_of(None, session.id), session_actor(session.id)
         if sprint is None:
             raise NotAllowed(
                 "your work belongs to no sprint, so it has no documents",

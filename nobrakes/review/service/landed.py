@@ -54,7 +54,8 @@ def delivery_of(store: "Store", config: "Config", bead: Bead) -> Delivery:
 
 def epics_above(store: "Store", bead: Bead) -> list[str]:
     """The epics that the bead lies in, the nearest first."""
-    found, epic = list[str](), bead.epic
+    found: list[str] = []
+    epic = bead.epic
     while epic is not None and epic not in found:
         found.append(epic)
         epic = store.bead(epic).epic

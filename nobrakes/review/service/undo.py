@@ -8,7 +8,6 @@
 """
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -18,8 +17,9 @@ from ...beads.model import CLOSED, Bead, Dependency, DependencyType, Status
 from ...beads.proposals import ByHand, Merged
 from ...beads.service import beads
 from ...beads.service.beads import content
+from ...daemon.service.control import LIMITS, PAUSED, STOPPING, YES, overrides
 from ...errors import GitFailed, NobrakesError, NotAllowed, NothingToUndo
-from ...events.kinds import MERGES, UNDO_MARK, Event, Kind
+from ...events.kinds import MERGES, UNDO_MARK, Event, Kind, is_session
 from ...git.history import Hindered, taken_back
 from ...git.port import Git, Landing, Message
 from ...host.files import wake
@@ -38,8 +38,6 @@ MARK = UNDO_MARK
 US = "nobrakes"
 """The machine's own name: what it does by itself, such as the canary's note on a bead, is no person's step."""
 PAGE = 1000
-PAUSED, STOPPING, YES = "paused", "stopping", "yes"
-"""Settings of daemon.service.control, and their value."""
 KINDS = frozenset(
     {
         Kind.PROPOSED,
@@ -138,13 +136,9 @@ def steps_back(store: "Store") -> Iterator[UndoStep]:
     yield from _step(group, undone)
 
 
-_BY_SESSION = re.compile(r"Session \d+")
-"""How an agent of a session is called."""
-
-
 def _is_step(event: Event) -> bool:
     """Whether it is what a person did, and not what came of it."""
-    if _BY_SESSION.fullmatch(event.actor) or (event.kind is Kind.SPRINT_MOVED and event.data.get("sprint") is not None):
+    if is_session(event.actor) or (event.kind is Kind.SPRINT_MOVED and event.data.get("sprint") is not None):
         return False
     if event.kind is Kind.RESOLVED:
         return event.data.get("resolution") != "answered"
@@ -722,8 +716,6 @@ def _unswitched(store: "Store", event: Event, actor: str) -> None:
 
 
 def _unlimited(store: "Store", event: Event, actor: str) -> None:
-    from ...daemon.service.control import LIMITS, overrides
-
     before, after = dict(event.data.get("before", {})), dict(event.data.get("after", {}))
     if any(name.startswith("caps.") for name in after):
         why = "agents may have spent more since. `nobrakes providers` shows the caps"

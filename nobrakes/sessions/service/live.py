@@ -24,7 +24,7 @@ from ...daemon.service.status import Claim, Worker, claimed, requested, review_s
 from ...decisions.model import Escalation
 from ...decisions.service.blockers import blockers
 from ...errors import NoSuchBead, NotAllowed, UsageError
-from ...events.kinds import WATCHED, Event, Kind
+from ...events.kinds import WATCHED, Event, Kind, session_actor
 from ...host.locks import holder
 from ...paths import Paths
 from ...records import frozen
@@ -229,7 +229,7 @@ def attempt_output(paths: Paths, attempt: Attempt) -> AgentOutput:
 def turn_output(paths: Paths, session: Session, turn: Turn) -> AgentOutput:
     """What the agent of a turn says."""
     path = os.path.join(paths.runs, f"s{turn.id}-agent", "agent.out")
-    name, role = f"Session {session.id}", session.kind.value
+    name, role = session_actor(session.id), session.kind.value
     return AgentOutput(0, name_of(session.id), turn.number, name, role, session.agent, path, turn.id)
 
 
