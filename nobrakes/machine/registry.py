@@ -16,20 +16,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from .. import errors
 from ..agents.limits import DAY_SECONDS, MachineLimits, MachineRoom, day_start, unknown_text
 from ..config.user import HINT, UserConfig, edited, limits_of, load_user
 from ..daemon.service import control
 from ..db.fast import now
-from ..errors import (
-    ConfigError,
-    DiskFull,
-    MachineShort,
-    NobrakesError,
-    NotAllowed,
-    PlaceUnusable,
-    StoreBusy,
-    UsageError,
-)
 from ..host.files import storage_errors, wake, write_atomic
 from ..host.locks import holder, is_alive
 from ..paths import FOLDER, Paths, git_folder
@@ -147,7 +138,7 @@ def register_here(root: str) -> str:
             return "" if register(store, root) else "it has no git folder"
         finally:
             store.close()
-    except NobrakesError as error:
+    except errors.NobrakesError as error:
         return str(error)
 
 
@@ -210,9 +201,9 @@ def forget(path: str) -> str:
         whole = os.path.realpath(path)
         found = next((one for one in store.repositories() if one.path in (path, whole)), None)
         if found is None:
-            raise UsageError(f"no repository is known at {path}", "`nobrakes repositories` lists them.")
+            raise errors.UsageError(f"no repository is known at {path}", "`nobrakes repositories` lists them.")
         if _view(found).state == AT_WORK:
-            raise NotAllowed(f"a daemon works in {found.path}", "`nobrakes daemon stop` there stops it.")
+            raise errors.NotAllowed(f"a daemon works in {found.path}", "`nobrakes daemon stop` there stops it.")
         store.forget(found.identity)
         return found.path
     finally:
@@ -230,13 +221,13 @@ def wake_all(place: UserPlace) -> None:
         store.close()
     for one in found:
         paths = Paths(os.path.join(one.path, FOLDER))
-        with suppress(OSError, NobrakesError):
+        with suppress(OSError, errors.NobrakesError):
             if holder(paths.lock) is not None:
                 wake(paths)
 
 
 # A file that was never made sets nothing. One that cannot be read may set limits, so they count as reached.
-_PASSING = (DiskFull, MachineShort, StoreBusy)
+_PASSING = (errors.DiskFull, errors.MachineShort, errors.StoreBusy)
 
 
 def own_settings() -> UserConfig:
@@ -257,7 +248,7 @@ def require_changeable(place: UserPlace) -> None:
         require_own(place.database, CHANGES)
 
 
-def unknown(limits: MachineLimits | None, error: NobrakesError) -> MachineRoom | None:
+def unknown(limits: MachineLimits | None, error: errors.NobrakesError) -> MachineRoom | None:
     """What the machine allows where `error` keeps its limits (None) or what is used of them from being read.
 
     None: nothing is limited, so nothing is missed.
@@ -307,7 +298,7 @@ def made() -> Paths:
         with open(found.config, "w", encoding="utf-8") as file:
             file.write(_SETTINGS)
     except OSError as error:
-        raise PlaceUnusable(f"{found.folder} cannot be made: {error.strerror}") from None
+        raise errors.PlaceUnusable(f"{found.folder} cannot be made: {error.strerror}") from None
     init(place.home)
     return found
 
@@ -361,7 +352,7 @@ def view() -> MachineView:
     return found if room is None else replace(found, trouble=room.unknown, mend=room.mend, passes=room.passes)
 
 
-def _looked(place: UserPlace) -> tuple[MachineLimits | None, tuple[Share, ...], NobrakesError | None]:
+def _looked(place: UserPlace) -> tuple[MachineLimits | None, tuple[Share, ...], errors.NobrakesError | None]:
     """The limits (None: they cannot be read), what is used of them, and what keeps from reading or counting."""
     limits = None
     try:
@@ -374,10 +365,10 @@ def _looked(place: UserPlace) -> tuple[MachineLimits | None, tuple[Share, ...], 
             shares = _shares(store, place)
             store.require_writable()
             if shutil.disk_usage(place.state).free == 0:
-                raise DiskFull(f"no space is left for {place.database}")
+                raise errors.DiskFull(f"no space is left for {place.database}")
         finally:
             store.close()
-    except NobrakesError as error:
+    except errors.NobrakesError as error:
         return limits, (), error
     return limits, shares, None
 
@@ -386,7 +377,7 @@ def shown() -> MachineView | None:
     """The machine for a picture of one repository: None where nothing is limited, or this account has no place."""
     try:
         found = view()
-    except NobrakesError:  # in a run; or no place was ever made, and then nothing is limited
+    except errors.NobrakesError:  # in a run; or no place was ever made, and then nothing is limited
         return None
     return found if found.is_limited else None
 
@@ -433,9 +424,9 @@ def set_limits(words: Mapping[str, str]) -> MachineView:
         with suppress(FileNotFoundError), open(place.config, encoding="utf-8") as file:
             text = file.read()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{place.config} cannot be read: {error}", HINT) from None
+        raise errors.ConfigError(f"{place.config} cannot be read: {error}", HINT) from None
     write_atomic(place.config, edited(text, changes, place.config).encode())
-    with suppress(NobrakesError):  # who cannot be told looks again by itself
+    with suppress(errors.NobrakesError):  # who cannot be told looks again by itself
         wake_all(place)
     return view()
 
@@ -444,9 +435,9 @@ def trouble() -> tuple[str, bool]:
     """Why what repositories share cannot be used, and whether no agent starts for it; empty: it can be."""
     try:
         limits, _, error = _looked(user_place())
-    except NotAllowed:
+    except errors.NotAllowed:
         return "", False
-    except PlaceUnusable as none:
+    except errors.PlaceUnusable as none:
         return f"{none}: repositories share nothing. {none.hint}", False
     if error is None:
         return "", False

@@ -26,28 +26,12 @@ from ..text.cleaning import clean, count
 from ..text.times import spoken
 from . import model, prompts, sprints
 from .model import Going, Kind, RunState, Schedule, Sprint, Stage, changed, require
-from .sprints import (
-    BRIEF,
-    COPIES,
-    Begin,
-    Execute,
-    Facts,
-    Finding,
-    Move,
-    Nudge,
-    Place,
-    Planner,
-    Stop,
-    Work,
-    next_step,
-    whats_next,
-)
 
 if TYPE_CHECKING:
     from ..store import Store
 
 
-DOCUMENTS = (*COPIES, *(name for name in SPRINT_DOCUMENTS if name.endswith(".md")))
+DOCUMENTS = (*sprints.COPIES, *(name for name in SPRINT_DOCUMENTS if name.endswith(".md")))
 MAX_SPRINTS, MAX_COMMITS = 500, 1000
 
 
@@ -86,16 +70,16 @@ class MainFiles:
         plain = path.removeprefix("./").rstrip("/")
         return plain in self.paths or any(one == plain or one.startswith(plain + "/") for one in self._folders)
 
-    def findings(self, texts: Mapping[str, str]) -> list[Finding]:
+    def findings(self, texts: Mapping[str, str]) -> list[sprints.Finding]:
         """What does not fit together among these documents."""
         subjects = [made.subject for made in self.git.line(self.commit)[:MAX_COMMITS]]
-        return whats_next(texts, subjects, lambda path: path in texts or self.exists(path))
+        return sprints.whats_next(texts, subjects, lambda path: path in texts or self.exists(path))
 
 
 _BUSY = (State.READY, State.RUNNING, State.ASKING)
 
 
-def facts(ports: Ports) -> tuple[Going, Facts] | None:
+def facts(ports: Ports) -> tuple[Going, sprints.Facts] | None:
     """The last run and what is known of it; None: none goes on."""
     going = ports.store.sprints_going()
     if going is None or going.run.state not in (RunState.GOING, RunState.CLAIMED):
@@ -112,10 +96,10 @@ def _changed(ports: Ports, going: Going, main: MainFiles) -> tuple[str, ...]:
     return changed(going.run.terms, terms_now(ports, main.text(sprints.BRIEF)))
 
 
-def _inside(ports: Ports, going: Going, sprint: Sprint) -> Facts:
+def _inside(ports: Ports, going: Going, sprint: Sprint) -> sprints.Facts:
     store, stage = ports.store, sprint.stage
     begins = stage is Stage.EXECUTING and sprint.bead is None
-    return Facts(
+    return sprints.Facts(
         going.run,
         sprint,
         going.done,
@@ -129,12 +113,12 @@ def _inside(ports: Ports, going: Going, sprint: Sprint) -> Facts:
     )
 
 
-def _between(ports: Ports, going: Going) -> Facts:
+def _between(ports: Ports, going: Going) -> sprints.Facts:
     main = MainFiles(ports.git, ports.git.main())
     texts = main.documents()
     boxes = model.criteria(texts.get(sprints.BRIEF, ""))
     last = max((one.number for one in model.sprints(texts)), default=0)
-    return Facts(
+    return sprints.Facts(
         going.run,
         None,
         going.done,
@@ -147,19 +131,19 @@ def _between(ports: Ports, going: Going) -> Facts:
     )
 
 
-def _planner(store: "Store", number: int | None) -> Planner | None:
+def _planner(store: "Store", number: int | None) -> sprints.Planner | None:
     if number is None:
         return None
     session = store.session(number)
-    return Planner(session.state in _BUSY, session.state is State.STUCK, session.ended_at is not None)
+    return sprints.Planner(session.state in _BUSY, session.state is State.STUCK, session.ended_at is not None)
 
 
-def _work(going: Going, store: "Store", id_: str | None) -> Work | None:
+def _work(going: Going, store: "Store", id_: str | None) -> sprints.Work | None:
     if id_ is None:
         return None
     bead = store.bead(id_)
     if bead.status in (Status.DONE, Status.CANCELLED):
-        return Work(bead.status)
+        return sprints.Work(bead.status)
     attempts = store.attempts(id_)
     conflict = bead.status is Status.ESCALATED and any(
         one.type is EscalationType.CONFLICT for one in store.escalations(bead=id_)
@@ -167,7 +151,7 @@ def _work(going: Going, store: "Store", id_: str | None) -> Work | None:
     back = bead.status in WAITING_FOR_AGENT and is_handed_back(bead.held)
     since = going.run.created_at  # a new yes is for so many tries again
     tries = sum(one.role is Role.PERSON and one.started_at >= since for one in attempts)
-    return Work(bead.status, (back or conflict) and is_built(attempts), tries)
+    return sprints.Work(bead.status, (back or conflict) and is_built(attempts), tries)
 
 
 # The documents of a sprint's beginning and end are made from main as it is, outside a transaction, and handed in in
@@ -249,20 +233,20 @@ def _closing(ports: Ports, going: Going, sprint: Sprint, main: MainFiles, when: 
     review = sprints.review(sprint, handed_in(going, Kind.REVIEW), _told(ports, sprint), tasks)
     done = sprints.done_of(review)
     checks = {check.name for check in ports.config().contract()} - {one.check for one in quarantined(ports.store)}
-    met = sprints.met(model.criteria(main.text(BRIEF)), done, checks)
+    met = sprints.met(model.criteria(main.text(sprints.BRIEF)), done, checks)
     after = main.documents()
     found = {
         f"{sprint.folder}/plan.md": sprints.plan_after(plan, done, sprints.titles(going.documents)),
         f"{sprint.folder}/review.md": review,
         **sprints.appended(after, going.documents, sprint, when),
     }
-    for path, words in ((model.ROADMAP, done), *((path, met) for path in COPIES)):
+    for path, words in ((model.ROADMAP, done), *((path, met) for path in sprints.COPIES)):
         if path in after:
             found[path] = sprints.ticked(after[path], words)
     found = {path: clean(text) for path, text in found.items()}
     progress = _progress(ports, sprint, True)
     texts = {**after, **found}
-    criteria = model.criteria(texts.get(BRIEF, ""))
+    criteria = model.criteria(texts.get(sprints.BRIEF, ""))
     state = f"Sprint {sprint.title} is over: see {sprint.folder}/review.md."
     complete = sprints.task(
         texts.get("task.md", ""), "complete", "none", f"{state} All criteria are met.", progress, when
@@ -273,7 +257,7 @@ def _closing(ports: Ports, going: Going, sprint: Sprint, main: MainFiles, when: 
     left = sum(not box.is_checked for box in criteria)
     state += f" {left} of {len(criteria)} success criteria are open."
     if claims := sprints.claimed(criteria, texts):
-        state += f" Agents claim {count(len(claims), 'of them', 'of them')}; you tick what holds in {BRIEF}."
+        state += f" Agents claim {count(len(claims), 'of them', 'of them')}; you tick what holds in {sprints.BRIEF}."
     task = sprints.task(texts.get("task.md", ""), "planning", "none", state, progress, when)
     return {**found, "task.md": clean(task)}
 
@@ -325,7 +309,7 @@ class Scheduling:
         if going is not None and going.run.state is RunState.GOING:
             return "sprints are running already"
         main = MainFiles(self.ports.git, self.ports.git.main())
-        brief = main.text(BRIEF)
+        brief = main.text(sprints.BRIEF)
         others = changed(one.terms, terms_now(self.ports, brief))
         if others:
             return f"the {' and '.join(others)} changed since you approved: `nobrakes project schedule` approves again"
@@ -350,12 +334,12 @@ class Sprints:
         self.ports = ports
         self.scheduling = Scheduling(ports)
         self.methods: dict[type, Callable[[Going, Any], bool]] = {
-            Begin: self._begin,
-            Nudge: self._nudge,
-            Move: self._move,
-            Place: self._place,
-            Execute: self._execute,
-            Stop: self._stop,
+            sprints.Begin: self._begin,
+            sprints.Nudge: self._nudge,
+            sprints.Move: self._move,
+            sprints.Place: self._place,
+            sprints.Execute: self._execute,
+            sprints.Stop: self._stop,
         }
 
     def turn(self, board: Board) -> bool:
@@ -365,7 +349,7 @@ class Sprints:
             return changed
         for _ in range(MAX_STEPS):
             seen = facts(self.ports)
-            step = None if seen is None else next_step(seen[1])
+            step = None if seen is None else sprints.next_step(seen[1])
             if seen is None or step is None or not self.methods[type(step)](seen[0], step):
                 return changed
             changed = True
@@ -375,7 +359,7 @@ class Sprints:
         """When something is due without anything happening."""
         return self.scheduling.wake_at(now)
 
-    def _begin(self, going: Going, step: Begin) -> bool:
+    def _begin(self, going: Going, step: sprints.Begin) -> bool:
         ports = self.ports
         spec, why = self._agent_spec()
         if spec is None:
@@ -402,7 +386,7 @@ class Sprints:
                 why = error.whole
         return None, why
 
-    def _nudge(self, going: Going, step: Nudge) -> bool:
+    def _nudge(self, going: Going, step: sprints.Nudge) -> bool:
         """An agent without tools says its plan; who says none is told what is wanted."""
         sprint, store = going.sprint, self.ports.store
         assert sprint is not None and sprint.session is not None, "its planner was looked at"
@@ -420,7 +404,7 @@ class Sprints:
             store.change_sprint(sprint.number, {"nudged": sprint.nudged + 1}, BY)
         return True
 
-    def _move(self, going: Going, step: Move) -> bool:
+    def _move(self, going: Going, step: sprints.Move) -> bool:
         sprint, store = going.sprint, self.ports.store
         assert sprint is not None, "it was looked at"
         with store.write():
@@ -430,11 +414,11 @@ class Sprints:
                 store.end_session(planner, BY)  # whoever executes begins with documents alone
         return True
 
-    def _place(self, going: Going, step: Place) -> bool:
+    def _place(self, going: Going, step: sprints.Place) -> bool:
         assert going.sprint is not None, "it was looked at"
         return place(self.ports, going, going.sprint)
 
-    def _execute(self, going: Going, step: Execute) -> bool:
+    def _execute(self, going: Going, step: sprints.Execute) -> bool:
         sprint, store = going.sprint, self.ports.store
         assert sprint is not None, "it was looked at"
         bead = self._bead(going, sprint)
@@ -449,14 +433,14 @@ class Sprints:
         return Bead(
             free_id(self.ports, f"sprint-{sprint.number}"),
             f"Sprint {sprint.title}",
-            description=prompts.work(sprint, plan, main.text(BRIEF)),
+            description=prompts.work(sprint, plan, main.text(sprints.BRIEF)),
             acceptance=prompts.criteria(plan),
             needs_tests=going.run.needs_tests,
             priority=1,
             metadata={SPRINT: sprint.number},
         )
 
-    def _stop(self, going: Going, step: Stop) -> bool:
+    def _stop(self, going: Going, step: sprints.Stop) -> bool:
         if step.state is RunState.WAITS and going.sprint is not None and going.sprint.bead is not None:
             why = f"{step.why}; its bead is {going.sprint.bead}"
         else:

@@ -33,24 +33,7 @@ from ...review.worker.driver import Reviews
 from ...review.worker.verdicts import Watchman
 from ...sessions.model import Talk
 from ...sessions.worker import NO_PLACE, TurnEndings, TurnLauncher, folder_of, run_of
-from ..model import (
-    Action,
-    AskPerson,
-    Board,
-    CompleteEpic,
-    GoOnUnapproved,
-    Kill,
-    LandEpic,
-    RenewLeases,
-    Resume,
-    ResumeTurn,
-    Sample,
-    StartAgent,
-    StartReview,
-    StartTurn,
-    TellCap,
-    Terminate,
-)
+from .. import model
 
 MAX_REFUSED = 32_000
 """Bytes of a run's list of refused hosts that are told."""
@@ -64,7 +47,7 @@ class AgentStarts:
         self.share, self.endings, self.new_contract = share, endings, new_contract
         self.launcher, self.turns, self.probe = Launcher(ports), TurnLauncher(ports), StartProbe(ports)
 
-    def start_agent(self, action: StartAgent, board: Board) -> bool:
+    def start_agent(self, action: model.StartAgent, board: model.Board) -> bool:
         """Open an attempt and start its agent; whether the board is different now."""
         ports = self.ports
         config = ports.config()
@@ -93,7 +76,7 @@ class AgentStarts:
             place.is_used = self._launch(attempt, board)
         return True
 
-    def _launch(self, attempt: Attempt, board: Board) -> bool:
+    def _launch(self, attempt: Attempt, board: model.Board) -> bool:
         run = _run_of_agent(attempt, board)
         try:
             if self._is_barred(attempt, run, board):
@@ -112,7 +95,7 @@ class AgentStarts:
             self.ports.store.end_run(run.id)
             raise
 
-    def _is_barred(self, attempt: Attempt, run: Run, board: Board) -> bool:
+    def _is_barred(self, attempt: Attempt, run: Run, board: model.Board) -> bool:
         """Whether the bead names files of a filter that is not allowed: a person is asked first, once."""
         store = self.ports.store
         bead = store.bead(attempt.bead)
@@ -129,7 +112,7 @@ class AgentStarts:
             store.end_run(run.id)
         return why is not None
 
-    def launch_again(self, attempt: Attempt, board: Board) -> None:
+    def launch_again(self, attempt: Attempt, board: model.Board) -> None:
         """Go on with a start that a crash cut off; its bead goes back where another repository has the place now."""
         run = _run_of_agent(attempt, board)
         if self.share.take_again(run):
@@ -140,7 +123,7 @@ class AgentStarts:
         close(self.ports, board.limits, attempt, Outcome.INTERRUPTED, NO_PLACE)
         self.ports.store.end_run(run.id)
 
-    def start_turn(self, action: StartTurn, board: Board) -> bool:
+    def start_turn(self, action: model.StartTurn, board: model.Board) -> bool:
         """Open the turn of a session and start its agent; whether the board is different now."""
         session = self.ports.store.session(action.session)
         if (held := self.probe.holds(session.agent, session.provider, board)) is not None:
@@ -155,7 +138,7 @@ class AgentStarts:
             place.is_used = self._launch_turn(Talk(self.ports.store.session(action.session), opened[0]), board)
         return True
 
-    def resume_turn(self, action: ResumeTurn, board: Board) -> bool:
+    def resume_turn(self, action: model.ResumeTurn, board: model.Board) -> bool:
         """Start the agent of a turn again, or end the turn where no place is left."""
         talk = next(one for one in board.talks if one.turn.id == action.turn)
         run = _run_of_turn(talk, board)
@@ -168,7 +151,7 @@ class AgentStarts:
         self.ports.store.end_run(run.id)
         return True
 
-    def _launch_turn(self, talk: Talk, board: Board) -> bool:
+    def _launch_turn(self, talk: Talk, board: model.Board) -> bool:
         """Whether its agent started."""
         run = _run_of_turn(talk, board)
         try:
@@ -215,36 +198,36 @@ class Performer:
         asks = self.review.main.gates.tests_escalation
         self.endings = AgentEndings(ports, self.validation, asks, watchman, work, refused)
         self._renewed = -math.inf
-        self._methods: dict[type, Callable[[Any, Board], bool]] = {
-            StartAgent: self.starts.start_agent,
-            StartTurn: self.starts.start_turn,
-            ResumeTurn: self.starts.resume_turn,
-            StartReview: self._start_review,
-            AskPerson: self._ask_person,
-            TellCap: self._tell_cap,
-            Resume: self._resume,
-            CompleteEpic: self._complete_epic,
-            LandEpic: self._land_epic,
-            GoOnUnapproved: self._go_on_unapproved,
-            Terminate: self._terminate,
-            Kill: self._kill,
-            Sample: self._sample,
-            RenewLeases: self._renew,
+        self._methods: dict[type, Callable[[Any, model.Board], bool]] = {
+            model.StartAgent: self.starts.start_agent,
+            model.StartTurn: self.starts.start_turn,
+            model.ResumeTurn: self.starts.resume_turn,
+            model.StartReview: self._start_review,
+            model.AskPerson: self._ask_person,
+            model.TellCap: self._tell_cap,
+            model.Resume: self._resume,
+            model.CompleteEpic: self._complete_epic,
+            model.LandEpic: self._land_epic,
+            model.GoOnUnapproved: self._go_on_unapproved,
+            model.Terminate: self._terminate,
+            model.Kill: self._kill,
+            model.Sample: self._sample,
+            model.RenewLeases: self._renew,
         }
 
-    def perform(self, action: Action, board: Board) -> bool:
+    def perform(self, action: model.Action, board: model.Board) -> bool:
         """Do it; whether the board is different now."""
         return self._methods[type(action)](action, board)
 
-    def seen(self, board: Board) -> Board:
+    def seen(self, board: model.Board) -> model.Board:
         """The board with what only the world knows: memory, and the branches that work is for."""
         return self.memory.seen(self.review.bases.seen(board))
 
-    def wake_at(self, board: Board) -> list[float | None]:
+    def wake_at(self, board: model.Board) -> list[float | None]:
         """When to look again, since nobody tells."""
         return [self.share.wake_at(board), self.memory.wake_at(board), *self.review.wake_at()]
 
-    def ended(self, run: Run, board: Board) -> None:
+    def ended(self, run: Run, board: model.Board) -> None:
         """A run's whole tree is dead: draw the consequences."""
         if run.kind is RunKind.AGENT:
             self.ports.channel.end(run.id)
@@ -268,7 +251,7 @@ class Performer:
         if attempt is not None and self.ports.store.attempt(attempt.id).outcome is not None:
             self.ports.store.end_run(run.id)
 
-    def _turn_ended(self, run: Run, board: Board) -> None:
+    def _turn_ended(self, run: Run, board: model.Board) -> None:
         """A turn's agent is dead; a turn that was closed before has nothing left to close."""
         talk = next((one for one in board.talks if one.turn.id == run.turn), None)
         if talk is not None:
@@ -297,14 +280,14 @@ class Performer:
             retire(ports, bead)
         ports.store.end_run(run.id)
 
-    def _ask_person(self, action: AskPerson, board: Board) -> bool:
+    def _ask_person(self, action: model.AskPerson, board: model.Board) -> bool:
         store = self.ports.store
         tried = {"attempts": approaches(store.attempts(action.bead))}
         new = NewEscalation(action.type, action.title, action.detail, tried)
         store.escalate(offered(store, store.bead(action.bead), new), action.bead, None, "nobrakes")
         return True
 
-    def _tell_cap(self, action: TellCap, board: Board) -> bool:
+    def _tell_cap(self, action: model.TellCap, board: model.Board) -> bool:
         store, one = self.ports.store, action.reached
         with store.write():
             store.set_setting(f"{CAP_TOLD}{one.name}", one.period)
@@ -312,7 +295,7 @@ class Performer:
             store.record(Event(Kind.CAP_REACHED, data=data))
         return True
 
-    def _start_review(self, action: StartReview, board: Board) -> bool:
+    def _start_review(self, action: model.StartReview, board: model.Board) -> bool:
         attempt = self.ports.store.open_attempt(
             action.bead, Role.REVIEWER, "nobrakes", (), board.limits.lease_seconds, None
         )
@@ -321,7 +304,7 @@ class Performer:
         self.review.advance(attempt, board)
         return True
 
-    def _resume(self, action: Resume, board: Board) -> bool:
+    def _resume(self, action: model.Resume, board: model.Board) -> bool:
         attempt = next(a for a in board.attempts if a.id == action.attempt)
         run = board.runs.get(attempt.id)
         if run is not None and run.kind is not RunKind.AGENT:
@@ -338,7 +321,7 @@ class Performer:
             self.starts.launch_again(attempt, board)
         return True
 
-    def _restart_validation(self, attempt: Attempt, run: Run, board: Board) -> None:
+    def _restart_validation(self, attempt: Attempt, run: Run, board: model.Board) -> None:
         """A validation that was planned and perhaps never started: starting it again starts it once."""
         if run.kind is RunKind.VALIDATION:
             self.review.restart(attempt)
@@ -347,7 +330,7 @@ class Performer:
         else:
             self.endings.start_proof(attempt)
 
-    def _complete_epic(self, action: CompleteEpic, board: Board) -> bool:
+    def _complete_epic(self, action: model.CompleteEpic, board: model.Board) -> bool:
         if holds_back(self.ports, action.epic):
             return False
         try:
@@ -358,7 +341,7 @@ class Performer:
             return False  # a person closed it meanwhile
         return True
 
-    def _land_epic(self, action: LandEpic, board: Board) -> bool:
+    def _land_epic(self, action: model.LandEpic, board: model.Board) -> bool:
         if holds_back(self.ports, action.epic) or not ensure_objects(self.ports, action.epic):
             return False
         with contextlib.suppress(NotAllowed):  # a person closed it meanwhile
@@ -366,22 +349,22 @@ class Performer:
             return True
         return False
 
-    def _go_on_unapproved(self, action: GoOnUnapproved, board: Board) -> bool:
+    def _go_on_unapproved(self, action: model.GoOnUnapproved, board: model.Board) -> bool:
         with contextlib.suppress(NotAllowed):  # a person decided it meanwhile
             self.ports.store.resolve(action.escalation, action.why, "nobrakes", Status.NEEDS_REVIEW)
         return True
 
-    def _terminate(self, action: Terminate, board: Board) -> bool:
+    def _terminate(self, action: model.Terminate, board: model.Board) -> bool:
         run = _run(board, action.run)
         self.ports.store.update_run(run.id, stopping=action.why, term_at=board.now)
         self.ports.processes.terminate(replace(run, stopping=action.why, term_at=board.now))
         return True
 
-    def _kill(self, action: Kill, board: Board) -> bool:
+    def _kill(self, action: model.Kill, board: model.Board) -> bool:
         self.ports.processes.kill(_run(board, action.run))
         return True
 
-    def _sample(self, action: Sample, board: Board) -> bool:
+    def _sample(self, action: model.Sample, board: model.Board) -> bool:
         run = _run(board, action.run)
         paths = self.ports.paths
         work = board.work_of(run)
@@ -395,7 +378,7 @@ class Performer:
         self.ports.store.update_run(run.id, sampled_at=board.now, **fields)
         return False
 
-    def finish_relays(self, board: Board) -> bool:
+    def finish_relays(self, board: model.Board) -> bool:
         """Keep and remove the clones of relay sessions that have ended, and write how far the others are."""
         self.turn_endings.relays.files.look(board)
         self.turn_endings.relays.settle()
@@ -406,7 +389,7 @@ class Performer:
         self._renewed = -math.inf
         self.review.measure_again()
 
-    def _renew(self, action: RenewLeases, board: Board) -> bool:
+    def _renew(self, action: model.RenewLeases, board: model.Board) -> bool:
         lease = board.limits.lease_seconds
         # the store renews those of which a third is gone: a quarter is left of each, however the turns fall
         if not self._renewed <= board.now < self._renewed + lease / 12:
@@ -415,15 +398,15 @@ class Performer:
         return False
 
 
-def _run_of_agent(attempt: Attempt, board: Board) -> Run:
+def _run_of_agent(attempt: Attempt, board: model.Board) -> Run:
     known = board.runs.get(attempt.id)
     return known or Run(f"{attempt.id}-agent", attempt.id, RunKind.AGENT, attempt.started_at)
 
 
-def _run_of_turn(talk: Talk, board: Board) -> Run:
+def _run_of_turn(talk: Talk, board: model.Board) -> Run:
     known = board.turn_runs.get(talk.turn.id)
     return known or Run(run_of(talk.turn.id), 0, RunKind.AGENT, talk.started_at, turn=talk.turn.id)
 
 
-def _run(board: Board, run_id: str) -> Run:
+def _run(board: model.Board, run_id: str) -> Run:
     return next(run for run in board.all_runs if run.id == run_id)

@@ -18,21 +18,9 @@ from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...text.cleaning import clean, count
+from .. import model
 from .. import model as projects_model
 from .. import sprints as sprint_rules
-from ..model import (
-    ASKED,
-    MAX_LATE,
-    Box,
-    RunState,
-    Schedule,
-    Sprint,
-    SprintRun,
-    Stage,
-    clock_time,
-    going_already,
-    named_days,
-)
 from ..sprints import Finding, whats_next
 from .coding import project_store
 from .projects import MAX_DOCUMENT_BYTES, ProjectView, Workspace, listed, one, opened
@@ -52,7 +40,7 @@ class Offer:
 
     sprints: int
     objective: str
-    criteria: tuple[Box, ...]
+    criteria: tuple[model.Box, ...]
     checks: tuple[str, ...]
     caps: tuple[str, ...]
     needs_tests: bool
@@ -80,27 +68,27 @@ NONE = SprintsView()
 
 def offer(store: "Store", git: Git, config: "Config", sprints: int, needs_tests: bool, later: bool = False) -> Offer:
     """What a yes to so many sprints would be given for; `later`: not for now. UsageError, NotAllowed."""
-    if not 1 <= sprints <= ASKED:
-        raise UsageError(f"from 1 to {ASKED} sprints can be asked for, and not {sprints}")
+    if not 1 <= sprints <= model.ASKED:
+        raise UsageError(f"from 1 to {model.ASKED} sprints can be asked for, and not {sprints}")
     if not config.checks:
         raise NotAllowed(
             "nothing decides here whether work is good: the project has no checks",
             "`nobrakes config set checks.test.command 'COMMAND'` in its folder names one.",
         )
     going = store.sprints_going()
-    if going is not None and going.run.state is RunState.GOING and not later:
-        raise going_already(going.run)
+    if going is not None and going.run.state is model.RunState.GOING and not later:
+        raise model.going_already(going.run)
     raw = git.read(git.main(), sprint_rules.BRIEF)
     brief = (raw or b"").decode("utf-8", "replace")
     objective = projects_model.objective(brief)
-    boxes = tuple(Box(one.is_checked, clean(one.text), one.line) for one in projects_model.criteria(brief))
+    boxes = tuple(model.Box(one.is_checked, clean(one.text), one.line) for one in projects_model.criteria(brief))
     if not boxes:
         raise NotAllowed(
             "the brief on main has no success criteria, so the project could never be complete",
             "Write boxes (`- [ ] …`) below `## Success Criteria` in CLAUDE.md, and commit it.",
         )
     caps = limits(store, config).caps
-    waits = going.run.why if going is not None and going.run.state is RunState.WAITS else ""
+    waits = going.run.why if going is not None and going.run.state is model.RunState.WAITS else ""
     agents = (f"plans: {config.agents.shaper[0]}", f"works: {', '.join(config.agents.agent_choice().names())}")
     return Offer(
         sprints,
@@ -126,7 +114,7 @@ def _caps(caps: Caps) -> list[str]:
     return found or ["none: `[caps]` in .nobrakes/config.toml sets them"]
 
 
-def accept(store: "Store", paths: Paths, wanted: Offer, actor: str) -> SprintRun:
+def accept(store: "Store", paths: Paths, wanted: Offer, actor: str) -> model.SprintRun:
     """The yes, kept. NotAllowed: sprints are running already."""
     made = store.begin_sprints(wanted.sprints, wanted.needs_tests, wanted.terms, actor)
     wake(paths)
@@ -145,7 +133,7 @@ def view(store: "Store") -> SprintsView:
     return SprintsView(run.state.value, run.asked, going.done, run.why, sprint.title, sprint.stage.value, waits)
 
 
-def _waits(store: "Store", sprint: Sprint) -> str:
+def _waits(store: "Store", sprint: model.Sprint) -> str:
     """What of the sprint waits for a person."""
     mine = {sprint.bead, sprint.opening, sprint.closing} - {None}
     for asked in store.escalations():
@@ -157,7 +145,7 @@ def _waits(store: "Store", sprint: Sprint) -> str:
 def unfinished(store: "Store") -> str:
     """What a daemon would go on with here, in words; empty: nothing."""
     going = store.sprints_going()
-    if going is not None and going.run.state is RunState.GOING:
+    if going is not None and going.run.state is model.RunState.GOING:
         return f"{going.done} of {count(going.run.asked, 'sprint is', 'sprints are')} done"
     planned = store.schedules()
     return count(len(planned), "schedule begins sprints", "schedules begin sprints") if planned else ""
@@ -167,24 +155,24 @@ def unfinished(store: "Store") -> str:
 class ScheduleView:
     """A schedule, and when it is due next, in seconds since 1970."""
 
-    schedule: Schedule
+    schedule: model.Schedule
     next_at: float
 
 
-def wanted(at: str, days: str, zone: str, late_hours: float, offer: Offer, actor: str) -> Schedule:
+def wanted(at: str, days: str, zone: str, late_hours: float, offer: Offer, actor: str) -> model.Schedule:
     """The schedule that these words ask for. UsageError."""
-    clock = clock_time(at)
+    clock = model.clock_time(at)
     if zone and named_zone(zone) is None:
         raise UsageError(f"'{zone[:60]}' is not a time zone known on this machine", "As Europe/Berlin, or UTC.")
-    if not 0 < late_hours <= MAX_LATE:
-        raise UsageError(f"--late-hours is above 0 and at most {MAX_LATE:g}")
+    if not 0 < late_hours <= model.MAX_LATE:
+        raise UsageError(f"--late-hours is above 0 and at most {model.MAX_LATE:g}")
     said = f"{clock:%H:%M}"
-    return Schedule(
-        0, said, named_days(days), zone, offer.sprints, late_hours, offer.needs_tests, offer.terms, actor, 0.0
+    return model.Schedule(
+        0, said, model.named_days(days), zone, offer.sprints, late_hours, offer.needs_tests, offer.terms, actor, 0.0
     )
 
 
-def add(store: "Store", paths: Paths, one: Schedule) -> ScheduleView:
+def add(store: "Store", paths: Paths, one: model.Schedule) -> ScheduleView:
     """Keep it, and let the daemon know."""
     made = store.add_schedule(one)
     wake(paths)
@@ -203,7 +191,7 @@ def scheduling_listed(store: "Store") -> list[ScheduleView]:
     return [_view(store, one) for one in store.schedules()]
 
 
-def _view(store: "Store", one: Schedule) -> ScheduleView:
+def _view(store: "Store", one: model.Schedule) -> ScheduleView:
     zone = named_zone(one.zone) or LocalZone()
     return ScheduleView(one, projects_model.next_due(one, zone, store.now()))
 
@@ -223,7 +211,7 @@ class ProjectPage:
     objective: str
     status: str
     sprint: str
-    criteria: tuple[Box, ...]
+    criteria: tuple[model.Box, ...]
     run: SprintsView = NONE
 
 
@@ -244,14 +232,14 @@ def _page(workspace: Workspace, found: ProjectView) -> ProjectPage:
     lines = (line for _, line in projects_model.lines(brief))
     title = next((line[2:].strip() for line in lines if line.startswith("# ")), found.name)
     objective = projects_model.objective(brief)
-    criteria = tuple(Box(box.is_checked, clean(box.text), box.line) for box in projects_model.criteria(brief))
+    criteria = tuple(model.Box(box.is_checked, clean(box.text), box.line) for box in projects_model.criteria(brief))
     sprint = projects_model.field(task, "Current Sprint")
     status = projects_model.status(task)
     run = _run(found)
     if run.sprint and run.waits_for:
         status = "blocked"
     elif run.sprint:
-        status = "planning" if run.stage == Stage.PLANNING.value else "executing"
+        status = "planning" if run.stage == model.Stage.PLANNING.value else "executing"
     sprint = run.sprint or sprint
     return ProjectPage(found, clean(title), clean(objective)[:LOOKING_SHORT], status, clean(sprint), criteria, run)
 
