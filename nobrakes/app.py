@@ -293,9 +293,8 @@ def _agent_channel(paths: Paths, tell: Callable[[str], None]) -> "FolderChannelS
     def answer(owner: str, request: bytes | None) -> bytes:
         from .agents.db.channel import reply
         from .agents.service import folder, forging, own_bead
-        from .projects.service import documents
 
-        calls = {**own_bead.CALLS, **forging.CALLS, **documents.CALLS, **folder.CALLS}
+        calls = {**own_bead.CALLS, **forging.CALLS, **folder.CALLS}
         return reply(paths.database, partial(_keep_up, paths), calls, owner, request)
 
     return FolderChannelServer(paths.ports, Trash(paths.trash), answer, tell)

@@ -7,7 +7,7 @@ from typing import Any
 from docs.generate.pages import row
 from docs.generate.public_samples import examples
 from nobrakes.cli.repository import dumps
-from nobrakes.events import payloads, public
+from nobrakes.events import payloads, words
 from nobrakes.events.catalog import TABLE
 from nobrakes.events.kinds import Kind
 from nobrakes.events.payloads import Name, Rule
@@ -61,8 +61,8 @@ def shown(of: Any) -> str:
 
 
 def _about() -> str:
-    types = types_of(public.About)
-    rows = [row(f"`{one.name}`", _ABOUT[one.name], shown(schema(types[one.name]))) for one in fields(public.About)]
+    types = types_of(words.About)
+    rows = [row(f"`{one.name}`", _ABOUT[one.name], shown(schema(types[one.name]))) for one in fields(words.About)]
     return "\n".join([row("key", "what it says", "type"), "|---|---|---|", *rows])
 
 
@@ -74,12 +74,12 @@ def rules() -> Iterator[tuple[Kind, Rule]]:
 
 def public_events_page() -> str:
     """docs/reference/events-public.md."""
-    out = [_INTRO.format(language=public.LANGUAGE, about=_about()), "## Names", ""]
+    out = [_INTRO.format(language=words.LANGUAGE, about=_about()), "## Names", ""]
     out += [row("event", "what happened", "payload", "of the store's"), "|---|---|---|---|"]
     for name in Name:
         kinds = list(dict.fromkeys(kind.value for kind, rule in rules() if rule.name is name))
         shapes = {rule.payload for _, rule in rules() if rule.name is name} or {payloads.Begun}
-        cut = [kind.value for kind in Kind if kind in public.TAKES_AWAY and name in public.CUT_OFF.values()]
+        cut = [kind.value for kind in Kind if kind in words.TAKES_AWAY and name in words.CUT_OFF.values()]
         sources = ", ".join(f"`{kind}`" for kind in dict.fromkeys((*kinds, *cut)))
         shape = ", ".join(sorted(f"[{one.__name__}](#{one.__name__.lower()})" for one in shapes))
         out.append(row(f"`{name.value}`", name.meaning, shape, sources))

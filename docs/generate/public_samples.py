@@ -11,7 +11,7 @@ from nobrakes.beads.model import Attempt, Bead, Outcome, Role
 from nobrakes.beads.work_status import BLOCKED, SAYS, WorkStatus, after
 from nobrakes.decisions.model import Escalation
 from nobrakes.events.kinds import Event, Kind
-from nobrakes.events.public import PublicEvent, public
+from nobrakes.events.words import PublicEvent, public
 
 AT = 1769825404.125
 _HEAD, _MERGE = "8a1f" * 10, "c0de" * 10

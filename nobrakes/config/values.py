@@ -134,7 +134,7 @@ BRANCH_PATTERN = Judged(_branch_pattern)
 
 
 def _export_path(path: str) -> str:
-    from ..events.public import path_mistake
+    from ..events.words import path_mistake
 
     wrong = path_mistake(path)
     if wrong:

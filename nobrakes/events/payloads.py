@@ -1,6 +1,6 @@
 """The public events' names, and what each says: a frozen value for each shape, made of the event's data.
 
-1. Names and payloads are a promise (`events.public`).
+1. Names and payloads are a promise (`events.words`).
 2. Fields are JSON values. A field that an older event does not have is empty, 0, False or None, by its type.
 3. A field is only ever added; one that changes its meaning is another field, and another version of the language.
 """

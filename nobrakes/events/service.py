@@ -21,9 +21,8 @@ from ..host import messages
 from ..lightjson import dumps, loads
 from ..records import frozen
 from ..text.cleaning import visible
-from . import public as events_public
 from .payloads import Begun, Name
-from .public import PublicEvent, path_mistake, public
+from .words import LANGUAGE, MACHINE, About, PublicEvent, path_mistake, public, timestamp
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -34,7 +33,7 @@ PAGE = 1000
 
 
 class StoreFacts:
-    """events.public.Facts on a store. Made after the page of events was read: it is never older than they are."""
+    """events.payloads.Facts on a store. Made after the page of events was read: it is never older than they are."""
 
     def __init__(self, store: "Store", events: "Sequence[Event]") -> None:
         self._store = store
@@ -95,7 +94,7 @@ class Exported:
     is_new: bool
 
 
-def line(event: events_public.PublicEvent) -> str:
+def line(event: PublicEvent) -> str:
     """The event as a line of the file."""
     return visible(dumps(event.as_values())) + "\n"
 
@@ -110,12 +109,12 @@ def keep_up(store: "Store", root: str, path: str) -> Exported | None:
             return None
         after, parts, why = _position(store, file)
         if file.is_new or why:
-            begun = events_public.PublicEvent(
+            begun = PublicEvent(
                 Name.LOG_BEGUN,
                 store.now(),
                 None,
-                events_public.MACHINE,
-                events_public.About(events_public.LANGUAGE, 0, 1, 1),
+                MACHINE,
+                About(LANGUAGE, 0, 1, 1),
                 Begun(after, why),
             )
             file.append(line(begun).encode())
@@ -150,7 +149,7 @@ def _position(store: "Store", file: messages.EventFile) -> tuple[int, int, str]:
             below = min(below, seq)
         elif seq <= below:
             found = store.events(seq - 1, 1)
-            if found and found[0].seq == seq and events_public.timestamp(found[0].at) == ts:
+            if found and found[0].seq == seq and timestamp(found[0].at) == ts:
                 return (seq, 0, why) if part == parts else (seq - 1, part, why)
             why = OTHER
     return 0, 0, why

@@ -10,7 +10,6 @@
 from ...beads.progress import CATEGORIES, WORK_TYPES
 from ...decisions import forms
 from ...decisions.forms import MAX_OPTIONS
-from ...projects.service import documents
 from ...text.cleaning import unusable
 from . import client
 
@@ -271,10 +270,10 @@ OPERATIONS: "tuple[Operation, ...]" = (
     Operation(
         "document",
         "Hand in text for the documents of your sprint: a decision, deviation, wish, review or plan.",
-        lambda text, kind, title: Reply(*documents.document(text, kind, title)),
+        _forging("document"),
         (
             Parameter("text", "The document, as Markdown.", required=True),
-            Parameter("kind", "What it is.", default="decision", choices=documents.KINDS),
+            Parameter("kind", "What it is.", default="decision", choices=client.DOCUMENTS),
             Parameter("title", "For a plan: the name of the sprint, in one or two words.", default=""),
         ),
     ),

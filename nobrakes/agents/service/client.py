@@ -28,6 +28,8 @@ OUTCOMES = {
     "blocked": "blocked",
 }
 """What an agent may say about its end: the words of the exit markers, or those of the outcomes."""
+DOCUMENTS = ("decision", "deviation", "wish", "review", "plan")
+"""projects.model.Kind, which costs an import of `enum`."""
 NO_ANSWER = "no answer yet: commit, log and end with NOBRAKES: BLOCKED"
 WRITTEN = "written down"
 HANDED_IN = "handed in: now end your session"

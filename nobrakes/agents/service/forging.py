@@ -1,4 +1,5 @@
-"""What the agent of a feature's session says: the Shaper its plan, a reviewer what it found; and who reads work.
+"""What the agent of a feature's session says: the Shaper its plan, a reviewer what it found; who reads work;
+and what an agent hands in for the documents of its sprint.
 
 As in own_bead: in a sandbox the daemon does it, by the same functions (`CALLS`).
 """
@@ -7,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ...lightjson import dumps
-from . import client
+from . import client, own_bead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -71,14 +72,14 @@ def finding(
     return {"finding": number}, f"finding {number} is kept: a person decides about it"
 
 
-def _asked(name: str, *arguments: "Any") -> "Any":
-    """What the call comes to: here, or in a sandbox at the daemon's."""
-    path, token = client.key()
-    if client.is_confined():
-        from ...agents.service import folder as agents_folder
+def document(text: str, kind: str, title: str) -> "tuple[dict[str, Any], str]":
+    """Hand in a text for the documents of the agent's sprint; (JSON values, text)."""
+    number = _asked("sprint_document", client.cleaned(text), kind, client.cleaned(title))
+    return {"sprint": number, "kind": kind}, f"the {kind} is kept for sprint {number}: nobrakes places it on main"
 
-        return agents_folder.call(token, name, *arguments)
-    return CALLS[name][0](path, token, *arguments)
+
+def _asked(name: str, *arguments: "Any") -> "Any":
+    return own_bead.asked(name, *arguments, calls=CALLS)
 
 
 @contextmanager
@@ -155,11 +156,43 @@ def _forging_review(path: str, token: str, answer: str) -> "dict[str, Any]":
         return dict(desk.give(store, session, answer))
 
 
+def _document(path: str, token: str, text: str, kind: str, name: str) -> int:
+    from ...db.fast import turn_of
+    from ...errors import NotAllowed, UsageError
+    from ...events.kinds import session_actor
+    from ...projects.model import Kind, require
+    from ...projects.prompts import name_in
+    from ...store import open_store
+    from ...text.cleaning import redacted
+
+    if kind not in client.DOCUMENTS:
+        raise UsageError(f"'{kind[:40]}' is not a kind of document", f"Use one of: {', '.join(client.DOCUMENTS)}.")
+    found = Kind(kind)
+    plain = redacted(require(found, text))
+    store = open_store(path)
+    try:
+        if turn_of(token) is None:
+            attempt = store.attempt_of_token(token)
+            sprint, who = store.sprint_of(attempt.bead, None), attempt.name
+        else:
+            session = store.turn_of_token(token)[1]
+            sprint, who = store.sprint_of(None, session.id), session_actor(session.id)
+        if sprint is None:
+            raise NotAllowed(
+                "your work belongs to no sprint, so it has no documents",
+                "What others should know: `nobrakes agent log`, or the summary of `nobrakes agent done`.",
+            )
+        return store.hand_in_document(sprint.number, found, plain, who, name or name_in(plain)).sprint
+    finally:
+        store.close()
+
+
 CALLS: "Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]" = {
     "forge_propose": (_propose, ((str,),)),
     "forge_plan": (_plan, ()),
     "forge_ready": (_ready, ()),
     "code_review": (_forging_review, ((str,),)),
+    "sprint_document": (_document, ((str,), (str,), (str,))),
     "forge_finding": (_finding, ((str,), (str,), (list,), (str,), (int,), (str,))),
 }
 """What is done where the database is, and the types of its arguments beside (path, token)."""

@@ -23,12 +23,12 @@ from nobrakes.events.kinds import Kind
 from nobrakes.hooks.rules import Place, decide
 from nobrakes.host.channel import FolderChannelServer
 from nobrakes.projects.model import Stage
-from nobrakes.projects.service import coding, documents
+from nobrakes.projects.service import coding
 from nobrakes.sessions.model import SessionKind
 from nobrakes.store import create_store
 from nobrakes.trash import Trash
 
-CALLS = {**own_bead.CALLS, **forging.CALLS, **documents.CALLS}
+CALLS = {**own_bead.CALLS, **forging.CALLS}
 PLANNED = {"labels": ("plan-review",), "acceptance": ("it is parsed", "errors are told")}
 
 

@@ -14,12 +14,11 @@ from nobrakes.beads.model import Bead, Role, Status
 from nobrakes.cli import main
 from nobrakes.errors import NobrakesError
 from nobrakes.host.channel import FolderChannelServer
-from nobrakes.projects.service import documents
 from nobrakes.sessions.model import SessionKind
 from nobrakes.store import Store, create_store
 from nobrakes.trash import Trash
 
-CALLS = {**own_bead.CALLS, **forging.CALLS, **documents.CALLS}
+CALLS = {**own_bead.CALLS, **forging.CALLS}
 HOLDERS = (*Role, *SessionKind)
 GIVEN = {"findings": '{"findings": []}', "plan": "beads: [{id: x, title: X}]", "number": 1}
 INTERNAL = 70

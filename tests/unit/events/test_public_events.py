@@ -8,11 +8,11 @@ from docs.generate.public_samples import DATA, examples, sample
 from nobrakes.beads.model import Attempt, Bead, Outcome, Role
 from nobrakes.beads.work_status import SAYS, WorkStatus, after
 from nobrakes.decisions.model import Escalation, EscalationType
-from nobrakes.events import payloads, public
+from nobrakes.events import payloads, words
 from nobrakes.events.catalog import TABLE
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.events.payloads import Name
-from nobrakes.events.public import path_mistake
+from nobrakes.events.words import path_mistake
 from nobrakes.records import mistakes, schema
 
 
@@ -58,19 +58,19 @@ def test_what_is_said_fits_its_schema_and_is_one_language(kind: Kind) -> None:
         own = {field.name: said["metadata"][field.name] for field in fields(one.payload)}
         assert mistakes(own, schema(type(one.payload))) == []
         about = {field.name: said["metadata"][field.name] for field in fields(one.about)}
-        assert mistakes(about, schema(public.About)) == [] and about["language"] == public.LANGUAGE
+        assert mistakes(about, schema(words.About)) == [] and about["language"] == words.LANGUAGE
         assert said["metadata"].keys() == own.keys() | about.keys()
 
 
 def test_the_fields_of_a_payload_are_none_of_those_of_every_event() -> None:
-    common = {field.name for field in fields(public.About)}
+    common = {field.name for field in fields(words.About)}
     for payload in payloads.KINDS:
         assert not common & {field.name for field in fields(payload)}, payload
 
 
 def test_an_agent_speaks_under_its_name_and_not_its_programs() -> None:
     begun = Event(Kind.DOER_STARTED, "nb-1", 1, "nobrakes", {"name": "Ada", "agent": "claude", "number": 1}, 7, 100.0)
-    spawned, started, status = public.public(begun, Known(ada()))
+    spawned, started, status = words.public(begun, Known(ada()))
     assert spawned.as_values() == {
         "ts": "1970-01-01T00:01:40.000Z",
         "event": "doer_spawned",
@@ -109,10 +109,10 @@ def test_an_agent_speaks_under_its_name_and_not_its_programs() -> None:
     )
 
 
-@pytest.mark.parametrize("kind", sorted(public.TAKES_AWAY))
+@pytest.mark.parametrize("kind", sorted(words.TAKES_AWAY))
 def test_who_loses_the_bead_to_a_decision_has_ended(kind: Kind) -> None:
     event = Event(kind, "nb-1", 1, "you", {"before": "doing"}, 9, 200.0)
-    ended, *others = public.public(event, Known(ada()))
+    ended, *others = words.public(event, Known(ada()))
     assert (ended.name, ended.agent, ended.payload) == (
         Name.DOER_FAILED,
         "Ada",
@@ -122,14 +122,14 @@ def test_who_loses_the_bead_to_a_decision_has_ended(kind: Kind) -> None:
 
 
 def test_a_decision_on_a_bead_that_nobody_has_ends_nothing() -> None:
-    (said,) = public.public(Event(Kind.CANCELLED, "nb-1", None, "you", {"reason": "no"}, 9, 200.0), Known(ada()))
+    (said,) = words.public(Event(Kind.CANCELLED, "nb-1", None, "you", {"reason": "no"}, 9, 200.0), Known(ada()))
     assert said.name is Name.STEP_CANCELLED
 
 
 @pytest.mark.parametrize(("outcome", "names"), [("crashed", 2), ("timed_out", 2), ("failed", 1)])
 def test_a_silent_end_is_said_twice(outcome: str, names: int) -> None:
     event = Event(Kind.DOER_STOPPED, "nb-1", 1, "nobrakes", {"outcome": outcome}, 9, 200.0)
-    said = public.public(event, Known(ada()))
+    said = words.public(event, Known(ada()))
     assert [one.name for one in said] == [*[Name.CRASH_TIMEOUT, Name.DOER_FAILED][-names:], Name.STATUS]
 
 
@@ -140,7 +140,7 @@ def test_what_held_then_is_said_whatever_happened_since() -> None:
     known = Known(first, second, asked=(asked,))
 
     def about(at: float, attempt: int | None) -> tuple[object, ...]:
-        (said,) = public.public(Event(Kind.LOGGED, "nb-1", attempt, "Ada", {"text": "x"}, 5, at), known)
+        (said,) = words.public(Event(Kind.LOGGED, "nb-1", attempt, "Ada", {"text": "x"}, 5, at), known)
         return said.about.attempt_count, said.about.last_outcome, said.about.escalated
 
     assert about(110.0, 1) == (1, None, False)
@@ -151,12 +151,12 @@ def test_what_held_then_is_said_whatever_happened_since() -> None:
 
 def test_data_of_another_form_is_borne() -> None:
     odd = {"outcome": 5, "number": "many", "head": None, "detail": ["x"]}
-    said, status = public.public(Event(Kind.WORK_SUBMITTED, "nb-1", 1, "nobrakes", odd, 3, 1.0), Known(ada()))
+    said, status = words.public(Event(Kind.WORK_SUBMITTED, "nb-1", 1, "nobrakes", odd, 3, 1.0), Known(ada()))
     assert mistakes(said.as_values()["metadata"], {"type": "object", "additionalProperties": {}}) == []
     assert (said.payload.outcome, said.payload.number) == ("5", None)  # type: ignore[attr-defined]
     wild = {"text": 7, "data": [1], "changed": "many", "passed": "x", "title": None}
     for kind in (Kind.PROGRESSED, Kind.FILES_CHANGED, Kind.TESTS_RUN, Kind.ESCALATED):
-        told = public.public(Event(kind, "nb-1", 1, "Ada", wild, 4, 1.0), Known(ada()))[-1]
+        told = words.public(Event(kind, "nb-1", 1, "Ada", wild, 4, 1.0), Known(ada()))[-1]
         assert told.name is Name.STATUS and told.payload.progress == 0  # type: ignore[attr-defined]
     assert status.name is Name.STATUS
 
@@ -166,7 +166,7 @@ def test_a_bead_that_is_gone_is_still_spoken_of() -> None:
         def bead(self, bead: str) -> None:
             return None
 
-    (said,) = public.public(sample(Kind.HELD), Nobody())
+    (said,) = words.public(sample(Kind.HELD), Nobody())
     assert said.task_id == "cli" and said.about.attempt_count is None
 
 
