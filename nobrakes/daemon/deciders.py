@@ -22,25 +22,7 @@ from ..review.journal import Journal, is_unqueued, withdrawn_approvals
 from ..review.queue import at_once
 from ..sessions.model import State as SessionsState
 from ..sessions.model import Talk
-from .model import (
-    Action,
-    AskPerson,
-    Board,
-    CompleteEpic,
-    GoOnUnapproved,
-    Kill,
-    LandEpic,
-    RenewLeases,
-    Resume,
-    ResumeTurn,
-    Sample,
-    StartAgent,
-    StartReview,
-    Starts,
-    StartTurn,
-    TellCap,
-    Terminate,
-)
+from . import model as daemon_model
 
 MINUTE = 60.0
 MAX_MINUTES = 30.0
@@ -90,7 +72,7 @@ def after_failure(waiting: Waiting, now: float) -> Waiting:
     return Waiting(failures, now + minutes(failures) * MINUTE)
 
 
-def why_stopped(board: Board, work: Attempt | Talk, run: Run) -> Outcome | None:
+def why_stopped(board: daemon_model.Board, work: Attempt | Talk, run: Run) -> Outcome | None:
     """Why the run is asked to stop, softly, with its work kept; None: it may go on.
 
     A cap of bead, day or run is nobody's failure. Who has used up an attempt's own ends as at any limit of one run; who
@@ -132,47 +114,47 @@ def next_sample(run: Run) -> float:
 # whole tree. A run whose attempt or session is over is stopped; one that is only planned was cut off, and is resumed.
 # An agent that has finished and lives on is ended after a grace, as completed: until then it is neither silent nor
 # late.
-def plan_supervision(board: Board, ended: Container[str] = ()) -> list[Action]:
+def plan_supervision(board: daemon_model.Board, ended: Container[str] = ()) -> list[daemon_model.Action]:
     """Which runs to sample, terminate or kill, and which leases to renew.
 
     `ended`: ids of runs whose tree is dead and that are being closed. They are silent, and that is no fault.
     """
-    actions: list[Action] = []
+    actions: list[daemon_model.Action] = []
     for run in board.all_runs:
         work = board.work_of(run)
         if (run.pid is None and work is not None) or run.id in ended:
             continue
         if run.term_at is not None:
             if board.now >= run.term_at + board.limits.grace_seconds:
-                actions.append(Kill(run.id))
+                actions.append(daemon_model.Kill(run.id))
         elif work is None:
-            actions.append(Terminate(run.id, Outcome.CANCELLED))
+            actions.append(daemon_model.Terminate(run.id, Outcome.CANCELLED))
         elif board.stopping or board.is_stop_asked(work):
-            actions.append(Terminate(run.id, Outcome.INTERRUPTED))
+            actions.append(daemon_model.Terminate(run.id, Outcome.INTERRUPTED))
         elif (end_at := board.finished.get(run.id)) is not None:
-            actions += [Terminate(run.id, Outcome.COMPLETED)] if board.now >= end_at else []
+            actions += [daemon_model.Terminate(run.id, Outcome.COMPLETED)] if board.now >= end_at else []
         elif run.hard_deadline and board.now >= run.hard_deadline:
-            actions.append(Terminate(run.id, Outcome.TIMED_OUT))
+            actions.append(daemon_model.Terminate(run.id, Outcome.TIMED_OUT))
         elif (why := why_stopped(board, work, run)) is not None:
-            actions.append(Terminate(run.id, why))
+            actions.append(daemon_model.Terminate(run.id, why))
         elif run.idle_seconds and run.sampled_at >= run.active_at + run.idle_seconds:
-            actions.append(Terminate(run.id, Outcome.STALLED))
+            actions.append(daemon_model.Terminate(run.id, Outcome.STALLED))
         elif run.idle_seconds and board.now >= next_sample(run):
-            actions.append(Sample(run.id))
+            actions.append(daemon_model.Sample(run.id))
     for attempt in board.attempts:
         run_of = board.runs.get(attempt.id)
         if run_of is None or run_of.pid is None:
-            actions.append(Resume(attempt.id))
+            actions.append(daemon_model.Resume(attempt.id))
     for talk in board.talks:
         run_of = board.turn_runs.get(talk.turn.id)
         if run_of is None or run_of.pid is None:
-            actions.append(ResumeTurn(talk.turn.id))
+            actions.append(daemon_model.ResumeTurn(talk.turn.id))
     if board.attempts:
-        actions.append(RenewLeases(tuple(attempt.id for attempt in board.attempts)))
+        actions.append(daemon_model.RenewLeases(tuple(attempt.id for attempt in board.attempts)))
     return actions
 
 
-def wake_at(board: Board, ended: Container[str] = ()) -> float | None:
+def wake_at(board: daemon_model.Board, ended: Container[str] = ()) -> float | None:
     """The next moment at which a run can need something, so that the loop may sleep until then; `ended` as in plan."""
     times: list[float] = []
     for run in board.all_runs:
@@ -195,7 +177,7 @@ def wake_at(board: Board, ended: Container[str] = ()) -> float | None:
 
 # A person waits for what a session says, so sessions come before beads and have places of their own; caps and the
 # machine's places hold for both together.
-def plan_turns(board: Board) -> list[StartTurn]:
+def plan_turns(board: daemon_model.Board) -> list[daemon_model.StartTurn]:
     """The turns to begin, oldest session first."""
     if board.paused or board.stopping or agents_limits.reached(board.limits.caps, board.spent, board.now):
         return []
@@ -212,7 +194,7 @@ def plan_turns(board: Board) -> list[StartTurn]:
         free = min(free, places)
     room = agents_limits.room(board.gates, board.agents, board.now)
     at_work = {talk.session.id for talk in board.talks}
-    starts: list[StartTurn] = []
+    starts: list[daemon_model.StartTurn] = []
     for session in board.sessions:
         if len(starts) >= free:
             break
@@ -224,11 +206,11 @@ def plan_turns(board: Board) -> list[StartTurn]:
         if any(room.get(key, 1) <= 0 for key in keys):
             continue
         room.update({key: room[key] - 1 for key in keys if key in room})
-        starts.append(StartTurn(session.id))
+        starts.append(daemon_model.StartTurn(session.id))
     return starts
 
 
-def turns_wake_at(board: Board) -> float | None:
+def turns_wake_at(board: daemon_model.Board) -> float | None:
     """When the first session that waits for a time may go on."""
     times = [one.retry_at for one in board.sessions if one.retry_at is not None and one.retry_at > board.now]
     return min(times, default=None)
@@ -243,16 +225,16 @@ ROLE_FOR = {Status.NEEDS_TESTS: Role.TEST_WRITER, Status.NEEDS_DOER: Role.DOER}
 # have a cooldown the bead waits, where all breakers are open, or its cap is reached, it goes to a person. Nothing is
 # started while paused or stopping, before main was tried, under a cap that is reached, or beyond the limits of Doers,
 # machine and memory. Reviews are never held back by agents.
-def plan_assignments(board: Board) -> list[Action]:
+def plan_assignments(board: daemon_model.Board) -> list[daemon_model.Action]:
     """The agents to start now, what only a person can decide, and the epics to close."""
-    actions: list[Action] = [CompleteEpic(epic) for epic in board.epics_done]
-    actions += [LandEpic(epic) for epic in board.epics_landed]
-    actions += [GoOnUnapproved(number, why) for number, why in withdrawn_approvals(board)]
+    actions: list[daemon_model.Action] = [daemon_model.CompleteEpic(epic) for epic in board.epics_done]
+    actions += [daemon_model.LandEpic(epic) for epic in board.epics_landed]
+    actions += [daemon_model.GoOnUnapproved(number, why) for number, why in withdrawn_approvals(board)]
     if board.paused or board.stopping:
         return actions
     talks = plan_turns(board)
     actions += talks
-    if board.limits.starts is Starts.UNTRIED:
+    if board.limits.starts is daemon_model.Starts.UNTRIED:
         return actions
     limits, spent = board.limits.caps, board.spent
     if board.ready or board.sessions:
@@ -260,7 +242,7 @@ def plan_assignments(board: Board) -> list[Action]:
             *agents_limits.untold(limits, spent, board.now),
             *agents_limits.machine_untold(board.machine, board.now),
         )
-        actions += [TellCap(one) for one in untold]
+        actions += [daemon_model.TellCap(one) for one in untold]
     agents = sum(1 for attempt in board.attempts if attempt.role is not Role.REVIEWER)
     free = board.limits.doers - agents
     left = agents_limits.calls_left(limits, spent, board.now)
@@ -278,7 +260,7 @@ def plan_assignments(board: Board) -> list[Action]:
     room = agents_limits.room(board.gates, board.agents, board.now)
     for session in board.sessions:
         for key in (agents_limits.WORKSPACES, session.provider):
-            if key in room and StartTurn(session.id) in talks:
+            if key in room and daemon_model.StartTurn(session.id) in talks:
                 room[key] -= 1
     due = [bead for bead in board.ready if bead.retry_at is None or bead.retry_at <= board.now]
     asks = {bead.id: found for bead in due if (found := _asks(board, bead)) is not None}
@@ -288,7 +270,7 @@ def plan_assignments(board: Board) -> list[Action]:
         agent = _agent(board, bead, room)
         if agent is None:
             continue
-        actions.append(StartAgent(bead.id, ROLE_FOR[bead.status], agent))
+        actions.append(daemon_model.StartAgent(bead.id, ROLE_FOR[bead.status], agent))
         busy.add(bead.touches)
         free -= 1
         if free <= 0:
@@ -296,7 +278,7 @@ def plan_assignments(board: Board) -> list[Action]:
     return actions
 
 
-def reviews(board: Board) -> list[Action]:
+def reviews(board: daemon_model.Board) -> list[daemon_model.Action]:
     """The reviews to start now: the first of those that wait, as many as may be open."""
     if board.paused or board.stopping:
         return []
@@ -304,39 +286,39 @@ def reviews(board: Board) -> list[Action]:
         attempt.role is Role.REVIEWER and not is_unqueued(Journal.of(attempt.data).step) for attempt in board.attempts
     )
     free = max(0, at_once(board.limits.queue, board.pace) - opened)
-    return [StartReview(bead.id) for bead in board.reviewable[:free]]
+    return [daemon_model.StartReview(bead.id) for bead in board.reviewable[:free]]
 
 
-def waits_for_place(board: Board) -> bool:
+def waits_for_place(board: daemon_model.Board) -> bool:
     """Whether an agent would be started now but for the places that other repositories hold."""
     room = board.machine
     if room is None or room.others <= 0 or agents_limits.free(room) != 0:
         return False
     wanted = plan_assignments(replace(board, machine=agents_limits.without_places(room)))
-    return any(isinstance(action, StartAgent | StartTurn) for action in wanted)
+    return any(isinstance(action, daemon_model.StartAgent | daemon_model.StartTurn) for action in wanted)
 
 
-def _breaker_is_open(board: Board, bead: Frontier, agent: str) -> bool:
+def _breaker_is_open(board: daemon_model.Board, bead: Frontier, agent: str) -> bool:
     breaker = board.breakers.get((bead_owner(bead.id), board.providers.get(agent, "")))
     return breaker is not None and breaker.state is State.OPEN
 
 
-def _asks(board: Board, bead: Frontier) -> AskPerson | None:
+def _asks(board: daemon_model.Board, bead: Frontier) -> daemon_model.AskPerson | None:
     """What a person must decide before anybody is started on the bead."""
     reached = agents_limits.bead_cap_reached(board.limits.caps, board.spent, bead.id)
     if reached is not None:
         title = f"{bead.id} has reached its cap: {reached.name} is {reached.spent:g} of {reached.limit:g}"
         detail = f"Raise caps.{reached.name} in .nobrakes/config.toml, or split the bead; then resolve this."
-        return AskPerson(bead.id, EscalationType.CAP_REACHED, title, detail)
+        return daemon_model.AskPerson(bead.id, EscalationType.CAP_REACHED, title, detail)
     agents = board.limits.agent_choice.agents(ROLE_FOR[bead.status], bead.type)
     if agents and all(_breaker_is_open(board, bead, agent) for agent in agents):
         errors = {board.breakers[(bead_owner(bead.id), board.providers.get(agent, ""))].error for agent in agents}
         title = f"{bead.id}: every agent fails in the same way"
-        return AskPerson(bead.id, EscalationType.BREAKER_OPEN, title, "\n".join(sorted(errors)))
+        return daemon_model.AskPerson(bead.id, EscalationType.BREAKER_OPEN, title, "\n".join(sorted(errors)))
     return None
 
 
-def _agent(board: Board, bead: Frontier, room: dict[str, int]) -> str | None:
+def _agent(board: daemon_model.Board, bead: Frontier, room: dict[str, int]) -> str | None:
     """The first agent of the role that may be started now; takes its place in `room`."""
     for agent in board.limits.agent_choice.agents(ROLE_FOR[bead.status], bead.type):
         model = board.models.get((agent, ROLE_FOR[bead.status].value), "")
@@ -355,7 +337,7 @@ SOON = 1.0
 # What waits with a time of its own is not idle (a retry, a remote, an index.lock), nor what waits for another
 # repository's place. What only a person can end is idle. Whatever may pass by itself is waited for until its timeout
 # is over.
-def is_idle(board: Board) -> bool:
+def is_idle(board: daemon_model.Board) -> bool:
     """Whether nothing is left that this machine could do without a person."""
     if board.talks or board.turn_runs:
         return False
@@ -374,7 +356,7 @@ def is_idle(board: Board) -> bool:
     return not (sessions or board.ready or to_review or epics or board.retry_at is not None)
 
 
-def _wait_for_a_person(board: Board) -> bool:
+def _wait_for_a_person(board: daemon_model.Board) -> bool:
     """Whether all that is open are reviews that cannot go on before a person did something."""
     reviews = [Journal.of(a.data) for a in board.attempts if a.role is Role.REVIEWER]
     waits = [journal for journal in reviews if journal.merging.waiting]

@@ -15,21 +15,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..beads import lifecycle, model
+from ..beads import model as beads_model
 from ..beads.branches import MAX_PATTERN, is_branch_name
-from ..beads.model import (
-    MAX_TITLE,
-    Attempt,
-    AttemptLog,
-    Bead,
-    BeadType,
-    Dependency,
-    DependencyType,
-    Outcome,
-    Role,
-    Status,
-    is_bead_id,
-    parse_type,
-)
 from ..beads.progress import KEPT
 from ..beads.proposals import sound
 from ..db.model import MARKS_BEGIN
@@ -47,17 +34,17 @@ HELD_WORDS = frozenset({"blocked", "deferred", "pinned"})
 """A person held these by hand: they come in held, with the word as the reason."""
 TOMBSTONE = "tombstone"
 
-DEPENDENCY_WORDS: Mapping[str, DependencyType] = {
-    **{kind.value: kind for kind in DependencyType},
-    "blocked-by": DependencyType.BLOCKS,
-    "conditional-blocks": DependencyType.BLOCKS,
-    "waits-for": DependencyType.BLOCKS,
-    "parent_child": DependencyType.PARENT_CHILD,
-    "discovered_from": DependencyType.DISCOVERED_FROM,
-    "relates-to": DependencyType.RELATED,
-    "relates_to": DependencyType.RELATED,
+DEPENDENCY_WORDS: Mapping[str, beads_model.DependencyType] = {
+    **{kind.value: kind for kind in beads_model.DependencyType},
+    "blocked-by": beads_model.DependencyType.BLOCKS,
+    "conditional-blocks": beads_model.DependencyType.BLOCKS,
+    "waits-for": beads_model.DependencyType.BLOCKS,
+    "parent_child": beads_model.DependencyType.PARENT_CHILD,
+    "discovered_from": beads_model.DependencyType.DISCOVERED_FROM,
+    "relates-to": beads_model.DependencyType.RELATED,
+    "relates_to": beads_model.DependencyType.RELATED,
 }
-EXACT_DEPENDENCY_WORDS = frozenset(kind.value for kind in DependencyType) | {"relates-to"}
+EXACT_DEPENDENCY_WORDS = frozenset(kind.value for kind in beads_model.DependencyType) | {"relates-to"}
 
 
 def moment(text: object) -> float:
@@ -143,9 +130,9 @@ class Reading:
         """The title as one printable line of at most 500 characters."""
         title = self.text("title")
         clean = one_line(title)
-        if len(clean) > MAX_TITLE or any(not c.isprintable() for c in title):
+        if len(clean) > beads_model.MAX_TITLE or any(not c.isprintable() for c in title):
             self.problem("its title was made one printable line of at most 500 characters")
-            return clean[:MAX_TITLE].rstrip()
+            return clean[: beads_model.MAX_TITLE].rstrip()
         return title
 
     def priority(self) -> int:
@@ -166,15 +153,15 @@ class Reading:
         self.problem(f"estimated_minutes {value!r:.40} is not a number above 0: left out")
         return None
 
-    def type(self) -> BeadType:
+    def type(self) -> beads_model.BeadType:
         """The type; an unknown one becomes a held task."""
         word = self.own.get("type") or self.raw.get("issue_type") or "task"
         try:
-            return parse_type(str(word))
+            return beads_model.parse_type(str(word))
         except BadBead:
             self.problem(f"type '{str(word)[:40]}' is not known: it becomes a task, and comes in held")
             self.kept["issue_type_was"] = word
-            return BeadType.TASK
+            return beads_model.BeadType.TASK
 
     def ours(self, name: str) -> Any:
         """A field that Beads has none for; a value of another kind says nothing."""
@@ -203,14 +190,14 @@ class Reading:
             return self.texts(self.own, "acceptance")
         return tuple(line.strip() for line in self.text("acceptance_criteria").splitlines() if line.strip())
 
-    def status(self, bead: Bead) -> Bead:
+    def status(self, bead: beads_model.Bead) -> beads_model.Bead:
         """The bead with its status, and held where somebody had set it aside."""
         word = str(self.own.get("status", ""))
-        if word in Status.__members__.values():
-            return lifecycle.told(bead, Status(word))
+        if word in beads_model.Status.__members__.values():
+            return lifecycle.told(bead, beads_model.Status(word))
         word = str(self.raw.get("status") or "open")
         if word in CLOSED_WORDS:
-            return lifecycle.closed(bead, Status.DONE, bead.closed_at)
+            return lifecycle.closed(bead, beads_model.Status.DONE, bead.closed_at)
         bead = lifecycle.live(bead)
         if "issue_type_was" in self.kept:
             return replace(bead, held=f"type {self.kept['issue_type_was']}"[:80])
@@ -221,7 +208,7 @@ class Reading:
             return replace(bead, held=word)
         return bead
 
-    def bead(self) -> Bead:
+    def bead(self) -> beads_model.Bead:
         """The whole bead, without its epic and its metadata."""
         own = self.own
         branch = own.get("branch", "")
@@ -254,16 +241,18 @@ MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 class Imported:
     """What a file held. `lines` says for each bead on which line it stood; `exact`, which came from nobrakes."""
 
-    beads: tuple[Bead, ...]
-    dependencies: tuple[Dependency, ...]
+    beads: tuple[beads_model.Bead, ...]
+    dependencies: tuple[beads_model.Dependency, ...]
     problems: tuple[str, ...]
     lines: Mapping[str, int]
     exact: frozenset[str]
 
 
-def _edges(reading: Reading, bead: Bead, known: Mapping[str, str]) -> tuple[Bead, list[Dependency]]:
+def _edges(
+    reading: Reading, bead: beads_model.Bead, known: Mapping[str, str]
+) -> tuple[beads_model.Bead, list[beads_model.Dependency]]:
     """The bead with its epic, and its dependencies; what means nothing here goes into `reading.kept`."""
-    found: list[Dependency] = []
+    found: list[beads_model.Dependency] = []
     rest: list[Any] = []
     raw = reading.raw.get("dependencies") or []
     for edge in raw if isinstance(raw, list) else [raw]:
@@ -280,17 +269,17 @@ def _edges(reading: Reading, bead: Bead, known: Mapping[str, str]) -> tuple[Bead
             where = "itself" if needs == bead.id else f"{needs[:64]}, which is not in the file"
             reading.problem(f"it depends ({word}) on {where}: kept as a remark")
             rest.append(edge)
-        elif kind is DependencyType.PARENT_CHILD and bead.epic not in (None, needs):
+        elif kind is beads_model.DependencyType.PARENT_CHILD and bead.epic not in (None, needs):
             reading.problem(f"it has a second parent, {needs}: kept as a remark")
             rest.append(edge)
         else:
             needs = known[needs]
             if word not in EXACT_DEPENDENCY_WORDS:
                 reading.problem(f"the dependency '{word}' on {needs} is read as '{kind.value}'")
-            if kind is DependencyType.PARENT_CHILD:
+            if kind is beads_model.DependencyType.PARENT_CHILD:
                 bead = replace(bead, epic=needs)
             else:
-                found.append(Dependency(bead.id, needs, kind))
+                found.append(beads_model.Dependency(bead.id, needs, kind))
     if rest:
         reading.kept["dependencies"] = rest
     return bead, found
@@ -321,7 +310,7 @@ def _records(lines: Iterable[str], where: str, problems: list[str]) -> Iterator[
             continue
         if not isinstance(raw, dict) or raw.get("_type") not in (None, "issue"):
             problems.append(f"line {number}: not a bead: left out")
-        elif not isinstance(raw.get("id"), str) or not is_bead_id(raw["id"]):
+        elif not isinstance(raw.get("id"), str) or not beads_model.is_bead_id(raw["id"]):
             problems.append(f"line {number}: {str(raw.get('id'))[:80]!r} cannot be a bead's id: left out")
         elif not isinstance(raw.get("title"), str) or not one_line(raw["title"]):
             if raw.get("status") != TOMBSTONE:
@@ -382,7 +371,7 @@ def _graph(
     if deleted:
         lines_ = ", ".join(map(str, sorted(deleted)))
         problems.append(f"{count(len(deleted), 'tombstone')} (deleted beads) left out: line {lines_}")
-    read: dict[str, tuple[Bead, list[Dependency]]] = {}
+    read: dict[str, tuple[beads_model.Bead, list[beads_model.Dependency]]] = {}
     told: dict[str, list[str]] = {}
     lines: dict[str, int] = {}
     exact = set()
@@ -414,7 +403,7 @@ class Since:
 
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
     escalations: dict[int, Escalation] = field(default_factory=dict)
-    attempts: dict[int, Attempt] = field(default_factory=dict)
+    attempts: dict[int, beads_model.Attempt] = field(default_factory=dict)
     settings: dict[str, str] | None = None
     notes: list[str] = field(default_factory=list)
 
@@ -460,31 +449,31 @@ def _read_escalation(value: Mapping[str, Any]) -> Escalation:
         answer=value.get("answer"),
         form=as_values(form(value["form"])) if value.get("form") else None,
         value=value.get("value"),
-        return_to=Status(value["return_to"]) if value.get("return_to") else None,
+        return_to=beads_model.Status(value["return_to"]) if value.get("return_to") else None,
         **texts,
         **moments,
     )
 
 
-def ended_read(value: Mapping[str, Any]) -> Attempt:
+def ended_read(value: Mapping[str, Any]) -> beads_model.Attempt:
     """The attempt of a record; KeyError, ValueError, TypeError: it is none."""
     plain: dict[str, Any] = {name: value[name] for name in ATTEMPT_KEYS if name in value}
     summary, blockers, learnings = (str(value.get(it) or "")[:MAX_TEXT] for it in ("summary", "blockers", "learnings"))
     numbers = {"id": int(value.get("id") or 0), "number": int(value["number"]), "fence": int(value.get("fence") or 0)}
-    return Attempt(
+    return beads_model.Attempt(
         **{**plain, **numbers},
-        role=Role(value["role"]),
+        role=beads_model.Role(value["role"]),
         token="",
-        outcome=Outcome(value["outcome"]),
+        outcome=beads_model.Outcome(value["outcome"]),
         detail=str(value.get("detail") or "")[:MAX_TEXT],
-        log=AttemptLog(summary, blockers, learnings, not value.get("dropped")),
+        log=beads_model.AttemptLog(summary, blockers, learnings, not value.get("dropped")),
         data=dict(value.get("review") or value.get("began") or {}),
         cost_usd=float(value.get("cost_usd") or 0.0),
         tokens=int(value.get("tokens") or 0),
     )
 
 
-def evidence_attempt(bead: str, row: Mapping[str, Any]) -> Attempt | None:
+def evidence_attempt(bead: str, row: Mapping[str, Any]) -> beads_model.Attempt | None:
     """The attempt as a record of evidence tells of it, which is no number of the store's; None: it had not ended."""
     if not row.get("outcome") or row.get("seconds") is None:
         return None

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
+from ... import errors
 from ...agents import limits
 from ...agents.worker.exit import Fetches
 from ...agents.worker.launch import GuardWatch
@@ -35,24 +36,6 @@ from ...beads.model import (
 from ...checks.contract import CheckResult, Verdict
 from ...checks.worker.validation import CheckClock
 from ...decisions.model import Escalation, EscalationType, NewEscalation
-from ...errors import (
-    ConfigError,
-    DiskFull,
-    GitFailed,
-    GitTooOld,
-    GitUnusable,
-    MachineShort,
-    NoAgent,
-    NoAnswer,
-    NobrakesError,
-    NoMain,
-    ObjectsAway,
-    RefsBroken,
-    RepositoryReplaced,
-    Stale,
-    StoreBusy,
-    StoreReadOnly,
-)
 from ...events.kinds import Event
 from ...features.worker.forge import Forge
 from ...host.files import storage_errors
@@ -68,30 +51,15 @@ from ...review.waits import PASSES, WAITS, cause_of
 from ...review.worker.main_monitor import MainMonitor, Rewritten, Trial
 from ...sessions.model import Talk
 from ...sessions.worker import folder_of
-from .. import deciders
+from .. import deciders, model
 from ..deciders import is_idle, look_again
-from ..model import (
-    Action,
-    AskPerson,
-    Board,
-    CompleteEpic,
-    Kill,
-    LandEpic,
-    Resume,
-    ResumeTurn,
-    Sample,
-    StartAgent,
-    StartReview,
-    StartTurn,
-    Terminate,
-)
 from ..service import control
 from .perform import Performer
 from .recovery import Upkeep, restore, take_up
 
 RETRY_SECONDS = 15.0
 """When the disk is full or git fails, the loop tries again so much later."""
-WAITED_OUT = (DiskFull, GitUnusable, MachineShort, NoAnswer, StoreBusy)
+WAITED_OUT = (errors.DiskFull, errors.GitUnusable, errors.MachineShort, errors.NoAnswer, errors.StoreBusy)
 """Trouble that may meet any look of the loop itself, and that passes or is mended from outside: it never ends it."""
 
 
@@ -101,7 +69,7 @@ class _Alone:
 
     since: float
     until: float
-    error: NobrakesError | None = None
+    error: errors.NobrakesError | None = None
 
 
 # What the machine lacks, and what git or a person has in the way, pauses the daemon and is told once; what lasts is
@@ -116,7 +84,7 @@ class Troubles:
         self.sender = sender
         self.until = 0.0
         """Until then nothing is begun."""
-        self._met: NobrakesError | None = None
+        self._met: errors.NobrakesError | None = None
         self._since = 0.0
         self._noted: str | None = "of an earlier daemon"
         self.alone: dict[tuple[str, str], _Alone] = {}
@@ -131,18 +99,18 @@ class Troubles:
                 done = do()
                 self.alone.pop((named, what), None)
                 return done
-        except Stale:
+        except errors.Stale:
             return True  # a person took the bead away meanwhile: the next look sees it
-        except RepositoryReplaced:
+        except errors.RepositoryReplaced:
             raise
-        except GitFailed as error:
+        except errors.GitFailed as error:
             if named and not is_part(named) and self._git_works():
-                with suppress(NobrakesError):  # it may be what failed, and is tried again with this
+                with suppress(errors.NobrakesError):  # it may be what failed, and is tried again with this
                     restore(self.ports, in_depth=True)
                 return self._fails(named, what, error)
             self.pause(error)
             return False
-        except NobrakesError as error:
+        except errors.NobrakesError as error:
             self.pause(error)
             return False
         except Unexpected as met:
@@ -157,12 +125,12 @@ class Troubles:
 
     def _git_works(self) -> bool:
         """Whether git answers for the repository as a whole, so that the trouble is one bead's."""
-        with suppress(NobrakesError):
+        with suppress(errors.NobrakesError):
             self.ports.git.kept()
             return True
         return False
 
-    def _fails(self, owner: str, what: str, error: GitFailed) -> bool:
+    def _fails(self, owner: str, what: str, error: errors.GitFailed) -> bool:
         """Let this owner alone wait, or park it."""
         now = self.ports.store.now()
         waits = self.alone.setdefault((owner, what), _Alone(now, now))
@@ -189,7 +157,7 @@ class Troubles:
         now = self.ports.store.now()
         return [moment for moment in (self.until, *(one.until for one in self.alone.values())) if moment > now]
 
-    def pause(self, error: NobrakesError) -> None:
+    def pause(self, error: errors.NobrakesError) -> None:
         """Pause for it, and tell it unless it is what was told last."""
         now = self.ports.store.now()
         self.until = now + RETRY_SECONDS
@@ -198,7 +166,10 @@ class Troubles:
             self._since = now
         self._met = error
         if not known:
-            stops = isinstance(error, DiskFull | GitUnusable | MachineShort | RefsBroken | StoreReadOnly)
+            stops = isinstance(
+                error,
+                errors.DiskFull | errors.GitUnusable | errors.MachineShort | errors.RefsBroken | errors.StoreReadOnly,
+            )
             word = "Nothing starts until this is fixed: " if stops else "Trying again soon: "
             with bearing(self.ports.paths.folder):
                 self.ports.notifier.tell(Notice(f"{word}{error.whole}", urgent=True))
@@ -223,14 +194,14 @@ class Troubles:
             self._noted = None
         return False
 
-    def _note(self, error: NobrakesError, whose: str, since: float) -> None:
+    def _note(self, error: errors.NobrakesError, whose: str, since: float) -> None:
         """A person is asked once about what time has not healed, or will not heal; answered, it has its time again."""
         store, what = self.ports.store, f"{whose}{error.whole}"
         if self._noted != what:
             store.set_setting(control.TROUBLE, what)
             self._noted = what
-        is_away = isinstance(error, ObjectsAway)
-        passes = WAITS[cause_of(error.said, is_push=False)].passes if isinstance(error, ObjectsAway) else PASSES
+        is_away = isinstance(error, errors.ObjectsAway)
+        passes = WAITS[cause_of(error.said, is_push=False)].passes if isinstance(error, errors.ObjectsAway) else PASSES
         if store.now() < since + passes or (whose and not is_away):  # that is parked, which asks
             return
         if all(one.resolved_at is not None and store.now() >= one.resolved_at + passes for one in self._asked()):
@@ -249,7 +220,7 @@ class Troubles:
         self.until, self._since, self.alone = 0.0, self.ports.store.now(), {}
 
     @property
-    def present(self) -> NobrakesError | None:
+    def present(self) -> errors.NobrakesError | None:
         """What keeps the daemon from working just now; None when nothing does."""
         return self._met if self.ports.store.now() < self.until else None
 
@@ -257,7 +228,7 @@ class Troubles:
 @contextmanager
 def bearing(folder: str) -> Iterator[None]:
     """What is shown may get lost where nothing can be written: it is in the store as well."""
-    with suppress(*WAITED_OUT, StoreReadOnly), storage_errors(folder):
+    with suppress(*WAITED_OUT, errors.StoreReadOnly), storage_errors(folder):
         yield
 
 
@@ -280,7 +251,7 @@ class View(Protocol):
         """Something happened."""
         ...
 
-    def board(self, board: Board) -> None:
+    def board(self, board: model.Board) -> None:
         """The board after a turn."""
         ...
 
@@ -386,7 +357,15 @@ CLOSE = "close"
 """Closing a run, to `Troubles`."""
 RECHECK_SECONDS = 1.0
 """Work beside the loop wakes it when it is done; it is looked at so often in any case."""
-NEEDS_A_PERSON = (ConfigError, GitTooOld, GitUnusable, NoAgent, NoMain, RefsBroken, StoreReadOnly)
+NEEDS_A_PERSON = (
+    errors.ConfigError,
+    errors.GitTooOld,
+    errors.GitUnusable,
+    errors.NoAgent,
+    errors.NoMain,
+    errors.RefsBroken,
+    errors.StoreReadOnly,
+)
 """Trouble that does not pass by itself: a run that would end when idle ends with it."""
 
 
@@ -395,7 +374,7 @@ class Turn:
     """What a turn did, when the next one is due without anything happening, and when if no agent says anything."""
 
     changed: bool
-    board: Board
+    board: model.Board
     events: Sequence[Event]
     wake_at: float | None
     due_at: float | None
@@ -441,7 +420,7 @@ class Daemon:
         """Make good what a killed daemon left half done; the turns then take up the rest."""
         take_up(self.ports, self._look())
 
-    def tick(self, seen: Board | None = None) -> Turn:
+    def tick(self, seen: model.Board | None = None) -> Turn:
         """One turn. `seen`: the board of the turn that has just ended, when nothing was waited for since."""
         board = seen or self._look()
         changed = False
@@ -496,7 +475,7 @@ class Daemon:
         due_at = self._due_at(board)
         return Turn(changed or bool(events), board, events, wake_at(due_at, self.meter), due_at)
 
-    def _forget(self, board: Board) -> None:
+    def _forget(self, board: model.Board) -> None:
         """Drop what is remembered of runs that are gone or being stopped: it would wake the loop for nothing."""
         watched, known = {run.id for run in board.all_runs if run.term_at is None}, {run.id for run in board.all_runs}
         self._ended_at = {run: since for run, since in self._ended_at.items() if run in watched}
@@ -505,7 +484,7 @@ class Daemon:
         for each in (self.fetches, self.work, self.danger):
             each.keep(known)
 
-    def _look(self) -> Board:
+    def _look(self) -> model.Board:
         self.ports.store.doubt()
         if jump := self.jumps.settle():
             self._measure_again(jump)
@@ -535,10 +514,10 @@ class Daemon:
     def _provider(self, agent: str) -> str:
         try:
             return self.ports.adapter(agent).provider
-        except NoAgent:
+        except errors.NoAgent:
             return ""  # whoever is to start it says so
 
-    def _ended(self, board: Board) -> tuple[list[Run], list[tuple[Run, Unexpected]]]:
+    def _ended(self, board: model.Board) -> tuple[list[Run], list[tuple[Run, Unexpected]]]:
         """The runs to close, validations first and alone, since all wait for them; those that cannot be looked at."""
         failed: list[tuple[Run, Unexpected]] = []
         runs = [run for run in board.all_runs if run.pid is not None or board.work_of(run) is None]
@@ -550,7 +529,7 @@ class Daemon:
                 return ended, failed
         return [], failed
 
-    def _is_over(self, run: Run, board: Board, failed: list[tuple[Run, Unexpected]]) -> bool:
+    def _is_over(self, run: Run, board: model.Board, failed: list[tuple[Run, Unexpected]]) -> bool:
         """Whether the run's whole tree is dead, what it left is taken in, and it is not to be closed later."""
         try:
             if self.troubles.alone and self.troubles.holds(run_owner(self.ports, run.id), CLOSE):
@@ -561,7 +540,7 @@ class Daemon:
             failed.append((run, met))
             return False
 
-    def _close(self, run: Run, board: Board) -> bool:
+    def _close(self, run: Run, board: model.Board) -> bool:
         try:
             with about(self.ports, partial(run_owner, self.ports, run.id)):
                 self.performer.ended(run, board)
@@ -578,11 +557,11 @@ class Daemon:
                 self.ports.store.end_run(run.id)  # else it stays known: nothing lives on without a trace
         return True
 
-    def _consume_events(self, board: Board, events: list[Event]) -> bool:
+    def _consume_events(self, board: model.Board, events: list[Event]) -> bool:
         events.extend(self.consumer.read(board))
         return bool(events)
 
-    def _decide(self, board: Board) -> list[Action]:
+    def _decide(self, board: model.Board) -> list[model.Action]:
         with_leftovers = self._with_leftovers(board)
         return [
             action
@@ -591,16 +570,16 @@ class Daemon:
                 *deciders.reviews(board),
                 *deciders.plan_assignments(board),
             )
-            if not (isinstance(action, StartAgent) and action.bead in with_leftovers)
+            if not (isinstance(action, model.StartAgent) and action.bead in with_leftovers)
         ]
 
-    def _with_leftovers(self, board: Board) -> set[str]:
+    def _with_leftovers(self, board: model.Board) -> set[str]:
         """Beads whose former attempt still has a living process or a clone that is being archived."""
         held = {attempt.id for attempt in board.attempts}
         former = {self.ports.store.attempt(run.attempt).bead for run in board.runs.values() if run.attempt not in held}
         return former | {bead.id for bead in board.ready if self.ports.background.busy(retiring(bead.id))}
 
-    def _has_ended(self, run: Run, board: Board) -> bool:
+    def _has_ended(self, run: Run, board: model.Board) -> bool:
         """Whether the whole tree is dead. What goes on after the run's own end is stopped after a moment."""
         is_agent, now = run.kind is RunKind.AGENT, board.now
         folder = os.path.join(self.ports.paths.runs, run.id)
@@ -616,16 +595,16 @@ class Daemon:
             if now >= self._ended_at.setdefault(run.id, now) + LINGER_SECONDS:
                 self.troubles.guarded(partial(self._stop_leftovers, run, steps, board))
         elif not is_agent and self.checks.is_overdue(run, partial(self.ports.processes.ending, folder, steps), now):
-            self.troubles.guarded(partial(self.performer.perform, Terminate(run.id, Outcome.TIMED_OUT), board))
+            self.troubles.guarded(partial(self.performer.perform, model.Terminate(run.id, Outcome.TIMED_OUT), board))
         return False
 
-    def _watch_guards(self, board: Board) -> bool:
+    def _watch_guards(self, board: model.Board) -> bool:
         changed = False
         for action in self.guards.plan(board):
             changed |= self.performer.perform(action, board)
         return changed
 
-    def _stop_leftovers(self, run: Run, steps: list[str], board: Board) -> bool:
+    def _stop_leftovers(self, run: Run, steps: list[str], board: model.Board) -> bool:
         self.ports.store.update_run(run.id, term_at=board.now)
         if self.ports.processes.ending(os.path.join(self.ports.paths.runs, run.id), steps).cut_off:
             text = f"run {run.id}: what ran it was killed, and what it left running is ended"
@@ -633,7 +612,7 @@ class Daemon:
         self.ports.processes.terminate(run)
         return True
 
-    def _due_at(self, board: Board) -> float | None:
+    def _due_at(self, board: model.Board) -> float | None:
         times = [deciders.wake_at(board, self.fetches.begun), board.wake_at]
         times += [deciders.turns_wake_at(board), self.sender.wake_at(board.now)]
         if board.ready or board.sessions:
@@ -658,7 +637,7 @@ class Daemon:
         self.troubles.guarded(self.rewritten.look)
         self.troubles.guarded(partial(self.sender.finish, self._look, waker.wait))
 
-    def works(self, board: Board) -> bool:
+    def works(self, board: model.Board) -> bool:
         """Whether any child process is still alive, or main is being looked at."""
         runs = board.all_runs
         return self.monitor.is_at_work() or any(r.pid is not None and self.ports.processes.alive(r) for r in runs)
@@ -680,7 +659,7 @@ def recover(
         try:
             with storage_errors(ports.paths.folder):
                 daemon.recover()
-        except (*WAITED_OUT, GitFailed) as error:
+        except (*WAITED_OUT, errors.GitFailed) as error:
             daemon.troubles.pause(error)
             met()
             if until_idle and isinstance(error, NEEDS_A_PERSON) and not daemon.works(ports.store.board(ports.limits())):
@@ -692,13 +671,17 @@ def recover(
 
 
 def run(
-    daemon: Daemon, waker: Waker, view: View, until_idle: bool, should_end: Callable[[Board], bool] = lambda _: False
-) -> Board:
+    daemon: Daemon,
+    waker: Waker,
+    view: View,
+    until_idle: bool,
+    should_end: Callable[[model.Board], bool] = lambda _: False,
+) -> model.Board:
     """Turn until told to end, or with `until_idle` until nothing is left to do; the last board.
 
     With `until_idle`, trouble that only a person can mend is raised once nothing runs any more.
     """
-    seen: Board | None = None
+    seen: model.Board | None = None
     background = daemon.ports.background
     background.wakes(waker.set)
     daemon.ports.channels.wakes(waker.set)
@@ -734,19 +717,19 @@ def run(
         rest(waker, looks, turn.board.now, turn.due_at, daemon.ports.store.now)
 
 
-def _subject(ports: Ports, action: Action, board: Board) -> Owner:
+def _subject(ports: Ports, action: model.Action, board: model.Board) -> Owner:
     """Whom an action is about; empty: nobody alone."""
-    if isinstance(action, StartAgent | StartReview | AskPerson):
+    if isinstance(action, model.StartAgent | model.StartReview | model.AskPerson):
         return bead_owner(action.bead)
-    if isinstance(action, CompleteEpic | LandEpic):
+    if isinstance(action, model.CompleteEpic | model.LandEpic):
         return bead_owner(action.epic)
-    if isinstance(action, StartTurn):
+    if isinstance(action, model.StartTurn):
         return session_owner(action.session)
     works: list[Attempt] | list[Talk] = []
-    if isinstance(action, Resume):
+    if isinstance(action, model.Resume):
         works = [one for one in board.attempts if one.id == action.attempt]
-    elif isinstance(action, ResumeTurn):
+    elif isinstance(action, model.ResumeTurn):
         works = [one for one in board.talks if one.turn.id == action.turn]
-    elif isinstance(action, Terminate | Kill | Sample):
+    elif isinstance(action, model.Terminate | model.Kill | model.Sample):
         return partial(run_owner, ports, action.run)  # also of one whose attempt is over
     return owner_of(works[0]) if works else ""

@@ -21,19 +21,7 @@ from functools import partial
 from itertools import islice
 
 from ...agents.limits import DAY_SECONDS, attempt_of, let_go, release_turns, turn_of
-from ...beads.model import (
-    CLOSED,
-    Attempt,
-    Bead,
-    Outcome,
-    Role,
-    Status,
-    bead_owner,
-    fences,
-    last_attempt,
-    last_clone,
-    last_turn,
-)
+from ...beads import model
 from ...checks.policy.boundaries import barred
 from ...decisions.model import EscalationType
 from ...errors import NobrakesError, NoMain, NoSuchBead, Stale, Tampered
@@ -106,7 +94,7 @@ class Reconciling:
         chain, recorded = self._evidence()
         if not is_ours(merge, bead, chain, recorded):
             return False
-        if bead.status is Status.LANDED or self._waits_for_people(bead.id):
+        if bead.status is model.Status.LANDED or self._waits_for_people(bead.id):
             return False  # its review hears from the code host what was merged, and finishes it
         if any(candidate == merge.tip.commit for _, candidate in self._reviews()):
             return False
@@ -123,7 +111,7 @@ class Reconciling:
 
     # --- what is known ---------------------------------------------------------------------------
 
-    def _is_known(self, bead: Bead, merge: Merge) -> bool:
+    def _is_known(self, bead: model.Bead, merge: Merge) -> bool:
         commits = {made.commit for made in merge.commits}
         if bead.merged_commit in commits:
             return True
@@ -134,21 +122,21 @@ class Reconciling:
         """Whether a review of the bead waits for its pull request, or is to."""
         store = self.ports.store
         pull = store.pull(bead) if self.ports.pulls is not None else None
-        is_reviewed = store.bead(bead).status in (Status.NEEDS_REVIEW, Status.REVIEWING)
+        is_reviewed = store.bead(bead).status in (model.Status.NEEDS_REVIEW, model.Status.REVIEWING)
         return pull is not None and pull.state in WAITING and is_reviewed
 
-    def _is_rewritten(self, bead: Bead, merge: Merge) -> bool:
+    def _is_rewritten(self, bead: model.Bead, merge: Merge) -> bool:
         """Whether it is a merge that the store knows, in the words of a person who rewrote main."""
         if bead.merged_commit is None or bead.merged_commit in self._line:
             return False
         before = self.ports.git.made(bead.merged_commit)
         return before is not None and before.trailer("Evidence") == merge.anchor
 
-    def _was_taken_back(self, bead: Bead, merge: Merge) -> bool:
+    def _was_taken_back(self, bead: model.Bead, merge: Merge) -> bool:
         """Whether main was red with it and the bead was sent back, though the commit is still there."""
-        reviews = (one for one in self.ports.store.attempts(bead.id) if one.role is Role.REVIEWER)
+        reviews = (one for one in self.ports.store.attempts(bead.id) if one.role is model.Role.REVIEWER)
         return any(
-            one.outcome is Outcome.FAILED_REVIEW and Journal.of(one.data).build.candidate == merge.tip.commit
+            one.outcome is model.Outcome.FAILED_REVIEW and Journal.of(one.data).build.candidate == merge.tip.commit
             for one in reviews
         )
 
@@ -163,7 +151,7 @@ class Reconciling:
                         self._recorded[str(one["commit"])] = entry.record
         return self._chain, self._recorded
 
-    def _reviews(self) -> list[tuple[Attempt, str]]:
+    def _reviews(self) -> list[tuple[model.Attempt, str]]:
         """The open reviews that have a candidate, with it."""
         found = [(one, Journal.of(one.data).build.candidate) for one in self.ports.store.reviewing()]
         return [(review, candidate) for review, candidate in found if candidate]
@@ -176,14 +164,14 @@ class Reconciling:
             if git.has(candidate) and git.contains(candidate, merge.tip.commit):
                 self.evidence.merged(review, store.bead(review.bead), Journal.of(review.data))
 
-    def _record(self, bead: Bead, merge: Merge) -> Value:
+    def _record(self, bead: model.Bead, merge: Merge) -> Value:
         held = self.ports.git.held(landing_pin(bead.id))
         if held is not None and held["merged"]["commit"] == merge.tip.commit:
             return {**held, "added_later": _WHY}
         base = self.ports.git.made(merge.base) if merge.base else None
         return self.evidence.unknown(bead, base or merge.commits[0], merge.commits, merge.anchor, _WHY)
 
-    def _done(self, bead: Bead, merge: Merge) -> None:
+    def _done(self, bead: model.Bead, merge: Merge) -> None:
         """The bead is done. Who works on it is stopped by that, and its clone archived when its process is gone."""
         ports = self.ports
         with contextlib.suppress(Tampered):  # it stays where it is, and is put aside when its place is needed
@@ -216,7 +204,7 @@ class Reconciling:
 def take_up(ports: Ports, board: Board) -> None:
     """Look at once at what waited, take stale locks away, and tell what was found running."""
     for attempt in board.attempts:
-        journal = Journal.of(attempt.data) if attempt.role is Role.REVIEWER else None
+        journal = Journal.of(attempt.data) if attempt.role is model.Role.REVIEWER else None
         if journal is not None and journal.merging.waiting:  # whoever starts a daemon wants it to look at once
             again = journal.with_values(waiting="", waiting_until=0.0, passing=False, passing_since=0.0)
             with contextlib.suppress(Stale):  # a person took the bead away meanwhile
@@ -230,7 +218,7 @@ def take_up(ports: Ports, board: Board) -> None:
     _go_on_through_filters(ports)
     _tell_of_checkouts(ports, board)
     _count_on(ports)
-    Reconciling(ports, lambda bead: parked(ports, bead_owner(bead))).look()
+    Reconciling(ports, lambda bead: parked(ports, model.bead_owner(bead))).look()
     _tell_of_what_fell_off(ports)
     _let_candidates_go(ports)
     runs = ports.store.runs()
@@ -264,7 +252,7 @@ def _go_on_through_filters(ports: Ports) -> None:
 
 def _tell_of_checkouts(ports: Ports, board: Board) -> None:
     """What could not be brought along, unless the review that brought it about is open: it sees to it, and tells."""
-    if any(attempt.role is Role.REVIEWER and may_land(attempt.data) for attempt in board.attempts):
+    if any(attempt.role is model.Role.REVIEWER and may_land(attempt.data) for attempt in board.attempts):
         return
     with contextlib.suppress(NobrakesError):  # the turns meet it again, and tell
         for text in ports.git.behind():
@@ -285,10 +273,10 @@ def _count_on(ports: Ports) -> None:
     Whoever still works for an attempt that nobody knows is ended; what it committed stays in its clone.
     """
     names = _names(ports.paths.runs)
-    last, turns = last_attempt(names), last_turn(names)
-    sessions = last_clone(_names(ports.paths.relays))
+    last, turns = model.last_attempt(names), model.last_turn(names)
+    sessions = model.last_clone(_names(ports.paths.relays))
     if ports.store.count_on(last, {}, turns, sessions) or ports.store.setting(WENT_BACK):
-        ports.store.count_on(last, fences(ports.git.kept()), turns)
+        ports.store.count_on(last, model.fences(ports.git.kept()), turns)
         end_all(ports.paths.wake, {run.id for run in ports.store.runs()})
         ports.store.set_setting(WENT_BACK, None)
 
@@ -307,8 +295,8 @@ def _let_candidates_go(ports: Ports) -> None:
         kept = ports.git.kept()
     for name in kept:
         bead = name.split("/")[1] if name.startswith("candidate/") else ""
-        with contextlib.suppress(NoSuchBead), parked(ports, bead_owner(bead) if bead else ""):
-            if bead and ports.store.bead(bead).status in CLOSED:
+        with contextlib.suppress(NoSuchBead), parked(ports, model.bead_owner(bead) if bead else ""):
+            if bead and ports.store.bead(bead).status in model.CLOSED:
                 ports.git.pin(name, None)
 
 
@@ -374,7 +362,7 @@ class Upkeep:
         last = names[-1:]  # it is compared with, wherever we are
         some = list(islice(names, self._place, self._place + MAX_INSPECTED))
         self._place = self._place + len(some) if self._place + len(some) < len(names) else 0
-        known: dict[int, Attempt] = {}
+        known: dict[int, model.Attempt] = {}
         for number in {attempt_of(name) for name in some} - {None}:
             try:
                 known[number or 0] = store.attempt(number or 0)
@@ -384,7 +372,7 @@ class Upkeep:
         if len(some) < len(names) or self._may_go(
             known.values(), settings.run_beads, board.now - settings.run_days * DAY_SECONDS
         ):
-            done = store.beads([Status.DONE])  # all there ever were: not asked where nothing can go
+            done = store.beads([model.Status.DONE])  # all there ever were: not asked where nothing can go
             merged = {bead.id: bead.closed_at or bead.updated_at for bead in done if bead.merged_commit is not None}
             beads = {number: one.bead for number, one in known.items()}
             going = let_go([*some, *last], beads, merged, board.now, settings.run_days, settings.run_beads)
@@ -393,7 +381,7 @@ class Upkeep:
         return going[:MAX_REMOVED]
 
     @staticmethod
-    def _may_go(attempts: Collection[Attempt], most: int, before: float) -> bool:
+    def _may_go(attempts: Collection[model.Attempt], most: int, before: float) -> bool:
         """Whether there are logs of more beads than are kept, or one that began before that moment."""
         return len({one.bead for one in attempts}) > most or any(one.started_at <= before for one in attempts)
 

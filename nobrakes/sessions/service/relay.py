@@ -30,32 +30,7 @@ from ...records import frozen
 from ...review.journal import LABEL
 from ...text.cleaning import clean
 from ...walking import commits_since
-from ..model import (
-    BEAD,
-    BRANCH,
-    CHAT,
-    DIRECTORY,
-    FILES,
-    HEAD,
-    IN_PLACE,
-    MAX_CLAIMS,
-    PERSONA,
-    PLAN,
-    PLAN_OF,
-    REPOSITORY,
-    REVIEWERS,
-    STAGE,
-    START,
-    WORK,
-    Claim,
-    Message,
-    Session,
-    SessionKind,
-    State,
-    Turn,
-    claim_of,
-    only_plans,
-)
+from .. import model as sessions_model
 from . import live
 
 if TYPE_CHECKING:
@@ -65,7 +40,7 @@ if TYPE_CHECKING:
 
 # Whatever is said waits in the store and wakes the daemon.
 MAX_TITLE = 100
-KINDS = (SessionKind.PLANNING.value, SessionKind.CHAT.value)
+KINDS = (sessions_model.SessionKind.PLANNING.value, sessions_model.SessionKind.CHAT.value)
 """What a person begins."""
 
 
@@ -73,15 +48,15 @@ KINDS = (SessionKind.PLANNING.value, SessionKind.CHAT.value)
 class SessionView:
     """A session with all that was said in it. `questions` are those of it that wait for a person."""
 
-    session: Session
-    messages: tuple[Message, ...]
-    turns: tuple[Turn, ...]
+    session: sessions_model.Session
+    messages: tuple[sessions_model.Message, ...]
+    turns: tuple[sessions_model.Turn, ...]
     questions: tuple[Escalation, ...]
 
 
 def conversations_start(
     store: "Store", paths: Paths, config: "Config", text: str, *, kind: str, agent: str, title: str, actor: str
-) -> Session:
+) -> sessions_model.Session:
     """Begin a session with what is said first; `agent` empty: the Shaper's. UsageError, NoAgent."""
     if kind not in KINDS:
         raise UsageError(f"there is no session of kind '{kind[:40]}'", f"Use one of: {', '.join(KINDS)}.")
@@ -90,15 +65,15 @@ def conversations_start(
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
     spec = (name, provider, config.agents.model_of(name, "shaper"))
     words = (title or first)[:MAX_TITLE]
-    made = store.begin_session(SessionKind(kind), person_owner(actor), words, spec, text, actor)
+    made = store.begin_session(sessions_model.SessionKind(kind), person_owner(actor), words, spec, text, actor)
     wake(paths)
     return made
 
 
-def conversations_say(store: "Store", paths: Paths, number: int, text: str, actor: str) -> Message:
+def conversations_say(store: "Store", paths: Paths, number: int, text: str, actor: str) -> sessions_model.Message:
     """Say something to a session; its next turn is given it. NoSuchSession, NotAllowed for one that was ended."""
     _own(store, number)
-    if store.session(number).kind in REVIEWERS:
+    if store.session(number).kind in sessions_model.REVIEWERS:
         raise UsageError(
             f"session {number} is a review, and you cannot talk with it",
             "Talk with the session that made the plan, or decide what it found: `nobrakes escalations`.",
@@ -108,7 +83,7 @@ def conversations_say(store: "Store", paths: Paths, number: int, text: str, acto
     return said
 
 
-def stop(store: "Store", paths: Paths, number: int, actor: str) -> Session:
+def stop(store: "Store", paths: Paths, number: int, actor: str) -> sessions_model.Session:
     """Stop what the session does now; it waits for what is said to it next."""
     _own(store, number)
     found = store.stop_session(number, actor)
@@ -116,7 +91,7 @@ def stop(store: "Store", paths: Paths, number: int, actor: str) -> Session:
     return found
 
 
-def end(store: "Store", paths: Paths, number: int, actor: str) -> Session:
+def end(store: "Store", paths: Paths, number: int, actor: str) -> sessions_model.Session:
     """End the session: its questions are over, and what it does now is stopped."""
     _own(store, number)
     found = store.end_session(number, actor)
@@ -126,7 +101,7 @@ def end(store: "Store", paths: Paths, number: int, actor: str) -> Session:
 
 def _own(store: "Store", number: int) -> None:
     found = store.session(number)
-    if found.kind is SessionKind.ATTEMPT:
+    if found.kind is sessions_model.SessionKind.ATTEMPT:
         raise UsageError(
             f"session {number} is the memory of the agents on {found.owner.partition(':')[2]}, and goes with its bead",
             "`nobrakes stop NAME` stops who is at work.",
@@ -140,7 +115,7 @@ def view(store: "Store", number: int) -> SessionView:
     return SessionView(found, tuple(store.messages(number)), tuple(store.turns(number)), asked)
 
 
-def listed(store: "Store", *, everything: bool) -> list[Session]:
+def listed(store: "Store", *, everything: bool) -> list[sessions_model.Session]:
     """Sessions, newest first: those that go on, or all there were, those of attempts as well."""
     return store.sessions(going=False) if everything else store.sessions()[::-1]
 
@@ -190,7 +165,7 @@ class Summary:
     `kept`: of one in place the folder with what lay in the checkout before each turn.
     """
 
-    session: Session
+    session: sessions_model.Session
     repository: str
     last_words: str
     branch: str
@@ -200,13 +175,17 @@ class Summary:
     turns: int
     seconds: float
     stage: str
-    claim: Claim | None
+    claim: sessions_model.Claim | None
     kept: str
 
     @property
     def trouble(self) -> str:
         """How its last turn ended, where that was no good end and it waits."""
-        return self.session.detail if self.session.state in (State.READY, State.STUCK) else ""
+        return (
+            self.session.detail
+            if self.session.state in (sessions_model.State.READY, sessions_model.State.STUCK)
+            else ""
+        )
 
 
 @frozen
@@ -230,7 +209,7 @@ class Ready:
     data: dict[str, Any]
 
 
-def start(store: "Store", paths: Paths, config: "Config", wanted: Wanted, actor: str) -> Session:
+def start(store: "Store", paths: Paths, config: "Config", wanted: Wanted, actor: str) -> sessions_model.Session:
     """Begin the session. UsageError, NoAgent, NoMain: nothing was begun."""
     root = os.path.realpath(wanted.repository or paths.root)
     if wanted.in_place:
@@ -282,54 +261,59 @@ def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:
     with closing(_clones(paths, wanted.repository)) as clones:
         begun = clones.start()
     first = next(line.strip() for line in wanted.prompt.splitlines() if line.strip())
-    data: dict[str, Any] = {START: begun, REPOSITORY: wanted.repository, CHAT: wanted.chat, PERSONA: wanted.persona}
+    data: dict[str, Any] = {
+        sessions_model.START: begun,
+        sessions_model.REPOSITORY: wanted.repository,
+        sessions_model.CHAT: wanted.chat,
+        sessions_model.PERSONA: wanted.persona,
+    }
     if wanted.plans:
-        data[STAGE] = PLAN
+        data[sessions_model.STAGE] = sessions_model.PLAN
     if wanted.files:
-        data[FILES] = True
+        data[sessions_model.FILES] = True
     if wanted.directory:
-        data[DIRECTORY] = wanted.directory
+        data[sessions_model.DIRECTORY] = wanted.directory
     if wanted.in_place:
-        data[IN_PLACE] = "yes"
+        data[sessions_model.IN_PLACE] = "yes"
     text = f"{wanted.persona.strip()}\n\n{wanted.prompt}" if wanted.persona.strip() else wanted.prompt
     return Ready(clean(first)[:MAX_TITLE], spec, text, data)
 
 
-def begin(store: "Store", paths: Paths, ready: Ready, actor: str) -> Session:
+def begin(store: "Store", paths: Paths, ready: Ready, actor: str) -> sessions_model.Session:
     """Begin it, in a transaction; whoever ends that wakes the daemon. A clone that is left takes no new session in."""
     with store.write():
         folder = paths.relays
         store.count_on(0, {}, sessions=last_clone(os.listdir(folder) if os.path.isdir(folder) else ()))
         made = (ready.title, ready.spec, ready.text)
-        return store.begin_session(SessionKind.RELAY, person_owner(actor), *made, actor, ready.data)
+        return store.begin_session(sessions_model.SessionKind.RELAY, person_owner(actor), *made, actor, ready.data)
 
 
 def _clones(paths: Paths, repository: str) -> RelayClones:
     return RelayClones(repository or paths.root, paths.relays)
 
 
-def found(store: "Store", number: int) -> Session:
+def found(store: "Store", number: int) -> sessions_model.Session:
     """The relay session of this number. NoSuchSession, UsageError."""
     one = store.session(number)
-    if one.kind is not SessionKind.RELAY:
+    if one.kind is not sessions_model.SessionKind.RELAY:
         why = f"session {number} is not a relay session: it is {one.kind.value}"
         raise UsageError(why, "`nobrakes sessions` lists them.")
     return one
 
 
-def go_on(store: "Store", paths: Paths, number: int, prompt: str, actor: str) -> Message | None:
+def go_on(store: "Store", paths: Paths, number: int, prompt: str, actor: str) -> sessions_model.Message | None:
     """The next prompt, in the same session; None: it answered the open question "what next?". NotAllowed."""
     said = say(store, number, prompt, actor)
     wake(paths)
     return said
 
 
-def say(store: "Store", number: int, prompt: str, actor: str) -> Message | None:
+def say(store: "Store", number: int, prompt: str, actor: str) -> sessions_model.Message | None:
     """`go_on` for whoever is in a transaction: the daemon is woken when that has ended."""
     one = found(store, number)
     if not prompt.strip():
         raise UsageError("the prompt is empty", "Say what is to be done next.")
-    if one.state is State.ENDED:
+    if one.state is sessions_model.State.ENDED:
         raise NotAllowed(f"session {number} has ended", "Begin a new one: `nobrakes relay PROMPT`.")
     asked = next((e for e in store.escalations() if e.session == number and _says_on(e)), None)
     if asked is not None:
@@ -340,7 +324,7 @@ def say(store: "Store", number: int, prompt: str, actor: str) -> Message | None:
 
 def _says_on(asked: "Escalation") -> bool:
     """Whether what is said next answers it: the question what comes next, and of a plan how it is to be changed."""
-    return bool(asked.evidence.get("what_next")) or PLAN_OF in asked.evidence
+    return bool(asked.evidence.get("what_next")) or sessions_model.PLAN_OF in asked.evidence
 
 
 def see_to_a_daemon(store: "Store", paths: Paths) -> Seen:
@@ -361,16 +345,16 @@ def summary(store: "Store", paths: Paths, number: int) -> Summary:
     one = found(store, number)
     turns = store.turns(number)
     words = [message.text for message in store.messages(number) if not message.author]
-    handed = [turn.data for turn in turns if turn.data.get(HEAD)]
-    branches = [str(data[BRANCH]) for data in handed if data.get(BRANCH)]
-    start, head = str(one.data[START]), str(handed[-1][HEAD]) if handed else ""
-    repository = str(one.data.get(REPOSITORY) or paths.root)
+    handed = [turn.data for turn in turns if turn.data.get(sessions_model.HEAD)]
+    branches = [str(data[sessions_model.BRANCH]) for data in handed if data.get(sessions_model.BRANCH)]
+    start, head = str(one.data[sessions_model.START]), str(handed[-1][sessions_model.HEAD]) if handed else ""
+    repository = str(one.data.get(sessions_model.REPOSITORY) or paths.root)
     commits, files = [], []
     if head:
         with closing(_clones(paths, repository)) as clones:
             commits, files = clones.commits(start, head), clones.files(start, head)
     now = store.now()
-    stage = PLAN if only_plans(one) else WORK
+    stage = sessions_model.PLAN if sessions_model.only_plans(one) else sessions_model.WORK
     return Summary(
         one,
         repository,
@@ -382,17 +366,19 @@ def summary(store: "Store", paths: Paths, number: int) -> Summary:
         len(turns),
         sum((turn.ended_at or now) - turn.started_at for turn in turns),
         stage,
-        None if stage == PLAN else _claim(store, paths, one, len(commits)),
-        persons.kept(repository) if one.data.get(IN_PLACE) else "",
+        None if stage == sessions_model.PLAN else _claim(store, paths, one, len(commits)),
+        persons.kept(repository) if one.data.get(sessions_model.IN_PLACE) else "",
     )
 
 
-def _claim(store: "Store", paths: Paths, one: Session, commits: int) -> Claim | None:
+def _claim(store: "Store", paths: Paths, one: sessions_model.Session, commits: int) -> sessions_model.Claim | None:
     """The latest claim of the session's agent, against the commits that it handed back, or that its clone tells of."""
-    if one.state is State.RUNNING:
+    if one.state is sessions_model.State.RUNNING:
         begun = commits_since(os.path.join(paths.relays, str(one.id)), one.created_at)
         commits = max(commits, begun or 0)
-    return claim_of(store.latest_events((Kind.PROGRESSED,), limit=MAX_CLAIMS), one, commits)
+    return sessions_model.claim_of(
+        store.latest_events((Kind.PROGRESSED,), limit=sessions_model.MAX_CLAIMS), one, commits
+    )
 
 
 def _tests(store: "Store", paths: Paths, number: int) -> list[str]:
@@ -425,10 +411,10 @@ def hand_in(here: Repository, number: int, actor: str) -> Landing:
     store = here.store
     one = found(store, number)
     done = summary(store, here.paths, number)
-    if one.data.get(REPOSITORY):
+    if one.data.get(sessions_model.REPOSITORY):
         why = f"session {number} works on {done.repository}, where nobrakes is not set up"
         raise NotAllowed(why, f"Merge its branch there yourself: {done.branch or 'it has none yet'}.")
-    if one.state is State.RUNNING:
+    if one.state is sessions_model.State.RUNNING:
         raise NotAllowed(f"session {number} is at work", "Hand in when its turn has ended.")
     if not done.branch or not done.commits:
         raise NotAllowed(f"there is nothing of session {number} to hand in: nothing is committed", "Let it commit.")
@@ -442,9 +428,9 @@ def hand_in(here: Repository, number: int, actor: str) -> Landing:
     return Landing(number, bead.id, handed.head, handed.branch or done.branch)
 
 
-def _bead(store: "Store", one: Session, actor: str) -> Bead:
+def _bead(store: "Store", one: sessions_model.Session, actor: str) -> Bead:
     """The bead that stands for the session's work; a new one is held, so that nobody begins with it."""
-    known = store.beads(ids=[str(one.data[BEAD])]) if one.data.get(BEAD) else []
+    known = store.beads(ids=[str(one.data[sessions_model.BEAD])]) if one.data.get(sessions_model.BEAD) else []
     if known and known[0].status not in CLOSED:
         return known[0]
     with store.write():
@@ -459,5 +445,5 @@ def _bead(store: "Store", one: Session, actor: str) -> Bead:
         )
         reason = f"the work of session {one.id} is handed in by it"
         store.record(Event(Kind.HELD, made.id, actor=actor, data={"reason": reason}))
-        store.note_session(one.id, {BEAD: made.id})
+        store.note_session(one.id, {sessions_model.BEAD: made.id})
     return store.bead(made.id)
