@@ -18,9 +18,8 @@ from typing import Any
 
 from . import abilities
 from .abilities import CHECKS, PROVEN, Seen, version_in
-from .agents.adapter import CANARY_FILE, Adapter, AgentEnd, Assignment, Verdict, guard_argv
+from .agents.adapter import CANARY_FILE, Adapter, AgentEnd, Assignment, LineKind, Verdict, guard_argv
 from .agents.registry import adapter
-from .agents.transcript import LineKind
 from .beads.model import Outcome, Role, Run, RunKind
 from .config.sections import AcpSettings, AgentSettings, ClaudeSettings, CodexSettings, GeminiSettings
 from .config.settings import Config

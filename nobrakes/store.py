@@ -40,7 +40,7 @@ class _Method:
 if TYPE_CHECKING:
     from .agents.db import spending
     from .beads.db import attempts as attempts_db
-    from .beads.db import importing, moves, planning, transitions
+    from .beads.db import importing, moves, planning
     from .beads.db import levels as levels_db
     from .commands import db as commands_db
     from .daemon import db as daemon_db
@@ -123,7 +123,7 @@ class Store(Database):
     bead = moves.get_bead
 
     # beads/db/transitions
-    record = transitions.record
+    record = moves.record
 
     # agents/db/spending
     gates = spending.gates

@@ -20,7 +20,7 @@ from .. import extras
 from ..beads.model import Outcome
 from ..errors import ConfigError
 from . import adapter, output
-from .transcript import Line, LineKind
+from .adapter import LineKind, TranscriptLine
 
 if TYPE_CHECKING:
     from ..config.sections import AgentSettings
@@ -29,7 +29,7 @@ _TEXT = 4000
 TOKENS = {name: name for name in ("input_tokens", "output_tokens", "cache_read_input_tokens")}
 
 
-def events_lines(raw: bytes) -> tuple[Line, ...]:
+def events_lines(raw: bytes) -> tuple[TranscriptLine, ...]:
     """What one line of stdout says."""
     event = output.parse(raw)
     if event is None:
@@ -37,7 +37,7 @@ def events_lines(raw: bytes) -> tuple[Line, ...]:
     return tuple(line for line in _readable(event) if line.text)
 
 
-def _readable(event: Mapping[str, Any]) -> list[Line]:
+def _readable(event: Mapping[str, Any]) -> list[TranscriptLine]:
     kind, text, title = str(event.get("type")), str(event.get("text", "")), str(event.get("title") or "")
     data = {"id": str(event.get("id", ""))}
     if kind == "session":
@@ -71,7 +71,7 @@ def events_used(raw: bytes) -> adapter.Use | None:
     return adapter.Use("context", 0, context, window)
 
 
-def _ended(event: Mapping[str, Any]) -> list[Line]:
+def _ended(event: Mapping[str, Any]) -> list[TranscriptLine]:
     if "error" in event:
         said = f"{event.get('error')}: {event.get('message', '')}"
         return [output.lined(LineKind.LIMIT, said, {"error": str(event.get("message", ""))})]

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..beads.model import Outcome, Role
 from . import adapter, output
-from .transcript import Line, LineKind
+from .adapter import LineKind, TranscriptLine
 
 if TYPE_CHECKING:
     from ..config.sections import AgentSettings
@@ -70,7 +70,7 @@ def limit_of(event: Mapping[str, Any]) -> tuple[str, float | None]:
     return str(info.get("status", "")), float(resets) if known else None
 
 
-def events_lines(raw: bytes) -> tuple[Line, ...]:
+def events_lines(raw: bytes) -> tuple[TranscriptLine, ...]:
     """What one line of stdout says."""
     event = output.parse(raw)
     if event is None:
@@ -79,7 +79,7 @@ def events_lines(raw: bytes) -> tuple[Line, ...]:
     return tuple(line for line in reader(event) if line.text) if reader else ()
 
 
-def _system(event: Mapping[str, Any]) -> list[Line]:
+def _system(event: Mapping[str, Any]) -> list[TranscriptLine]:
     subtype = str(event.get("subtype"))
     if subtype == "init":
         data = {"session": str(event.get("session_id", "")), "model": str(event.get("model", ""))}
@@ -96,8 +96,8 @@ def _system(event: Mapping[str, Any]) -> list[Line]:
     return []
 
 
-def _assistant(event: Mapping[str, Any]) -> list[Line]:
-    found: list[Line] = []
+def _assistant(event: Mapping[str, Any]) -> list[TranscriptLine]:
+    found: list[TranscriptLine] = []
     content = output.mapping(event.get("message")).get("content")
     for block in content if isinstance(content, list) else []:
         kind = output.mapping(block).get("type")
@@ -116,8 +116,8 @@ def _assistant(event: Mapping[str, Any]) -> list[Line]:
     return found
 
 
-def _user(event: Mapping[str, Any]) -> list[Line]:
-    found: list[Line] = []
+def _user(event: Mapping[str, Any]) -> list[TranscriptLine]:
+    found: list[TranscriptLine] = []
     content = output.mapping(event.get("message")).get("content")
     for block in content if isinstance(content, list) else []:
         if output.mapping(block).get("type") == "tool_result":
@@ -128,13 +128,13 @@ def _user(event: Mapping[str, Any]) -> list[Line]:
     return found
 
 
-def _rate_limit(event: Mapping[str, Any]) -> list[Line]:
+def _rate_limit(event: Mapping[str, Any]) -> list[TranscriptLine]:
     status, resets = limit_of(event)
     return [output.lined(LineKind.LIMIT, f"usage limit: {status}", {"status": status, "resets_at": resets})]
 
 
-def _result(event: Mapping[str, Any]) -> list[Line]:
-    found: list[Line] = []
+def _result(event: Mapping[str, Any]) -> list[TranscriptLine]:
+    found: list[TranscriptLine] = []
     if tokens := tokens_of(event.get("usage")):
         found.append(output.lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in tokens.items()), tokens))
     cost = event.get("total_cost_usd")

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..beads.model import Outcome
 from . import adapter, output
-from .transcript import Line, LineKind
+from .adapter import LineKind, TranscriptLine
 
 if TYPE_CHECKING:
     from ..config.sections import AgentSettings
@@ -39,7 +39,7 @@ TOKENS = {
 }
 
 
-def events_lines(raw: bytes) -> tuple[Line, ...]:
+def events_lines(raw: bytes) -> tuple[TranscriptLine, ...]:
     """What one line of stdout says."""
     event = output.parse(raw)
     if event is None:
@@ -76,7 +76,7 @@ def events_used(raw: bytes) -> adapter.Use | None:
     return None
 
 
-def _item(item: Mapping[str, Any], ended: bool) -> list[Line]:
+def _item(item: Mapping[str, Any], ended: bool) -> list[TranscriptLine]:
     kind, text = str(item.get("type")), str(item.get("text", ""))
     data = {"tool": kind, "id": str(item.get("id", ""))}
     if kind == "command_execution":

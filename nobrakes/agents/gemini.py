@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..beads.model import Outcome
 from . import adapter, output
-from .transcript import Line, LineKind
+from .adapter import LineKind, TranscriptLine
 
 if TYPE_CHECKING:
     from ..config.sections import AgentSettings
@@ -34,7 +34,7 @@ _MAIN_INPUT = ("command", "file_path", "pattern", "dir_path", "path", "url", "qu
 TOKENS = {"input_tokens": "input_tokens", "output_tokens": "output_tokens", "cached": "cache_read_input_tokens"}
 
 
-def events_lines(raw: bytes) -> tuple[Line, ...]:
+def events_lines(raw: bytes) -> tuple[TranscriptLine, ...]:
     """What one line of stdout says."""
     event = output.parse(raw)
     if event is None:
@@ -62,7 +62,7 @@ def status(text: str) -> int | None:
     return code if isinstance(code, int) else None
 
 
-def _read(event: Mapping[str, Any]) -> list[Line]:
+def _read(event: Mapping[str, Any]) -> list[TranscriptLine]:
     kind = str(event.get("type"))
     if kind == "init":
         session = str(event.get("session_id", ""))
@@ -84,7 +84,7 @@ def _read(event: Mapping[str, Any]) -> list[Line]:
     return _result(event) if kind == "result" else []
 
 
-def _result(event: Mapping[str, Any]) -> list[Line]:
+def _result(event: Mapping[str, Any]) -> list[TranscriptLine]:
     used = output.tokens(event.get("stats"), TOKENS)
     found = [output.lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in used.items()), used)]
     if event.get("status") != "success":

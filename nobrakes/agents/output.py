@@ -17,8 +17,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ..beads.model import TABLE, Outcome, Session
 from ..text.cleaning import clean, shorten
-from .adapter import NOT_GUARDED, AgentEnd, Verdict, answered
-from .transcript import Line, LineKind, marker_outcome, read_marker
+from .adapter import NOT_GUARDED, AgentEnd, LineKind, TranscriptLine, Verdict, answered, marker_outcome, read_marker
 
 RESUMABLE = frozenset(outcome for outcome, row in TABLE.items() if row.session is Session.RESUME)
 """After these the session is whole and worth its context; after any other a fresh one does better."""
@@ -146,7 +145,7 @@ def parse(raw: bytes) -> dict[str, Any] | None:
     return event if isinstance(event, dict) else None
 
 
-def note(raw: bytes) -> tuple[Line, ...]:
+def note(raw: bytes) -> tuple[TranscriptLine, ...]:
     """A line that holds no event, as it is; nothing of an empty one."""
     text = raw.decode(errors="replace")
     return (lined(LineKind.NOTE, text),) if clean(text).strip() else ()
@@ -177,19 +176,19 @@ def moment(value: object) -> float:
         return 0.0
 
 
-def lined(kind: LineKind, text: str, data: Mapping[str, Any] | None = None, limit: int = _SHORT) -> Line:
+def lined(kind: LineKind, text: str, data: Mapping[str, Any] | None = None, limit: int = _SHORT) -> TranscriptLine:
     """A line, clean and short."""
-    return Line(kind, shorten(clean(text).strip(), limit), data or {})
+    return TranscriptLine(kind, shorten(clean(text).strip(), limit), data or {})
 
 
-def called(shown: str, what: str, data: Mapping[str, Any]) -> Line:
+def called(shown: str, what: str, data: Mapping[str, Any]) -> TranscriptLine:
     """A tool's call: what it is given stands in the line, and in its data (`given`) where that is too short."""
     text = f"{shown}: {what}" if what else shown
     line = lined(LineKind.TOOL_CALL, text, data)
     return line if line.text == text else lined(LineKind.TOOL_CALL, text, {**data, "given": what[:MAX_INPUT]})
 
 
-def given_of(line: Line) -> str:
+def given_of(line: TranscriptLine) -> str:
     """What the tool of a call's line is given, whole as far as that is kept."""
     return str(line.data.get("given") or line.text.partition(": ")[2])
 

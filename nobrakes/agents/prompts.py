@@ -25,8 +25,8 @@ from ..records import frozen
 from ..sessions.model import Message
 from ..sessions.prompts import joined, new
 from ..text.cleaning import clean, count, only_seen
+from .adapter import PREFIX, Marker
 from .quoting import CRITERION, TITLES, answered, answers_of, bead_text, cut, earlier_text, fenced, plan_text, quoted
-from .transcript import PREFIX, Marker
 
 if TYPE_CHECKING:
     from ..config.sections import CheckSettings

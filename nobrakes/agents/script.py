@@ -13,8 +13,21 @@ from typing import TYPE_CHECKING
 from ..beads.model import Outcome
 from ..errors import ConfigError
 from ..text.cleaning import clean, shorten
-from .adapter import UNSEEN, AgentEnd, Assignment, Launch, Login, Use, Verdict, identity, killed
-from .transcript import Line, LineKind, marker_outcome, read_marker
+from .adapter import (
+    UNSEEN,
+    AgentEnd,
+    Assignment,
+    Launch,
+    LineKind,
+    Login,
+    TranscriptLine,
+    Use,
+    Verdict,
+    identity,
+    killed,
+    marker_outcome,
+    read_marker,
+)
 
 if TYPE_CHECKING:
     from ..config.sections import AgentSettings
@@ -45,10 +58,10 @@ class Script:
         words = {"{prompt}": a.prompt_file, "{workspace}": a.workspace}
         return Launch(tuple(words.get(word, word) for word in command), {**a.env, **identity(a)})
 
-    def lines(self, raw: bytes) -> tuple[Line, ...]:
+    def lines(self, raw: bytes) -> tuple[TranscriptLine, ...]:
         """Each line that is not empty, as text."""
         text = clean(raw.decode(errors="replace")).strip("\n")
-        return (Line(LineKind.TEXT, shorten(text, _LINE)),) if text.strip() else ()
+        return (TranscriptLine(LineKind.TEXT, shorten(text, _LINE)),) if text.strip() else ()
 
     def used(self, raw: bytes) -> Use | None:
         """Nothing: what a script uses is its own business."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from ..globs import matches
 from ..records import frozen
 from .contract import Check
-from .counts import count_tests, failing_tests, without_colours
+from .runners import count_tests, failing_tests, without_colours
 
 if TYPE_CHECKING:
     import ast

@@ -28,7 +28,7 @@ from .screen import Screen, screen_of
 from .views import POLL_SECONDS
 
 if TYPE_CHECKING:
-    from ..agents.transcript import Line
+    from ..agents.adapter import TranscriptLine
     from ..app import App
     from ..events.kinds import Event
     from ..sessions.model import Session
@@ -399,7 +399,7 @@ def watch(
     return Output({"attempt": session.attempt, "outcome": ended}, lambda screen: f"ended: {ended or 'not yet'}")
 
 
-def _line(line: "Line", screen: Screen) -> str:
+def _line(line: "TranscriptLine", screen: Screen) -> str:
     sign = SIGNS.get(line.kind.value, " ")
     style = {"thinking": "dim", "tool_call": "cyan", "limit": "red", "result": "dim"}.get(line.kind.value, "")
     return screen.paint(cut(f"{sign} {one_line(line.text)}", max(40, screen.width - 1)), style)

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..agents.db import spending
 from ..agents.limits import Cooldown
-from ..beads.db import moves, transitions
+from ..beads.db import moves
 from ..beads.db.moves import get_bead
 from ..beads.lifecycle import Facts, Move, advance
 from ..beads.model import CLOSED, Bead, Status, session_owner
@@ -80,7 +80,7 @@ def escalate(db: Database, new: NewEscalation, bead_id: str | None, attempt: int
             if move.status is Status.ESCALATED:
                 remember(db, bead_id, move)
             if move.status is not bead.status:
-                moves.move(db, bead_id, transitions.columns(move), now)
+                moves.move(db, bead_id, moves.columns(move), now)
                 if already is not None:
                     _tell(db, already, actor, now)
         return escalation(db, filed.id)
@@ -177,7 +177,7 @@ def _tell(db: Database, filed: Escalation, actor: str, now: float) -> None:
 
 def remember(db: Database, bead: str, move: Move) -> None:
     """Note on the open escalations of a bead that is stopped where it will return to."""
-    transitions.remember(db, bead, transitions.columns(move)["return_to"])
+    moves.remember(db, bead, moves.columns(move)["return_to"])
 
 
 def escalation(db: Database, number: int) -> Escalation:
@@ -196,7 +196,7 @@ def listed(db: Database, open_only: bool = True, bead: str | None = None) -> lis
 
 def _listed(db: Database, open_only: bool, bead: str | None) -> list[Escalation]:
     whose, value = ("1", ()) if bead is None else ("bead = ?", (bead,))
-    if bead is not None and open_only and not transitions.may_be_asked(db, bead):
+    if bead is not None and open_only and not moves.may_be_asked(db, bead):
         return []
     remembered = cache(db.all)
     is_open = " AND resolved_at IS NULL" if open_only else ""
@@ -273,13 +273,13 @@ def settle(db: Database, row: Any, resolution: str, actor: str, to: Status | Non
     data: dict[str, Any] = {"escalation": number, "resolution": resolution}
     bead: Bead | None = get_bead(db, row["bead"]) if row["bead"] is not None else None
     if bead is not None and bead.status is Status.ESCALATED and row["type"] in STOPS_BEAD:
-        if transitions.has_stopping(db, bead.id, but=number):
+        if moves.has_stopping(db, bead.id, but=number):
             move = advance(bead, Kind.RESOLVED, Facts(to, is_asked=True))
-            moves.move(db, bead.id, {"failures": 0, **transitions.columns(move)}, now)
+            moves.move(db, bead.id, {"failures": 0, **moves.columns(move)}, now)
         else:
-            changes = transitions.moved(db, bead, Kind.RESOLVED, {"to": to}, now)
+            changes = moves.moved(db, bead, Kind.RESOLVED, {"to": to}, now)
             data["to"] = changes["status"]
-            transitions.apply(db, bead, changes, now)
+            moves.apply(db, bead, changes, now)
             spending.reset_breakers(db, bead.id, actor)  # whoever sends it back wants it tried
     if row["session"] is not None:
         said = row["answer"] if row["answer"] is not None else resolution
@@ -406,7 +406,7 @@ def _stop_again(db: Database, row: Any, actor: str, now: float) -> None:
         bead = get_bead(db, row["bead"])
         move = advance(bead, Kind.ESCALATED)
         if move.status is not bead.status:
-            moves.move(db, bead.id, transitions.columns(move), now)
+            moves.move(db, bead.id, moves.columns(move), now)
         if move.status is Status.ESCALATED:
             remember(db, bead.id, move)
     told = {"escalation": row["id"], "type": row["type"], "title": row["title"]}

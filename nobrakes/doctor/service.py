@@ -18,6 +18,7 @@ from .. import paths as found
 from ..beads.model import CLOSED, WORKING, Bead, DependencyType, Status
 from ..beads.readiness import Circle, deadlocks
 from ..config.setup.detect import what_to_write
+from ..config.user import user_place
 from ..daemon.service.control import FROZEN
 from ..decisions.blockers import Blocker, Kind
 from ..decisions.model import EscalationType
@@ -28,7 +29,6 @@ from ..git.workspaces.make import BROKEN, forget_sessions, kept_by_agents
 from ..host.files import IGNORED_BEFORE, for_git, open_to_others
 from ..host.locks import holder
 from ..host.versions import Versions
-from ..machine.place import user_place
 from ..machine.registry import trouble
 from ..notices import service as notices_service
 from ..paths import PACKAGE, Paths, process_environment

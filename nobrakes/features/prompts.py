@@ -12,9 +12,9 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ..agents.adapter import PREFIX, Marker
 from ..agents.prompts import instructions, persona
 from ..agents.quoting import cut, fenced, quoted
-from ..agents.transcript import PREFIX, Marker
 from ..beads.model import CLOSED, Bead
 from ..beads.progress import CATEGORIES
 from ..decisions.model import Escalation, answer_text

@@ -17,8 +17,8 @@ from dataclasses import asdict
 from hashlib import sha256
 
 from ..checks.policy.ownership import CONTRACT, OWN_FOLDER
+from ..config.user import make, user_place
 from ..errors import GitFailed, NobrakesError, NotAllowed, PlaceUnusable
-from ..machine.place import make, user_place
 from ..paths import Paths
 from ..records import frozen
 from ..replacing import replacing

@@ -10,10 +10,10 @@ import os
 import sys
 
 from ..agents.adapter import Launch, host_of
+from ..config import user
 from ..config.sections import AgentSettings
 from ..errors import NoSandbox
 from ..git.port import Argv
-from ..machine import place
 from ..ports import Ports
 from ..records import frozen
 from ..sandbox import closure
@@ -172,7 +172,7 @@ class Confinement:
         return Confined(wall=Wall(private, (*own, *self._written()), os.path.join(folder, TEMPORARY), environment))
 
     def _territory(self) -> tuple[str, ...]:
-        return self.ports.paths.root, self.ports.paths.folder, *self.ports.git.territory(), *place.folders()
+        return self.ports.paths.root, self.ports.paths.folder, *self.ports.git.territory(), *user.folders()
 
     def _written(self) -> tuple[str, ...]:
         """What the settings let runs write that are behind the wall."""
@@ -180,7 +180,7 @@ class Confinement:
         return tuple(sorted({os.path.realpath(path) for path in paths}))
 
     def _private(self) -> tuple[str, ...]:
-        return self.ports.paths.folder, os.path.dirname(self.ports.git.lent()[0]), *place.folders()
+        return self.ports.paths.folder, os.path.dirname(self.ports.git.lent()[0]), *user.folders()
 
     def _confined(
         self,

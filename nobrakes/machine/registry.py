@@ -18,7 +18,20 @@ from typing import TYPE_CHECKING, TypeVar
 
 from .. import errors
 from ..agents.limits import DAY_SECONDS, MachineLimits, MachineRoom, day_start, unknown_text
-from ..config.user import HINT, UserConfig, edited, limits_of, load_user
+from ..config.user import (
+    CHANGES,
+    ENTERS,
+    HINT,
+    UserConfig,
+    UserPlace,
+    edited,
+    limits_of,
+    load_user,
+    make,
+    require_own,
+    require_safe,
+    user_place,
+)
 from ..daemon.service import control
 from ..db.fast import now
 from ..host.files import storage_errors, wake, write_atomic
@@ -26,7 +39,6 @@ from ..host.locks import holder, is_alive
 from ..paths import FOLDER, Paths, git_folder
 from ..records import frozen
 from .db import Repository, UserDatabase, UserStore, open_escalations
-from .place import CHANGES, ENTERS, UserPlace, make, require_own, require_safe, user_place
 
 if TYPE_CHECKING:
     from ..store import Store

@@ -4,7 +4,7 @@
 2. Codes and sessions are kept as hashes. A code is good once: who removes its file may log in. One that had to be
    written out for a browser to find confirms nothing: what reads this account's files may have seen it.
 3. What is kept outlives the server, so a server that was killed and is started again knows its sessions.
-4. Nobody in a run gets here: NotAllowed (nobrakes.machine.place).
+4. Nobody in a run gets here: NotAllowed (nobrakes.config.user).
 """
 
 import base64
@@ -21,13 +21,13 @@ from functools import partial
 from typing import TypeVar
 
 from ..agents.limits import MachineLimits, MachineRoom, day_start, machine_reached
+from ..config.user import UserPlace, make, require_own, require_safe, user_place
 from ..errors import DaemonRunning, NobrakesError, PlaceUnusable
 from ..host import proctable
 from ..host.locks import DaemonLock, LivenessLock, holder, is_alive, sweep
 from ..records import frozen
 from . import registry
 from .db import UserStore
-from .place import UserPlace, make, require_own, require_safe, user_place
 from .registry import LOCK_SECONDS, register, require_changeable, settings_at, unknown, wake_all
 
 CODE_SECONDS = 120.0

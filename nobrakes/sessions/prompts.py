@@ -7,8 +7,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from ..agents.adapter import PREFIX, Marker
 from ..agents.quoting import cut, fenced, quoted
-from ..agents.transcript import PREFIX, Marker
 from ..beads.model import Outcome
 from ..text.cleaning import clean, only_seen
 from .model import Message

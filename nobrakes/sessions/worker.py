@@ -19,10 +19,9 @@ from typing import Any
 
 from ..agents import limits as agents_limits
 from ..agents import prompts
-from ..agents.adapter import Assignment, Verdict
+from ..agents.adapter import PREFIX, Assignment, LineKind, Verdict
 from ..agents.limits import Breaker, State
 from ..agents.prompts import role_text
-from ..agents.transcript import PREFIX, LineKind
 from ..agents.worker import process
 from ..agents.worker.end import START_FAULTS, cool, total
 from ..agents.worker.launch import DIARY, METER, NAMED, WINDOW, head_of, hear_turn

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..agents.db import spending
 from ..beads import lifecycle
-from ..beads.db import moves, planning, transitions
+from ..beads.db import moves, planning
 from ..beads.db.attempts import count_from
 from ..beads.db.importing import recompute
 from ..beads.graph import rank, rises_at
@@ -106,7 +106,7 @@ def _as_it_was_later(db: Database, bead: Bead, was_here: bool, actor: str, now: 
     fence = max(before.fence, bead.fence)
     ended = None
     if before.status in WORKING:
-        ended = transitions.end_open_attempt(db, before, Kind.BROUGHT_BACK.value, now)
+        ended = moves.end_open_attempt(db, before, Kind.BROUGHT_BACK.value, now)
         fence = max(fence, before.fence + 1)
     status = lifecycle.added(bead)
     values = rows.state_values(replace(bead, status=status, fence=fence, assignee=None, lease_until=None))

@@ -151,16 +151,19 @@ def an_agent(copy: Copy) -> None:
 def a_check_reader(copy: Copy) -> None:
     copied, lines, _ = recipe("a check reader")
     assert copied == {"nobrakes/checks/runners.py"}
-    assert lines == {"nobrakes/checks/counts.py", "tests/unit/checks/test_test_counts.py"}
-    readers, counts = "nobrakes/checks/runners.py", "nobrakes/checks/counts.py"
+    assert lines == {"tests/unit/checks/test_test_counts.py"}
+    readers, table = "nobrakes/checks/runners.py", "READERS: Mapping[str, Reader] = {\n"
+    before, _, after = copy.read(readers).partition(table)
     copy.write(
         readers,
-        copy.read(readers) + '\n\n_ECHOED = re.compile(r"echoed ([0-9]+) of ([0-9]+)")\n\n\n'
+        before + '_ECHOED = re.compile(r"echoed ([0-9]+) of ([0-9]+)")\n\n\n'
         "def read_echo(lines: Sequence[str]) -> Tally | None:\n"
         '    """A runner that says `echoed 3 of 4`."""\n'
-        "    return added([Tally(int(m[1]), int(m[2]) - int(m[1]), 0) for m in map(_ECHOED.match, lines) if m])\n",
+        "    return added([Tally(int(m[1]), int(m[2]) - int(m[1]), 0) for m in map(_ECHOED.match, lines) if m])\n\n\n"
+        + table
+        + after,
     )
-    copy.line(counts, '    "ctest": Reader(', '    "echo": Reader(("echoed ",), runners.read_echo),\n')
+    copy.line(readers, '    "ctest": Reader(', '    "echo": Reader(("echoed ",), runners.read_echo),\n')
     tests = "tests/unit/checks/test_test_counts.py"
     copy.write(
         tests,

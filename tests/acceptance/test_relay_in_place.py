@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from nobrakes.config.user import OVERRIDE
 from nobrakes.errors import GitFailed
-from nobrakes.machine.place import OVERRIDE
 from tests.support.project import Project
 from tests.support.scripted import until
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.machine.place import OVERRIDE
+from nobrakes.config.user import OVERRIDE
 from tests.support.warm import NOBRAKES
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")]

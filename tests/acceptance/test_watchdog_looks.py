@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.machine.place import OVERRIDE
+from nobrakes.config.user import OVERRIDE
 from tests.support.project import Project
 from tests.support.scripted import until
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from docs.generate import files, reference
+from nobrakes.agents.adapter import OUTCOMES, PREFIX
 from nobrakes.agents.service import client
-from nobrakes.agents.transcript import OUTCOMES, PREFIX
 from nobrakes.app import SEEN_BY_CHILDREN
 from nobrakes.beads.model import Outcome
 from nobrakes.cli import main, plans

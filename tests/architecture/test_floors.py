@@ -48,7 +48,6 @@ FLOORS = (
             "db.model",
             "agents.danger",
             "agents.shell",
-            "agents.transcript",
             "agents.limits",
         ),
     ),
@@ -78,7 +77,7 @@ FLOORS = (
     (GROUND, ("extras", "replacing", "serving")),
     (RULES, ("beads", "beads.*", "events", "events.*", "decisions", "decisions.*", "review", "review.*")),
     (RULES, ("requests", "requests.*", "checks", "checks.*", "sessions", "sessions.*", "features", "features.*")),
-    (RULES, ("projects", "projects.*", "notices", "notices.*", "daemon", "daemon.*", "machine", "machine.*")),
+    (RULES, ("projects", "projects.*", "notices", "notices.*", "daemon", "daemon.*", "machine")),
     (RULES, ("commands", "plans", "plans.*", "snapshot", "snapshot.*", "pictures", "pictures.*")),
 )
 
@@ -175,7 +174,6 @@ def taking(libraries: tuple[str, ...]) -> dict[str, set[str]]:
 
 
 FREE = {
-    "machine.place": {"os"},  # which folders are a person's own
     "pictures.layout": {"networkx"},
     "plans.nodes": {"os", "pydantic"},
 }

@@ -244,7 +244,7 @@ BUGS = (
     ),
     Bug(
         "what a person took goes to an agent",
-        "beads/db/transitions.py",
+        "beads/db/moves.py",
         "Kind.TAKEN: _held,",
         "Kind.TAKEN: _released,",
         options=BY_HAND,
@@ -782,7 +782,7 @@ BUGS = (
     ),
     Bug(
         "a cancelled bead keeps its attempt",
-        "beads/db/transitions.py",
+        "beads/db/moves.py",
         'row = db.maybe("SELECT id FROM attempts WHERE bead = ? AND outcome IS NULL", (bead.id,))',
         "row = None",
         seed=1,

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from nobrakes.machine.place import OVERRIDE
+from nobrakes.config.user import OVERRIDE
 from tests.support import warm
 from tests.support.warm import NOBRAKES as NOBRAKES
 

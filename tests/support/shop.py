@@ -22,7 +22,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple
 
-from nobrakes.machine.place import OVERRIDE
+from nobrakes.config.user import OVERRIDE
 from tests.support.warm import NOBRAKES
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

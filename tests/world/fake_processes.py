@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nobrakes.agents.transcript import PREFIX
+from nobrakes.agents.adapter import PREFIX
 from nobrakes.beads.model import Outcome, Run
 from nobrakes.errors import GitFailed
 from nobrakes.git.port import Argv

@@ -7,8 +7,8 @@
 from collections import Counter
 from collections.abc import Callable
 
+from nobrakes.agents.adapter import PREFIX
 from nobrakes.agents.limits import WORKSPACES
-from nobrakes.agents.transcript import PREFIX
 from nobrakes.agents.worker.exit import UNSEEN_IN_PEACE
 from nobrakes.beads.model import CLOSED, TABLE, WAITING_FOR_AGENT, WORKING, Outcome, Role
 from nobrakes.checks.worker.validation import MAX_CUT_OFF

@@ -18,10 +18,10 @@ from typing import Any
 
 from ...beads.model import FORK, TABLE, UNSURE, Attempt, AttemptLog, Bead, BeadType, Outcome, Role, Run, RunKind
 from ...checks.contract import CheckOutcome, CheckResult, cannot_run, setup_failed
-from ...checks.counts import why_failed
 from ...checks.policy import ownership
 from ...checks.policy.boundaries import barred, fault, violations
 from ...checks.proof import ROUNDS, judge_red, looked_for_nowhere, mute, mute_without_tests
+from ...checks.runners import why_failed
 from ...checks.worker import validation
 from ...checks.worker.steps import boundary_at, clean
 from ...checks.worker.validation import (

@@ -32,7 +32,7 @@ from itertools import takewhile
 
 from ...beads.model import NO_AGENTS, Attempt, Run, RunKind
 from ...checks import proof
-from ...checks.counts import count_tests
+from ...checks.runners import count_tests
 from ...daemon.model import Board
 from ...errors import NobrakesError
 from ...events.kinds import WATCHED, Event, Kind, session_actor
@@ -43,9 +43,8 @@ from ...review.service.landed import epics_above
 from ...sessions.model import Session, Talk
 from ...text.cleaning import clean, redacted, shorten
 from .. import danger
-from ..adapter import Adapter
+from ..adapter import Adapter, LineKind, TranscriptLine
 from ..output import given_of
-from ..transcript import Line, LineKind
 from .launch import DIARY, METER, WINDOW
 from .process import STEP
 
@@ -103,7 +102,7 @@ def is_agents(work: Attempt | Talk, run: Run) -> bool:
     return run.kind is RunKind.AGENT and run.pid is not None and (isinstance(work, Talk) or work.role not in NO_AGENTS)
 
 
-def calls_in(text: bytes, words: Collection[bytes], adapter: Adapter) -> Iterator[Line]:
+def calls_in(text: bytes, words: Collection[bytes], adapter: Adapter) -> Iterator[TranscriptLine]:
     """The calls of tools and their results, of the lines that hold one of the words; these may grow meanwhile."""
     if not any(word in text for word in words):
         return
@@ -580,7 +579,7 @@ class DangerWatch:
             if not more:
                 return
 
-    def _judge(self, work: Attempt | Talk, run: Run, seen: _Alerted, line: Line) -> None:
+    def _judge(self, work: Attempt | Talk, run: Run, seen: _Alerted, line: TranscriptLine) -> None:
         call = shorten(clean(str(line.data.get("id") or line.text)), 100)
         if call in seen.told or len(seen.told) >= MAX_ALERTS:
             return

@@ -26,7 +26,7 @@ from ..branches import PATTERN, named
 from ..lifecycle import Facts, advance
 from ..model import CLOSED, FORK, Attempt, AttemptLog, Bead, Outcome, Role, Status, bead_owner, next_name
 from ..proposals import ByHand
-from . import moves, transitions
+from . import moves
 from .moves import get_bead
 
 NAME_CURSOR = "name_cursor"
@@ -99,7 +99,7 @@ def open_attempt(
         db.insert("attempts", values, (*_only(bead_id, attempt_id), _begun(attempt_id)))
         data = {"role": role.value, "name": name, "agent": agent, "model": model, "number": number}
         events_db.append(db, now, kind, bead_id, "nobrakes", data, attempt_id)
-        changes = transitions.columns(advance(bead, kind)) | {
+        changes = moves.columns(advance(bead, kind)) | {
             "assignee": name,
             "fence": fence,
             "lease_until": now + lease_seconds,
@@ -161,8 +161,8 @@ def close_attempt(
         events_db.append(db, now, kind, bead.id, "nobrakes", told, current.id)
         filed = decisions_db.file(db, escalation, bead.id, current.id, "nobrakes", now) if escalation else None
         stops = filed is not None and filed.type in STOPS_BEAD
-        move = advance(bead, kind, Facts(is_asked=stops or transitions.has_stopping(db, bead.id)))
-        changes = transitions.columns(move) | {
+        move = advance(bead, kind, Facts(is_asked=stops or moves.has_stopping(db, bead.id)))
+        changes = moves.columns(move) | {
             "assignee": None,
             "lease_until": None,
             "failures": bead.failures + counts,
@@ -175,7 +175,7 @@ def close_attempt(
         if move.status is Status.ESCALATED:
             changes["retry_at"] = None  # it waits for a person, not for a time: a run need not stay for it
             decisions_db.remember(db, bead.id, move)
-        transitions.apply(db, bead, changes, now)
+        moves.apply(db, bead, changes, now)
         return get_bead(db, bead.id)
 
 
@@ -325,7 +325,7 @@ def hand_in(db: Database, work: ByHand) -> Attempt:
     now = db.now()
     with db.write():
         bead = get_bead(db, work.bead)
-        changes = transitions.moved(db, bead, Kind.HANDED_IN, {}, now)
+        changes = moves.moved(db, bead, Kind.HANDED_IN, {}, now)
         moves.refuse_while_it_lands(db, bead.id, bead.status)
         if bead.fence + 1 != work.fence:
             raise Stale(f"somebody else had bead {bead.id} meanwhile", "Hand it in once more.")
@@ -355,7 +355,7 @@ def hand_in(db: Database, work: ByHand) -> Attempt:
         told |= {"return_to": bead.return_to and bead.return_to.value}
         events_db.append(db, now, Kind.HANDED_IN, bead.id, work.person, told, attempt)
         changes |= {"held": None, "fence": work.fence, "branch_kept": True}
-        transitions.apply(db, bead, changes, now)
+        moves.apply(db, bead, changes, now)
         return get_attempt(db, attempt)
 
 

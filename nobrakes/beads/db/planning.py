@@ -23,7 +23,7 @@ from ..graph import rank, rises_at
 from ..lifecycle import advance
 from ..model import CONTENT, Bead, BeadType, Dependency, DependencyType, Said, Status, check_bead
 from ..proposals import LISTS, is_part
-from . import importing, levels, moves, transitions
+from . import importing, levels, moves
 from .levels import learn
 from .moves import get_bead
 
@@ -242,14 +242,14 @@ def approve(db: Database, beads: Sequence[str], actor: str) -> None:
             return
         for bead_id in wanted:
             bead = get_bead(db, bead_id)
-            changes = transitions.moved(db, bead, Kind.APPROVED, {}, now)
+            changes = moves.moved(db, bead, Kind.APPROVED, {}, now)
             events_db.append(db, now, Kind.APPROVED, bead_id, actor)
-            transitions.apply(db, bead, changes, now)
+            moves.apply(db, bead, changes, now)
 
 
 def _approved(draft: Bead) -> dict[str, Any]:
     """What changes of a draft that is approved."""
-    return transitions.columns(advance(draft, Kind.APPROVED))
+    return moves.columns(advance(draft, Kind.APPROVED))
 
 
 _TABLE = "temp.approving"

@@ -55,10 +55,10 @@ from ..contract import (
     judge,
     unmet,
 )
-from ..counts import count_tests, failing_tests
 from ..policy.boundaries import SPRINT, SPRINT_DOCUMENTS, Boundary
 from ..policy.ownership import CONTRACT
 from ..probes import LARGEST, endings, is_seen, likely, mutation_probes, named
+from ..runners import count_tests, failing_tests
 
 OUTPUT_TAIL = 2_000_000
 """Bytes of a check's output that are read for counting."""

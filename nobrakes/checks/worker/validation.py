@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ...agents.transcript import LineKind
+from ...agents.adapter import LineKind
 from ...agents.worker.end import close
 from ...agents.worker.watch import LOOKS, Output, calls_in
 from ...beads.model import Attempt, Outcome, Role, Run, RunKind

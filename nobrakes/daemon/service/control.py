@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...agents.limits import CALLS, CAP_LIFTED, WORKSPACES, Cap, Caps, Spent, ends_at, period_of
 from ...beads.model import Bead, Run, RunKind, Status
+from ...config.user import OVERRIDE
 from ...decisions.blockers import BACKGROUND
 from ...errors import ConfigError, DaemonNotRunning, NobrakesError, NoMain, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
@@ -26,7 +27,6 @@ from ...host import locks, proctable
 from ...host.files import wake
 from ...host.locks import holder
 from ...host.proctable import send
-from ...machine.place import OVERRIDE
 from ...paths import Paths, process_environment
 from ...records import frozen
 from ...text.cleaning import count

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
+from ...agents.adapter import TranscriptLine
 from ...agents.limits import DAY_SECONDS, HOUR_SECONDS, Cooldown, day_start, hour_start
 from ...agents.registry import adapter
-from ...agents.transcript import Line
 from ...beads.model import Role
 from ...beads.readiness import Forecast, Merge, forecast
 from ...beads.service.bead_page import Review, reviews
@@ -398,7 +398,7 @@ class Feed:
         pid = holder(self._paths.lock)
         return pid, pid is not None and unread(self._paths) is not None
 
-    def lines(self, attempt: int) -> tuple[int, list[Line]]:
+    def lines(self, attempt: int) -> tuple[int, list[TranscriptLine]]:
         """(the number of the first one, the lines of the attempt's agent that are new); none where there is no such."""
         if attempt not in self._rings:
             try:

@@ -15,10 +15,10 @@ from dataclasses import asdict, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from ...config.user import OVERRIDE, is_in_a_run, make, user_place
 from ...errors import ConfigError, DaemonRunning, NobrakesError, PlaceUnusable, UsageError
 from ...host import locks, versions
 from ...host.files import storage_errors, write_atomic
-from ...machine.place import OVERRIDE, is_in_a_run, make, user_place
 from ...machine.registry import own_settings
 from ...paths import Paths
 from ...records import frozen

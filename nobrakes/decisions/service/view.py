@@ -9,8 +9,8 @@ import re
 import shlex
 from dataclasses import field
 
+from ...agents.adapter import TranscriptLine
 from ...agents.limits import Amount, Cap
-from ...agents.transcript import Line
 from ...beads.model import Bead, Status
 from ...beads.work_status import main_of
 from ...daemon.model import Limits
@@ -94,7 +94,7 @@ class LastWords:
 
     attempt: int
     name: str
-    lines: tuple[Line, ...]
+    lines: tuple[TranscriptLine, ...]
     command: str
 
 

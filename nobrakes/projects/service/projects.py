@@ -13,7 +13,7 @@ import stat
 from contextlib import closing
 
 from ...config.setup.init import init
-from ...config.user import load_user
+from ...config.user import default_workspace, load_user, require_safe, user_place
 from ...db.fast import now
 from ...errors import ConfigError, NoProject, NotAllowed, ProjectExists, UsageError
 from ...events.kinds import Event, Kind
@@ -22,7 +22,6 @@ from ...host.files import storage_errors, write_atomic
 from ...host.locks import holder, locked
 from ...machine import registry
 from ...machine.db import Chat, ChatEvent, ChatRun, ProjectRow, ProjectStore
-from ...machine.place import default_workspace, require_safe, user_place
 from ...machine.registry import identity
 from ...paths import FOLDER, Paths, resource
 from ...records import frozen

@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from ...agents.adapter import LineKind, TranscriptLine
 from ...agents.registry import adapter
-from ...agents.transcript import Line, LineKind
 from ...beads.model import NO_AGENTS, Attempt, Role
 from ...beads.progress import doubt
 from ...beads.service import board as boards
@@ -100,15 +100,15 @@ class Ring:
     """
 
     def __init__(
-        self, path: str, lines: Callable[[bytes], Iterable[Line]], size: int = SIZE, back: int | None = None
+        self, path: str, lines: Callable[[bytes], Iterable[TranscriptLine]], size: int = SIZE, back: int | None = None
     ) -> None:
         self._path = path
         self._lines = lines
         self._back = back
         self._offset: int | None = None
-        self.last: deque[Line] = deque(maxlen=size)
+        self.last: deque[TranscriptLine] = deque(maxlen=size)
 
-    def read_on(self, final: bool = False) -> Iterator[Line]:
+    def read_on(self, final: bool = False) -> Iterator[TranscriptLine]:
         """What was added since the last time, line by line; what was taken is in the ring, as far as it has room.
 
         `final`: nothing will be added any more, so that a last line without its end counts as well.
@@ -268,7 +268,7 @@ def outcome(store: "Store", session: AgentOutput) -> str | None:
 
 def transcript(
     store: "Store", session: AgentOutput, *, follow: bool, last: int, wait: Callable[[float], None] = time.sleep
-) -> Iterator[Line]:
+) -> Iterator[TranscriptLine]:
     """The last `last` readable lines that are there, then with `follow` every new one until the attempt ends."""
     ring = Ring(session.path, adapter(session.agent).lines, last)
     over = outcome(store, session) is not None
@@ -345,21 +345,21 @@ class AttemptPage:
     watched: Watched | None
 
 
-def numbered(found: Iterable[Line], begin: int = 0) -> list[Numbered]:
+def numbered(found: Iterable[TranscriptLine], begin: int = 0) -> list[Numbered]:
     return [
         Numbered(begin + place, line.kind.value, shorten(line.text, MAX_TEXT), is_telling(line))
         for place, line in enumerate(found)
     ]
 
 
-def is_telling(line: Line) -> bool:
+def is_telling(line: TranscriptLine) -> bool:
     """Whether it says how the work goes."""
     if line.kind in TELLING:
         return True
     return line.kind in (LineKind.RESULT, LineKind.TOOL_CALL) and any(sign in line.text for sign in _SIGNS)
 
 
-def everything(paths: Paths, attempt: Attempt) -> list[Line]:
+def everything(paths: Paths, attempt: Attempt) -> list[TranscriptLine]:
     """Every readable line of an attempt."""
     session = attempt_output(paths, attempt)
     read = adapter(session.agent).lines
@@ -398,7 +398,7 @@ def watched(store: "Store", paths: Paths, config: "Config", worker: Worker, last
     )
 
 
-def context_of(lines: Sequence[Line]) -> int:
+def context_of(lines: Sequence[TranscriptLine]) -> int:
     """The tokens in the agent's context, as its CLI said last; 0: it did not."""
     for line in reversed(lines):
         if line.kind is LineKind.USAGE:
@@ -410,7 +410,7 @@ def context_of(lines: Sequence[Line]) -> int:
     return 0
 
 
-def touched(lines: Sequence[Line]) -> tuple[str, ...]:
+def touched(lines: Sequence[TranscriptLine]) -> tuple[str, ...]:
     """The files that its tool calls named, the latest last, at most thirty."""
     found: dict[str, None] = {}
     for line in lines:
@@ -575,7 +575,7 @@ class AttemptLines:
     """An attempt with its last readable lines."""
 
     attempt: Attempt
-    lines: tuple[Line, ...]
+    lines: tuple[TranscriptLine, ...]
 
 
 def transcripts(store: "Store", paths: Paths, bead: str, number: int | None, last: int) -> tuple[AttemptLines, ...]:

@@ -11,8 +11,8 @@ import re
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from ...agents.adapter import LineKind
 from ...agents.registry import adapter
-from ...agents.transcript import LineKind
 from ...beads.model import CLOSED, Bead, last_clone, person_owner
 from ...beads.service import beads, taking
 from ...beads.service.taking import Repository

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.agents.limits import DEFAULT
+from nobrakes.config.user import OVERRIDE
 from nobrakes.errors import NotAllowed
 from nobrakes.git import persons
 from nobrakes.git.landing import standing
@@ -16,7 +17,6 @@ from nobrakes.git.location import Place
 from nobrakes.git.persons import Claim
 from nobrakes.git.workspaces import salvage as module
 from nobrakes.git.workspaces.salvage import follow, keep, main
-from nobrakes.machine.place import OVERRIDE
 
 
 class Checkout:

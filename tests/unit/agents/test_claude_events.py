@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nobrakes.agents.adapter import Use
+from nobrakes.agents.adapter import LineKind, Use
 from nobrakes.agents.claude import Claude
-from nobrakes.agents.transcript import LineKind
 
 from .events import GUARD, HOOK_STARTED, INIT, SESSION, api_error, assistant, line, result, said, tool_result
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from nobrakes.agents import danger
+from nobrakes.agents.adapter import LineKind
 from nobrakes.agents.output import given_of
 from nobrakes.agents.registry import adapter
-from nobrakes.agents.transcript import LineKind
 from tests.support.danger_calls import DANGEROUS, HARMLESS, OWN
 
 MISSED = {"python3 -c \"import shutil; shutil.rmtree('/srv/ada')\""}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from nobrakes.agents.adapter import Marker
 from nobrakes.agents.prompts import compile_prompt, protocol, system_prompt
-from nobrakes.agents.transcript import Marker
 from nobrakes.beads.model import Bead, Role
 from tests.unit.agents.test_prompts import CONFIG
 

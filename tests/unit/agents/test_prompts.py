@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nobrakes.agents.adapter import Marker, read_marker
 from nobrakes.agents.prompts import allowed_tools, compile_prompt, may_change, system_prompt
 from nobrakes.agents.quoting import ANSWERS, HISTORY, fenced, history, quoted
-from nobrakes.agents.transcript import Marker, read_marker
 from nobrakes.beads.model import Attempt, AttemptLog, Bead, BeadType, Outcome, Role
 from nobrakes.config.settings import Config, parse
 from nobrakes.errors import ConfigError

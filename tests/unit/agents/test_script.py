@@ -4,10 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from nobrakes.agents.adapter import AgentEnd, Assignment
+from nobrakes.agents.adapter import AgentEnd, Assignment, LineKind
 from nobrakes.agents.registry import ADAPTERS, adapter
 from nobrakes.agents.script import Script
-from nobrakes.agents.transcript import LineKind
 from nobrakes.beads.model import Outcome
 from nobrakes.config.sections import AgentSettings, ScriptSettings
 from nobrakes.errors import ConfigError, NoAgent

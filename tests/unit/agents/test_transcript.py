@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nobrakes.agents.transcript import Contradiction, Marker, marker_outcome, read_marker
+from nobrakes.agents.adapter import Contradiction, Marker, marker_outcome, read_marker
 from nobrakes.beads.model import Outcome
 from nobrakes.text.cleaning import clean, shorten
 

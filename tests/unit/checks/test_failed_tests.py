@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nobrakes.checks.counts import count_tests, failing_tests
+from nobrakes.checks.runners import count_tests, failing_tests
 
 PYTEST = """\
 ..F.E

@@ -3,8 +3,8 @@
 import pytest
 
 from nobrakes.checks.contract import Check, CheckEnd, CheckOutcome, CheckResult, Reason, judge
-from nobrakes.checks.counts import TestCounts, count_tests, why_failed
 from nobrakes.checks.proof import judge_red, looked_for_nowhere
+from nobrakes.checks.runners import TestCounts, count_tests, why_failed
 
 ASSERTION = {
     "pytest": "E   assert 1 == 2\n\ntest_a.py:3: AssertionError\nFAILED test_a.py::test_bad - assert 1 == 2",

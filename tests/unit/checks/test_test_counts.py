@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from nobrakes.checks.counts import READERS, TestCounts, count_tests
+from nobrakes.checks.runners import READERS, TestCounts, count_tests
 
 PYTEST = {  # captured from pytest 9.2
     "========= 1 failed, 1 passed, 1 skipped, 1 xfailed, 1 xpassed in 0.58s =========": (2, 1, 2),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.agents.limits import Breaker
-from nobrakes.beads.db.transitions import has_stopping
+from nobrakes.beads.db.moves import has_stopping
 from nobrakes.beads.model import Bead, Dependency, DependencyType, Role, Status
 from nobrakes.daemon.model import Limits
 from nobrakes.db.database import Database, row, tables

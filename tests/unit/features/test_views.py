@@ -6,8 +6,8 @@ from typing import Any, NoReturn
 
 import pytest
 
+from nobrakes.agents.adapter import LineKind, TranscriptLine
 from nobrakes.agents.limits import Cooldown
-from nobrakes.agents.transcript import Line, LineKind
 from nobrakes.beads.model import Attempt, Bead, Dependency, Outcome, Retried, Role
 from nobrakes.beads.service import bead_page, beads, board
 from nobrakes.config.sections import CheckSettings, ForgeSettings
@@ -138,7 +138,7 @@ def shown(store: Store, folder: Path) -> dict[str, Any]:
         "diff": evidence.DiffView(
             "a", "branch", "1" * 40, "2" * 40, (evidence.FileDiff("new", "renamed", 1, 0, False, "old"),), "+x\n"
         ),
-        "history --transcript": [live.AttemptLines(attempt, (Line(LineKind.TEXT, "hello"),))],
+        "history --transcript": [live.AttemptLines(attempt, (TranscriptLine(LineKind.TEXT, "hello"),))],
         "flakes": evidence.flakes(store),
         **{f"graph --{mode}": graph_view(store, mode) for mode in ("focus", "epics", "all")},
         "commit-strategy --dry-run": strategy.strategy(store),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nobrakes.agents.transcript import Line, LineKind
+from nobrakes.agents.adapter import LineKind, TranscriptLine
 from nobrakes.sessions.service import live
 from nobrakes.sessions.service.live import CUT, MAX_LINE, Ring, follow
 
@@ -76,7 +76,7 @@ def test_reading_in_pieces_is_reading_at_once(
 
 
 def ring(path: Path, **more: int) -> Ring:
-    return Ring(str(path), lambda raw: [Line(LineKind.TEXT, raw.decode())] if raw else [], **more)
+    return Ring(str(path), lambda raw: [TranscriptLine(LineKind.TEXT, raw.decode())] if raw else [], **more)
 
 
 def texts(found: Ring) -> list[str]:
