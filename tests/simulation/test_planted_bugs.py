@@ -612,11 +612,11 @@ BUGS = (
         options=("--only", "a_session_goes_on_where_the_table_allows"),
         seed=1,
     ),
-    Bug("nobody is killed", "daemon/deciders.py", "actions.append(Kill(run.id))", "pass"),
+    Bug("nobody is killed", "daemon/deciders.py", "actions.append(daemon_model.Kill(run.id))", "pass"),
     Bug(
         "what a crash cut off is not taken up",
         "daemon/deciders.py",
-        "actions.append(Resume(attempt.id))",
+        "actions.append(daemon_model.Resume(attempt.id))",
         "pass",
     ),
     Bug(
@@ -708,7 +708,7 @@ BUGS = (
     Bug(
         "a bead with a living process is given away",
         "daemon/worker/loop.py",
-        "if not (isinstance(action, StartAgent) and action.bead in with_leftovers)",
+        "if not (isinstance(action, model.StartAgent) and action.bead in with_leftovers)",
         "if True",
         seed=5,
     ),
@@ -1020,8 +1020,8 @@ CLOCK = Bug("a jump is not seen", "daemon/worker/loop.py", "if jump := self.jump
 GONE_BACK = Bug(
     "a start compares nothing",
     "daemon/worker/recovery.py",
-    "Reconciling(ports, lambda bead: parked(ports, bead_owner(bead))).look()",
-    "Reconciling(ports, lambda bead: parked(ports, bead_owner(bead)))",
+    "Reconciling(ports, lambda bead: parked(ports, model.bead_owner(bead))).look()",
+    "Reconciling(ports, lambda bead: parked(ports, model.bead_owner(bead)))",
 )
 """The stories of test_store_goes_back.py must find it."""
 
