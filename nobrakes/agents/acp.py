@@ -30,7 +30,6 @@ TOKENS = {name: name for name in ("input_tokens", "output_tokens", "cache_read_i
 
 
 def events_lines(raw: bytes) -> tuple[TranscriptLine, ...]:
-    """What one line of stdout says."""
     event = output.parse(raw)
     if event is None:
         return output.note(raw)
@@ -61,7 +60,7 @@ def _readable(event: Mapping[str, Any]) -> list[TranscriptLine]:
 
 
 def events_used(raw: bytes) -> adapter.Use | None:
-    """How full the model's context is, where the agent tells of it; of the tokens it tells at its end alone."""
+    """How full the model's context is, if the agent reports it; total tokens come only at its end."""
     event = output.parse(raw) if b'"window"' in raw else None
     if event is None or event.get("type") != "usage":
         return None
@@ -102,7 +101,7 @@ _WORDING = output.worded(
     (r"model\W.*(?:not found|does not exist|not supported)", Outcome.MODEL_UNAVAILABLE),
 )
 _SAYS_MORE = (Outcome.CONTEXT_OVERFLOW, Outcome.BILLING)
-"""Each of these comes with the status of something else."""
+"""These statuses also come with other causes."""
 
 
 @dataclass(slots=True)
@@ -117,12 +116,10 @@ class Read(output.Read):
 
     @property
     def has_begun(self) -> bool:
-        """A session, be it one that cannot be gone on with."""
         return self.began or self.worked
 
     @classmethod
     def is_last(cls, event: Mapping[str, Any]) -> bool | None:
-        """The `end` of our client."""
         kind = event.get("type")
         return kind == "end" if kind in ("end", "text", "tool", "thought", "permission", "result") else None
 
@@ -148,7 +145,7 @@ class Read(output.Read):
 
 
 def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
-    """By the stop reason or error in its last line, and the exit code."""
+    """Judge by the stop reason or error in its last line, and the exit code."""
     stop = str(read.end.get("stop")) if read.end is not None and "error" not in read.end else ""
     signal = adapter.killed(end.code)
     if signal is not None and stop != "cancelled":
@@ -172,7 +169,6 @@ def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
 
 
 def _failure(kind: str, code: object, text: str) -> tuple[Outcome, str]:
-    """The class of an error: what our client knows, then status and wording of what the agent said."""
     if (known := _BY_ERROR.get(kind)) is not None:
         return known, text
     wording = output.by_wording(_WORDING, text)
@@ -217,11 +213,10 @@ class Acp(output.EventCli[Read]):
     outcome = staticmethod(verdict_outcome)
 
     def login(self, env: Mapping[str, str], settings: "AgentSettings") -> adapter.Login | None:
-        """None: where an agent keeps its login is its own matter."""
         return None
 
     def launch(self, a: adapter.Assignment) -> adapter.Launch:
-        """The command of one attempt; ConfigError where none is set, MissingExtra where our client cannot run."""
+        """Raises ConfigError without a command, MissingExtra if our client cannot run."""
         extras.need("acp", "the agent 'acp'")
         own = a.settings.acp
         if not own.command:
@@ -252,7 +247,7 @@ class Acp(output.EventCli[Read]):
 
 
 def run(a: adapter.Assignment) -> dict[str, object]:
-    """What the client is told: nobrakes.acp_client.Run. No secret: it looks variables up by their names."""
+    """nobrakes.acp_client.Run. It names variables and holds no secret."""
     server = adapter.mcp_server(a)
     mcp = {"name": server.name, "command": server.argv[0], "args": server.argv[1:], "variables": server.variables}
     return {
@@ -268,6 +263,5 @@ def run(a: adapter.Assignment) -> dict[str, object]:
 
 
 def proof(a: adapter.Assignment) -> tuple[str, ...]:
-    """The self-test, with the words in which the client asks."""
     refused = (("Bash", {"command": "git push"}), ("Write", {"file_path": ".git/hooks/canary"}))
     return adapter.self_test(a, "PreToolUse", refused, (("Bash", {"command": "git status"}),))

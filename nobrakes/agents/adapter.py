@@ -72,7 +72,7 @@ class Marker(StrEnum):
 
 @frozen
 class Contradiction:
-    """Different markers in one text, in the order they were first seen."""
+    """Different markers in one text, in order."""
 
     markers: tuple[Marker, ...]
 
@@ -89,7 +89,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 
 def _outside_fences(lines: list[str]) -> list[str]:
-    """In a time that grows with the lines alone: an agent may open a million fences and close none."""
+    """Linear in the lines: an agent may open a million fences and close none."""
     outside: list[str] = []
     fences = [(place, found) for place, line in enumerate(lines) if (found := _FENCE.fullmatch(line))]
     longest = _max_lengths(fences)
@@ -113,7 +113,6 @@ def _ends(fence: "re.Match[str]", opening: "re.Match[str]") -> bool:
 
 
 def _max_lengths(fences: "list[tuple[int, re.Match[str]]]") -> list[dict[str, int]]:
-    """For each of the fences and all after it: how long the longest is that closes, by its character."""
     longest = [{"`": 0, "~": 0}]
     for _, found in reversed(fences):
         kind = found[1][0]
@@ -123,7 +122,7 @@ def _max_lengths(fences: "list[tuple[int, re.Match[str]]]") -> list[dict[str, in
 
 
 def read_marker(text: str) -> Marker | Contradiction | None:
-    """The marker in an agent's last words; None when it gave none."""
+    """None: no marker."""
     lines = [line.rstrip() for line in text.split("\n")]
     found: list[Marker] = []
     for line in _outside_fences(lines):
@@ -136,7 +135,6 @@ def read_marker(text: str) -> Marker | Contradiction | None:
 
 
 def marker_outcome(found: Marker | Contradiction | None) -> Outcome | None:
-    """What a marker says about the attempt; None where there is none."""
     if found is None:
         return None
     return Outcome.CONTRADICTED_ITSELF if isinstance(found, Contradiction) else OUTCOMES[found]
@@ -166,23 +164,17 @@ class Assignment:
     guard: tuple[str, ...]  # argv of the guard; `--canary` after it makes it say that it is there
     tools: tuple[str, ...] = WORKER_TOOLS
     permitted: tuple[tuple[str, ...], ...] | None = None
-    """Beginnings of the commands that the CLI's own permissions let through; None: they are off
-    (agents.worker.process).
-    """
+    """Prefixes of the commands that the CLI's own permissions allow; None: they are off (agents.worker.process)."""
 
     @property
     def stdin(self) -> str | None:
-        """The prompt's file, where the prompt is too long for an argument."""
         return self.prompt_file if len(self.prompt.encode(errors="replace")) > MAX_ARGUMENT else None
 
 
 @frozen
 class Launch:
-    """What to start. `stdin` is a file, None stands for /dev/null; `session` is None where it is not known in advance.
-
-    `files` are written into the Assignment's folder, readable by nobody else, and the commands of `prologue` must
-    succeed before anything is started.
-    """
+    """What to start. `stdin` is a file, None means /dev/null; `session` is None if not known in advance. `files` are
+    written into the Assignment's folder, private; the `prologue` must succeed before the start."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
@@ -203,11 +195,9 @@ class Launch:
 
 @frozen
 class AgentEnd:
-    """How the process ended. `code` None: nobody saw its exit code, so its output alone can say; negative: by signal.
-
-    `lines` are those of its stdout, split at newlines only; of a long one the first 64 KB and the last 2 MB do.
-    `canary` is what the guard left in the run's folder, `at` when it ended.
-    """
+    """How the process ended. `code`: None if unknown, then only its output can tell; negative: by signal. `lines`: its
+    stdout split at newlines; of a long one the first 64 KB and the last 2 MB. `canary`: what the guard left in the
+    run's folder, `at`: when it ended."""
 
     code: int | None
     lines: Iterable[bytes]
@@ -218,7 +208,7 @@ class AgentEnd:
 
 @frozen
 class Verdict:
-    """What the end means. `session`: what a later attempt may resume; None: it must start fresh."""
+    """The meaning of the end. `session`: what a later attempt may resume; None: it must start fresh."""
 
     outcome: Outcome
     detail: str
@@ -231,7 +221,7 @@ class Verdict:
 
 @frozen
 class Use:
-    """What one call of the model took. `call` is its id: several lines may tell of one."""
+    """Tokens of one model call. `call` is its id: several lines may report the same call."""
 
     call: str
     tokens: int  # read and written
@@ -242,10 +232,8 @@ class Use:
 
 @frozen
 class Login:
-    """What shows that somebody is logged in: one of the variables is set, or one of the files is there.
-
-    Whether a login still holds is known only by using it. `command` logs in.
-    """
+    """Evidence of a login: a set variable or an existing file; only use shows whether it still holds. `command` logs
+    in."""
 
     variables: tuple[str, ...]
     files: tuple[str, ...]
@@ -256,71 +244,50 @@ class Adapter(Protocol):
     """One agent CLI."""
 
     @property
-    def name(self) -> str:
-        """What the config calls it."""
-        ...
+    def name(self) -> str: ...
 
     @property
     def provider(self) -> str:
-        """Who answers it, and may refuse: agents of one provider share its gate."""
-        ...
+        """Agents of one provider share its cooldown."""
 
     @property
     def credentials(self) -> tuple[str, ...]:
-        """The variables of the human's environment that this CLI alone is given."""
-        ...
+        """Variables of the person's environment that only this CLI gets."""
 
     @property
-    def sessions(self) -> bool:
-        """Whether a later run can go on with the session of an earlier one."""
-        ...
+    def sessions(self) -> bool: ...
 
     def login(self, env: Mapping[str, str], settings: "AgentSettings") -> Login | None:
-        """How a login would show under this environment; None: it needs none, or nothing of it can be seen."""
-        ...
+        """None: it needs no login, or its login is invisible."""
 
     def launch(self, a: Assignment) -> Launch:
-        """The command of one attempt; ConfigError where the settings do not make one."""
-        ...
+        """Raises ConfigError."""
 
-    def lines(self, raw: bytes) -> tuple[TranscriptLine, ...]:
-        """What one line of stdout says to a reader; empty where it says nothing."""
-        ...
+    def lines(self, raw: bytes) -> tuple[TranscriptLine, ...]: ...
 
     def used(self, raw: bytes) -> Use | None:
-        """What a line of its diary, or of stdout where it has none, tells of a call of the model; None: nothing."""
-        ...
+        """Usage in a line of its session file, or of stdout if it has none."""
 
-    def verdict(self, end: AgentEnd) -> Verdict:
-        """What the end of the process means for the attempt."""
-        ...
+    def verdict(self, end: AgentEnd) -> Verdict: ...
 
     def has_begun(self, lines: Iterable[bytes]) -> bool:
-        """Whether the output shows that its session began; one that tells of none has begun with its process."""
-        ...
+        """Whether the output shows a session; without such events a session begins with its process."""
 
     def finished(self, tail: bytes) -> bool:
-        """Whether an output that ends with `tail` says that the agent has come to its end, though it may live on."""
-        ...
+        """Whether an output ending with `tail` shows that the agent finished, though its process may live on."""
 
     def refuses(self, head: bytes, self_test: str = "") -> str | None:
-        """Why a run whose output begins with `head` must be stopped at once; None: nothing against it yet.
-
-        `canary` is what the guard had left in the run's folder before `head` was read.
-        """
-        ...
+        """Why a run with this output must be stopped now; None: no reason yet. `self_test`: what the guard had left in
+        the run's folder before `head` was read."""
 
     def guarded(self, head: bytes, self_test: str = "") -> bool:
-        """Whether the guard has answered, or there is none: nothing can be held against the run any more."""
-        ...
+        """Whether the guard has answered, or there is none."""
 
     def session(self, lines: Iterable[bytes]) -> str | None:
-        """The id by which a later run can go on with the session of this output; None: there is none."""
-        ...
+        """The id by which a later run can resume this session."""
 
 
 def host_of(url: str) -> str:
-    """`name:port` of an address; ConfigError where it is none."""
     try:
         found = urlsplit(url)
         port = found.port or {"https": 443, "http": 80}[found.scheme]
@@ -335,7 +302,7 @@ def host_of(url: str) -> str:
 
 
 def killed(code: int | None) -> str | None:
-    """What killed a process with this exit code, or None: it ended by itself, or nobody saw how."""
+    """The signal behind this exit code; None: it ended by itself, or unseen."""
     if code is None:
         return None
     number = -code if code < 0 else code - 128
@@ -355,7 +322,7 @@ def guard_argv() -> tuple[str, ...]:
 
 
 class WithoutSessions:
-    """The adapter, without its sessions: for a version that failed to go on with one, or that nobody tried."""
+    """The adapter without resuming: for a version that failed to resume, or is untried."""
 
     sessions = False
 
@@ -363,20 +330,16 @@ class WithoutSessions:
         self.whole = whole
 
     def __getattr__(self, name: str) -> Any:
-        """All else is as the adapter has it."""
         return getattr(self.whole, name)
 
     def verdict(self, end: AgentEnd) -> Verdict:
-        """The same verdict, and nothing to go on with."""
         return replace(self.whole.verdict(end), session=None)
 
     def session(self, lines: Iterable[bytes]) -> str | None:
-        """None that could be gone on with."""
         return None
 
 
 def without_sessions(whole: Adapter) -> Adapter:
-    """The adapter, of which no session is ever gone on with."""
     return cast(Adapter, WithoutSessions(whole))
 
 
@@ -394,16 +357,15 @@ NVM_DIR NVM_BIN VOLTA_HOME PNPM_HOME GOPATH GOROOT GOCACHE CARGO_HOME RUSTUP_HOM
 """
 
 PASSED_ON = frozenset(_NAMES.split())
-"""The variables of the daemon's own environment that an agent CLI may see."""
+"""Variables of the daemon's environment that an agent CLI may see."""
 
 UNATTENDED = {"CI": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true"}
-"""Nobody is there to answer a question or to close an editor."""
+"""Answers to prompts and editors in an unattended run."""
 
 _PREFIXES = ("NOBRAKES_", "LC_")
 
 
 def identity(a: Assignment) -> dict[str, str]:
-    """Who and where the agent is, for its own commands and for the guard."""
     return {
         "NOBRAKES_ROLE": a.role.value,
         "NOBRAKES_BEAD": a.bead,
@@ -415,7 +377,6 @@ def identity(a: Assignment) -> dict[str, str]:
 
 
 def allowed(a: Assignment, also: Iterable[str] = ()) -> dict[str, str]:
-    """The part of the assignment's environment that is on the list, and `also` these names."""
     names = PASSED_ON.union(a.settings.environment, also)
     return {key: value for key, value in a.env.items() if key in names or key.startswith(_PREFIXES)}
 
@@ -427,12 +388,10 @@ SELF_TEST_FAILED = "nobrakes-guard: the self-test failed:"
 
 
 def answered(self_test: str) -> bool:
-    """Whether the guard was asked and answered, by what is in the file that its canary writes."""
     return self_test.strip() == SELF_TEST
 
 
 Call = tuple[str, dict[str, str]]
-"""A tool's name and what it is given."""
 
 _SELF_TEST = r"""
 command=$1 said=$2
@@ -447,17 +406,15 @@ done
 
 
 def command(a: Assignment) -> str:
-    """The shell command of every hook."""
     return f"{shlex.join(a.guard)} || exit 2"
 
 
 def self_test_path(a: Assignment) -> str:
-    """Where the guard says that it is there."""
     return os.path.join(a.folder, CANARY_FILE)
 
 
 def self_test(a: Assignment, event: str, refused: Sequence[Call], allowed: Sequence[Call]) -> tuple[str, ...]:
-    """A command that fails unless the hook refuses the one and lets through the other."""
+    """A command that fails unless the hook refuses `refused` and passes `allowed`."""
     words = []
     for code, calls in ((2, refused), (0, allowed)):
         for tool, given in calls:
@@ -468,7 +425,6 @@ def self_test(a: Assignment, event: str, refused: Sequence[Call], allowed: Seque
 
 
 def self_test_failed(prologue: str) -> str | None:
-    """What the self-test said, where it was what failed in the output of a prologue."""
     found = [line for line in prologue.splitlines() if line.startswith(SELF_TEST_FAILED)]
     return found[-1] if found else None
 
@@ -478,7 +434,7 @@ def self_test_failed(prologue: str) -> str | None:
 NAME = "nobrakes"
 VARIABLES = ("NOBRAKES_HOME", "NOBRAKES_TOKEN", "NOBRAKES_WORKSPACE", "NOBRAKES_DOOR", "NOBRAKES_CHECKS")
 TOOL_SECONDS = 3900
-"""What a CLI lets one call take, where it has a limit of its own: longer than an agent may wait for a person."""
+"""Limit of one tool call where the CLI has one: longer than an agent may wait for a person."""
 
 
 @frozen
@@ -491,6 +447,5 @@ class StdioServer:
 
 
 def mcp_server(a: Assignment) -> StdioServer:
-    """The server of one attempt: the `nobrakes` that runs now, by its link in .nobrakes/bin."""
     command = os.path.join(a.env["NOBRAKES_HOME"], "bin", "nobrakes")
     return StdioServer(NAME, (command, "mcp"), VARIABLES)

@@ -36,7 +36,6 @@ _MAIN_INPUT = ("command", "file_path", "pattern", "path", "notebook_path", "url"
 
 
 def text_of(value: object) -> str:
-    """The text in a message's content: a string, or the text blocks of a list."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -45,13 +44,12 @@ def text_of(value: object) -> str:
 
 
 def tokens_of(usage: object) -> dict[str, int]:
-    """The token counts of a `usage` object."""
     found = output.mapping(usage)
     return {key: found[key] for key in _TOKENS if isinstance(found.get(key), int)}
 
 
 def events_used(raw: bytes) -> adapter.Use | None:
-    """What an assistant message tells of its call; the context is that of the agent itself, not of a subagent."""
+    """Usage of an assistant message; the context is the agent's own, not a subagent's."""
     event = output.parse(raw) if b'"usage"' in raw else None
     if event is None or event.get("type") != "assistant":
         return None
@@ -184,11 +182,10 @@ _WORDING = output.worded(
     (r"you've hit your .*limit|limit\s*(?:reached\s*)?·\s*resets", Outcome.RATE_LIMITED),
 )
 _OLDEST = (2, 1)
-"""The first version that knows all that it is started with."""
+"""The first version that knows all our options."""
 _TOO_OLD = re.compile(r"unknown option|requires a newer version|needs an update|claude update", re.I)
-"""What it says of a flag that it does not know, and of an API that does not serve it any more."""
 _SESSION_UNUSABLE = ("No conversation found with session ID", "is already in use")
-"""A session that is gone or taken is no fault of the bead: the next attempt starts a fresh one."""
+"""The session is gone or taken: not the bead's fault, so the next attempt starts fresh."""
 
 
 @dataclass(slots=True)
@@ -210,12 +207,10 @@ class Read(output.Read):
 
     @property
     def has_begun(self) -> bool:
-        """A session or a result of it."""
         return self.began or self.result is not None
 
     @classmethod
     def is_last(cls, event: Mapping[str, Any]) -> bool | None:
-        """A result; what is said or done after it begins anew."""
         kind = event.get("type")
         return kind == "result" if kind in ("result", "assistant", "user") else None
 
@@ -250,16 +245,13 @@ class Read(output.Read):
             self.version = tuple(int(part) for part in version if part.isdigit())
 
     def unguarded(self, self_test: str) -> bool:
-        """Whether the session began before the guard answered, which is in the output itself."""
         return self.began and not self.began_guarded
 
     def resets_at(self, end: adapter.AgentEnd, detail: str) -> float | None:
-        """By the last event that tells of a limit, else by its words."""
         return self.limit_ends or output.reset_time(detail, end.at)
 
     @property
     def too_old(self) -> bool:
-        """Whether it said so of itself."""
         return bool(self.version) and self.version < _OLDEST
 
 
@@ -270,7 +262,7 @@ def _holds_anything(event: Mapping[str, Any]) -> bool:
 
 
 def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
-    """By the last result, the last error and the exit code together."""
+    """Judge by the last result, the last error and the exit code together."""
     if (signal := adapter.killed(end.code)) is not None:
         return Outcome.KILLED, signal
     if end.code is None and (read.result is None or not read.result_is_last):
@@ -301,7 +293,7 @@ def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
 
 
 def _failure(result: Mapping[str, Any], read: Read, text: str) -> tuple[Outcome, str]:
-    """The class of a failed result: reason and subtype, the error's name, the HTTP status, then the wording."""
+    """Classify a failed result: reason and subtype, error name, HTTP status, then wording."""
     status = result.get("api_error_status")
     reason, subtype = str(result.get("terminal_reason")), str(result.get("subtype"))
     wording = output.by_wording(_WORDING, text)
@@ -333,9 +325,9 @@ _ELSEWHERE = (
     "CLAUDE_CODE_USE_VERTEX",
     "CLAUDE_CODE_USE_FOUNDRY",
 )
-"""With one of these another login than the usual one counts, of which nothing can be seen here."""
+"""With one of these another login counts, which is invisible here."""
 _LITERAL_PATH = frozenset("()[]{}*?!\\")
-"""Characters that a permission rule would read as something else than a path."""
+"""Characters with a meaning in permission rules, beyond a path."""
 
 
 class Claude(output.EventCli[Read]):
@@ -354,14 +346,13 @@ class Claude(output.EventCli[Read]):
         self.root = root
 
     def login(self, env: Mapping[str, str], settings: "AgentSettings") -> adapter.Login | None:
-        """A key or token, else the file of the human's login; None where that is kept in the system's key chain."""
+        """None if the login is in the system's key chain, or another kind of login counts."""
         if sys.platform == "darwin" or any(env.get(name) for name in _ELSEWHERE):
             return None
         file = os.path.join(env.get("CLAUDE_CONFIG_DIR") or _human(env), ".credentials.json")
         return adapter.Login(CREDENTIALS, (file,), f"{shlex.quote(settings.claude.executable)} /login")
 
     def launch(self, a: adapter.Assignment) -> adapter.Launch:
-        """The command of one attempt."""
         own = a.settings.claude
         argv = [own.executable, "-p", "--output-format", "stream-json", "--verbose"]
         if own.model:
@@ -395,7 +386,6 @@ class Claude(output.EventCli[Read]):
         )
 
     def guarded(self, head: bytes, self_test: str = "") -> bool:
-        """Whether the session began, and the guard answered before. Its answer is in the output itself."""
         return self.begun(head).began_guarded
 
     def _environment(self, a: adapter.Assignment) -> Mapping[str, str]:
@@ -424,13 +414,11 @@ class Claude(output.EventCli[Read]):
 
 
 def _hosts(env: Mapping[str, str]) -> tuple[str, ...]:
-    """Where the API is, and where a login is renewed."""
     login = () if any(env.get(name) for name in CREDENTIALS) else (LOGIN_API,)
     return (env.get("ANTHROPIC_BASE_URL") or API, *login)
 
 
 def _human(env: Mapping[str, str]) -> str:
-    """Where the human's own sessions and login are, if nobody says another folder."""
     return os.path.join(env.get("HOME", "/"), ".claude")
 
 
@@ -439,14 +427,13 @@ def _state(a: adapter.Assignment) -> str:
 
 
 def tools(a: adapter.Assignment) -> tuple[str, ...]:
-    """The tools that the role gets: who only plans gets none that edits."""
     if a.role is Role.SHAPER:
         return tuple(tool for tool in a.tools if tool not in ("Edit", "Write"))
     return a.tools
 
 
 def settings(a: adapter.Assignment) -> dict[str, Any]:
-    """The inline settings: the guard before every tool, its canary at the start, and paths that nobody edits."""
+    """The inline settings: the guard before every tool, its canary at the start, and read-only paths."""
     guard = shlex.join(a.guard)
     home = a.env["NOBRAKES_HOME"]
     private = [os.path.join(home, name) for name in ("config.toml", "beads.jsonl", "nobrakes.db")]
@@ -462,7 +449,7 @@ def settings(a: adapter.Assignment) -> dict[str, Any]:
 
 
 def allowances(a: adapter.Assignment) -> dict[str, list[str]]:
-    """What its own permissions let through beside edits in the workspace; empty where they are off."""
+    """What its own permissions allow beside edits in the workspace; empty if they are off."""
     if a.permitted is None:
         return {}
     rules = [" ".join(words) for words in a.permitted]
@@ -471,7 +458,7 @@ def allowances(a: adapter.Assignment) -> dict[str, list[str]]:
 
 
 def mcp_servers(a: adapter.Assignment) -> dict[str, Any]:
-    """The inline MCP settings: nobrakes' own server alone. The CLI looks the variables up; none is written out."""
+    """The inline MCP settings: only our server. The CLI looks the variables up; no value is written."""
     server = adapter.mcp_server(a)
     variables = {name: f"${{{name}}}" for name in server.variables if a.env.get(name) or name in adapter.identity(a)}
     one = {"type": "stdio", "command": server.argv[0], "args": list(server.argv[1:]), "env": variables}

@@ -61,7 +61,7 @@ def events_lines(raw: bytes) -> tuple[TranscriptLine, ...]:
 
 
 def events_used(raw: bytes) -> adapter.Use | None:
-    """What a line of the session's file tells of a call, or of how much the model's context holds."""
+    """Usage or context size in a line of the session's file."""
     event = output.parse(raw) if b'"token_' in raw else None
     payload = output.mapping(output.mapping(event).get("payload"))
     if event is None:
@@ -123,7 +123,7 @@ _WORDING = output.worded(
     (r"timed? ?out", Outcome.NETWORK),
 )
 _USAGE = 2
-"""The exit code for arguments that it does not know. They are always the same, so it is too old or too new for them."""
+"""The exit code for unknown arguments: Codex is too old or too new for ours."""
 _SESSION_GONE = ("no rollout found", "No saved session", "thread not found", "session not found")
 
 
@@ -141,7 +141,6 @@ class Read(output.Read):
 
     @classmethod
     def is_last(cls, event: Mapping[str, Any]) -> bool | None:
-        """The end of a turn; another turn, or an item, begins anew."""
         kind = str(event.get("type"))
         if kind in ("turn.completed", "turn.failed"):
             return True
@@ -171,7 +170,7 @@ class Read(output.Read):
 
 
 def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
-    """By the last turn, its error and the exit code together."""
+    """Judge by the last turn, its error and the exit code together."""
     signal = adapter.killed(end.code)
     if read.waits is not None and (signal is not None or end.code is None):
         return _class_of(read.waits), f"{signal or adapter.UNSEEN}, while it waited: {read.waits}"
@@ -247,11 +246,9 @@ class Codex(output.EventCli[Read]):
     outcome = staticmethod(verdict_outcome)
 
     def login(self, env: Mapping[str, str], settings: "AgentSettings") -> adapter.Login | None:
-        """A key, else the file of the human's login, to which each run is linked."""
         return adapter.Login(KEYS, (_login_file(env),), f"{shlex.quote(settings.codex.executable)} login")
 
     def launch(self, a: adapter.Assignment) -> adapter.Launch:
-        """The command of one attempt."""
         own = a.settings.codex
         argv = ["/bin/sh", "-c", _NATIVE, "codex", own.executable, "exec", "--json"]
         argv += [] if a.permitted is not None else ["--dangerously-bypass-approvals-and-sandbox"]
@@ -293,12 +290,10 @@ class Codex(output.EventCli[Read]):
 
 
 def key(a: adapter.Assignment) -> str:
-    """The key in the environment; empty where there is none."""
     return next((a.env[name] for name in KEYS if a.env.get(name)), "")
 
 
 def login(a: adapter.Assignment) -> str:
-    """Where the human's login is; empty where a key is used instead."""
     return "" if key(a) else _login_file(a.env)
 
 
@@ -307,13 +302,12 @@ def _login_file(env: Mapping[str, str]) -> str:
 
 
 def hosts(a: adapter.Assignment) -> tuple[str, ...]:
-    """Where the API is, and where a login is renewed."""
     urls = [a.settings.codex.base_url] if a.settings.codex.base_url else [API] if key(a) else LOGIN_URLS
     return (*urls, *(() if key(a) else (LOGIN_API,)))
 
 
 def config(a: adapter.Assignment) -> str:
-    """The settings of this run."""
+    """The settings of this run, as TOML."""
     lines = [
         'approval_policy = "never"',
         *([] if a.permitted is None else ['sandbox_mode = "workspace-write"']),
@@ -339,7 +333,7 @@ def config(a: adapter.Assignment) -> str:
 
 
 def rules(a: adapter.Assignment) -> dict[str, bytes]:
-    """Its rules of commands that run outside of its own sandbox, where that is on."""
+    """Rules for commands outside Codex' own sandbox, if that is on."""
     if a.permitted is None:
         return {}
     lines = [f'prefix_rule(pattern={json.dumps(words)}, decision="allow")' for words in a.permitted]
@@ -348,13 +342,11 @@ def rules(a: adapter.Assignment) -> dict[str, bytes]:
 
 
 def hooks(a: adapter.Assignment) -> bytes:
-    """The guard at the start of the session and before every tool."""
     hook = [{"hooks": [{"type": "command", "command": adapter.command(a), "timeout": 30}]}]
     return json.dumps({"hooks": {"SessionStart": hook, "PreToolUse": hook}}).encode()
 
 
 def proof(a: adapter.Assignment) -> tuple[str, ...]:
-    """The self-test in Codex's dialect."""
     patch = "*** Begin Patch\n*** Add File: .git/hooks/canary\n+x\n*** End Patch\n"
     refused = (
         ("Bash", {"command": "git push"}),
@@ -369,5 +361,5 @@ def _array(texts: Iterable[str]) -> str:
 
 
 def _toml(text: str) -> str:
-    """A basic string of TOML: that of JSON, but for one character."""
+    """A basic TOML string: as in JSON, but for one character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -52,7 +52,7 @@ _PUBLISHES: dict[str, tuple[tuple[str, ...], ...]] = {
         (word,) for word in ("resolve", "approve", "answer", "commit-strategy", "undo", "daemon", "pause", "config")
     ),
 }
-"""By program: the first words after it (options left out) of what reaches others, or throws away what no git has."""
+"""By program: subcommands that publish, or delete what git does not have."""
 _GIT_LOSES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("push", ("-f", "--force", "--force-with-lease", "--mirror", "--delete", "-d")),
     ("reflog", ("expire", "delete")),
@@ -77,12 +77,12 @@ _HERE = (".", "*", "./", "./*")
 _BROAD = frozenset(
     ("python", "python3", "node", "java", "nobrakes", "postgres", "claude", "codex", "gemini", "sshd", "dockerd", "-u")
 )
-"""What ends more than the agent's own processes, by their name."""
+"""Programs whose end by name hits more than the agent's own processes."""
 _REMOVERS = frozenset(("rm", "shred"))
 
 
 def command_danger(text: str, own: str = "", depth: int = 0) -> str:
-    """What is dangerous about a command line, in words; empty: nothing that is known here. `own`: its own folder."""
+    """Why a command line is dangerous; empty: no known reason. `own`: its own folder."""
     text = text.replace(own.rstrip("/") + "/", "./") if own else text
     if _FORK_BOMB.search(text):
         return "it starts itself again and again (a fork bomb)"
@@ -101,14 +101,14 @@ def command_danger(text: str, own: str = "", depth: int = 0) -> str:
 
 
 def file_danger(path: str, writes: bool) -> str:
-    """What is dangerous about a file that a tool reads or writes."""
+    """Why reading or writing this file is dangerous; empty: no known reason."""
     if writes:
         return _target_danger(path)
     return f"it reads a secret: {path}" if _SECRET.search(path) else ""
 
 
 def tool_danger(tool: str, what: str, own: str = "") -> str:
-    """As command_danger and file_danger, for a call as its line tells it: the tool's name and its first argument."""
+    """As command_danger and file_danger, for a tool's name and first argument."""
     name = tool.lower()
     if name in ("bash", "shell", "run_shell_command", "exec_command", "command_execution", "execute"):
         return command_danger(what, own)
@@ -188,7 +188,7 @@ def _removal_danger(program: str, rest: list[str]) -> str:
 
 
 def _is_far(word: str) -> bool:
-    """Whether a path reaches out of any workspace: the root, the home, above, git's own folder, an unset variable."""
+    """Whether a path may leave the workspace: root, home, parent, git's own folder, an unset variable."""
     bare = word.rstrip("/*.")
     if word in _HERE or _leaves(word):
         return True
@@ -200,7 +200,6 @@ def _is_far(word: str) -> bool:
 
 
 def _leaves(word: str) -> bool:
-    """Whether a relative path leads above where it begins."""
     depth = 0
     for part in word.split("/"):
         depth += 0 if part in ("", ".") else -1 if part == ".." else 1
@@ -210,7 +209,7 @@ def _leaves(word: str) -> bool:
 
 
 def _target_danger(path: str) -> str:
-    """What is dangerous about writing to this path."""
+    """Why writing to this path is dangerous; empty: no known reason."""
     if path.startswith(("/dev/sd", "/dev/nvme", "/dev/vd", "/dev/disk", "/dev/mapper")):
         return f"it writes to a disk: {path}"
     if path.startswith(("/etc/", "/usr/", "/bin/", "/sbin/", "/boot/", "/lib", "/var/spool/cron")):

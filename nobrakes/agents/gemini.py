@@ -35,7 +35,6 @@ TOKENS = {"input_tokens": "input_tokens", "output_tokens": "output_tokens", "cac
 
 
 def events_lines(raw: bytes) -> tuple[TranscriptLine, ...]:
-    """What one line of stdout says."""
     event = output.parse(raw)
     if event is None:
         return output.note(raw)
@@ -43,7 +42,7 @@ def events_lines(raw: bytes) -> tuple[TranscriptLine, ...]:
 
 
 def events_used(raw: bytes) -> adapter.Use | None:
-    """What a message in the session's file tells of its call."""
+    """Usage of a message in the session's file."""
     event = output.parse(raw) if b'"tokens"' in raw else None
     total = output.tokens(output.mapping(event).get("tokens"), {"total": "total"}).get("total", 0)
     if event is None or event.get("type") != "gemini" or total <= 0:
@@ -52,7 +51,7 @@ def events_used(raw: bytes) -> adapter.Use | None:
 
 
 def status(text: str) -> int | None:
-    """The HTTP status in an API error's own JSON."""
+    """The HTTP status in an API error's JSON."""
     start = text.find("{")
     try:
         found = json.JSONDecoder().raw_decode(text[start:])[0] if start >= 0 else None
@@ -105,7 +104,6 @@ _BY_CODE: Mapping[int, Outcome] = {
     55: Outcome.BAD_CONFIGURATION,
     130: Outcome.INTERRUPTED,
 }
-"""The CLI's own exit codes."""
 _WORDING = output.worded(
     (r"api key not valid|API_KEY_INVALID|api key expired", Outcome.AUTH),
     (r"token count .* exceeds|exceeds the maximum number of tokens|context window", Outcome.CONTEXT_OVERFLOW),
@@ -116,9 +114,7 @@ _WORDING = output.worded(
     (r"models?/?\S* (?:is )?not found", Outcome.MODEL_UNAVAILABLE),
 )
 _LOOP = re.compile(r"loop detected", re.I)
-"""What it says when the same call comes again and again."""
 _UNKNOWN = re.compile(r"unknown arguments?:", re.I)
-"""What it says of arguments that it does not know. They are always the same: it is too old or too new for them."""
 _SESSION_GONE = ("Invalid session identifier", "No previous sessions found", "Error resuming session")
 _FIRST = (Outcome.AUTH, Outcome.CONTEXT_OVERFLOW)
 """These come with status 400, which says nothing."""
@@ -138,7 +134,6 @@ class Read(output.Read):
 
     @classmethod
     def is_last(cls, event: Mapping[str, Any]) -> bool | None:
-        """A result; what is said or done after it begins anew."""
         kind = event.get("type")
         return kind == "result" if kind in ("result", "message", "tool_use", "tool_result") else None
 
@@ -159,12 +154,11 @@ class Read(output.Read):
             self.text = self.text + text if event.get("delta") is True else text
 
     def resets_at(self, end: adapter.AgentEnd, detail: str) -> float | None:
-        """By what its errors say as well."""
         return output.reset_time(f"{detail}\n{end.errors}", end.at)
 
 
 def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
-    """By the last result, its error and the exit code together."""
+    """Judge by the last result, its error and the exit code together."""
     if read.result is None or not read.result_is_last:
         return _without_result(end, read)
     if read.result.get("status") != "success":
@@ -210,7 +204,7 @@ def _class_of(text: str, code: int | None) -> Outcome:
 
 
 ROLE_FILE = "nobrakes-role.md"
-"""What the CLI reads beside the prompt: the role, in its own home, and nothing of the repository."""
+"""The role, read beside the prompt: in the CLI's own home, nothing of the repository."""
 
 API = "https://generativelanguage.googleapis.com/"
 KEY = "GEMINI_API_KEY"
@@ -249,14 +243,13 @@ class Gemini(output.EventCli[Read]):
     outcome = staticmethod(verdict_outcome)
 
     def login(self, env: Mapping[str, str], settings: "AgentSettings") -> adapter.Login | None:
-        """A key, else the file of the human's login; None with Vertex AI, which has logins of many kinds."""
+        """None with Vertex AI, which has many kinds of logins."""
         if env.get("GOOGLE_GENAI_USE_VERTEXAI") == "true":
             return None
         file = os.path.join(_login_folder(env), LOGIN[0])
         return adapter.Login((KEY,), (file,), shlex.quote(settings.gemini.executable))
 
     def launch(self, a: adapter.Assignment) -> adapter.Launch:
-        """The command of one attempt."""
         own = a.settings.gemini
         argv = [own.executable, "--output-format", "stream-json"]
         argv += ["--approval-mode", "yolo" if a.permitted is None else "auto_edit"]
@@ -309,7 +302,7 @@ def _login_folder(env: Mapping[str, str]) -> str:
 
 
 def policies(a: adapter.Assignment) -> dict[str, bytes]:
-    """Its policy of commands, where it asks for them; nobody is there to say yes to others."""
+    """Its command policy where it asks; nobody is there to approve others."""
     if a.permitted is None:
         return {}
     prefixes = [json.dumps(" ".join(words), ensure_ascii=True) for words in a.permitted]
@@ -323,7 +316,6 @@ priority = 100
 
 
 def method(a: adapter.Assignment) -> str:
-    """How it proves who asks, by Gemini CLI's own names."""
     if a.env.get(KEY):
         return "gemini-api-key"
     return "vertex-ai" if a.env.get("GOOGLE_GENAI_USE_VERTEXAI") == "true" else "oauth-personal"
@@ -341,7 +333,7 @@ def hosts(a: adapter.Assignment) -> tuple[str, ...]:
 
 
 def settings(a: adapter.Assignment) -> dict[str, Any]:
-    """The settings of this run, with the guard at the start of the session and before every tool."""
+    """The settings of this run, with the guard at the session's start and before every tool."""
     server = adapter.mcp_server(a)
     variables = {name: f"${name}" for name in server.variables}  # looked up when the server is started
     one = {"command": server.argv[0], "args": server.argv[1:], "env": variables, "trust": True}
@@ -362,12 +354,11 @@ def settings(a: adapter.Assignment) -> dict[str, Any]:
 
 
 def server_name(a: adapter.Assignment) -> str:
-    """What our MCP server is called in this session: nobody can have written settings for a server of that name."""
+    """Unique to this session, so that the repository cannot hold settings for it."""
     return f"{adapter.mcp_server(a).name}-{a.session.replace('-', '')[:12]}"
 
 
 def proof(a: adapter.Assignment) -> tuple[str, ...]:
-    """The self-test in Gemini CLI's dialect."""
     refused = (
         ("run_shell_command", {"command": "git push"}),
         ("write_file", {"file_path": ".git/hooks/canary", "content": "x"}),

@@ -51,13 +51,13 @@ _CHANGING = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,40}\b|\d+")
 
 
 def error_of(outcome: Outcome, detail: str) -> str:
-    """What makes two errors the same: the outcome and the first line, without numbers and object ids."""
+    """The identity of an error: outcome and first line, without numbers and object ids."""
     first = next((line for line in detail.splitlines() if line.strip()), "")
     return f"{outcome.value}: {_CHANGING.sub('#', first.strip().lower())[:200]}"
 
 
 def after(breaker: Breaker, outcome: Outcome, detail: str, progress: bool, thresholds: Thresholds) -> Breaker:
-    """The breaker after an attempt ended so. `progress`: it left a commit of its own."""
+    """The breaker after this end of an attempt. `progress`: it left a commit of its own."""
     if outcome is Outcome.COMPLETED:
         return replace(breaker, state=State.CLOSED, idle=0)
     if not TABLE[outcome].counts:
@@ -70,7 +70,6 @@ def after(breaker: Breaker, outcome: Outcome, detail: str, progress: bool, thres
 
 
 def reset(breaker: Breaker) -> Breaker:
-    """A person lets one more attempt through."""
     return replace(breaker, state=State.HALF_OPEN, idle=0, same=0) if breaker.state is State.OPEN else breaker
 
 
@@ -80,9 +79,9 @@ def reset(breaker: Breaker) -> Breaker:
 DAY_SECONDS = 86_400.0
 HOUR_SECONDS = 3600.0
 CAP_TOLD, CAP_LIFTED = "cap:", "lifted:"
-"""Settings: with a cap's name behind it, the period for which a person was told that it is reached, or lifted it."""
+"""Settings: followed by a cap's name, the period for which a person was notified or lifted it."""
 CALLS = "calls_per_hour"
-"""The name of the cap on starts; the others are about cost."""
+"""The cap on starts; the others are about cost."""
 
 
 @frozen
@@ -104,7 +103,6 @@ class Cap:
 
     @property
     def is_set(self) -> bool:
-        """Whether anything is capped."""
         return self != Cap()
 
 
@@ -121,7 +119,7 @@ class Caps:
 
 @frozen
 class Spent:
-    """What the store says was spent: today, in this run, on beads of the front, and the agents started this hour."""
+    """Costs in the store: today, in this run, of beads of the front; and the agents started this hour."""
 
     day: Amount = Amount()
     run: Amount = Amount()
@@ -134,7 +132,7 @@ class Spent:
 
 @frozen
 class Reached:
-    """A cap that is reached: `name` like day.usd, `period` what it is reached for, `until` when that ends."""
+    """A reached cap: `name` like day.usd, `period` it applies to, `until` its end."""
 
     name: str
     spent: float
@@ -144,7 +142,6 @@ class Reached:
 
 
 def over(name: str, cap: Cap, amount: Amount, period: str, until: float | None) -> Iterator[Reached]:
-    """The parts of `cap` that `amount` has reached."""
     for part in fields(Cap):
         limit, spent = getattr(cap, part.name), getattr(amount, part.name)
         if limit is not None and spent >= limit:
@@ -152,22 +149,20 @@ def over(name: str, cap: Cap, amount: Amount, period: str, until: float | None) 
 
 
 def day_start(now: float) -> float:
-    """When this day began, in UTC."""
     return now - now % DAY_SECONDS
 
 
 def hour_start(now: float) -> float:
-    """When this hour began."""
     return now - now % HOUR_SECONDS
 
 
 def reached(caps: Caps, spent: Spent, now: float) -> list[Reached]:
-    """The caps for all beads that are reached now, and not lifted: nothing new may be started under them."""
+    """The reached caps for all beads that are not lifted: nothing new may start."""
     return [one for one in used_up(caps, spent, now) if spent.lifted.get(one.name) != one.period]
 
 
 def used_up(caps: Caps, spent: Spent, now: float) -> list[Reached]:
-    """The caps for all beads that are reached now, those too that a person lifted."""
+    """The reached caps for all beads, also lifted ones."""
     day, hour = day_start(now), hour_start(now)
     found = list(over("day", caps.day, spent.day, f"{day:.0f}", day + DAY_SECONDS))
     found += over("run", caps.run, spent.run, f"{spent.run_since:.3f}", None)
@@ -178,38 +173,33 @@ def used_up(caps: Caps, spent: Spent, now: float) -> list[Reached]:
 
 
 def period_of(name: str, spent: Spent, now: float) -> str:
-    """The period of a cap for all beads that `now` is in, by the cap's name."""
     if name.startswith("run."):
         return f"{spent.run_since:.3f}"
     return f"{day_start(now) if name.startswith('day.') else hour_start(now):.0f}"
 
 
 def ends_at(name: str, now: float) -> float | None:
-    """When the period of a cap ends by itself, by the cap's name; None: with the run."""
+    """When the cap's period ends; None: with the run."""
     if name.startswith("run."):
         return None
     return day_start(now) + DAY_SECONDS if name.startswith("day.") else hour_start(now) + HOUR_SECONDS
 
 
 def calls_left(caps: Caps, spent: Spent, now: float) -> int | None:
-    """How many agents may still be started this hour; None: no cap, or it is lifted."""
     if caps.calls_per_hour is None or spent.lifted.get(CALLS) == period_of(CALLS, spent, now):
         return None
     return max(0, caps.calls_per_hour - spent.calls)
 
 
 def bead_cap_reached(caps: Caps, spent: Spent, bead: str) -> Reached | None:
-    """The first cap that the bead has reached."""
     return next(over("bead", caps.bead, spent.beads.get(bead, Amount()), bead, None), None)
 
 
 def untold(caps: Caps, spent: Spent, now: float) -> list[Reached]:
-    """The caps that are reached and that nobody was told of in their period."""
     return [one for one in reached(caps, spent, now) if spent.told.get(one.name) != one.period]
 
 
 def wake_at(caps: Caps, spent: Spent, now: float) -> float | None:
-    """When the first of the reached caps ends by itself."""
     return min((one.until for one in reached(caps, spent, now) if one.until is not None), default=None)
 
 
@@ -217,16 +207,16 @@ def wake_at(caps: Caps, spent: Spent, now: float) -> float | None:
 # longer, and after it one agent goes ahead. Attempts that ran when it began do not make it longer. Agents that do not
 # start, workspaces that cannot be made and models that the provider does not have close gates of their own.
 MAX_COOLDOWN_SECONDS = 3600.0
-"""A provider whose reset time is not known is tried at least this often."""
+"""A provider without a known reset time is retried at least this often."""
 MAX_RESET_SECONDS = 8 * 24 * 3600.0
-"""No usage limit is longer than a week; a reset time beyond that is a mistake."""
+"""Usage limits last at most a week; a later reset time is a mistake."""
 MARGIN_SECONDS = 5.0
-"""Clocks differ: so much later than said, the limit is over for sure."""
+"""Margin after a limit's end, since clocks differ."""
 PROBE_SECONDS = 120.0
-"""An agent that has worked for so long at its provider was let in."""
+"""An agent that worked for so long was accepted by its provider."""
 
 ASK_SECONDS = 60.0
-"""Between two questions to a CLI that does not work."""
+"""Between two checks of a CLI that does not work."""
 
 LETS_IN = frozenset(
     {
@@ -243,25 +233,22 @@ LETS_IN = frozenset(
         Outcome.BLOCKED,
     }
 )
-"""An attempt that ended so was served by the provider."""
+"""Attempts with these endings were served by the provider."""
 
 
 def model_key(agent: str, model: str) -> str:
-    """The key of the gate of one model of an agent; an empty model is the agent's own choice."""
     return f"{agent}:{model or 'default'}"
 
 
 def model_key_of(work: object) -> str:
-    """The key of the model that an attempt uses; empty for a session's turn, which asks its own person."""
     return model_key(work.agent, work.model) if isinstance(work, Attempt) else ""
 
 
 WORKSPACES = "workspaces"
-"""The key of the gate of all workspaces."""
 
 
 def gate_key(work: "Served", outcome: Outcome) -> str:
-    """The key of the gate that this end of `work` closes or keeps closed."""
+    """The key of the cooldown that this end of `work` starts or extends."""
     row = TABLE[outcome]
     return WORKSPACES if row.is_of_workspace else model_key_of(work) if row.is_of_model else work.provider
 
@@ -271,18 +258,15 @@ class Served(Protocol):
 
     @property
     def provider(self) -> str:
-        """Who answers it; empty: nobody who could refuse."""
-        ...
+        """Empty: no provider that could refuse."""
 
     @property
-    def started_at(self) -> float:
-        """When it began."""
-        ...
+    def started_at(self) -> float: ...
 
 
 @frozen
 class Cooldown:
-    """A provider that refused and has not served an agent since. `times`: how often in a row."""
+    """A provider that refused and has not served an agent since. `times`: refusals in a row."""
 
     provider: str
     reason: Outcome
@@ -294,16 +278,13 @@ class Cooldown:
 
     @property
     def is_of_start(self) -> bool:
-        """Whether it is closed since the agent does not start."""
         return TABLE[self.reason].is_of_start
 
     @property
     def is_asked(self) -> bool:
-        """Whether a person is asked about it for as long as it is there."""
         return self.is_of_start or TABLE[self.reason].is_of_model
 
     def is_closed(self, now: float) -> bool:
-        """Whether nothing may be started at the provider."""
         return now < self.until
 
 
@@ -316,10 +297,8 @@ def close(
     resets_at: float | None,
     is_broken: bool = False,
 ) -> Cooldown | None:
-    """The cooldown after `attempt` was refused; `gate` itself where that says nothing new; None: there is none.
-
-    `is_broken`: the agent does not start, whichever bead it is.
-    """
+    """The cooldown after `attempt` was refused; `gate` itself if that is nothing new; None: none. `is_broken`: the
+    agent starts on no bead."""
     row = TABLE[outcome]
     key = gate_key(attempt, outcome)
     if not (row.starts_cooldown or row.is_of_model or is_broken) or not key:
@@ -338,7 +317,6 @@ def close(
 
 
 def is_proven(gate: Cooldown, attempt: Served, outcome: Outcome) -> bool:
-    """Whether the end of `attempt` shows that the provider lets agents in again."""
     if not _is_behind(gate, attempt) or attempt.started_at < gate.until:
         return False
     return outcome in LETS_IN or (gate.is_of_start and TABLE[outcome].counts)
@@ -349,17 +327,16 @@ def _is_behind(gate: Cooldown, one: Served) -> bool:
 
 
 def still_broken(gate: Cooldown, trouble: str, now: float) -> Cooldown:
-    """The gate of an agent whose CLI was asked and does not work yet: it is asked again soon, which costs nothing."""
+    """Extend the cooldown of an agent whose CLI still fails; the check costs nothing, so it repeats soon."""
     return replace(gate, detail=trouble[:500], since=now, until=now + ASK_SECONDS)
 
 
 def tried_again(gate: Cooldown, now: float) -> Cooldown:
-    """The gate of an agent whose settings changed: it is over, and what was met before says nothing."""
     return replace(gate, since=now, until=now, times=0, told=False)
 
 
 def room(gates: Mapping[str, Cooldown], attempts: Iterable[Served], now: float) -> dict[str, int]:
-    """How many agents may be started at each provider whose gate is not open; what is not in it has no bound."""
+    """How many agents may start at each provider with a cooldown; others have no bound."""
     found = {}
     for gate in gates.values():
         if gate.is_closed(now):
@@ -374,7 +351,6 @@ def room(gates: Mapping[str, Cooldown], attempts: Iterable[Served], now: float) 
 
 
 def cooldowns_wake_at(gates: Mapping[str, Cooldown], attempts: Iterable[Served], now: float) -> float | None:
-    """The next moment at which a cooldown ends, or lets more in."""
     times = [gate.until for gate in gates.values() if gate.is_closed(now)]
     for gate in gates.values():
         if not gate.is_closed(now) and not gate.told:
@@ -386,12 +362,11 @@ def cooldowns_wake_at(gates: Mapping[str, Cooldown], attempts: Iterable[Served],
 # Limits of the machine. A place is one agent's or a session's turn; reviews and checks take none. Where more are taken
 # than allowed nothing new starts, and nobody is stopped for it. A limit that cannot be read counts as reached.
 PREFIX = "machine."
-"""What the names of these limits begin with, where caps are named."""
 
 
 @frozen
 class MachineLimits:
-    """The limits of the machine; None: without one."""
+    """The machine's limits; None: unlimited."""
 
     agents: int | None = None
     usd_per_day: float | None = None
@@ -399,13 +374,12 @@ class MachineLimits:
 
     @property
     def is_set(self) -> bool:
-        """Whether anything is limited."""
         return self != MachineLimits()
 
 
 @frozen
 class MachineRoom:
-    """One moment of the machine: its limits, the places that are taken, and what all repositories spent today."""
+    """A snapshot of the machine: its limits, used places, and today's costs of all repositories."""
 
     limits: MachineLimits
     taken: int = 0  # by the agents of every living daemon
@@ -419,12 +393,10 @@ class MachineRoom:
 
     @property
     def others(self) -> int:
-        """The places that other repositories hold."""
         return self.taken - self.own
 
 
 def free(room: MachineRoom | None) -> int | None:
-    """How many agents may still start, by the limit of agents alone; None: as many as anybody likes."""
     if room is not None and room.unknown:
         return 0
     if room is None or room.limits.agents is None:
@@ -433,12 +405,11 @@ def free(room: MachineRoom | None) -> int | None:
 
 
 def without_places(room: MachineRoom | None) -> MachineRoom | None:
-    """The same moment, as if agents were not limited."""
     return None if room is None else replace(room, limits=replace(room.limits, agents=None))
 
 
 def machine_reached(room: MachineRoom | None, now: float) -> list[Reached]:
-    """The limits of the day that are reached: nothing new may be started under them."""
+    """The reached limits of the day: nothing new may start."""
     if room is None or room.unknown:
         return []
     day = day_start(now)
@@ -454,17 +425,14 @@ def machine_reached(room: MachineRoom | None, now: float) -> list[Reached]:
 
 
 def machine_untold(room: MachineRoom | None, now: float) -> list[Reached]:
-    """The limits that are reached and that this repository's person was not told of today."""
     return [one for one in machine_reached(room, now) if room is not None and room.told.get(one.name) != one.period]
 
 
 def machine_wake_at(room: MachineRoom | None, now: float) -> float | None:
-    """When the reached limits end by themselves."""
     return min((one.until for one in machine_reached(room, now) if one.until is not None), default=None)
 
 
 def reached_text(name: str, spent: float, limit: float) -> str:
-    """What a person is told of a limit that is reached, with what to type."""
     short = name.removeprefix(PREFIX)
     return (
         f"no agent starts in any repository of this machine: {short} is reached ({spent:.6g} of {limit:.6g}). "
@@ -473,17 +441,14 @@ def reached_text(name: str, spent: float, limit: float) -> str:
 
 
 def needs_person(room: MachineRoom | None) -> bool:
-    """Whether nothing is started before a person did something about the limits."""
     return room is not None and bool(room.unknown) and not room.passes
 
 
 def unknown_text(room: MachineRoom) -> str:
-    """What a person is told where limits cannot be read, with what to do."""
     return f"no agent starts, since limits cannot be read: {room.unknown}. {room.mend} Merges continue."
 
 
 def waiting_text(room: MachineRoom) -> str:
-    """What a person is told while something is ready and other repositories have the places for it."""
     work = count(room.limits.agents or 0, "agent works", "agents work")
     return (
         f"ready beads wait for a free place: {room.taken} of {work} on this machine, "
@@ -493,32 +458,28 @@ def waiting_text(room: MachineRoom) -> str:
 
 # Memory: while the processes of agents hold as much as is allowed, no other agent starts, and nobody is stopped for it.
 LOOK_SECONDS = 2.0
-"""Who waits for memory looks again so often: nothing wakes it."""
+"""Polling interval while waiting for memory: no event signals it."""
 
 
 def is_full(held: int, limit: int) -> bool:
-    """Whether no agent may start for want of memory; in MB."""
     return 0 < limit <= held
 
 
 def full_text(held: int, limit: int) -> str:
-    """What a person is told."""
     return f"no agent starts: those at work use {held} MB, and limits.agents_mb is {limit}"
 
 
 # Sessions: one belongs to its CLI, model, role and workspace. The bead's last attempt decides, whoever made it: after a
 # review that said no nothing goes on. One that was stopped before its agent began leaves it to the one before.
 BEGUN = "begun"
-"""In an attempt's data: whether the session was seen in the agent's output."""
+"""In an attempt's data: whether its session was seen in the output."""
 RESUMES = "resumes"
-"""In an attempt's data: the number of the attempt whose session it goes on with."""
+"""In an attempt's data: the number of the attempt whose session it resumes."""
 
 
 def goes_on(attempt: Attempt, past: Sequence[Attempt], start: str) -> Attempt | None:
-    """The attempt whose session `attempt` goes on with; None: it begins a fresh one.
-
-    `past` are the bead's attempts, oldest first; `start` is the commit that the workspace is measured from.
-    """
+    """The attempt whose session `attempt` resumes; None: a fresh one. `past`: the bead's attempts, oldest first;
+    `start`: the commit that the workspace is measured from."""
     for last in reversed([one for one in past if one.number < attempt.number]):
         if last.outcome is None or not last.log.keep_branch:
             return None
@@ -540,21 +501,17 @@ def _agent_spec(attempt: Attempt) -> tuple[str, str, str, str]:
 
 
 def attempt_of(run: str) -> int | None:
-    """The attempt that a run's folder is named after; None: it belongs to none."""
     number = run.partition("-")[0]
     return int(number) if number.isascii() and number.isdigit() else None
 
 
 def turn_of(run: str) -> int | None:
-    """The turn of a session that a run's folder is named after; None: it belongs to none."""
     return attempt_of(run[1:]) if run[:1] == "s" else None
 
 
 def release_turns(runs: Sequence[str], ended: Mapping[int, float], now: float, days: float) -> list[str]:
-    """The runs of turns that may go; `ended`: when the session of a turn was ended, of those that were.
-
-    The newest turn's folder stays: turns are numbered on from it when the database is lost.
-    """
+    """The runs of turns to delete; `ended`: when a turn's session ended. The newest turn's folder stays: turns are
+    numbered from it if the database is lost."""
     numbered = sorted((number, run) for run in runs if (number := turn_of(run)) is not None)
     return [run for number, run in numbered[:-1] if number in ended and now - ended[number] >= days * DAY_SECONDS]
 
@@ -562,11 +519,8 @@ def release_turns(runs: Sequence[str], ended: Mapping[int, float], now: float, d
 def let_go(
     runs: Sequence[str], beads: Mapping[int, str], merged: Mapping[str, float], now: float, days: float, most: int
 ) -> list[str]:
-    """The runs that may go, in the order of their attempts.
-
-    `beads`: attempt to bead, of the attempts that are known. `merged`: when each bead was merged, of those that are on
-    main. `days`, `most`: for so long, and for so many merged beads, logs are kept.
-    """
+    """The runs to delete, in order of their attempts. `beads`: attempt to bead. `merged`: when each bead was merged.
+    Logs stay for `days`, and for `most` merged beads."""
     newest_first = sorted(merged, key=lambda bead: (-merged[bead], bead))
     kept = {bead for bead in newest_first[:most] if now - merged[bead] < days * DAY_SECONDS}
     numbered = sorted((number, run) for run in runs if (number := attempt_of(run)) is not None)
@@ -581,18 +535,18 @@ def let_go(
 # Work beyond a limit is not copied, read or merged: the attempt ends as a boundary that names the setting.
 MAX_PATH = 4096
 MAX_NAME = 255
-"""Bytes. No file system that we know takes more."""
+"""Bytes; the limit of known file systems."""
 LARGEST_COMMIT = 1_000_000
-"""Bytes of one commit: its message, mostly."""
+"""Bytes of one commit, mostly its message."""
 LARGEST_FOLDER = 10_000_000
 """Bytes of one tree: some 200,000 names."""
 READ = 4_000_000
-"""Bytes of one file that are read to judge it. A larger one is judged by being too large."""
+"""Bytes read of a file to judge it; a larger one is too large."""
 
 
 @frozen
 class Sizes:
-    """Bytes of one file, bytes of all that is new, paths that differ, folders in each other."""
+    """Bytes of one file, bytes of all new content, differing paths, nested folders."""
 
     file: int = 50_000_000
     new: int = 200_000_000
@@ -601,29 +555,25 @@ class Sizes:
 
     @property
     def objects(self) -> int:
-        """New objects of one branch: every commit has some of its own, and what was undone counts as well."""
+        """New objects of one branch: every commit has some, and undone changes count."""
         return 10 * self.paths + 1000
 
     def file_beyond(self, path: str, size: int) -> str | None:
-        """Why the file is too large; None: it is not."""
         if size <= self.file:
             return None
         return f"{_shown(path)} has {size:,} bytes, and limits.max_file_mb allows {self.file / 1e6:g} MB"
 
     def sum_beyond(self, size: int) -> str | None:
-        """Why so many new bytes are too many."""
         if size <= self.new:
             return None
         return f"what is new has more than {self.new / 1e6:g} MB, which is what limits.max_new_mb allows"
 
     def count_beyond(self, count: int) -> str | None:
-        """Why so many paths that differ are too many."""
         return (
             None if count <= self.paths else f"more than {self.paths:,} paths differ, limits.max_paths allows no more"
         )
 
     def path_beyond(self, path: str) -> str | None:
-        """Why the path is too deep or too long."""
         if path.count("/") > self.depth:
             deep = count(self.depth, "folder")
             return f"{_shown(path)} lies deeper than {deep}, which is what limits.max_depth allows"
@@ -632,7 +582,6 @@ class Sizes:
         return None
 
     def name_beyond(self, name: str) -> str | None:
-        """Why the name of a file or folder is too long."""
         if len(name) * 4 <= MAX_NAME or len(name.encode("utf-8", "surrogateescape")) <= MAX_NAME:
             return None
         return f"{_shown(name)} is a name of more than {MAX_NAME} bytes, which no file system takes"
@@ -642,6 +591,5 @@ DEFAULT = Sizes()
 
 
 def _shown(path: str) -> str:
-    """A path as it can be told: short, and nothing in it that a terminal obeys."""
     plain = path if len(path) <= 120 else f"{path[:60]}…{path[-40:]}"
     return plain if plain.isprintable() else plain.encode("unicode_escape", "surrogateescape").decode("ascii")

@@ -20,7 +20,7 @@ from ..text.cleaning import clean, shorten
 from .adapter import NOT_GUARDED, AgentEnd, LineKind, TranscriptLine, Verdict, answered, marker_outcome, read_marker
 
 RESUMABLE = frozenset(outcome for outcome, row in TABLE.items() if row.session is Session.RESUME)
-"""After these the session is whole and worth its context; after any other a fresh one does better."""
+"""After these the session is intact and worth resuming."""
 
 _BY_STATUS: Mapping[int, Outcome] = {
     401: Outcome.AUTH,
@@ -34,21 +34,20 @@ Wording = tuple[tuple[re.Pattern[str], Outcome], ...]
 
 
 def by_status(status: object) -> Outcome | None:
-    """The class of an HTTP status; None where it says too little."""
+    """None if the status says too little."""
     if not isinstance(status, int):
         return None
     return Outcome.PROVIDER_DOWN if status >= 500 else _BY_STATUS.get(status)
 
 
 def by_status_and(status: object, wording: Outcome | None) -> Outcome | None:
-    """The class of an HTTP status, with what the words say where it says too little: a 400 may be anything."""
+    """As `by_status`, with `wording` where the status says too little: a 400 may be anything."""
     if status in (400, 422):
         return wording or Outcome.INVALID_REQUEST
     return by_status(status) or wording
 
 
 def worded(*pairs: tuple[str, Outcome]) -> Wording:
-    """Patterns and what they mean, the first that is found counts."""
     return tuple((re.compile(pattern, re.I), outcome) for pattern, outcome in pairs)
 
 
@@ -86,12 +85,12 @@ _SERVICE = worded(
         Outcome.NETWORK,
     ),
 )
-"""What services say of an account, a limit or an outage, whichever CLI passes it on as its own error."""
+"""Error texts of services about accounts, limits and outages; any CLI may pass them on."""
 _LAST_LINES = 3
 
 
 def by_wording(wording: Wording, text: str) -> Outcome | None:
-    """The class of what a CLI says of itself: by its own wording, then by an HTTP status and what all services say."""
+    """Classify a CLI's own text: its wording, then an HTTP status and texts of services."""
     return _first(wording, text) or _first(_PAYMENT, text) or _by_status_in(text) or _first(_SERVICE, text)
 
 
@@ -105,14 +104,14 @@ def _by_status_in(text: str) -> Outcome | None:
 
 
 def cut_off(end: AgentEnd, missing: str) -> tuple[Outcome, str]:
-    """What it means that a CLI ended in the middle: by its last words, for more may be those of a tool."""
+    """Judge an end in the middle by the last lines: earlier ones may be a tool's."""
     last = "\n".join(end.errors.strip().splitlines()[-_LAST_LINES:])
     known = by_wording((), last) if end.code else None
     return known or Outcome.CRASHED, f"it exited with {end.code} {missing}: {end.errors}"
 
 
 def ended_well(text: str) -> tuple[Outcome, str]:
-    """What an end without fault means: it is completed, unless a marker in the last words says otherwise."""
+    """Judge a clean end: completed unless a marker in the last words says otherwise."""
     marked = marker_outcome(read_marker(text))
     if marked is not None and marked is not Outcome.COMPLETED:
         return marked, f"its marker says so: {text}"
@@ -120,7 +119,7 @@ def ended_well(text: str) -> tuple[Outcome, str]:
 
 
 def not_started(name: str, end: AgentEnd, known: Outcome | None = None) -> tuple[Outcome, str]:
-    """What it means that a CLI ended without having begun a session. `known`: what its words were known to mean."""
+    """Judge an end before any session. `known`: the meaning of its words, if known."""
     errors = end.errors.strip()
     if end.code == 127:
         return Outcome.MISSING_EXECUTABLE, f"{name} was not found: {errors}"
@@ -133,11 +132,10 @@ def not_started(name: str, end: AgentEnd, known: Outcome | None = None) -> tuple
 
 _SHORT = 600
 MAX_INPUT = 20_000
-"""Characters of what a tool is given that are kept where its line has not all of it."""
+"""Characters of a tool's input that are stored if its line is cut."""
 
 
 def parse(raw: bytes) -> dict[str, Any] | None:
-    """The event in a line, or None where it holds none."""
     try:
         event = json.loads(raw.removeprefix(BOM_UTF8).decode(errors="replace"))
     except (ValueError, RecursionError):
@@ -146,30 +144,26 @@ def parse(raw: bytes) -> dict[str, Any] | None:
 
 
 def note(raw: bytes) -> tuple[TranscriptLine, ...]:
-    """A line that holds no event, as it is; nothing of an empty one."""
     text = raw.decode(errors="replace")
     return (lined(LineKind.NOTE, text),) if clean(text).strip() else ()
 
 
 def message(event: Mapping[str, Any]) -> str:
-    """What an error says, out of the JSON that it may be wrapped in."""
     return str(mapping(event.get("error")).get("message") or event.get("message") or "")
 
 
 def mapping(value: object) -> Mapping[str, Any]:
-    """The value where it is a JSON object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def tokens(usage: object, names: Mapping[str, str]) -> dict[str, int]:
-    """The token counts of a usage object, under our names."""
     found = mapping(usage)
     counts = {ours: found.get(theirs) for theirs, ours in names.items()}
     return {ours: n for ours, n in counts.items() if isinstance(n, int) and not isinstance(n, bool)}
 
 
 def moment(value: object) -> float:
-    """An ISO time as seconds since the epoch; 0 where it is none."""
+    """An ISO time as seconds since the epoch; 0 if invalid."""
     try:
         return datetime.fromisoformat(str(value)).timestamp()
     except (ValueError, OverflowError, OSError):
@@ -177,19 +171,18 @@ def moment(value: object) -> float:
 
 
 def lined(kind: LineKind, text: str, data: Mapping[str, Any] | None = None, limit: int = _SHORT) -> TranscriptLine:
-    """A line, clean and short."""
     return TranscriptLine(kind, shorten(clean(text).strip(), limit), data or {})
 
 
 def called(shown: str, what: str, data: Mapping[str, Any]) -> TranscriptLine:
-    """A tool's call: what it is given stands in the line, and in its data (`given`) where that is too short."""
+    """A tool call's line; its data (`given`) holds the input if the line is cut."""
     text = f"{shown}: {what}" if what else shown
     line = lined(LineKind.TOOL_CALL, text, data)
     return line if line.text == text else lined(LineKind.TOOL_CALL, text, {**data, "given": what[:MAX_INPUT]})
 
 
 def given_of(line: TranscriptLine) -> str:
-    """What the tool of a call's line is given, whole as far as that is kept."""
+    """A tool call's input, as far as it was stored."""
     return str(line.data.get("given") or line.text.partition(": ")[2])
 
 
@@ -200,7 +193,7 @@ _RESET_TIMES = re.compile(
     r"|available(?: again)?\b|renews?\b|refresh(?:es)?\b|replenish\w*|restored\b|wait\b|until\b|back\b|limit reached\|",
     re.I,
 )
-"""What stands before a moment at which a limit ends."""
+"""Words before the end of a limit."""
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -226,7 +219,7 @@ _OFFSETS: Mapping[str, float] = {
     "AEST": 10,
     "AEDT": 11,
 }
-"""Hours of the abbreviations that people are shown. With another one the moment is not known."""
+"""Offsets of known abbreviations in hours; others leave the time unknown."""
 _PLACES: Mapping[str, str] = {
     "ET": "America/New_York",
     "CT": "America/Chicago",
@@ -274,11 +267,10 @@ FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("bare seconds", r"(?P<bare>\d+(?:\.\d+)?)\b", re.I),
     )
 )
-"""Each with its name; the names of the groups say what is in it."""
 
 
 def reset_time(text: str, now: float) -> float | None:
-    """Seconds since 1970 at which the limit that `text` tells of ends, as seen at `now`; None: it does not say."""
+    """When (seconds since 1970) the limit in `text` ends, seen at `now`; None: unknown."""
     for told in _RESET_TIMES.finditer(text):
         rest = text[told.end() : told.end() + 120]
         for _, pattern in FORMS:
@@ -290,7 +282,6 @@ def reset_time(text: str, now: float) -> float | None:
 
 
 def _moment(found: Mapping[str, str | None], told: str, now: float) -> float | None:
-    """What the groups of a form say."""
     if epoch := found.get("epoch"):
         return float(epoch)
     if span := found.get("span"):
@@ -308,7 +299,7 @@ def _moment(found: Mapping[str, str | None], told: str, now: float) -> float | N
 
 
 def _zone(name: str | None) -> tzinfo | None:
-    """The zone of that name; None: the local one. ValueError, ZoneInfoNotFoundError: nobody knows it."""
+    """None: the local zone. Raises ValueError, ZoneInfoNotFoundError."""
     if not name or (name.islower() and "/" not in name and name[0] not in "+-"):
         return None  # a word that follows
     if "/" in name:
@@ -325,7 +316,7 @@ def _zone(name: str | None) -> tzinfo | None:
 
 
 def _on_the_clock(found: Mapping[str, str | None], here: datetime) -> float | None:
-    """A time of day, a date, or both; `here` is now in the zone that is meant."""
+    """A time of day, a date, or both; `here` is now in the intended zone."""
     time_of_day = _time_of_day(found)
     is_dated = any(found.get(part) for part in ("month", "monthno", "weekday"))
     if time_of_day is None and (found.get("hour") or not is_dated):
@@ -350,7 +341,7 @@ def _on_the_clock(found: Mapping[str, str | None], here: datetime) -> float | No
 
 
 def _time_of_day(found: Mapping[str, str | None]) -> tuple[int, int, int] | None:
-    """Hour, minute and second; None: it is none, as an hour of which nobody says the half of the day."""
+    """Hour, minute and second; None: invalid, or am/pm is missing."""
     if named := found.get("named"):
         return (0, 0, 0) if named.lower() == "midnight" else (12, 0, 0)
     hour, minute, half = found.get("hour"), found.get("minute"), (found.get("half") or "").lower()
@@ -365,16 +356,16 @@ def _time_of_day(found: Mapping[str, str | None]) -> tuple[int, int, int] | None
 
 _DETAIL = 2000
 _PRINTED = 10
-"""Lines of what a CLI printed that did not start which are quoted."""
+"""Quoted lines of a CLI that did not start."""
 _CRASHES = frozenset((4, 5, 6, 7, 8, 11, 31))
-"""Signals by which a program ends that is broken itself."""
+"""Signals of a broken program."""
 _BEFORE_IT_BEGAN = frozenset(
     {Outcome.KILLED, Outcome.CRASHED, Outcome.EMPTY_OUTPUT, *(o for o, row in TABLE.items() if row.is_of_start)}
 )
-"""What it means where a CLI ended so before a session began is its own fault."""
+"""Before a session began, these endings are the CLI's own fault."""
 _UNEXPLAINED = (Outcome.CRASHED, Outcome.BAD_CONFIGURATION)
 _TORN = re.compile(rb'\s*(?:\{\s*"|.*":.*[}\]]\s*\Z)', re.S)
-"""How a line looks that is a piece of an event: it begins as one, or ends as one."""
+"""A line that begins or ends like an event."""
 
 
 @dataclass(slots=True)
@@ -392,28 +383,25 @@ class Read(ABC):
     printed: list[str] = field(default_factory=list)  # the first lines that hold no event
 
     last: ClassVar[re.Pattern[bytes]]
-    """What is found in the line of the last event, whole or torn."""
+    """Matches the line of the last event, whole or torn."""
 
     @abstractmethod
-    def take(self, event: Mapping[str, Any]) -> None:
-        """Take one more event in."""
+    def take(self, event: Mapping[str, Any]) -> None: ...
 
     @classmethod
     @abstractmethod
     def is_last(cls, event: Mapping[str, Any]) -> bool | None:
-        """Whether after this event the agent has come to its end; None: it says nothing about that."""
+        """Whether the agent has finished after this event; None: unknown."""
 
     @property
     def has_begun(self) -> bool:
-        """Whether a session began: until then its CLI alone can be to blame."""
         return self.session is not None or self.worked
 
     def unguarded(self, self_test: str) -> bool:
-        """Whether the session went on without the guard's answer; `canary` is what the guard left in the folder."""
+        """Whether the session went on without the guard's answer; `self_test`: what the guard left in the folder."""
         return self.worked and not answered(self_test)
 
     def resets_at(self, end: AgentEnd, detail: str) -> float | None:
-        """When the usage limit ends that `detail` tells of; None: nobody said."""
         return reset_time(detail, end.at)
 
 
@@ -421,16 +409,15 @@ R = TypeVar("R", bound=Read)
 
 
 class EventCli(ABC, Generic[R]):
-    """An adapter but for its launch and its lines. `reads` makes what the events are taken into."""
+    """An adapter without launch and lines. `reads` collects the events."""
 
     reads: type[R]
 
     @abstractmethod
     def outcome(self, end: AgentEnd, read: R) -> tuple[Outcome, str]:
-        """What the end of a guarded run means, and why."""
+        """Judge a guarded run: outcome and reason."""
 
     def read(self, lines: Iterable[bytes]) -> R:
-        """The events of these lines, taken in."""
         read = self.reads()
         for raw in lines:
             event = parse(raw)
@@ -447,11 +434,10 @@ class EventCli(ABC, Generic[R]):
         return read
 
     def begun(self, head: bytes) -> R:
-        """The same of an output that goes on: its last line may not be whole yet, and says nothing."""
+        """As `read`, of an unfinished output: its last line may be cut and is ignored."""
         return self.read(head.split(b"\n")[:-1])
 
     def verdict(self, end: AgentEnd) -> Verdict:
-        """By `outcome`, with what was told of session, cost, tokens and the end of a usage limit."""
         read = self.read(end.lines)
         unguarded = read.unguarded(end.self_test)
         outcome, detail = (Outcome.GUARD_FAILED, NOT_GUARDED) if unguarded else self.outcome(end, read)
@@ -468,11 +454,10 @@ class EventCli(ABC, Generic[R]):
         )
 
     def has_begun(self, lines: Iterable[bytes]) -> bool:
-        """Whether a session began."""
         return self.read(lines).has_begun
 
     def finished(self, tail: bytes) -> bool:
-        """Whether the last of its events that says so ends it; a last line that is torn ends it too."""
+        """Whether the last deciding event ends it; a torn last line does too."""
         for raw in reversed(tail.split(b"\n")):
             event = parse(raw)
             if event is None and self.reads.last.search(raw):
@@ -483,20 +468,17 @@ class EventCli(ABC, Generic[R]):
         return False
 
     def refuses(self, head: bytes, self_test: str = "") -> str | None:
-        """That the session went on without the guard's answer."""
         return NOT_GUARDED if self.begun(head).unguarded(self_test) else None
 
     def guarded(self, head: bytes, self_test: str = "") -> bool:
-        """Whether the guard left its canary."""
         return answered(self_test)
 
     def session(self, lines: Iterable[bytes]) -> str | None:
-        """The id that the output names."""
         return self.read(lines).session
 
 
 def _did_not_start(end: AgentEnd, outcome: Outcome, detail: str, read: Read) -> tuple[Outcome, str]:
-    """The same, where nothing had begun that a bead or its model could have done: with what the CLI printed."""
+    """Add the CLI's own output if nothing of the bead or its model had begun."""
     if outcome is Outcome.KILLED and not (end.code is not None and abs(end.code) % 128 in _CRASHES):
         return outcome, detail
     said = [*end.errors.strip().splitlines()[-_PRINTED:], *read.printed]
@@ -510,10 +492,8 @@ def _did_not_start(end: AgentEnd, outcome: Outcome, detail: str, read: Read) -> 
 
 
 def _is_unsure(end: AgentEnd, outcome: Outcome, read: Read) -> bool:
-    """Whether it may have come to its end: it exited as who has, or its torn last line is that of an end.
-
-    One that exits so without the event that ends a turn is a CLI that changed, and no failure of the bead's.
-    """
+    """Whether it may have finished: it exited normally, or its torn last line looks like an end. A normal exit without
+    the end event is a changed CLI, not the bead's failure."""
     if end.code == 0:
         return outcome is Outcome.CRASHED and (read.torn or (read.has_begun and not read.has_ended))
     return end.code is None and outcome is Outcome.LOST and read.torn_end

@@ -34,9 +34,8 @@ if TYPE_CHECKING:
     from ..store import Store
 
 ROLE = "code_reviewer"
-"""The persona's name."""
 WHOLE, CHANGE, FOUND, SUMMARY, BEADS = 64_000, 22_000, 8_000, 2_000, 8_000
-"""Characters of the whole, of the change, of what was found before, of what the Doer said last, of an epic's beads."""
+"""Characters of the full text, the change, earlier findings, the Doer's last words, an epic's beads."""
 _FILES, _CHECKS, _BEAD = 200, 50, 600
 
 PROTOCOL = f"""# How this session works
@@ -50,11 +49,9 @@ End your last message with exactly one line, plain and alone on its line: `{PREF
 
 @frozen
 class Read:
-    """What is read: the commit `candidate` on `base`, its files, its difference, the `checks` that passed as rows.
-
-    `earlier`: what was found in earlier rounds (review.reading.Reading.as_values); `said`: the Doer's last words;
-    `decided`: what people said about findings; `within`: of an epic that is read as a whole, its beads.
-    """
+    """The review's input: commit `candidate` on `base`, its files and difference, the passed `checks` as rows.
+    `earlier`: findings of earlier rounds (review.reading.Reading.as_values); `said`: the Doer's last words; `decided`:
+    people's decisions about findings; `within`: an epic's beads."""
 
     base: str
     candidate: str
@@ -68,7 +65,7 @@ class Read:
 
 
 def review_text(bead: Bead, read: Read, number: int, most: int) -> str:
-    """The first message of one reviewer's session. `number` of `most`: the round."""
+    """The first message of a reviewer's session. `number` of `most`: the round."""
     nonce = hashlib.sha256(f"{bead.id}\0{read.candidate}\0{number}".encode()).hexdigest()[:12]
     what = f"epic {bead.id} as a whole" if read.within else f"bead {bead.id}"
     parts = [
@@ -100,7 +97,6 @@ def review_text(bead: Bead, read: Read, number: int, most: int) -> str:
 
 
 def _within(beads: Sequence[Bead], nonce: str) -> list[str]:
-    """Of an epic: its beads, and what each was to bring; they may not fit together, and nobody looked at that yet."""
     if not beads:
         return []
     lines = cut("\n".join(_one(bead) for bead in beads), BEADS)
@@ -122,7 +118,6 @@ def _check(row: Mapping[str, Any]) -> str:
 
 
 def prompt(told: Sequence[Message], cut_off: str, *, resumes: bool) -> str:
-    """The prompt of a reviewer's turn: how its session works, and what it reads."""
     return joined([*([] if resumes else [PROTOCOL]), *new(told, cut_off, resumes=resumes, most=WHOLE)])
 
 
@@ -166,7 +161,7 @@ _MEANINGS = {
 
 
 def protocol(role: Role, bead: str) -> str:
-    """The rules of work for a role on a bead; the Shaper, who talks with a person, has its own in its persona."""
+    """The work rules for a role on a bead; the Shaper's are in its persona."""
     what = "failures of the tests you wrote" if role is Role.TEST_WRITER else "test failures"
     markers = "\n".join(f"- `{PREFIX}{marker.value}`: {meaning}" for marker, meaning in _MEANINGS.items())
     outcomes = "|".join(marker.value.lower() for marker in Marker)
@@ -193,16 +188,15 @@ TOOLS: Mapping[Role, tuple[str, ...]] = {
 }
 
 MAX_LISTED = 80
-"""So many globs are told; all of them are looked at."""
+"""How many globs a prompt lists; all are enforced."""
 
 
 def allowed_tools(role: Role) -> tuple[str, ...]:
-    """The tools that an agent in this role gets, by Claude Code's names; the Reviewer is a program and has none."""
+    """By Claude Code's names; the Reviewer is a program and has none."""
     return TOOLS[role]
 
 
 def globs_text(globs: Sequence[str]) -> str:
-    """Globs for a sentence: `a`, `b`; "(none)" where there are none, and how many more where there are too many."""
     more = f" and {len(globs) - MAX_LISTED} more" if len(globs) > MAX_LISTED else ""
     return ", ".join(f"`{glob}`" for glob in globs[:MAX_LISTED]) + more or "(none)"
 
@@ -247,11 +241,8 @@ def compile_prompt(
     plan: str = "",
     instructions: str = "",
 ) -> str:
-    """The prompt of one attempt. `attempts` are the bead's earlier ones in any order, `answers` (question, answer).
-
-    `plan` is the section about the plan (see plan_text), `instructions` that of the repository. `nonce` must be new for
-    each attempt: letters and digits, at least 8.
-    """
+    """The prompt of one attempt. `attempts`: the bead's earlier ones; `answers`: (question, answer); `plan`: see
+    plan_text; `instructions`: the repository's. `nonce` must be new: at least 8 letters and digits."""
     if len(nonce) < 8 or not nonce.isalnum():
         raise ValueError(f"{nonce!r} is no nonce")
     parts = [_task(role, bead, main), bead_text(bead)]
@@ -272,17 +263,16 @@ def compile_prompt(
 
 
 def system_prompt(role: Role, overrides_folder: str) -> str:
-    """The role's persona: `<overrides_folder>/<role>.md` where it exists, else ours; ConfigError for a bad file."""
+    """`<overrides_folder>/<role>.md` if it exists, else ours. Raises ConfigError."""
     return persona(role.value, overrides_folder)
 
 
 def role_text(name: str, home: str) -> str:
-    """The same for a role by its name, with what the repository of this .nobrakes folder says of it. ConfigError."""
     return persona(name, os.path.join(home, "roles"))
 
 
 def persona(name: str, overrides_folder: str) -> str:
-    """The persona of this name, as system_prompt; features have some that are no role of a bead."""
+    """As system_prompt, by name; features have personas that are no role of a bead."""
     own = os.path.join(overrides_folder, f"{name}.md")
     path = own if os.path.lexists(own) else resource(os.path.join("config", "roles", f"{name}.md"))
     try:
@@ -326,9 +316,8 @@ TOLD = "told"
 
 @frozen
 class Briefing:
-    """What an agent is given: `system` on top of its own instructions, then `prompt`, in which are the `answers` to
-    questions, by number.
-    """
+    """An agent's input: `system` beside its own instructions, then `prompt`, which contains the `answers` by question
+    number."""
 
     system: str
     prompt: str
@@ -347,11 +336,8 @@ def brief(
     resumes: Attempt | None = None,
     instructions: str = "",
 ) -> Briefing:
-    """The briefing of `attempt` (0: of one that is not open yet); ConfigError for a bad file of the persona.
-
-    `resumes`: the attempt whose session it goes on with, which is told only what is new. `instructions`: the
-    repository's own (agents.prompts).
-    """
+    """The briefing of `attempt` (0: not open yet). Raises ConfigError. `resumes`: the attempt whose session continues,
+    so only news are told. `instructions`: the repository's own."""
     earlier = [a for a in store.attempts(bead.id) if a.id != attempt]
     filed = store.escalations(open_only=False, bead=bead.id)
     plan = plan_text(bead, role, filed, nonce)
@@ -372,7 +358,6 @@ def _given(filed: Iterable[Escalation]) -> dict[int, str]:
 
 
 def digest(bead: Bead) -> str:
-    """What tells two versions of a bead's text apart."""
     return sha256(bead_text(bead).encode(errors="replace")).hexdigest()[:16]
 
 
@@ -380,9 +365,9 @@ NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 MAX_TEXT = 12_000
 """Characters of one file."""
 TOGETHER = 30_000
-"""Characters of all of them."""
+"""Characters of all files."""
 FOLDERS = 40
-"""So many folders are looked into."""
+"""How many folders are searched."""
 
 _HEADING = (
     "# The repository's own instructions\n\nFrom main. They were written for everybody who works here: follow them. "
@@ -394,10 +379,8 @@ _POINTS = re.compile(r"(?:@[\w./-]+\s*)+\Z")
 # Whatever CLI works, it is given all of these files of main once, in its prompt; its own reading of them is off where
 # it can be. So an agent's change of one tells nobody anything before a person accepted it.
 def instructions(read: Callable[[str], bytes | None], touches: Sequence[str], already: str = "") -> str:
-    """The section of the prompt; empty where the repository has none. `read` gives a file of main, None: no file.
-
-    `already`: a text that the prompt has, and that is not said again.
-    """
+    """The prompt's section; empty without instructions. `read`: a file of main. `already`: text in the prompt that is
+    not repeated."""
     parts, seen, room = [], {already}, TOGETHER
     for folder in _folders(touches):
         for name in NAMES:
@@ -417,7 +400,6 @@ def instructions(read: Callable[[str], bytes | None], touches: Sequence[str], al
 
 
 def _folders(touches: Sequence[str]) -> Iterator[str]:
-    """The top folder, and those on the way to each of these paths or globs; each once."""
     found = {"": None}
     for touched in touches:
         plain = re.split(r"[*?\[]", touched, maxsplit=1)[0]
@@ -448,10 +430,8 @@ _HAPPENED: Mapping[Outcome, str] = {
 
 
 def resume_prompt(bead: Bead, last: Attempt, filed: Sequence[Escalation], changed: str, plan: str, nonce: str) -> str:
-    """The prompt of an attempt that goes on with the session of `last`.
-
-    `changed` is the bead as it is now, where that is not what the session was told; `plan` the section about its plan.
-    """
+    """The prompt for resuming the session of `last`. `changed`: the bead if the session knows another version; `plan`:
+    the section about its plan."""
     happened = _HAPPENED.get(last.outcome or Outcome.LOST, "You were stopped")
     parts = [
         f"# You go on with bead {bead.id}\n\n{happened}. This is the same session, in a new process: your branch "
@@ -472,9 +452,7 @@ def resume_prompt(bead: Bead, last: Attempt, filed: Sequence[Escalation], change
 
 
 def new_since(last: Attempt, filed: Sequence[Escalation]) -> list[Escalation]:
-    """What was decided after the session of `last` stopped, or in its last moments while it gave up waiting; and what
-    was answered while it worked, and it did not read.
-    """
+    """Decisions since the session of `last` stopped or gave up waiting, and unread answers."""
     ended = last.ended_at or last.started_at
     begin = last.started_at if last.outcome is Outcome.BLOCKED else ended
     decided = (one for one in filed if one.resolved_at is not None)

@@ -13,13 +13,12 @@ if TYPE_CHECKING:
     from .adapter import Adapter
 
 _CLASSES = {"acp": "Acp", "claude": "Claude", "codex": "Codex", "gemini": "Gemini", "script": "Script"}
-"""The class of each, in the module of the agent's name."""
 STEERING = {
     "claude": ("**/.claude/**", "CLAUDE.md", "CLAUDE.local.md", ".mcp.json", "**/.claude-plugin/**", "SKILL.md"),
     "codex": ("**/.codex/**", "**/.agents/**", "AGENTS.md", "AGENTS.override.md", "SKILL.md"),
     "gemini": ("**/.gemini/**", "**/.agents/**", "GEMINI.md", ".geminiignore", "gemini-extension.json", "SKILL.md"),
 }
-"""Globs of its instructions and settings in a repository: a person's, wherever they lie, whichever agents run."""
+"""Globs of each agent's instructions and settings in a repository: a person's, whichever agents run."""
 
 
 class _Adapters(Mapping[str, "Adapter"]):
@@ -50,7 +49,7 @@ def _made(name: str) -> "Adapter":
 
 
 def adapter(name: str) -> "Adapter":
-    """The adapter of this name; NoAgent for any other."""
+    """Raises NoAgent."""
     if name not in ADAPTERS:
         known = ", ".join(ADAPTERS)
         raise NoAgent(
@@ -61,12 +60,11 @@ def adapter(name: str) -> "Adapter":
 
 
 def steering() -> tuple[str, ...]:
-    """Globs of the instructions and settings that the agents find in a repository."""
     return tuple(dict.fromkeys(glob for globs in STEERING.values() for glob in globs))
 
 
 def named_agents(config: "Config") -> list[tuple[str, str]]:
-    """(the setting, the agent), for each agent that the settings name, also one that there is not."""
+    """(setting, agent) for each agent in the settings, also unknown ones."""
     settings = config.agents
     named = [("test_writer", settings.test_writer), ("doer", settings.doer), ("shaper", settings.shaper)]
     for kind, of in settings.by_type.items():
@@ -78,5 +76,4 @@ def named_agents(config: "Config") -> list[tuple[str, str]]:
 
 
 def unknown_agents(config: "Config") -> list[tuple[str, str]]:
-    """Those of them that there are not."""
     return [(key, name) for key, name in named_agents(config) if name not in ADAPTERS]

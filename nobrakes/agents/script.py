@@ -44,7 +44,6 @@ class Script:
     credentials: tuple[str, ...] = ()
 
     def login(self, env: Mapping[str, str], settings: "AgentSettings") -> Login | None:
-        """None: what a script needs is its own business."""
         return None
 
     def launch(self, a: Assignment) -> Launch:
@@ -59,16 +58,14 @@ class Script:
         return Launch(tuple(words.get(word, word) for word in command), {**a.env, **identity(a)})
 
     def lines(self, raw: bytes) -> tuple[TranscriptLine, ...]:
-        """Each line that is not empty, as text."""
         text = clean(raw.decode(errors="replace")).strip("\n")
         return (TranscriptLine(LineKind.TEXT, shorten(text, _LINE)),) if text.strip() else ()
 
     def used(self, raw: bytes) -> Use | None:
-        """Nothing: what a script uses is its own business."""
         return None
 
     def verdict(self, end: AgentEnd) -> Verdict:
-        """By marker and exit code, as the module says."""
+        """Judge by marker and exit code (rule 2)."""
         if (signal := killed(end.code)) is not None:
             return Verdict(Outcome.KILLED, signal)
         if end.code == 127:
@@ -85,22 +82,18 @@ class Script:
         return Verdict(Outcome.FAILED, _said(end, f"it exited with {end.code}"))
 
     def has_begun(self, lines: Iterable[bytes]) -> bool:
-        """Yes: nothing has to be said."""
         return True
 
     def finished(self, tail: bytes) -> bool:
         return marker_outcome(read_marker(_text(tail.split(b"\n")))) is not None
 
     def refuses(self, head: bytes, self_test: str = "") -> str | None:
-        """Nothing: a script has no guard that could fail to answer."""
         return None
 
     def guarded(self, head: bytes, self_test: str = "") -> bool:
-        """Yes: there is nothing to wait for."""
         return True
 
     def session(self, lines: Iterable[bytes]) -> str | None:
-        """None: what a script remembers is its own business."""
         return None
 
 

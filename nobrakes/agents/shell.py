@@ -27,7 +27,7 @@ _SEPARATORS = frozenset(";&|(){}\n")
 
 
 class Call:
-    """One simple command: its words, the files that it writes by redirection, the here-documents it reads."""
+    """A simple command: its words, redirected output files, here-documents."""
 
     __slots__ = ("documents", "words", "writes")
 
@@ -96,7 +96,6 @@ class _Reader:
         raise ValueError('an open "')
 
     def substitution(self) -> bool:
-        """Whether a `$(…)` or a backquoted command begins here; it is read and its place taken by a `$`."""
         if self.text[self.place] == "`":
             end = self.until("`", self.place + 1)
             self.inner.append(self.text[self.place + 1 : end])
@@ -127,7 +126,6 @@ class _Reader:
                 self.target = "<"  # a copied descriptor is no file
 
     def documents(self) -> None:
-        """Skip the here-documents that begin at this line, and keep them with who reads them."""
         for end, call in self.awaited:
             lines = []
             while self.place < len(self.text):
@@ -173,7 +171,7 @@ class _Reader:
 
 
 def _closing(text: str, start: int) -> int:
-    """The place of the bracket that closes the one before `start`."""
+    """The offset of the bracket that closes the one before `start`."""
     depth = 1
     quote = ""
     for place in range(start, len(text)):
@@ -190,7 +188,7 @@ def _closing(text: str, start: int) -> int:
 
 
 def calls(text: str, depth: int = 0) -> list[Call]:
-    """The simple commands of a command line in order, those inside substitutions after them."""
+    """The simple commands of a command line in order, those inside substitutions last."""
     if depth > 8:
         raise ValueError("commands inside commands, too deep to read")
     reader = _Reader(text)
@@ -202,13 +200,12 @@ def calls(text: str, depth: int = 0) -> list[Call]:
 
 
 def patched(text: str) -> list[str]:
-    """The files that the patch in `text` makes, changes, removes or moves to."""
     lines = [line.strip() for line in text.splitlines()]
     return [line[len(section) :].strip() for line in lines for section in _SECTIONS if line.startswith(section)]
 
 
 def plain(words: list[str]) -> list[str]:
-    """The words from the program on: without settings of variables and what only carries it."""
+    """The words from the program on, without variables and wrappers."""
     left = list(words)
     while left:
         word = left[0]
@@ -227,7 +224,7 @@ def plain(words: list[str]) -> list[str]:
 
 
 def scripts(program: str, rest: list[str], documents: list[str]) -> list[str]:
-    """The command lines that a shell or `eval` is given, in its words or on its input; none for another program."""
+    """The command lines given to a shell or `eval` by arguments or input; none for other programs."""
     if program == "eval":
         return [" ".join(rest)]
     if program not in SHELLS:
@@ -251,7 +248,7 @@ _STARTERS = frozenset(("find", "parallel", "watch"))
 
 
 def pattern_of(text: str, patterns: "Sequence[str]", depth: int = 0) -> str:
-    """The pattern that a command line matches; empty: none. ValueError for what a shell could not read."""
+    """The first matching pattern; empty: none. ValueError for text that a shell could not read."""
     if depth > MAX_DEPTH:
         raise ValueError("commands inside commands, too deep to read")
     for call in calls(text):
@@ -267,10 +264,7 @@ def pattern_of(text: str, patterns: "Sequence[str]", depth: int = 0) -> str:
 
 
 def _readings(words: "list[str]") -> "list[list[str]]":
-    """The words from the program on; several where it cannot be told which word that is.
-
-    After an option of what only carries the program, the next word may be the option's value.
-    """
+    """The words from the program on; several readings if a wrapper's option may take the next word."""
     left = plain(words)
     while left and _name(left[0]) in _RIGHTS:
         left = plain(left[1:])

@@ -185,7 +185,7 @@ def _line(item: Item) -> str:
 # it. Those of a feature that is paused end what they began, and begin nothing. A plan that is opened anew is reviewed
 # whole, from 1.
 WAITS = 6
-"""A reviewer that was not started yet may wait so many times the minutes that it has."""
+"""An unstarted reviewer may wait so many times its minutes."""
 CONTINUE, CLOSE = "continue", "close the reviews"
 
 

@@ -51,11 +51,10 @@ if TYPE_CHECKING:
 # since git removes its lock files then, and killed with what it started a moment later. What a kill does not end waits
 # for a disk: it is left behind and named by `left`. Time is the machine's own (monotonic).
 SHORT_SECONDS = 60.0
-"""For commands that read a few files, and for each silence of one that goes on answering."""
+"""For commands that read a few files, and for each silence of a command that keeps answering."""
 LONG_SECONDS = 600.0
 """For commands whose work grows with the repository."""
 GRACE_SECONDS = 2.0
-"""Between TERM and KILL, and between KILL and leaving it behind."""
 CHUNK = 65_536
 
 _SHORT_WORDS = """cat-file commit-tree config for-each-ref hash-object init mktree remote rev-parse show-ref
@@ -66,7 +65,6 @@ _left: "list[subprocess.Popen[bytes]]" = []
 
 
 def seconds_for(arguments: Sequence[str]) -> float:
-    """The time of `git ARGUMENTS`: by its command word, and long where that is not known to be short."""
     words = iter(arguments)
     for word in words:
         if word == "-c":
@@ -77,7 +75,6 @@ def seconds_for(arguments: Sequence[str]) -> float:
 
 
 def no_answer(arguments: Sequence[str], seconds: float) -> NoAnswer:
-    """The error of a command that hung so long and was ended."""
     return NoAnswer(f"`{_shown(['git', *arguments])}` did not answer in {count(seconds, 'second')} and was ended")
 
 
@@ -91,7 +88,6 @@ def start(
 def begin(
     words: Sequence[str], cwd: str, env: Mapping[str, str], stdin: Any = None, stderr: Any = None
 ) -> "subprocess.Popen[bytes]":
-    """The same for any program."""
     import subprocess
 
     pipe = subprocess.PIPE
@@ -109,10 +105,8 @@ def begin(
 def exchange(
     process: "subprocess.Popen[bytes]", said: bytes, seconds: float, take: Callable[[bytes], object]
 ) -> bytes | None:
-    """Feed it `said`, give what it prints to `take` piece by piece, and return its errors when it has ended.
-
-    None: it did not end in `seconds`, and was ended. Whatever is raised meanwhile ends it, too.
-    """
+    """Send `said`, pass the output to `take` piece by piece, and return the errors. None: it did not end in `seconds`
+    and was killed. Any exception kills it too."""
     deadline = time.monotonic() + seconds
     errors = bytearray()
     try:
@@ -137,7 +131,6 @@ def _move(
     take: Callable[[bytes], object],
     take_error: Callable[[bytes], object],
 ) -> bool:
-    """Move all streams to their ends; False: the deadline came first."""
     assert process.stdout is not None and process.stderr is not None
     takers = {process.stdout.fileno(): take, process.stderr.fileno(): take_error}
     polled = select.poll()
@@ -171,7 +164,6 @@ def _move(
 
 
 def _feed(number: int, rest: memoryview) -> int:
-    """How much of `rest` is dealt with: all of it when nobody reads there any more."""
     try:
         return os.write(number, rest[:CHUNK])
     except BlockingIOError:
@@ -181,7 +173,7 @@ def _feed(number: int, rest: memoryview) -> int:
 
 
 def ends(process: "subprocess.Popen[bytes]", seconds: float) -> bool:
-    """Wait for its end; False: it lives on after `seconds`."""
+    """Wait for its end; False: it still runs after `seconds`."""
     import subprocess
 
     if process.poll() is not None:
@@ -206,7 +198,6 @@ def ends(process: "subprocess.Popen[bytes]", seconds: float) -> bool:
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:
-    """End it and what it started (rule 2); what survives is left behind."""
     for how in (signal.SIGTERM, signal.SIGKILL):
         if process.poll() is not None:
             return
@@ -219,7 +210,6 @@ def end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def left() -> list[str]:
-    """The commands that a kill did not end, each with its pid; those that have ended meanwhile are forgotten."""
     _left[:] = [process for process in _left if process.poll() is None]
     return [f"`{_shown(process.args)}` (process {process.pid})" for process in _left]
 
@@ -338,7 +328,6 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """The output as text without its last line end; for object ids and other plain answers."""
         return os.fsdecode(self.out).rstrip("\n")
 
     @property
@@ -388,7 +377,7 @@ _AWAY = r"^(?:fatal|error|warning): (?:could not fetch \S+ from promisor remote|
 
 
 def environment_of(given: Mapping[str, str]) -> tuple[list[str], Mapping[str, str]]:
-    """What has to stand before a command of GitPython's, and its environment, so that no GIT_* of ours gets through."""
+    """The prefix of a GitPython command, and its environment, so that none of our GIT_* variables gets through."""
     prefix: list[str] = []
     for name in strays(given):
         # -u and not -i: values on a command line can be read by everyone on the machine
@@ -444,7 +433,6 @@ def _ask(arguments: Sequence[str], cwd: str, env: Mapping[str, str], stdin: byte
 def _ended(
     process: "subprocess.Popen[bytes]", arguments: Sequence[str], said: bytes, limit: float, stdout: IO[bytes] | None
 ) -> Answer:
-    """How the process ended, its output in the answer or in `stdout`; NoAnswer."""
     out: list[bytes] = []
     error = exchange(process, said, limit, out.append if stdout is None else stdout.write)
     if error is None:
@@ -454,7 +442,6 @@ def _ended(
 
 @contextlib.contextmanager
 def _file(content: bytes) -> Iterator[IO[bytes]]:
-    """A file without a name, to be read from its beginning."""
     with tempfile.TemporaryFile() as opened:
         opened.write(content)
         opened.seek(0)
@@ -516,10 +503,8 @@ def _stream(
 def converse(
     arguments: Sequence[str], cwd: str, env: Mapping[str, str], errors: IO[bytes] | None = None
 ) -> "subprocess.Popen[bytes]":
-    """Start a git command that goes on answering through its stdin and stdout; `errors`: where its complaints go.
-
-    Not by GitPython: its stderr pipe, which nobody empties, would stop a long conversation.
-    """
+    """Start a git command that keeps answering over stdin and stdout. Not by GitPython: nobody empties its stderr pipe,
+    which would stop a long conversation."""
     import subprocess
 
     bare = {name: value for name, value in process_environment().items() if not name.startswith("GIT_")}
@@ -541,13 +526,12 @@ def hang_up(process: "subprocess.Popen[bytes]", at_once: bool = False) -> None:
 
 
 def version() -> tuple[int, ...]:
-    """The installed git's version; GitTooOld below 2.38 and where there is none."""
+    """The installed git's version; raises GitTooOld below 2.38 or without git."""
     return _version(os.environ.get("PATH", ""))
 
 
 @cache
 def _version(path: str) -> tuple[int, ...]:
-    """The version of the git on this PATH: asked once, whoever begins with it."""
     answer = run(["version"], cwd="/")
     found = parse_version(answer.text)
     if found < OLDEST:
@@ -585,7 +569,6 @@ class Line:
         self._heard = bytearray()
 
     def say(self, question: bytes) -> None:
-        """Tell it all of this; what it answers meanwhile is kept."""
         rest = memoryview(question)
         while rest:
             try:
@@ -595,7 +578,6 @@ class Line:
                     self._hear()
 
     def line(self) -> bytes:
-        """The next line with its end."""
         searched = 0
         while (end := self._heard.find(b"\n", searched)) < 0:
             searched = len(self._heard)
@@ -604,7 +586,6 @@ class Line:
         return self._cut(end + 1)
 
     def read(self, size: int) -> bytes:
-        """The next `size` bytes."""
         while len(self._heard) < size:
             self._waited()
             self._hear()
@@ -622,7 +603,6 @@ class Line:
         self._heard += piece
 
     def _waited(self, number: int = -1, event: int = 0) -> int:
-        """Wait for its words, or also for `event` at `number`; the descriptor that is ready."""
         polled = select.poll()
         polled.register(self._out, select.POLLIN)
         if event:
@@ -643,11 +623,10 @@ class Conversation:
 
     @property
     def process(self) -> "subprocess.Popen[bytes] | None":
-        """The process that answers; None: no question was asked since the last one ended."""
         return None if self._line is None else self._line.process
 
     def hold(self, talk: Callable[[Line], T], git_dir: str, env: Mapping[str, str]) -> T:
-        """What comes of `talk`, alone with the process; one that died of it, or hung, is dropped."""
+        """Run `talk` alone with the process. A process that dies or hangs meanwhile is dropped."""
         with self._lock:
             whole, hangs = False, False
             try:
@@ -664,7 +643,7 @@ class Conversation:
                     self._drop(hangs)  # in the middle of a word: nobody could go on from here
 
     def ask(self, question: bytes, lines: int, git_dir: str, env: Mapping[str, str]) -> list[bytes]:
-        """The answer's lines, each with its end; fewer than `lines`: it died of the question, or before. NoAnswer."""
+        """The answer's lines with their ends; fewer than `lines`: the process died. Raises NoAnswer."""
         answers: list[bytes] = []
 
         def talk(line: Line) -> Any:
@@ -677,7 +656,6 @@ class Conversation:
         return answers
 
     def close(self) -> None:
-        """End the process; the next question starts another."""
         with self._lock:
             self._drop(False)
 
@@ -702,11 +680,10 @@ class Transactions:
         self._git = Conversation([*DURABLE, "update-ref", "--no-deref", "--stdin"])
 
     def close(self) -> None:
-        """End the process; the next transaction starts another."""
         self._git.close()
 
     def commit(self, lines: Sequence[str], git_dir: str, env: Mapping[str, str]) -> bool:
-        """Do these lines of `git update-ref --stdin` together; False: it is not known to be done."""
+        """Run these lines of `git update-ref --stdin` as one transaction; False: the result is unknown."""
         question = f"start\n{''.join(lines)}prepare\ncommit\n".encode()
         if self._git.ask(question, len(_DONE), git_dir, env) == _DONE:
             return True
@@ -724,11 +701,9 @@ class Writer:
         self._git = Conversation([*self._command, "--stdin-paths"])
 
     def close(self) -> None:
-        """End the process; the next object starts another."""
         self._git.close()
 
     def write(self, content: bytes, git_dir: str, env: Mapping[str, str]) -> str:
-        """The id of the object with this content; it is in the repository then."""
         with _named(content) as path:
             answers = self._git.ask(os.fsencode(path) + b"\n", 1, git_dir, env)
         if answers:
@@ -738,7 +713,6 @@ class Writer:
 
 @contextmanager
 def _named(content: bytes) -> Iterator[str]:
-    """The path of a file with this content, in memory where the system can."""
     try:
         memory = os.memfd_create("nobrakes-object", os.MFD_CLOEXEC)
     except (AttributeError, OSError):  # another system, or a container that forbids it
@@ -756,7 +730,7 @@ def _named(content: bytes) -> Iterator[str]:
 def content(
     tree: str, parents: Sequence[str], author: tuple["Person", str], committer: tuple["Person", str], text: str
 ) -> bytes:
-    """A commit as git stores it; people with their moments, as `SECONDS ZONE`."""
+    """A commit as git stores it; times are `SECONDS ZONE`."""
     lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
     lines += [
         f"{what} {who.name} <{who.email}> {when}"

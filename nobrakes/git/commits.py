@@ -50,27 +50,23 @@ class Person:
 
 
 def slug(text: str) -> str:
-    """Lower-case letters, digits and single hyphens: fit for an address."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-") or "worker"
 
 
 def line(text: str, limit: int) -> str:
-    """One printable line of at most `limit` characters."""
     words = "".join(c if c.isprintable() else " " for c in text).split()
     joined = " ".join(words)
     return joined if len(joined) <= limit else joined[: limit - 1].rstrip() + "…"
 
 
 def person(author: str) -> Person:
-    """`Name <address>` as it stands, or a bare worker's name with an address that cannot receive mail."""
     if written := _PERSON.match(author):
         return Person(_name(written["name"]), line(written["email"], 100))
     return worker(author)
 
 
 def worker(name: str) -> Person:
-    """The identity that a worker commits under."""
     return Person(f"{_name(name)} (nobrakes)", f"{slug(name)}@nobrakes.invalid")
 
 
@@ -82,7 +78,7 @@ def _name(text: str) -> str:
 # A subject is one line without control characters. Trailers stand in one block at the end; others' trailers of
 # nobrakes' names are left out. Nothing depends on the moment or the machine: the same message gives the same bytes.
 def compose(message: Message) -> str:
-    """The whole text of a commit."""
+    """The full text of a commit."""
     parts = [line(message.subject, MAX_SUBJECT) or "(no subject)"]
     lines = ["".join(c for c in row if c.isprintable() or c == "\t").rstrip() for row in message.body.splitlines()]
     if body := "\n".join(lines).strip("\n")[:MAX_BODY]:
@@ -91,7 +87,6 @@ def compose(message: Message) -> str:
 
 
 def trailers_of(text: str) -> tuple[tuple[str, str], ...]:
-    """The trailers of a commit's text, in their order."""
     rows = text.rstrip("\n").rpartition("\n\n")[2].split("\n")
     if not all(_TRAILER.match(row) for row in rows) or "\n\n" not in text:
         return ()
@@ -99,7 +94,7 @@ def trailers_of(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def with_trailers(text: str, trailers: tuple[tuple[str, str], ...]) -> str:
-    """The text with the trailers at its end, and with none of their keys, or of nobrakes' own, by anybody else."""
+    """The text with these trailers at its end, without other trailers of the same keys or of nobrakes' own keys."""
     text = text.rstrip("\n")
     rows = [f"{line(key, 60).replace(' ', '-')}: {line(value, 400)}" for key, value in trailers]
     head, parted, last = text.rpartition("\n\n")
@@ -139,7 +134,6 @@ class Signer:
 
     @cached_property
     def is_wanted(self) -> bool:
-        """Whether commits are to be signed."""
         if self.signing.how != "auto":
             return self.signing.how == "always"
         asked = ["config", "--type=bool", "--get", "commit.gpgSign"]
@@ -147,7 +141,7 @@ class Signer:
 
     @cached_property
     def key(self) -> str:
-        """Whose key signs, where no setting names one: the person's, as in their own commits; empty: git knows."""
+        """The person's signing key if no setting names one; empty: git's default."""
         asked = ["config", "--get"]
         if self.signing.who or self._says([*asked, "gpg.format"]) == "ssh" or self._says([*asked, "user.signingKey"]):
             return ""
@@ -156,7 +150,7 @@ class Signer:
 
     @cached_property
     def trouble(self) -> str:
-        """Why nothing can be signed here without asking anybody; empty: it can, or nobody wants it."""
+        """Why a signature is impossible without prompting; empty: it works or is not wanted."""
         if not self.is_wanted:
             return ""
         if asks := self._asks():
@@ -170,7 +164,7 @@ class Signer:
         return ""
 
     def unsigned(self, land: str) -> str:
-        """What a person is told of that trouble; empty: there is none. `land`: the setting review.land."""
+        """The message to the person about that trouble; empty: none. `land`: the setting review.land."""
         if not self.trouble:
             return ""
         by_request = ""
@@ -184,7 +178,6 @@ class Signer:
         )
 
     def _asks(self) -> str:
-        """Why gpg or gpgsm cannot sign without asking, by its own words; empty: it can, or something else signs."""
         kind = self._says(["config", "--get", "gpg.format"]) or "openpgp"
         names = {"openpgp": ("gpg.openpgp.program", "gpg.program"), "x509": ("gpg.x509.program",)}.get(kind, ())
         program = next(filter(None, (self._says(["config", "--get", name]) for name in names)), "")
@@ -210,7 +203,7 @@ class Signer:
         return f"{program} does not sign with the key of {key}: {(words or ['it says nothing'])[-1]}"
 
     def signed(self, content: bytes) -> str | None:
-        """The signed commit of this content, which has no signature; None: commits are not signed."""
+        """The signed commit of this unsigned content; None: commits are not signed."""
         if not self.is_wanted or self.trouble:
             return None
         name = hashlib.sha256(content).hexdigest()
@@ -229,7 +222,6 @@ class Signer:
         return made
 
     def _says(self, asked: list[str]) -> str:
-        """What the person's git answers, without our own settings and identity; empty: nothing."""
         ours = ("GIT_CONFIG", "GIT_COMMITTER", "GIT_AUTHOR")
         env = {name: value for name, value in ASKING.items() if not name.startswith(ours)}
         env["GIT_DIR"] = self.place.git_dir
@@ -259,10 +251,8 @@ class Signer:
 
 _COMMITS_TRIES = 5
 MADE = f"{objects.OWN}/made"
-"""What is about to be signed, before it is main's."""
+"""A commit about to be signed, before it is main's."""
 QUICK = ("-c", "core.compression=1", "-c", "fastimport.unpackLimit=0")
-"""git packs these objects again, and better, when it collects garbage; here somebody waits. fast-import holds its pack
-until its ref is there, as `packing` does."""
 
 Files = Mapping[str, bytes | None]
 
@@ -289,7 +279,6 @@ class Committer:
         self.lander = lander
 
     def commit_files(self, files: Files, message: Message) -> str | None:
-        """Commit these contents (None removes) on main; None: nothing differed."""
         for path in files:
             _require_path(path)
         for _ in range(_COMMITS_TRIES):
@@ -304,7 +293,6 @@ class Committer:
         raise GitFailed("main moves faster than nobrakes can commit on it", "Try again in a moment.")
 
     def write_files(self, onto: str, files: Mapping[str, bytes], message: Message, ref: str) -> str | None:
-        """Commit these contents on `onto` under a ref of ours, whatever it held; None: nothing differed."""
         for path in files:
             _require_path(path)
         before = {path: self.objects.entry(onto, path) for path in files}
@@ -365,7 +353,6 @@ class Committer:
     def _refresh(
         self, holder: Worktree, before: Mapping[str, TreeContentEntry | None], commit: str, files: Files
     ) -> None:
-        """Bring the index entries along that were still main's."""
         asked = ["ls-files", "-s", "-z", "--", *(f":(literal,top){path}" for path in files)]
         staged: dict[str, tuple[str, str]] = {}
         for record in commands.run(asked, cwd=holder.path, env=holder.env).records:
@@ -386,7 +373,6 @@ class Committer:
 
 
 def blob_id(content: bytes, digits: int) -> str:
-    """The object id that git gives a file's content, in a repository with ids of so many digits."""
     digest = (hashlib.sha1 if digits == 40 else hashlib.sha256)(b"blob %d\0" % len(content))
     digest.update(content)
     return digest.hexdigest()
@@ -400,7 +386,6 @@ def _stream(
     message: Message,
     who: Person,
 ) -> bytes:
-    """What fast-import reads; it answers with the commit's id."""
     when = f"{max(0, int(message.when))} +0000"
     author = person(message.author)
     text = compose(message).encode("utf-8", "replace")
@@ -425,7 +410,6 @@ def _stream(
 
 
 def _quoted(path: str) -> bytes:
-    """A path in fast-import's quoting: every byte that could end or change it as octal."""
     quoted = b"".join(bytes([c]) if 0x20 < c < 0x7F and c not in b'"\\' else b"\\%03o" % c for c in os.fsencode(path))
     return b'"' + quoted + b'"'
 
@@ -452,11 +436,9 @@ class Chain:
         self._empty = ""
 
     def tip(self) -> str | None:
-        """The newest commit of the chain."""
         return objects.read(self.place, REF)
 
     def entries(self, tip: str | None, until: str | None = None) -> Iterator[Entry]:
-        """The commits from `tip` back, without `until` and what stands before it."""
         following, seen = tip, set[str]()
         while following is not None and following != until and following not in seen:
             seen.add(following)
@@ -486,7 +468,6 @@ class Chain:
         )
 
     def keep(self, record: Value) -> str:
-        """Put the record at the end, unless there is one about the same commit; the record's commit."""
         for _ in range(_TRIES):
             tip = self.tip()
             if (known := self._known(record, tip)) is not None:
@@ -498,7 +479,6 @@ class Chain:
         raise GitFailed("evidence is written faster than nobrakes can add to it", "Try again in a moment.")
 
     def _known(self, record: Value, tip: str | None) -> str | None:
-        """The commit that keeps a record about the same in the chain that ends at `tip`."""
         subject, anchor = about(record), record.get("anchor")
         if anchor:  # the chain ended there before what the record is about was made
             near = self.entries(tip, anchor)
@@ -507,7 +487,6 @@ class Chain:
         return self._about.get(subject)
 
     def _learn(self, tip: str | None) -> None:
-        """What has a record in the chain that ends at `tip`."""
         fresh = [(entry.about, entry.commit, entry.parents) for entry in self.entries(tip, self._seen)]
         if self._seen is not None and (tip is None or (fresh and self._seen not in fresh[-1][2])):
             self._about = {}  # the chain is another one than before: all of it was read just now
@@ -517,7 +496,6 @@ class Chain:
         self._seen = tip
 
     def hold(self, records: Mapping[str, Value]) -> None:
-        """Keep records outside of the chain, each on its candidate: what a chain without them will need."""
         made = {name: self._held(record, record["candidate"]["commit"]) for name, record in records.items()}
         objects.update(self.place, {objects.own_ref(name): commit for name, commit in made.items()})
 
@@ -527,7 +505,6 @@ class Chain:
         return entry.record if entry is not None and not entry.problem() else None
 
     def _held(self, record: Value, parent: str | None) -> str:
-        """The commit of the record, which no `git gc` takes before it has a ref."""
         return upkeep.held(self.place, lambda: self._write(record, parent), lambda made: [made], parent)
 
     def _write(self, record: Value, parent: str | None) -> str:
@@ -541,7 +518,6 @@ class Chain:
     # --- what it is compared with ----------------------------------------------------------------
 
     def made(self, name: str) -> Made | None:
-        """The commit that `name` stands for; None: there is none."""
         found = self.objects.find(f"{name}^{{commit}}")
         if found is None:
             return None

@@ -42,10 +42,8 @@ _WHO = "nobrakes <nobrakes@nobrakes.invalid> 0 +0000"
 
 
 class Refused(Exception):
-    """A blob cannot come through its filter; `str(error)` says why, and what to type.
-
-    `barred`: where a person can let it through, the filter's name and the commands to type; empty: the work is wrong.
-    """
+    """A blob cannot come through its filter; `str(error)` says why, and what to type. `barred`: where a person can
+    allow it, the filter's name and the commands to type; empty: the work is wrong."""
 
     def __init__(self, why: str, *barred: str) -> None:
         super().__init__(why)
@@ -53,11 +51,10 @@ class Refused(Exception):
 
 
 class FilterFailed(Refused):
-    """A filter that may run does not: a fault of the machine, whatever the work is."""
+    """An allowed filter fails: a fault of the machine, not of the work."""
 
 
 def allowing(setting: str, name: str) -> str:
-    """What a person types to allow the filter as well, in the section `git` of the settings."""
     return f"nobrakes config set git.{setting} {shlex.quote(f'+{name}')}"
 
 
@@ -70,12 +67,11 @@ class Attributes:
         self._known: dict[str, list[tuple[str, str, bytes]]] = {}
 
     def names(self, commit: str) -> frozenset[str]:
-        """The filters that the attributes of the commit, and the person's own, name anywhere."""
         texts = [content for _, _, content in self.files(commit)] + [self._personal()]
         return frozenset(name for text in texts for name in _NAMED.findall(os.fsdecode(text)))
 
     def under(self, commits: Iterable[str], paths: Collection[str]) -> dict[str, str]:
-        """The filter of each of the paths that is under one in one of the commits; the first of them counts."""
+        """Each path under a filter in one of the commits; the first such commit counts."""
         found: dict[str, str] = {}
         for commit in commits:
             if paths and self.names(commit):
@@ -106,7 +102,6 @@ class Attributes:
         return self._known[commit]
 
     def _personal(self) -> bytes:
-        """The attributes that lie in no commit: of the repository's git folder, of the person and of the machine."""
         return b"\n".join((self.info_attributes(), _read(self._persons_file), _read(_SYSTEM)))
 
     def info_attributes(self) -> bytes:
@@ -125,7 +120,6 @@ class Filters(Attributes):
     """The filters of one repository, and what comes through them."""
 
     def __init__(self, place: Place, objects: Objects, rules: Rules | None = None) -> None:
-        """`rules` None: nothing is judged or made, only asked."""
         super().__init__(place, objects)
         self.is_on = rules is not None
         self.rules = rules or Rules()
@@ -135,13 +129,12 @@ class Filters(Attributes):
         return ClearText(self)
 
     def work_filters(self, commits: Iterable[str], paths: Collection[str]) -> dict[str, str]:
-        """The same where it is to be judged."""
         return self.under(commits, paths) if self.is_on else {}
 
     def changes(
         self, base: str, head: str, found: Sequence[Change], differ: Iterable[tuple[str, ...]]
     ) -> tuple[Change, ...]:
-        """The changes, each with why it cannot come through the filter of its path; empty where it can."""
+        """The changes, each with the reason why it cannot come through its path's filter; empty where it can."""
         after = {path: (before, oid) for path, before, mode, _, oid in differ if mode in _FILES}
         names = self.work_filters((base, head), after)
         whys = {path: self._why_not(name, path, *after[path], base) for path, name in names.items()}
@@ -149,7 +142,7 @@ class Filters(Attributes):
         return tuple(replace(one, unfiltered=why, barred=barred) for one, (why, barred) in reasons)
 
     def barred_at(self, commit: str, globs: Iterable[str], paths: Collection[str]) -> tuple[Change, ...]:
-        """What work at these globs would change that a person bars: a path, or of a glob all that it covers."""
+        """The changes at these globs that a person's filter rules bar."""
         found: list[Change] = []
         for glob in globs:
             held = [path for path in paths if matches(path, (glob,))]
@@ -175,7 +168,7 @@ class Filters(Attributes):
         return "", ()
 
     def filtered_tree(self, tree: str, onto: str, head: str) -> str | Conflict:
-        """The tree in which what `head` brings to `onto` has come through its filters."""
+        """The tree in which the changes from `onto` to `head` have come through their filters."""
         differ = tree_changes(self.objects, self.objects.commit(onto).tree, tree)
         after = {path: (before, mode, oid) for path, before, mode, _, oid in differ if mode in _FILES}
         made, refused = {}, {}
@@ -198,7 +191,7 @@ class Filters(Attributes):
         return self._changed(tree, made) if made else tree
 
     def refuse(self, commit: str, paths: Collection[str]) -> None:
-        """GitFailed where one of these paths, which nobrakes writes itself, is under a filter."""
+        """Raises GitFailed if a path that nobrakes writes itself is under a filter."""
         for path, name in self.work_filters((commit,), paths).items():
             raise GitFailed(
                 f"{path} is under the filter '{name}' of git, and nobrakes reads and writes it as it is",
@@ -206,13 +199,13 @@ class Filters(Attributes):
             )
 
     def came_through(self, base: str, head: str) -> None:
-        """Remember that what `head` changes has come through the filters already: a person's own git made it."""
+        """Record that `head`'s changes already came through the filters: a person's own git made them."""
         differ = tree_changes(self.objects, self.objects.commit(base).tree, self.objects.commit(head).tree)
         after = {path: oid for path, _, mode, _, oid in differ if mode in _FILES}
         self._remember({(name, after[path]): after[path] for path, name in self.under((base, head), after).items()})
 
     def passes(self, name: str, blob: str, main: str) -> str | None:
-        """What the blob is after the filter where that is known already; None: nobody knows. Refused."""
+        """The blob after the filter if it is already known; None: unknown. Raises Refused."""
         if name == lfs.NAME:
             content, folder = self.objects.content(blob), lfs.store(self.place)
             pointer = lfs.parse(content or b"")
@@ -240,16 +233,14 @@ class Filters(Attributes):
         return made
 
     def shown(self, name: str) -> str:
-        """The person's command that makes clear text, where agents may see it; empty: they see what git keeps."""
+        """The smudge command that agents may see; empty: they see what git stores."""
         if name not in self.rules.run or name not in self.rules.show or self.configured(name, "process"):
             return ""
         return self.configured(name, "smudge")
 
     def command(self, name: str, path: str, before: str) -> str:
-        """The filter's command as the person has it configured. Refused: it may not be run, or there is none.
-
-        `before`: what the path was, by its mode: of what nobody could read, nothing can be made anew.
-        """
+        """The filter's configured command. Refused: it may not run, or there is none. `before`: the path's mode before;
+        a file that was unreadable cannot be rebuilt."""
         found, is_new = self.configured(name, "clean"), before == ABSENT
         settings = {"filters": self.rules.run, **({} if is_new else {"clear_text": self.rules.show})}
         types = [f"git config {shlex.quote(f'filter.{name}.clean')} …"] if not found else []
@@ -268,7 +259,6 @@ class Filters(Attributes):
         return found.replace("%f", shlex.quote(path))
 
     def configured(self, name: str, what: str) -> str:
-        """A command of the filter in the person's git settings; empty: there is none."""
         env = {**CHECKOUT, "GIT_DIR": self.place.git_dir}
         asked = ["config", "--get", f"filter.{name}.{what}"]
         return commands.run(asked, cwd=self.place.git_dir, env=env, expect=(0, 1)).text
@@ -284,7 +274,7 @@ class Filters(Attributes):
         return out
 
     def environment(self) -> dict[str, str]:
-        """What a filter sees: the person's environment and repository, and none of its files."""
+        """What a filter sees: the person's environment and repository, without their files."""
         given = {name: value for name, value in CHECKOUT.items() if not name.startswith("GIT_CONFIG")}
         left = {name: value for name, value in process_environment().items() if name not in strays(given)}
         here = {"GIT_DIR": self.place.git_dir, "GIT_WORK_TREE": NOWHERE, "GIT_INDEX_FILE": f"{NOWHERE}/index"}
@@ -299,7 +289,6 @@ class Filters(Attributes):
             return self._with(made, env)
 
     def _remember(self, found: Mapping[tuple[str, str], str]) -> None:
-        """Keep what blobs are after their filters, as the tree of a commit: the ref holds them."""
         while found:
             tip = objects.read(self.place, REF)
             with self._index() as env:
@@ -323,14 +312,14 @@ class Filters(Attributes):
 
 
 class ClearText:
-    """What would come to main in clear though git keeps it through a filter."""
+    """Content that would reach main in clear although git stores it through a filter."""
 
     def __init__(self, filters: Filters) -> None:
         self.filters, self.place, self.objects = filters, filters.place, filters.objects
         self._hides: dict[tuple[str, str, bool], frozenset[int]] = {}
 
     def laid_open(self, base: str, head: str, commits: Sequence[Commit]) -> list[str]:
-        """Why these commits may lay open what git keeps through a filter, a line for each place; empty: they do not."""
+        """One line for each place where these commits may expose filtered content; empty: none."""
         shown = {name: self.filters.shown(name) for name in self.filters.names(base)}
         if not (self.filters.is_on and (shown or self.filters.names(head))):
             return []
@@ -360,7 +349,6 @@ class ClearText:
                 yield f"it takes the filter '{name}' from {free[0]}{more}"
 
     def _moved_out(self, filtered: Mapping[str, str], blobs: Mapping[str, str], base: str, head: str) -> Iterator[str]:
-        """Files under a filter that are gone, while files come up without it that may be they."""
         new = {
             path: oid for path, was, mode, _, oid in raw(self.objects, base, head) if was == ABSENT and mode in _FILES
         }
@@ -381,7 +369,6 @@ class ClearText:
         return hashlib.sha256(self.objects.content(blob) or b"").hexdigest() == pointer.oid
 
     def _copied(self, secret: dict[int, tuple[str, str]], base: str, head: str, commits: Sequence[Commit]) -> list[str]:
-        """The places that have pieces of the secret, or of what the commits bring under a filter themselves."""
         rows = [row for commit in commits for row in raw(self.objects, (*commit.parents, base)[0], commit.id)]
         names = self.filters.under((base, head), {path for path, *_ in rows})
         for path, _, mode, _, blob in rows:
@@ -409,7 +396,6 @@ class ClearText:
         ]
 
     def _brought(self, name: str, path: str, blob: str, base: str) -> Collection[int]:
-        """What the filter hides of a blob that the work brings."""
         try:
             shown = self.filters.shown(name)
             if self.filters.passes(name, blob, base) == blob:
@@ -419,7 +405,7 @@ class ClearText:
             return {hash(one) for one in _pieces(self._text(blob))}
 
     def _hidden(self, name: str, path: str, blob: str, command: str, is_kept: bool) -> frozenset[int]:
-        """The hashes of the pieces that only its clear text has. `is_kept`: the blob is what git keeps of that."""
+        """Hashes of the pieces that only its clear text has. `is_kept`: the blob is the filter's output."""
         key = (name, blob, is_kept)
         if key not in self._hides:
             content = self.objects.content(blob) or b""
@@ -429,7 +415,6 @@ class ClearText:
         return self._hides[key]
 
     def _public(self, base: str, pieces: Collection[bytes]) -> set[bytes]:
-        """Those of the pieces that the commit has in plain lines already."""
         asked = b"\n".join(one for one in pieces if b"\n" not in one)
         if not asked:
             return set()
@@ -439,7 +424,6 @@ class ClearText:
         return {one for one in pieces if one in answer.out}
 
     def _text(self, blob: str) -> bytes:
-        """The content of a blob; of a pointer of Git LFS what it stands for, as far as it can be compared."""
         content = self.objects.content(blob) or b""
         pointer = lfs.parse(content)
         if pointer is None or pointer.size > Sizes().file or not lfs.has(lfs.store(self.place), pointer):
@@ -452,12 +436,11 @@ _SYSTEM = "/etc/gitattributes"
 
 
 _SHORTEST = 8
-"""Bytes of a line or a word by which a text is known again; a whole file is by half of that."""
+"""Minimal bytes of a line or word that identifies a text; for a whole file half of that."""
 _WORD = re.compile(rb"[^\s\"'`=:,;()\[\]{}<>|]{%d,}" % _SHORTEST)
 
 
 def _pieces(content: bytes) -> set[bytes]:
-    """What a text is known by elsewhere: all of it, its longer lines, and its longer words with letters and digits."""
     lines = {line.strip() for line in content.splitlines()}
     words = {one for one in _WORD.findall(content) if re.search(rb"\d", one) and re.search(rb"[A-Za-z]", one)}
     found = {one for one in lines if len(one) >= _SHORTEST and re.search(rb"\w{3}", one)} | words
@@ -481,7 +464,7 @@ def _read(path: str) -> bytes:
 
 
 def run(argv: Argv, env: Mapping[str, str], content: bytes) -> tuple[int, bytes, str]:
-    """Run a filter that is confined already: (its exit code, what it made, what it says). GitFailed."""
+    """Run a confined filter: (exit code, output, messages). Raises GitFailed."""
     out: list[bytes] = []
     try:
         process = commands.begin(argv, "/", env)
@@ -502,7 +485,7 @@ SHOWN = 20
 # Compared are all files of both trees and, beside each kind of file in a folder, a new one of that kind. `dist/` hides
 # nothing where none lies.
 def told(place: Place, objects: Objects, changes: tuple[Change, ...], base: str, head: str) -> tuple[Change, ...]:
-    """The changes, those of ignore files with what they hide."""
+    """The changes, those of ignore files with the paths that they hide."""
     if not any(_is_one(change.path) for change in changes):
         return changes
     listed = place.run(["ls-tree", "-r", "-z", "--name-only", "--full-tree", base]).records
@@ -524,7 +507,6 @@ def _beside(path: str) -> str:
 
 
 def _ignored(place: Place, objects: Objects, commit: str, files: Iterable[str], asked: set[str]) -> set[str]:
-    """Those of the paths that git ignores by the commit's ignore files."""
     with tempfile.TemporaryDirectory(prefix="nobrakes-ignored-", dir=place.git_dir) as folder:
         for path in files:
             entry = objects.entry(commit, path)
@@ -591,7 +573,6 @@ def through(filters: Filters, commit: str) -> Through:
 
 
 def _shown(filters: Filters, name: str) -> str:
-    """The command by which git gets a file's clear text, from its input; empty: nobody sees it."""
     found = filters.shown(name)
     if not found:
         return ""
@@ -605,7 +586,7 @@ def _shown(filters: Filters, name: str) -> str:
 
 
 def fetch_lfs_objects(filters: Filters, clone: str, main: str, head: str, sizes: Sizes) -> None:
-    """Copy from an agent's clone what Git LFS kept there of the files that it changed."""
+    """Copy the Git LFS contents of the changed files from an agent's clone."""
     if not os.path.isdir(os.path.join(clone, ".git", lfs.NAME)):
         return
     objects, folder = filters.objects, lfs.store(filters.place)

@@ -12,7 +12,7 @@ from .port import Candidate, Conflict, Git, Message
 
 _REMEMBERED = 4096
 _NEAR = 256
-"""So many commits of each line are looked at by hand, before git is asked: it is a process, and they are read once."""
+"""How many commits of each line are walked in Python before git, a process, is asked."""
 
 
 class History:
@@ -24,27 +24,20 @@ class History:
         self._forks: dict[tuple[str, str], tuple[str | None, bool]] = {}
 
     def forget(self) -> None:
-        """Remember nothing."""
         self._forks.clear()
 
     def fork(self, main: str, head: str, began: str | None = None) -> str | None:
-        """The commit where `head` left main; None: unrelated.
-
-        `began`: the commit of main on which the work began. It is the fork also where main was rewritten since and
-        does not contain it any more: what lies between the two is not the work's.
-        """
         found = self._fork(main, head)[0]
         if began is None or found == began or not self.contains(began, head):
             return found
         return began if found is None or self.contains(found, began) else found
 
     def only_fork(self, main: str, head: str) -> str | None:
-        """The fork of two lines without merges, if it is near: there is no other then. None: git may know several."""
+        """The fork of two lines without merges, if it is near: then it is the only one. None: there may be several."""
         found, is_only = self._fork(main, head)
         return found if is_only else None
 
     def _fork(self, main: str, head: str) -> tuple[str | None, bool]:
-        """(the fork, whether it is known to be the only one)"""
         if main == head:
             return main, True
         known = self._forks.get((main, head))
@@ -57,7 +50,7 @@ class History:
         return known
 
     def _meeting(self, main: str, head: str) -> str | None:
-        """Where two lines without merges meet, if they do so soon: then it is the only fork there can be."""
+        """Where two lines without merges meet nearby: the only possible fork."""
         seen: tuple[set[str], set[str]] = ({main}, {head})
         ends: list[str | None] = [main, head]
         for _ in range(_NEAR):
@@ -71,7 +64,6 @@ class History:
         return None
 
     def _only_parent(self, commit: str | None) -> str | None:
-        """None: it has none or more than one."""
         if commit is None:
             return None
         try:
@@ -101,10 +93,8 @@ class History:
         return [self.objects.commit(oid) for oid in answer.text.split()]
 
     def outside(self, tip: str, commits: Collection[str]) -> frozenset[str]:
-        """Those of the commits that `tip` does not contain: asked at once, since there may be thousands.
-
-        One command where all of them are there; where one is gone git does not answer, and says first which are.
-        """
+        """The commits that `tip` does not contain, in one command where all exist. If one is gone, git refuses; a
+        second command then finds which exist."""
         wanted = frozenset(commits)
         try:
             return wanted & self._reached(wanted, tip)
@@ -113,20 +103,17 @@ class History:
             return wanted - there | wanted & self._reached(there, tip)
 
     def _reached(self, commits: Collection[str], tip: str) -> frozenset[str]:
-        """What the commits are made from, and they themselves, without what `tip` contains."""
         if not commits:
             return frozenset()
         asked = "".join(f"{commit}\n" for commit in sorted(commits))
         return frozenset(self.place.run(["rev-list", "--stdin"], stdin=f"{asked}^{tip}\n".encode()).text.split())
 
     def _commits(self, names: Collection[str]) -> frozenset[str]:
-        """Those of the names that are commits here."""
         asked = "".join(f"{name}\n" for name in sorted(names)).encode()
         found = self.place.run(["cat-file", "--batch-check=%(objectname) %(objecttype)"], stdin=asked).text.split("\n")
         return frozenset(line.removesuffix(" commit") for line in found if line.endswith(" commit"))
 
     def between(self, base: str, tip: str) -> tuple[str, ...] | None:
-        """The commits from `base` (without it) to `tip` by first parents, oldest first; None: no such line."""
         if base == tip:
             return ()
         found = self.place.run(["rev-list", "--first-parent", "--reverse", tip, f"^{base}"]).text.split()
@@ -134,10 +121,6 @@ class History:
         return tuple(found) if found and self.objects.commit(found[0]).parents[:1] == (base,) else None
 
     def merged(self, main: str, since: str | None = None) -> dict[str, str]:
-        """Bead id to the newest commit on main's first-parent line that carries it as `Bead:` trailer.
-
-        A bead that a newer commit names as `Reverts-Bead:` is left out, and what `since` was made from.
-        """
         answer = self.place.run(
             [
                 "log",
@@ -166,19 +149,19 @@ class History:
 
 
 MAX_LATER = 500
-"""So many commits are looked through for who changed the files since."""
+"""How many commits are searched for later changes of the files."""
 
 
 @frozen
 class Hindered:
-    """A merge that cannot be taken back: later work changed the same files."""
+    """A merge that cannot be reverted: later work changed the same files."""
 
     merge: Merged
     files: tuple[str, ...]
 
 
 def sorted_out(git: Git, merges: Sequence[Merged], base: str) -> tuple[tuple[Merged, ...], tuple[Merged, ...]]:
-    """(those that main holds, newest first; those that it does not hold any more). `base`: a commit before them."""
+    """(merges on main, newest first; merges no longer on main). `base`: a commit before them."""
     gone = git.off_main([one.commit for one in merges]) if merges else frozenset()
     held = [one for one in merges if one.commit not in gone]
     line = git.line(git.main(), base) if held and base and git.has(base) else ()
@@ -188,7 +171,7 @@ def sorted_out(git: Git, merges: Sequence[Merged], base: str) -> tuple[tuple[Mer
 # Each merge is taken back whole, all of them or none; where one conflicts it is said with which, and who changed those
 # files since.
 def taken_back(git: Git, merges: Sequence[Merged], onto: str, message: Message) -> Candidate | Hindered:
-    """One commit on `onto` without the merges, which come newest first; there is at least one."""
+    """One commit on `onto` that reverts the merges (newest first, at least one)."""
     tip = Candidate(onto, git.tree(onto))
     for one in merges:
         whole = git.squash(one.base, one.commit, message) if one.base else Candidate(one.commit, git.tree(one.commit))
@@ -204,7 +187,7 @@ def taken_back(git: Git, merges: Sequence[Merged], onto: str, message: Message) 
 
 
 def later_work(git: Git, hindered: Hindered, main: str, but: Collection[str]) -> tuple[Made, ...]:
-    """The commits of main that changed the files since, newest first, but those of these beads."""
+    """The commits of main that changed the files since, newest first, without those of these beads."""
     if not hindered.files:
         return ()
     found = []

@@ -23,49 +23,43 @@ _CHUNK = 1 << 20
 
 
 class Pointer(NamedTuple):
-    """What git has of a file that LFS keeps."""
+    """Git's pointer to a file that LFS stores."""
 
     oid: str
     size: int
 
     @property
     def content(self) -> bytes:
-        """The pointer as git stores it."""
         text = f"version https://git-lfs.github.com/spec/v1\noid sha256:{self.oid}\nsize {self.size}\n"
         return text.encode()
 
 
 def parse(content: bytes) -> Pointer | None:
-    """The pointer that the content is; None: it is none."""
     found = _POINTER.fullmatch(content) if len(content) < LARGEST_POINTER else None
     return None if found is None else Pointer(found[1].decode(), int(found[2]))
 
 
 def store(place: Place) -> str:
-    """The folder of the contents, whether it is there or not."""
+    """The folder of the contents; it may be missing."""
     named = os.path.expanduser(place.settings.get("lfs.storage", "lfs"))
     return os.path.join(place.git_dir, named, "objects")
 
 
 def is_used(place: Place) -> bool:
-    """Whether the repository keeps anything by LFS, as far as this machine knows."""
     return os.path.isdir(os.path.join(place.git_dir, "lfs")) or os.path.isdir(store(place))
 
 
 def path(folder: str, oid: str) -> str:
-    """Where a store keeps this content."""
     return os.path.join(folder, oid[:2], oid[2:4], oid)
 
 
 def has(folder: str, pointer: Pointer) -> bool:
-    """Whether the store has the content."""
     with contextlib.suppress(OSError):
         return os.stat(path(folder, pointer.oid)).st_size == pointer.size
     return False
 
 
 def keep(folder: str, content: bytes) -> Pointer:
-    """Put the content into the store."""
     found = Pointer(hashlib.sha256(content).hexdigest(), len(content))
     if not has(folder, found):
         with _new(folder, found.oid) as file:
@@ -90,7 +84,7 @@ def take(folder: str, clone: str, pointer: Pointer) -> bool:
 
 @contextlib.contextmanager
 def _plain(clone: str, pointer: Pointer) -> Iterator[BinaryIO]:
-    """The plain file with the content in an agent's clone, no link followed; OSError."""
+    """The plain file with the content in an agent's clone; follows no link. Raises OSError."""
     at = os.open(clone, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for name in (".git", NAME, "objects", pointer.oid[:2], pointer.oid[2:4]):
@@ -109,7 +103,7 @@ def _plain(clone: str, pointer: Pointer) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def _new(folder: str, oid: str) -> Iterator[BinaryIO]:
-    """A file of the store that is there whole, or, where anything is raised, not at all."""
+    """A new file of the store that appears complete or not at all."""
     whole = path(folder, oid)
     os.makedirs(os.path.dirname(whole), exist_ok=True)
     begun = f"{whole}.{os.getpid()}"

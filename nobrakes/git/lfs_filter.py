@@ -15,7 +15,6 @@ _PACKET = 65516
 
 
 def read(source: BinaryIO) -> Iterator[bytes]:
-    """The packets up to the next flush; EOFError: git has gone."""
     while True:
         head = source.read(4)
         if len(head) < 4:
@@ -26,7 +25,6 @@ def read(source: BinaryIO) -> Iterator[bytes]:
 
 
 def write(to: BinaryIO, *packets: bytes) -> None:
-    """These packets and a flush."""
     for packet in packets:
         to.write(b"%04x" % (len(packet) + 4) + packet)
     to.write(b"0000")
@@ -34,7 +32,6 @@ def write(to: BinaryIO, *packets: bytes) -> None:
 
 
 def content(store: str, given: bytes) -> Iterator[bytes]:
-    """The content that the pointer stands for, or what was given."""
     found = _POINTER.fullmatch(given) if len(given) < 1024 else None
     if found is not None:
         oid = found[1].decode()
@@ -50,7 +47,7 @@ def content(store: str, given: bytes) -> Iterator[bytes]:
 
 
 def serve(store: str, source: BinaryIO, to: BinaryIO) -> None:
-    """Answer git until it goes."""
+    """Answer git until it ends."""
     list(read(source))
     write(to, b"git-filter-server\n", b"version=2\n")
     list(read(source))

@@ -46,10 +46,8 @@ class Place:
         before: tuple[str, ...] = (),
         in_place: Callable[[], None] = lambda: None,
     ) -> None:
-        """`followed`: the ref that is main, where it is no branch here; `before`: its stand-ins until it is there.
-
-        `in_place`: RepositoryReplaced; asked just before main moves.
-        """
+        """`followed`: the ref that is main, if no branch here is; `before`: its stand-ins until it exists. `in_place`:
+        called just before main moves, raises RepositoryReplaced."""
         self.root = root
         self.branch = main
         self.ref = followed or f"refs/heads/{main}"
@@ -67,7 +65,6 @@ class Place:
 
     @cached_property
     def git_dir(self) -> str:
-        """The git folder that all worktrees share."""
         commands.version()
         asked = ["rev-parse", "--path-format=absolute", "--git-common-dir"]
         try:
@@ -77,11 +74,9 @@ class Place:
 
     @cached_property
     def objects(self) -> str:
-        """The folder with the repository's objects."""
         return os.path.join(self.git_dir, "objects")
 
     def lent(self) -> tuple[str, ...]:
-        """The objects' folder, and those that it borrows from itself."""
         found = [self.objects]
         for folder in found:  # grows while it is read
             try:
@@ -93,7 +88,7 @@ class Place:
         return tuple(found)
 
     def head(self) -> str:
-        """The commit that is checked out in `root`. NoMain: there is none yet."""
+        """The commit checked out in `root`. Raises NoMain."""
         asked = ["rev-parse", "-q", "--verify", "HEAD^{commit}"]
         answer = commands.run(asked, cwd=self.root, env=CHECKOUT, expect=(0, 1, 128))
         if answer.code:
@@ -102,13 +97,13 @@ class Place:
 
     @property
     def shallow(self) -> str:
-        """The file that says where a shallow history ends; empty for a whole history."""
+        """The file with the ends of a shallow history; empty for a full history."""
         file = os.path.join(self.git_dir, "shallow")
         return file if os.path.isfile(file) else ""
 
     @cached_property
     def settings(self) -> Mapping[str, str]:
-        """The repository's own settings that say what kind of repository and file system it is."""
+        """The repository's own settings about its kind and file system."""
         answer = self.run(["config", "--local", "--includes", "-z", "--list"])
         found: dict[str, str] = {}
         for record in answer.records:
@@ -119,7 +114,7 @@ class Place:
 
     @cached_property
     def worktree(self) -> str | None:
-        """The repository's own worktree; None for a bare repository. One that is bare by accident has one."""
+        """None for a bare repository, except one that is bare by accident."""
         if self.settings.get("core.bare", "").lower() in ("true", "yes", "on", "1"):
             return os.path.dirname(self.git_dir) if self.bare_by_accident else None
         if named := self.settings.get("core.worktree"):
@@ -131,7 +126,7 @@ class Place:
 
     @property
     def bare_by_accident(self) -> bool:
-        """Whether git takes the repository for bare just now, though tracked files lie beside its `.git`."""
+        """Whether git takes the repository for bare, though tracked files lie beside its `.git`."""
         if os.path.basename(self.git_dir) != ".git" or not os.path.isfile(os.path.join(self.git_dir, "index")):
             return False
         with open(os.path.join(self.git_dir, "config"), "rb") as file:
@@ -146,7 +141,6 @@ class Place:
 
     @cached_property
     def plumbing(self) -> Mapping[str, str]:
-        """The environment of object work in this repository."""
         return {
             **PLUMBING,
             "GIT_DIR": self.git_dir,
@@ -155,11 +149,11 @@ class Place:
         }
 
     def require_usable(self) -> None:
-        """GitUnusable where it is git that fails here, and no object: asked by whoever would judge one for that."""
+        """Raises GitUnusable if git itself fails here, before a failure is blamed on an object."""
         self.run(["rev-parse", "--git-dir"], expect=range(256))
 
     def trouble(self) -> str:
-        """Why git does not work here under the settings of this account; empty: it does."""
+        """Why git fails here under this account's settings; empty: it works."""
         try:
             commands.run(["rev-parse", "--git-dir"], cwd=self.root, env=CHECKOUT, expect=range(256))
         except GitUnusable as error:
@@ -175,7 +169,6 @@ class Place:
         stdout: IO[bytes] | None = None,
         expect: Sequence[int] = (0,),
     ) -> commands.Answer:
-        """Run git on the repository's objects and refs, `env` added."""
         environment = self.plumbing if env is None else {**self.plumbing, **env}
         return commands.run(arguments, cwd=self.git_dir, env=environment, stdin=stdin, stdout=stdout, expect=expect)
 
@@ -200,7 +193,7 @@ class Discovered:
 
 
 def discover(path: str) -> Discovered:
-    """The repository around `path`; NotARepository (also for one whose path has a line break), GitTooOld."""
+    """The repository around `path`. Raises NotARepository (also for a path with a line break), GitTooOld."""
     commands.version()
     common, bare = _folders(path)
     top = common if bare else _ask(path, ["rev-parse", "--show-toplevel"])
@@ -221,30 +214,26 @@ def discover(path: str) -> Discovered:
 
 
 def tracked(root: str) -> tuple[str, ...]:
-    """The paths in the index of the worktree `root`."""
     return tuple(commands.run(["ls-files", "-z", "--full-name"], cwd=root, env=_READING).records)
 
 
 @cache
 def own_code_tracked(root: str) -> tuple[str, ...]:
-    """The places in the repository from which this process imports code, and in which agents change files.
-
-    Git tracks files there, or agents work there. It is asked only about places in a worktree of the repository. Links
-    count on their whole way, and so do folders that are not there yet.
-    """
+    """The places in the repository from which this process imports code and where agents change files: tracked by git,
+    or where agents work. Links count on their whole way, and so do missing folders."""
     found = _within(root, _import_paths())
     return tuple(at for at, top, path in found if path.startswith(f"{paths.FOLDER}/") or _is_tracked(path, top))
 
 
 @cache
 def own_code_globs(root: str) -> tuple[str, ...]:
-    """Globs of the places in the repository from which nobrakes and its Python run: agents change them if you agree."""
+    """Globs of the places in the repository from which nobrakes and its Python run; agents change them only with a
+    person's consent."""
     places = (path for _, _, path in _within(root, (*_import_paths(), sys.prefix)))
     return tuple(dict.fromkeys(f"/{path}" for path in places if path != os.curdir))
 
 
 def _within(root: str, wanted: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """(place, top of its worktree, path in it) of these paths, and of each link on their way, in the repository."""
     own = os.path.realpath(root)
     for place in dict.fromkeys(step for path in wanted for step in paths.on_the_way(path)):
         is_ours = place.startswith(os.path.join(own, paths.FOLDER, ""))
@@ -253,7 +242,6 @@ def _within(root: str, wanted: Iterable[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _import_paths() -> Iterator[str]:
-    """The package of nobrakes, Python's path, the links in its folders, and what editable installations name."""
     yield paths.PACKAGE
     for folder in sys.path:
         yield folder
@@ -270,7 +258,6 @@ def _import_paths() -> Iterator[str]:
 
 
 def _worktree_of(place: str, root: str) -> str | None:
-    """The top folder of the worktree of this repository in which the place lies; nested repositories do not count."""
     folder = os.path.dirname(place) if os.path.islink(place) else place
     while True:
         if os.path.lexists(os.path.join(folder, ".git")) and paths.repository_root(folder) == root:
@@ -281,7 +268,7 @@ def _worktree_of(place: str, root: str) -> str | None:
 
 
 def _is_tracked(path: str, top: str) -> bool:
-    """Whether git tracks the path, or one below it; also where git cannot tell (a submodule)."""
+    """Whether git tracks the path or one below it; True if git cannot tell (a submodule)."""
     try:
         return bool(commands.run(["ls-files", "-z", "--", f":(literal){path}"], cwd=top, env=_READING).out)
     except GitFailed:
@@ -289,7 +276,6 @@ def _is_tracked(path: str, top: str) -> bool:
 
 
 def is_partial(path: str) -> bool:
-    """Whether the repository around `path` is a partial clone; NotARepository, GitTooOld."""
     commands.version()
     _folders(path)
     return _promises(path)
@@ -300,7 +286,6 @@ def _promises(path: str) -> bool:
 
 
 def _folders(path: str) -> tuple[str, bool]:
-    """(the git folder that all worktrees share, whether it is bare)."""
     asked = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--is-bare-repository"]
     if not os.path.isdir(path):
         raise NotARepository(f"there is no folder {path}")
@@ -318,7 +303,6 @@ def _folders(path: str) -> tuple[str, bool]:
 
 
 def _broken(path: str) -> NotARepository:
-    """git ends what it answers with a line break, and lists of folders are files of lines."""
     why = f"the path of the repository around {path!r} has a line break, and git's own lists of folders have lines"
     return NotARepository(why, "Rename the folder, then run `nobrakes init`.")
 
@@ -339,7 +323,7 @@ _WHERE = re.compile(r"dubious ownership in repository at '(.*)'")
 # without our own environment, which trusts every folder. Git knows nothing of .nobrakes: it has to belong to whom git
 # trusts here.
 def check(start: str | None = None) -> None:
-    """ForeignRepository where git would refuse, or .nobrakes is a stranger's; GitTooOld."""
+    """Raises ForeignRepository if git would refuse or .nobrakes is a stranger's; GitTooOld."""
     strange = paths.strangers(start)
     if not strange:
         return
@@ -358,7 +342,6 @@ def check(start: str | None = None) -> None:
 
 
 def owner(path: str) -> str:
-    """The account that a path belongs to, by name where it has one."""
     uid = os.lstat(path).st_uid
     try:
         from pwd import getpwuid
@@ -383,7 +366,6 @@ def _ownership_ask(folder: str) -> None:
 
 
 def _trusted(root: str) -> set[int]:
-    """The accounts whose .nobrakes is read, in a repository that git trusts."""
     found = {os.geteuid()}
     found |= {os.lstat(path).st_uid for path in paths.territory(root) if paths.FOLDER not in path.split(os.sep)[-2:]}
     sudo = os.environ.get("SUDO_UID", "")

@@ -91,7 +91,7 @@ def pubspec(content: bytes) -> ProgramsParts:
 
 
 def compiled(content: bytes) -> ProgramsParts:
-    """A .pyc that Python takes whatever its source says (PEP 552: by its hash, unchecked)."""
+    """A .pyc that Python trusts without comparing its source (PEP 552: unchecked hash)."""
     unchecked = content[4:8] == b"\x01\0\0\0"
     return ({"code without its source": hashlib.sha256(content).hexdigest()} if unchecked else {}), {}
 
@@ -131,7 +131,7 @@ _WITHIN = {
     "pixi": ("tasks",),
 }
 _PLACES = frozenset(("path", "git", "url", "file", "source", "registry"))
-"""What a dependency's table says where it comes from elsewhere."""
+"""Keys in a dependency's table that name another source."""
 _ELSEWHERE = re.compile(r"^(?!workspace:|catalog:)[^<>=~^*\d]*[:/@]")
 
 
@@ -164,7 +164,7 @@ def pyproject(content: bytes) -> Parts:
 
 
 def _posing(table: str, project: Mapping[str, Any]) -> dict[str, Any]:
-    """A name, or a script, that a runner or a framework has: installed, it takes that one's place."""
+    """A name or script of a runner or framework: installed, it would replace that one."""
     found: dict[str, Any] = {}
     if is_framework(str(project.get("name", ""))):
         found[f"{table}.name"] = project["name"]
@@ -213,7 +213,6 @@ def package(content: bytes) -> Parts:
 
 
 def composer(content: bytes) -> Parts:
-    """composer.json: scripts, where packages come from, and what is loaded beside the product."""
     data = json.loads(content.decode("utf-8-sig"))
     if not isinstance(data, dict):
         raise ValueError("not an object")
@@ -349,7 +348,6 @@ _REQUIREMENTS = re.compile(r"(?:[\w.-]*[_-])?requirements(?:[_.-][\w.-]*)?\.(?:t
 
 
 def reader(path: str) -> Callable[[bytes], Parts] | None:
-    """What reads the file at this repository path; None: it is no manifest."""
     name = path.rpartition("/")[2].casefold()
     if name.endswith((".pyc", ".pyo")):
         return compiled
@@ -382,7 +380,6 @@ UNREADABLE = "unreadable"
 
 
 def is_shared(path: str) -> bool:
-    """Whether the file at this repository path has protected sections among others."""
     return reader(path) is not None
 
 
@@ -392,7 +389,6 @@ def changed_sections(path: str, before: bytes | None, after: bytes | None) -> tu
 
 
 def changed_dependencies(path: str, before: bytes | None, after: bytes | None) -> bool:
-    """Whether the lists of dependencies differ."""
     return _changed(path, before, after)[1]
 
 
@@ -415,7 +411,7 @@ def _differ(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _same(old: Any, new: Any) -> bool:
-    """Equality that tells 1 from True, and keeps the order of keys out of it."""
+    """Equality that tells 1 from True and ignores the order of keys."""
     if type(old) is not type(new):
         return False
     if isinstance(old, dict):

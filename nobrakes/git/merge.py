@@ -51,7 +51,6 @@ class Merger:
         self._ways_of = ("", "")
 
     def squash(self, onto: str, head: str, message: Message, began: str | None = None) -> Candidate | Conflict:
-        """One commit on `onto` with everything `head` added since they parted, or since `began` (History.fork)."""
         fork = self.history.fork(onto, head, began)
         if fork is None:
             return Conflict((), "the branch has no commit in common with main")
@@ -70,7 +69,6 @@ class Merger:
         return tree if isinstance(tree, Conflict) else self._commit(tree, onto, message)
 
     def join(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
-        """A merge of `onto` into `head`."""
         whole = self.squash(onto, head, message)
         if isinstance(whole, Conflict):
             return whole
@@ -79,7 +77,6 @@ class Merger:
     def replay(
         self, onto: str, head: str, message: Message, began: str | None = None
     ) -> tuple[Candidate, ...] | Conflict:
-        """`head`'s commits one by one on `onto`; those that add nothing there are left out, but for the last."""
         fork = self.history.fork(onto, head, began)
         if fork is None:
             return Conflict((), "the branch has no commit in common with main")
@@ -99,7 +96,6 @@ class Merger:
         return tuple(steps) or (self._commit(tree, onto, message),)
 
     def fold(self, onto: str, steps: Sequence[Candidate], message: Message) -> Candidate:
-        """A chain on `onto` of the steps' trees, each with its step's text and author."""
         tip = Candidate(onto, self.objects.commit(onto).tree)
         for step in steps:
             commit = self.objects.commit(step.commit)
@@ -107,7 +103,6 @@ class Merger:
         return tip
 
     def revert(self, commit: str, onto: str, message: Message) -> Candidate | Conflict:
-        """A commit on `onto` that takes `commit` back (a merge: what it brought to its first parent)."""
         bad = self.objects.commit(commit)
         before = self.objects.commit(bad.parents[0]).tree if bad.parents else self.place.run(["mktree"], stdin=b"").text
         if self.objects.commit(onto).tree == bad.tree:
@@ -117,7 +112,6 @@ class Merger:
         return tree if isinstance(tree, Conflict) else self._commit(tree, onto, message)
 
     def _pick(self, commit: Commit, tree: str, main: str, fork: str) -> str | Conflict:
-        """The tree with what `commit` changed against its parent, both as they are after the filters."""
         parent = commit.parents[0]
         before = self.filters.filtered_tree(self.objects.commit(parent).tree, fork, parent)
         after = self.filters.filtered_tree(commit.tree, fork, commit.id)
@@ -133,14 +127,13 @@ class Merger:
         return whole or self._merge(self._joint(tree, parent), self._joint(after, parent), main)
 
     def _moved(self, fork: str, onto: str, head: str) -> str | Conflict:
-        """The tree of `onto` with what `head` changed against `fork`, which `onto` does not contain any more."""
         if (whole := self._trees_of(fork, onto, head)) is not None:
             return whole
         ours, theirs = (self._joint(self.objects.commit(commit).tree, fork) for commit in (onto, head))
         return self._merge(ours, theirs, onto)
 
     def _trees_of(self, base: str, ours: str, theirs: str) -> str | None:
-        """The tree of two commits whose only fork is `base`; None: git has to merge them."""
+        """The merged tree of two commits whose only fork is `base`; None: git has to merge them."""
         one, two, three = (self.objects.commit(commit).tree for commit in (base, ours, theirs))
         return self._merged_by_hand(one, two, three)
 
@@ -155,12 +148,11 @@ class Merger:
         return tree
 
     def _joint(self, tree: str, parent: str) -> str:
-        """A commit that nobody will see, for `merge-tree` to find `parent` as the base."""
+        """A temporary commit that makes `merge-tree` find `parent` as the base."""
         whole = content(tree, (parent,), (_OURSELVES, "0 +0000"), (_OURSELVES, "0 +0000"), "")
         return self._kept(self.place.commits.write(whole, self.place.git_dir, self.place.plumbing), whole)
 
     def _merge(self, ours: str, theirs: str, main: str) -> str | Conflict:
-        """The tree of both, each file in the way that `main` has for it."""
         asked = ["merge-tree", "--write-tree", "-z", "--name-only", ours, theirs]
         with tempfile.NamedTemporaryFile(prefix="nobrakes-attributes-") as file:
             file.write(os.fsencode(self.ways(main)))
@@ -175,7 +167,6 @@ class Merger:
         return Conflict(tuple(sorted(set(records[1:end]))), _detail(records[end + 1 :]))
 
     def ways(self, main: str) -> str:
-        """The built-in ways to merge that main's attributes name; those of the last main are remembered."""
         known, landings = self._ways_of
         if known != main:
             if not known or trees.differ(self.objects, known, main):
@@ -184,7 +175,6 @@ class Merger:
         return landings
 
     def _rewrite(self, commit: Commit, tree: str, parent: str, message: Message) -> str:
-        """`commit` with another tree and parent, its author and text kept, the trailers added."""
         name, _, rest = commit.author.rpartition(" <")
         email, _, date = rest.partition("> ")
         who = person(f"{name} <{email}>") if email.strip() else person(message.author)
@@ -210,14 +200,13 @@ def _date(when: float) -> str:
 
 
 def _when(date: str, message: Message) -> str:
-    """The author's date as stored, or the message's where that is nonsense."""
     seconds, _, zone = date.partition(" ")
     whole = seconds.isdigit() and len(seconds) <= 11 and len(zone) == 5 and zone[0] in "+-" and zone[1:].isdigit()
     return f"{int(seconds)} {zone}" if whole else _date(message.when)
 
 
 def _detail(records: Sequence[str]) -> str:
-    """git's own words about the conflicts: per message a count, that many paths, a kind and a text."""
+    """Git's conflict messages: per message a count, that many paths, a kind and a text."""
     lines, place = [], 0
     while place < len(records) and records[place].isdigit():
         text = place + 2 + int(records[place])

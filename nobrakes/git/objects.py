@@ -42,10 +42,8 @@ class Entry:
 
 @frozen
 class Stored:
-    """A tree with its bytes. `starts`: where each entry begins, in order, and where the last one ends.
-
-    `is_plain`: it is what `tree_content` makes of its entries. Git reads others, too.
-    """
+    """A tree with its bytes. `starts`: the offset of each entry, and the end. `is_plain`: `tree_content` would produce
+    the same bytes; git also reads other forms."""
 
     raw: bytes
     width: int
@@ -59,7 +57,7 @@ _ENCODING, _ERRORS = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors(
 
 
 def _parsed(raw: bytes, width: int) -> tuple[list[tuple[str, Entry]], list[int]]:
-    """The entries in order, and where each ends. ValueError: git reads some of such modes, each version in its way."""
+    """The entries in order, and their ends. ValueError: git versions read some modes differently."""
     entries, ends, end = [], [], 0
     for mode, name, oid in _ENTRIES[width].findall(raw):
         end += len(mode) + len(name) + 2 + width
@@ -75,18 +73,18 @@ def _mode(digits: bytes) -> str:
 
 
 _MODES: dict[bytes, str] = {}
-"""At most as many as there are texts of six octal digits; five are in use."""
+"""Bounded by the texts of six octal digits; five are in use."""
 
 
 def _plain_mode(mode: int) -> str:
-    """The mode as git reads it: of a file's permissions, old trees hold more than the one bit that counts."""
+    """The mode as git reads it; old trees hold more permission bits than the one that counts."""
     if stat.S_ISREG(mode):
         return EXECUTABLE if mode & 0o100 else FILE
     return LINK if stat.S_ISLNK(mode) else FOLDER if stat.S_ISDIR(mode) else MODULE
 
 
 def stored(raw: bytes, width: int, like: Stored | None = None) -> Stored:
-    """A tree from its bytes, taken over from one that is `like` it where they are the same. ValueError: it is none."""
+    """Parse a tree, reusing the equal parts of `like`. ValueError: not a tree."""
     if like is None or like.width != width or not like.is_plain:
         entries, ends = _parsed(raw, width)
         whole = dict(entries)
@@ -115,7 +113,7 @@ def stored(raw: bytes, width: int, like: Stored | None = None) -> Stored:
 
 
 def differing(one: Stored, other: Stored) -> set[str]:
-    """The names that are not the same in both trees, or in one of them alone."""
+    """The names that differ between the trees or are in only one of them."""
     if one.width != other.width or not (one.is_plain and other.is_plain):
         return {*one.entries, *other.entries}
     first, last, end = _between(one, other.raw)
@@ -128,7 +126,6 @@ def differing(one: Stored, other: Stored) -> set[str]:
 
 
 def _between(like: Stored, raw: bytes) -> tuple[int, int, int]:
-    """What differs: the number of its first entry in `like` and of the one after its last; where it ends in `raw`."""
     same = _alike(like.raw, raw)
     first = bisect_right(like.starts, same) - 1
     first = min(first, len(like.starts) - 1)
@@ -140,7 +137,6 @@ def _between(like: Stored, raw: bytes) -> tuple[int, int, int]:
 
 
 def _alike(one: bytes, other: bytes) -> int:
-    """How many bytes both begin with."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -152,7 +148,6 @@ def _alike(one: bytes, other: bytes) -> int:
 
 
 def _alike_at_end(one: bytes, other: bytes, most: int) -> int:
-    """How many bytes both end with, of so many."""
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2
@@ -164,7 +159,6 @@ def _alike_at_end(one: bytes, other: bytes, most: int) -> int:
 
 
 def tree_content(entries: Mapping[str, Entry]) -> bytes:
-    """A tree as git stores it."""
     return b"".join(_content(name, entry) for name, entry in sorted(entries.items(), key=_place))
 
 
@@ -177,7 +171,7 @@ def _place(item: tuple[str, Entry]) -> bytes:
 
 
 def changed(tree: Stored, entries: Mapping[str, Entry]) -> bytes:
-    """The tree with these entries in place of its own of the same names, or added, as git stores it."""
+    """The tree as git stores it, with these entries added or replaced."""
     if not tree.is_plain:
         return tree_content({**tree.entries, **entries})
     without: set[int] = set()
@@ -196,7 +190,6 @@ def changed(tree: Stored, entries: Mapping[str, Entry]) -> bytes:
 
 
 def _index_of(tree: Stored, place: bytes) -> int:
-    """The number of the first entry that does not stand before the place."""
     low, high = 0, len(tree.starts) - 1
     while low < high:
         middle = (low + high) // 2
@@ -217,13 +210,13 @@ T = TypeVar("T")
 _REMEMBERED = 4096
 _REMEMBERED_TREES = 64
 _LARGE_TREE = 200
-"""Entries of a tree from which on it is kept with its bytes, so that one like it is not read from its beginning."""
+"""Trees of at least so many entries keep their bytes, so that similar ones parse faster."""
 _LARGE_TREES = 8
 
 
 @frozen
 class Commit:
-    """A commit as stored. `author` is the whole line: name, address, seconds, zone."""
+    """A commit as stored. `author` is the full line: name, address, seconds, zone."""
 
     id: str
     tree: str
@@ -244,21 +237,17 @@ class Objects:
         self._large: dict[str, Stored] = {}
 
     def close(self) -> None:
-        """End the process that answers; the next question starts another."""
         self._git.close()
 
     def forget(self) -> None:
-        """Remember nothing: objects do not change, but they may be gone."""
         with self._lock:
             self._commits.clear()
             self._trees.clear()
             self._large.clear()
 
     def _ask(self, question: bytes) -> tuple[str, str, bytes] | None:
-        """(object id, type, content) of a `contents NAME`, (…, …, size in digits) of `info NAME`; None: not there.
-
-        NoAnswer.
-        """
+        """(object id, type, content) of `contents NAME`; (…, …, size in digits) of `info NAME`; None: missing. Raises
+        NoAnswer."""
         for last in (False, True):
             try:
                 return self._git.hold(partial(_exchange, question), self.place.git_dir, self.place.plumbing)
@@ -269,7 +258,6 @@ class Objects:
         raise AssertionError("unreachable")
 
     def find(self, name: str) -> tuple[str, str] | None:
-        """(object id, type) of what `name` stands for in git's own grammar; None: nothing."""
         oid = name.removesuffix("^{commit}")
         known = self._commits.get(oid)
         if known is not None and known.id == oid:  # any other name may stand for something else by now
@@ -278,27 +266,23 @@ class Objects:
         return None if answer is None else answer[:2]
 
     def size(self, name: str) -> int | None:
-        """The bytes of an object's content, which is not read for it; None: not there."""
         answer = self._ask(b"info " + os.fsencode(name))
         return None if answer is None else int(answer[2])
 
     def content(self, name: str) -> bytes | None:
-        """The raw content of an object; None: not there."""
         answer = self._ask(b"contents " + os.fsencode(name))
         return None if answer is None else answer[2]
 
     def is_whole(self, commit: str, known: str) -> bool:
-        """Whether all is there that the commit needs beside what a whole one has."""
         asked = ["rev-list", "--objects", "--quiet", commit, f"^{known}", "--"]
         return self.place.run(asked, expect=(0, 128)).code == 0
 
     def stored_commit(self, commit: str) -> bytes | None:
-        """A commit as it is stored; None: there is no commit with this id."""
         answer = self._ask(b"contents " + os.fsencode(commit))
         return answer[2] if answer is not None and answer[1] == "commit" else None
 
     def commit(self, commit: str) -> Commit:
-        """The commit; GitFailed when there is none with this id."""
+        """Raises GitFailed if there is no such commit."""
         if (known := self._commits.get(commit)) is not None:
             return known
         answer = self._ask(b"contents " + os.fsencode(commit) + b"^{commit}")
@@ -307,7 +291,6 @@ class Objects:
         return self._learn(commit, parse_commit(answer[0], answer[2]))
 
     def learn_commit(self, commit: str, content: bytes) -> None:
-        """Remember a commit that was just written: it will be asked for."""
         self._learn(commit, parse_commit(commit, content))
 
     def _learn(self, name: str, found: Commit) -> Commit:
@@ -317,7 +300,7 @@ class Objects:
         return found
 
     def entries(self, tree: str) -> Mapping[str, Entry] | None:
-        """What a folder holds, by name; `tree` is any name of a tree. None: not there, or no folder."""
+        """A folder's entries by name; `tree` is any name of a tree. None: missing, or not a folder."""
         if (known := self._trees.get(tree)) is not None:
             return known
         if (large := self._large.get(tree)) is not None:
@@ -331,7 +314,6 @@ class Objects:
             raise GitFailed(f"the tree {answer[0]} cannot be read") from None
 
     def learn_tree(self, tree: str, raw: bytes) -> Stored:
-        """Remember what the tree with this id holds, which was read or written just now. ValueError: it is no tree."""
         with self._lock:
             likely = [one for one in self._large.values() if abs(len(one.raw) - len(raw)) * 4 < len(raw)]
             found = stored(raw, len(tree) // 2, likely[-1] if likely else None)
@@ -342,16 +324,14 @@ class Objects:
         return found
 
     def large(self, tree: str) -> Stored | None:
-        """A large tree that is remembered with its bytes."""
         return self._large.get(tree)
 
     def differing(self, one: str, other: str) -> set[str] | None:
-        """The names that differ in two large trees that were read; None: that is to be looked for."""
+        """The names that differ in two cached large trees; None: not cached."""
         before, after = self._large.get(one), self._large.get(other)
         return None if before is None or after is None else differing(before, after)
 
     def entry(self, commit: str, path: str) -> Entry | None:
-        """What the path is in the commit; None: not there."""
         folder, _, name = path.rpartition("/")
         entries = self.entries(f"{commit}:{folder}" if folder else self._root(commit))
         return None if entries is None else entries.get(name)
@@ -381,11 +361,8 @@ def _exchange(question: bytes, line: Line) -> tuple[str, str, bytes] | None:
 
 
 def parse_commit(commit: str, raw: bytes) -> Commit:
-    """A commit from its stored bytes, read as git reads it; undecodable bytes of the message are replaced.
-
-    The first line is the tree and those right after it are the parents: git takes a commit with more of either further
-    down, and does not see them.
-    """
+    """Parse a commit as git does; undecodable bytes of the message are replaced. The tree line comes first, the parents
+    right after it: git ignores later ones."""
     head, _, message = raw.partition(b"\n\n")
     first, *lines = head.split(b"\n")
     tree = first.removeprefix(b"tree ").decode("ascii", "replace") if first.startswith(b"tree ") else ""
@@ -401,11 +378,10 @@ def parse_commit(commit: str, raw: bytes) -> Commit:
 _KNOWN_ENCODING = re.compile(
     r"utf-?8|(?:us-)?ascii|latin-?1|iso-8859-(?:[1-9]|1[0134567])|(?:windows-|cp)125[0-8]|koi8-[ru]"
 )
-"""What a message is decoded by. Python knows others, and among those some that fail or take their time."""
+"""Encodings of messages that are decoded. Some of Python's others fail or are slow."""
 
 
 def _header(lines: list[bytes], name: bytes) -> bytes:
-    """The value of the first line with this name; empty where there is none."""
     return next((line.removeprefix(name) for line in lines if line.startswith(name)), b"")
 
 
@@ -415,7 +391,7 @@ Found = list[tuple[str, str]]
 # There is a packed line for each bead that was ever done: git sorts them and says so in the first line; else all are
 # looked through.
 def packed_refs_below(git_dir: str, prefix: str) -> Found | None:
-    """(ref, object id) of the packed refs whose names begin so, in order; None: refs are kept in another way."""
+    """(ref, object id) of the packed refs with this prefix, in order; None: the repository stores refs differently."""
     if os.path.isdir(os.path.join(git_dir, "reftable")):
         return None
     wanted = os.fsencode(prefix)
@@ -430,7 +406,7 @@ def packed_refs_below(git_dir: str, prefix: str) -> Found | None:
 
 
 def at(git_dir: str, ref: str) -> str | None:
-    """The object id in the packed ref of this name; None: there is none, or refs are kept in another way."""
+    """The object id in the packed ref; None: no such ref, or refs are stored differently."""
     return dict(packed_refs_below(git_dir, ref) or ()).get(ref)
 
 
@@ -450,7 +426,7 @@ def _found(lines: mmap.mmap, wanted: bytes) -> Found:
 
 
 def _first(lines: mmap.mmap, low: int, wanted: bytes) -> int:
-    """Where the first line begins whose name does not stand before the wanted one; they begin at `low`."""
+    """The offset of the first line whose name is not before the wanted one; lines begin at `low`."""
     high = len(lines)
     while low < high:
         begin = lines.rfind(b"\n", low, (low + high) // 2) + 1 or low
@@ -467,7 +443,6 @@ def _first(lines: mmap.mmap, low: int, wanted: bytes) -> int:
 
 
 def _line(lines: mmap.mmap, begin: int) -> tuple[bytes, int]:
-    """The line that begins there, without its end, and where the next one begins."""
     end = lines.find(b"\n", begin)
     end = len(lines) if end < 0 else end
     return lines[begin:end], end + 1
@@ -478,25 +453,24 @@ INCOMING = f"{OWN}/incoming"
 ARCHIVE = f"{OWN}/archive"
 
 LOOSE = 100
-"""Archived refs in files of their own before they are packed."""
+"""Loose archived refs before they are packed."""
 _OID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)*\Z")
 
 
 def is_oid(text: str) -> bool:
-    """Whether the text is a full object id."""
     return _OID.match(text) is not None
 
 
 def own_ref(name: str) -> str:
-    """The ref refs/nobrakes/<name>; GitFailed for a name that git would refuse or read otherwise."""
+    """refs/nobrakes/<name>. Raises GitFailed for a name that git would refuse or read differently."""
     if not _NAME.match(name) or ".." in name or any(part.endswith((".lock", ".")) for part in name.split("/")):
         raise GitFailed(f"'{name[:80]}' cannot be part of a ref's name")
     return f"{OWN}/{name}"
 
 
 def loose(git_dir: str, ref: str) -> str | None:
-    """The object id in a loose ref's file; None: no such file, or something else in it."""
+    """The object id in a loose ref's file; None: no such file, or other content."""
     try:
         with open(os.path.join(git_dir, ref), encoding="ascii", errors="replace") as file:
             text = file.read(80).strip()
@@ -506,7 +480,7 @@ def loose(git_dir: str, ref: str) -> str | None:
 
 
 def known(git_dir: str, ref: str) -> str | None:
-    """The object id that the ref's own file or the packed refs have; None: git has to be asked."""
+    """The object id in the ref's own file or the packed refs; None: git has to be asked."""
     found = loose(git_dir, ref)
     if found is not None or os.path.lexists(os.path.join(git_dir, ref)):
         return found
@@ -515,7 +489,6 @@ def known(git_dir: str, ref: str) -> str | None:
 
 
 def read(place: Place, ref: str) -> str | None:
-    """The object that the ref points to; None: no such ref."""
     if (found := known(place.git_dir, ref)) is not None:
         return found
     answer = place.run(["rev-parse", "--verify", "--quiet", "--end-of-options", ref], expect=(0, 1))
@@ -523,7 +496,7 @@ def read(place: Place, ref: str) -> str | None:
 
 
 def main(place: Place) -> str:
-    """The commit that main points to; NoMain."""
+    """Raises NoMain."""
     found = next((commit for ref in (place.ref, *place.before) if (commit := read(place, ref)) is not None), None)
     if found is None:
         raise NoMain(f"the branch '{place.branch}' does not exist yet")
@@ -534,7 +507,7 @@ def main(place: Place) -> str:
 # object id is the truth, then what is packed; anything else is asked of git. The file comes first: packing writes the
 # other before it goes.
 def swap(place: Place, ref: str, new: str, old: str, why: str) -> bool:
-    """Move the ref from `old` to `new`; False: it is somewhere else. GitFailed: it could not be written."""
+    """Move the ref from `old` to `new`; False: it is somewhere else. Raises GitFailed."""
     place.in_place()
     try:
         place.run([*DURABLE, "update-ref", "-m", why, "--no-deref", ref, new, old])
@@ -554,10 +527,8 @@ def is_gone(git_dir: str, ref: str) -> bool:
 
 
 def update(place: Place, wanted: dict[str, str | None]) -> None:
-    """Set refs of our own to objects, None removes; all in one transaction, and nothing when all are so already.
-
-    The refs are on the disk once this returns: what only they hold may be removed elsewhere.
-    """
+    """Set refs of our own (None removes) in one transaction; nothing when all are so already. On return they are on
+    disk: the objects may then be removed elsewhere."""
     lines = []
     for ref, commit in wanted.items():
         if not ref.startswith(f"{OWN}/"):
@@ -576,10 +547,8 @@ def update(place: Place, wanted: dict[str, str | None]) -> None:
 
 
 def broken(place: Place, in_depth: bool) -> list[tuple[str, str, str]]:
-    """The refs of ours that lead nowhere, by name, why, and the object that each names; nothing is changed. RefsBroken.
-
-    `in_depth`: also those whose commit is there, and not all that it needs beside main.
-    """
+    """Our refs that lead nowhere: name, reason, object. Nothing is changed. Raises RefsBroken. `in_depth`: also those
+    whose commit lacks objects beside main's."""
     below(place)  # git itself reads every line, whoever's it is: RefsBroken
     found: list[tuple[str, str, str]] = []
     named: dict[str, str] = dict(packed_refs_below(place.git_dir, f"{OWN}/") or ())
@@ -605,7 +574,6 @@ def broken(place: Place, in_depth: bool) -> list[tuple[str, str, str]]:
 
 
 def _holed(place: Place, commits: list[str]) -> list[str]:
-    """Those of the commits that lack something of what they need beside main; all are asked about, then halves."""
     asked = "".join(f"{commit}\n" for commit in commits) + f"^{main(place)}\n"
     answer = place.run(["rev-list", "--objects", "--quiet", "--stdin"], stdin=asked.encode(), expect=(0, 128))
     if answer.code == 0 or len(commits) == 1:
@@ -615,7 +583,7 @@ def _holed(place: Place, commits: list[str]) -> list[str]:
 
 
 def move(place: Place, ref: str, new: str, old: str | None) -> bool:
-    """Move a ref of our own from `old` (None: it is not there) to `new`; False: it is somewhere else."""
+    """Move a ref of our own from `old` (None: missing) to `new`; False: it is somewhere else."""
     place.in_place()
     line = f"update {ref} {new} {old}\n" if old else f"create {ref} {new}\n"
     if place.transactions.commit([line], place.git_dir, place.plumbing):
@@ -631,7 +599,7 @@ def move(place: Place, ref: str, new: str, old: str | None) -> bool:
 
 
 def names_in(place: Place, folder: str) -> list[str]:
-    """The names of the refs directly in a folder of refs, without a process where refs are files."""
+    """The names directly in a folder of refs, without a process where refs are files."""
     path = os.path.join(place.git_dir, folder)
     own = os.listdir(path) if os.path.isdir(path) else ()
     packed = packed_refs_below(place.git_dir, f"{folder}/")
@@ -641,11 +609,8 @@ def names_in(place: Place, folder: str) -> list[str]:
 
 
 def pack(place: Place) -> None:
-    """Put refs into one file where more than LOOSE of the archive's lie in files of their own.
-
-    Only those where git can be told so (2.43); an older one packs all, as its own upkeep does. No ref changes. They are
-    on the disk in the one file before the others go.
-    """
+    """Pack refs when more than LOOSE archived ones lie in files of their own. Before git 2.43 all refs are packed. No
+    ref changes; the packed file is on disk before the loose ones go."""
     folder = os.path.join(place.git_dir, ARCHIVE)
     try:
         loose_ones = sum(len(names) for _, _, _, names in walk(folder))
@@ -657,7 +622,7 @@ def pack(place: Place) -> None:
 
 
 def newest_first(place: Place, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """These refs by the date of their commits; one whose commit is gone is left out, and holds no other one up."""
+    """These refs by the date of their commits, without those whose commit is gone."""
     if not pairs:
         return []
     asked = ["rev-list", "--no-walk=unsorted", "--ignore-missing", "--timestamp", "--stdin"]

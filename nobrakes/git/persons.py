@@ -32,7 +32,7 @@ from .port import Git
 _SECONDS = 900.0
 _READING = {**CHECKOUT, "GIT_OPTIONAL_LOCKS": "0"}
 _NOT_OURS = ":(top,exclude).nobrakes"
-"""Settings and snapshot are no work on a bead."""
+"""Settings and snapshot are not work on a bead."""
 _HEADS = "refs/heads/"
 
 
@@ -43,41 +43,34 @@ class Persons:
         self.place = Place(root, main)
 
     def around(self, folder: str) -> Worktree | None:
-        """The worktree that the folder is, or lies in; None: it is in none of this repository."""
         real = os.path.realpath(folder)
         found = [one for one in standing.all_of(self.place) if _contains(os.path.realpath(one.path), real)]
         return max(found, key=lambda one: len(os.path.realpath(one.path)), default=None)
 
     def worktree_on_branch(self, branch: str) -> Worktree | None:
-        """The worktree that has the branch checked out, or rebases it just now."""
         return next(iter(standing.branch_worktrees(self.place, f"{_HEADS}{branch}")), None)
 
     def branch(self, worktree: Worktree) -> str:
-        """The branch that is checked out, or rebased just now; empty: none is."""
         found = (ref for ref in standing.refs_in(worktree) if ref.startswith(_HEADS))
         return next(found, "").removeprefix(_HEADS)
 
     def uncommitted(self, worktree: Worktree) -> list[str]:
-        """The paths that are changed, in conflict or new, and in no commit; ignored ones are left out."""
+        """Paths that are changed, in conflict or new; without ignored ones."""
         asked = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", ".", _NOT_OURS]
         answer = commands.run(asked, cwd=worktree.path, env=_READING, seconds=_SECONDS)
         return [record[3:] for record in answer.records]
 
     def head(self, worktree: Worktree) -> str:
-        """The commit that is checked out. GitFailed: there is none."""
         return commands.run(["rev-parse", "--verify", "HEAD^{commit}"], cwd=worktree.path, env=_READING).text
 
     def commit(self, name: str) -> str | None:
-        """The commit that a branch or another name means; None: none."""
         asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"]
         answer = self.place.run(asked, expect=(0, 1, 128))
         return answer.text if answer.code == 0 and objects.is_oid(answer.text) else None
 
     def add(self, folder: str, branch: str, head: str) -> bool:
-        """Make a worktree with the branch checked out, at `head` where there is no such branch yet.
-
-        A branch that is there stays as it is, for it is a person's: then False.
-        """
+        """Make a worktree with the branch checked out, at `head` if the branch is new. False: the branch exists; it is
+        a person's and stays."""
         is_new = objects.read(self.place, f"{_HEADS}{branch}") is None
         force = ["--force"] if self._is_registered(folder) else []  # it was removed by hand, and git still knows of it
         what = ["-b", branch, folder, head] if is_new else [folder, branch]
@@ -86,7 +79,7 @@ class Persons:
         return is_new
 
     def rebase(self, folder: str, onto: str, fork: str) -> bool:
-        """Rebase what is checked out there; whether it stopped at a conflict, and is under way."""
+        """Rebase what is checked out there; whether it stopped at a conflict and is under way."""
         asked = ["rebase", "--onto", onto, fork]
         commands.run(asked, cwd=folder, env=CHECKOUT, expect=(0, 1), seconds=_SECONDS)
         found = self.around(folder)
@@ -123,18 +116,16 @@ class Claim:
 
     @property
     def ending(self) -> str:
-        """What is typed there to end the session."""
         is_own = self.folder == os.path.join(self.root, ".nobrakes")
         return f"nobrakes session end {self.session}{'' if is_own else ' --user'}"
 
 
 def place() -> str:
-    """The folder of all that is kept for sessions in place. NotAllowed in a run, PlaceUnusable."""
+    """Raises NotAllowed in a run, PlaceUnusable."""
     return os.path.join(user_place().state, "in-place")
 
 
 def who(root: str) -> Claim | None:
-    """Who works in the checkout; None: nobody."""
     with suppress(NotAllowed, PlaceUnusable):
         found = _read(_file(root))
         if found is not None and os.path.isdir(found.folder):
@@ -143,7 +134,7 @@ def who(root: str) -> Claim | None:
 
 
 def take(wanted: Claim) -> None:
-    """Work there from now on; the same claim twice is one. NotAllowed: another session works there, or nobody may."""
+    """Claim the checkout; repeatable. NotAllowed: another session works there, or none may."""
     refuse(wanted.root)
     make(os.path.dirname(place()))
     make(place())
@@ -159,7 +150,6 @@ def take(wanted: Claim) -> None:
 
 
 def taken(there: Claim) -> NotAllowed:
-    """That another session works there."""
     return NotAllowed(
         f"session {there.session} of {os.path.dirname(there.folder)} works in this checkout already, and only one may",
         f"`{there.ending}` ends it; without --in-place a session has a clone of its own.",
@@ -167,9 +157,8 @@ def taken(there: Claim) -> NotAllowed:
 
 
 def refuse(root: str) -> None:
-    """NotAllowed where the checkout holds the home of this account, or the person's own place: an agent would, too.
-    And where it is sparse: an agent's own index is of all files, and a commit of it would remove what is not there.
-    """
+    """NotAllowed if the checkout holds the home of this account or the person's own place: an agent would hold it too.
+    Also if it is sparse: an agent's commit would remove the missing files."""
     found = user_place()
     inside = os.path.join(os.path.realpath(root), "")
     for path in (os.path.expanduser("~"), found.settings, found.state):
@@ -187,7 +176,6 @@ def refuse(root: str) -> None:
 
 
 def release(claim: Claim) -> None:
-    """Nobody works there any more."""
     with suppress(FileNotFoundError), _alone():
         if who(claim.root) == claim:
             os.unlink(_file(claim.root))
@@ -195,7 +183,7 @@ def release(claim: Claim) -> None:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """While nobody else of this account changes a claim. FileNotFoundError: there is none."""
+    """Lock the claims of this account. Raises FileNotFoundError if there are none."""
     descriptor = os.open(os.path.join(place(), "lock"), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -205,7 +193,6 @@ def _alone() -> Iterator[None]:
 
 
 def list_claims(folder: str) -> Iterator[Claim]:
-    """The claims of the sessions that this .nobrakes keeps."""
     try:
         where = place()
         names = sorted(os.listdir(where))
@@ -218,7 +205,7 @@ def list_claims(folder: str) -> Iterator[Claim]:
 
 
 def kept(root: str) -> str:
-    """Where is kept what lay in the checkout before each turn."""
+    """The folder that keeps the checkout's content from before each turn."""
     return _file(root).removesuffix(".json")
 
 
@@ -240,7 +227,7 @@ _WHO = (("user.name", "nobrakes"), ("user.email", "nobrakes@nobrakes.invalid"), 
 
 
 def begin(folder: str, text: str) -> None:
-    """Make a repository in the folder, with one commit that says what it is for. Begun before, it is finished."""
+    """Make a repository with one commit that says its purpose; completes an interrupted attempt."""
     commands.run(["init", "-q", "-b", "main"], cwd=folder)
     for name, value in _WHO:
         commands.run(["config", name, value], cwd=folder)
@@ -251,26 +238,24 @@ def begin(folder: str, text: str) -> None:
 
 
 def scratch_make(folder: str, branch: str) -> None:
-    """Make it in the empty folder, with one commit, and check the branch out."""
     begin(folder, "A place to try agents out.\n")
     commands.run(["checkout", "-q", "-b", branch], cwd=folder)
 
 
 def committed(folder: str, path: str) -> str:
-    """The file's text in the last commit; empty where it is not there."""
+    """The file's text in the last commit; empty: missing."""
     answer = commands.run(["cat-file", "blob", f"HEAD:{path}"], cwd=folder, expect=(0, 128))
     return answer.text if answer.code == 0 else ""
 
 
 def newborn_begin(folder: str, subject: str) -> None:
-    """Make a repository in the folder, with all that lies there as its first commit on main."""
     commands.run(["init", "-q", "-b", "main", "--template="], cwd=folder)
     commands.run(["add", "-A", "--force"], cwd=folder)
     commands.run(["commit", "-q", "--allow-empty", "-m", subject], cwd=folder)
 
 
 def commit(folder: str, paths: Sequence[str], subject: str) -> bool:
-    """Commit these paths of the folder, and nothing else that lies there; whether there was anything to commit."""
+    """Commit only these paths; whether they had changes."""
     commands.run(["add", "--", *paths], cwd=folder)
     staged = commands.run(["diff", "--cached", "--quiet", "--", *paths], cwd=folder, expect=(0, 1))
     if staged.code == 0:
@@ -280,12 +265,10 @@ def commit(folder: str, paths: Sequence[str], subject: str) -> bool:
 
 
 def has_commit(folder: str) -> bool:
-    """Whether anything is committed there."""
     return commands.run(["rev-parse", "-q", "--verify", "HEAD^{commit}"], cwd=folder, expect=(0, 1)).code == 0
 
 
 def subjects(folder: str, most: int = 1000) -> list[str]:
-    """The subjects of the commits that are checked out there, newest first; none where nothing is committed."""
     if not has_commit(folder):
         return []
     asked = ["log", "-z", "--format=%s", f"--max-count={most}", "HEAD", "--"]
@@ -295,13 +278,13 @@ def subjects(folder: str, most: int = 1000) -> list[str]:
 # Where a sparse cone or another branch took config.toml away, main's is read from its objects and kept in a file
 # beside, which git ignores. A config.toml that is there is what holds.
 def find(paths: Paths) -> bool:
-    """Look for the settings before any are known, and keep them; whether there are any."""
+    """Look for settings before any are known, and store them; whether there are any."""
     found = None if os.path.lexists(paths.tracked_config) else _main_settings(paths.root)
     return _keep(paths, found)
 
 
 def follow(paths: Paths, git: Git) -> str:
-    """Keep main's settings as they are now, where the checkout has none; the file that holds."""
+    """Store main's settings if the checkout has none; returns the settings file that applies."""
     if not os.path.lexists(paths.tracked_config):
         with contextlib.suppress(NobrakesError):  # whoever needs main says what is wrong with it
             _keep(paths, git.read(git.main(), CONTRACT))
@@ -323,7 +306,6 @@ def _keep(paths: Paths, content: bytes | None) -> bool:
 
 
 def _main_settings(root: str) -> bytes | None:
-    """The settings that main has; None: no branch has any."""
     found = dict(_candidates(root))
     for content in found.values():
         with contextlib.suppress(tomllib.TOMLDecodeError, UnicodeDecodeError):
@@ -332,7 +314,6 @@ def _main_settings(root: str) -> bytes | None:
 
 
 def _candidates(root: str) -> Iterator[tuple[str, bytes]]:
-    """(branch, its settings), the likely ones first."""
     asked = ["for-each-ref", "--format=%(refname:strip=2)", "--sort=-committerdate", "refs/heads/"]
     answer = commands.run(asked, cwd=root, env=PLUMBING, expect=(0, 128))
     branches = answer.text.split("\n") if answer.code == 0 and answer.out else []
@@ -345,7 +326,7 @@ def _candidates(root: str) -> Iterator[tuple[str, bytes]]:
 
 
 _MAX_BRANCHES = 20
-"""So many branches are looked at, those of the last commits first."""
+"""How many branches are searched, newest commits first."""
 
 
 _HOOKS = (
@@ -363,14 +344,14 @@ _LARGEST = 100_000
 
 @frozen
 class Hooks:
-    """The folder that git takes hooks from, and those in it that look at commits, merges or pushes."""
+    """The folder of git's hooks, and those in it that inspect commits, merges or pushes."""
 
     folder: str
     names: tuple[str, ...]
 
 
 def hooks(root: str) -> Hooks | None:
-    """The hooks that a person's own commits would run; None: there are none. Those of Git LFS are not counted."""
+    """The hooks of a person's own commits, without those of Git LFS."""
     # without our own settings: they would answer that hooks are off
     env = {name: value for name, value in ASKING.items() if not name.startswith("GIT_CONFIG")}
     asked = ["rev-parse", "--path-format=absolute", "--git-path", "hooks"]
@@ -390,10 +371,8 @@ def _is_hook(path: str) -> bool:
 
 
 def is_outside_the_cone(root: str) -> bool:
-    """Whether the checkout is a sparse one that leaves out .nobrakes: git removes ignored files there.
-
-    Git 2.39 has no question for a path that is not tracked yet; `add` refuses one that is left out.
-    """
+    """Whether a sparse checkout leaves out .nobrakes: git removes ignored files there. Git 2.39 cannot be asked about
+    an untracked path, but `add` refuses one that is left out."""
     asked = ["config", "--type=bool", "--get", "core.sparseCheckout"]
     if commands.run(asked, cwd=root, env=_READING, expect=(0, 1)).text != "true":
         return False
@@ -405,6 +384,6 @@ def is_outside_the_cone(root: str) -> bool:
 
 
 def is_left_in_place(root: str) -> bool:
-    """Whether git leaves .nobrakes where it is outside of a cone: it removes a folder where all is ignored."""
+    """Whether git leaves .nobrakes in place outside the cone: it removes a folder with only ignored files."""
     asked = ["ls-files", "--others", "--exclude-standard", "-z", "--", OWN_FOLDER]
     return bool(commands.run(asked, cwd=root, env=_READING).records)

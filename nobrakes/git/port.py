@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 Argv = tuple[str, ...]
 
 NOWHERE = "/dev/shm"
-"""The folder that a filter of git starts in, empty to it, and may write."""
+"""The folder in which a git filter starts: empty and writable."""
 EPICS = "epics"
-"""Where the branches of epics are, below refs/nobrakes/."""
+"""Branches of epics, below refs/nobrakes/."""
 BASES = "bases"
-"""Where the branches of the remote were, when they were heard of last, that features are for beside main, below it."""
+"""The last known remote branches that features use beside main, below refs/nobrakes/."""
 
 ABSENT = "000000"
 GITLINK = "160000"
@@ -45,7 +45,7 @@ class Change:
 
 @frozen
 class ChangedLines:
-    """One file of a difference. `added`, `removed`: lines; None: it is no text. `before`: its path, where renamed."""
+    """One file of a difference. `added`, `removed`: lines; None: not text. `before`: its path before a rename."""
 
     path: str
     how: str  # added, removed, changed or renamed
@@ -56,7 +56,7 @@ class ChangedLines:
 
 @frozen
 class Patch:
-    """What differs between two commits: every file, and the text of it, at most so many bytes as were asked for."""
+    """The difference between two commits: every file, and its text up to the given number of bytes."""
 
     files: tuple[ChangedLines, ...]
     text: str
@@ -74,7 +74,8 @@ class Hunk:
 
 @frozen
 class Clash:
-    """A file in conflict: whether the fork, main and the branch have it, and where both changed it; none: no text."""
+    """A file in conflict: whether the fork, main and the branch have it, and where both changed it. No hunks: not
+    text."""
 
     path: str
     in_fork: bool
@@ -87,20 +88,16 @@ class Shows(Protocol):
     """Differences, for people. Nothing is written into the repository."""
 
     def patch(self, base: str, head: str, most: int) -> Patch:
-        """What differs between the trees of two commits, renames found, with at most `most` bytes of text. GitFailed"""
-        ...
+        """Renames are found; at most `most` bytes of text. Raises GitFailed."""
 
     def clashes(self, onto: str, head: str, began: str | None = None) -> tuple[Clash, ...]:
-        """What is in conflict when `head`, as one change since `fork(onto, head, began)`, is put on `onto`; by path.
-
-        Empty: nothing. GitFailed: they have no commit in common, or one of them is gone.
-        """
-        ...
+        """The conflicts, by path, of `head` as one change since `fork(onto, head, began)` on `onto`. Raises GitFailed:
+        no common commit, or one is gone."""
 
 
 @frozen
 class Workspace:
-    """Where a bead is worked on, and the commands that make it, or make it fit again when it `is_kept`."""
+    """Where a bead is worked on, and the commands that make it, or repair it when it `is_kept`."""
 
     path: str
     branch: str
@@ -119,10 +116,8 @@ class Candidate:
 
 @frozen
 class Conflict:
-    """The change does not apply to main. `files` are repository paths; `unfiltered`: those that no filter takes.
-
-    `failed`: a filter fails, and nobody knows whether the change applies.
-    """
+    """The change does not apply to main. `files`: repository paths; `unfiltered`: those that no filter accepts.
+    `failed`: a filter failed, so the result is unknown."""
 
     files: tuple[str, ...]
     detail: str = ""
@@ -132,8 +127,8 @@ class Conflict:
 
 @frozen
 class BrokenRef:
-    """A ref of ours that leads nowhere, and why. `commit`: what it names, `held_in`: the workspace that may still have
-    all of it; each empty where there is none."""
+    """A ref of ours that leads nowhere, and why. `commit`: its target; `held_in`: a workspace that may have it. Empty:
+    none."""
 
     ref: str
     why: str
@@ -142,7 +137,7 @@ class BrokenRef:
 
 
 class Landing(StrEnum):
-    """What came of moving main."""
+    """The result of moving main."""
 
     MOVED = "moved"  # main is the new commit now
     LOST = "lost"  # main is somewhere else than expected
@@ -151,11 +146,8 @@ class Landing(StrEnum):
 
 @frozen
 class Land:
-    """The end of `Lands.land`; `reason` tells a person what to do when it is BLOCKED.
-
-    `cause`: BLOCKED, and what review.waits knows of that.
-    `may_have_landed`: BLOCKED here, and yet what was to land is at the remote, or may be: it cannot be called back.
-    """
+    """The result of `Lands.land`; when BLOCKED, `reason` tells a person what to do and `cause` is a key of
+    review.waits. `may_have_landed`: BLOCKED here, but it may be at the remote and cannot be called back."""
 
     landing: Landing
     reason: str = ""
@@ -164,12 +156,12 @@ class Land:
 
     @property
     def wait(self) -> float:
-        """Seconds before it is worth asking again."""
+        """Seconds before the next try."""
         return WAITS[self.cause].again
 
     @property
     def timeout(self) -> float:
-        """Seconds in which it may pass by itself; after them a person has to look."""
+        """Seconds in which it may pass by itself; then a person has to look."""
         return WAITS[self.cause].passes
 
 
@@ -190,7 +182,7 @@ def _no_sandbox(argv: Argv) -> Argv:
 
 @frozen
 class Rules:
-    """The filters that a person lets nobrakes run; those whose clear text agents and checks see; what confines them."""
+    """The filters that nobrakes may run; those whose clear text agents and checks see; their confinement."""
 
     run: Collection[str] = ()
     show: Collection[str] = ()
@@ -199,7 +191,7 @@ class Rules:
 
 @frozen
 class Signing:
-    """What the settings say: `how` is "auto" (as the person's git does), "always" or "never"; `who` commits."""
+    """`how` is "auto" (as the person's git does), "always" or "never"; `who` commits."""
 
     how: str = "never"
     who: str = ""
@@ -209,184 +201,124 @@ class Lands(Protocol):
     """How a tested tree reaches main: one implementation for each value of `review.land`."""
 
     def is_shared(self) -> bool:
-        """Whether main is decided at a remote, so that the other two may take long."""
-        ...
+        """Whether a remote decides main, so that the other methods may be slow."""
 
     def catch_up(self) -> Land:
-        """Before a candidate is built: main here is where it is decided (MOVED), or why it cannot be (BLOCKED)."""
-        ...
+        """Before a candidate is built: MOVED when main here is up to date, else BLOCKED."""
 
     def obstacle(self, new: str, old: str) -> Land | None:
-        """Why a checkout here keeps main from moving from `old` to `new` just now (BLOCKED); None: none does."""
-        ...
+        """Why a checkout here keeps main from moving from `old` to `new` now (BLOCKED)."""
 
     def land(self, new: str, old: str) -> Land:
         """Move main from `old` to `new` by compare-and-swap, and clean checkouts of it along with it."""
-        ...
 
 
 class Questions(Protocol):
     """Questions about commits."""
 
     def main(self) -> str:
-        """The commit that main points to; NoMain."""
-        ...
+        """Raises NoMain."""
 
-    def tree(self, commit: str) -> str:
-        """The commit's tree."""
-        ...
+    def tree(self, commit: str) -> str: ...
 
-    def has(self, commit: str) -> bool:
-        """Whether the commit is still there."""
-        ...
+    def has(self, commit: str) -> bool: ...
 
     def is_whole(self, commit: str) -> bool:
-        """Whether the commit is there with all that it needs, as one sees who begins to look only now."""
-        ...
+        """Whether the commit and everything that it needs exist, as a new process sees it."""
 
     def fork(self, main: str, head: str, began: str | None = None) -> str | None:
-        """The commit where `head` left main; None: unrelated.
-
-        `began`: the commit of main that the work began on. Where main was rewritten since and does not contain it, it
-        is the fork all the same, as long as it is in `head`: what lies between the two is not the work's.
-        """
-        ...
+        """The commit where `head` left main; None: unrelated. `began`: the commit of main that the work began on; it
+        stays the fork if main was rewritten without it but `head` contains it."""
 
     def contains(self, ancestor: str, descendant: str) -> bool:
         """Whether `ancestor` is `descendant` or one of its ancestors."""
-        ...
 
     def between(self, base: str, tip: str) -> tuple[str, ...] | None:
-        """The commits by which main came from `base` to `tip`, oldest first, by first parents; None: it did not."""
-        ...
+        """The first-parent commits from `base` to `tip`, oldest first; None: no such line."""
 
     def moves(self, commit: str) -> tuple[tuple[str, str, str], ...]:
-        """(path, what it was, what it became) of what the commit changed against its first parent; what was and became
-        are opaque, and equal where mode and content are."""
-        ...
+        """(path, before, after) of the commit's changes against its first parent; before and after are opaque and equal
+        for equal mode and content."""
 
     def changes(self, base: str, head: str) -> "tuple[Change, ...]":
-        """What differs between two commits' trees, by path; renames are a removal and an addition."""
-        ...
+        """Differences by path; a rename is a removal and an addition."""
 
     def barred_at(self, commit: str, globs: Collection[str]) -> "tuple[Change, ...]":
-        """What work at these globs would change on the commit, as far as a filter of git bars it until a person allows
-        the filter.
-        """
-        ...
+        """Changes of work at these globs that a git filter bars until a person allows it."""
 
     def content(self, base: str, head: str) -> str:
-        """A digest of the difference between two commits' trees: the same on another base, as long as the changed lines
-        and those around them are (review.journal).
-        """
-        ...
+        """A digest of the difference, the same on another base while the changed lines and their context are
+        (review.journal)."""
 
     def laid_open(self, base: str, head: str) -> tuple[str, ...]:
-        """Why what is between may lay open what git keeps through a filter, a line for each place."""
-        ...
+        """One line for each place where the work may expose filtered content."""
 
     def read(self, commit: str, path: str, most: int | None = READ) -> bytes | None:
-        """A file's content in a commit; None: not there, or not a file. FileTooLarge: more than `most` bytes."""
-        ...
+        """None: missing, or not a file. Raises FileTooLarge."""
 
     def link(self, commit: str, path: str) -> str | None:
-        """Where a symbolic link of the commit leads, as it is written; None: not there, or no link."""
-        ...
+        """A symbolic link's target as written; None: missing, or not a link."""
 
-    def paths(self, commit: str) -> frozenset[str]:
-        """Every path in a commit's tree."""
-        ...
+    def paths(self, commit: str) -> frozenset[str]: ...
 
     def named_by_git(self) -> tuple[frozenset[str], tuple[str, ...]]:
-        """(paths of the tree that git's own settings and hooks name, folders of the tree in which all is named)."""
-        ...
+        """(paths of the tree that git's settings and hooks name, folders of the tree that count with all in them)."""
 
     def merged(self, since: str | None = None) -> dict[str, str]:
-        """Bead id to commit on main, by the `Bead:` trailers; without what a later `Reverts-Bead:` took back.
-
-        `since`: without what this commit has.
-        """
-        ...
+        """Bead id to commit on main, by `Bead:` trailers; without what a later `Reverts-Bead:` reverted. `since`:
+        without its ancestors."""
 
     def off_main(self, commits: Collection[str]) -> frozenset[str]:
-        """Those of the commits that main does not contain, also where they are gone from git. NoMain."""
-        ...
+        """The commits that main does not contain or git has lost. Raises NoMain."""
 
-    def made(self, name: str) -> "Made | None":
-        """The commit that `name` stands for, in git's own grammar of revisions; None: there is none."""
-        ...
+    def made(self, name: str) -> "Made | None": ...
 
     def line(self, tip: str, since: str | None = None) -> "tuple[Made, ...]":
-        """`tip` and its first parents, newest first, without `since` and what it was made from."""
-        ...
+        """`tip` and its first parents, newest first, without `since` and its ancestors."""
 
 
 class Work(Protocol):
     """Agents' clones, the checkouts of runs, and what of both is archived."""
 
     def workspace(self, bead: Bead, start: str, worker: str, files: str | None = None) -> Workspace:
-        """The bead's private clone. Where it is missing, `prologue` makes it with its branch at `start`.
-
-        `files`: the commit whose files lie there instead, as changes that are not committed yet.
-        """
-        ...
+        """The bead's private clone; if missing, `prologue` makes it with its branch at `start`. `files`: the commit
+        whose files lie there as uncommitted changes."""
 
     def has_workspace(self, bead: str) -> bool:
-        """Whether the bead's clone exists whole."""
-        ...
+        """Whether the bead's clone exists completely."""
 
     def touched(self, bead: str) -> int | None:
-        """How many files of the bead's clone differ from what it began with, committed or not; None: nobody can say.
-
-        What git ignores is left out. Bounded in time and number; no file is read that looks untouched.
-        """
-        ...
+        """How many files of the clone changed, committed or not, without ignored ones; None: unknown. Bounded in time
+        and number."""
 
     def tip(self, bead: Bead) -> str | None:
-        """The head of the branch in the bead's clone, copied to our objects, held by no ref; None: no clone or branch.
-
-        Tampered, TooLarge: as for `fetch_work`.
-        """
-        ...
+        """The head of the branch in the bead's clone, copied to our objects but held by no ref; None: no clone or
+        branch. Raises Tampered, TooLarge as `fetch_work`."""
 
     def fetch_work(self, bead: Bead, fence: int) -> str | None:
         """Fetch the branch's head from the clone to refs/nobrakes/incoming/<bead>/<fence>; None: no clone or branch.
-
-        Tampered: it is not whole, or not git's; TooLarge: it is more than the settings let in. Nothing is fetched then.
-        """
-        ...
+        Nothing is fetched on Tampered (incomplete, or not git's) or TooLarge."""
 
     def scratch(self, commit: str, path: str) -> tuple[Argv, ...]:
-        """The commands that make a fresh checkout of `commit` at `path`, with a .git of its own."""
-        ...
+        """The commands that make a fresh checkout of `commit` at `path`, with its own .git."""
 
-    def drop_scratch(self, path: str) -> None:
-        """Remove a scratch checkout; nothing happens when it is gone."""
-        ...
+    def drop_scratch(self, path: str) -> None: ...
 
-    def scratches(self) -> tuple[str, ...]:
-        """The paths of the scratch checkouts that there are."""
-        ...
+    def scratches(self) -> tuple[str, ...]: ...
 
     def archive(self, bead: Bead, fence: int) -> tuple[str, ...]:
-        """Keep the clone's branch and its uncommitted work under refs/nobrakes/archive/<bead>/…; the refs made."""
-        ...
+        """Archive the clone's branch and uncommitted work under refs/nobrakes/archive/<bead>/…; returns the refs."""
 
     def retire(self, bead: Bead, fence: int) -> None:
-        """Archive, then remove the bead's clone, its incoming refs, and those of its review and its start."""
-        ...
+        """Archive, then remove the bead's clone and its incoming, review and start refs."""
 
-    def archived(self, bead: str | None = None) -> list[tuple[str, str]]:
-        """(ref, commit) of what was archived, newest first."""
-        ...
+    def archived(self, bead: str | None = None) -> list[tuple[str, str]]: ...
 
     def lent(self) -> tuple[str, ...]:
-        """The folders of objects that workspaces and checkouts borrow from; the first is the repository's own."""
-        ...
+        """The object folders that workspaces and checkouts borrow from; the repository's own is first."""
 
     def territory(self) -> tuple[str, ...]:
-        """The folders and files that belong to the repository, wherever they lie: nobody else may write there."""
-        ...
+        """All folders and files of the repository: others must not write there."""
 
 
 class Building(Protocol):
@@ -394,131 +326,96 @@ class Building(Protocol):
 
     def squash(self, onto: str, head: str, message: Message, began: str | None = None) -> Candidate | Conflict:
         """One commit on `onto` with everything `head` added since `fork(onto, head, began)`. Same input, same id."""
-        ...
 
     def replay(
         self, onto: str, head: str, message: Message, began: str | None = None
     ) -> tuple[Candidate, ...] | Conflict:
-        """`head`'s commits since `fork(onto, head, began)` one by one on `onto`, with `message`'s trailers.
-
-        Their texts are kept. Same input, same ids.
-        """
-        ...
+        """`head`'s commits since `fork(onto, head, began)` one by one on `onto`, with their texts and `message`'s
+        trailers. Same input, same ids."""
 
     def join(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
-        """A commit on `head` with `onto` as its second parent, and all that both have. Same input, same id."""
-        ...
+        """A merge commit on `head` with `onto` as its second parent. Same input, same id."""
 
     def fold(self, onto: str, steps: Sequence[Candidate], message: Message) -> Candidate:
-        """A chain on `onto` of just these steps' trees (texts of the steps' commits kept); the last is returned."""
-        ...
+        """A chain on `onto` of these steps' trees and texts; returns the last."""
 
-    def revert(self, commit: str, onto: str, message: Message) -> Candidate | Conflict:
-        """A commit on `onto` that takes `commit` back."""
-        ...
+    def revert(self, commit: str, onto: str, message: Message) -> Candidate | Conflict: ...
 
     def commit_files(self, files: Mapping[str, bytes | None], message: Message) -> str | None:
         """Commit these paths (None removes) on main, whatever else the checkout holds; None: nothing differed."""
-        ...
 
     def write_files(self, onto: str, files: Mapping[str, bytes], message: Message, name: str) -> str | None:
-        """A commit on `onto` with these contents, kept as refs/nobrakes/<name>; None: nothing differs. Main stays."""
-        ...
+        """A commit on `onto` with these contents, stored as refs/nobrakes/<name>; None: nothing differs. Main stays."""
 
     def came_through(self, base: str, head: str) -> None:
-        """What `head` changes was made by a person's own git, and came through its filters already."""
-        ...
+        """Record that a person's own git made `head`'s changes, so they came through its filters."""
 
     def pin(self, name: str, commit: str | None) -> None:
         """Keep `commit` alive under refs/nobrakes/<name>; None removes the ref."""
-        ...
 
     def broken_refs(self, in_depth: bool = False) -> list[BrokenRef]:
-        """The refs of ours that lead nowhere; nothing is changed. `in_depth`: all that their commits need counts."""
-        ...
+        """Our refs that lead nowhere; nothing is changed. `in_depth`: check everything that their commits need."""
 
     def restore(self, broken: BrokenRef) -> bool:
-        """Whether what the ref names is there again, fetched from a workspace that had all of it."""
-        ...
+        """Fetch the ref's target from a workspace that has all of it; whether that worked."""
 
     def kept(self) -> dict[str, str]:
-        """Everything that refs/nobrakes/ holds: the name below it -> object."""
-        ...
+        """Every ref below refs/nobrakes/: name -> object."""
 
     def pack(self) -> None:
-        """Pack refs and objects where many lie in files of their own; every one of them stays."""
-        ...
+        """Pack refs and objects when many are loose; none is lost."""
 
 
 class MovingMain(Lands, Protocol):
     """Moving main, and what it left behind."""
 
     def settle_in(self) -> tuple[str, ...]:
-        """Mend the workspaces that point to where the repository was before it was moved; their names."""
-        ...
+        """Repair workspaces that point to the repository's former place; returns their names."""
 
     def clear_locks(self) -> None:
-        """Remove the lock files that a killed nobrakes left on its own refs and on main, and bring along the checkouts
-        of main that it left behind, where that loses nothing."""
-        ...
+        """Remove lock files of a killed nobrakes, and bring along checkouts of main that it left behind, where that
+        loses nothing."""
 
     def bring_along(self) -> tuple[str, ...]:
-        """Bring along each checkout that came to main while it moved; what a person has to know of each that cannot
-        follow. A look where all are at main costs no process. NoMain."""
-        ...
+        """Bring along each checkout that came to main while it moved; returns messages about those that cannot follow.
+        Without work it costs no process. Raises NoMain."""
 
     def elsewhere(self) -> str | None:
-        """The commit that the repository's own checkout has, empty before the first, where it has not main checked out;
-        None: it has, or there is no checkout."""
-        ...
+        """The commit of the repository's own checkout if it is not on main, empty before the first commit; None: it is
+        on main, or there is no checkout."""
 
     def behind(self) -> tuple[str, ...]:
-        """What a person has to know of each checkout of main that is behind it: a plain commit there would take back
-        what was merged. NoMain."""
-        ...
+        """A message about each checkout of main that is behind: a plain commit there would revert merges. Raises
+        NoMain."""
 
 
 class Records(Protocol):
     """Evidence of merges."""
 
     def evidence(self) -> "Iterator[Entry]":
-        """The commits of the evidence chain, newest first; it ends where a parent is not there, or is not one."""
-        ...
+        """The evidence chain, newest first; it ends at a missing or foreign parent."""
 
-    def evidence_tip(self) -> str | None:
-        """The newest commit of the chain; None: there is none yet."""
-        ...
+    def evidence_tip(self) -> str | None: ...
 
     def keep_evidence(self, record: "Value") -> str:
-        """Put the record at the end of the chain, unless the chain has one about the same; the record's commit.
-
-        By compare-and-swap: nothing that somebody else put there is lost. The same record on the same end: the same id.
-        """
-        ...
+        """Append the record unless the chain has one about the same; returns its commit. Compare-and-swap: no other
+        record is lost. The same record on the same end: the same id."""
 
     def hold(self, records: "Mapping[str, Value]") -> None:
-        """Keep records of evidence below refs/nobrakes/ under these names, each with its candidate as parent.
-
-        All of them or none, and on the disk when this returns. The same record: the same object.
-        """
-        ...
+        """Store evidence records below refs/nobrakes/ under these names, each with its candidate as parent. All or
+        none, and on disk on return. The same record: the same object."""
 
     def held(self, name: str) -> "Value | None":
-        """The record that was kept under this name; None: there is none, or it cannot be read."""
-        ...
+        """None: no such record, or unreadable."""
 
 
 class Git(Questions, Work, Building, MovingMain, Records, Shows, Protocol):
     """The repository, on the daemon's own side. Nothing runs under a configuration that an agent wrote."""
 
     def with_base_branch(self, branch: str, direct: bool = False) -> "Git":
-        """The same repository where main is that branch of the remote that decides about main (empty: the same one), as
-        it was heard of last. NoMain, as long as it was never heard of. `direct`: `land` pushes; else only people merge.
-        """
-        ...
+        """The same repository where main is that remote branch (empty: the same one), as last fetched. NoMain until it
+        was fetched. `direct`: `land` pushes; else only people merge."""
 
     def with_epic_branch(self, epic: str) -> "Git":
-        """The same repository where main is the branch of that epic: EPICS/<epic>. As long as it is not
-        there, main itself stands for it; `land` makes it.
-        """
-        ...
+        """The same repository where main is the branch EPICS/<epic>. Until `land` makes it, main itself stands for
+        it."""

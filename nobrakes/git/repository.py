@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 
 
 _CACHED_PARTS = ("_merger", "_lander", "_lands", "_workspaces", "_committer", "_chain")
-"""What is made once, with the place in it."""
+"""Cached attributes that hold the place."""
 
 
 class Tools:
-    """Of the repository that `places` belong to, and the branch that work lands on; `shared`: a remote decides it."""
+    """`places` and the branch that work lands on; `shared`: a remote decides it."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Tools:
         signing: port.Signing | None = None,
         in_place: Callable[[], None] = lambda: None,
     ) -> None:
-        """`rules`: of git's filters; None: what is built has blobs as they are given (open_git has rules)."""
+        """`rules`: of git's filters; None: blobs are used as given (open_git has rules)."""
         self.places = places
         self.shared = shared
         self.sizes = sizes
@@ -88,14 +88,12 @@ class Tools:
 
     @cached_property
     def signer(self) -> "Signer":
-        """Who commits, and signs."""
         from .commits import Signer
 
         return Signer(self.place, self.signing)
 
     @cached_property
     def filters(self) -> "Filters":
-        """The filters that git keeps files by."""
         from .filters import Filters
 
         return Filters(self.place, self.objects, self.rules)
@@ -151,14 +149,15 @@ class Tools:
         return other
 
     def _forget(self) -> None:
-        """What was read may be gone, and a process that goes on answering still reads packs that were removed."""
+        """Objects may be gone, and a running process still reads packs that were removed."""
         self.close()
         self.objects.forget()
         self.history.forget()
         self._changes.clear()
 
     def _hold(self, commit: str, known: str) -> None:
-        """Let no `git gc` take what the commit has beyond `known`: it gets a ref. GitFailed: a part of it is gone."""
+        """Protect from `git gc` what the commit has beyond `known`, before it gets a ref. Raises GitFailed if a part is
+        gone."""
         upkeep.hold(self.place, [commit], known)
 
     @cached_property
@@ -166,7 +165,6 @@ class Tools:
         return upkeep.settings(self.place)
 
     def close(self) -> None:
-        """End the processes that read objects and change refs."""
         self.objects.close()
         self.place.transactions.close()
         self.place.commits.close()
@@ -174,15 +172,15 @@ class Tools:
 
 
 _REMEMBERED = 16
-"""Pairs of commits whose changes are remembered: one review asks for the same ones several times."""
+"""Pairs of commits whose changes are cached: one review repeats its questions."""
 
 
 _PATHS_KEPT = 8
-"""The trees of so many commits are remembered as lists of paths: one is asked for several times in a review."""
+"""Commits whose list of paths is cached: a review repeats its questions."""
 
 
 _LITTLE = Sizes(paths=100)
-"""Paths and folders that differ, up to which a list of paths is made from another one."""
+"""Up to so many differing paths, a list of paths is made from another one."""
 
 
 class Questions(Tools):
@@ -211,7 +209,6 @@ class Questions(Tools):
         return self.history.between(base, tip)
 
     def moves(self, commit: str) -> tuple[tuple[str, str, str], ...]:
-        """(path, what it was, what it became) of what the commit changed against its first parent."""
         parents = self.objects.commit(commit).parents
         found = trees.raw(self.objects, parents[0], commit) if parents and self.has(parents[0]) else ()  # shallow
         return tuple((path, f"{was} {old}", f"{is_} {new}") for path, was, is_, old, new in found)
@@ -237,7 +234,7 @@ class Questions(Tools):
         return tuple(self.filters.clear_text.laid_open(base, head, self.history.since(base, head)))
 
     def read(self, commit: str, path: str, most: int | None = READ) -> bytes | None:
-        """A file's content in a commit; None: not there, or not a file. FileTooLarge: more than `most` bytes."""
+        """None: missing, or not a file. Raises FileTooLarge."""
         entry = self.objects.entry(commit, path)
         if entry is None or entry.mode not in (FILE, EXECUTABLE):
             return None
@@ -265,7 +262,6 @@ class Questions(Tools):
         return found
 
     def _paths_by_another(self, commit: str) -> frozenset[str] | None:
-        """By the paths of the commit that was asked for last, if they differ by little; no process is needed then."""
         if not self._paths or len(commit) not in (40, 64):
             return None
         like = next(reversed(self._paths))
@@ -326,7 +322,7 @@ class Work(Tools):
         self._workspaces.retire(bead, fence)
 
     def archived(self, bead: str | None = None) -> list[tuple[str, str]]:
-        """(ref, commit) of what was archived, newest first; without those whose commit is gone, which doctor names."""
+        """Without refs whose commit is gone, which doctor names."""
         below = objects.ARCHIVE if bead is None else f"{objects.ARCHIVE}/{bead}"
         return objects.newest_first(self.place, objects.below(self.place, f"{below}/"))
 
@@ -387,14 +383,11 @@ class Building(Tools):
         return self._held(lambda: self._merger.revert(commit, onto, message), onto)
 
     def _held(self, make: Callable[[], T], onto: str) -> T:
-        """What is made on `onto`, and no `git gc` takes it before it has a ref."""
+        """Run `make` so that `git gc` cannot take its result before it has a ref."""
         return upkeep.held(self.place, make, _commits, onto)
 
     def commit_files(self, files: Mapping[str, bytes | None], message: port.Message) -> str | None:
-        """Commit these paths (None removes) on main, whatever else the checkout holds; None: nothing differed.
-
-        OnlyByRequest: nothing but a merged request changes main.
-        """
+        """Raises OnlyByRequest if only a merged request changes main."""
         lands = self._lands
         if not lands.is_shared():
             return self._committer.commit_files(files, message)
@@ -417,7 +410,6 @@ class Building(Tools):
         return {ref.removeprefix(below): commit for ref, commit in objects.below(self.place, below)}
 
     def broken_refs(self, in_depth: bool = False) -> list[port.BrokenRef]:
-        """The refs below refs/nobrakes/ that lead nowhere, and which workspace may have what they name."""
         found = [port.BrokenRef(*one) for one in objects.broken(self.place, in_depth)]
         return [replace(one, held_in=self._workspaces.holder(one)) for one in found]
 
@@ -434,7 +426,6 @@ class Building(Tools):
 
 
 def _commits(made: port.Candidate | tuple[port.Candidate, ...] | port.Conflict) -> list[str]:
-    """The commits that were made; those before the last are its parents."""
     if isinstance(made, port.Conflict):
         return []
     return [made[-1].commit if isinstance(made, tuple) else made.commit]
@@ -453,10 +444,7 @@ class MovingMain(Tools):
         return self._lands.obstacle(new, old)
 
     def land(self, new: str, old: str) -> port.Land:
-        """Move main from `old` to `new` by compare-and-swap, and a clean checkout of it along with it.
-
-        GitFailed: a part of `new` is gone; it was tested when it was there, and main does not move to what is not.
-        """
+        """GitFailed: a part of `new` is gone since its test, so main does not move."""
         if objects.main(self.place) == old:
             self._hold(new, old)
         land = self._lands.land(new, old)
@@ -471,9 +459,6 @@ class MovingMain(Tools):
         return land
 
     def with_base_branch(self, branch: str, direct: bool = False) -> Self:
-        """The same repository where main is that branch of the remote, as it was heard of last; `direct`: it is pushed
-        to.
-        """
         assert self.shared is not None, "who has no remote has one main"
         from .landing.remote import with_base_branch
 
@@ -494,8 +479,6 @@ class MovingMain(Tools):
         return salvage.settle(self.place, self.places)
 
     def clear_locks(self) -> None:
-        """Remove the lock files that a killed nobrakes left, and bring along the checkouts of main that it left behind
-        while their locks still keep everybody else out."""
         upkeep.clear(self.place)
         self._lander.take_up()
         upkeep.clear_indexes(self.place)
@@ -518,11 +501,11 @@ class MovingMain(Tools):
 
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")
 _NOBODYS = ("-c", "core.quotePath=true", "-c", "diff.suppressBlankEmpty=false", "-c", "diff.indentHeuristic=true")
-"""What the plumbing takes from the repository's settings, as git has it by itself."""
+"""Fix the settings of diffs to git's defaults, against the repository's own."""
 _HOW = {"A": "added", "D": "removed", "R": "renamed", "C": "added"}
 _MARKER = 60
 _READ = 1_000_000
-"""Bytes of a file in conflict that are looked through."""
+"""Bytes of a file in conflict that are read."""
 
 
 class _First(BytesIO):
@@ -534,7 +517,6 @@ class _First(BytesIO):
         self._room = most
 
     def write(self, piece: "ReadableBuffer", /) -> int:
-        """Keep what there is room for."""
         given = bytes(piece)
         self.is_cut |= len(given) > self._room
         self._room -= super().write(given[: self._room])
@@ -548,7 +530,6 @@ class Showing(Tools):
     """What people are shown of commits."""
 
     def patch(self, base: str, head: str, most: int) -> port.Patch:
-        """What differs between the trees of two commits, with at most `most` bytes of text."""
         asked = ["diff-tree", "-r", "-M", *_PLAIN]
         files = self.place.run([*asked, "-z", "--raw", "--numstat", base, head]).records
         said = _First(most)
@@ -559,7 +540,7 @@ class Showing(Tools):
         return port.Patch(tuple(_files(files)), text.decode("utf-8", "replace"), said.is_cut)
 
     def content(self, base: str, head: str) -> str:
-        """A digest of what differs between the trees of two commits, wherever the base stands, and whatever is set."""
+        """Independent of the base and of settings."""
         asked = ["diff-tree", "-r", "-p", "--no-renames", "-U3", "--diff-algorithm=myers", "--text"]
         with tempfile.TemporaryFile() as said:
             self.place.run([*_NOBODYS, *asked, *_PLAIN, base, head], stdout=said)
@@ -567,7 +548,6 @@ class Showing(Tools):
             return content_of(said)
 
     def clashes(self, onto: str, head: str, began: str | None = None) -> tuple[port.Clash, ...]:
-        """What is in conflict when `head`, as one change, is put on `onto`."""
         fork = self.history.fork(onto, head, began)
         if fork is None:
             raise GitFailed("the branch has no commit in common with main")
@@ -613,7 +593,6 @@ class Showing(Tools):
 
 
 def _files(records: Sequence[str]) -> Iterator[port.ChangedLines]:
-    """From `--raw --numstat -z`: the raw rows come first, in the order of the numbers."""
     how: dict[str, str] = {}
     left = iter(records)
     for record in left:
@@ -631,7 +610,7 @@ def _files(records: Sequence[str]) -> Iterator[port.ChangedLines]:
 
 
 def _parted(lines: Sequence[str]) -> Iterator[port.Hunk]:
-    """The hunks between the markers; `line` counts as if main's lines stood there alone."""
+    """The hunks between the markers; `line` counts main's lines alone."""
     begin, middle, end = (sign * _MARKER for sign in "<=>")
     main: list[str] | None = None
     branch: list[str] | None = None
@@ -661,10 +640,8 @@ def open_git(
     confine: "Callable[[port.Argv], port.Argv] | None" = None,
     in_place: Callable[[], None] = lambda: None,
 ) -> Repository:
-    """The repository of this .nobrakes. `confine`: what closes a filter of git off; None: none is run.
-
-    `in_place`: RepositoryReplaced; asked just before main moves.
-    """
+    """The repository of this .nobrakes. `confine`: confines git filters; None: none runs. `in_place`: called just
+    before main moves, raises RepositoryReplaced."""
     shared = None if config.review.land == "local" else _shared(config)
     rules = port.Rules(config.git.filters, config.git.clear_text, *([confine] if confine is not None else []))
     signing = port.Signing(config.git.sign, config.git.committer)
@@ -672,7 +649,7 @@ def open_git(
 
 
 def publisher(paths: Paths, config: "Config") -> "Publisher":
-    """What pushes the branches of requests."""
+    """Publisher of the requests' branches."""
     from .landing.remote import BRANCHES, Publisher, Remote, followed
 
     shared = _shared(config)
@@ -699,11 +676,9 @@ MAX_BYTES = 100_000
 
 
 def by_git(place: Place) -> tuple[frozenset[str], tuple[str, ...]]:
-    """(paths of the tree that git's settings and hooks name, folders of the tree in which all is named).
-
-    A value names a path as a check's command does (checks.policy.protected_files); the folder of hooks with all in it.
-    Of a hook in git's own folder, the file of the tree that it is a link to counts, and those that its text names,
-    in whatever language. Folders that it names do not count: it checks those more often than it starts what they hold.
+    """(paths of the tree that git's settings and hooks name, folders of the tree that count with all in them). Values
+    name paths as checks' commands do (checks.policy.protected_files). Of a hook in git's own folder count its link
+    target in the tree and files that its text names. Folders that it names do not count: hooks mostly only check them.
     """
     tops = sorted({one.path for one in standing.all_of(place)} | {os.path.realpath(place.root)}, key=len, reverse=True)
     paths: set[str] = set()
@@ -724,7 +699,7 @@ def by_git(place: Place) -> tuple[frozenset[str], tuple[str, ...]]:
 
 
 def _words(text: str, tops: list[str]) -> Iterator[str]:
-    """The paths in a command or a value. A bare word is none: it is a program on PATH, a branch, a yes or no."""
+    """The paths in a command or value. A bare word is a program, a branch, a yes or no."""
     from ..checks.policy.protected_files import named  # asked where the rules of a run are read
 
     for top in tops:
@@ -733,7 +708,6 @@ def _words(text: str, tops: list[str]) -> Iterator[str]:
 
 
 def _hook_paths(folder: str, tops: list[str]) -> Iterator[str]:
-    """What the hooks in the folder are links to, and name."""
     for name in sorted(os.listdir(folder))[:MAX_HOOKS] if os.path.isdir(folder) else ():
         path = os.path.join(folder, name)
         if name.endswith(".sample") or not os.path.isfile(path):
@@ -750,7 +724,6 @@ def _hook_paths(folder: str, tops: list[str]) -> Iterator[str]:
 
 
 def _inside(path: str, tops: list[str]) -> str:
-    """The path from the top of the worktree that it lies in; empty: it lies in none, or in git's own folder."""
     real = os.path.realpath(path)
     for top in tops:
         inner = os.path.relpath(real, os.path.realpath(top))

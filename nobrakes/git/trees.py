@@ -22,14 +22,14 @@ class TooMuch(Exception):
 
 
 def raw(objects: Objects, base: str, head: str, sizes: Sizes | None = None) -> list[tuple[str, str, str, str, str]]:
-    """(path, mode before, mode after, object before, object after) by path. TooMuch: it is beyond the sizes."""
+    """(path, mode before, mode after, object before, object after) by path. Raises TooMuch."""
     return tree_changes(objects, objects.commit(base).tree, objects.commit(head).tree, sizes)
 
 
 def tree_changes(
     objects: Objects, base: str, head: str, sizes: Sizes | None = None
 ) -> list[tuple[str, str, str, str, str]]:
-    """The same of two trees."""
+    """As `raw`, of two trees."""
     found: list[tuple[str, str, str, str, str]] = []
     looked = 0
     none = "0" * len(base)
@@ -73,14 +73,12 @@ def _entries(objects: Objects, tree: str | None) -> Mapping[str, Entry]:
 
 
 def _apart(entry: Entry | None) -> tuple[str | None, Entry | None]:
-    """The tree of a folder, or the entry of anything else."""
     if entry is None:
         return None, None
     return (entry.id, None) if entry.mode == FOLDER else (None, entry)
 
 
 def changes(objects: Objects, base: str, head: str) -> tuple[Change, ...]:
-    """The differing paths; renames are a removal and an addition."""
     if base == head:
         return ()
     return tuple(_change(objects, *entry) for entry in raw(objects, base, head))
@@ -112,7 +110,7 @@ def _text(objects: Objects, mode: str, oid: str) -> bytes | None:
 
 
 _DEEPEST = 100
-"""Folders inside each other, before git is asked: Python's own calls have an end."""
+"""Nested folders before git is asked: Python limits recursion."""
 
 
 class _Meets(Exception):
@@ -129,10 +127,8 @@ def merged(
     ours: str,
     theirs: str,
 ) -> str | None:
-    """The tree with both sides' changes against the tree `base`; None: this is no merge to be made here.
-
-    `write` gives the id of the tree `ours` with these entries and these changes of it; it is in the repository then.
-    """
+    """The tree with both sides' changes against `base`; None: git has to merge. `write` stores the tree `ours` with
+    these entries and changes, and returns its id."""
 
     def folder(tree: str | None) -> Mapping[str, Entry]:
         entries = {} if tree is None else objects.entries(tree)
@@ -171,7 +167,6 @@ def merged(
 def _folders(
     old: Entry | None, here: Entry | None, new: Entry, merge: Callable[[str | None, str, str, int], str], depth: int
 ) -> Entry:
-    """What a name is where at least one side has a folder there."""
     if old is None and here is None:
         return new  # a folder that only theirs has
     if new.mode != FOLDER or here is None or here.mode != FOLDER or (old is not None and old.mode != FOLDER):
@@ -195,7 +190,7 @@ _WAYS = {
 # none is run: such a file is merged as text, one that comes through a filter not at all. `merge-tree` has no worktree,
 # so they are handed over in a file, deeper folders last.
 def merging(place: Place, objects: Objects, commit: str) -> str:
-    """The lines of an attributes file with the built-in ways that the commit's own files name; "": none."""
+    """An attributes file with the built-in merge drivers of the commit's attributes; "": none."""
     lines: list[str] = []
     for path, _, text in files(place, objects, commit):
         lines += _lines(os.fsdecode(text), path.removesuffix(NAME))
@@ -203,7 +198,7 @@ def merging(place: Place, objects: Objects, commit: str) -> str:
 
 
 def files(place: Place, objects: Objects, commit: str) -> Iterator[tuple[str, str, bytes]]:
-    """(path, object, content) of each attributes file of the commit, those of deeper folders last."""
+    """(path, object, content) of each attributes file of the commit, deeper folders last."""
     listed = place.run(["ls-tree", "-r", "-z", "--name-only", commit]).records
     paths = [path for path in listed if path == NAME or path.endswith(f"/{NAME}")]
     for path in sorted(paths, key=lambda found: found.count("/")):
@@ -215,7 +210,6 @@ def files(place: Place, objects: Objects, commit: str) -> Iterator[tuple[str, st
 
 
 def differ(objects: Objects, old: str, new: str) -> bool:
-    """Whether an attributes file of the two commits differs."""
     return any(os.path.basename(path) == NAME for path, *_ in raw(objects, old, new))
 
 
@@ -235,14 +229,13 @@ def _lines(text: str, folder: str) -> list[str]:
 
 
 def _from_top(pattern: str, folder: str) -> str:
-    """The pattern of a deeper folder as one of the top folder."""
     if not folder:
         return pattern
     return f"/{folder}{pattern.lstrip('/')}" if "/" in pattern else f"/{folder}**/{pattern}"
 
 
 KEPT = "gitmodules.refused"
-"""The name beside the place of what git refuses."""
+"""The new name, in the same folder, of a file that git refuses."""
 _PERHAPS = re.compile(rb"gitmod|gi7eb|\xe2\x80|\xe2\x81|\xef\xbb\xbf", re.IGNORECASE)
 _SHORT = re.compile(r"(gitmod|gi7eb[0-9a-f]?)[0-9]*~[0-9]+")
 _MODULES_FILES = ("100644", "100755")
@@ -257,7 +250,7 @@ def is_special(name: str) -> bool:
 # A tree that `git fsck` refuses would make the whole repository look broken for ever: what a clone has so is kept
 # beside its place, with every byte. What the base has as well is left.
 def move_away(folder: str, env: Mapping[str, str], base: str) -> None:
-    """Rename in the index what git would refuse; `folder` is the git folder of our own with nothing in it."""
+    """Rename in the index what git would refuse; `folder` is an empty git folder of our own."""
     with open(env["GIT_INDEX_FILE"], "rb") as file:
         if not _PERHAPS.search(file.read()):
             return
@@ -282,7 +275,6 @@ def move_away(folder: str, env: Mapping[str, str], base: str) -> None:
 
 
 def _is_accepted(folder: str, env: Mapping[str, str], oid: str) -> bool:
-    """Whether git takes the content for settings of submodules."""
     own = {**env, "GIT_OBJECT_DIRECTORY": os.path.join(folder, "objects")}
     own["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = env["GIT_OBJECT_DIRECTORY"]
     row = f"100644 blob {oid}\t.gitmodules\n".encode()

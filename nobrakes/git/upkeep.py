@@ -35,27 +35,25 @@ from .objects import OWN
 T = TypeVar("T")
 
 TRIES = 8
-"""So often something is made again, while somebody prunes without a pause."""
+"""Retries while someone keeps pruning."""
 LOOSE = 1000
-"""Objects in files of their own before they are packed: those of some 150 beads."""
+"""Loose objects before they are packed: those of about 150 beads."""
 PACKS = 50
-"""Packs before they are put together: each costs whoever looks for an object."""
+"""Packs before they are combined: each slows every lookup."""
 HELD_SECONDS = 600.0
-"""So long a pack of ours is held at least: a ref follows in seconds."""
+"""Minimal time to hold one of our packs: a ref follows in seconds."""
 LEFT_SECONDS = 3600.0
-"""A folder of a pack that is so old was left by a killed nobrakes."""
+"""A pack's folder of this age was left by a killed nobrakes."""
 _FOLDER = "nobrakes-"
 _MARK = b"nobrakes\n"
-"""What is in a `.keep` of ours; one of a person stays."""
+"""Content of our `.keep` files; a person's stay."""
 _WINDOW = "--window=3"
-"""Trees of the same folder lie beside each other; ten candidates for each took twice the time for the same size."""
+"""Trees of the same folder are adjacent; a window of ten took twice the time for the same size."""
 
 
 def hold(place: Place, commits: Collection[str], known: str | None) -> None:
-    """Put what the commits have beyond `known` into a pack that is held, unless it lies in such a one.
-
-    Each object is copied: the files that hold it now may be removed at any moment.
-    """
+    """Put what the commits have beyond `known` into a held pack, unless one has it. Objects are copied: their present
+    files may vanish at any moment."""
     asked = "".join(f"{commit}\n" for commit in commits) + (f"--not\n{known}\n" if known else "")
     packing = ["pack-objects", "--revs", "-q", "--honor-pack-keep", "--non-empty", "--window=0", "--threads=1"]
     with folder(place) as made:
@@ -64,7 +62,7 @@ def hold(place: Place, commits: Collection[str], known: str | None) -> None:
 
 
 def held(place: Place, make: Callable[[], T], commits: Callable[[T], Sequence[str]], known: str | None) -> T:
-    """What `make` made, with its commits held; made again where their objects are removed before that. GitFailed."""
+    """The result of `make`, with its commits held; repeats it if its objects are removed before. Raises GitFailed."""
     for left in reversed(range(TRIES)):
         try:
             made = make()
@@ -79,7 +77,7 @@ def held(place: Place, make: Callable[[], T], commits: Callable[[T], Sequence[st
 
 @contextmanager
 def folder(place: Place) -> Iterator[str]:
-    """A folder beside our packs, on the same file system, where one is made."""
+    """A new folder beside our packs, on the same file system."""
     try:
         with tempfile.TemporaryDirectory(prefix=_FOLDER, dir=place.objects) as made:
             yield made
@@ -88,7 +86,7 @@ def folder(place: Place) -> Iterator[str]:
 
 
 def publish(place: Place, stem: str, name: str) -> None:
-    """Move the pack (`stem`.pack, .idx and what else belongs to it) among the repository's, and hold it."""
+    """Move the pack (`stem`.pack, .idx and the rest) into the repository, and hold it."""
     to = os.path.join(place.objects, "pack", f"pack-{name}")
     with open(f"{to}.keep", "wb") as file:
         file.write(_MARK)
@@ -100,7 +98,6 @@ def publish(place: Place, stem: str, name: str) -> None:
 
 
 def release(place: Place, older: float = HELD_SECONDS) -> None:
-    """Hold the packs no more that have been held for so many seconds."""
     packs = os.path.join(place.objects, "pack")
     for entry in os.scandir(packs):
         with suppress(FileNotFoundError):
@@ -109,7 +106,6 @@ def release(place: Place, older: float = HELD_SECONDS) -> None:
 
 
 def left(place: Place) -> list[str]:
-    """The folders of packs that were never finished."""
     ours = (entry for entry in os.scandir(place.objects) if entry.name.startswith(_FOLDER))
     return [entry.path for entry in ours if time.time() - entry.stat().st_mtime >= LEFT_SECONDS]
 
@@ -120,10 +116,8 @@ def _is_ours(path: str) -> bool:
 
 
 def pack_objects(place: Place, many: int = LOOSE) -> bool:
-    """Pack where more than so many objects lie in files of their own, or many packs do; whether that was done.
-
-    NobrakesError: nothing was lost, and the objects lie where they lay.
-    """
+    """Pack if more than `many` objects are loose or there are many packs; whether it did. On NobrakesError nothing is
+    lost."""
     if not _may(place) or not (_are_more(place.objects, many) or _packs(place.objects) > PACKS):
         return False
     settings = ("-c", "pack.threads=1", "-c", "repack.writeBitmaps=false")  # others work beside it; ours alone it keeps
@@ -132,20 +126,18 @@ def pack_objects(place: Place, many: int = LOOSE) -> bool:
 
 
 def _packs(objects: str) -> int:
-    """How many packs nothing holds."""
     names = os.listdir(os.path.join(objects, "pack"))
     return sum(name.endswith(".pack") for name in names) - sum(name.endswith(".keep") for name in names)
 
 
 def _may(place: Place) -> bool:
-    """Whether all objects are the repository's own, and nobody has said that they are not to be packed."""
+    """Whether all objects are the repository's own and packing is not forbidden."""
     borrows = os.path.exists(os.path.join(place.objects, "info", "alternates"))
     promised = "extensions.partialclone" in place.settings
     return not borrows and not promised and place.settings.get("gc.auto") != "0"
 
 
 def _are_more(objects: str, many: int) -> bool:
-    """Whether more than so many objects lie in files of their own."""
     count = 0
     for number in range(256):
         try:
@@ -161,13 +153,13 @@ SHARED_AGE = 2.0
 """Seconds after which a lock on main or HEAD is stale; no git command holds one that long."""
 
 PACKED_AGE = 60.0
-"""Seconds for packed-refs: rewriting it takes time where there are many refs."""
+"""Seconds for packed-refs: rewriting many refs takes time."""
 
 
 # Only who holds the daemon's lock may call this. On main, HEAD and packed-refs a human's git may be at work this
 # moment, so only old locks are removed there. A human's index.lock is never touched; ours has our mark in it.
 def clear(place: Place) -> None:
-    """Remove the stale lock files, but those of indexes; waits up to SHARED_AGE for one that is young."""
+    """Remove stale lock files, except those of indexes; waits up to SHARED_AGE for a young one."""
     for folder, _, names in os.walk(os.path.join(place.git_dir, OWN)):
         for name in names:
             if name.endswith(".lock"):
@@ -191,19 +183,18 @@ def clear(place: Place) -> None:
 
 
 def clear_indexes(place: Place) -> None:
-    """Remove what a killed nobrakes left of its work on indexes."""
     for worktree in standing.all_of(place):
         standing.clear(worktree)
 
 
 def _wait_for(lock: str) -> None:
-    """A git command that outlived its daemon may be at work on files; wait until it is done, or is no more."""
+    """A git command that outlived its daemon may still write files: wait until it ends or SHARED_AGE passes."""
     while 0 <= _age(lock) <= SHARED_AGE:
         time.sleep(0.05)
 
 
 def _age(path: str) -> float:
-    """Seconds since the file was written, by its file system; -1: it is not there. A future time counts as old."""
+    """Seconds since the file was written, by its file system's clock; -1: missing. A future time counts as old."""
     try:
         age = time.time() - os.lstat(path).st_mtime
     except OSError:
@@ -221,13 +212,11 @@ _PROGRAMS = (".clean", ".smudge", ".process", ".driver")
 
 
 def folders(place: Place) -> tuple[str, ...]:
-    """The git folder, every worktree that is there, and where objects are borrowed from."""
     found = [place.git_dir, *(worktree.path for worktree in standing.all_of(place)), *place.lent()]
     return tuple(dict.fromkeys(found))
 
 
 def settings(place: Place) -> tuple[str, ...]:
-    """The files that git's settings come from, those that they include or name, and programs that they name."""
     found = []
     for key, value, file in said(place):
         found += [file, *_named(key, value, os.path.dirname(file))]
@@ -235,7 +224,7 @@ def settings(place: Place) -> tuple[str, ...]:
 
 
 def said(place: Place) -> Iterator[tuple[str, str, str]]:
-    """(key, value, the file that says so) of git's settings; what our own environment says is left out."""
+    """(key, value, file) of git's settings, without those of our environment."""
     asked = ["config", "--list", "--show-origin", "--includes", "-z"]
     answer = commands.run(asked, cwd=place.git_dir, env={**CHECKOUT, "GIT_DIR": place.git_dir})
     for origin, record in zip(answer.records[::2], answer.records[1::2], strict=False):

@@ -20,11 +20,9 @@ from ..records import frozen
 
 VERSION = 1
 EXCERPT = 1_000
-"""Characters of a check's output that a record keeps."""
 MAX_RECORD = 200_000
-"""Characters of a record; a longer one goes without excerpts."""
 ATTEMPTS = 100
-"""So many attempts of a bead are told, the latest."""
+"""Latest attempts of a bead in a record."""
 PERSON = "nobrakes <nobrakes@nobrakes.invalid>"
 
 Value = Mapping[str, Any]
@@ -38,7 +36,7 @@ class RecordKind(StrEnum):
 
 
 class How(StrEnum):
-    """Why a validation is taken for done."""
+    """How a validation counts as done."""
 
     RAN = "ran"
     RECORDED = "recorded"
@@ -48,7 +46,7 @@ class How(StrEnum):
 
 @frozen
 class Made:
-    """A commit as it stands in the repository; `trailers` in their order. `at`: when; 0: it was not asked."""
+    """A commit in the repository; `trailers` in order. `at`: its time, 0: not read."""
 
     commit: str
     tree: str
@@ -59,16 +57,14 @@ class Made:
     at: float = field(default=0.0, compare=False)
 
     def trailer(self, key: str) -> str:
-        """The last one with this key: what others wrote into the same text stands before ours. Empty: none."""
+        """The last one with this key: earlier ones may be from the commit's author. Empty: none."""
         return next((value for name, value in reversed(self.trailers) if name.lower() == key.lower()), "")
 
 
 @frozen
 class Entry:
-    """A commit of the chain, as it was found. `whole`: its content is what its id says.
-
-    `people` are its author and committer with their moments, as stored.
-    """
+    """A commit of the chain. `whole`: its content matches its id. `people`: author and committer with their times, as
+    stored."""
 
     commit: str
     parents: tuple[str, ...]
@@ -78,7 +74,7 @@ class Entry:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The record; ValueError where there is none that this version reads."""
+        """Raises ValueError if this version reads no record there."""
         _, _, rest = self.message.partition("\n\n")
         try:
             found = json.loads(rest.rpartition("\n\n")[0])
@@ -90,17 +86,15 @@ class Entry:
 
     @property
     def about(self) -> str:
-        """What the record is about, as its last trailer has it: no two records have the same."""
         return self.message.rstrip("\n").rpartition("\n")[2]
 
     @property
     def bead(self) -> str:
-        """The bead that the record is about, as the trailer has it."""
         rows = self.message.rpartition("\n\n")[2].split("\n")
         return next((row.partition(": ")[2] for row in rows if row.startswith(("Bead: ", "Reverts-Bead: "))), "")
 
     def problem(self) -> str:
-        """Why this is not what nobrakes wrote; empty: it is."""
+        """Why nobrakes did not write this; empty: it did."""
         if not self.whole:
             return "its content is not what its id says"
         try:
@@ -114,7 +108,7 @@ class Entry:
 
 
 def canonical(record: Value) -> str:
-    """The record as text, a line for each of its fields: deeper indents cost ten times as much to write."""
+    """The record as text, one line for each field: deeper indents cost ten times as much to write."""
     rows = (f"{_plain(key)}: {_plain(record[key])}" for key in sorted(record))
     return ("{\n" + ",\n".join(rows) + "\n}").encode("utf-8", "replace").decode()
 
@@ -123,12 +117,10 @@ _plain = json.JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False).e
 
 
 def about(record: Value) -> str:
-    """What the record is about, as its last trailer says it."""
     return f"Merged: {record['merged']['commit']}"
 
 
 def message(record: Value) -> str:
-    """The text of the commit that keeps the record."""
     bead, commit = str(record["bead"]["id"]), str(record["merged"]["commit"])
     if record["kind"] == RecordKind.MERGE:
         subject, trailer = f"{bead} was merged as {commit[:12]}", f"Bead: {bead}"
@@ -138,12 +130,11 @@ def message(record: Value) -> str:
 
 
 def date(record: Value) -> str:
-    """The moment of that commit, as git stores it."""
     return f"{max(0, int(record['at']))} +0000"
 
 
 def excerpt(text: str) -> str:
-    """The last whole lines of an output, as many as fit; what is secret has been taken out before."""
+    """The last complete lines that fit; secrets were removed before."""
     clean = text.encode("utf-8", "replace").decode().strip()
     if len(clean) <= EXCERPT:
         return clean
@@ -155,7 +146,7 @@ def place(commit: str, tree: str) -> dict[str, str]:
 
 
 def run_of(proof: Value, tree: str, key: str, bead: str | None) -> dict[str, Any]:
-    """A run, from what was saved of it. `bead`: whose review it was; None: a person's command."""
+    """A run as recorded. `bead`: whose review it was; None: a person's command."""
     checks = [_check(row) for row in proof.get("checks", ())]
     return {
         "bead": bead,
@@ -179,14 +170,12 @@ def _worst(outcomes: Iterable[str]) -> str:
 
 
 def counts_of(run: Value | None) -> dict[str, int] | None:
-    """The tests that a run counted, added up; None where nothing was counted."""
     counted = [check["counts"] for check in (run or {}).get("checks", ()) if check.get("counts")]
     names = ("passed", "failed", "skipped")
     return {name: sum(counts[name] for counts in counted) for name in names} if counted else None
 
 
 def attempt_row(attempt: Any, ended_at: float | None) -> dict[str, Any]:
-    """One attempt that led to the merge, without what agents said."""
     return {
         "number": attempt.number,
         "role": attempt.role.value,
@@ -210,7 +199,6 @@ def _rounded(number: Any) -> float | None:
 
 
 def bounded(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record, without excerpts where it would be too long with them."""
     if len(canonical(record)) <= MAX_RECORD:
         return dict(record)
     runs = {
@@ -221,20 +209,18 @@ def bounded(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def taken_back_by(line: Sequence[Made], bead: str) -> str | None:
-    """The newest commit of the line that takes the bead back; None: there is none."""
     found = (made for made in line if made.trailer("Reverts-Bead") == bead and not made.trailer("Bead"))
     return next((made.commit for made in found), None)
 
 
 Look = Callable[[str], Made | None]
-"""Finds a commit; None: it is not here."""
 
 Content = Callable[[str, str], str]
-"""The digest of what differs between two commits (review.journal); empty: one of them is not here."""
+"""The digest of the difference between two commits (review.journal); empty: one is missing."""
 
 
 class Claims:
-    """What a record claims, taken out of its JSON; KeyError and the like where it is not there."""
+    """A record's claims; raises KeyError and the like for missing ones."""
 
     def __init__(self, record: Mapping[str, Any]) -> None:
         self.bead = str(record["bead"]["id"])
@@ -261,7 +247,7 @@ class Claims:
         self.proofs = [(str(proof["of"]), str(proof["tree"])) for proof in (*self.validations, *self.inner)]
 
     def contradictions(self, find: Look, here: Mapping[str, Made]) -> list[str]:
-        """Where the record and git's objects do not agree."""
+        """Contradictions between the record and git's objects."""
         found = []
         for name, (commit, tree) in [("base", self.base), *self.places, *(("a commit", one) for one in self.commits)]:
             made = find(commit)
@@ -290,7 +276,6 @@ class Claims:
         return found
 
     def _tip_mismatch(self, newest_first: list[str], proof: Mapping[str, Any]) -> str:
-        """What is wrong with the candidate or the tip of a batch whose run stands for this commit; empty: nothing."""
         tip = str(proof["tip"]["commit"])
         if tip == self.proven:
             return ""
@@ -299,7 +284,7 @@ class Claims:
         return ""
 
     def not_approved(self, content: Content) -> str:
-        """Why what was merged is not what a person said yes to, where that was needed; empty: it is, or was not."""
+        """Why the merged content is not what a person approved, if that was needed; empty: fine."""
         if self.approval is None:
             return ""
         by, shown = str(self.approval.get("by", "")), str(self.approval.get("content", ""))
@@ -309,7 +294,7 @@ class Claims:
         return "" if merged in ("", shown) else f"what was merged is not what {by} approved"
 
     def not_passed(self) -> list[tuple[bool, str]]:
-        """The validations of which no pass is recorded, and whether that was after the merge."""
+        """Validations without a recorded pass, and whether each came after the merge."""
         if self.kind is not RecordKind.MERGE:
             return []  # what takes a red merge back is not held up by other checks that fail
         wanted = ["validate", "rebase", "validate", "merge", "validate"]
@@ -320,12 +305,11 @@ class Claims:
         return [(of == "main", f"the validation of {_SPOKEN.get(of, of)}: {text}") for of, text in found if text]
 
     def unknown(self) -> list[str]:
-        """What a record that was added later says that nobody knows any more."""
+        """Validations that a later record marks as unknown."""
         proofs = (*self.validations, *self.inner)
         return [f"the validation of {_SPOKEN.get(p['of'], p['of'])}" for p in proofs if self._is_told_unknown(p)]
 
     def _is_told_unknown(self, proof: Mapping[str, Any]) -> bool:
-        """Whether it is said plainly that nobody knows the run; a record of its own time may not say so."""
         return bool(self.added_later) and proof.get("how") == How.UNKNOWN and proof.get("run") is None
 
     def _trouble(self, proof: Mapping[str, Any]) -> str:
@@ -346,7 +330,6 @@ class Claims:
         return ""
 
     def _was_red(self, main: Mapping[str, Any]) -> bool:
-        """Whether main failed too where the branch left it: then only what they do together says anything."""
         run = self.runs.get(main.get("run"), {})
         return bool(run.get("tree") == main["tree"] and run.get("outcome") == "fail")
 

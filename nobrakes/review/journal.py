@@ -28,7 +28,7 @@ NOT_ASKED = "approval is no longer needed: "
 
 
 def needed(board: "Board", bead: str) -> str:
-    """Why the bead's merge waits for a person's yes; empty: it does not."""
+    """Why the merge needs a person's approval; empty: it does not."""
     if board.limits.approve == "always":
         return 'review.approve is "always"'
     holder = board.labelled.get(bead) if board.limits.approve == "labelled" else None
@@ -40,11 +40,8 @@ def needed(board: "Board", bead: str) -> str:
 def given(
     asked: Iterable[Escalation], content: str, said: Iterable[Event], merged: int
 ) -> tuple[Escalation, Event] | None:
-    """The latest yes for this very content, and the event by which a person said it; None: there is none.
-
-    `said`: the bead's events of kind RESOLVED; `merged`: the place in the log of its last merge, 0: there was none. A
-    clock may jump, so its times say nothing of what came first.
-    """
+    """The latest approval of this content and its event. `said`: the bead's RESOLVED events; `merged`: the sequence
+    number of its last merge, 0: none. Times are unreliable, since a clock may jump."""
     yes = {
         one.id: one
         for one in asked
@@ -61,7 +58,7 @@ def given(
 
 
 def withdrawn_approvals(board: "Board") -> list[tuple[int, str]]:
-    """The open questions whose beads need no yes now, each with the words in which that is resolved."""
+    """The open questions that are no longer needed, with the text that resolves them."""
     if board.limits.approve == "never":
         why = 'review.approve is "never"'
     else:
@@ -90,7 +87,7 @@ class Step(StrEnum):
 # A journal is stored as one flat object, so that no two of these records have a field of the same name.
 @frozen
 class Change:
-    """What was handed in, and by which rules it is reviewed."""
+    """The handed-in work and the rules of its review."""
 
     head: str = ""  # what the Doer handed in
     fork: str = ""  # where it left main
@@ -103,7 +100,7 @@ class Change:
 
 @frozen
 class Build:
-    """What the Reviewer made of the change, to become main."""
+    """What the Reviewer built to become main."""
 
     base: str = ""  # main when it was rebased
     candidate: str = ""  # the commit that shall become main
@@ -119,7 +116,7 @@ class Build:
 
 @frozen
 class Runs:
-    """What runs of the checks said."""
+    """Results of checks."""
 
     red: int = 0  # runs of the candidate that were not green
     is_suspect: bool = False  # the last of them may be a flake
@@ -141,7 +138,7 @@ class Runs:
 
 @frozen
 class Merging:
-    """What the merge waits for, and what it lands with."""
+    """What the merge waits for and lands with."""
 
     waiting: str = ""  # why main cannot be moved just now
     waiting_until: float = 0.0
@@ -157,7 +154,7 @@ class Merging:
 
 @frozen
 class Journal:
-    """What is known by now, and what is to be done next."""
+    """The state of a review."""
 
     step: Step = Step.TAKE_IN
     change: Change = field(default_factory=Change)
@@ -166,20 +163,18 @@ class Journal:
     merging: Merging = field(default_factory=Merging)
 
     def with_values(self, **values: Any) -> "Journal":
-        """The journal with these values, each by the name that it is stored under; KeyError for another name."""
+        """Set fields by their stored names; raises KeyError."""
         changed: dict[str, dict[str, Any]] = {}
         for name, value in values.items():
             changed.setdefault(RECORD_OF[name], {})[name] = value
         return replace(self, **{record: replace(getattr(self, record), **said) for record, said in changed.items()})
 
     def as_data(self) -> dict[str, Any]:
-        """JSON values."""
         records = (self.change, self.build, self.runs, self.merging)
         return {"step": self.step.value, **{name: value for one in records for name, value in as_values(one).items()}}
 
     @staticmethod
     def of(data: Mapping[str, Any]) -> "Journal":
-        """The journal in an attempt's data; a fresh one where there is none."""
         records = (restore(Change, data), restore(Build, data), restore(Runs, data), restore(Merging, data))
         return Journal(Step(data["step"]) if "step" in data else Journal().step, *records)
 
@@ -189,27 +184,23 @@ RECORD_OF: Mapping[str, str] = {
     for record, kind in {"change": Change, "build": Build, "runs": Runs, "merging": Merging}.items()
     for name in kind.__dataclass_fields__  # type: ignore[attr-defined]
 }
-"""By stored name the record that has it."""
 
 
 def is_landing(data: Mapping[str, Any]) -> bool:
-    """Whether the review in this data has main in its hands: it moves at this moment, or has moved already."""
     journal = Journal.of(data)
     return journal.step in (Step.SWAP, Step.VALIDATE_MAIN, Step.CLEAN_UP)
 
 
 def may_land(data: Mapping[str, Any]) -> bool:
-    """Whether the review in this data was about to move main, and nobody knows whether it did."""
     return Journal.of(data).step is Step.SWAP
 
 
 def is_unqueued(step: Step) -> bool:
-    """Whether a review in this step holds no place in the queue: others decide how long it takes."""
+    """Whether a review in this step has no place in the queue, since others decide how long it takes."""
     return step in (Step.PULL_REQUEST, Step.READING)
 
 
 def waits_for_people(data: Mapping[str, Any]) -> bool:
-    """Whether the review in this data waits for its pull request, and holds no place in the queue."""
     return Journal.of(data).step is Step.PULL_REQUEST
 
 

@@ -20,7 +20,7 @@ from .journal import RECORD_OF, Change, Journal, Step
 
 
 class Act(StrEnum):
-    """What is to be done after a fact."""
+    """The action after a fact."""
 
     GO_ON = "go on"  # with the step that the journal names now
     WAIT = "wait"  # nothing can be done before something else happens
@@ -34,7 +34,7 @@ class Act(StrEnum):
 
 
 class Fact(StrEnum):
-    """What is seen in a step."""
+    """An observation in a step."""
 
     # the work as it was handed in
     TAKEN_IN = "taken_in"
@@ -111,9 +111,8 @@ class Fact(StrEnum):
 
 @frozen
 class Rule:
-    """One row. `to`: the next step, None for the same one. Of the journal: what the fact `sets`, what is put back to
-    its first value (`forgets`), what is one more (`counts`).
-    """
+    """`to`: the next step, None: the same. Journal fields that the fact `sets`, resets (`forgets`) or increments
+    (`counts`)."""
 
     to: Step | None
     act: Act
@@ -148,7 +147,6 @@ def _ends(act: Act, sets: str = "", forgets: str = "") -> Rule:
 
 _FIRST: Mapping[str, Any] = {name: getattr(getattr(Journal(), record), name) for name, record in RECORD_OF.items()}
 _WAITS: Final = "waiting waiting_until waiting_since passing passing_since behind published"
-"""Why main cannot be moved, and since when."""
 _CONFIRMS: Final = "confirming again"
 _JUDGED: Final = "results is_suspect"
 _KEPT_ALWAYS: Final = "is_scaffolding serial cut_off mended rebuilt"
@@ -316,14 +314,12 @@ GOES_TO: Mapping[Act, Kind] = {
     Act.GIVE_BACK: Kind.REVIEW_INTERRUPTED,
     Act.ASK_FIRST: Kind.REVIEW_INTERRUPTED,
 }
-"""What becomes of the bead of a review that ended so (beads.lifecycle)."""
+"""The bead's move after such an end (beads.lifecycle)."""
 
 
 def advance(journal: Journal, fact: Fact, **brought: Any) -> Next:
-    """The journal after `fact` and what is to be done now; NotAllowed where the table has no such row.
-
-    `brought`: the fields that the row names, all of them and no others; TypeError.
-    """
+    """The next journal and action. NotAllowed without such a row; TypeError unless `brought` holds exactly the row's
+    fields."""
     rule = TABLE[journal.step].get(fact)
     if rule is None:
         raise NotAllowed(f"a review in the step '{journal.step.value}' cannot see '{fact.value}'")
@@ -337,13 +333,11 @@ def advance(journal: Journal, fact: Fact, **brought: Any) -> Next:
 
 
 _SHARED = {"any_step": _IN_EACH, "with_a_candidate": _WITH_CANDIDATE, "in_the_queue": _IN_THE_QUEUE}
-"""What may happen in many steps, by a name for those in the diagram."""
+"""Facts of many steps, by their names in the diagram."""
 
 
 def mermaid() -> str:
-    """The moves from step to step and to the ends as a Mermaid state diagram, in the table's order; what may happen in
-    many steps is drawn once.
-    """
+    """The table as a Mermaid state diagram, in its order; moves of many steps are drawn once."""
     lines = ["stateDiagram-v2", f"    [*] --> {next(iter(Step)).value}"]
     for step, row in TABLE.items():
         lines += _lines(step.value, {fact: rule for fact, rule in row.items() if _IN_THE_QUEUE.get(fact) is not rule})
@@ -368,33 +362,27 @@ _RAN = {Verdict.GREEN: Fact.RAN_GREEN, Verdict.RED: Fact.RAN_RED, Verdict.UNSURE
 
 
 def run_fact(results: Sequence[CheckResult]) -> Fact:
-    """What these results are."""
     return _RAN[verdict(results)]
 
 
 def main_fact(journal: Journal, results: Sequence[CheckResult], is_repair: bool, neither_runs: bool = False) -> Fact:
-    """What these results of main, which are not unsure, are to work that fails: whether main is to blame for that.
-
-    A repair and scaffolding have to turn main green. `neither_runs`: no check can be run, with the work or on main.
-    """
+    """Whether main is to blame for the failure, by its decided results. A repair and scaffolding have to turn main
+    green. `neither_runs`: no check runs on either."""
     has_to_mend = (is_repair or journal.change.is_scaffolding) and not neither_runs
     is_better = has_to_mend or _fails_elsewhere(journal.runs.results, results)
     return Fact.MAIN_PASSES if is_better or run_fact(results) is Fact.RAN_GREEN else Fact.MAIN_RED
 
 
 def _fails_elsewhere(work: Sequence[Mapping[str, Any]], main: Sequence[CheckResult]) -> bool:
-    """Whether main fails in none of the checks that the work (a journal's rows) fails in: the work made it worse."""
+    """Whether main passes all checks that the work fails."""
     failed_on_main = {result.name for result in main if result.outcome is not CheckOutcome.PASS}
     failed_here = {str(row["name"]) for row in work if row["outcome"] != CheckOutcome.PASS.value}
     return bool(failed_here) and not failed_here & failed_on_main
 
 
 def outdated(journal: Journal, results: Sequence[CheckResult], was_edited: bool) -> Fact | None:
-    """What a run is whose checks were edited meanwhile; None: it counts as it is.
-
-    Main that passed what it was merged under is good news all the same: what a person wants of it since is no reason
-    to take the merge back.
-    """
+    """The fact for a run whose checks were edited meanwhile; None: it counts. After a merge a pass counts: new wishes
+    do not revert it."""
     is_good_news = journal.step is Step.VALIDATE_MAIN and run_fact(results) is Fact.RAN_GREEN
     if not was_edited or is_good_news:
         return None

@@ -22,17 +22,15 @@ from ..records import as_values, frozen, restore
 from .queue import TIMES
 
 ASKED = "asked"
-"""How the names of runs begin that a command asks for."""
 NOBODY = 0
-"""The attempt of runs that judge nobody's work: the canary's, and those that a command asks for."""
 WATCH = "canary"
-"""The setting with how far the canary is, and how the names of its runs begin."""
+"""The setting with the monitor's state, and the prefix of its runs' names."""
 IDLE_SECONDS = 60.0
-"""So long nothing must have happened before main is looked at."""
+"""Idle time before main is checked."""
 AGAIN_SECONDS = 3600.0
-"""While the queue is frozen, main is looked at again after this time: a machine may have been mended."""
+"""A frozen main is checked again after this time: the machine may be repaired."""
 SOON_SECONDS = 60.0
-"""Where main's checks cannot be run, it is looked at again after this time, then after twice as long each time."""
+"""The first wait where main's checks cannot run; it doubles each time."""
 
 
 class Phase(StrEnum):
@@ -48,13 +46,12 @@ class Phase(StrEnum):
 
 
 def told_as(phase: Phase) -> str:
-    """What the checks of this phase are called in the events that say that they begin."""
     return "main" if phase in (Phase.LOOK, Phase.CONFIRM) else f"main_{phase.value}"
 
 
 @frozen
 class Watch:
-    """How far the canary is; kept by the store, so that any daemon can go on with it."""
+    """The monitor's state, stored for any daemon."""
 
     phase: Phase = Phase.REST
     green: str = ""  # the last tip that main's monitor saw green
@@ -83,26 +80,21 @@ class Watch:
     contract: str = ""  # the key of the checks by which a frozen main was last looked at
 
     def as_data(self) -> dict[str, Any]:
-        """JSON values."""
         return as_values(self)
 
     @staticmethod
     def of(data: Mapping[str, Any]) -> "Watch":
-        """The watch in these values."""
         return restore(Watch, data)
 
     @property
     def run(self) -> str:
-        """What the run is called."""
         return f"canary-{self.serial}"
 
 
 def again_at(watch: Watch, broken_since: float | None) -> float:
-    """When a frozen main is looked at again that nobody changed.
-
-    `broken_since`: since when its checks cannot be run; None: they can. Each wait is as long as the trouble had lasted
-    when the last run began, so that a trouble holds the work back for twice its length, and a run or two.
-    """
+    """When an unchanged frozen main is checked again. `broken_since`: since when its checks cannot run; None: they can.
+    Each wait lasts as long as the trouble at the last run's start, so that work stops for at most twice the trouble,
+    and a run or two."""
     lasted = AGAIN_SECONDS if broken_since is None else watch.started_at - broken_since
     return watch.looked_at + min(max(lasted, SOON_SECONDS), AGAIN_SECONDS)
 
@@ -116,10 +108,7 @@ def due_at(
     hours: float,
     broken_since: float | None = None,
 ) -> float:
-    """When main has to be looked at, should nothing happen until then.
-
-    `ours_at`: when a review landed this very tip; None: somebody else moved main there.
-    """
+    """When to check main without other events. `ours_at`: when a review landed this tip; None: someone else did."""
     if watch.frozen:
         # what nobody looked at yet may be the repair
         return board.now if main != watch.searched else again_at(watch, broken_since)
@@ -130,37 +119,36 @@ def due_at(
 
 
 def is_mended(watch: Watch, contract: str) -> bool:
-    """Whether a frozen main was judged by other checks than those of today: it is looked at again at once."""
+    """The checks changed since main froze: check it immediately."""
     return watch.frozen and watch.contract != contract
 
 
 def may_begin(watch: Watch, board: Board) -> bool:
-    """Whether a look may begin now: not while anybody works, unless all wait for main to be green again."""
+    """Not while agents work, unless all wait for a green main."""
     if board.paused or board.stopping:
         return False
     return watch.frozen or (is_idle(board) and not board.attempts)
 
 
 def look(watch: Watch, main: str) -> Watch:
-    """Begin to look at this tip."""
     # what was made of another tip is no use for this one
     begun = replace(watch, phase=Phase.LOOK, tip=main, reds=0, unwatched=False)
     return replace(begun, commit="", cut_off=0, candidate="", onto="")
 
 
 def told_red(watch: Watch, main: str, results: Sequence[Mapping[str, Any]]) -> Watch:
-    """Begin to look at a tip that failed already, and with it a branch: nothing is merged meanwhile."""
+    """Check a tip that already failed with a branch; nothing merges meanwhile."""
     return replace(look(watch, main), frozen=True, searched="", results=tuple(results))
 
 
 def told_unwatched(watch: Watch, main: str, results: Sequence[Mapping[str, Any]], contract: str, now: float) -> Watch:
-    """Nothing is merged on this red tip, and nobody looks at it by himself."""
+    """Freeze a red tip that the monitor does not check."""
     red = told_red(watch, main, results)
     return replace(red, phase=Phase.REST, unwatched=True, contract=contract, looked_at=now)
 
 
 def wanted(watch: Watch) -> str:
-    """The commit that the phase wants to be run; empty: none."""
+    """The commit to run in this phase; empty: none."""
     if watch.phase in (Phase.LOOK, Phase.CONFIRM):
         return watch.tip
     if watch.phase is Phase.KNOWN:
@@ -171,12 +159,12 @@ def wanted(watch: Watch) -> str:
 
 
 def at_rest(watch: Watch, now: float) -> Watch:
-    """Nothing more is to be found out about this tip."""
+    """This tip needs no further runs."""
     return replace(watch, phase=Phase.REST, looked_at=now, searched=watch.tip if watch.frozen else "")
 
 
 def after(watch: Watch, seen: Verdict, now: float) -> Watch:
-    """What follows from a run. Where `frozen` changes, the queue is to be frozen, or let go."""
+    """The state after a run. If `frozen` changes, freeze or release the queue."""
     watch = replace(watch, commit="", pid=None, born="", timed_out=False, cut_off=0)
     if watch.phase in (Phase.LOOK, Phase.CONFIRM):
         if seen is Verdict.GREEN:
@@ -204,7 +192,7 @@ def after(watch: Watch, seen: Verdict, now: float) -> Watch:
 
 
 def _search(watch: Watch) -> Watch:
-    """Go on with the half that is left; one commit: that is it, and PROVE asks for what takes it back."""
+    """Continue in the remaining half; a single commit is the culprit, and PROVE tests its revert."""
     if watch.low < watch.high:
         return replace(watch, phase=Phase.SEARCH)
     return replace(watch, phase=Phase.PROVE, culprit=watch.line[watch.high])

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 
 TIMES = 3
-"""So often in a row a check is red before anybody is blamed. Where one run in fifty fails for nothing, once wrongs one
-good change in 50, twice one in 2,500, three times one in 125,000."""
+"""Red runs in a row before blame. With one run in fifty failing by chance, one run wrongs one good change in 50, two
+one in 2,500, three one in 125,000."""
 
 LEDGER = 5000
-"""So many of the latest flakes count."""
+"""The latest flakes that count."""
 
 
 class Confirm(StrEnum):
-    """Whether a failing validation is run once more before anybody is blamed."""
+    """When a failing validation repeats before anyone is blamed."""
 
     FLAKY = "flaky"
     ALWAYS = "always"
@@ -41,7 +41,7 @@ class Confirm(StrEnum):
 
 @frozen
 class Flake:
-    """One time that a check said two things of one tree. `tests`: those that failed; empty: nobody knows which."""
+    """A check with two results for one tree. `tests`: the failed ones; empty: unknown."""
 
     check: str
     tests: tuple[str, ...]
@@ -52,14 +52,13 @@ class Flake:
 
     @staticmethod
     def of(event: Event) -> "Flake":
-        """The flake that an event records."""
         data = event.data
         return Flake(str(data["check"]), tuple(data["tests"]), str(data["tree"]), event.bead, event.at, event.seq)
 
 
 @frozen
 class Line:
-    """A line of the ledger: a check or one of its tests, how often, and when for the last time."""
+    """A check or one of its tests in the ledger: how often, and when last."""
 
     check: str
     test: str
@@ -68,7 +67,7 @@ class Line:
 
 
 def failures(results: Sequence[CheckResult]) -> list[dict[str, Any]]:
-    """What failed, as JSON values, to be remembered until the same tree passes."""
+    """Failures as JSON values, remembered until the same tree passes."""
     return [
         {"check": r.name, "tests": list(r.failing)} for r in results if r.outcome is CheckOutcome.FAIL or r.quarantined
     ]
@@ -77,9 +76,8 @@ def failures(results: Sequence[CheckResult]) -> list[dict[str, Any]]:
 def found(
     tree: str, results: Sequence[CheckResult], failed: Sequence[Mapping[str, Any]], has_passed: bool
 ) -> list[Flake]:
-    """The flakes that a validation shows: what failed and passed when it was repeated, what failed before (`failed`)
-    and passes now, and what fails now where the tree has passed.
-    """
+    """The flakes in a validation: repeats that passed, earlier failures (`failed`) that pass now, and failures of a
+    tree that has passed."""
     flakes = []
     before = {str(one["check"]): tuple(map(str, one["tests"])) for one in failed}
     for result in results:
@@ -95,7 +93,6 @@ def found(
 
 
 def _tests(failing: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """The tests of several runs; none when one of them did not name its own."""
     runs = list(failing)
     return tuple(sorted({test for run in runs for test in run})) if all(runs) else ()
 
@@ -112,10 +109,7 @@ def is_flaky(result: CheckResult, ledger: Sequence[Flake]) -> bool:
 def wants_confirming(
     how: Confirm, results: Sequence[CheckResult], checks: Sequence[Check], ledger: Sequence[Flake]
 ) -> bool:
-    """Whether what failed is to be run once more before anybody is blamed.
-
-    A run in which each of the checks that failed was repeated often enough says it all.
-    """
+    """Whether failures run again before blame; not if each failed check already repeated often enough."""
     failed = [result for result in results if result.outcome is CheckOutcome.FAIL]
     if how is Confirm.NEVER or all(len(result.repeated) + 1 >= TIMES for result in failed):
         return False
@@ -124,7 +118,6 @@ def wants_confirming(
 
 
 def carried(results: Sequence[CheckResult], checks: Sequence[Check]) -> list[CheckResult]:
-    """The results that stand when what failed is repeated: passes, but not of a build that the others may need."""
     builds = {check.name for check in checks if check.kind == "build"}
     return [one for one in results if one.outcome is CheckOutcome.PASS and one.name not in builds]
 
@@ -140,10 +133,9 @@ def lines(ledger: Sequence[Flake]) -> list[Line]:
 
 
 SETTING = "quarantine"
-"""The store's setting that holds it."""
 
 WHOLE = ""
-"""In the place of a test: the whole check."""
+"""Instead of a test: the whole check."""
 
 Pair = tuple[str, str]
 """A check, and its test or WHOLE."""
@@ -163,28 +155,24 @@ class Quarantined:
 
     @property
     def pair(self) -> Pair:
-        """What it is about."""
         return self.check, self.test
 
 
 def parse(text: str | None) -> tuple[Quarantined, ...]:
-    """What the setting says."""
     return tuple(Quarantined(**one) for one in json.loads(text)) if text else ()
 
 
 def as_text(entries: Iterable[Quarantined]) -> str | None:
-    """The setting's value; None: nothing is quarantined."""
     rows = [asdict(one) for one in sorted(entries, key=lambda one: one.pair)]
     return json.dumps(rows, ensure_ascii=False) if rows else None
 
 
 def pairs(text: str | None) -> tuple[Pair, ...]:
-    """What the setting says, for a contract."""
     return tuple(sorted(one.pair for one in parse(text)))
 
 
 def forgiven(result: "CheckResult", quarantined: Collection[Pair]) -> "CheckResult":
-    """The result when what failed is quarantined: a pass that says so; else the result as it is."""
+    """A pass with a note if everything that failed is quarantined; else the result itself."""
     from ..checks.contract import CheckOutcome
 
     if result.outcome is not CheckOutcome.FAIL:
@@ -206,33 +194,30 @@ def forgiven(result: "CheckResult", quarantined: Collection[Pair]) -> "CheckResu
 # may be a flake). Validators that idle take the next batch (`Pace.deep`). With `every` each prefix is validated by
 # itself, side by side, on top of those that are not proven yet.
 PACE = "queue_pace"
-"""The setting that keeps the pace."""
 
 MAX_BATCH = 16
-"""So many changes go together at most."""
 
 WINDOW_OF_SHARE = 20
-"""The last so many changes tell the share of bad ones."""
+"""How many recent changes determine the share of bad ones."""
 
 CONFIRMING = TIMES - 1
-"""So often a red prefix that may be a flake is run again before it is held against a change."""
+"""Repeats of a possibly flaky red prefix before a change is blamed."""
 
 LIKELY = 0.4
-"""The chance to be green that a batch has at least: the searches for who broke the others pay for themselves."""
+"""Minimal chance of a green batch: then searches for the culprit pay off."""
 DEEP = 3
-"""So many batches are tried at once, each on the one before it, as long as none of the last changes was bad; then one
-less."""
+"""Batches tried at once, each on the one before, while no recent change was bad; then one less."""
 MOSTLY_BAD = 0.5
-"""The share of bad changes above which what stands on a batch is hardly ever of use."""
+"""Above this share of bad changes, building on a batch rarely pays."""
 PROBED = 3
-"""So many changes or more of a red batch are searched by two probes at once."""
+"""From so many changes on, two probes search a red batch."""
 
 _RED = (Verdict.RED, Verdict.CONFIRMED)
 
 
 @frozen
 class Move:
-    """What to do now. Of all fields the number is that of a prefix; 0 means none, but in `validate` main itself."""
+    """The next action. Numbers are prefixes; 0: none, but in `validate` main itself."""
 
     validate: tuple[int, ...] = ()
     publish: int = 0
@@ -241,7 +226,7 @@ class Move:
 
 @frozen
 class Pace:
-    """How many changes go together, learnt from what came of the last ones. Kept with the queue."""
+    """How many changes go together, learnt from the last results. Stored with the queue."""
 
     size: int = MAX_BATCH
     debt: int = 0  # validations that were run, less changes that were landed or blamed
@@ -249,59 +234,47 @@ class Pace:
 
     @property
     def together(self) -> int:
-        """So many changes may be tried together now."""
         if self.debt > 2 * MAX_BATCH or self.bad_share == 1:
             return 1
         return self.size if not self.bad_share else max(1, min(self.size, round(log(LIKELY, 1 - self.bad_share))))
 
     def deep(self, validators: int) -> int:
-        """So many batches may be tried at once, each on top of the one before it."""
+        """Batches to try at once, each on top of the one before."""
         if self.debt > 2 * MAX_BATCH or self.bad_share > MOSTLY_BAD:
             return 1
         return min(validators, DEEP - 1 if self.bad_share else DEEP)
 
     @property
     def bad_share(self) -> float:
-        """The share of bad ones among the last changes, 0 to 1; those that are not known yet count as good."""
+        """0 to 1; unknown changes count as good."""
         return self.ends.count("-") / WINDOW_OF_SHARE
 
     def ran(self, runs: int = 1) -> "Pace":
-        """After validations were started."""
         return replace(self, debt=self.debt + runs)
 
     def landed(self, changes: int) -> "Pace":
-        """After changes were published."""
         size = min(2 * self.size, MAX_BATCH) if changes >= self.size else self.size
         return replace(self, size=size, debt=self.debt - changes, ends=_last(self.ends + "+" * changes))
 
     def blamed(self) -> "Pace":
-        """After a change was blamed."""
         return replace(self, size=max(1, self.size // 2), debt=self.debt - 1, ends=_last(self.ends + "-"))
 
     def as_text(self) -> str:
-        """As it is kept."""
         return json.dumps(asdict(self))
 
     @staticmethod
     def parse(text: str | None) -> "Pace":
-        """The pace that was kept; the first one where none was."""
         return Pace(**json.loads(text)) if text else Pace()
 
 
 def red(runs: int) -> Verdict:
-    """The verdict of a prefix that was red in so many runs and green in none."""
     return Verdict.CONFIRMED if runs > CONFIRMING else Verdict.RED
 
 
 def decide(verdicts: Sequence[Verdict], free: int, every: bool, size: int = 0, suspect: Collection[int] = ()) -> Move:
-    """What to do with a queue.
-
-    `verdicts`: of prefix 0, which is main, to that of all waiting changes that are tried together.
-    `free`: validators without work.
-    `every`: each change's own prefix has to be green.
-    `size`: so many changes go together in a batch, and what is behind them is the next one; 0: all are one batch.
-    `suspect`: prefixes whose red may be a flake: before that is held against a change they are confirmed.
-    """
+    """The queue's next action. `verdicts`: of prefix 0, which is main, to the one with all waiting changes. `free`:
+    idle validators. `every`: each prefix must be green. `size`: changes in a batch; the rest is the next batch; 0: one
+    batch. `suspect`: possibly flaky prefixes, confirmed before blame."""
     if len(verdicts) < 2:
         return Move()
     return _each(verdicts, free, suspect) if every else _together(verdicts, free, size, suspect)
@@ -324,7 +297,6 @@ def _together(verdicts: Sequence[Verdict], free: int, size: int, suspect: Collec
 
 
 def _probes(low: int, high: int, free: int) -> tuple[int, ...]:
-    """The prefixes that halve what lies between a green and a red one, or part it in three."""
     between = high - low
     if free < 2 or between < PROBED:
         return ((low + high) // 2,)
@@ -345,7 +317,7 @@ def _each(verdicts: Sequence[Verdict], free: int, suspect: Collection[int]) -> M
 
 
 def _culprit(verdicts: Sequence[Verdict], low: int, high: int, free: int, suspect: Collection[int]) -> Move:
-    """The prefix `high` is red, and the one before it is green or main."""
+    """`high` is red, and the prefix before it is green or main."""
     if high in suspect and verdicts[high] is not Verdict.CONFIRMED:
         return Move(validate=(high,) if free else (), publish=low)
     if verdicts[low] is not Verdict.GREEN:
@@ -365,11 +337,8 @@ def _last(ends: str) -> str:
 # those behind it on nothing, and they are built again. Scaffolding is the last of its queue: nobody is blamed for it.
 @frozen
 class Rules:
-    """How the merge queue works, as the config says.
-
-    `validators`: validations that run at once. `every_commit_green`: each bead's own commit needs a pass, not only
-    main's tips. `is_serial`: one review after the other, since each one needs runs of its own.
-    """
+    """The queue's settings. `validators`: parallel validations. `every_commit_green`: each bead's commit needs a pass.
+    `is_serial`: one review at a time, since each needs its own runs."""
 
     validators: int = 2
     every_commit_green: bool = True
@@ -378,7 +347,7 @@ class Rules:
 
 @frozen
 class Entry:
-    """One open review as the queue sees it."""
+    """One open review in the queue."""
 
     attempt: int
     bead: str
@@ -386,17 +355,14 @@ class Entry:
 
 
 def at_once(rules: Rules, pace: Pace) -> int:
-    """How many reviews may be open, and thereby in the queue."""
     if rules.is_serial:
         return 1
     return rules.validators if rules.every_commit_green else pace.together * pace.deep(rules.validators)
 
 
 def joined(main: str, entries: Sequence[Entry], contract: Callable[[str], str]) -> list[Entry]:
-    """Those of the reviews that stand on main, directly or on one another, in that order.
-
-    `entries`: as they were opened; `contract`: the key of the checks of now, for what a review brings.
-    """
+    """The reviews that build on main or one another, in that order. `entries`: in order of opening; `contract`: today's
+    key of the checks, for what a review brings."""
     left = [
         entry
         for entry in entries
@@ -414,12 +380,11 @@ def joined(main: str, entries: Sequence[Entry], contract: Callable[[str], str]) 
 
 
 def may_join(entries: Sequence[Entry], rules: Rules, pace: Pace) -> bool:
-    """Whether another candidate may be put on the last one of the queue."""
     return len(entries) < at_once(rules, pace) and not any(entry.journal.change.is_scaffolding for entry in entries)
 
 
 def to_land(entries: Sequence[Entry], tip: str) -> list[Entry]:
-    """The head of the queue up to the candidate `tip`; empty when that is not on it."""
+    """The queue up to the candidate `tip`; empty if it is not there."""
     for number, entry in enumerate(entries, 1):
         if entry.journal.build.candidate == tip:
             return list(entries[:number])

@@ -22,7 +22,7 @@ from ..text.cleaning import count, only_seen, redacted, shorten
 
 CATEGORIES = ("correctness", "edge_cases", "errors", "tests", *OF_PLANS)
 MAX_FINDINGS, TEXT, PATH, FINDINGS_ANSWER = 30, 1_000, 300, 64_000
-"""Findings of one review; characters of a finding's text, of its path, and of the whole answer."""
+"""Findings of one review; characters of a finding's text, its path, and the full answer."""
 FORM = 'It is {"findings": [{"category": …, "priority": "P1", "path": …, "line": 1, "text": …}]}; [] where all is well.'
 
 
@@ -42,7 +42,7 @@ _FIELDS = frozenset({"category", "priority", "path", "line", "text"})
 # looked at again. Of what is wrong in them nothing is kept.
 @frozen
 class Finding:
-    """One thing that a reviewer found. `path` and `line` as it said them; empty and 0: it named no place."""
+    """One finding of a reviewer. `path` and `line` as given; empty and 0: none."""
 
     category: str
     priority: Priority
@@ -52,22 +52,20 @@ class Finding:
 
     @property
     def is_urgent(self) -> bool:
-        """Whether the work does not go on before it is decided."""
+        """The work waits until it is decided."""
         return self.priority in URGENT
 
     @property
     def place(self) -> str:
-        """Where it is, in words; empty: it named none."""
         return f"{self.path}:{self.line}" if self.path and self.line else self.path
 
     def as_values(self) -> dict[str, Any]:
-        """JSON values."""
         values = {"category": self.category, "priority": self.priority.value, "text": self.text}
         return {**values, "path": self.path, "line": self.line}
 
 
 def findings_of(answer: str) -> list[Finding]:
-    """The findings of an answer, the most urgent first. UsageError: it is none, and why."""
+    """The findings of an answer, the most urgent first. Raises UsageError."""
     if len(answer) > FINDINGS_ANSWER:
         raise UsageError(f"the review has {len(answer)} characters, and {FINDINGS_ANSWER} are the most", FORM)
     try:
@@ -110,22 +108,18 @@ def _wrong(number: int, what: str) -> UsageError:
 
 
 def kept(values: Iterable[Mapping[str, Any]]) -> tuple[Finding, ...]:
-    """The findings that were kept as these values."""
     return tuple(Finding(**{**one, "priority": Priority(one["priority"])}) for one in values)
 
 
 def urgent(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Those that have to be decided."""
     return tuple(one for one in findings if one.is_urgent)
 
 
 def counted(findings: Sequence[Finding]) -> dict[str, int]:
-    """How many there are of each priority."""
     return {one.value: sum(found.priority is one for found in findings) for one in Priority}
 
 
 def told(findings: Iterable[Finding]) -> str:
-    """The findings as text, one after the other."""
     return "\n".join(f"- {one.priority.value} {one.category}{_at(one)}: {one.text}" for one in findings)
 
 
@@ -136,20 +130,20 @@ def _at(one: Finding) -> str:
 OFF, ASK, SEND_BACK = "off", "ask", "send_back"
 BEAD, ATTEMPT, CONTENT, HEAD, BASE, CANDIDATE = "bead", "attempt", "content", "head", "base", "candidate"
 ROUND, TRY, SINCE, MERGED = "round", "try", "since", "merged"
-"""In a session's data: what it reads, in which round, as which reviewer of it, and after which events of the bead."""
+"""In a session's data: the content, its round, its reviewer number, and the bead's events before it."""
 ANSWER, OUTCOME, WHY, SENT_BACK = "answer", "outcome", "why", "sent_back"
-"""In a session's data: its findings, how it ended, why it failed, and the review that sent the work back with them."""
+"""In a session's data: findings, end, reason of a failure, and the review that sent the work back."""
 DONE, FAILED, DROPPED = "done", "failed", "dropped"
-"""How a reading ended; `dropped`: its review did before it, and it counts as none."""
+"""Ends of a review; `dropped`: its merge review ended first, so it does not count."""
 TRIES = 2
-"""So many reviewers may come to nothing in one round."""
+"""Failed reviewers in one round."""
 WAITS = 6
-"""A reviewer that was not started yet may wait so many times the minutes that it has."""
+"""An unstarted reviewer may wait so many times its minutes."""
 
 
 @frozen
 class Rules:
-    """The settings: at most so many rounds and dollars a bead; minutes of one reading; who reads, in turn."""
+    """Limits of rounds and dollars for a bead; minutes of one review; the reviewers in turn."""
 
     way: str = OFF
     rounds: int = 3
@@ -160,7 +154,7 @@ class Rules:
 
 @frozen
 class Reading:
-    """One session that reads. `outcome`: empty while it goes on."""
+    """One reviewing session. `outcome`: empty while it runs."""
 
     session: Session
     findings: tuple[Finding, ...]
@@ -182,21 +176,17 @@ class Reading:
 
     @property
     def outcome(self) -> str:
-        """How it ended; empty: it goes on."""
         return str(self._said(OUTCOME))
 
     @property
     def why(self) -> str:
-        """Why it failed."""
         return str(self._said(WHY))
 
     @property
     def urgent(self) -> tuple[Finding, ...]:
-        """What it found that has to be decided."""
         return urgent(self.findings)
 
     def as_values(self) -> dict[str, Any]:
-        """What is kept and shown of it, as JSON values."""
         return {
             "round": self.round,
             "session": self.session.id,
@@ -210,7 +200,7 @@ class Reading:
 
 
 class Way(StrEnum):
-    """What is to be done about a candidate."""
+    """What happens with a candidate."""
 
     PASS = "pass"  # it was read, or need not be
     BEGIN = "begin"  # a reviewer begins
@@ -222,7 +212,7 @@ class Way(StrEnum):
 
 @frozen
 class Next:
-    """How it goes on. `reading`: the one that it follows from. `round`, `tries`: those of a reviewer that begins."""
+    """The next step. `reading`: its basis. `round`, `tries`: of a new reviewer."""
 
     way: Way
     reading: Reading | None = None
@@ -232,10 +222,8 @@ class Next:
 
 
 def following(rules: Rules, readings: Sequence[Reading], content: str, attempt: int, may_send_back: bool) -> Next:
-    """What follows for a candidate with this content in this review. `readings`: those since rounds began, by session.
-
-    `may_send_back`: there is an agent whose work it is.
-    """
+    """The next step for a candidate with this content. `readings`: of these rounds, by session. `may_send_back`: an
+    agent's work."""
     if rules.way == OFF:
         return Next(Way.PASS)
     counts = [one for one in readings if one.outcome != DROPPED]
@@ -266,29 +254,24 @@ def _begun(rules: Rules, readings: Sequence[Reading], number: int, tries: int) -
 
 
 def _unread(rules: Rules, readings: Sequence[Reading], why: str, last: Reading | None = None) -> Next:
-    """With `send_back` it goes on as where nobody reads, unless something was found that nobody saw mended."""
     done = [one for one in readings if one.outcome == DONE]
     is_open = bool(done) and bool(done[-1].urgent)
     return Next(Way.UNREAD if rules.way == SEND_BACK and not is_open else Way.ASK, last, why=why)
 
 
 def cost(readings: Sequence[Reading]) -> float:
-    """What they have cost by now, in dollars."""
     return sum(one.session.cost_usd for one in readings)
 
 
 def reader(agents: Sequence[str], workers: Collection[str], number: int, tries: int) -> str:
-    """Who reads in this round: the agents in turn, those that did none of the work first; the next one at a retry."""
+    """Agents in turn, those without a part in the work first; the next one at a retry."""
     names = [one for one in agents if one not in workers] or list(agents) or sorted(workers)
     return names[(number - 1 + tries - 1) % len(names)]
 
 
 def ended(reading: Reading, minutes: float, waited: float, halted: bool) -> tuple[str, str] | None:
-    """How a reading that was not over has ended, and why it failed; None: it goes on.
-
-    `waited`: so many seconds it might have been started and was not (`Waits`). `halted`: its last turn did not end by
-    itself. What was answered counts, however its turn ended.
-    """
+    """How an open review ended and why it failed; None: it goes on. `waited`: seconds it could have started. `halted`:
+    its last turn was stopped. An answer counts, however its turn ended."""
     session = reading.session
     if session.state is Of.RUNNING:
         return None
@@ -307,49 +290,44 @@ def ended(reading: Reading, minutes: float, waited: float, halted: bool) -> tupl
 
 
 def timeout(minutes: float) -> float:
-    """So many seconds one that was not started yet may wait."""
     return WAITS * minutes * 60
 
 
 class Waits:
-    """Since when readings wait to be started: in the life of one daemon, and since the last pause.
-
-    Of a time in which nobody was started, as there was no daemon or all was paused, no reading has to answer for.
-    """
+    """Since when reviews wait for a start: within one daemon's life and since the last pause. Time without any start
+    does not count."""
 
     def __init__(self) -> None:
         self._since: dict[int, float] = {}
 
     def seen(self, reading: Reading, now: float, paused: bool) -> float:
-        """Note how it is now; since when it waits, `now` where it does not."""
+        """Record the present state; returns since when it waits, `now` if it does not."""
         if reading.session.state is not Of.READY or paused:
             self._since.pop(reading.session.id, None)
             return now
         return self._since.setdefault(reading.session.id, now)
 
     def restart(self) -> None:
-        """The clock jumped: all of them begin to wait now."""
         self._since.clear()
 
 
 def session_readings(sessions: Sequence[Session]) -> list[Reading]:
-    """The readings among these sessions of one bead, in their order."""
     return [Reading.of(one) for one in sessions if one.kind is SessionKind.CODE_REVIEW]
 
 
 def since(readings: Sequence[Reading], merged: int) -> list[Reading]:
-    """Those of the work that is to be merged next: begun after this merge of the bead, which was its last."""
+    """The reviews begun after this merge, the bead's last."""
     return [one for one in readings if one.outcome != DROPPED and one.session.data.get(MERGED) == merged]
 
 
 def readings_since_last_merge(readings: Sequence[Reading]) -> list[Reading]:
-    """Those of the work that was read last: what was read before an earlier merge of the bead is left out."""
+    """The reviews of the work that was reviewed last, without those before an earlier merge."""
     counts = [one for one in readings if one.outcome != DROPPED]
     return [one for one in counts if one.session.data.get(MERGED) == counts[-1].session.data.get(MERGED)]
 
 
 def summary(readings: Sequence[Reading]) -> str:
-    """What they came to, in a line; empty: there is none."""
+    """Their result in a line; empty: there are none."""
     if not readings:
         return ""
     rounds, last = readings[-1].round, readings[-1]
@@ -369,7 +347,7 @@ READ_AGAIN = "read it again"
 
 
 class Whose(StrEnum):
-    """Who mends what was found."""
+    """Who fixes the findings."""
 
     AGENTS = "agents"
     PERSON = "person"  # who did the work, and to whom `nobrakes resolve --retry` gives it back
@@ -383,7 +361,7 @@ _MEANS = {
 
 
 def options(found: bool, tickets: bool, whose: Whose) -> list[dict[str, Any]]:
-    """The options of the form. `found`: there is something to decide; `tickets`: some of it may become beads."""
+    """The form's options. `found`: there is something to decide; `tickets`: some may become beads."""
     made: list[dict[str, Any]] = []
     if not found:
         made.append({"label": READ_AGAIN, "means": "other reviewers try; rounds and costs start from zero"})

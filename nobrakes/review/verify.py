@@ -20,11 +20,11 @@ from ..records import frozen
 from .evidence import Claims, Content, Entry, Look, Made, RecordKind
 
 NONE = "none"
-"""What `Evidence:` says on a commit that was made when there was no evidence yet."""
+"""`Evidence:` of a commit made before there was any."""
 
 
 class Word(StrEnum):
-    """What a commit on main is."""
+    """The kind of a commit on main."""
 
     MERGED = "merged"  # a bead's, with its evidence
     TAKEN_BACK = "taken_back"  # the same, and a later record takes it back
@@ -49,7 +49,7 @@ class Seen:
 
 @frozen
 class Wrong:
-    """One thing that is wrong, for people; `commit` is on main, `evidence` in the chain."""
+    """A fault, for people; `commit` is on main, `evidence` in the chain."""
 
     text: str
     commit: str = ""
@@ -59,7 +59,7 @@ class Wrong:
 
 @frozen
 class Note:
-    """One thing that a reader should know, and that is no fault; `commit` is on main, `evidence` in the chain."""
+    """A hint without fault; `commit` is on main, `evidence` in the chain."""
 
     text: str
     commit: str = ""
@@ -69,7 +69,7 @@ class Note:
 
 @frozen
 class Rerun:
-    """Checks that were run again on a commit's tree; `outcome` is the worst of them."""
+    """Checks repeated on a commit's tree; `outcome` is the worst."""
 
     commit: str
     bead: str
@@ -80,7 +80,7 @@ class Rerun:
 
 @frozen
 class Report:
-    """What was found: the commits that were asked about, newest first; how long the chain is, and its end."""
+    """The commits asked about, newest first; the chain's length and end."""
 
     commits: tuple[Seen, ...]
     wrong: tuple[Wrong, ...]
@@ -92,7 +92,7 @@ class Report:
 
 @dataclass
 class _Chain:
-    """What the chain says, as far as later questions need it."""
+    """The chain, as far as later questions need it."""
 
     commits: set[str] = field(default_factory=set)
     merges: dict[str, tuple[str, str]] = field(default_factory=dict)  # commit on main -> bead, evidence
@@ -107,14 +107,14 @@ class _Chain:
 
 @frozen
 class Repository:
-    """What git says. `look` finds a commit that is not on main; `content` is of two commits."""
+    """Git's answers. `look` finds a commit off main; `content` compares two commits."""
 
     look: Look
     content: Content
 
 
 def verify(entries: Iterable[Entry], line: Sequence[Made], asked: Sequence[Made], git: Repository) -> Report:
-    """Compare the chain, newest first, with main's whole `line` and the commits of it that were `asked` about."""
+    """Compare the chain, newest first, with main's `line` and the commits `asked` about."""
     wrong: list[Wrong] = []
     here = {made.commit: made for made in line}
     range_ = {made.commit for made in asked}
@@ -135,9 +135,8 @@ def verify(entries: Iterable[Entry], line: Sequence[Made], asked: Sequence[Made]
 
 
 def _owing(line: Sequence[Made], chain: _Chain) -> set[str]:
-    """The commits from the first recorded merge on, wherever in the chain its record is, and all since the base of the
-    first record; the whole line where that base is not on it, none without a record.
-    """
+    """The commits that owe a record: from the first recorded merge on, and all since the first record's base. The full
+    line if that base is not on it, none without a record."""
     if not chain.first_base:
         return set()
     places = {made.commit: number for number, made in enumerate(line)}
@@ -146,7 +145,6 @@ def _owing(line: Sequence[Made], chain: _Chain) -> set[str]:
 
 
 def _out_of_order(line: Sequence[Made], order: Sequence[Note]) -> list[Note]:
-    """The merges whose record came after the record of a later merge."""
     places = {made.commit: number for number, made in enumerate(line)}
     found: list[Note] = []
     latest: Note | None = None
@@ -162,8 +160,6 @@ def _out_of_order(line: Sequence[Made], order: Sequence[Note]) -> list[Note]:
 
 
 def _seen(made: Made, chain: _Chain, owing: set[str], wrong: list[Wrong]) -> Seen:
-    """The commit as it is listed; what is wrong with it is noted."""
-
     def seen(word: Word, bead: str = "", evidence: str = "") -> Seen:
         return Seen(made.commit, word, made.subject, made.author, bead, evidence)
 
@@ -193,8 +189,6 @@ def _seen(made: Made, chain: _Chain, owing: set[str], wrong: list[Wrong]) -> See
 def _read(
     entry: Entry, chain: _Chain, here: Mapping[str, Made], asked: set[str], git: Repository, wrong: list[Wrong]
 ) -> None:
-    """Take one commit of the chain in."""
-
     def note(text: str, commit: str = "", bead: str = "") -> None:
         wrong.append(Wrong(text, commit, entry.commit, bead))
 
@@ -219,8 +213,6 @@ def _compare(
     git: Repository,
     wrong: list[Wrong],
 ) -> None:
-    """Take what a record claims in."""
-
     def note(text: str) -> None:
         wrong.append(Wrong(text, facts.merged, entry.commit, facts.bead))
 
@@ -250,7 +242,7 @@ def _compare(
 
 
 def _landed_elsewhere(entry: Entry, facts: Claims, chain: _Chain, git: Repository, wrong: list[Wrong]) -> None:
-    """What landed on another branch is checked as long as it is there; an epic's may be gone when people merged it."""
+    """A merge on another branch is checked while it exists; an epic's branch may be gone."""
     there = {commit: made for commit, _ in facts.commits if (made := git.look(commit)) is not None}
     if facts.merged in there:
         _judge(entry, facts, chain, there, git, wrong)
@@ -259,8 +251,6 @@ def _landed_elsewhere(entry: Entry, facts: Claims, chain: _Chain, git: Repositor
 def _judge(
     entry: Entry, facts: Claims, chain: _Chain, here: Mapping[str, Made], git: Repository, wrong: list[Wrong]
 ) -> None:
-    """Compare a record with git's objects and its own runs."""
-
     def note(text: str) -> None:
         wrong.append(Wrong(text, facts.merged, entry.commit, facts.bead))
 
@@ -276,13 +266,13 @@ def _judge(
 
 
 NAMED = 20
-"""So many beads are named in one text; more are counted."""
+"""How many beads a text names; more are counted."""
 COMPARED = "compared"
 """The setting: main's commit up to which store and main agree."""
 WENT_BACK = "went_back"
-"""The setting: facts were brought back into a database that was older than them, and no daemon has counted on yet."""
+"""The setting: facts were restored into an older database, before a daemon went on."""
 SLACK = 2.0
-"""So many seconds a commit may be older than its bead: git keeps whole seconds."""
+"""Seconds that a commit may be older than its bead: git stores full seconds."""
 
 
 # A merge is ours when its bead is known and it names where our chain of evidence ended (`Evidence:`), or `none` after
@@ -290,10 +280,8 @@ SLACK = 2.0
 # later `Reverts-Bead:` takes back what came before it.
 @frozen
 class Merge:
-    """A bead's merge as main carries it. `commits` oldest first: several where each commit was kept.
-
-    `stands`: nothing newer on main speaks of the bead.
-    """
+    """A bead's merge on main. `commits` oldest first, several if each was kept. `stands`: nothing newer on main
+    mentions the bead."""
 
     bead: str
     anchor: str
@@ -302,17 +290,15 @@ class Merge:
 
     @property
     def tip(self) -> Made:
-        """The last of its commits: what the merge is known by."""
         return self.commits[-1]
 
     @property
     def base(self) -> str:
-        """Main before it; empty for a commit without a parent."""
         return next(iter(self.commits[0].parents), "")
 
 
 def merges(line: Sequence[Made], apart: Collection[str] = ()) -> list[Merge]:
-    """The merges on main's line (newest first), oldest first; a commit of `apart` ends a merge of its own."""
+    """The merges on main's line (newest first), oldest first; a commit in `apart` ends its own merge."""
     found: list[Merge] = []
     spoken: set[str] = set()
     above: Made | None = None
@@ -339,11 +325,8 @@ def _taken_back(made: Made) -> set[str]:
 
 
 def fallen_off(done: Mapping[str, str], off: Collection[str], merged: Collection[str]) -> str:
-    """What a person is told of done beads whose merge main does not carry any more; empty: there is none.
-
-    `done`: bead -> its merge; `off`: the commits that main does not contain; `merged`: the beads that it names all the
-    same (a rebase).
-    """
+    """A message about done beads that main lost; empty: none. `done`: bead -> merge; `off`: commits not on main;
+    `merged`: beads that main still names (a rebase)."""
     gone = [(bead, commit) for bead, commit in done.items() if commit in off and bead not in merged]
     if not gone:
         return ""
@@ -356,7 +339,7 @@ def fallen_off(done: Mapping[str, str], off: Collection[str], merged: Collection
 
 
 def is_ours(merge: Merge, bead: Bead | None, chain: Collection[str], recorded: Collection[str]) -> bool:
-    """Whether the merge is this repository's own. `chain`: the commits of the evidence; `recorded`: what they name."""
+    """`chain`: evidence commits; `recorded`: commits that they name."""
     if bead is None or bead.type is BeadType.EPIC:
         return False
     if merge.tip.commit in recorded or merge.anchor in chain:
@@ -365,19 +348,17 @@ def is_ours(merge: Merge, bead: Bead | None, chain: Collection[str], recorded: C
 
 
 def is_younger(merge: Merge, bead: Bead) -> bool:
-    """Whether the merge was made after its bead."""
     return merge.tip.at + SLACK >= bead.created_at
 
 
 Move = tuple[str, str, str]
-"""(path, what it was, what it became): mode and object."""
 
 LOST_CHANGES_NAMED = 5
 
 
 @frozen
 class Lost:
-    """The merge `commit` of a bead, whose changes `by` took back in these paths. `is_unseen`: nobody meant to."""
+    """The merge `commit` of a bead, whose changes in these paths `by` reverted. `is_unseen`: unintentionally."""
 
     bead: str
     commit: str
@@ -386,7 +367,6 @@ class Lost:
     is_unseen: bool
 
     def told(self) -> str:
-        """The same for people."""
         paths = ", ".join(self.paths[:LOST_CHANGES_NAMED]) + (
             f" and {len(self.paths) - LOST_CHANGES_NAMED} more" * (len(self.paths) > LOST_CHANGES_NAMED)
         )
@@ -397,7 +377,6 @@ class Lost:
         )
 
     def advice(self) -> str:
-        """What a person may type about it."""
         return (
             f"`git revert {self.by.commit[:12]}` restores them, `nobrakes reopen {self.bead}` lets agents redo it; a "
             f"commit with the trailer `Reverts-Bead: {self.bead}` marks the revert as intended"
@@ -418,7 +397,7 @@ class _Merge:
 # bead's merge or `Reverts-Bead:` ends the question. It did so unseen where all that lies between was taken back with
 # it, as a commit of an old index does; else it was meant, and is told as a note. What came back later was not lost.
 def lost_changes(line: Sequence[Made], moves: Callable[[str], Sequence[Move]]) -> list[Lost]:
-    """The merges on main's `line` (newest first) that commits on it took back. `moves`: what a commit changed."""
+    """The merges on main's `line` (newest first) that later commits reverted. `moves`: a commit's changes."""
     now: dict[str, str] = {}
     merges: dict[str, _Merge] = {}
     touched: dict[str, set[str]] = {}  # path -> the beads whose merges changed it
@@ -451,7 +430,6 @@ def lost_changes(line: Sequence[Made], moves: Callable[[str], Sequence[Move]]) -
 
 
 def _joined(known: _Merge | None, made: Made, place: int, changed: Sequence[Move]) -> _Merge:
-    """The bead's merge with this commit: the next one of the same merge, or a new one."""
     anchor = made.trailer("Evidence")
     if known is None or (known.anchor, known.last) != (anchor, place + 1):
         return _Merge(made.trailer("Bead"), anchor, place, made.commit, {p: (was, is_) for p, was, is_ in changed})
@@ -462,5 +440,4 @@ def _joined(known: _Merge | None, made: Made, place: int, changed: Sequence[Move
 
 
 def _is_there(merge: _Merge, now: dict[str, str]) -> bool:
-    """Whether anything is as the merge made it."""
     return any(now[path] == is_ != was for path, (was, is_) in merge.moves.items())

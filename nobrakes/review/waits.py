@@ -14,13 +14,12 @@ from math import inf
 from ..records import frozen
 
 PASSES = 300.0
-"""So long a remote that does not answer is waited for, before a person is asked."""
+"""Seconds to wait for a silent remote before a person is asked."""
 LOCK_PASSES = 60.0
-"""So long an index.lock is taken for a git command at work; an older one was probably left behind."""
+"""Age up to which an index.lock is taken for a running git command."""
 AT_WORK = 900.0
-"""So long a person's edits are waited for before they are asked; until then a notice is enough."""
+"""Seconds to wait for a person's edits before asking; a notice is enough until then."""
 MAX_SECONDS = 900.0
-"""Seconds between two looks, at most."""
 _LINES = 3
 _SHOWN = 500
 
@@ -67,21 +66,18 @@ class Cause(StrEnum):
 
 
 CHECKOUT_CAUSES = frozenset({Cause.EDITS, Cause.UNTRACKED, Cause.UNDER_WAY, Cause.SESSION, Cause.BEHIND})
-"""What a person does in a checkout of main, and ends there."""
+"""Caused and ended by a person in a checkout of main."""
 FILE_CAUSES = frozenset({Cause.EDITS, Cause.UNTRACKED})
-"""What is in the way of work that changes the same files, and of no other."""
+"""These block only work on the same files."""
 PUSH_CAUSES = frozenset({Cause.SIGNATURES, Cause.CONTENT, Cause.HOOK, Cause.REMOTE_DISK, Cause.RACES})
-"""What nothing but a push can meet: words like it while the remote is only asked tell of another fault there."""
+"""Only a push meets these: similar words in other answers mean another fault."""
 
 
 @frozen
 class Wait:
-    """What is so in the main of a repository while a cause lasts.
-
-    `words`: the cause in a few words. `remedy`: what ends it; empty: whoever sees it says so. `passes`: so many seconds
-    it may end by itself. `asked`: after so many seconds that it does not, a person is asked. `again`: the seconds
-    between the first two looks.
-    """
+    """A cause that keeps main from moving. `words`: in short. `remedy`: what ends it; empty: the caller says so.
+    `passes`: seconds in which it may end by itself. `asked`: seconds before a person is asked. `again`: seconds between
+    the first polls."""
 
     words: str
     remedy: str = ""
@@ -192,11 +188,10 @@ WAITS: dict[Cause, Wait] = {
     Cause.RACES: Wait("main moves faster than nobrakes can merge", "nobrakes tries again by itself.", passes=PASSES),
     Cause.UNKNOWN: Wait("git refuses", "Its message says why: fix that; the merge then continues by itself."),
 }
-"""Every cause. docs/reliability.md lists them."""
+"""docs/reliability.md lists them."""
 
 
 def _http(statuses: str) -> str:
-    """A web server or proxy answered with one of these."""
     return rf"(error:|\bhttp( code)?|response) ({statuses})\b"
 
 
@@ -327,7 +322,6 @@ _SIGNS: tuple[tuple[str, Cause], ...] = (
 )
 
 _ENDED = re.compile(r"(the remote end hung up unexpectedly|could not read from remote repository|remote error:)", re.I)
-"""The other side was asked, and ended: what else is said is most likely its own."""
 _NOISE = re.compile(
     r"(error: failed to push some refs|error: external filter|To |hint:|Done$|Everything up-to-date|ok$|"
     r"(fatal: )?Could not read from remote repository|Please make sure you have the correct access|"
@@ -342,11 +336,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 _ADDRESS = re.compile(r"\w+://[^\s'\"]+")
-"""What a remote is called tells of no cause."""
 
 
 def cause_of(said: str, is_push: bool = True) -> Cause:
-    """The cause that git's own words tell of; UNKNOWN: no row knows them. The first row counts."""
+    """The cause in git's words; UNKNOWN: no row matches. The first row counts."""
     flags, said = re.IGNORECASE | re.MULTILINE, _ADDRESS.sub("", said)
     cause = next((cause for sign, cause in _SIGNS if re.search(sign, said, flags)), Cause.UNKNOWN)
     ended = _ENDED.search(said) is not None
@@ -358,7 +351,7 @@ def cause_of(said: str, is_push: bool = True) -> Cause:
 
 
 def first_words(said: str) -> str:
-    """The first lines that say what went wrong, as one, without what git puts around them; empty: it said nothing."""
+    """The first lines with the error, joined; empty: none."""
     lines = [_CONTROL.sub(" ", line).strip() for line in said.split("\n")]
     told = [_FRONT.sub("", line).strip() for line in lines if not _NOISE.match(line) and not line.startswith("!")]
     told = [line for line in told if any(one.isalnum() for one in line)]
@@ -368,7 +361,7 @@ def first_words(said: str) -> str:
 
 
 def why(cause: Cause, what: str, by_request: bool = False) -> str:
-    """What happened, why, and the way out of it, for a person. `by_request`: people merge there already."""
+    """What happened, why, and the fix. `by_request`: people merge there already."""
     row = WAITS[cause]
     said = what if cause in (Cause.UNKNOWN, Cause.SILENT) or row.words in what else f"{what} ({row.words})"
     remedy = row.remedy.replace(f" Or: {_BY_REQUEST}", "") if by_request else row.remedy
@@ -376,6 +369,6 @@ def why(cause: Cause, what: str, by_request: bool = False) -> str:
 
 
 def next_look(cause: Cause, lasts: float) -> float:
-    """Seconds until a cause that has lasted so long, and does not pass by itself, is looked at again."""
+    """Seconds until an unresolved cause of this age is polled again."""
     again = WAITS[cause].again
     return again if WAITS[cause].asked else min(MAX_SECONDS, max(again, lasts))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 
@@ -36,6 +37,18 @@ def outline(module: Path) -> tuple[list[str], set[str], int]:
     return list(_bare(tree)), set(_large(tree)), len(tree.body)
 
 
+@cache
+def port_methods() -> set[str]:
+    """The methods that a Protocol or an abstract class explains: an implementation does not repeat that."""
+    classes = (node for module in MODULES for node in ast.walk(ast.parse(text_of(module))) if _is_port(node))
+    return {one.name for node in classes for one in node.body if isinstance(one, ast.FunctionDef)}
+
+
+def _is_port(node: ast.AST) -> TypeGuard[ast.ClassDef]:
+    bases = node.bases if isinstance(node, ast.ClassDef) else ()
+    return any(ast.unparse(one).startswith(("Protocol", "ABC")) for one in bases)
+
+
 def _bare(tree: ast.Module) -> Iterator[str]:
     if not ast.get_docstring(tree):
         yield "the module itself"
@@ -45,7 +58,7 @@ def _bare(tree: ast.Module) -> Iterator[str]:
         offered = [node, *(one for one in getattr(node, "body", ()) if isinstance(node, ast.ClassDef))]
         for one in offered:
             is_function = isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and not one.name.startswith("_")
-            if one is not node and not is_function:
+            if one is not node and (not is_function or one.name in port_methods()):
                 continue
             if (isinstance(one, ast.ClassDef) or len(one.body) > MAX_PLAIN) and not ast.get_docstring(one):
                 yield one.name

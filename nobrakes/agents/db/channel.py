@@ -39,7 +39,7 @@ def _is_claim(name: object, value: object) -> bool:
 
 
 Calls = Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]
-"""By its name what a call does with (path, token, …), and the types of the arguments that follow."""
+"""By name: the call's function of (path, token, …), and the types of the further arguments."""
 
 CALLS: Calls = {
     "say": (_say, ((str,), (str,), (str,))),
@@ -53,18 +53,15 @@ CALLS: Calls = {
 
 
 _FILING = ("ask", "blocked", "escalate", "file_plan", "forge_propose", "forge_ready", "forge_finding", "permit")
-"""The calls after which a person has something to read."""
+"""Calls that leave something for a person to read."""
 
 
 MAX_INTEGER = 2**63
-"""The numbers of a database are below."""
 
 
 def reply(path: str, filed: Callable[[], None], calls: Calls, owner: str, request: bytes | None) -> bytes:
-    """The answer to one request, as JSON: {"value": …} or {"error": [class, message, hint]}.
-
-    `filed` is called when something was filed for a person. `calls` are known beside those of this module.
-    """
+    """The JSON answer to one request: {"value": …} or {"error": [class, message, hint]}. Calls `filed` when something
+    was filed for a person. `calls` extend those of this module."""
     try:
         name, value = _call(path, {**CALLS, **calls}, owner, request)
         if name in _FILING:
@@ -105,12 +102,11 @@ def _call(path: str, calls: Calls, owner: str, request: bytes | None) -> tuple[s
 
 
 MAX_PERMITS = 2000
-"""Characters of a command that a person is asked about: what is longer nobody can judge."""
+"""Characters of a command in a question; a longer one cannot be judged."""
 WAITS, YES, NO = "waits", "yes", "no"
 KEY, USED = "ask_first", "used"
-"""In the evidence of such a question."""
 _FORM = '{"kind": "yes_no", "context": "agents.ask_first names it. A yes is for one run of these very words (%s)."}'
-"""With a part of the hash in it, so that commands of nearly the same words are two questions."""
+"""A hash makes commands of nearly the same words two questions."""
 _FOUND = f"""SELECT id, answer, resolved_at, read_at, json_extract(evidence, '$.{USED}') FROM escalations
 WHERE (bead = :bead OR session = :session) AND type = 'question' AND json_extract(evidence, '$.{KEY}') = :mark
 ORDER BY id DESC LIMIT 1"""
@@ -122,7 +118,7 @@ _USE = (
 # A command is known by a hash of its very words, for one bead or session. A yes is used in the transaction that finds
 # it; a no stands.
 def agent_permit(path: str, token: str, command: str) -> "tuple[int, str]":
-    """(the question's number, what was said): YES once for each yes; WAITS: a person has not answered yet."""
+    """(the question's number, its state): YES once for each yes; WAITS: no answer yet."""
     if len(command) > MAX_PERMITS:
         from ...errors import UsageError
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class AgentIdentity:
-    """Whom a token speaks for: an attempt on its bead, or a turn of a session, which has neither."""
+    """A token's owner: an attempt on its bead, or a session's turn, which has neither."""
 
     __slots__ = ("attempt", "bead", "name", "session", "turn")
 
@@ -37,7 +37,7 @@ _OPEN_TURN = "SELECT token, id, session FROM turns WHERE id = ? AND outcome IS N
 
 
 def agent_identity(connection: "Connection", token: str) -> AgentIdentity:
-    """Whom the token speaks for; Stale."""
+    """Raises Stale."""
     number, turn = attempt_of(token), turn_of(token)
     if number is not None:
         sql = f"SELECT token, id, bead, name FROM ({OPEN_ATTEMPT})"
@@ -64,7 +64,7 @@ AND seq > (SELECT json_extract(data, '$.seq') FROM turns WHERE id = ?)"""
 
 
 def refuse_flood(connection: "Connection", who: "AgentIdentity", kinds: "tuple[str, int, str]") -> None:
-    """NotAllowed where the attempt or the turn has said as much of these kinds as it may."""
+    """NotAllowed once the attempt or turn has used up its number of these kinds."""
     listed, most, what = kinds
     sql = f"SELECT count(*) FROM events WHERE bead = ? AND attempt = ? AND kind IN ({listed})"
     values: tuple[object, object] = (who.bead, who.attempt)
@@ -86,7 +86,6 @@ SAID = ("completed", "gave_up_context", "gave_up_tests", "failed", "blocked")
 
 
 def bounded(text: str) -> str:
-    """An agent's text as the store takes it: without secrets, and short."""
     from ...text.cleaning import redacted
 
     clean = redacted(text).replace("\0", "").encode("utf-8", "replace").decode()
@@ -94,7 +93,7 @@ def bounded(text: str) -> str:
 
 
 def _worker(who: AgentIdentity) -> "tuple[int, str, str]":
-    """(attempt, bead, name) of who speaks; NotAllowed for a session, which has no bead."""
+    """(attempt, bead, name); NotAllowed for a session, which has no bead."""
     if who.attempt is None or who.bead is None:
         from ...errors import NotAllowed
 
@@ -103,7 +102,7 @@ def _worker(who: AgentIdentity) -> "tuple[int, str, str]":
 
 
 def at_channel(path: str, token: str, work: "Callable[[Connection, AgentIdentity], T]") -> "T":
-    """What `work` does in one transaction that the token opens: all of it or nothing."""
+    """Run `work` in one transaction of the token's owner."""
 
     def inside(connection: "Connection") -> "T":
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -124,7 +123,6 @@ EVENT = f"INSERT INTO events (at, kind, bead, attempt, actor, data) VALUES ({NOW
 
 
 def agent_say(path: str, token: str, kind: str, text: str, data_json: str = "{}") -> None:
-    """Write a log line, a progress or a notice down: `kind` is a key of SAYING, `data_json` a JSON object."""
     event = EVENT % "json_object('text', ?, 'data', json(?))"
 
     def work(connection: "Connection", who: AgentIdentity) -> None:
@@ -139,8 +137,6 @@ def agent_say(path: str, token: str, kind: str, text: str, data_json: str = "{}"
 
 
 def agent_standing(path: str, token: str) -> float:
-    """When the agent's attempt or turn began."""
-
     def work(connection: "Connection") -> float:
         who = agent_identity(connection, token)
         table = "attempts" if who.turn is None else "turns"
@@ -163,11 +159,9 @@ WHERE bead = ? AND attempt = ? AND kind = 'progressed' ORDER BY seq DESC LIMIT 1
 
 
 def agent_own(path: str, token: str, reads: bool = False) -> str:
-    """All that the agent may read, as a JSON object; `reads`: and it acts by the answers in it from now on.
-
-    Its `bead`, its `attempt`, the `earlier` ones oldest first, what was `filed` about the bead, and the numbers of the
-    last `claim` of its progress ({} where it made none). Nobody's token is in it.
-    """
+    """Everything the agent may read, as JSON: its `bead`, `attempt`, the `earlier` ones oldest first, what was `filed`
+    about the bead, and the last `claim` of its progress. It contains no token. `reads`: the agent now acts on the
+    answers in it."""
 
     def look(connection: "Connection", who: AgentIdentity) -> "tuple[str, None]":
         attempt, bead, _ = _worker(who)
@@ -190,13 +184,13 @@ def agent_own(path: str, token: str, reads: bool = False) -> str:
 def agent_done(
     path: str, token: str, outcome: str, summary: str, blockers: str = "", learnings: str = "", keep: bool = True
 ) -> None:
-    """Leave the attempt's log and what the agent says of its end; the daemon reads both when the process ends."""
+    """Store the attempt's log and declared end; the daemon reads both when the process ends."""
     log = (summary, blockers, learnings)
     at_channel(path, token, lambda connection, who: _done(connection, who, outcome, log, keep))
 
 
 def _done(connection: "Connection", who: AgentIdentity, outcome: str, log: "tuple[str, str, str]", keep: bool) -> None:
-    """`log`: what was done, what was in the way, what was learnt."""
+    """`log`: what was done, what blocked it, what was learnt."""
     attempt, bead, name = _worker(who)
     if outcome not in SAID:
         from ...errors import UsageError
@@ -215,7 +209,7 @@ _TOLD = "UPDATE messages SET turn = ? WHERE escalation = ? AND turn IS NULL"
 
 
 def _read(path: str, token: str, look: "Callable[[Connection, AgentIdentity], tuple[T, int | None]]") -> "T":
-    """What `look` finds, and from now on the agent acts by the answer to the question that it names (None: to each)."""
+    """The result of `look`; the agent now acts on the answer to the question that it names (None: all)."""
 
     def reading(connection: "Connection") -> "tuple[T, bool]":
         connection.execute("BEGIN")
@@ -261,19 +255,15 @@ def agent_answer(path: str, token: str, number: "int | None" = None) -> "tuple[i
 
 
 def agent_ask(path: str, token: str, question: str, form_json: str = "") -> int:
-    """File a question about the agent's own bead, or find the open one that is the same; its number.
-
-    `form_json`: its form (decisions.forms), '' where any text is an answer; UsageError for a wrong one.
-    """
+    """File a question about the agent's own bead, or find the same open one; returns its number. `form_json`: its form
+    (decisions.forms), '' for free text. Raises UsageError."""
     form = form_text(path, form_json) if form_json else ""
     return _file(path, token, Filing("question", question, form=form))
 
 
 def agent_blocked(path: str, token: str, what: str, form_json: str) -> int:
-    """File what stops the agent, and that its attempt ends so; the open one that is the same stays the one. Its number.
-
-    NotAllowed for a session, which has no bead.
-    """
+    """File what stops the agent and ends its attempt, or find the same open one; returns its number. Raises NotAllowed
+    for a session."""
     filing = Filing("question", what, form=form_text(path, form_json), blocks=True)
 
     def work(connection: "Connection", who: AgentIdentity) -> int:
@@ -286,7 +276,6 @@ def agent_blocked(path: str, token: str, what: str, form_json: str) -> int:
 
 
 def agent_escalate(path: str, token: str, title: str, detail: str = "", severity: str = "info") -> int:
-    """File a suggestion, which stops nothing, or find the open one that is the same; its number."""
     if severity not in SEVERITIES:
         from ...errors import UsageError
 
@@ -296,7 +285,6 @@ def agent_escalate(path: str, token: str, title: str, detail: str = "", severity
 
 
 def agent_plan(path: str, token: str, title: str, plan: str) -> int:
-    """File a plan for a person's approval, or find the open one with the same title; its number."""
     return _file(path, token, Filing("plan_review", title, plan))
 
 
@@ -319,7 +307,7 @@ VALUES (?, ?, ?, ?, 'human', ?, ?, '', ?, '', ?, ?, ?)"""
 
 
 def form_text(path: str, text: str) -> str:
-    """The form as the store keeps it: judged, bounded, and without secrets."""
+    """The form as stored: validated, bounded, without secrets."""
     from ...decisions.forms import as_values, form
     from ...lightjson import dumps, loads
 
@@ -337,7 +325,6 @@ def form_text(path: str, text: str) -> str:
 
 
 def _safe(value: "Any") -> "Any":
-    """JSON values whose texts hold no secret."""
     if isinstance(value, str):
         return bounded(value)
     if isinstance(value, list):
@@ -346,10 +333,8 @@ def _safe(value: "Any") -> "Any":
 
 
 class Filing:
-    """What is filed. `form`: as the store keeps it; `severity`: '' for info; `blocks`: the agent cannot go on.
-
-    `more`: what else its evidence holds.
-    """
+    """An escalation to file. `form`: as stored; `severity`: '' for info; `blocks`: the agent cannot go on. `more`:
+    further evidence."""
 
     def __init__(
         self,
@@ -365,7 +350,6 @@ class Filing:
         self.form, self.severity, self.blocks, self.more = form, severity, blocks, more or {}
 
     def kind(self) -> str:
-        """The event's kind."""
         return "suggested" if self.type == "doer_suggestion" else "escalated"
 
     def evidence(self) -> str:
@@ -383,10 +367,8 @@ def _file(path: str, token: str, filing: Filing) -> int:
 
 
 def filed(connection: "Connection", who: AgentIdentity, one: Filing) -> int:
-    """What decisions.db does for a bead that is worked on, as the bead of an open attempt is: nothing moves.
-
-    NotAllowed where the attempt has asked too often.
-    """
+    """File it as decisions.db does for a bead with an open attempt: nothing moves. NotAllowed after too many
+    questions."""
     refuse_flood(connection, who, QUESTIONS)
     if who.turn is not None:
         _refuse_reviewer(connection, who)
@@ -409,7 +391,6 @@ def filed(connection: "Connection", who: AgentIdentity, one: Filing) -> int:
 
 
 def _fingerprint(type_: str, bead: str, title: str, form: str) -> str:
-    """decisions.model.fingerprint."""
     words = " ".join(title.split()).lower() + (f"\0{form}" if form else "")
     return digest(f"{type_}\0{bead}\0{words}".encode())
 

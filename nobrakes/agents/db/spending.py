@@ -16,9 +16,9 @@ from ...records import as_values, frozen
 from ..limits import CAP_LIFTED, CAP_TOLD, Amount, Breaker, Caps, Cooldown, Spent, State, day_start, hour_start, reset
 
 FEW = 100
-"""So many that came later are added up each time."""
+"""How many later rows are added up each time."""
 KEPT = "summed:"
-"""`summed:<period>:<table>` = the sum that is kept for it."""
+"""`summed:<period>:<table>` holds the period's stored sum."""
 
 _AGENTS = {"attempts": "role <> 'reviewer'", "turns": "1"}
 _PAID = "coalesce(sum(cost_usd), 0), coalesce(sum(tokens), 0), coalesce(sum(coalesce(ended_at, :now) - started_at), 0)"
@@ -29,7 +29,7 @@ _OPEN = "SELECT min(id) FROM {0} INDEXED BY {0}_open WHERE outcome IS NULL AND {
 # what has ended calls `forget`.
 @frozen
 class Sum:
-    """What those cost that began at `since` or later and have an id up to `upto`."""
+    """Cost of those that began at `since` or later, with ids up to `upto`."""
 
     since: float
     upto: int
@@ -39,7 +39,8 @@ class Sum:
 
 
 def sums_since(db: Database, period: str, moment: float, now: float) -> tuple[Amount, bool]:
-    """What agents cost that began then or later, with the minutes until `now`; whether many are not in the sum."""
+    """Cost of the agents that began since, with the minutes until `now`; whether many rows are not in the stored
+    sum."""
     kept = [_kept(db, period, table, moment) for table in _AGENTS]
     after = {f"after_{table}": one.upto for table, one in zip(_AGENTS, kept, strict=True)}
     later = db.all(_later(*(one.upto > 0 for one in kept)), {"since": moment, "now": now, **after})
@@ -49,7 +50,7 @@ def sums_since(db: Database, period: str, moment: float, now: float) -> tuple[Am
 
 
 def sums_move_on(db: Database, period: str, moment: float) -> None:
-    """Take into the sum what has ended meanwhile, if that is more than a few. In no transaction but its own."""
+    """Add ended attempts to the stored sum if there are more than a few. Needs a transaction of its own."""
     newest = db.one("SELECT (SELECT max(id) FROM attempts), (SELECT max(id) FROM turns)")
     for table, last in zip(_AGENTS, newest, strict=True):
         before = _kept(db, period, table, moment)
@@ -61,7 +62,6 @@ def sums_move_on(db: Database, period: str, moment: float) -> None:
 
 
 def forget(db: Database) -> None:
-    """The sums are made anew: what they were made of is another."""
     db.run("DELETE FROM settings WHERE key >= ? AND key < ?", (KEPT, f"{KEPT[:-1]};"))
 
 
@@ -80,7 +80,7 @@ def _keep(db: Database, period: str, table: str, before: Sum, upto: int) -> None
 
 
 def _kept(db: Database, period: str, table: str, moment: float) -> Sum:
-    """The sum that is kept for the period, if it is of this moment; else one of nothing."""
+    """The period's stored sum for this time, else an empty one."""
     key = f"{KEPT}{period}:{table}"
     found = db.maybe("SELECT value FROM settings WHERE key = ?", (key,), one_row("settings", key))
     made = Sum(*json.loads(found[0])) if found else None
@@ -88,7 +88,7 @@ def _kept(db: Database, period: str, table: str, moment: float) -> Sum:
 
 
 def _begin(table: str, goes_on: bool) -> str:
-    """By the id where there is a sum, else by the time: the plus keeps SQLite from the other one's index."""
+    """Select by id after a sum, else by time: the plus keeps SQLite from the other index."""
     return f"id > :after_{table} AND +started_at >= :since" if goes_on else "started_at >= :since"
 
 
@@ -102,9 +102,9 @@ def _later(attempts: bool, turns: bool) -> str:
 
 
 RUN_SINCE = "run_since"
-"""When this run began: kept over crashes, forgotten when a daemon ends in order."""
+"""When this run began: survives crashes, removed by an orderly end."""
 DAY, RUN = "day", "run"
-"""The periods of caps, each with a sum that is kept (`sums`)."""
+"""Periods of caps, each with a stored sum."""
 
 _AMOUNT = """coalesce(round(sum(cost_usd), 6), 0), coalesce(sum(tokens), 0),
 coalesce(sum(coalesce(ended_at, :now) - started_at), 0) / 60.0"""
@@ -117,12 +117,10 @@ _CALLS = f"""SELECT (SELECT {_STARTED.format("attempts")} AND role <> 'reviewer'
 
 
 def gates(db: Database) -> dict[str, Cooldown]:
-    """By provider, the cooldowns that go on, or after which no agent was served yet."""
     return {row["provider"]: record(Cooldown, row) for row in db.all("SELECT * FROM gates ORDER BY provider")}
 
 
 def start_cooldown(db: Database, gate: Cooldown) -> None:
-    """Keep the gate, with its event, unless it is kept so already."""
     with db.write():
         if gates(db).get(gate.provider) == gate:
             return
@@ -133,7 +131,6 @@ def start_cooldown(db: Database, gate: Cooldown) -> None:
 
 
 def end_cooldown(db: Database, provider: str, actor: str) -> bool:
-    """Forget the gate, with its event; False: it was open."""
     with db.write():
         if not db.run("DELETE FROM gates WHERE provider = ?", (provider,)):
             return False
@@ -142,7 +139,6 @@ def end_cooldown(db: Database, provider: str, actor: str) -> bool:
 
 
 def breakers(db: Database, owner: str) -> dict[str, Breaker]:
-    """By provider, the breakers of an owner (beads.model) that failures have left a mark on."""
     if not _any_breaker(db):
         return {}
     found = db.all("SELECT * FROM breakers WHERE owner = ?", (owner,))
@@ -150,7 +146,6 @@ def breakers(db: Database, owner: str) -> dict[str, Breaker]:
 
 
 def breakers_of(db: Database, owners: Sequence[str]) -> dict[tuple[str, str], Breaker]:
-    """By owner and provider, for the beads of the front."""
     if not owners or not _any_breaker(db):
         return {}
     found = db.all("SELECT * FROM breakers WHERE owner IN (SELECT value FROM json_each(?))", (json.dumps([*owners]),))
@@ -158,12 +153,11 @@ def breakers_of(db: Database, owners: Sequence[str]) -> dict[tuple[str, str], Br
 
 
 def _any_breaker(db: Database) -> bool:
-    """Whether there is one at all: mostly there is none, and nothing has to be asked of each bead."""
+    """Saves a query for each bead: mostly there is no breaker."""
     return db.maybe("SELECT 1 FROM breakers LIMIT 1") is not None
 
 
 def save_breaker(db: Database, owner: str, provider: str, breaker: Breaker) -> None:
-    """Keep it; one without a mark needs no row."""
     with db.write():
         db.run("DELETE FROM breakers WHERE owner = ? AND provider = ?", (owner, provider))
         if breaker != Breaker():
@@ -171,7 +165,7 @@ def save_breaker(db: Database, owner: str, provider: str, breaker: Breaker) -> N
 
 
 def reset_breakers(db: Database, bead: str, actor: str) -> int:
-    """Half-open every open breaker of the bead, and record it; how many. NoSuchBead."""
+    """Half-open every open breaker of the bead; returns how many. Raises NoSuchBead."""
     with db.write():
         moves.require(db, (bead,))
         owner = bead_owner(bead)
@@ -191,7 +185,7 @@ def spend(db: Database, attempt: int, cost_usd: float, tokens: int) -> None:
 
 
 def spent(db: Database, caps: Caps, beads: Sequence[str], now: float) -> Spent:
-    """What was spent under the caps that are set; nothing is summed up for the others."""
+    """Costs under the caps that are set; nothing is summed for others."""
     if caps == Caps():
         return Spent()
     since = db.maybe("SELECT value FROM settings WHERE key = ?", (RUN_SINCE,))
@@ -212,13 +206,12 @@ def spent(db: Database, caps: Caps, beads: Sequence[str], now: float) -> Spent:
 
 
 def _marked(db: Database, prefix: str) -> dict[str, str]:
-    """By the cap's name, the period for which it is marked so."""
     found = db.all("SELECT key, value FROM settings WHERE key >= ? AND key < ?", (prefix, prefix[:-1] + ";"))
     return {row[0][len(prefix) :]: row[1] for row in found}
 
 
 def move_on(db: Database, caps: Caps, now: float) -> None:
-    """Shorten what `spent` adds up under the caps that are set. In no transaction but its own."""
+    """Move the stored sums on, so that `spent` adds up less. Needs a transaction of its own."""
     if caps.day.is_set:
         sums_move_on(db, DAY, day_start(now))
     if caps.run.is_set:
@@ -228,7 +221,6 @@ def move_on(db: Database, caps: Caps, now: float) -> None:
 
 
 def spent_since(db: Database, since: float) -> Amount:
-    """What agents cost that began at `since` or later, the beginning of a day; with the minutes until now."""
     found, are_many = sums_since(db, DAY, since, db.now())
     if are_many:
         sums_move_on(db, DAY, since)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Reply:
-    """What an operation gives: JSON values, and the same as text for a reader."""
+    """JSON values, and the same as text."""
 
     def __init__(self, data: "Any", text: str) -> None:
         self.data, self.text = data, text
@@ -30,11 +30,8 @@ class Reply:
 
 
 class Parameter:
-    """One argument. `kind` is str, int, float, bool or list.
-
-    A text of `choices` is one of them, a number is within its ends. A list is one of texts, at most `most` of them; on
-    the command line its option may be given again and again.
-    """
+    """One argument. `kind`: str, int, float, bool or list. Texts may have `choices`, numbers have bounds, a list has at
+    most `most` texts and a repeatable option."""
 
     def __init__(
         self,
@@ -53,7 +50,7 @@ class Parameter:
 
 
 class Operation:
-    """One thing to ask for. `reads`: it changes nothing."""
+    """`reads`: it changes nothing."""
 
     def __init__(
         self,
@@ -161,7 +158,7 @@ def _done(outcome: str, summary: str, blockers: str, learnings: str, discard_bra
 
 
 def _forging(name: str) -> "Callable[..., Reply]":
-    """The function of forging with this name: it takes what the operation does."""
+    """Imports forging only when it is called."""
 
     def perform(**given: "Any") -> Reply:
         from . import forging
@@ -338,7 +335,7 @@ INSTRUCTIONS = (
 
 
 def choose(operations: "Sequence[Operation]", name: str, arguments: "Mapping[str, Any]") -> Reply:
-    """Do the operation of this name with these arguments; UsageError where they do not fit."""
+    """Raises UsageError."""
     found = next((one for one in operations if one.name == name), None)
     if found is None:
         known = ", ".join(one.name for one in operations)
@@ -350,7 +347,7 @@ def choose(operations: "Sequence[Operation]", name: str, arguments: "Mapping[str
 
 
 def perform(name: str, arguments: "Mapping[str, Any]") -> Reply:
-    """Do it for the attempt whose token this process has; NotAllowed, Stale, UsageError."""
+    """Run it for the attempt of this process' token. Raises NotAllowed, Stale, UsageError."""
     return choose(OPERATIONS, name, arguments)
 
 

@@ -52,7 +52,6 @@ def _store() -> "Iterator[Store]":
 
 
 def _reply(value: Any) -> Reply:
-    """A view, or a list of them, as indented JSON: the same values that `--json` has under `data`."""
     data = plain(value)
     return Reply(data, visible(json.dumps(data, ensure_ascii=False, indent=1)))
 
@@ -134,5 +133,4 @@ OPERATIONS: tuple[Operation, ...] = (
 
 
 def perform(name: str, arguments: Mapping[str, Any]) -> Reply:
-    """Do it for the repository around the current folder."""
     return choose(OPERATIONS, name, arguments)

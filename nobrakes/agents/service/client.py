@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.25
 MAX_SECONDS = 3600.0
-"""As long as an attempt may take by default; MCP clients are told to wait longer than this (agents.adapter)."""
+"""An attempt's default timeout; MCP clients wait longer (agents.adapter)."""
 SIGN_SECONDS = 5.0
-"""Seconds between two signs of life of an agent that waits, since it says nothing meanwhile."""
+"""Seconds between signs of life of a waiting agent."""
 OUTCOMES = {
     "completed": "completed",
     "context_exhausted": "gave_up_context",
@@ -27,18 +27,18 @@ OUTCOMES = {
     "failed": "failed",
     "blocked": "blocked",
 }
-"""What an agent may say about its end: the words of the exit markers, or those of the outcomes."""
+"""Declarable endings: exit markers or outcomes."""
 DOCUMENTS = ("decision", "deviation", "wish", "review", "plan")
 """projects.model.Kind, which costs an import of `enum`."""
 NO_ANSWER = "no answer yet: commit, log and end with NOBRAKES: BLOCKED"
 WRITTEN = "written down"
 HANDED_IN = "handed in: now end your session"
 _FIRST = 64_000
-"""Characters of a text that are looked at; the store keeps fewer."""
+"""Characters of a text that are read; the store keeps fewer."""
 
 
 def key() -> "tuple[str, str]":
-    """(database, token) of the attempt that this process belongs to; NotAllowed for anybody else."""
+    """(database, token) of this process' attempt. Raises NotAllowed."""
     token = os.environ.get("NOBRAKES_TOKEN", "")
     if not token:
         from ...errors import NotAllowed
@@ -53,12 +53,10 @@ def key() -> "tuple[str, str]":
 
 
 def is_confined() -> bool:
-    """Whether this process is in a sandbox, where files take the place of the database."""
     return bool(os.environ.get("NOBRAKES_DOOR"))
 
 
 def store() -> "Any":
-    """Where an agent's words go: the database, or the files that a sandbox has in its place."""
     if is_confined():
         from . import folder
 
@@ -69,39 +67,33 @@ def store() -> "Any":
 
 
 def cleaned(text: str) -> str:
-    """The text without escapes and invisible characters, as much of it as is looked at."""
     return clean(text[:_FIRST])
 
 
 def no_answer(number: int) -> str:
-    """What an agent is told while nobody has answered."""
     return f"question {number}: {NO_ANSWER}"
 
 
 def plan_waits(number: int) -> str:
-    """What an agent is told while nobody has decided about its plan."""
     return f"plan {number} waits for a person: change nothing, and end with NOBRAKES: BLOCKED"
 
 
 def suggested(number: int) -> str:
-    """What an agent is told about its suggestion."""
     return f"filed as escalation {number}; continue with your bead"
 
 
 def waits(number: int) -> str:
-    """What an agent is told that cannot go on."""
     return f"filed as question {number}: the bead waits, and your session continues with the answer. End now."
 
 
 def say(verb: str, text: str) -> None:
-    """Write a log line, a progress or a notice down."""
     store().agent_say(*key(), verb, cleaned(text))
 
 
 def progress(
     text: str, step: "int | None", of: "int | None", percent: "int | None" = None, work_type: "str | None" = None
 ) -> "tuple[int | None, str]":
-    """Write down where the agent says it is; (its commits so far, what speaks against the claim)."""
+    """Record progress; returns the commits so far and any contradiction to the claim."""
     from ...lightjson import dumps
 
     claim = {"step": step, "of": of or None, "percent": percent, "work_type": work_type or None}
@@ -127,7 +119,7 @@ def progress(
 
 
 def own_commits(since: float) -> "int | None":
-    """The commits that the agent's clone says were made since then; None: nobody can count."""
+    """Commits in the agent's clone since then; None: unknown."""
     from ...walking import commits_since
 
     workspace = os.environ.get("NOBRAKES_WORKSPACE", "")
@@ -135,7 +127,7 @@ def own_commits(since: float) -> "int | None":
 
 
 def ask(question: str, wait: float, form: "dict[str, Any] | None" = None) -> "tuple[int, str | None]":
-    """File the question, or find the one that is the same, and wait at most `wait` seconds for its answer."""
+    """File the question or find the same one, and wait at most `wait` seconds for its answer."""
     at = store()
     path, token = key()
     if form is None:
@@ -148,7 +140,7 @@ def ask(question: str, wait: float, form: "dict[str, Any] | None" = None) -> "tu
 
 
 def wait_for(path: str, token: str, number: int, wait: float) -> "str | None":
-    """The answer to the question, or the decision about the plan, as soon as it is there; None: not in time."""
+    """The answer or the plan's decision; None: not in time."""
     if wait <= 0:
         return None  # what is answered is open no more, and what is not open was asked anew
     now = sign = time.monotonic()
@@ -167,7 +159,7 @@ def wait_for(path: str, token: str, number: int, wait: float) -> "str | None":
 
 
 def _answer_now(path: str, token: str, number: int) -> "str | None":
-    """What was answered; None: nothing yet, or nobody can say just now (the daemon starts anew)."""
+    """None: no answer yet, or the daemon is restarting."""
     try:
         found: str | None = store().agent_answer(path, token, number)[1]
     except Exception as error:
@@ -180,7 +172,7 @@ def _answer_now(path: str, token: str, number: int) -> "str | None":
 
 
 def blocked(what: str, options: "list[str]", recommended: "list[str]", tried: str) -> int:
-    """Say that nothing goes on without a person, who is asked at once; the question's number."""
+    """Report that nothing goes on without a person; returns the question's number."""
     from ...decisions.forms import form_of
     from ...lightjson import dumps
 
@@ -197,20 +189,17 @@ def blocked(what: str, options: "list[str]", recommended: "list[str]", tried: st
 
 
 SEVERITIES = ("info", "warning", "urgent")
-"""notices.model.Severity, which costs an import of `enum`."""
+"""notices.model.Severity, without importing `enum`."""
 
 
 def escalate(suggestion: str, detail: str, severity: str) -> int:
-    """File a suggestion; its number."""
     return int(store().agent_escalate(*key(), cleaned(suggestion), cleaned(detail), severity))
 
 
 def answer(number: "int | None") -> "tuple[int, str | None]":
-    """(number, answer) of a question of this bead; None: the last one."""
     found: tuple[int, str | None] = store().agent_answer(*key(), number)
     return found
 
 
 def done(outcome: str, summary: str, blockers: str, learnings: str, keep_branch: bool) -> None:
-    """Say how the attempt ended, and leave its log."""
     store().agent_done(*key(), outcome, cleaned(summary), cleaned(blockers), cleaned(learnings), keep=keep_branch)

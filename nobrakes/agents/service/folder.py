@@ -28,7 +28,7 @@ CALLS: "Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]" =
 
 
 def why_not(command: str, pattern: str) -> "str | None":
-    """Why the command may not run now; None: a person said yes to it, and that yes is used by this."""
+    """Why the command may not run now; None: a person approved it, and this uses up the approval."""
     number, said = asked("permit", command, calls=CALLS)
     if said == YES:
         return None
@@ -50,7 +50,7 @@ def form_of(
     priority: "int | None",
     context: str,
 ) -> "dict[str, Any] | None":
-    """The form as JSON values; UsageError where the words do not fit each other."""
+    """The form as JSON values. Raises UsageError."""
     kinds = [name for name, wanted in (("yes-no", yes_no), ("long", long), ("options", bool(options))) if wanted]
     if len(kinds) > 1 or (checkbox and not options):
         from ...errors import UsageError
@@ -75,7 +75,7 @@ _LINES = 40
 # What passes here proves nothing: the Reviewer runs the checks itself. The contract comes with the agent's start, since
 # config.toml is not in its reach. Each call is one test round (checks.proof).
 def test(name: str) -> tuple[dict[str, Any], str]:
-    """Run the check of this name, or all of them; (JSON values, text)."""
+    """Run one check or all; (JSON values, text)."""
     client.store().agent_standing(*client.key())  # who has no door runs nothing
     workspace, known = os.environ.get("NOBRAKES_WORKSPACE", ""), loads(os.environ.get(CHECKS) or "[]")
     wanted = [check for check in known if name in ("", check["name"])]
@@ -109,53 +109,46 @@ def _run(check: dict[str, Any], workspace: str) -> dict[str, Any]:
 # The channel out of a sandbox, imported in place of agents.db.edits: the same functions with the same arguments. A
 # request is whole or not there, and stays when nobody answers; who is not answered soon says again that it lies there.
 TIMEOUT = 100.0
-"""Seconds to wait for an answer: the daemon may be starting anew."""
+"""Seconds to wait for an answer, enough for a daemon's restart."""
 LOOK = 0.02
-"""Seconds between two looks, at most: the first ones follow each other faster."""
+"""Maximal seconds between two looks; the first follow faster."""
 SOON = 0.25
-"""After so many seconds without an answer it is said again that a request lies there; then in ever longer steps."""
+"""Seconds without an answer before the request is announced again; then in longer steps."""
 
 
 def agent_say(path: str, token: str, kind: str, text: str, data_json: str = "{}") -> None:
-    """Write a log line, a progress or a notice down."""
     call(token, "say", kind, text, data_json)
 
 
 def agent_standing(path: str, token: str) -> float:
-    """When the agent's attempt began."""
     return float(call(token, "standing"))
 
 
 def agent_done(
     path: str, token: str, outcome: str, summary: str, blockers: str = "", learnings: str = "", keep: bool = True
 ) -> None:
-    """Leave the attempt's log and what the agent says of its end."""
     call(token, "done", outcome, summary, blockers, learnings, keep)
 
 
 def agent_answer(path: str, token: str, number: "int | None" = None) -> "tuple[int, str | None]":
-    """(number, answer) of a question about the agent's own bead."""
     found, text = call(token, "answer", number)
     return found, text
 
 
 def agent_ask(path: str, token: str, question: str, form_json: str = "") -> int:
-    """File a question about the agent's own bead, perhaps with a form; its number."""
     return int(call(token, "ask", question, form_json))
 
 
 def agent_blocked(path: str, token: str, what: str, form_json: str) -> int:
-    """File what stops the agent, and that its attempt ends so; the question's number."""
     return int(call(token, "blocked", what, form_json))
 
 
 def agent_escalate(path: str, token: str, title: str, detail: str = "", severity: str = "info") -> int:
-    """File a suggestion; its number."""
     return int(call(token, "escalate", title, detail, severity))
 
 
 def call(token: str, name: str, *arguments: "Any") -> "Any":
-    """What the daemon answers; its error, or DoorClosed where it did not answer in time."""
+    """The daemon's answer. Raises its error, or DoorClosed on a timeout."""
     door = os.environ["NOBRAKES_DOOR"]
     request = f"{time.time_ns():x}-{os.getpid()}-{os.urandom(4).hex()}.json"
     temporary = os.path.join(door, "in", f".{request}")
@@ -175,7 +168,6 @@ def call(token: str, name: str, *arguments: "Any") -> "Any":
 
 
 def _await(answer: str, again: str) -> None:
-    """Return when the answer is there; DoorClosed."""
     begun = time.monotonic()
     waited, soon = 0.0, SOON
     while not os.path.exists(answer):

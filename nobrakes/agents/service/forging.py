@@ -19,13 +19,12 @@ if TYPE_CHECKING:
 
 
 def forging_propose(plan: str) -> "tuple[dict[str, Any], str]":
-    """Propose the beads of a plan for the feature; (JSON values, text)."""
     data = _asked("forge_propose", plan)
     return data, told(data)
 
 
 def told(data: "Mapping[str, Any]") -> str:
-    """What a proposal came to, for whoever proposed it."""
+    """A proposal's result as text."""
     lines = []
     for name, what in (("new", "drafts"), ("changed", "changed drafts"), ("proposed", "wait for a person's yes")):
         if data[name]:
@@ -35,7 +34,6 @@ def told(data: "Mapping[str, Any]") -> str:
 
 
 def plan() -> "tuple[list[dict[str, Any]], str]":
-    """The plan as it lies now; (JSON values, text)."""
     from ...text.cleaning import visible
 
     data = _asked("forge_plan")
@@ -43,7 +41,7 @@ def plan() -> "tuple[list[dict[str, Any]], str]":
 
 
 def forging_plan_ready() -> "tuple[dict[str, Any], str]":
-    """Say that the plan is whole; (JSON values, text)."""
+    """Declare the plan complete; (JSON values, text)."""
     from ...text.cleaning import count
 
     data = _asked("forge_ready")
@@ -52,7 +50,7 @@ def forging_plan_ready() -> "tuple[dict[str, Any], str]":
 
 
 def review(findings: str) -> "tuple[dict[str, Any], str]":
-    """Give the review of work that was read; (JSON values, text). UsageError: it is none, and nothing of it is kept."""
+    """Submit the review; (JSON values, text). Raises UsageError, and then stores nothing."""
     from ...review.reading import FINDINGS_ANSWER, FORM
 
     if len(findings) > FINDINGS_ANSWER:  # it does not travel
@@ -67,7 +65,6 @@ def review(findings: str) -> "tuple[dict[str, Any], str]":
 def finding(
     issue: str, impact: str, option: "list[str]", category: str, priority: int, about: str
 ) -> "tuple[dict[str, Any], str]":
-    """Say what is wrong with the plan; (JSON values, text)."""
     number = _asked("forge_finding", issue, impact, list(option), category, priority, about)
     return {"finding": number}, f"finding {number} is kept: a person decides about it"
 
@@ -195,4 +192,4 @@ CALLS: "Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]" =
     "sprint_document": (_document, ((str,), (str,), (str,))),
     "forge_finding": (_finding, ((str,), (str,), (list,), (str,), (int,), (str,))),
 }
-"""What is done where the database is, and the types of its arguments beside (path, token)."""
+"""Functions on the database's side, and the types of their arguments beside (path, token)."""

@@ -29,7 +29,7 @@ PLAN_TITLE = 200
 
 
 class _Row:
-    """A JSON object of the store, its fields as attributes: as good as the dataclass of the same fields, and light."""
+    """A stored JSON object with its fields as attributes; lighter than a dataclass."""
 
     def __init__(self, fields: "dict[str, Any]") -> None:
         self.__dict__.update({name: _Row(value) if name == "log" else value for name, value in fields.items()})
@@ -50,12 +50,11 @@ class _Own:
 
 
 def new_nonce() -> str:
-    """What no earlier agent can have written."""
+    """Unpredictable for earlier agents."""
     return os.urandom(6).hex()
 
 
 def asked(name: str, *arguments: "Any", calls: "Calls | None" = None) -> "Any":
-    """What the call of this name gives for the attempt whose token this process has. `calls`: those of another room."""
     path, token = client.key()
     if client.is_confined():
         from . import folder
@@ -65,7 +64,6 @@ def asked(name: str, *arguments: "Any", calls: "Calls | None" = None) -> "Any":
 
 
 def bead() -> "tuple[dict[str, Any], str]":
-    """The agent's own bead with its answers and its plan, as (JSON values, text)."""
     data, text = asked("bead")
     return data, text
 
@@ -102,7 +100,7 @@ def _bead(path: str, token: str) -> "tuple[dict[str, Any], str]":
 
 
 def attempts() -> "tuple[list[dict[str, Any]], str]":
-    """The bead's earlier attempts with their logs, as (JSON values oldest first, text newest first)."""
+    """(JSON values oldest first, text newest first)."""
     data, text = asked("attempts")
     return data, text
 
@@ -116,7 +114,6 @@ def _attempts(path: str, token: str) -> "tuple[list[dict[str, Any]], str]":
 
 
 def next_steps() -> "tuple[str, ...]":
-    """What the agent does next, most urgent first."""
     since = float(client.store().agent_standing(*client.key()))
     return tuple(asked("next_steps", client.own_commits(since)))
 
@@ -140,10 +137,8 @@ def _next_steps(path: str, token: str, commits: "int | None") -> "tuple[str, ...
 
 
 def request_review(plan: str, wait: float) -> "tuple[int, str | None]":
-    """File the agent's plan for a person's approval, or find the open one that is the same; (number, decision).
-
-    NotAllowed where the bead does not ask for it, or where a plan was approved already.
-    """
+    """File the agent's plan for approval, or find the same open one; (number, decision). NotAllowed if the bead needs
+    none or has one."""
     number = int(asked("file_plan", client.cleaned(plan)))
     return number, client.wait_for(*client.key(), number, wait)
 
@@ -170,4 +165,4 @@ CALLS: "Calls" = {
     "next_steps": (_next_steps, ((int, type(None)),)),
     "file_plan": (_file_plan, ((str,),)),
 }
-"""What is done where the database is, and the types of its arguments beside (path, token)."""
+"""Functions on the database's side, and the types of their arguments beside (path, token)."""

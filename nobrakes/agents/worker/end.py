@@ -43,7 +43,7 @@ NOBODY = "nobrakes"
 
 
 def settle(ports: Ports, attempt: Attempt, verdict: Verdict) -> None:
-    """Keep what the attempt has cost, and close or open its provider's gate."""
+    """Record the attempt's cost, and start or end its provider's cooldown."""
     store = ports.store
     if verdict.cost_usd is not None or verdict.tokens:
         # What the attempt took. Who goes on with a session may tell the whole session's sum at its end, as Codex does.
@@ -59,7 +59,7 @@ def settle(ports: Ports, attempt: Attempt, verdict: Verdict) -> None:
 
 
 def cool(ports: Ports, work: Attempt | Talk, verdict: Verdict) -> None:
-    """Begin or end the cooldown of the provider that served it; of an agent that does not start a person is asked."""
+    """Start or end its provider's cooldown; a person is asked about an agent that does not start."""
     store, gates = ports.store, ports.store.gates()
     of_model = beads_model.TABLE[verdict.outcome].is_of_model
     gate, shared = gates.get(gate_key(work, verdict.outcome)), of_model
@@ -83,12 +83,11 @@ def cool(ports: Ports, work: Attempt | Talk, verdict: Verdict) -> None:
 
 
 def total(tokens: Mapping[str, int]) -> int:
-    """All tokens of a verdict, read and written."""
     return sum(tokens.values())
 
 
 def blamed(attempt: Attempt, past: Sequence[Attempt]) -> Attempt | None:
-    """Whose provider a failure speaks of: for a review the Doer whose work it was."""
+    """The attempt whose provider a failure is about: for a review the Doer's."""
     if attempt.role is not Role.REVIEWER:
         return attempt
     return next((a for a in reversed(past) if a.role is Role.DOER and a.id != attempt.id), None)
@@ -103,7 +102,7 @@ def breaker_after(
     head: str | None,
     thresholds: Thresholds,
 ) -> tuple[str, Breaker] | None:
-    """The provider and its breaker for the bead after this end; None: it is as it was."""
+    """The provider and the bead's new breaker; None: unchanged."""
     worker = blamed(attempt, past)
     if worker is None:
         return None
@@ -114,10 +113,10 @@ def breaker_after(
 
 
 MACHINE_FAULTS = 5
-"""So many faults of the machine in a row, and a person is asked."""
+"""Machine faults in a row before a person is asked."""
 
 START_FAULTS = 2
-"""So often in a row an agent did not start on one bead, and on no other: a person is asked."""
+"""Failed starts in a row on only one bead before a person is asked."""
 
 STARTS_AFRESH = frozenset(
     {Outcome.BOUNDARY, Outcome.CONFLICT, Outcome.CHECKS_CHANGED, Outcome.UNUSUAL_CONTENT, Outcome.FILTER_NOT_ALLOWED}
@@ -145,7 +144,7 @@ _DECIDED_BY_WORK = (
     EscalationType.ASKED_AGAIN,
     EscalationType.PULL_CLOSED,
 )
-"""There is nothing to guess: what a person decides on is shown."""
+"""The evidence shows what a person decides on."""
 
 
 def close(
@@ -161,7 +160,7 @@ def close(
     evidence: Mapping[str, Any] | None = None,
     form: Mapping[str, Any] | None = None,
 ) -> Bead:
-    """End an attempt that did not succeed; the bead goes back, a review's to where its `kind` says, or to a person."""
+    """End a failed attempt; the bead goes back, to where a review's `kind` says, or to a person."""
     store = ports.store
     bead = store.bead(attempt.bead)
     consequence = beads_model.TABLE[outcome]
@@ -208,7 +207,6 @@ def close(
 
 
 def _hand_back(ports: Ports, bead: Bead, past: Sequence[Attempt], why: str) -> None:
-    """A person's work did not pass: it is theirs to mend, and no agent begins on it meanwhile."""
     done = submitted(past)
     person = done.name if done is not None else "you"
     ports.store.record(Event(Kind.HELD, bead.id, data={"reason": handed_back(person, why)}))
@@ -218,10 +216,8 @@ def _hand_back(ports: Ports, bead: Bead, past: Sequence[Attempt], why: str) -> N
 
 
 def has_asked(ports: Ports, attempt: Attempt, open_only: bool = True) -> bool:
-    """Whether the attempt's own question or plan is open: then nothing has to be asked for it.
-
-    Nor when it was answered a moment ago, in the last moments of an agent that had given up waiting.
-    """
+    """Whether the attempt has an open question or plan, so that no other is needed; also if it was answered just after
+    the agent gave up waiting."""
     found = ports.store.escalations(open_only=open_only, bead=attempt.bead)
     mine = (e.type for e in found if e.attempt == attempt.id)
     return any(type_ in (EscalationType.QUESTION, EscalationType.PLAN_REVIEW) for type_ in mine)
@@ -273,7 +269,7 @@ def _escalation(
 
 
 def offered(store: "Store", bead: Bead, new: NewEscalation) -> NewEscalation:
-    """With the ways that a person has where it is a step of a feature that fails."""
+    """Add a person's options for a failing step of a feature."""
     feature = actions.feature_of(store.features(), epics_above(store, bead)) if new.type in actions.OFFERED else None
     if feature is None:
         return new

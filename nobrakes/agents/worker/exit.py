@@ -51,17 +51,17 @@ from .process import HANDOFF, How, how_it_ended, unsure
 from .watch import WorkWatch, files_changed
 
 UNSEEN_IN_PEACE = 2
-"""So often agents of one role may end unseen on a bead, and nobody is blamed; from then on it counts as killed."""
+"""How often agents of one role may end unseen on a bead before it counts as killed."""
 
 ON_BASE = "on_base"
-"""Where the journal keeps what the red proof said, while the same checks run without the new tests."""
+"""In the journal: the red proof's result while the checks run on the base."""
 
 AGAIN = "again"
-"""The journal's mark that the red proof runs once more: it could not be run, and right after it the base could."""
+"""In the journal: the red proof runs once more, since it failed to run where the base could."""
 
 
 class AgentEndings:
-    """Deals with agents and red proofs that ended. Each may be dealt with again after a crash."""
+    """Handles agents and red proofs that ended; each step may repeat after a crash."""
 
     def __init__(
         self,
@@ -72,11 +72,8 @@ class AgentEndings:
         work: WorkWatch,
         refused: dict[int, Tampered],
     ) -> None:
-        """`asks`: what a person is asked of proven tests, by their bead, its fork from main and their commit.
-
-        `watchman`: told that the checks cannot be run on main. `refused`: by attempt, why its work is not taken in,
-        where that was seen beside the loop.
-        """
+        """`asks`: a person's question about proven tests, by bead, fork and commit. `watchman`: learns that checks
+        cannot run on main. `refused`: by attempt, why its work was not fetched in the background."""
         self.watchman = watchman
         self.ports = ports
         self.validation = validation
@@ -137,12 +134,12 @@ class AgentEndings:
         )
 
     def _unless_of_git(self, verdict: Verdict) -> Verdict:
-        """The verdict, unless it is held against the bead while git works for no agent of this account."""
+        """Replace a verdict against the bead if git works for no agent of this account."""
         trouble = self.ports.git_trouble() if TABLE[verdict.outcome].counts else ""
         return replace(verdict, outcome=Outcome.WORKSPACE_FAILED, detail=trouble) if trouble else verdict
 
     def _unseen_too_often(self, attempt: Attempt, verdict: Verdict) -> Verdict:
-        """The verdict, or `killed` where the bead's agents ended unseen before: some kill what watches them."""
+        """`killed` if the bead's agents ended unseen before: some kill their supervisor."""
         if verdict.outcome is not Outcome.LOST:
             return verdict
         past = self.ports.store.attempts(attempt.bead)
@@ -154,7 +151,7 @@ class AgentEndings:
         return replace(verdict, outcome=Outcome.KILLED, detail=why)
 
     def _not_taken_in(self, attempt: Attempt, limits: Limits, why: str) -> None:
-        """What lies in the workspace is not whole: the agent's doing, unless git lost what it was made from."""
+        """The workspace is incomplete: the agent's fault, unless git lost its base."""
         start = str(attempt.data["start"])
         if self.ports.git.is_whole(start):
             close(self.ports, limits, attempt, Outcome.BOUNDARY, why)
@@ -164,12 +161,12 @@ class AgentEndings:
         close(self.ports, limits, attempt, Outcome.WORKSPACE_FAILED, why, log=log)
 
     def start_proof(self, attempt: Attempt) -> None:
-        """Run the new tests where they must fail, or the base without them; doing it twice starts it once."""
+        """Run the new tests where they must fail, or the base without them. Repeatable."""
         commit = str(attempt.data["start" if ON_BASE in attempt.data else "head"])
         self.validation.start(attempt, commit, RunKind.RED_PROOF, _serial(attempt))
 
     def proof(self, attempt: Attempt, run: Run, limits: Limits) -> None:
-        """Hand the tests over to a Doer when they are red for a good reason, else send them back."""
+        """Pass red tests on to a Doer, else send them back."""
         ports = self.ports
         head = str(attempt.data["head"])
         cut_off = self.validation.was_cut_off(run)
@@ -208,7 +205,7 @@ class AgentEndings:
         self._proof_judged(attempt, limits, rows, detail)
 
     def _proof_on_base(self, attempt: Attempt, run: Run, on_base: list[CheckResult], limits: Limits) -> None:
-        """The checks told of no test: whether they do so without the new tests too says whose fault it is."""
+        """The proof counted no test: a run without the new tests shows whose fault that is."""
         kept = attempt.data[ON_BASE]
         with_tests = [result_of(row) for row in kept["red_proof"]]
         neither = cannot_run(with_tests) and cannot_run(on_base)
@@ -237,7 +234,7 @@ class AgentEndings:
             self._proof_judged(attempt, limits, kept["red_proof"], str(kept["why_not"]))
 
     def _is_of_main(self, attempt: Attempt) -> bool:
-        """Whether main's own checks tell when the proof can be run: not of a repair, and not again and again."""
+        """Whether main's own checks decide when the proof can run: not for a repair, and not repeatedly."""
         past = self.ports.store.attempts(attempt.bead)
         before = sum(one.outcome is Outcome.INTERRUPTED and ON_BASE in one.data for one in past)
         is_repair = self.ports.store.bead(attempt.bead).type is BeadType.REPAIR
@@ -247,12 +244,11 @@ class AgentEndings:
     def _not_run(
         self, attempt: Attempt, limits: Limits, rows: list[dict[str, Any]], base: list[dict[str, Any]], why: str
     ) -> None:
-        """Ask a person about this bead's proof, which says nothing of its tests."""
         evidence, head = {"red_proof": rows, "base": base}, str(attempt.data["head"])
         close(self.ports, limits, attempt, Outcome.BROKEN_CHECKS, why, head=head, evidence=evidence)
 
     def _proof_judged(self, attempt: Attempt, limits: Limits, rows: list[dict[str, Any]], why_not: str) -> None:
-        """Go on with tests that are red ("" for `why_not`), or send them back."""
+        """Accept red tests (`why_not` ""), or send them back."""
         head = str(attempt.data["head"])
         paths = [change.path for change in self.ports.git.changes(str(attempt.data["start"]), head)] if why_not else []
         if nowhere := looked_for_nowhere(paths, self.validation.present().checks):
@@ -296,7 +292,7 @@ class AgentEndings:
         return Verdict(why, _STOPPED.get(why, "")), log
 
     def _with_own_words(self, attempt: Attempt, verdict: Verdict, folder: str) -> tuple[Verdict, AttemptLog]:
-        """What the agent said with `nobrakes agent done` overrules its last words, but never an error."""
+        """`nobrakes agent done` overrules the agent's last words, but never an error."""
         log = self._handed_on(attempt, folder)
         if verdict.outcome is Outcome.CONTEXT_OVERFLOW:
             if not log.summary:
@@ -316,7 +312,7 @@ class AgentEndings:
         return verdict, log
 
     def _handed_on(self, attempt: Attempt, folder: str) -> AttemptLog:
-        """What it said as it ended, else what it wrote into its hand-off."""
+        """Its last words, else its hand-off file."""
         log = attempt.log
         if log.summary:
             return log
@@ -324,13 +320,11 @@ class AgentEndings:
         return replace(log, summary=clean(self.ports, written))
 
     def _told(self, attempt: Attempt) -> str:
-        """What the agent wrote down while it worked: all that is left of a session that overflowed."""
         events = self.ports.store.events(0, 100_000, attempt.bead)
         own = [e for e in events if e.attempt == attempt.id and e.kind in (Kind.LOGGED, Kind.PROGRESSED)]
         return "\n".join(str(event.data.get("text", "")) for event in own)[-8000:].strip()
 
     def _fault(self, bead: Bead, role: Role, start: str, head: str | None) -> tuple[Outcome, str] | None:
-        """Why a tree that was handed in as complete is not taken."""
         decided = self.ports.store.escalations(open_only=False, bead=bead.id)
         if ownership.needed(bead, role) and ownership.approved(decided) is None:
             return Outcome.FAILED, "The bead is worked on by an approved plan only, and none was approved."
@@ -353,7 +347,6 @@ class AgentEndings:
         return None
 
     def _beside(self, attempt: Attempt) -> str:
-        """What to say of commits that the agent made somewhere else than on its branch."""
         mark = f"/{attempt.fence}-head"
         kept = [ref for ref, _ in self.ports.git.archived(attempt.bead) if mark in ref]
         return (
@@ -362,7 +355,7 @@ class AgentEndings:
 
 
 def _serial(attempt: Attempt) -> int:
-    """The number of the red proof to run now. On the base the first is 11; when it runs once more, 21 and 31."""
+    """The red proof's number: 11 on the base; 21 and 31 when it repeats."""
     return times_cut_off(attempt.data) + (11 if ON_BASE in attempt.data else 1) + (20 if AGAIN in attempt.data else 0)
 
 
@@ -394,24 +387,21 @@ _BY_WORDS = frozenset(
 
 
 class Fetches:
-    """Which agents' branches are being taken in, beside the loop. Forgotten over a restart, and then done again.
-
-    It is help, not a step: whoever closes the run takes in again, and meets the same troubles. What cannot be taken in
-    for what it is (Tampered, too large) is not tried again. Only for an attempt that is open.
-    """
+    """Fetches agents' branches in the background. Forgotten over a restart, then repeated: closing the run fetches
+    again and meets the same errors. Tampered or too large work is not retried. Only for open attempts."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
         self._begun: set[str] = set()
         self.refused: dict[int, Tampered] = {}
-        """By attempt, why its work is not taken in; dropped with its run."""
+        """By attempt, why its work is not fetched; dropped with its run."""
         self.left: dict[str, int] = {}
         """By run, how many files its agent left changed."""
         self.unseen: set[str] = set()
-        """The ids of the runs at which nobody has looked in this turn: they may be dead."""
+        """Ids of runs not inspected in this turn: they may be dead."""
 
     def is_over(self, run: Run) -> bool:
-        """Whether the run, whose tree is dead, can be closed without waiting; the first question begins it."""
+        """Whether the dead run can be closed without waiting; the first call starts the fetch."""
         if run.kind is not RunKind.AGENT or run.turn:
             return True
         background, name = self.ports.background, f"take in {run.id}"
@@ -436,16 +426,15 @@ class Fetches:
 
     @property
     def begun(self) -> Set[str]:
-        """The ids of the runs whose tree was seen dead, and whose work is being taken in."""
         return self._begun
 
     @property
     def exempt(self) -> Set[str]:
-        """The ids of the runs whose silence is no fault of theirs: they are dead, or may be."""
+        """Runs whose silence is exempt: they are dead, or may be."""
         return self._begun | self.unseen
 
     def without_dead(self, board: Board) -> Board:
-        """The board for who looks at what the living do. No plan can be made by it: an attempt there has no run."""
+        """For deciders about living agents; not for plans, since its dead attempts have no run."""
         exempt = self.exempt
         runs = {attempt: run for attempt, run in board.runs.items() if run.id not in exempt}
         of_turns = {turn: run for turn, run in board.turn_runs.items() if run.id not in exempt}
@@ -453,7 +442,7 @@ class Fetches:
         return board if same else replace(board, runs=runs, turn_runs=of_turns)
 
     def keep(self, runs: set[str]) -> None:
-        """Forget the others, as soon as their work beside the loop has ended: unheard it would be waited for."""
+        """Forget the other runs once their background work has ended."""
         for run in tuple(self._begun - runs):
             with parked(self.ports, partial(run_owner, self.ports, run)):
                 if not self.ports.background.over(f"take in {run}"):

@@ -42,7 +42,7 @@ from .process import SELF_TEST, STEP
 
 
 class Adapters:
-    """Gives the adapter of a name, by what was written down of its CLI."""
+    """Adapters by name, degraded by what is known of their CLI."""
 
     def __init__(
         self, whole: Callable[[str], Adapter], paths: Paths, config: Callable[[], Config], path: str | None
@@ -55,14 +55,13 @@ class Adapters:
         self._said: dict[str, str] = {}
 
     def __call__(self, name: str) -> Adapter:
-        """The adapter; NoAgent for an unknown name."""
         adapter = self.whole(name)
         if name not in abilities.TRIED or self._standing(name).resumes:
             return adapter
         return without_sessions(adapter)
 
     def degraded(self) -> list[str]:
-        """What is to be said of the agents that are named in the settings, and was not said before."""
+        """New messages about the agents in the settings."""
         said, found = self._said, {}
         for name in self.config().agents.agent_choice().names():
             text = self._standing(name).said
@@ -72,7 +71,6 @@ class Adapters:
         return [text for name, text in found.items() if said.get(name) != text]
 
     def trouble(self, name: str) -> str:
-        """Why the CLI of this agent does not work, where it may be asked; empty: it does, or nobody knows."""
         command, asks = self.config().agents.command(name), name in abilities.PROVEN
         return versions.trouble(command[0], self.path or os.defpath, self.paths.root, asks) if command else ""
 
@@ -82,27 +80,24 @@ class Adapters:
 
 
 def tell(ports: Ports) -> None:
-    """Say of which agents less is asked than they should be able to do: once, and again when it changes."""
     for why in ports.degraded():
         ports.notifier.tell(Notice(why, urgent=True))
         ports.store.record(Event(Kind.DEGRADED, data={"why": why}))
 
 
 WINDOW = "window"
-"""In an attempt's data: how many tokens its model's context holds, where that is known before."""
+"""In an attempt's data: its model's context in tokens, if known in advance."""
 METER = "tells"
-"""In an attempt's data: whether its output may tell of that."""
+"""In an attempt's data: whether its output may report usage."""
 DIARY = "diary"
-"""In an attempt's data: the folder and the glob of the files in which its CLI tells of its calls."""
+"""In an attempt's data: folder and glob of its CLI's session files."""
 
 
 def start_pin(bead: str) -> str:
-    """The ref (below refs/nobrakes/) that keeps the commit alive that a bead's workspace was made from."""
     return f"start/{bead}"
 
 
 def tests_pin(bead: str) -> str:
-    """The ref (below refs/nobrakes/) that keeps a bead's proven tests."""
     return f"tests/{bead}"
 
 
@@ -114,7 +109,7 @@ class Launcher:
         self.confinement = Confinement(ports)
 
     def start(self, attempt: Attempt, limits: Limits) -> None:
-        """Start the attempt's agent. Doing it again after a crash starts it once."""
+        """Start the attempt's agent; repeatable after a crash."""
         ports = self.ports
         config = ports.config()
         bead = ports.store.bead(attempt.bead)
@@ -173,13 +168,12 @@ class Launcher:
         ports.store.update_run(run_id, pid=born.pid, born=born.mark)
 
     def _hold_new_session(self, launch: Launch, attempt: Attempt) -> None:
-        """Give the attempt the session that its CLI begins under an id of ours; NobrakesError: another one has it."""
         session = launch.session
         if session is not None and not self.ports.store.hold_session(session, attempt.id, fresh=True):
             raise NobrakesError(f"the session {session} is held by another attempt", "The next one has its own.")
 
     def _held_session(self, bead: Bead, attempt: Attempt, start: str, workspace: Workspace) -> Attempt | None:
-        """The attempt whose session this one goes on with, and holds now; None: it begins one."""
+        """The attempt whose session this one resumes and now holds."""
         if not (bead.branch_kept and workspace.is_kept):  # the sessions of a clone that was archived went with it
             return None
         last = goes_on(attempt, self.ports.store.attempts(bead.id), start)
@@ -187,10 +181,8 @@ class Launcher:
         return last if session and self.ports.store.hold_session(session, attempt.id) else None
 
     def _command(self, launch: Launch, run_id: str, folder: str, workspace: Workspace, prompt: str) -> Command:
-        """What is started: the workspace's own steps, the set-up in a new one, and the agent, behind the wall.
-
-        A kept one that was narrowed is whole again, or as the set-up leaves it where that is what narrows it.
-        """
+        """The workspace's steps, the set-up in a new one, and the agent, confined. A narrowed kept clone becomes whole
+        again, unless the set-up narrows it."""
         confined = self.confinement.agent(run_id, workspace.path, folder, launch)
         prologue, setup = workspace.prologue, self.ports.config().setup
         if workspace.is_kept:
@@ -201,7 +193,7 @@ class Launcher:
         return process.command(launch, confined, folder, workspace.path, prompt, prologue)
 
     def _workspace(self, bead: Bead, attempt: Attempt) -> tuple[str, str | None, Workspace]:
-        """The commit that this role's changes are measured from, the commit of main under it, and where to work."""
+        """The commit that the role's changes are measured from, main's commit under it, and the workspace."""
         git = git_of(self.ports, bead)
         left = None if git.has_workspace(bead.id) else self._archived(bead, attempt)
         if left is not None:
@@ -220,7 +212,7 @@ class Launcher:
         return start, fork, git.workspace(bead, start, attempt.name)
 
     def _archived(self, bead: Bead, attempt: Attempt) -> tuple[str, str] | None:
-        """Where a kept branch was, and the commit with its files, when its clone was archived (a cancel taken back)."""
+        """A kept branch and the commit of its files, after its clone was archived (an undone cancel)."""
         if not bead.branch_kept:
             return None
         git = git_of(self.ports, bead)
@@ -235,7 +227,7 @@ class Launcher:
         return (head, files) if head and files else None
 
     def _earlier_start(self, bead: Bead, attempt: Attempt) -> str:
-        """On a kept branch: the proven tests for a Doer, else where the earlier attempts of the role started."""
+        """On a kept branch: the proven tests for a Doer, else the start of the role's earlier attempts."""
         for earlier in reversed(self.ports.store.attempts(bead.id)):
             if earlier.id == attempt.id or not earlier.head:
                 continue
@@ -248,12 +240,11 @@ class Launcher:
         return str(starts[-1]) if starts else (attempt.base or git_of(self.ports, bead).main())
 
     def _earlier_fork(self, bead: Bead) -> str | None:
-        """The commit of main that a kept branch stands on; None: it was made when nobody wrote that down."""
         agents = (one for one in reversed(self.ports.store.attempts(bead.id)) if one.role not in NO_AGENTS)
         return next((one.data.get(FORK) for one in agents if one.data.get("start")), None)
 
     def _fresh_start(self, bead: Bead, attempt: Attempt) -> tuple[str, str | None]:
-        """What fresh work starts from: main, or for a Doer the proven tests carried over to it; and main below it."""
+        """Main, or for a Doer the proven tests on it; and the commit of main below."""
         git = git_of(self.ports, bead)
         main = attempt.base or git.main()
         proof = proven_tests(self.ports, bead.id) if attempt.role is Role.DOER else None
@@ -305,19 +296,18 @@ class Launcher:
 
 
 def _checks(config: Config) -> str:
-    """The contract, for whoever runs it in the workspace (agents.service.folder)."""
     wanted = ("name", "command", "directory", "timeout")
     return json.dumps([{name: getattr(check, name) for name in wanted} for check in config.contract()])
 
 
 def _archive_name(ref: str) -> tuple[int, str]:
-    """The fence and the kind in an archive's name: `<fence>-branch`, `<fence>-wip`, perhaps with an id behind."""
+    """Fence and kind of an archive's name: `<fence>-branch`, `<fence>-wip`, perhaps with an id."""
     fence, _, kind = ref.rpartition("/")[2].partition("-")
     return (int(fence) if fence.isdigit() else -1), kind.partition("-")[0]
 
 
 def proven_tests(ports: Ports, bead: str) -> Attempt | None:
-    """The attempt whose tests were proven red, if the bead's latest Test Writer got that far."""
+    """The bead's latest Test Writer if its tests were proven red."""
     for attempt in reversed(ports.store.attempts(bead)):
         if attempt.role is Role.TEST_WRITER and attempt.outcome is not None:
             return attempt if attempt.outcome is Outcome.COMPLETED else None
@@ -325,15 +315,14 @@ def proven_tests(ports: Ports, bead: str) -> Attempt | None:
 
 
 LOOK_SECONDS = 0.5
-"""Between two looks at an agent whose guard has not answered yet."""
 NAMED = "named"
-"""In a turn's data: the id of the CLI's session, where nobrakes chose it."""
+"""In a turn's data: the CLI's session id, if nobrakes chose it."""
 HEAD = 256_000
-"""Bytes of an agent's output that are read for it: what comes before the first deed of an agent is far less."""
+"""Bytes of output read for it; an agent's first act comes far earlier."""
 
 
 def note_session(ports: Ports, attempt: Attempt, head: bytes) -> Attempt:
-    """The attempt as it is noted now: with its session, where its output begins with `head` and tells of one."""
+    """The attempt, with its session if the output names it."""
     if attempt.data.get(BEGUN):
         return attempt
     found = ports.adapter(attempt.agent).session(head.split(b"\n")[:-1])
@@ -348,7 +337,7 @@ def note_session(ports: Ports, attempt: Attempt, head: bytes) -> Attempt:
 
 
 def hear_turn(ports: Ports, talk: Talk, head: bytes) -> bool:
-    """Note the session of a turn whose output begins with `head`; whether its agent said now that it has begun."""
+    """Record a turn's session; whether it has begun just now."""
     found = ports.adapter(talk.agent).session(head.split(b"\n")[:-1])
     if found is None or talk.turn.data.get(BEGUN):
         return False
@@ -357,7 +346,6 @@ def hear_turn(ports: Ports, talk: Talk, head: bytes) -> bool:
 
 
 def head_of(ports: Ports, run: Run) -> bytes:
-    """How the run's output begins."""
     return ports.processes.head(os.path.join(ports.paths.runs, run.id, f"{STEP}.out"), HEAD)
 
 
@@ -400,10 +388,8 @@ class GuardWatch:
         return False
 
     def keep(self, runs: Set[str]) -> None:
-        """Forget all runs but these."""
         self._known &= runs
         self._waiting &= runs
 
     def wake_at(self, now: float) -> list[float]:
-        """When an agent has to be looked at again."""
         return [now + LOOK_SECONDS] if self._waiting else []

@@ -50,17 +50,16 @@ if TYPE_CHECKING:
 
 STEP = "agent"
 SELF_TEST = os.path.join(OWN, CANARY_FILE)
-"""In the folder of a run: what its agent writes."""
 HEAD, TAIL = 64_000, 2_000_000
-"""Bytes of the beginning and of the end of an agent's output that are read for its verdict."""
+"""Bytes of an output's beginning and end that are read for its verdict."""
 
 _OUTAGES = frozenset({Outcome.NETWORK, Outcome.PROVIDER_DOWN, Outcome.RATE_LIMITED})
-"""An agent that took too long because it waited for one of these is not to blame."""
+"""A timeout while waiting for one of these is not the agent's fault."""
 _TOO_LONG = frozenset({Outcome.STALLED, Outcome.TIMED_OUT})
 _OWN_WORDS = frozenset({Outcome.COMPLETED, Outcome.GAVE_UP_CONTEXT, Outcome.GAVE_UP_TESTS, Outcome.BLOCKED})
-"""What an agent says of its own end."""
+"""What an agent declares as its end."""
 _NO_WORDS_COUNT = frozenset({Outcome.GUARD_FAILED, Outcome.CANCELLED})
-"""After a stop for one of these nothing is taken from it."""
+"""A stop for these ignores its words."""
 
 
 LIVED_ON = "it had finished and lived on, so it was ended"
@@ -84,7 +83,7 @@ class Ended:
 
 
 def how_it_ended(ports: Ports, agent: str, run: Run) -> Ended:
-    """What the run's exit files and its output say."""
+    """Judge the run by its exit files and output."""
     folder = os.path.join(ports.paths.runs, run.id)
     ending = ports.processes.ending(folder, [STEP])
     step = ending.steps[0]
@@ -103,7 +102,7 @@ def how_it_ended(ports: Ports, agent: str, run: Run) -> Ended:
 
 
 def _stopped(ports: Ports, agent: str, why: Outcome, step: StepEnd, folder: str) -> Ended:
-    """By its words, as far as they count. An exit code other than 0 is what our stop came to."""
+    """Judge by its words as far as they count; our stop caused the exit code."""
     if why in _NO_WORDS_COUNT or not step.started:
         return Ended(How.STOPPED, Verdict(why, ""))
     verdict = _by_adapter(ports, agent, step if step.code == 0 else replace(step, code=None), folder)
@@ -129,13 +128,12 @@ def _by_adapter(ports: Ports, agent: str, step: StepEnd, folder: str) -> Verdict
 
 
 def unsure(verdict: Verdict) -> str:
-    """How an unsure end is told."""
     why = f"its last line is torn or missing ({verdict.detail})"
     return f"unsure whether it had finished, since {why}: its commits are judged"
 
 
 def lines(ports: Ports, path: str) -> list[bytes]:
-    """The lines of an agent's output; of a long one those at its beginning and at its end."""
+    """Of a long output the beginning and the end."""
     processes, older = ports.processes, f"{path}.1"  # host.runs.recorder
     end = (processes.output(older, HEAD + TAIL) + processes.output(path, HEAD + TAIL)).encode()
     if len(end) < HEAD + TAIL:
@@ -145,7 +143,7 @@ def lines(ports: Ports, path: str) -> list[bytes]:
 
 
 HANDOFF = os.path.join(OWN, "handoff.md")
-"""In the folder of a run: what its agent hands on in a file."""
+"""In the folder of a run: the agent's hand-off file."""
 
 
 _GO_IN = """
@@ -164,7 +162,7 @@ exec "$@"
 
 
 def environment(ports: Ports, config: Config, credentials: Sequence[str], token: str, folder: str) -> dict[str, str]:
-    """What an agent of this token sees in the run's folder; the caller adds whom it works for."""
+    """The agent's environment in the run's folder, without its identity."""
     named = (*credentials, *config.agents.environment)
     boundary = with_agents(config.boundary())
     path = os.path.join(ports.paths.folder, "bin") + os.pathsep + ports.environment.get("PATH", os.defpath)
@@ -188,7 +186,7 @@ def environment(ports: Ports, config: Config, credentials: Sequence[str], token:
 
 
 def permitted(confinement: Confinement, config: Config, agent: str) -> tuple[tuple[str, ...], ...] | None:
-    """What the CLI's own permissions let through; None: they are off, by its setting or in a closure."""
+    """What the CLI's own permissions allow; None: they are off, by its setting or in a sandbox."""
     if config.agents.bypasses(agent) or not confinement.nothing():
         return None
     return commands(config.contract(), config.setup)
@@ -200,13 +198,12 @@ ALWAYS = ("git", "nobrakes")
 _RUNNER = re.compile(r"(?:\S*/)?(?:python[\d.]*|node|ruby|perl|php|bash|sh|deno)")
 _WRAPPER = re.compile(r"(?:\S*/)?(?:uv|poetry|pipenv|pdm|hatch|rye|bundle|npm|npx|pnpm|yarn|bun)")
 _AROUND = frozenset(("env", "exec", "time", "nice", "timeout", "stdbuf", "xvfb-run"))
-"""What starts any program: never let through by itself."""
+"""Programs that start any other: never allowed by themselves."""
 _VERBS = frozenset(("run", "exec", "test"))
 _PLAIN = re.compile(r"[\w./:@%+=,-]+")
 
 
 def commands(checks: Iterable[Check], setup: str = "") -> tuple[tuple[str, ...], ...]:
-    """The beginnings of commands that are let through, each as its words."""
     found: dict[tuple[str, ...], None] = {(word,): None for word in ALWAYS}
     for text in (*(check.command for check in checks), setup):
         for part in re.split(r"&&|\|\||[;|&\n]", text):
@@ -216,7 +213,7 @@ def commands(checks: Iterable[Check], setup: str = "") -> tuple[tuple[str, ...],
 
 
 def _beginning(words: list[str]) -> tuple[str, ...]:
-    """The words that say what is started; empty where that cannot be told."""
+    """The words that name the started program; empty if unclear."""
     while words and (re.match(r"\w+=", words[0]) or words[0] in _AROUND):
         around, words = words[0] in _AROUND, words[1:]
         while around and words and re.match(r"-|\d", words[0]):
@@ -240,7 +237,7 @@ def _beginning(words: list[str]) -> tuple[str, ...]:
 
 
 def in_directory(launch: Launch, directory: str) -> Launch:
-    """The same, begun in this folder of the workspace: made where it is missing, and never through a link."""
+    """Start it in this folder of the workspace: made if missing, never through a link."""
     parts = [part for part in directory.split("/") if part]
     argv = ("/bin/sh", "-c", _GO_IN, "go-in", str(len(parts)), *parts, *launch.argv)
     return replace(launch, argv=argv, programs=(launch.argv[0], *launch.programs))
@@ -249,7 +246,6 @@ def in_directory(launch: Launch, directory: str) -> Launch:
 def command(
     launch: Launch, confined: Confined, folder: str, workspace: str, prompt: str, prologue: Sequence[Argv]
 ) -> Command:
-    """What is started: what comes before, as the caller made it, then the agent, behind the wall."""
     # the argv by way of the recorder: whatever an agent says is kept without secrets, and bounded
     argv = confined.wrap(launch.argv)
     out, err = (os.path.join(folder, f"{STEP}.{stream}") for stream in ("out", "err"))
@@ -272,15 +268,15 @@ def command(
 # of beads. Afterwards the CLI is asked for its version (an ACP agent for its hello, a script for its program) before
 # one agent goes ahead.
 GREETING_SECONDS = 60.0
-"""So long an agent has for its hello, with its start."""
+"""Seconds for an agent's greeting, including its start."""
 NOTED = "not_started:"
-"""The setting of a provider: by failure to start, who met it."""
+"""A provider's setting: who met which failure to start."""
 MAX_ERRORS = 20
-"""Different failures that are noted."""
+"""Recorded different failures."""
 
 
 def is_shared(ports: Ports, work: Attempt | Talk, verdict: Verdict, gate: Cooldown | None) -> bool:
-    """Whether the failure to start is the agent's and not the work's: its gate is closed for that, or others met it."""
+    """Whether the failure to start is the agent's, not the work's: its cooldown says so, or others met it."""
     if not TABLE[verdict.outcome].is_of_start:
         return False
     if gate is not None and gate.is_of_start:
@@ -296,14 +292,12 @@ def is_shared(ports: Ports, work: Attempt | Talk, verdict: Verdict, gate: Cooldo
 
 
 def forget(ports: Ports, work: Attempt | Talk) -> None:
-    """Its agent started: what was noted of others was not the agent's fault, or is mended."""
     for key in (limits.WORKSPACES, work.provider):
         if ports.store.setting(f"{NOTED}{key}"):
             ports.store.set_setting(f"{NOTED}{key}", None)
 
 
 def is_of_broken_checks(store: "Store", verdict: Verdict) -> bool:
-    """Whether it is the set-up that failed, and main's own is asked about already."""
     if not verdict.detail.startswith(SETUP_FAILED):
         return False
     of_main = (one.type is EscalationType.BROKEN_CHECKS and one.bead is None for one in store.escalations())
@@ -311,7 +305,7 @@ def is_of_broken_checks(store: "Store", verdict: Verdict) -> bool:
 
 
 def question(work: Attempt | Talk, verdict: Verdict, beads: Iterable[Bead]) -> NewEscalation:
-    """What a person is asked, in the name of no bead; of which of `beads` it is said that they wait."""
+    """The question to a person, for no bead; it names those of `beads` that wait."""
     if isinstance(work, Attempt) and TABLE[verdict.outcome].is_of_model:
         key = limits.model_key_of(work)
         detail = (
@@ -338,7 +332,7 @@ def question(work: Attempt | Talk, verdict: Verdict, beads: Iterable[Bead]) -> N
 
 
 class StartProbe:
-    """Asks CLIs that did not start whether they work, before anybody is started with them."""
+    """Checks CLIs that did not start before agents are started with them."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
@@ -346,7 +340,7 @@ class StartProbe:
         self._passed: dict[str, float] = {}
 
     def holds(self, agent: str, provider: str, board: Board) -> bool | None:
-        """None: it may be started. Else it may not, and this says whether the board is different now."""
+        """None: it may start. Else it may not; the value says whether the board changed."""
         gate = board.gates.get(provider)
         if gate is None or not gate.is_of_start or self._passed.get(provider) == gate.until:
             return None
@@ -363,11 +357,11 @@ class StartProbe:
         return True
 
     def _ask(self, agent: str, provider: str) -> None:
-        """Beside the loop."""
+        """In the background."""
         self._said[provider] = self.ports.start_trouble(agent) or self._greeted(agent)
 
     def _greeted(self, agent: str) -> str:
-        """Why the agent does not answer, closed off as for an attempt; empty: it does, or it cannot be asked so."""
+        """Why the agent does not answer, confined as an attempt; empty: it answers, or cannot be asked."""
         if agent in abilities.PROVEN or agent not in abilities.TRIED:
             return ""  # it was asked for its version, or nothing more is known of it than its program
         ports, config = self.ports, self.ports.config()
@@ -419,11 +413,10 @@ class StartProbe:
 DEFINED = "agents.defined"
 """The setting: by agent, the digest of its settings and since when they hold."""
 DEFINED_SECONDS = 2.0
-"""So often the settings are looked at while something waits at a gate."""
+"""Polling interval of the settings while something waits."""
 
 
 def is_former(store: "Store", work: Attempt | Talk, outcome: Outcome) -> bool:
-    """Whether the settings that it was started by were changed since."""
     key = limits.WORKSPACES if TABLE[outcome].is_of_workspace else work.agent
     since: float = json.loads(store.setting(DEFINED) or "{}").get(key, ("", 0.0))[1]
     return work.started_at < since
@@ -432,7 +425,7 @@ def is_former(store: "Store", work: Attempt | Talk, outcome: Outcome) -> bool:
 # A digest of the settings is kept for each agent. After a change the gates behind them are over, with one agent as a
 # trial; who was started before it says nothing of any gate.
 class Definitions:
-    """Sees that the settings of agents changed."""
+    """Detects changed settings of agents."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
@@ -442,7 +435,7 @@ class Definitions:
         self._looks_at: list[float] = []
 
     def look(self, board: Board) -> bool:
-        """Let what waits behind settings of before go on; whether the board is different now."""
+        """End cooldowns of former settings; whether the board changed."""
         config, store, now = self.ports.config(), self.ports.store, board.now
         self._looks_at = [now + DEFINED_SECONDS] if board.gates else []
         if config is self._config and (self._is_kept or not board.gates):
@@ -475,7 +468,6 @@ class Definitions:
         return gate.provider in (key, self._provider(key)) or gate.provider.startswith(f"{key}:")
 
     def _led_to(self, config: Config, board: Board) -> set[str]:
-        """The keys of the gates that beads and sessions are led to by these settings."""
         names, roles = set(config.agents.agent_choice().names()), (Role.TEST_WRITER, Role.DOER)
         models = {limits.model_key(name, config.agents.model_of(name, role)) for name in names for role in roles}
         sessions = {one.provider for one in board.sessions}
@@ -487,17 +479,14 @@ class Definitions:
         return ""
 
     def wake_at(self) -> list[float]:
-        """When the settings have to be looked at again."""
         return self._looks_at
 
     def is_silent(self, now: float) -> bool:
-        """Whether they are what they were; then they are looked at again later."""
         self._looks_at = [now + DEFINED_SECONDS if one <= now else one for one in self._looks_at]
         return self.ports.config() is self._config
 
 
 def _definitions(config: Config) -> dict[str, str]:
-    """By agent, and for workspaces, a digest of what they are started by and of the settings that name them."""
     agents, named = config.agents, named_agents(config)
     found: dict[str, object] = {limits.WORKSPACES: config.setup}
     for name in {*ADAPTERS, *(name for _, name in named)}:
@@ -509,7 +498,6 @@ def _definitions(config: Config) -> dict[str, str]:
 
 
 def _error(work: Attempt | Talk, verdict: Verdict) -> str:
-    """What makes two failures the same."""
     text = verdict.detail
     if isinstance(work, Attempt):
         text = re.sub(rf"(?<![\w.-]){re.escape(work.bead)}(?![\w.-])", "BEAD", text)

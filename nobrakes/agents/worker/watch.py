@@ -49,18 +49,18 @@ from .launch import DIARY, METER, WINDOW
 from .process import STEP
 
 MAX_BYTES = 4_000_000
-"""Bytes that are read in one look; the rest follows in the next."""
+"""Bytes read at once; the rest follows later."""
 LOOKS = 20
-"""So often at most where nobody comes back for the rest: all that is kept of an output."""
+"""Maximal reads at the end: covers all of a stored output."""
 _MARK = 1024
-"""Bytes of a file's beginning that tell it from another."""
+"""Bytes of a file's beginning that identify it."""
 
 
 # A run's output is two files, since the recorder calls OUT OUT.1 at half of its limit: they are read as one, the older
 # first. Lines without any of the words that are looked for are not parsed: a million a second can be skipped.
 @dataclass(slots=True)
 class Output:
-    """How far the output of a run was read. `mark`: how the file begins that is read now."""
+    """How far a run's output was read. `mark`: the beginning of the present file."""
 
     path: str
     is_old: bool = True
@@ -69,11 +69,10 @@ class Output:
 
     @classmethod
     def of(cls, ports: Ports, run: Run) -> "Output":
-        """The output of this run's agent, from its beginning."""
         return cls(os.path.join(ports.paths.runs, run.id, f"{STEP}.out"))
 
     def read(self, ports: Ports, at_end: bool = False) -> tuple[bytes, bool]:
-        """The next whole lines, and whether more may be there. `at_end`: nobody writes any more, the last is whole."""
+        """The next complete lines, and whether more may follow. `at_end`: the last line is complete."""
         new = self._next(ports)
         is_full, cut = len(new) == MAX_BYTES, new.rfind(b"\n") + 1
         is_last = not is_full and (at_end or self.is_old)
@@ -85,7 +84,7 @@ class Output:
         return whole, is_full
 
     def _next(self, ports: Ports) -> bytes:
-        """What follows in the file that is read. It is read before its mark, so that both are of one file."""
+        """Reads before the mark, so that both are of one file."""
         while True:
             file = f"{self.path}.1" if self.is_old else self.path
             new, begins = ports.processes.head(file, MAX_BYTES, self.place), ports.processes.head(file, _MARK)
@@ -98,12 +97,10 @@ class Output:
 
 
 def is_agents(work: Attempt | Talk, run: Run) -> bool:
-    """Whether the run is an agent's that was started: its output is what an agent says."""
     return run.kind is RunKind.AGENT and run.pid is not None and (isinstance(work, Talk) or work.role not in NO_AGENTS)
 
 
 def calls_in(text: bytes, words: Collection[bytes], adapter: Adapter) -> Iterator[TranscriptLine]:
-    """The calls of tools and their results, of the lines that hold one of the words; these may grow meanwhile."""
     if not any(word in text for word in words):
         return
     for raw in text.split(b"\n"):
@@ -112,19 +109,18 @@ def calls_in(text: bytes, words: Collection[bytes], adapter: Adapter) -> Iterato
 
 
 LOOK_SECONDS = 10.0
-"""Between two counts of an attempt's changed files, and two looks at what it says."""
 _ID = 100
-"""Characters of a call's id that are kept."""
+"""Stored characters of a call's id."""
 _ROUNDS = frozenset({Kind.TESTED, Kind.LOGGED})
 _LATEST = 50
-"""Events of rounds that are looked through."""
+"""Searched events of rounds."""
 _TOLD = 10_000
-"""Events that are looked through for what was told of an attempt."""
+"""Searched events for what was already reported of an attempt."""
 
 
 @dataclass(slots=True)
 class _Seen:
-    """What was seen of one run. `told`: the ids of calls that were told; `calls`: those whose result is not there."""
+    """The state of one run. `told`: reported call ids; `calls`: those without a result."""
 
     output: Output
     wakes: bool
@@ -141,7 +137,6 @@ class _Seen:
 
     @property
     def failed_rounds(self) -> int:
-        """How many rounds in a row failed in the same way."""
         return max(self.by_calls.rounds, self.reported.rounds)
 
 
@@ -149,14 +144,13 @@ class WorkWatch:
     """Watches the agents of beads at work."""
 
     def __init__(self, ports: Ports, left: dict[str, int]) -> None:
-        """`left`: by run, how many files it left changed, where that was counted beside the loop."""
+        """`left`: by run, how many files it left changed, counted in the background."""
         self.ports, self.left = ports, left
         self._seen: dict[str, _Seen] = {}
         self._words: list[bytes] = []
         self._due: list[float] = []
 
     def look(self, board: Board) -> bool:
-        """Tell what is new; it changes nothing of the board."""
         pattern, self._due = None, []
         for run in board.runs.values():
             work = board.work_of(run)
@@ -182,12 +176,10 @@ class WorkWatch:
         self._due += [seen.looked_at + LOOK_SECONDS] if seen.wakes or seen.failed_rounds else []
 
     def seen(self, board: Board) -> Board:
-        """The board with the failed rounds in a row of each attempt."""
         failed = {seen.attempt: seen.failed_rounds for seen in self._seen.values() if seen.failed_rounds}
         return replace(board, failed_rounds=failed) if failed else board
 
     def _hear(self, attempt: Attempt, seen: _Seen) -> None:
-        """What it reported of its rounds, and whether it explained them."""
         told = self.ports.store.latest_events(_ROUNDS, None, _LATEST, attempt.bead)
         contract, streak = self.ports.config().contract(), proof.Streak()
         for event in reversed([*takewhile(lambda one: one.attempt == attempt.id, told)]):
@@ -201,7 +193,6 @@ class WorkWatch:
         seen.reported = streak
 
     def ended(self, attempt: Attempt, run: Run) -> None:
-        """The agent has ended: what it said last is read, and what it left is told."""
         if attempt.role in NO_AGENTS:
             return
         seen = self._seen.get(run.id) or self._begin(attempt, run)
@@ -214,19 +205,17 @@ class WorkWatch:
         self._tell_files(attempt, seen)
 
     def keep(self, runs: Set[str]) -> None:
-        """Forget all runs but these, once nothing is counted for them any more."""
         for run in self._seen.keys() - runs:
             if self._is_over(run):
                 del self._seen[run]
 
     def _is_over(self, run: str) -> bool:
-        """Whether nothing is counted for the run; a count that failed is none, and nobody's trouble."""
+        """A failed count counts as over."""
         with suppress(NobrakesError), parked(self.ports, partial(run_owner, self.ports, run)):
             return self.ports.background.over(_job(run))
         return True
 
     def wake_at(self) -> list[float]:
-        """When the steps of features have to be looked at again."""
         return self._due
 
     def _pattern(self) -> re.Pattern[str] | None:
@@ -258,7 +247,6 @@ class WorkWatch:
             self._record(Kind.FILES_CHANGED, attempt, {"changed": count})
 
     def _read(self, attempt: Attempt, seen: _Seen, pattern: re.Pattern[str] | None, at_end: bool = False) -> bool:
-        """Read on in its output; whether there may be more."""
         text, more = seen.output.read(self.ports, at_end)
         seen.spoke |= bool(text)
         if pattern is None:
@@ -290,22 +278,20 @@ def _job(run: str) -> str:
 
 
 def files_changed(ports: Ports, bead: str) -> int | None:
-    """How many files of the bead's clone differ from what it began with; None: nobody can say. Beside the loop."""
     with suppress(NobrakesError, OSError):  # a clone that is being removed, or is not whole: its end says so
         return ports.git.touched(bead)
     return None
 
 
 def _count(ports: Ports, bead: str, seen: _Seen) -> None:
-    """Beside the loop: nothing is written here."""
+    """In the background: writes nothing."""
     found = files_changed(ports, bead)
     seen.counted += [] if found is None else [found]
 
 
 METERING_LOOK_SECONDS = 5.0
-"""Between two looks at what an agent said."""
 METERING_LOOKS = 16
-"""So often at most when an attempt has ended."""
+"""Maximal reads at an attempt's end."""
 
 
 @dataclass(slots=True)
@@ -334,7 +320,7 @@ class Meter:
         self._counts: dict[str, _Count] = {}
 
     def look(self, board: Board) -> bool:
-        """Read what is new; whether the store knows more than before."""
+        """Read new output; whether the store changed."""
         changed = False
         for run in board.all_runs:
             work = board.work_of(run)
@@ -357,15 +343,13 @@ class Meter:
         return {attempt: count.context / windows[attempt] for attempt, count in counted if windows[attempt]}
 
     def keep(self, runs: Set[str]) -> None:
-        """Forget all runs but these."""
         self._counts = {run: count for run, count in self._counts.items() if run in runs}
 
     def wake_at(self) -> list[float]:
-        """When the agents have to be looked at again."""
         return [count.looked_at + METERING_LOOK_SECONDS for count in self._counts.values()]
 
     def is_silent(self, now: float) -> bool:
-        """Whether the agents that are due have said nothing since they were looked at; then they are due later."""
+        """Whether the due agents were silent; then they are due later."""
         for count in self._counts.values():
             if abs(now - count.looked_at) >= METERING_LOOK_SECONDS:  # also where the clock went back
                 if any(_new(self.ports, count, 1).values()):
@@ -393,7 +377,6 @@ class Meter:
 
 
 def tokens_in_journal(ports: Ports, attempt: Attempt) -> int:
-    """The tokens that the attempt's diary tells of; 0 where there is none."""
     count = _Count(attempt, "")
     for _ in range(METERING_LOOKS if attempt.data.get(DIARY) else 0):
         if not _count_usage(ports, _new(ports, count, MAX_BYTES), count):
@@ -402,7 +385,6 @@ def tokens_in_journal(ports: Ports, attempt: Attempt) -> int:
 
 
 def _new(ports: Ports, count: _Count, most: int) -> dict[str, bytes]:
-    """What is new in its diary, by file, or in its output; `most` bytes."""
     work = count.work
     if work.data.get(DIARY):
         folder, glob = work.data[DIARY]
@@ -411,7 +393,6 @@ def _new(ports: Ports, count: _Count, most: int) -> dict[str, bytes]:
 
 
 def _count_usage(ports: Ports, found: Mapping[str, bytes], count: _Count) -> int:
-    """Count what the whole lines say; how many bytes that was."""
     work = count.work
     adapter, total = ports.adapter(work.agent), 0
     for path, new in found.items():
@@ -429,18 +410,17 @@ def _count_usage(ports: Ports, found: Mapping[str, bytes], count: _Count) -> int
 
 
 END_WATCH_LOOK_SECONDS = 2.0
-"""Between two looks at what an agent said last."""
 TAIL = 256_000
-"""Bytes of the end of an output in which its last event is looked for."""
+"""Bytes of an output's end searched for the last event."""
 LAST_WORDS = 3
 MAX_GRACES = 6
 _END_WATCH_MARK = 4_000
-"""Bytes of the end of an output that tell whether something was said since."""
+"""Bytes of an output's end that show new output."""
 
 
 @dataclass(slots=True)
 class _EndWatchSeen:
-    """What was seen of one agent. `since`: when it had finished; `said_at`: when it said something last."""
+    """`since`: when it finished; `said_at`: its last output."""
 
     agent: str
     output: str
@@ -461,7 +441,6 @@ class EndWatch:
         self._seen: dict[str, _EndWatchSeen] = {}
 
     def finished(self, board: Board) -> dict[str, float]:
-        """By run of an agent that has finished and is not stopped yet: when it is."""
         found = {}
         for run in board.all_runs:
             work = board.work_of(run)
@@ -488,7 +467,6 @@ class EndWatch:
         return min(max(seen.since, seen.said_at) + quiet, seen.since + MAX_GRACES * grace)
 
     def _look(self, seen: _EndWatchSeen, now: float) -> None:
-        """Read how the output ends, where that is another end than before."""
         if 0 <= now - seen.looked_at < END_WATCH_LOOK_SECONDS and seen.end:
             return
         seen.looked_at, end = now, self.ports.processes.output(seen.output, _END_WATCH_MARK)
@@ -498,15 +476,12 @@ class EndWatch:
             seen.has_ended = self.ports.adapter(seen.agent).finished(tail)
 
     def keep(self, runs: Set[str]) -> None:
-        """Forget all runs but these."""
         self._seen = {run: seen for run, seen in self._seen.items() if run in runs}
 
     def wake_at(self) -> list[float]:
-        """When the agents that have not finished have to be looked at again."""
         return [seen.looked_at + END_WATCH_LOOK_SECONDS for seen in self._seen.values() if seen.since is None]
 
     def is_silent(self, now: float) -> bool:
-        """Whether none of the agents that are due has finished meanwhile; then they are due later."""
         for seen in self._seen.values():
             if (
                 seen.since is None and abs(now - seen.looked_at) >= END_WATCH_LOOK_SECONDS
@@ -518,13 +493,12 @@ class EndWatch:
 
 
 DANGER_LOOK_SECONDS = 2.0
-"""Between two looks at what an agent said."""
 MAX_ALERTS = 20
 """Alerts of one run."""
 _ALERTS_REPORTED = 1000
-"""Alerts that are looked through for what was told of a run."""
+"""Searched alerts of a run."""
 _WORDS = 300
-"""Characters of a call that an alert quotes."""
+"""Characters of a call in an alert."""
 
 
 @dataclass(slots=True)
@@ -543,7 +517,7 @@ class DangerWatch:
         self._seen: dict[str, _Alerted] = {}
 
     def look(self, board: Board, ended: Set[str] = frozenset()) -> bool:
-        """Tell what is new; `ended`: the runs whose agent says no more. It changes nothing of the board."""
+        """Report new alerts; `ended`: runs whose agent is done. The board does not change."""
         for run in board.all_runs:
             work = board.work_of(run)
             if work is None or not is_agents(work, run):
@@ -557,7 +531,6 @@ class DangerWatch:
         return False
 
     def keep(self, runs: Set[str]) -> None:
-        """Forget all runs but these."""
         self._seen = {run: seen for run, seen in self._seen.items() if run in runs}
 
     def _begin(self, work: Attempt | Talk, run: Run) -> _Alerted:

@@ -28,12 +28,12 @@ from . import standing
 from .standing import Look, Note, Worktree, in_the_way, named
 
 MACHINE = (GitFailed, GitUnusable, DiskFull, StoreReadOnly)
-"""What goes wrong when files cannot be written."""
+"""Errors when files cannot be written."""
 
 
 class LandingBlocker(NamedTuple):
-    """What keeps a checkout from following, and what mends it as long as main has not gone on without the checkout:
-    behind main, a commit or a stash there would take back what was merged."""
+    """What keeps a checkout from following, and its remedy while main has not moved on without it. Behind main, a
+    commit or stash there would revert a merge."""
 
     cause: Cause
     what: str
@@ -55,7 +55,6 @@ class Following:
         self._from = old  # what git starts from: `old`, with these two as they shall be
 
     def why_not(self) -> LandingBlocker | None:
-        """Why it cannot follow, with nothing changed; None: it can."""
         try:
             return self._why_not()
         except (GitFailed, GitUnusable) as error:
@@ -91,19 +90,18 @@ class Following:
         return failed(tried.error)
 
     def go(self) -> None:
-        """Write the files, and our copy of the index. What it raises (MACHINE) leaves the index as it was."""
+        """Write the files and our copy of the index. On an error (MACHINE) the index is as before."""
         if self._begun:
             standing.finish(self.holder, self.differences, self._begun)
         self._git(["read-tree", "-m", "-u", self._from, self.new])
 
     def publish(self) -> None:
-        """Let the worktree's own index be that of `new`."""
         if self._begun | self._there:
             self._git(["update-index", "-q", "--refresh"], expect=(0, 1))
         standing.publish(self.holder)
 
     def take_back(self) -> None:
-        """After `go`, in place of `publish`: what it wrote of `new` is as at `old` again."""
+        """After `go`, instead of `publish`: restore the files of `old`."""
         paths = [path for path, *_ in self.differences]
         staged = standing.entries(self.holder, paths, standing.reading(self.holder))
         standing.take_back(self.objects, self.holder, self.new, self.old, staged, self._there)
@@ -121,7 +119,6 @@ class Following:
         return self._git(["read-tree", "-n", "-m", "-u", self._from, self.new], expect=(0, 1, 128))
 
     def _edited(self) -> list[str]:
-        """Which of the paths that differ have edits, staged or not, in the worktree."""
         edited: set[str] = set()
         for asked in (["diff-index", "--cached"], ["diff-index"]):
             edited.update(self._git([*asked, "-z", "--name-only", self.old, "--"], expect=(0, 1, 128)).records)
@@ -132,7 +129,7 @@ class Following:
 
 
 def blocked(holder: Worktree, cause: Cause, what: str, remedy: str = "") -> Land:
-    """Main waits for this checkout. `remedy`: what ends it, where the cause alone does not say that."""
+    """Main waits for this checkout. `remedy`: what ends that, if the cause alone does not say it."""
     found = what if remedy else why(cause, what)
     return Land(
         Landing.BLOCKED, f"main is checked out in {holder.path}, and {f'{found}. {remedy}'.strip(' .')}.", cause
@@ -140,7 +137,6 @@ def blocked(holder: Worktree, cause: Cause, what: str, remedy: str = "") -> Land
 
 
 def failed(said: str) -> LandingBlocker:
-    """git, or the system, could not write a checkout's files."""
     return LandingBlocker(cause_of(said), f"its files could not be written: {first_words(said)}")
 
 
@@ -158,7 +154,6 @@ class Lander:
         self.history = history
 
     def land(self, new: str, old: str) -> Land:
-        """Move main from `old` to `new`, and the checkouts of it."""
         present = git_objects.main(self.place)
         if present != old or new == old:
             if not self.history.contains(new, present):
@@ -178,7 +173,6 @@ class Lander:
         return self.settle(Note(old, new)) if land.landing is Landing.MOVED else land
 
     def _swapped(self, new: str, old: str) -> Land | None:
-        """Move the ref; why it did not move, or None."""
         try:
             if git_objects.swap(self.place, self.place.ref, new, old, "nobrakes: merge"):
                 return None
@@ -191,15 +185,12 @@ class Lander:
         return Land(Landing.LOST, "main moved meanwhile")
 
     def is_shared(self) -> bool:
-        """Nobody is asked."""
         return False
 
     def catch_up(self) -> Land:
-        """Nobody else decides where main is, so it is there."""
         return Land(Landing.MOVED)
 
     def obstacle(self, new: str, old: str) -> Land | None:
-        """Why main could not move just now (BLOCKED); None: it could."""
         with contextlib.ExitStack() as stack:
             ready = self._ready(stack, standing.main_worktrees(self.place), new, old)
             return ready if isinstance(ready, Land) else None
@@ -209,7 +200,6 @@ class Lander:
     def _ready(
         self, stack: contextlib.ExitStack, holders: Sequence[Worktree], new: str, old: str
     ) -> list[Following] | Land:
-        """Take every worktree's lock; how they will follow, or why main cannot move under them."""
         ready = []
         for holder in holders:
             # before the lock is taken, since a merge under way holds none
@@ -228,7 +218,6 @@ class Lander:
         return ready
 
     def _hold(self, stack: contextlib.ExitStack, holder: Worktree) -> Land | None:
-        """Take the worktree's lock until the stack ends; why that cannot be, or None."""
         busy, session = holder.under_way(), persons.who(holder.path)
         if session is not None:
             what = f"session {session.session} works in place there"
@@ -241,7 +230,7 @@ class Lander:
         return None
 
     def stand(self, holder: Worktree, main: str) -> Land | None:
-        """Bring a locked worktree that is behind to where main is; why that cannot be, or None."""
+        """Bring a locked worktree that is behind to main; returns why that failed."""
         note = standing.read(holder)
         if note == Note(main):
             return None
@@ -261,7 +250,7 @@ class Lander:
 
     @staticmethod
     def _go(following: Following) -> None:
-        """Bring a worktree along; killed in between, the next one knows of which files it may believe anything."""
+        """After a kill in between, the next landing knows which files it may trust."""
         standing.write(following.holder, following.old, following.new)
         following.go()
         following.publish()
@@ -270,7 +259,6 @@ class Lander:
     # --- after the swap --------------------------------------------------------------------------
 
     def _follow(self, ready: Sequence[Following], new: str, old: str) -> Land:
-        """Bring the files along after the swap; where that fails, everything goes back."""
         for number, one in enumerate(ready):
             try:
                 one.go()
@@ -289,8 +277,8 @@ class Lander:
         return Land(Landing.MOVED)
 
     def _give_back(self, one: Following) -> None:
-        """A checkout that left main while it was brought along has what it had, unless it took main's new commit with
-        it or that would lose something."""
+        """Restore a checkout that left main meanwhile, unless it took main's new commit along or that would lose
+        something."""
         if self.history.contains(one.new, standing.head(one.holder)):
             return
         standing.copy(one.holder)
@@ -301,11 +289,8 @@ class Lander:
     # --- after a kill ----------------------------------------------------------------------------
 
     def settle(self, unrecorded: Note | None = None, is_elsewhere: bool = False) -> Land:
-        """Bring along what a kill left behind; where that cannot be, BLOCKED.
-
-        `unrecorded`: what has just landed, and nobody has written down yet. It may be taken off main again, and so may
-        anything where all that main has is kept elsewhere.
-        """
+        """Bring along what a kill left behind; else BLOCKED. `unrecorded`: the last landing, not recorded yet, so main
+        may drop it; `is_elsewhere`: main may drop anything, since all is stored elsewhere."""
         main = git_objects.main(self.place)
         notes = {holder: standing.read(holder) or unrecorded for holder in standing.main_worktrees(self.place)}
         if all(note == Note(main) for note in notes.values()):
@@ -336,7 +321,7 @@ class Lander:
         return Following(self.history.objects, holder, main, seen.at, seen.is_landing)
 
     def _take_back(self, stuck: Worktree, looks: dict[Worktree, Look], landed: Note, why: LandingBlocker) -> Land:
-        """Take main back to where the checkout stands that cannot follow, and with it those that had followed."""
+        """Move main back to the checkout that cannot follow, and with it those that had followed."""
         objects, new, old = self.history.objects, landed.to, landed.at
         behind = [holder for holder, seen in looks.items() if seen.is_behind]
         back = [
@@ -359,7 +344,7 @@ class Lander:
         return replace(held, reason=f"{held.reason} Until then main is back at {old[:12]}.")
 
     def take_up(self) -> None:
-        """Before a daemon's first turn: bring along what can be, under the very locks that a killed one left."""
+        """Before a daemon's first turn: bring checkouts along under the locks that a killed daemon left."""
         with contextlib.suppress(NobrakesError):  # whoever needs main says that there is none, and why it fails
             main = git_objects.main(self.place)
             for holder in standing.main_worktrees(self.place):
@@ -371,7 +356,7 @@ class Lander:
                             standing.write(holder, main)
 
     def bring_along(self) -> tuple[str, ...]:
-        """Bring each checkout along that came to main late; what a person has to know of those that cannot follow."""
+        """Bring along each checkout that came late to main; returns messages about those that cannot follow."""
         main = git_objects.main(self.place)
         found: list[str] = []
         for holder in standing.main_worktrees(self.place):
@@ -404,7 +389,6 @@ def _lock_blocker(path: str, age: float) -> LandingBlocker:
 
 
 def _stuck(holder: Worktree, seen: Look, main: str, why: LandingBlocker) -> Land:
-    """Main went on without this checkout, and does not go back: everything waits for its person."""
     words = f"{standing.told(holder, seen, main)} What holds it up: {why.what}."
     return Land(Landing.BLOCKED, words, Cause.BEHIND)
 
@@ -417,7 +401,7 @@ MAX_REWRITTEN = 50
 # One ref holds the tip that landed last. Where that is not in what lands next somebody rewrote main, and it gets a ref
 # of its own, of which the last MAX_REWRITTEN stay. What fails here is made good by the next landing.
 def keep(place: Place, history: History, new: str) -> None:
-    """Keep what has just landed alive, and what landed before, where main does not hold it any more."""
+    """Keep alive what landed now, and what landed before if main no longer holds it."""
     with contextlib.suppress(GitFailed):
         before = git_objects.read(place, TIP)
         if before == new:
@@ -448,19 +432,16 @@ class OwnLander:
         self.history = history
 
     def is_shared(self) -> bool:
-        """Nobody else moves it."""
         return False
 
     def catch_up(self) -> Land:
-        """It is where we left it."""
         return Land(Landing.MOVED)
 
     def obstacle(self, new: str, old: str) -> Land | None:
-        """Nobody has it checked out."""
         return None
 
     def land(self, new: str, old: str) -> Land:
-        """Move it from `old`, which main is as long as it is not there."""
+        """Move it from `old`; while it does not exist, that is main."""
         there = git_objects.read(self.place, self.place.ref)
         if (there or git_objects.main(self.place)) == old and git_objects.move(self.place, self.place.ref, new, there):
             return Land(Landing.MOVED)

@@ -32,10 +32,10 @@ from .local import Lander
 from .standing import Note
 
 KNOWN = f"{objects.OWN}/remote/main"
-"""Where the remote's main was when it was last heard of."""
+"""The last known position of the remote's main."""
 
 DONE = "Done"
-"""The last word of a push that did all that it was to do: an exit code alone may be one that nobody could collect."""
+"""The last word of a complete push: an exit code may be lost."""
 
 _USER = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 _QUERY = re.compile(r"(\w+://[^\s?'\"]+)\?[^\s'\"]+")
@@ -54,13 +54,13 @@ class Shared:
 
     @property
     def before(self) -> tuple[str, ...]:
-        """What a person's own fetches say of it: it stands for it until it is heard of."""
+        """Refs of a person's own fetches, which stand for it until nobrakes fetched."""
         return (f"refs/remotes/{self.remote}/{self.branch}",)
 
 
 @frozen
 class Reply:
-    """How a command that reaches the remote ended, and why. `refused`: the remote said no, so it did nothing."""
+    """How a command that reaches the remote ended, and why. `refused`: the remote rejected it and did nothing."""
 
     ok: bool
     words: str = ""
@@ -88,7 +88,6 @@ class Remote:
         return f"{self.shared.remote}/{self.shared.branch}"
 
     def known(self) -> str | None:
-        """Where the remote's main was when it was last heard of; None: never."""
         return objects.read(self.place, self.shared.known)
 
     def fetch(self) -> Reply:
@@ -105,7 +104,7 @@ class Remote:
         return self._without_refs(said) if said.cause is Cause.MISSING else said
 
     def _without_refs(self, said: Reply) -> Reply:
-        """Why main is not there, where who answers well has no ref at all: a new remote, or a page in place of git."""
+        """Why main is missing where the answer has no ref at all: a new remote, or a page instead of git."""
         answered, out = self._reached(["ls-remote", "--", self.shared.remote], {"GIT_TRACE_PACKET": "1"})
         if not answered.ok or out:
             return said
@@ -115,7 +114,7 @@ class Remote:
         return replace(said, words=f"{WAITS[Cause.EMPTY].words}: `{push}` brings it main", cause=Cause.EMPTY)
 
     def unseen(self, new: str, said: Reply) -> Reply:
-        """Why a push is refused as out of date, where main is at the remote what it was pushed over."""
+        """Why a push is refused as out of date although the remote's main is at `old`."""
         if self._urls() != [self.address()]:
             words = "it is fetched from another address, where main is another"
             return replace(said, words=words, cause=Cause.ADDRESSES)
@@ -126,7 +125,7 @@ class Remote:
         return said
 
     def push(self, new: str, old: str) -> Reply:
-        """Move the remote's main from `old` to `new`, if it is there: the remote's own compare-and-swap."""
+        """Move the remote's main from `old` to `new` by the remote's own compare-and-swap."""
         urls = self._urls()
         if len(urls) > 1:
             # they move one after the other, so none of them decides
@@ -135,14 +134,14 @@ class Remote:
         return self._push(self.ref, new, old)
 
     def head_of(self, branch: str) -> tuple[str, Reply]:
-        """Where the branch is at the remote; "": it is not there."""
+        """Where the branch is at the remote; "": missing."""
         ref = f"refs/heads/{branch}"
         said, out = self._reached(["ls-remote", "--", self.shared.remote, ref])
         lines = (line.partition("\t") for line in out.splitlines())
         return next((commit for commit, _, name in lines if name == ref), ""), said
 
     def push_branch(self, branch: str, new: str, old: str) -> Reply:
-        """Move the remote's branch from `old` ("": it is not there) to `new`, if it is there."""
+        """Move the remote's branch from `old` ("": missing) to `new`, if it is there."""
         return self._push(f"refs/heads/{branch}", new, old)
 
     def _push(self, ref: str, new: str, old: str) -> Reply:
@@ -155,25 +154,23 @@ class Remote:
         return self._reach([*asked, f"--force-with-lease={ref}:{old}", "--", self.shared.remote, f"{new}:{ref}"])
 
     def _has_lfs(self, commit: str) -> bool:
-        """Whether anything of the commit is kept by Git LFS, as far as this repository has to do with it."""
         if not lfs.is_used(self.place):
             return False
         with closing(Objects(self.place)) as objects:
             return lfs.NAME in Filters(self.place, objects).names(commit)
 
     def branches(self, *patterns: str) -> tuple[dict[str, str], Reply]:
-        """The remote's branches that fit one of the patterns, and where each is."""
+        """The remote's branches matching one of the patterns, with their commits."""
         wanted = [f"refs/heads/{pattern}" for pattern in patterns]
         said, out = self._reached(["ls-remote", "--", self.shared.remote, *wanted])
         lines = [line.split("\t") for line in out.splitlines() if line.count("\t") == 1]
         return {name.removeprefix("refs/heads/"): commit for commit, name in lines}, said
 
     def remove_branch(self, branch: str, there: str) -> Reply:
-        """Remove the remote's branch, if it is still there."""
+        """Remove the remote's branch if it is still at `there`."""
         return self._push(f"refs/heads/{branch}", "", there)
 
     def address(self) -> str:
-        """The remote's address, as git has it."""
         return self._ask(["remote", "get-url", "--", self.shared.remote], (0, 2, 128)).text
 
     def _urls(self) -> list[str]:
@@ -188,7 +185,7 @@ class Remote:
         return {**CHECKOUT, **kept}
 
     def _ssh(self) -> str | None:
-        """The human's own ssh command, told to ask nobody; None: it is no OpenSSH, and has to know by itself."""
+        """The person's own ssh command, without prompts; None: not OpenSSH."""
         named = os.environ.get("GIT_SSH_COMMAND")
         if named is None and "GIT_SSH" in os.environ:
             return None
@@ -256,12 +253,10 @@ def _text(file: IO[bytes]) -> str:
 
 
 def _is_refused(code: int, out: str) -> bool:
-    """Whether the remote answered, and said no to this ref."""
     return code == 1 and any(line.startswith("!") for line in out.split("\n"))
 
 
 def _words(otherwise: str, out: str, error: str) -> str:
-    """The lines that say what went wrong, as one."""
     return redacted(first_words(f"{error}\n{out}")) or otherwise
 
 
@@ -281,22 +276,18 @@ class SharedLander:
         self.remote = remote
 
     def is_shared(self) -> bool:
-        """The remote is asked."""
         return True
 
     def catch_up(self) -> Land:
-        """Bring main to where the remote's is now."""
         heard = self.remote.fetch()
         if not heard.ok:
             return unheard(self.remote, heard)
         return self._follow(None)
 
     def obstacle(self, new: str, old: str) -> Land | None:
-        """What stands in the way here."""
         return self.local.obstacle(new, old)
 
     def land(self, new: str, old: str) -> Land:
-        """Move the remote's main from `old` to `new`, then main here."""
         if not self._has(new):
             main = objects.main(self.place)
             if main == old:
@@ -314,7 +305,7 @@ class SharedLander:
         return self._follow(new)
 
     def commit(self, make: Callable[[], str | None]) -> str | None:
-        """Let a commit be made on main here, and push it; GitFailed says whether it was made."""
+        """Let `make` commit on main here, and push it; GitFailed says whether it was made."""
         ready = self.catch_up()
         if ready.landing is not Landing.MOVED:
             raise GitFailed(f"nothing was committed: {ready.reason}")
@@ -331,7 +322,7 @@ class SharedLander:
         return has(self.remote, self.history, new)
 
     def _look(self, new: str, main: str, old: str) -> Land | None:
-        """Main here moved by itself; None: the remote's holds it, and so it landed."""
+        """Main here moved by itself; None: the remote's main contains `new`, so it landed."""
         heard = self.remote.fetch()
         if not heard.ok:
             return replace(unheard(self.remote, heard), may_have_landed=True)
@@ -367,13 +358,12 @@ class SharedLander:
 
 
 def has(remote: Remote, history: History, new: str) -> bool:
-    """Whether the remote's main is known to hold it."""
     there = remote.known()
     return there is not None and history.contains(new, there)
 
 
 def pushed(remote: Remote, history: History, new: str, old: str) -> Land | None:
-    """Move the remote's main from `old` to `new`; None: it holds it."""
+    """Move the remote's main from `old` to `new`; None: it contains `new`."""
     said = remote.push(new, old)
     if said.ok:
         objects.update(remote.place, {remote.shared.known: new})
@@ -391,15 +381,11 @@ def pushed(remote: Remote, history: History, new: str, old: str) -> Land | None:
 
 
 def unheard(remote: Remote, said: Reply) -> Land:
-    """The remote could not be fetched."""
     return refused(remote, f"{remote} cannot be fetched", said)
 
 
 def refused(remote: Remote, what: str, said: Reply) -> Land:
-    """A remote did not do what it was asked for: in its own words, and with what ends it.
-
-    One that did not say no may have done it, or do it still.
-    """
+    """A remote failed, in its own words, with the remedy. Unless it rejected the request, it may still have done it."""
     return Land(Landing.BLOCKED, why(said.cause, f"{what}: {said.words}", remote.shared.by_request), said.cause)
 
 
@@ -408,17 +394,17 @@ def _waits(cause: Cause, what: str, may_have_landed: bool = False) -> Land:
 
 
 BRANCHES = ("*/bead-*", "feature/*")
-"""How branches of beads and of epics are named."""
+"""Names of the branches of beads and epics."""
 _WHY = 'main changes by merged pull requests alone (review.land = "pull_request")'
 
 
 def followed(root: str, main: str, shared: Shared, in_place: Callable[[], None] = lambda: None) -> Place:
-    """A repository whose main is what the remote's was when it was last heard of."""
+    """A repository whose main is the last known main of the remote."""
     return Place(root, main, shared.known, (*shared.before, f"refs/heads/{main}"), in_place)
 
 
 def with_base_branch(shared: Shared, branch: str, direct: bool) -> Shared:
-    """The same remote, where another of its branches is main to some, or none where it is empty."""
+    """The same remote with another branch as main; empty: the same branch."""
     if not branch:
         return replace(shared, direct=direct)
     return replace(shared, branch=branch, known=own_ref(f"{BASES}/{branch}"), direct=direct)
@@ -431,26 +417,21 @@ class RequestLander:
         self.remote = remote
 
     def is_shared(self) -> bool:
-        """The remote is asked."""
         return True
 
     def catch_up(self) -> Land:
-        """Learn where the remote's main is now."""
         heard = self.remote.fetch()
         if heard.ok:
             return Land(Landing.MOVED)
         return unheard(self.remote, heard)
 
     def obstacle(self, new: str, old: str) -> Land | None:
-        """Main here is not moved."""
         return None
 
     def land(self, new: str, old: str) -> Land:
-        """BLOCKED: nobody moves it here."""
         return Land(Landing.BLOCKED, _WHY, Cause.BY_REQUEST)
 
     def commit(self, make: Callable[[], str | None]) -> str | None:
-        """OnlyByRequest."""
         raise OnlyByRequest(f"nothing was committed on main: {_WHY}")
 
 
@@ -462,7 +443,6 @@ class DirectLander(RequestLander):
         self.history = history
 
     def land(self, new: str, old: str) -> Land:
-        """Move the remote's branch from `old` to `new`."""
         if has(self.remote, self.history, new):
             return Land(Landing.MOVED)
         return pushed(self.remote, self.history, new, old) or Land(Landing.MOVED)
@@ -472,13 +452,13 @@ class Publisher:
     """Pushes the branches of requests, and removes them."""
 
     def __init__(self, remote: Remote, names: Collection[str], bases: Collection[str] = ()) -> None:
-        """`names`: how branches of ours are named; `bases`: those that people merge to, beside main."""
+        """`names`: patterns of our branches; `bases`: branches beside main that people merge to."""
         self.remote = remote
         self.names = names
         self.bases = bases
 
     def __call__(self, branch: str, commit: str, ours: Collection[str]) -> Land:
-        """Push `commit` to the remote's `branch`, which is not there, or at one of `ours`."""
+        """Push `commit` to the remote's `branch` if it is missing or at one of `ours`."""
         there, said = self.remote.head_of(branch)
         if not said.ok:
             return refused(self.remote, f"{self.remote.shared.remote} cannot be asked", said)
@@ -495,7 +475,7 @@ class Publisher:
         return refused(self.remote, f"{self.remote.shared.remote} did not take the branch {branch}", said)
 
     def remove(self, branch: str, ours: Collection[str]) -> Land:
-        """Remove the remote's `branch`, where it is at one of `ours`, which are kept here. LOST: it is not ours."""
+        """Remove the remote's `branch` if it is at one of `ours`, which stay alive here. LOST: it is not ours."""
         there, said = self.remote.head_of(branch)
         if not said.ok:
             return refused(self.remote, f"{self.remote.shared.remote} cannot be asked", said)
@@ -508,7 +488,7 @@ class Publisher:
         return Land(Landing.MOVED) if said.ok else refused(self.remote, what, said)
 
     def branches(self) -> Mapping[str, str]:
-        """The remote's branches of these names or patterns, and where each is. GitFailed: no answer."""
+        """The remote's branches with our names. Raises GitFailed."""
         found, said = self.remote.branches(*self.names)
         if not said.ok:
             raise GitFailed(f"{self.remote.shared.remote} cannot be asked: {said.words}")

@@ -38,8 +38,8 @@ Difference = tuple[str, str, str, str, str]
 # git takes ignored files for worthless: `read-tree -u` replaces them. They are a human's too (.env, local notes), so we
 # look.
 def in_the_way(root: str, differences: Sequence[Difference]) -> list[str]:
-    """Paths below `root` that would be lost or written through: for new files, what lies in their place already
-    and is not itself removed by the same step."""
+    """Paths below `root` that would be lost or written through: for new files, what is in their place and is not
+    removed by the same step."""
     removed = {path for path, _, after, _, _ in differences if after == ABSENT}
     found = set()
     for path, before, after, _, _ in differences:
@@ -52,7 +52,6 @@ def in_the_way(root: str, differences: Sequence[Difference]) -> list[str]:
 
 
 def _leading(root: str, path: str, removed: set[str]) -> str | None:
-    """The first folder on the way to the path that is something else; None: all are folders, or not there."""
     parts = path.split("/")
     for end in range(1, len(parts)):
         folder = "/".join(parts[:end])
@@ -66,7 +65,6 @@ def _leading(root: str, path: str, removed: set[str]) -> str | None:
 
 
 def _in_place(root: str, path: str, removed: set[str]) -> list[str]:
-    """What lies where a new file will be."""
     whole = os.path.join(root, path)
     try:
         mode = os.lstat(whole).st_mode
@@ -84,7 +82,7 @@ def _in_place(root: str, path: str, removed: set[str]) -> list[str]:
 MARK = b"nobrakes"
 _COPY = "index.nobrakes"
 LOOK = "-look"
-"""What is put behind the copy's name for an index of a few paths."""
+"""Suffix of the copy's name, for an index of a few paths."""
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 _UNDER_WAY = (
@@ -115,21 +113,18 @@ class Worktree:
 
     @property
     def copy(self) -> str:
-        """The index that we work on before it takes the other's place."""
         return os.path.join(self.git_dir, _COPY)
 
     @property
     def lock(self) -> str:
-        """The file that git takes before it writes the index."""
         return self.index + ".lock"
 
     @property
     def env(self) -> Mapping[str, str]:
-        """The environment for git in this worktree: the human's own settings, and our copy of the index."""
+        """The person's own settings, and our copy of the index."""
         return {**CHECKOUT, "GIT_DIR": self.git_dir, "GIT_WORK_TREE": self.path, "GIT_INDEX_FILE": self.copy}
 
     def under_way(self) -> str | None:
-        """What a person has begun here and not ended; None: nothing."""
         for name, what in _UNDER_WAY:
             if os.path.lexists(os.path.join(self.git_dir, name)):
                 return what
@@ -145,7 +140,7 @@ def _line(path: str) -> str:
 
 
 def all_of(place: Place) -> list[Worktree]:
-    """Every worktree of the repository that is there."""
+    """Every existing worktree of the repository."""
     found = [] if place.worktree is None else [Worktree(place.worktree, place.git_dir)]
     linked = os.path.join(place.git_dir, "worktrees")
     for name in sorted(os.listdir(linked)) if os.path.isdir(linked) else []:
@@ -158,38 +153,33 @@ def all_of(place: Place) -> list[Worktree]:
 
 
 def main_worktrees(place: Place) -> list[Worktree]:
-    """The worktrees that main is checked out in, also those that rebase it just now."""
     return branch_worktrees(place, place.ref)
 
 
 def branch_worktrees(place: Place, ref: str) -> list[Worktree]:
-    """The worktrees that this branch is checked out in, also those that rebase it just now."""
+    """The worktrees that have this branch checked out or rebase it."""
     return [one for one in all_of(place) if ref in refs_in(one)]
 
 
 def refs_in(worktree: Worktree) -> list[str]:
-    """The full names of what is checked out there, and of what is rebased just now."""
     files = ("HEAD", os.path.join("rebase-merge", "head-name"), os.path.join("rebase-apply", "head-name"))
     lines = (_line(os.path.join(worktree.git_dir, name)).removeprefix("ref: ") for name in files)
     return [line for line in lines if line.startswith("refs/")]
 
 
 def is_on(git_dir: str, ref: str) -> bool:
-    """Whether the worktree of this git folder has the branch checked out, and does not rebase it."""
+    """Whether the worktree has the branch checked out, and does not rebase it."""
     return _line(os.path.join(git_dir, "HEAD")) == f"ref: {ref}"
 
 
 def head(worktree: Worktree) -> str:
-    """The commit that is checked out there; GitFailed."""
     return commands.run(["rev-parse", "HEAD^{commit}"], cwd=worktree.path, env=worktree.env).text
 
 
 @contextlib.contextmanager
 def locked(worktree: Worktree, adopt: bool = False) -> Iterator[bool]:
-    """Hold the worktree's index.lock, with a copy of its index to work on; False: somebody else holds it.
-
-    `adopt`: one that a killed nobrakes left is taken over as it is, so that nobody comes in between.
-    """
+    """Hold the worktree's index.lock, with a copy of its index; False: it is locked already. `adopt`: take over the
+    lock of a killed nobrakes as it is, so that nothing comes in between."""
     if not _take(worktree) and not (adopt and _is_ours(worktree)):
         yield False
         return
@@ -203,7 +193,7 @@ def locked(worktree: Worktree, adopt: bool = False) -> Iterator[bool]:
 
 
 def _take(worktree: Worktree) -> bool:
-    """Make the lock, with our mark in it at once."""
+    """The lock contains our mark from the start."""
     background = f"{worktree.copy}-{os.getpid()}"
     try:
         try:
@@ -221,7 +211,7 @@ def _take(worktree: Worktree) -> bool:
 
 
 def _take_without_links(worktree: Worktree) -> bool:
-    """As well as a file system without links allows: a kill between the two calls leaves a lock without our mark."""
+    """As safe as a file system without links allows: a kill between the two calls leaves a lock without our mark."""
     try:
         _write_mark(worktree.lock, os.O_EXCL)
     except FileExistsError:
@@ -246,7 +236,6 @@ def _remove(path: str) -> None:
 
 
 def copy(worktree: Worktree) -> None:
-    """Make our copy of the index anew."""
     import shutil
 
     _remove(worktree.copy)
@@ -260,12 +249,11 @@ def copy(worktree: Worktree) -> None:
 
 
 def publish(worktree: Worktree) -> None:
-    """Put our copy of the index in the place of the worktree's own."""
     os.replace(worktree.copy, worktree.index)
 
 
 def age_of(lock: str) -> float:
-    """Seconds since the lock was made or written; 0: it is gone by now."""
+    """Seconds since the lock was written; 0: it is gone."""
     import time
 
     try:
@@ -275,7 +263,7 @@ def age_of(lock: str) -> float:
 
 
 def clear(worktree: Worktree) -> None:
-    """Remove the lock that a killed nobrakes left on the index, and what it worked on; a human's is left alone."""
+    """Remove the lock and files of a killed nobrakes; a person's lock stays."""
     if _is_ours(worktree):
         _clear_copies(worktree)
         _remove(worktree.lock)
@@ -299,22 +287,22 @@ def _clear_copies(worktree: Worktree) -> None:
 
 STANDING_FILE = "nobrakes-checkout"
 NAMED = 5
-"""So many paths are named to a person."""
+"""How many paths a message names."""
 
 _FEW = 100
-"""So many paths are asked for by name; beyond that the whole index is read."""
+"""Up to so many paths are queried by name; beyond that the whole index is read."""
 _TAIL = 8192
 _PERSONS = re.compile(r"(commit|reset|pull|merge|checkout|rebase|cherry-pick|revert|am|clone)\b")
-"""What git itself writes into the log of HEAD when the index moved with it."""
+"""Git's entries in the log of HEAD when the index moved with it."""
 _CHECKOUT = "checkout"
 _OURS = re.compile(r"^(Reverts-)?Bead: ", re.MULTILINE)
 _MERGES = 20
-"""So many commits may come to main while one `git checkout` of it is at work."""
+"""How many commits may come to main during one `git checkout` of it."""
 
 
 @frozen
 class Note:
-    """What a checkout's git folder says: it stands `at` this commit, and is on its way `to` that one."""
+    """A checkout's note: it is `at` this commit, and moves `to` that one."""
 
     at: str
     to: str = ""
@@ -322,7 +310,7 @@ class Note:
 
 @frozen
 class Look:
-    """What was seen of one checkout: where it stands, and which paths are not as main has them for it."""
+    """A checkout's state: its commit, and the paths that differ from main's."""
 
     at: str
     behind: tuple[str, ...] = ()  # as they were there
@@ -331,12 +319,11 @@ class Look:
 
     @property
     def is_behind(self) -> bool:
-        """Whether a plain commit there would take back what main has."""
+        """Whether a plain commit there would revert changes of main."""
         return bool(self.behind or self.edited)
 
 
 def read(holder: Worktree) -> Note | None:
-    """The checkout's note; None: there is none that can be read."""
     try:
         with open(os.path.join(holder.git_dir, STANDING_FILE), encoding="ascii", errors="replace") as file:
             words = file.read(200).split()
@@ -346,7 +333,7 @@ def read(holder: Worktree) -> Note | None:
 
 
 def write(holder: Worktree, at: str, to: str = "") -> None:
-    """Note where the checkout stands; it is on the disk when this returns. DiskFull, StoreReadOnly."""
+    """Note where the checkout is, durably. Raises DiskFull, StoreReadOnly."""
     if read(holder) == Note(at, to):
         return
     path = os.path.join(holder.git_dir, STANDING_FILE)
@@ -367,7 +354,7 @@ def write(holder: Worktree, at: str, to: str = "") -> None:
 
 
 def look(history: History, holder: Worktree, main: str, note: Note | None) -> Look:
-    """How the checkout stands to `main`, by its index as it lies there."""
+    """Compare the checkout's index with `main`."""
     if not os.path.exists(holder.index) or note == Note(main):
         return Look(main)
     is_landing = note is not None and bool(note.to) and _contains(history, note.to, main)
@@ -385,7 +372,6 @@ def look(history: History, holder: Worktree, main: str, note: Note | None) -> Lo
 
 
 def _stands_at(history: History, holder: Worktree, main: str, note: Note | None) -> str:
-    """The commit of main that index and files were last brought to, by us or by a person's git. GitFailed."""
     noted = note.at if note is not None and _contains(history, note.at, main) else ""
     logged, command = _logged(holder)
     if not _contains(history, logged, main):
@@ -398,7 +384,6 @@ def _stands_at(history: History, holder: Worktree, main: str, note: Note | None)
 
 
 def _from_before(history: History, holder: Worktree, at: str) -> str:
-    """`at`, or the commit before the last merges of beads where the index has nothing of them. GitFailed."""
     objects, line = history.objects, [at]
     while len(line) <= _MERGES and (parents := objects.commit(line[-1]).parents):
         line.append(parents[0])
@@ -414,7 +399,7 @@ def _from_before(history: History, holder: Worktree, at: str) -> str:
 
 
 def apart(differences: Iterable[Difference], staged: Mapping[str, tuple[str, str]]) -> tuple[list[str], list[str]]:
-    """The paths whose index entry is from before, and those whose entry is neither from before nor from after."""
+    """(paths whose index entry is the old one, paths whose entry is neither old nor new)."""
     behind, edited = [], []
     for path, mode_before, mode_after, before, after in differences:
         entry = staged.get(path, gone(before))
@@ -426,12 +411,11 @@ def apart(differences: Iterable[Difference], staged: Mapping[str, tuple[str, str
 
 
 def gone(oid: str) -> tuple[str, str]:
-    """The entry of a path that is not there, where object ids are as long as this one."""
     return ABSENT, "0" * len(oid)
 
 
 def entries(holder: Worktree, paths: list[str], env: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """(mode, object) of these paths in the index that `env` names; one in conflict has no mode."""
+    """(mode, object) of these paths in the index that `env` names; a path in conflict has no mode."""
     asked = ["ls-files", "-s", "-z"]
     if len(paths) <= _FEW:
         asked += ["--", *(f":(literal,top){path}" for path in paths)]
@@ -445,7 +429,6 @@ def entries(holder: Worktree, paths: list[str], env: Mapping[str, str]) -> dict[
 
 
 def told(holder: Worktree, seen: Look, main: str) -> str:
-    """What a person has to know of a checkout that is behind, and how to go on without losing either side."""
     paths = sorted((*seen.behind, *seen.edited))
     return (
         f"the checkout {holder.path} is behind main, which is at {main[:12]}: there {named(paths)} stand as at "
@@ -463,31 +446,27 @@ _BARE = (
 
 
 def bare(place: Place) -> tuple[str, ...]:
-    """What a person has to know of a repository that has a checkout and calls itself bare."""
     return (_BARE.format(os.path.dirname(place.git_dir)),) if place.bare_by_accident else ()
 
 
 def behind(place: Place, history: History) -> tuple[str, ...]:
-    """What a person has to know of each checkout of main that is behind; nothing is changed. NoMain."""
+    """Messages about the checkouts of main that are behind; nothing is changed. Raises NoMain."""
     main = git_objects.main(place)
     looks = {holder: look(history, holder, main, read(holder)) for holder in main_worktrees(place)}
     return (*(told(holder, seen, main) for holder, seen in looks.items() if seen.is_behind), *bare(place))
 
 
 def named(paths: Iterable[str]) -> str:
-    """The first few of the paths, for a person."""
     every = list(paths)
     return ", ".join(every[:NAMED]) + (f" and {len(every) - NAMED} more" if len(every) > NAMED else "")
 
 
 def is_clean(holder: Worktree, main: str) -> bool:
-    """Whether the checkout's index is main's, whole."""
     asked = ["diff-index", "--cached", "--quiet", main, "--"]
     return commands.run(asked, cwd=holder.path, env=reading(holder), expect=(0, 1)).code == 0
 
 
 def reading(holder: Worktree) -> Mapping[str, str]:
-    """The environment for a look at the index as it lies there."""
     return {**CHECKOUT, "GIT_DIR": holder.git_dir, "GIT_WORK_TREE": holder.path, "GIT_OPTIONAL_LOCKS": "0"}
 
 
@@ -498,7 +477,7 @@ def _contains(history: History, ancestor: str, descendant: str) -> bool:
 
 
 def _logged(holder: Worktree) -> tuple[str, str]:
-    """Where the last command of git's that brings the index along left HEAD, and which it was; empty: none is known."""
+    """Where the last command that moves the index left HEAD, and its name; empty: unknown."""
     try:
         with open(os.path.join(holder.git_dir, "logs", "HEAD"), "rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
@@ -521,15 +500,15 @@ Version = Mapping[str, tuple[str, str]]
 # between, or the beginning of the later one, as a kill leaves it. The index follows only for paths that it has as
 # before. The caller holds the worktree's index (`locked`).
 def follow_files(holder: Worktree, differences: Sequence[Difference]) -> set[str]:
-    """Let the index (our copy) follow where it is from before and the file from after already; those paths."""
+    """Update the index (our copy) where its entry is old and the file already new; returns those paths."""
     behind = _behind(holder, differences)
     _, ahead = _states(holder, differences)
     return _follow(holder, differences, behind & ahead)
 
 
 def follow_begun(holder: Worktree, differences: Sequence[Difference]) -> set[str]:
-    """Let the index (our copy) follow where the file is only the beginning of the one from after; those paths, which
-    `finish` has to write."""
+    """Update the index (our copy) where the file is only the beginning of the new one; returns those paths, for
+    `finish`."""
     after = {path: (mode, oid) for path, _, mode, _, oid in differences}
     begun = {path for path in _behind(holder, differences) if _is_begun(holder, path, *after[path])}
     return _follow(holder, differences, begun)
@@ -547,7 +526,7 @@ def _follow(holder: Worktree, differences: Sequence[Difference], paths: set[str]
 
 
 def between(holder: Worktree, old: str, differences: Sequence[Difference], paths: set[str]) -> str:
-    """The tree of `old` in which these paths are as they are after: from there git has nothing to do for them."""
+    """The tree of `old` with the new version of these paths: git then leaves them alone."""
     env = {**holder.env, "GIT_INDEX_FILE": holder.copy + LOOK}
     whole = ["-c", "core.sparseCheckout=false", "-c", "core.splitIndex=false"]
     lines = _lines(differences, paths)
@@ -561,7 +540,7 @@ def between(holder: Worktree, old: str, differences: Sequence[Difference], paths
 
 
 def _lines(differences: Sequence[Difference], paths: set[str]) -> bytes:
-    """These paths as after, for `update-index --index-info`; removals first, since a folder may have become a file."""
+    """Lines for `update-index --index-info`; removals first, since a folder may have become a file."""
     wanted = sorted((d for d in differences if d[0] in paths), key=lambda d: d[2] != ABSENT)
     return b"".join(
         (f"0 {'0' * len(oid)}" if mode == ABSENT else f"{mode} {oid}").encode() + b"\t" + os.fsencode(path) + b"\0"
@@ -570,7 +549,6 @@ def _lines(differences: Sequence[Difference], paths: set[str]) -> bytes:
 
 
 def finish(holder: Worktree, differences: Sequence[Difference], paths: set[str]) -> None:
-    """Give these paths their version from after."""
     for path, _, mode, _, _ in differences:
         if path in paths and mode == ABSENT:
             os.unlink(os.path.join(holder.path, path))
@@ -583,9 +561,8 @@ def finish(holder: Worktree, differences: Sequence[Difference], paths: set[str])
 
 
 def take_back(objects: Objects, holder: Worktree, new: str, old: str, staged: Version, but: set[str]) -> None:
-    """Give the files that were already written for `new`, or removed to be, their content of `old` again, where the
-    index (`staged`) has them so; the index stays, and so do the files of `but`. A file whose filter does not work is
-    written as git keeps it: that is better than none."""
+    """Restore files already written or removed for `new` to `old`, where the index (`staged`) has them so. The index
+    and the files of `but` stay. If a file's filter fails, git's stored form is written."""
     differences = raw(objects, new, old)
     kept = {path for path, _, mode, _, oid in differences if staged.get(path, gone(oid)) == (mode, oid)} - but
     there = {path: (mode, oid) for path, _, mode, _, oid in differences if mode not in (ABSENT, GITLINK)}
@@ -603,7 +580,7 @@ def take_back(objects: Objects, holder: Worktree, new: str, old: str, staged: Ve
 
 
 def _is_begun(holder: Worktree, path: str, mode: str, oid: str) -> bool:
-    """Whether the file is the beginning of this version, as a killed git leaves it."""
+    """Whether the file is a prefix of this version, as a killed git leaves it."""
     if mode not in (FILE, EXECUTABLE):
         return False
     whole = os.path.join(holder.path, path)
@@ -633,14 +610,12 @@ def _write_as_kept(objects: Objects, path: str, mode: str, oid: str) -> None:
 
 
 def _states(holder: Worktree, differences: Sequence[Difference]) -> tuple[set[str], set[str]]:
-    """Which paths have the content from before, and which the one from after."""
     before = {path: (mode, oid) for path, mode, _, oid, _ in differences}
     after = {path: (mode, oid) for path, _, mode, _, oid in differences}
     return _matching(holder, before), _matching(holder, after)
 
 
 def _matching(holder: Worktree, version: Version) -> set[str]:
-    """The paths whose file in the worktree is that of the version."""
     absent = {path for path, (mode, _) in version.items() if mode == ABSENT}
     there = {path: entry for path, entry in version.items() if path not in absent and entry[0] != GITLINK}
     matching = {path for path in absent if not os.path.lexists(os.path.join(holder.path, path))}
@@ -653,7 +628,6 @@ def _matching(holder: Worktree, version: Version) -> set[str]:
 
 @contextlib.contextmanager
 def _index(holder: Worktree, version: Version) -> Iterator[Mapping[str, str]]:
-    """An environment with an index of just these entries."""
     file = holder.copy + LOOK
     env = {**holder.env, "GIT_INDEX_FILE": file}
     with contextlib.suppress(FileNotFoundError):

@@ -35,7 +35,6 @@ from . import salvage
 # Submodules are filled from the objects of the person's own, found by path: what a branch says in `.gitmodules` is not
 # asked and nothing is fetched. git runs with a git folder of our making, so no filter or hook runs.
 def links(root: str) -> Iterator[tuple[str, str]]:
-    """(path, commit) of each submodule in the index of the checkout `root`."""
     for record in commands.run(["ls-files", "-s", "-z"], cwd=root, env=PLUMBING).records:
         facts, _, path = record.partition("\t")
         mode, commit, _ = facts.split(" ")
@@ -55,7 +54,6 @@ def why_not(path: str, commit: str, root: str) -> str:
 
 
 def fill(checkout: str, root: str, found: Iterator[tuple[str, str]]) -> list[str]:
-    """Fill these submodules of the checkout; why some could not be."""
     troubles = []
     for path, commit in found:
         target = os.path.join(checkout, path)
@@ -75,7 +73,6 @@ def fill(checkout: str, root: str, found: Iterator[tuple[str, str]]) -> list[str
 
 
 def main(checkout: str, root: str) -> int:
-    """Fill them as a step before a run."""
     try:
         troubles = fill(checkout, root, links(checkout))
     except (NobrakesError, OSError) as error:
@@ -91,10 +88,10 @@ if __name__ == "__main__":
 
 MAKING = "~making"
 INDEX = "~index"
-"""What is put behind a workspace's name for files beside it; no bead's id has a tilde."""
+"""Suffix of a workspace's name for files beside it; no bead's id has a tilde."""
 
 OURS = "nobrakes"
-"""The name by which a run's wrapper knows a script of ours, and runs it by itself (host.runs.wrapper)."""
+"""Name by which a run's wrapper recognizes our scripts and runs them itself (host.runs.wrapper)."""
 
 _KEPT_SETTINGS = ("core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode")
 
@@ -176,12 +173,9 @@ def mending(
     hooks: str,
     through: Through = NO_FILTERS,
 ) -> tuple[Argv, ...]:
-    """The commands that put a kept workspace back on its branch, whatever the last worker left it on.
-
-    `tip`: where the branch belongs, when the last worker committed beside it; "": it is where it belongs.
-    Its configuration and hooks are ours again, with the next worker's name, and killed git commands' locks are gone.
-    The files stay as they are. Only for a clone in which nothing runs: the child runs them, once, before its agent.
-    """
+    """The commands that put a kept workspace back on its branch. `tip`: the branch's new head if the last worker
+    committed beside it; "": unchanged. Configuration, hooks and name are ours again, and stale git locks are gone;
+    files stay. Only for a clone in which nothing runs."""
     config = _config(place.settings, len(commit), person, through)
     return (("sh", "-c", _MENDING, OURS, path, config, branch, tip, hooks),)
 
@@ -203,11 +197,9 @@ def making(
     hooks: str = "",
     through: Through = NO_FILTERS,
 ) -> tuple[Argv, ...]:
-    """The commands that check `commit` out at `path`: on `branch` for a worker, or detached.
-
-    `head`: where the branch is; what `commit` has beyond it is then staged, and not committed.
-    `index`: where a copy of the index is kept, out of the agent's reach. `hooks`: the folder of its hooks.
-    """
+    """The commands that check `commit` out at `path`: on `branch` for a worker, or detached. `head`: the branch's
+    position; what `commit` has beyond it is staged. `index`: a copy of the index out of the agent's reach. `hooks`: its
+    folder of hooks."""
     at = path + MAKING if branch else path
     bring_missing(place, commit)
     config = _config(place.settings, len(commit), person, through)
@@ -230,7 +222,7 @@ def making(
 
 
 def bring_missing(place: Place, commit: str) -> None:
-    """Fetch what a partial clone lacks of the commit: a checkout that borrows its objects asks no remote. GitFailed."""
+    """Fetch the commit's objects that a partial clone lacks: a borrowing checkout asks no remote. Raises GitFailed."""
     for remote in (key[len("remote.") : -len(PROMISOR)] for key in place.settings if key.endswith(PROMISOR)):
         asked = ["rev-list", "--objects", "--no-walk", "--missing=print", commit]
         lines = commands.run(asked, cwd=place.git_dir, env=PLUMBING).text.splitlines()
@@ -245,7 +237,7 @@ def bring_missing(place: Place, commit: str) -> None:
 
 
 def _begin(at: str, branch: str, hooks: str) -> str:
-    """Make the skeleton's folders where nothing lies; "": the commands have to, and say why if they cannot."""
+    """Make the skeleton's folders where nothing lies; "": the commands have to, and report why if they cannot."""
     try:
         os.makedirs(at)
         for folder in ("", "objects", "objects/info", "objects/pack", "refs", "refs/heads"):
@@ -260,7 +252,6 @@ def _begin(at: str, branch: str, hooks: str) -> str:
 
 
 def _copy(hooks: str, folder: str) -> None:
-    """Our hooks into a folder that is ours; none where nobody put them into theirs yet."""
     for name in os.listdir(hooks) if os.path.isdir(hooks) else ():
         with open(os.path.join(hooks, name), "rb") as file:
             content = file.read()
@@ -293,17 +284,15 @@ def _config(settings: Mapping[str, str], width: int, person: Person | None, thro
 
 
 def _value(text: str) -> str:
-    """A value in git's configuration syntax."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
 
 BROKEN = "~broken-"
-"""What a clone's name gets, before the fence, when it cannot be archived: a person has to look at it."""
+"""Infix of a clone's name, before the fence, when it cannot be archived and a person has to look at it."""
 
 
 def kept_by_agents(agents: str) -> dict[str, list[str]]:
-    """Of each bead, the folders in which agent CLIs kept their sessions: those in the CLIs' folders below `agents`."""
     found: dict[str, list[str]] = {}
     for cli in _folders(agents):
         for folder in _folders(cli.path):
@@ -312,7 +301,6 @@ def kept_by_agents(agents: str) -> dict[str, list[str]]:
 
 
 def forget_sessions(trash: Trash, agents: str, bead: str) -> None:
-    """Remove what agent CLIs kept of the bead."""
     for path in kept_by_agents(agents).get(bead, ()):
         trash.take(os.path.dirname(path), path)
 
@@ -326,7 +314,6 @@ def _folders(path: str) -> "list[os.DirEntry[str]]":
 
 
 def move_away(trash: Trash, path: str, to: str) -> None:
-    """Rename a folder out of the way; nothing when it is gone."""
     try:
         os.rename(path, to)
     except FileNotFoundError:
@@ -336,23 +323,21 @@ def move_away(trash: Trash, path: str, to: str) -> None:
 
 
 def _clones(places: Paths) -> Iterator[str]:
-    """Whatever may have objects of its own: beads' clones, also those that were put aside, checkouts, relays."""
     for folder in (places.workspaces, places.relays, places.scratch):
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
             yield os.path.join(folder, name)
 
 
 def _made_from(ref: str) -> str:
-    """The bead from whose files the commit was made that the ref names; empty: it is no such one."""
     parts = ref.removeprefix(f"{objects.ARCHIVE}/").split("/")
     return parts[0] if len(parts) == 2 and parts[1].partition("-")[2].startswith("wip") else ""
 
 
 _REMEMBERED = 100
 _TRIES = 3
-"""So often git may fail to keep a clone's files before the clone is put aside."""
+"""How often git may fail to archive a clone's files before the clone is moved away."""
 _NOT_THE_FILES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
-"""Faults of the machine, which pass; any other is what the agent left."""
+"""Passing faults of the machine; any other comes from what the agent left."""
 
 
 class Workspaces:
@@ -378,14 +363,9 @@ class Workspaces:
         self.trash = Trash(places.trash)
 
     def path(self, bead: str) -> str:
-        """Where the bead's clone is, or would be."""
         return os.path.join(self.places.workspaces, bead)
 
     def workspace(self, bead: Bead, start: str, worker: str, files: str | None = None) -> Workspace:
-        """The bead's clone; the commands make it at `start` where it is missing or lost its branch, else fit again.
-
-        `files`: the commit whose files lie in a clone that is made, as changes that are not committed.
-        """
         path, branch = self.path(bead.id), branch_of(bead)
         if os.path.lexists(path):
             tip = self._tip(bead) if self.has(bead.id) else None
@@ -413,26 +393,22 @@ class Workspaces:
         return Workspace(path, branch, (*made, *self._filled(path, start)))
 
     def has(self, bead: str) -> bool:
-        """Whether the bead's clone exists whole."""
         path = self.path(bead)
         return salvage.is_folder(path) and salvage.is_folder(os.path.join(path, ".git"))
 
     def touched(self, bead: str) -> int | None:
-        """How many files differ from what the clone began with; None: it is gone, or nobody kept what that was."""
         path = self.path(bead)
         if not self.has(bead) or not os.path.isfile(path + INDEX):
             return None
         return salvage.touched(self.place, path, path + INDEX)
 
     def tip(self, bead: Bead) -> str | None:
-        """The branch's head, copied to our objects and held by no ref; None: no clone, or no such branch."""
         head = self._tip(bead)
         if head is not None:
             self._bring(bead, head)
         return head
 
     def fetch_work(self, bead: Bead, fence: int) -> str | None:
-        """Fetch the branch's head to refs/nobrakes/incoming/<bead>/<fence>; None: no clone, or no such branch."""
         head = self._tip(bead)
         wanted = self._astray(bead, fence, head)
         if head is not None:
@@ -442,7 +418,7 @@ class Workspaces:
         return head
 
     def _tip(self, bead: Bead) -> str | None:
-        """What the bead's branch holds, or what was committed on top of it with another HEAD; None: neither."""
+        """The branch's head, or commits on top of it under another HEAD."""
         path = self.path(bead.id)
         branch, at = salvage.branch_head(path, branch_of(bead)), salvage.checked_out(path)
         if at is None or at == branch or self._try_to_bring(bead, at) is not None:
@@ -452,7 +428,6 @@ class Workspaces:
         return at if self._try_to_bring(bead, branch) is None and self.history.contains(branch, at) else branch
 
     def _astray(self, bead: Bead, fence: int, tip: str | None) -> dict[str, str]:
-        """The archive ref for what HEAD holds beside the branch; none where the branch or main has it."""
         at = salvage.checked_out(self.path(bead.id))
         if at is None or at == tip or self._try_to_bring(bead, at) is not None:
             return {}
@@ -462,7 +437,6 @@ class Workspaces:
         return {} if self.history.contains(at, main) else {self._free(f"archive/{bead.id}/{fence}-head", at): at}
 
     def scratch(self, commit: str, path: str) -> tuple[Argv, ...]:
-        """The commands that make a fresh detached checkout at `path`."""
         self._require_scratch(path)
         if not objects.is_oid(commit):
             raise GitFailed(f"a checkout is made of a commit's full id, not of '{commit[:80]}'")
@@ -470,13 +444,11 @@ class Workspaces:
         return (*made, *self._filled(path, commit))
 
     def _filled(self, path: str, commit: str) -> tuple[Argv, ...]:
-        """The commands that fill a fresh checkout's submodules; none where the commit has no `.gitmodules`."""
         if self.objects.entry(commit, ".gitmodules") is None:
             return ()
         return ((sys.executable, "-P", "-m", __name__, os.path.abspath(path), self.place.root),)
 
     def drop_scratch(self, path: str) -> None:
-        """Remove a scratch checkout."""
         self._require_scratch(path)
         self.trash.take(self.places.scratch, path)
 
@@ -485,7 +457,6 @@ class Workspaces:
         return tuple(os.path.join(folder, name) for name in sorted(os.listdir(folder))) if os.path.isdir(folder) else ()
 
     def archive(self, bead: Bead, fence: int) -> tuple[str, ...]:
-        """Keep the clone's branch and its uncommitted work; the refs made. GitFailed: the branch is broken."""
         kept, broken = self._keep(bead, fence)
         objects.update(self.place, dict(kept))
         if broken is not None:
@@ -493,7 +464,6 @@ class Workspaces:
         return tuple(sorted(kept))
 
     def retire(self, bead: Bead, fence: int) -> None:
-        """Archive, then remove the clone and the incoming refs; a broken clone is put aside instead."""
         kept, broken = self._keep(bead, fence)
         incoming = objects.names_in(self.place, f"{objects.INCOMING}/{bead.id}")
         wanted: dict[str, str | None] = {**kept, **self._only_held_by(incoming, bead, kept)}
@@ -510,13 +480,12 @@ class Workspaces:
             self.trash.take(self.places.workspaces, leftover)
 
     def holder(self, broken: BrokenRef) -> str:
-        """The workspace that has what the ref names, or the files that it was made from; empty: there is none."""
+        """The workspace that has the ref's target, or the files that it was made from; empty: none."""
         files, main = self.path(_made_from(broken.ref)), objects.main(self.place)
         have = (path for path in _clones(self.places) if salvage.has(self.place, main, path, broken.commit, self.sizes))
         return next(have, files if _made_from(broken.ref) and salvage.is_folder(files) else "") if broken.commit else ""
 
     def restore(self, broken: BrokenRef) -> bool:
-        """Whether what the ref names is there again, fetched from its holder as what is handed in."""
         path, commit, main = broken.held_in, broken.commit, objects.main(self.place)
         bead = _made_from(broken.ref)
         base = salvage.checked_out(path) if bead and path == self.path(bead) else None
@@ -528,7 +497,7 @@ class Workspaces:
         return bool(path) and self.objects.is_whole(commit, main)
 
     def _keep(self, bead: Bead, fence: int) -> tuple[dict[str, str], GitFailed | None]:
-        """Bring all of the clone into our objects: the refs that have to hold it, and why its branch cannot be kept."""
+        """Copy all of the clone into our objects: the refs to set, and why its branch cannot be archived."""
         path = self.path(bead.id)
         if not salvage.is_folder(path):
             return {}, None
@@ -550,7 +519,6 @@ class Workspaces:
         return kept, broken or unread or (beside if isinstance(beside, TooLarge) else None)
 
     def _salvaged(self, bead: str, base: str) -> tuple[str | None, GitFailed | None]:
-        """A commit of the clone's files, if they are not those of `base`; or why they stay where they are."""
         path = self.path(bead)
         text = f"Uncommitted work on {bead}\n\nKept by nobrakes before its workspace was removed.\n"
         try:
@@ -572,7 +540,6 @@ class Workspaces:
         return None, Tampered(f"the files of the workspace {bead} cannot be kept as they are: {why}")
 
     def _only_held_by(self, incoming: Sequence[str], bead: Bead, kept: Mapping[str, str]) -> dict[str, str]:
-        """Archive refs for what an agent had handed in and then took out of its branch again."""
         found: dict[str, str] = {}
         main = objects.main(self.place) if incoming else ""
         for ref in incoming:
@@ -585,13 +552,12 @@ class Workspaces:
         return found
 
     def _free(self, name: str, commit: str) -> str:
-        """The ref of this name, or one beside it where another commit is archived under it already."""
         ref = objects.own_ref(name)
         held = None if objects.is_gone(self.place.git_dir, ref) else objects.read(self.place, ref)
         return ref if held in (None, commit) else objects.own_ref(f"{name}-{commit[:12]}")
 
     def _is_own(self, path: str, head: str, main: str) -> bool:
-        """Whether main does not have the commit. One that was made in the clone mostly lies there as a file."""
+        """Whether main lacks the commit. A commit made in the clone mostly is a loose file there."""
         return salvage.has_loose(path, head) or not self.history.contains(head, main)
 
     def _try_to_bring(self, bead: Bead, head: str) -> GitFailed | None:
@@ -602,7 +568,6 @@ class Workspaces:
         return None
 
     def _bring(self, bead: Bead, head: str) -> None:
-        """Take the branch's head in, unless a ref of the bead holds it already, whichever attempt's that is."""
         incoming = objects.names_in(self.place, f"{objects.INCOMING}/{bead.id}")
         main = objects.main(self.place)
         is_held = any(objects.known(self.place.git_dir, ref) == head for ref in incoming)

@@ -28,22 +28,21 @@ from ..location import Place
 from ..objects import FOLDER, MODULE, Entry, Objects, differing, is_oid, parse_commit, stored
 
 PLAIN = ("-c", "core.commitGraph=false", "-c", "core.multiPackIndex=false")
-"""What an agent may have written beside its objects is not believed."""
+"""Never trust what an agent may have written beside its objects."""
 SECONDS = 60.0
 """For all questions about one clone."""
 SILENT = 2.0
-"""Git that runs so long may wait at a pipe; it is looked for after this time, after twice as much, and so on."""
+"""Git that runs so long may wait at a pipe; search for one then, after twice as much, and so on."""
 _DEEPEST = 400
 _MAX_ENTRIES = 10**9
-"""No entry that git may pass by, as in a folder that it ignores, keeps the others from being looked at."""
+"""No ignored folder may hide other entries."""
 _READ_BY_GIT = frozenset({".gitignore", ".gitattributes"})
 _PIPE = 65_536
 _AT_ONCE = 400
-"""Questions before an answer is read: neither they nor their answers may fill a pipe."""
+"""Questions before an answer is read: neither they nor the answers may fill a pipe."""
 
 
 def too_large(clone: str, why: str) -> TooLarge:
-    """The error for a clone that holds more than is taken in."""
     return TooLarge(
         f"the work in {os.path.basename(clone)} is not taken in: {why}",
         "Raise the limit in .nobrakes/config.toml if that is what you want; the workspace stays.",
@@ -51,10 +50,8 @@ def too_large(clone: str, why: str) -> TooLarge:
 
 
 def on_disk(clone: str, folder: str, sizes: Sizes) -> None:
-    """TooLarge when the clone's folder of objects holds more than a branch of that size can need; nothing is opened.
-
-    Tampered when something else than files and folders lies there.
-    """
+    """TooLarge if the clone's folder of objects exceeds what a branch of that size can need. Tampered if it holds other
+    things than files and folders. Opens nothing."""
     size = 0
     try:
         for _, descriptor, _, names in walk(folder, 4 * sizes.objects, deepest=6):
@@ -82,7 +79,7 @@ def on_disk(clone: str, folder: str, sizes: Sizes) -> None:
 
 @contextlib.contextmanager
 def without_pipes(clone: str) -> Iterator[None]:
-    """While git reads the files of this clone: remove the pipes that hold it up."""
+    """While git reads this clone's files, remove pipes that would block it."""
     over = threading.Event()
 
     def look() -> None:
@@ -101,7 +98,6 @@ def without_pipes(clone: str) -> Iterator[None]:
 
 
 def _open_pipes(clone: str) -> None:
-    """Let who reads the clone's pipes under git's own names read their end, and remove them."""
     with contextlib.suppress(OSError, Beyond):
         for path, folder, folders, names in walk(clone, _MAX_ENTRIES, _DEEPEST, frozenset((".git",))):
             if path.count(os.sep) >= _DEEPEST - 2:
@@ -114,10 +110,8 @@ def _open_pipes(clone: str) -> None:
 
 
 def uncommitted(clone: str, env: Mapping[str, str], sizes: Sizes) -> None:
-    """TooLarge when what lies in the clone and is not committed is more than is taken in; no file is opened for it.
-
-    `env` names the git folder and the index that the clone is compared with.
-    """
+    """TooLarge if the uncommitted content is too large; opens no file. `env` names the git folder and index to compare
+    with."""
     size = count = 0
     with tempfile.TemporaryFile() as errors:
         for path in listed(clone, env, errors):
@@ -136,7 +130,7 @@ def uncommitted(clone: str, env: Mapping[str, str], sizes: Sizes) -> None:
 
 
 def listed(clone: str, env: Mapping[str, str], errors: IO[bytes]) -> Iterator[str]:
-    """What is new or changed there and not ignored, as git lists it, while it lists it."""
+    """New or changed paths that are not ignored, streamed from git."""
     process = commands.converse(["ls-files", "-z", "-o", "-m", "--exclude-standard"], clone, env, errors)
     watch = threading.Timer(SECONDS, process.kill)
     watch.daemon = True
@@ -161,7 +155,6 @@ def listed(clone: str, env: Mapping[str, str], errors: IO[bytes]) -> Iterator[st
 
 
 def _lengths(clone: str, path: str) -> Iterator[tuple[str, int]]:
-    """The files at the path and their lengths: one, or those of a repository inside the clone."""
     whole = os.path.join(clone, path)
     try:
         found = os.lstat(whole)
@@ -180,7 +173,7 @@ def _lengths(clone: str, path: str) -> Iterator[tuple[str, int]]:
 
 
 class Measuring:
-    """Asks about the new objects of one clone, beside the commit `main` of ours; to be closed."""
+    """Measures the new objects of one clone beside our commit `main`; close it."""
 
     def __init__(self, place: Place, objects: Objects, main: str, clone: str, folder: str, sizes: Sizes) -> None:
         self.objects = objects
@@ -193,12 +186,11 @@ class Measuring:
         self.both = _Asked(place, lent(folder))
 
     def close(self) -> None:
-        """End the processes."""
         self.ours.close()
         self.both.close()
 
     def measure(self, head: str) -> None:
-        """TooLarge when the commit and what it needs beyond our repository is more than is taken in."""
+        """TooLarge if the commit's new objects exceed the limits."""
         trees: dict[str, tuple[str, str | None]] = {}
         root = self.objects.commit(self.main).tree
         left = [head]
@@ -224,7 +216,6 @@ class Measuring:
             depth += 1
 
     def _folders(self, trees: Mapping[str, tuple[str, str | None]]) -> dict[str, tuple[str, str | None]]:
-        """Count these trees (id to path, and main's tree there) and the files in them; the folders in them, so too."""
         inner: dict[str, tuple[str, str | None]] = {}
         for oid, (kind, size) in self._new({oid: path for oid, (path, _) in trees.items()}).items():
             if kind != "tree":
@@ -244,7 +235,6 @@ class Measuring:
         return inner
 
     def _changed(self, tree: str, before: str | None) -> list[tuple[str, Entry, Entry | None]]:
-        """What the clone's tree has that main's does not have there: name, entry, and main's of that name."""
         known = {} if before is None else self.objects.entries(before) or {}
         like = None if before is None else self.objects.large(before)
         try:
@@ -256,7 +246,6 @@ class Measuring:
         return [(name, entry, old) for name, entry, old in rows if entry != old]
 
     def _new(self, oids: Mapping[str, str]) -> dict[str, tuple[str, int]]:
-        """Of those that our repository does not have, and that were not counted: type and size."""
         fresh = [oid for oid in oids if oid not in self.seen]
         self.seen.update(fresh)
         known = self.ours.look(fresh)
@@ -281,7 +270,7 @@ class Measuring:
 
 
 class _Asked:
-    """One `git cat-file --batch-command`, asked for many things at a time."""
+    """One `git cat-file --batch-command` with many questions at a time."""
 
     def __init__(self, place: Place, env: Mapping[str, str]) -> None:
         asked = [*PLAIN, "cat-file", "--batch-command"]
@@ -291,12 +280,10 @@ class _Asked:
         self._watch.start()
 
     def close(self) -> None:
-        """End it."""
         self._watch.cancel()
         commands.hang_up(self._process)
 
     def look(self, oids: Iterable[str]) -> dict[str, tuple[str, int]]:
-        """Type and size of those that are there."""
         asked = list(oids)
         found = {}
         for start in range(0, len(asked), _AT_ONCE):
@@ -309,7 +296,6 @@ class _Asked:
         return found
 
     def content(self, oid: str) -> bytes:
-        """What the object holds, of which the size is known to be bearable."""
         self._say(b"contents %s\n" % oid.encode())
         words = self._line().split()
         if len(words) != 3 or not words[2].isdigit():
@@ -332,6 +318,6 @@ class _Asked:
 
 
 def lent(folder: str) -> Mapping[str, str]:
-    """What has git look for objects there as well: the path in git's quoting, since colons separate several."""
+    """Let git also search this folder for objects; quoted, since colons separate paths."""
     escaped = folder.replace("\\", "\\\\").replace('"', '\\"')
     return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{escaped}"'}

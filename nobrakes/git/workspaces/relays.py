@@ -26,14 +26,14 @@ from .make import INDEX, making
 from .salvage import follow
 
 LENT = "~alternates"
-"""Behind a clone's name: where its objects are for an agent that works in the checkout itself."""
+"""Suffix of a clone's name: the objects for an agent that works in the checkout itself."""
 MAX_NAMES = 20
-"""So many names are tried beside a session's own."""
+"""How many names are tried beside a session's own."""
 
 
 @frozen
 class HandedBack:
-    """What a clone came to: its commit, and the branch of the repository that has it; empty: nothing was committed."""
+    """A clone's result: its commit, and the repository's branch that has it; empty: nothing was committed."""
 
     head: str
     branch: str
@@ -49,15 +49,13 @@ class RelayClones:
         self.history = History(self.place, self.objects)
 
     def path(self, session: int) -> str:
-        """Where the session's clone is, or would be."""
         return os.path.join(self.folder, str(session))
 
     def start(self) -> str:
-        """The commit that is checked out in the repository. NoMain: there is none yet."""
         return self.place.head()
 
     def making(self, session: int, start: str, worker: str) -> tuple[Argv, ...]:
-        """The commands that make the clone where it is missing; one that is there stays as the last turn left it."""
+        """The commands that make a missing clone; an existing one stays as the last turn left it."""
         path = self.path(session)
         if salvage.is_folder(path):
             return ()
@@ -67,11 +65,9 @@ class RelayClones:
         return making(self.place, path, start, branch=branch, head=start, person=who, index=path + INDEX)
 
     def hand_back(self, session: int, turn: int, start: str, last: str, in_place: bool = False) -> HandedBack:
-        """Bring what was committed in, and let a branch of the repository have it. Tampered, TooLarge, GitFailed.
-
-        `start`: where the clone began; `last`: the commit that was handed back before, empty: none was. `in_place`: the
-        checkout follows, where its person did not go on there.
-        """
+        """Fetch the commits and set a branch to them. Raises Tampered, TooLarge, GitFailed. `start`: the clone's first
+        commit; `last`: the commit handed back before, empty: none. `in_place`: the checkout follows unless its person
+        went on."""
         path = self.path(session)
         head = salvage.checked_out(path) if salvage.is_folder(path) else None
         if head is None or head in (start, last):
@@ -82,7 +78,6 @@ class RelayClones:
         return HandedBack(head, self._branch(branch_of(session), turn, head, last))
 
     def _branch(self, name: str, turn: int, head: str, last: str) -> str:
-        """The first of the names that can have the commit, which has it now. GitFailed: none could."""
         beside = f"{name}-{turn}"
         names = [beside, *(f"{beside}-{number}" for number in range(2, MAX_NAMES + 1))]
         if self._written(name, head, last):
@@ -93,7 +88,6 @@ class RelayClones:
         return found
 
     def _written(self, name: str, head: str, last: str) -> bool:
-        """Whether the branch is at `head`: it was, or it was missing or at `last`, and nobody has it checked out."""
         ref = f"refs/heads/{name}"
         at = objects.read(self.place, ref)
         if at == head:
@@ -106,7 +100,7 @@ class RelayClones:
         return bool(standing.branch_worktrees(self.place, ref))
 
     def loose(self, session: int, base: str) -> str | None:
-        """A commit on `base` with the files of the clone that are in no commit; None: there are none."""
+        """A commit on `base` with the clone's uncommitted files; None: there are none."""
         path = self.path(session)
         if not salvage.is_folder(path):
             return None
@@ -114,10 +108,8 @@ class RelayClones:
         return salvage.salvage(self.place, self.objects, path, base, path + INDEX, text, self.sizes)
 
     def remove(self, session: int, turn: int, start: str, last: str, in_place: bool = False) -> str:
-        """Keep all of the clone and remove it; the branch that has its loose files, empty: there were none.
-
-        `in_place`: its files are those of the repository's checkout, and stay there.
-        """
+        """Archive and remove the clone; returns the branch with its uncommitted files, empty: none. `in_place`: the
+        files are the checkout's and stay."""
         handed = self.hand_back(session, turn, start, last, in_place)
         loose = None if in_place else self.loose(session, handed.head or start)
         name = ""
@@ -127,7 +119,7 @@ class RelayClones:
         return name
 
     def clear(self, session: int, turn: int, start: str) -> str:
-        """Remove the clone of a turn that was to change nothing; the branch with what it changed, empty: nothing."""
+        """Remove the clone of a read-only turn; returns the branch with any changes, empty: none."""
         path = self.path(session)
         head = salvage.checked_out(path) if salvage.is_folder(path) else None
         if head not in (None, start):
@@ -145,7 +137,7 @@ class RelayClones:
             trash.take(self.folder, leftover)
 
     def put_away(self, bead: str, branch: str, commit: str) -> None:
-        """Move a branch whose work is on main to the bead's archive; one that a person moved or works on stays."""
+        """Move a branch whose work is on main to the bead's archive, unless a person moved it or works on it."""
         ref = f"refs/heads/{branch}"
         if objects.read(self.place, ref) != commit or self._is_checked_out(ref):
             return
@@ -153,18 +145,15 @@ class RelayClones:
         self.place.run(["update-ref", "-m", "nobrakes: merged", "--no-deref", "-d", ref, commit], expect=(0, 1, 128))
 
     def commits(self, start: str, head: str) -> list[tuple[str, str]]:
-        """(commit, subject) of what was made since `start`, oldest first."""
         asked = ["log", "-z", "--reverse", "--format=%H%x01%s", "--max-count=200", f"{start}..{head}", "--"]
         pairs = (record.partition("\x01") for record in self.place.run(asked).text.split("\0") if record)
         return [(commit, subject) for commit, _, subject in pairs]
 
     def files(self, start: str, head: str) -> list[tuple[str, str]]:
-        """(what happened, path) of each file that differs: A, M, D, T."""
         words = self.place.run(["diff-tree", "-r", "-z", "--no-renames", "--name-status", start, head, "--"]).records
         return list(zip(words[::2], words[1::2], strict=False))
 
     def close(self) -> None:
-        """End the processes that read objects."""
         self.objects.close()
         self.place.transactions.close()
         self.place.commits.close()

@@ -44,10 +44,8 @@ _MAX_INDEX = 200_000_000
 def salvage(
     place: Place, objects: Objects, clone: str, base: str, index: str, text: str, sizes: Sizes = DEFAULT
 ) -> str | None:
-    """A commit on `base` with the clone's files; None: they are those of `base`. TooLarge: it is more than `sizes`.
-
-    `index` is a copy of the index that the clone was made with, if it exists: it saves reading unchanged files.
-    """
+    """A commit on `base` with the clone's files; None: they are those of `base`. Raises TooLarge. `index`: a copy of
+    the clone's first index, if it exists, saves reading unchanged files."""
     make = partial(_committed, place, objects, clone, base, index, text, sizes)
     return upkeep.held(place, make, lambda made: [] if made is None else [made], base)
 
@@ -55,7 +53,6 @@ def salvage(
 def _committed(
     place: Place, objects: Objects, clone: str, base: str, index: str, text: str, sizes: Sizes
 ) -> str | None:
-    """The commit, held by nothing."""
     commit = objects.commit(base)
     left = left_out(place, clone)
     with git_folder(place) as (folder, env), measurement.without_pipes(clone):
@@ -83,7 +80,6 @@ def _committed(
 
 
 def touched(place: Place, clone: str, index: str) -> int:
-    """How many files of the clone differ from `index`, which it was made with; at most MAX_TOUCHED."""
     with git_folder(place) as (folder, env), measurement.without_pipes(clone):
         shutil.copy2(index, os.path.join(folder, "index"))
         _leave_out(clone, env, left_out(place, clone))
@@ -94,7 +90,6 @@ def touched(place: Place, clone: str, index: str) -> int:
 
 @contextlib.contextmanager
 def git_folder(place: Place) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """A git folder of our own with nothing in it, over the repository's objects."""
     try:
         folder = tempfile.mkdtemp(prefix="nobrakes-salvage-")
     except OSError as error:
@@ -127,7 +122,6 @@ def git_folder(place: Place) -> Iterator[tuple[str, Mapping[str, str]]]:
 
 
 def _tree_of(clone: str, env: Mapping[str, str], index: str, base: str) -> str:
-    """The tree of what lies in the clone; what git would refuse is in it under another name."""
     answer = commands.run(["add", "-A"], cwd=clone, env=env, expect=(0, 1, 128))
     if answer.code != 0:
         if "Permission denied" in answer.error:
@@ -143,13 +137,12 @@ def _tree_of(clone: str, env: Mapping[str, str], index: str, base: str) -> str:
 
 
 def _may_hold_repositories(index: str) -> bool:
-    """Whether an entry of the index may be a repository of its own, by the mode that such entries have in the file."""
     with open(index, "rb") as file:
         return int(GITLINK, 8).to_bytes(4, "big") in file.read()
 
 
 def _add_by_name(clone: str, env: Mapping[str, str]) -> None:
-    """The slow way: every path by its name, which also reaches into repositories inside the clone."""
+    """The slow way: every path by name, also inside nested repositories."""
     listed = commands.run(["ls-files", "-z", "-c", "-o", "--exclude-standard"], cwd=clone, env=env).records
     paths: list[str] = []
     taken_apart: list[str] = []
@@ -175,7 +168,6 @@ def _add_by_name(clone: str, env: Mapping[str, str]) -> None:
 
 
 def _leave_out(clone: str, env: Mapping[str, str], left: set[str]) -> None:
-    """Mark in our index what the clone leaves out: git takes it for removed no more."""
     if left:
         folders = tuple(path for path in left if path.endswith("/"))
         staged = commands.run(["ls-files", "-z"], cwd=clone, env=env).records
@@ -184,10 +176,8 @@ def _leave_out(clone: str, env: Mapping[str, str], left: set[str]) -> None:
 
 
 def left_out(place: Place, clone: str) -> set[str]:
-    """The paths that the clone's own index leaves out of the checkout, folders with a slash; as far as it can be read.
-
-    git does not read that file: an agent may have written it.
-    """
+    """The paths that the clone's own index leaves out of the checkout, folders with a slash. git does not read that
+    file: an agent may have written it."""
     found: set[str] = set()
     width = 32 if place.settings.get("extensions.objectformat") == "sha256" else 20
     index = read_inside(clone, ".git/index", _MAX_INDEX) or b""
@@ -200,7 +190,7 @@ def left_out(place: Place, clone: str) -> set[str]:
 
 
 def _entries(index: bytes, width: int, found: set[str]) -> int:
-    """Add what the entries of an index leave out to `found`; where they end (git's Documentation/gitformat-index)."""
+    """Add the index entries' sparse paths to `found`; returns their end (git's Documentation/gitformat-index)."""
     version, count = int.from_bytes(index[4:8], "big"), int.from_bytes(index[8:12], "big")
     if version == 2 and b"link" not in index:
         return 0  # this form can leave nothing out
@@ -232,7 +222,6 @@ def _entries(index: bytes, width: int, found: set[str]) -> int:
 
 
 def _files_below(clone: str, folder: str) -> list[str]:
-    """The files and links in a folder of the clone, git folders left out."""
     found = []
     for path, descriptor, _, names in walk(os.path.join(clone, folder), leave=frozenset((".git",))):
         for name in names:
@@ -253,7 +242,6 @@ _MAX_PACKED_REFS = 8_000_000
 
 
 def is_folder(path: str) -> bool:
-    """Whether the path is a folder itself and no link to one."""
     try:
         return stat.S_ISDIR(os.lstat(path).st_mode)
     except OSError:
@@ -261,7 +249,7 @@ def is_folder(path: str) -> bool:
 
 
 def branch_head(clone: str, branch: str) -> str | None:
-    """The commit that the clone says its branch points to; None: there is no such plain ref."""
+    """The commit of the clone's branch; None: no such plain ref."""
     if (loose := read_inside(clone, f".git/refs/heads/{branch}", 80)) is not None:
         found = loose.decode("ascii", "replace").strip()
         return found if is_oid(found) else None
@@ -278,7 +266,7 @@ def branch_head(clone: str, branch: str) -> str | None:
 
 
 def checked_out(clone: str) -> str | None:
-    """The commit that the clone's HEAD holds, by a branch of any name or detached; None: none that can be read."""
+    """The commit of the clone's HEAD, on any branch or detached; None: unreadable."""
     text = (read_inside(clone, ".git/HEAD", 1000) or b"").decode("ascii", "replace").strip()
     if is_oid(text):
         return text
@@ -289,12 +277,12 @@ def checked_out(clone: str) -> str | None:
 
 
 def has_loose(clone: str, oid: str) -> bool:
-    """Whether the object lies in the clone itself as a file of its own, so that it was made there."""
+    """Whether the object is a loose file of the clone, so that it was made there."""
     return os.path.isfile(os.path.join(clone, ".git", "objects", oid[:2], oid[2:]))
 
 
 def objects_folder(clone: str, ours: str) -> str:
-    """The clone's folder of objects, safe to be read by git as a second place of `ours`; Tampered when it is not."""
+    """The clone's folder of objects, safe for git to read beside `ours`. Raises Tampered."""
     folder = os.path.join(clone, ".git", "objects")
     if not (is_folder(clone) and is_folder(os.path.join(clone, ".git")) and is_folder(folder)):
         raise _tampered(clone, "its .git is not the one that nobrakes made")
@@ -316,7 +304,7 @@ def _tampered(clone: str, what: str) -> Tampered:
 
 
 def has(place: Place, main: str, clone: str, commit: str, sizes: Sizes) -> bool:
-    """Whether the clone and we together have all that the commit needs beside main; nothing is copied."""
+    """Whether the clone and we together have all that the commit needs beside main; copies nothing."""
     try:
         folder = objects_folder(clone, place.objects)
         measurement.on_disk(clone, folder, sizes)
@@ -332,10 +320,8 @@ def has(place: Place, main: str, clone: str, commit: str, sizes: Sizes) -> bool:
 def take(
     place: Place, objects: Objects, history: History, main: str, clone: str, head: str, sizes: Sizes = DEFAULT
 ) -> None:
-    """Copy the commit `head` and what it needs from the clone; Tampered when that is not there whole.
-
-    TooLarge: it is more than `sizes` allow, and then nothing of it is copied.
-    """
+    """Copy the commit `head` and what it needs from the clone. Tampered: it is incomplete. TooLarge: nothing is
+    copied."""
     if head == main:
         return
     try:
@@ -381,7 +367,6 @@ def _copy(place: Place, objects: Objects, main: str, clone: str, head: str, size
 
 
 def _count(pack: IO[bytes]) -> int:
-    """The number of objects in a pack, from its header."""
     pack.seek(8)
     header = pack.read(4)
     if len(header) != 4:
@@ -391,7 +376,7 @@ def _count(pack: IO[bytes]) -> int:
 
 BEFORE = "before"
 MAX_IGNORED = 10_000_000
-"""Bytes of one ignored file that is kept."""
+"""Largest ignored file that is archived, in bytes."""
 MAX_IGNORED_FILES = 1000
 
 
@@ -399,7 +384,7 @@ MAX_IGNORED_FILES = 1000
 # <folder>/repository.git before:NAME` brings it back. Small ignored files are copied, ignored folders are not kept. The
 # folder is there whole or not at all.
 def keep(root: str, at: str, sizes: Sizes) -> None:
-    """Keep the checkout `root` in the folder `at`. NobrakesError: it cannot be kept, and why."""
+    """Archive the checkout `root` in the folder `at`. Raises NobrakesError."""
     if os.path.isdir(at):
         return
     begun = f"{at}~making"
@@ -443,7 +428,6 @@ def _ignored(root: str, to: str) -> None:
 
 
 def main(root: str, at: str, *sizes: str) -> int:
-    """Keep it as the child of a run; what keeps it from that is said, and nothing starts."""
     try:
         keep(root, at, Sizes(*map(int, sizes)))
     except (NobrakesError, OSError) as error:
@@ -460,10 +444,8 @@ if __name__ == "__main__":
 # lock, only where it still is where the session began or was left. The index goes first: killed in between, the
 # checkout shows the work as staged, and doing it again ends it.
 def follow(place: Place, branch: str, head: str, last: str) -> bool:
-    """Whether the checkout is on the branch, at `head`, now. `last`: where the session was before.
-
-    `branch` is at `head` or at `last` before, or is not there; else, and where the person is elsewhere, False.
-    """
+    """Let the checkout of the branch follow to `head`; whether it did. `last`: the session's previous commit. False if
+    `branch` is at another commit or the person is elsewhere."""
     assert place.worktree is not None, "who works in a checkout has one"
     here, ref = Worktree(place.worktree, place.git_dir), f"refs/heads/{branch}"
     with standing.locked(here) as is_ours:
@@ -495,7 +477,7 @@ _NOTE = "place"
 # written anew; whatever else stands there an agent wrote. The note changes last: whoever is killed meanwhile does it
 # again.
 def settle(place: Place, places: Paths) -> tuple[str, ...]:
-    """Mend what points to where the repository was at the last start; the names of the workspaces that did."""
+    """Repair what points to the repository's place at the last start; returns the changed workspaces' names."""
     note = os.path.join(places.folder, _NOTE)
     here = os.fsencode(place.objects)
     before = _read(note)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @frozen
 class Record:
-    """One record, and the commit of the chain that keeps it. `problem`: why it cannot be trusted."""
+    """A record and its commit. `problem`: why it cannot be trusted."""
 
     evidence: str
     record: dict[str, Any]
@@ -41,7 +41,7 @@ class Record:
 
 
 def records_of(git: Git, bead: str) -> list[Record]:
-    """The records about a bead, oldest first; NoEvidence."""
+    """Oldest first. Raises NoEvidence."""
     found = []
     for entry in git.evidence():
         if entry.bead == bead:
@@ -56,7 +56,7 @@ def records_of(git: Git, bead: str) -> list[Record]:
 
 
 def verify(git: Git, asked: str | None = None) -> Report:
-    """Compare main with its evidence: all since the first record, or the commits of a range (`A..B`, `B`)."""
+    """Compare main with its evidence: since the first record, or a range (`A..B`, `B`)."""
     entries = list(git.evidence())
     main = git.main()
     line = _line(git, main, entries)
@@ -72,7 +72,6 @@ def verify(git: Git, asked: str | None = None) -> Report:
 
 
 def _with_lost(report: Report, lost: Sequence[Lost]) -> Report:
-    """The report with the merges whose changes were taken back: unseen is a fault, and what was meant a note."""
     kept = {seen.commit: seen.evidence for seen in report.commits}
     asked = [one for one in lost if one.commit in kept or one.by.commit in kept]
     wrong = [Wrong(f"{one.told()}; {one.advice()}", one.commit, "", one.bead) for one in asked if one.is_unseen]
@@ -81,12 +80,10 @@ def _with_lost(report: Report, lost: Sequence[Lost]) -> Report:
 
 
 def _content(git: Git, base: str, merged: str) -> str:
-    """The digest of what came to main; empty: git does not have it, which is said elsewhere."""
     return git.content(base, merged) if git.has(base) and git.has(merged) else ""
 
 
 def _line(git: Git, main: str, entries: Sequence[Entry]) -> tuple[Made, ...]:
-    """Main since the first of its recorded merges, wherever in the chain that one's record is."""
     since = _first_base(git, entries)
     line = git.line(main, since)
     if since is None:
@@ -104,10 +101,8 @@ def _line(git: Git, main: str, entries: Sequence[Entry]) -> tuple[Made, ...]:
 
 
 def _first_base(git: Git, entries: Sequence[Entry]) -> str | None:
-    """Where main was before the first merge that has a record; None: nothing says it, and all of main is looked at.
-
-    A first record that names one before it is of a chain that began anew, where git had lost the end of another.
-    """
+    """Main before its first recorded merge; None: unknown, so all of main counts. A first record with a predecessor
+    belongs to a restarted chain."""
     if not entries or entries[-1].parents or entries[-1].problem() or entries[-1].record.get("anchor"):
         return None
     base = git.made(str(entries[-1].record["base"]["commit"]))
@@ -115,7 +110,7 @@ def _first_base(git: Git, entries: Sequence[Entry]) -> str | None:
 
 
 def _ends(git: Git, asked: str) -> tuple[str | None, str | None]:
-    """The commits at the two ends of a range; None where it has no end."""
+    """The ends of a range; None: open."""
     start, dots, tip = asked.partition("..")
     if not dots:
         start, tip = "", asked
@@ -133,7 +128,6 @@ def _ends(git: Git, asked: str) -> tuple[str | None, str | None]:
 
 
 Run = Callable[[str, Contract | None], tuple[Contract, list[CheckResult]]]
-"""Runs these checks (None: today's) on a commit; what was run, and the results."""
 
 Proof = Mapping[str, Any]
 
@@ -141,7 +135,7 @@ Proof = Mapping[str, Any]
 # The recorded commands, or today's, in a fresh checkout, closed off as every check is. With the recorded ones the
 # counts of tests are compared too: as many passes as then, and no more skipped.
 def rerun(git: Git, report: Report, run: Run, today: bool, tell: Callable[[str], None]) -> Report:
-    """The report with what the checks say now of each merged commit in it, oldest first."""
+    """Run the checks again on each merged commit, oldest first."""
     records = {entry.commit: entry.record for entry in git.evidence() if entry.problem() == ""}
     done: dict[tuple[str, str], tuple[Contract, list[CheckResult]]] = {}
     reruns: list[Rerun] = []
@@ -172,7 +166,6 @@ def rerun(git: Git, report: Report, run: Run, today: bool, tell: Callable[[str],
 
 
 def _proof(record: Mapping[str, Any], commit: str) -> Proof:
-    """The validation of one of the commits that a record brought to main."""
     for one in record["commits"]:
         if one["commit"] == commit and "proof" in one:
             inner: Proof = one["proof"]
@@ -182,7 +175,7 @@ def _proof(record: Mapping[str, Any], commit: str) -> Proof:
 
 
 def _contract(record: Mapping[str, Any], proof: Proof) -> Contract | None:
-    """The recorded checks; None: they are not whole."""
+    """The recorded checks; None: incomplete."""
     from ...text.redaction import BLACK
 
     kept = record["contracts"].get(proof.get("contract"))
@@ -203,7 +196,6 @@ def _row(result: CheckResult) -> dict[str, Any]:
 
 
 def _differences(results: Sequence[CheckResult], recorded: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What is not as it was."""
     before = {str(check["name"]): check.get("counts") for check in recorded}
     for one in results:
         if one.outcome.value != "pass":
@@ -219,14 +211,12 @@ def _differences(results: Sequence[CheckResult], recorded: Sequence[Mapping[str,
 
 Source = Literal["merge", "branch", "handed_in", "archive"]
 MAX_PATCH_BYTES = 4_000_000
-"""Bytes of a patch that are shown."""
 
 
 @frozen
 class FileDiff:
-    """One file that differs. `status`: added, removed, changed, or renamed (from `before`); bytes that are no UTF-8
-    are replaced in its path. `added` and `removed` count lines; both are 0 where it is no text (`is_binary`).
-    """
+    """One differing file. `status`: added, removed, changed, or renamed (from `before`). Invalid UTF-8 in its path is
+    replaced. Lines are 0 for a binary file."""
 
     path: str
     status: str
@@ -240,11 +230,8 @@ class FileDiff:
 # that may lie; else what was handed in, or archived; a merge that was taken back comes last.
 @frozen
 class DiffView:
-    """What differs between `base` and `head` (commits), and where that was found.
-
-    `patch` is git's text, cut at a line after `MAX_PATCH_BYTES` (`is_cut`); empty where none was asked for.
-    `ref`: what holds the head of an archived or handed-in branch. All of it is an agent's: untrusted.
-    """
+    """The difference between the commits `base` and `head`. `patch`: git's text, cut at a line after `MAX_PATCH_BYTES`
+    (`is_cut`); empty if not requested. `ref` holds an archived or handed-in head. All of it is untrusted."""
 
     bead: str
     source: Source
@@ -257,12 +244,10 @@ class DiffView:
 
     @property
     def added(self) -> int:
-        """Lines in all files."""
         return sum(file.added for file in self.files)
 
     @property
     def removed(self) -> int:
-        """Lines in all files."""
         return sum(file.removed for file in self.files)
 
 
@@ -275,10 +260,8 @@ class _Found:
 
 
 def diff(store: "Store", git: Git, bead: str, most: int = MAX_PATCH_BYTES) -> DiffView:
-    """What the bead changes; `most`: bytes of the patch, 0 for none. NoSuchBead; NotAllowed: there is no work of it.
-
-    Tampered, TooLarge: what lies in its clone cannot be read.
-    """
+    """The bead's changes; `most`: bytes of the patch, 0: none. Raises NoSuchBead; NotAllowed (no work); Tampered,
+    TooLarge (its clone)."""
     wanted = store.bead(bead)
     found = _found(store, git, wanted)
     if found is None:
@@ -289,7 +272,7 @@ def diff(store: "Store", git: Git, bead: str, most: int = MAX_PATCH_BYTES) -> Di
 
 
 def between(git: Git, bead: str, base: str, head: str, most: int = MAX_PATCH_BYTES) -> DiffView:
-    """What a review has before it: `head` against `base`, two commits that the repository has."""
+    """A review's input."""
     return _view(git, bead, _Found("handed_in", base, head), most)
 
 
@@ -332,7 +315,7 @@ def _branch(
 
 
 def _kept(store: "Store", git: Git, bead: Bead) -> _Found | None:
-    """What was handed in last, or archived last: a branch before files that were not committed."""
+    """The last handed-in or archived work; a branch before uncommitted files."""
     mine = {name: head for name, head in git.kept().items() if name.startswith(f"incoming/{bead.id}/")}
     if (newest := max(mine, key=lambda name: _fence(name), default=None)) is not None:
         return _branch(store, git, bead, "handed_in", mine[newest], f"refs/nobrakes/{newest}")
@@ -349,7 +332,7 @@ def _fence(name: str) -> int:
 
 
 def _merge(store: "Store", git: Git, bead: Bead, commit: str | None) -> _Found | None:
-    """What came to main with the merge: by its review's journal, else its evidence, else the trailers of main."""
+    """The merged change: by its review's journal, else its evidence, else main's trailers."""
     if commit is None or not git.has(commit):
         return None
     reviews = (one.data for one in reversed(store.attempts(bead.id)) if one.data.get("candidate") == commit)
@@ -364,7 +347,6 @@ def _newest(git: Git, bead: str) -> str | None:
 
 
 def _recorded(git: Git, bead: str) -> list[tuple[str, str]]:
-    """(base, commit) of the bead's merges that have evidence, newest first."""
     try:
         found = records_of(git, bead)
     except NoEvidence:
@@ -374,7 +356,6 @@ def _recorded(git: Git, bead: str) -> list[tuple[str, str]]:
 
 
 def _before(git: Git, bead: str, commit: str) -> str:
-    """The first commit below the merge that is not the bead's."""
     made = git.made(commit)
     while made is not None and made.parents and made.trailer("Bead") == bead:
         made = git.made(made.parents[0])
@@ -383,13 +364,12 @@ def _before(git: Git, bead: str, commit: str) -> str:
 
 SURE = 3
 PAST = 60
-"""Reviews that are shown, and that the forecast is made from."""
 WAITING = 50
 
 
 @frozen
 class InQueue:
-    """One bead in the queue. `step` is None while no review of it has begun; `left`: about so many seconds more."""
+    """A queued bead. `step` is None before its review; `left`: estimated seconds."""
 
     bead: str
     title: str
@@ -402,7 +382,7 @@ class InQueue:
 
 @frozen
 class Landed:
-    """A review that ended; `event` is what an undo of its merge names."""
+    """An ended review; `event` is what an undo of its merge names."""
 
     review: Review
     event: int | None
@@ -412,7 +392,7 @@ class Landed:
 # The time that is left is a median of the latest reviews that merged; before SURE of them nothing is said.
 @frozen
 class MergesView:
-    """`typical`: seconds of a review that merged, in the middle."""
+    """`typical`: median seconds of a merged review."""
 
     queue: tuple[InQueue, ...]
     waiting: int
@@ -423,7 +403,7 @@ class MergesView:
 
 
 def merges(store: "Store", frozen: str | None) -> MergesView:
-    """The queue as it stands, and the latest reviews, newest first."""
+    """The queue, and the latest reviews, newest first."""
     now = store.now()
     attempts = store.reviews(PAST)
     beads = {bead.id: bead for bead in store.beads(ids=[one.bead for one in attempts])} if attempts else {}
@@ -474,11 +454,9 @@ def _landed(review: Review, merged: dict[tuple[str, int | None], int], is_done: 
 
 
 MAX_NAME = 300
-"""Characters of a test's name and of a reason, as checks.counts keeps names."""
 
 
 def flakes(store: "Store", check: str = "") -> "list[Line]":
-    """The ledger by check and test, the most frequent first; of one check, or of all."""
     from ..queue import LEDGER, Flake, lines
 
     found = [Flake.of(event) for event in store.latest_events([Kind.FLAKED], limit=LEDGER)]
@@ -490,7 +468,7 @@ def flakes(store: "Store", check: str = "") -> "list[Line]":
 def quarantine(
     store: "Store", config: "Config", check: str, test: str, reason: str, actor: str, paths: "Paths | None" = None
 ) -> "tuple[Quarantined, ...]":
-    """Let a test fail, or with an empty `test` the whole check; what is quarantined then. UsageError, NotAllowed."""
+    """Quarantine a test, or with an empty `test` the check; returns all. Raises UsageError, NotAllowed."""
     from ..queue import Quarantined
 
     names = [one.name for one in config.checks]
@@ -511,7 +489,7 @@ def quarantine(
 
 
 def restore(store: "Store", check: str, test: str, actor: str, reason: str = "") -> "tuple[Quarantined, ...]":
-    """Quarantine again what was lifted. NotAllowed: it is."""
+    """Quarantine again what was lifted. Raises NotAllowed."""
     from ..queue import Quarantined
 
     before = control.quarantined(store)
@@ -522,7 +500,7 @@ def restore(store: "Store", check: str, test: str, actor: str, reason: str = "")
 
 
 def lift(store: "Store", check: str, test: str, actor: str, paths: "Paths | None" = None) -> "tuple[Quarantined, ...]":
-    """It has to pass again; what is quarantined then. NotAllowed: it was not."""
+    """Lift it; returns what remains. Raises NotAllowed."""
     before = control.quarantined(store)
     gone = next((one for one in before if one.pair == (check, test)), None)
     if gone is None:

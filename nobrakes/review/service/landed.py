@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from ...store import Store
 
 RECENT = 40
-"""So many of main's last commits are looked at where a person's commit may have taken merges back just now."""
+"""How many of main's last commits are searched for fresh reverts by people."""
 
 
 # What has begun goes on as it began, whatever the settings say meanwhile: an open request, an epic's branch that has
 # something.
 def delivery_of(store: "Store", config: "Config", bead: Bead) -> Delivery:
-    """How the bead's work gets to people from now on; of one that is done, how it got there."""
+    """How the bead's work is delivered from now on; of a done bead, how it was."""
     rules = config.review.rules(config.main)
     above = epics_above(store, bead) if rules.features and bead.epic else [bead.epic] if bead.epic else []
     found = delivery(bead, above, rules)
@@ -53,7 +53,7 @@ def delivery_of(store: "Store", config: "Config", bead: Bead) -> Delivery:
 
 
 def epics_above(store: "Store", bead: Bead) -> list[str]:
-    """The epics that the bead lies in, the nearest first."""
+    """The epics around the bead, the nearest first."""
     found: list[str] = []
     epic = bead.epic
     while epic is not None and epic not in found:
@@ -63,26 +63,22 @@ def epics_above(store: "Store", bead: Bead) -> list[str]:
 
 
 def _is_begun(store: "Store", epic: str) -> bool:
-    """Whether the epic's branch has something that is not done."""
     return any(one.epic == epic for one in store.beads(statuses=(Status.LANDED,)))
 
 
 def _goes_by_itself(store: "Store", bead: Bead, epic: str) -> bool:
-    """Whether the bead has an open request of its own, or was opened again when nobody asks for its epic any more."""
     pull = store.pull(bead.id)
     return (pull is not None and pull.waits) or store.bead(epic).status is Status.DONE
 
 
 def merged_into(store: "Store", bead: Bead) -> str:
-    """The branch beside main that the bead came to: that of its request, of its epic's, or that it was pushed to;
-    empty: there is none.
-    """
+    """The branch beside main with the bead: of its request, its epic's request, or a push; empty: none."""
     pull = store.pull(bead.id) or (store.pull(bead.epic) if bead.epic else None)
     return (store.setting(own_base(bead.id)) or "") if pull is None else pull.into
 
 
 def where_of(store: "Store", config: "Config", bead: Bead) -> Where:
-    """By which branch the bead is begun, reviewed and proven."""
+    """The branch on which the bead begins, is reviewed and proven."""
     if not config.review.by_request:
         return Where()
     found = delivery_of(store, config, bead)
@@ -99,10 +95,8 @@ def bases(config: "Config") -> list[str]:
 
 
 def off_main(store: "Store", git: Git, config: "Config") -> str:
-    """What a person is told of done beads whose merge main does not carry any more; empty: there is none. NoMain.
-
-    What people merged into another branch is theirs to look after.
-    """
+    """A message about done beads that main lost; empty: none. Raises NoMain. Merges into other branches are people's
+    matter."""
     done = store.merges(on_main=True)
     off = git.off_main(done.values()) if done else frozenset()
     for base in bases(config) if off else ():
@@ -112,10 +106,7 @@ def off_main(store: "Store", git: Git, config: "Config") -> str:
 
 
 def taken_back(store: "Store", git: Git, most: int = RECENT) -> list[Lost]:
-    """The merges of done beads whose changes a person's commit took back unseen, in so many of main's last commits.
-
-    NoMain.
-    """
+    """Done beads whose changes a person's commit reverted unseen, in main's last `most` commits. Raises NoMain."""
     line: list[Made] = []
     commit: str | None = git.main()
     while commit is not None and len(line) < most and (made := git.made(commit)) is not None:
@@ -129,7 +120,6 @@ def taken_back(store: "Store", git: Git, most: int = RECENT) -> list[Lost]:
 
 
 def git_at(git: Git, where: Where) -> Git:
-    """The repository as it is seen there: main is that branch."""
     if where.base or where.direct:
         git = git.with_base_branch(where.base, where.direct)
     return git.with_epic_branch(where.epic) if where.epic else git
@@ -137,11 +127,9 @@ def git_at(git: Git, where: Where) -> Git:
 
 _MANY = 1000
 _RECENT = 500
-"""So many of main's last commits the doctor looks at; `verify` looks at all since the first record."""
 
 
 def off_main_message(store: "Store", git: Git, config: "Config") -> str:
-    """What a person is told of done beads whose merge main does not carry any more; empty: there is none."""
     try:
         return off_main(store, git, config)
     except (NoMain, GitFailed):
@@ -149,7 +137,6 @@ def off_main_message(store: "Store", git: Git, config: "Config") -> str:
 
 
 def lost_changes_messages(store: "Store", git: Git) -> list[str]:
-    """What a person is told of done beads whose changes a commit of theirs took back unseen."""
     try:
         return [f"{one.told()}: {one.advice()}" for one in taken_back(store, git, _RECENT)]
     except (NoMain, GitFailed):
@@ -157,7 +144,6 @@ def lost_changes_messages(store: "Store", git: Git) -> list[str]:
 
 
 def unknown(store: "Store", git: Git) -> list[str]:
-    """What a person is told of beads that main carries, and that are not done here."""
     found = [
         f"{bead} is on main as {commit[:12]}, and the database does not know: `nobrakes run` makes it done"
         for bead, commit in merged_unknown(store, git)
@@ -169,7 +155,6 @@ def unknown(store: "Store", git: Git) -> list[str]:
 
 
 def merged_unknown(store: "Store", git: Git) -> list[tuple[str, str]]:
-    """(bead, commit on main) of beads that main carries, and that are not done here."""
     try:
         main = git.main()
         since = store.setting(COMPARED)
@@ -194,6 +179,6 @@ def _agreement_unknown(store: "Store", git: Git, standing: list[Merge], beads: M
 
 
 def _is_told(store: "Store", merge: Merge) -> bool:
-    """Whether an event names it: then a person opened the bead again."""
+    """An event names it: then a person reopened the bead."""
     named = store.latest_events(MERGES, limit=_MANY, bead=merge.bead)
     return any(event.data.get("merged_commit") == merge.tip.commit for event in named)

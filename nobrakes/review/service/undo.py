@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 MARK = UNDO_MARK
 US = "nobrakes"
-"""The machine's own name: what it does by itself, such as the canary's note on a bead, is no person's step."""
 PAGE = 1000
 KINDS = frozenset(
     {
@@ -64,14 +63,14 @@ KINDS = frozenset(
         Kind.QUARANTINE_LIFTED,
     }
 )
-"""What people do and can take back. A merge is taken back only when its number is given."""
+"""Steps that people can undo. A merge needs its number."""
 _WITHOUT_BEAD = frozenset(
     {
         *(Kind.STRATEGY_APPROVED, Kind.ANSWERED, Kind.PAUSED, Kind.RESUMED, Kind.LIMITS_CHANGED),
         *(Kind.QUARANTINED, Kind.QUARANTINE_LIFTED),
     }
 )
-"""Those that may be about no bead."""
+"""Steps without a bead."""
 _FINAL: Mapping[Kind, str] = {
     Kind.RETRIED: "its failures are forgiven already. `nobrakes hold {bead}` keeps agents away from it",
     Kind.RESOLVED: "the decision is in force already",
@@ -88,14 +87,13 @@ _FINAL: Mapping[Kind, str] = {
     Kind.FEATURE_MOVED: "the feature has moved on. `nobrakes forge show {bead}` names its next steps",
     Kind.SPRINT_MOVED: "the sprint has moved on. `nobrakes project status` shows it",
 }
-"""What people do and cannot take back, and why."""
 
 
 # A step is one event of a person, or the events that one command made at one moment. What an undo does is no step: its
 # events carry the actor with `MARK`, and an UNDONE event names what was undone.
 @frozen
 class UndoStep:
-    """One step of a person. `events` are of one kind, `seq` is the last one's number."""
+    """A person's step. `events` are of one kind, `seq` is the last one's number."""
 
     seq: int
     kind: Kind
@@ -105,12 +103,10 @@ class UndoStep:
 
     @property
     def beads(self) -> tuple[str, ...]:
-        """The beads that it is about."""
         return tuple(event.bead for event in self.events if event.bead is not None)
 
 
 def _back(store: "Store") -> Iterator[Event]:
-    """What people did and took back, newest first, read as far as it is asked for."""
     before = None
     while True:
         page = store.latest_events((*sorted(KINDS), *sorted(_FINAL), Kind.UNDONE), before, PAGE)
@@ -121,7 +117,7 @@ def _back(store: "Store") -> Iterator[Event]:
 
 
 def steps_back(store: "Store") -> Iterator[UndoStep]:
-    """The steps that were not taken back yet, newest first. An undo is written after its step, so it is met before."""
+    """The steps that can be undone, newest first. An undo comes after its step, so it is met first."""
     undone: set[int] = set()
     group: list[Event] = []
     for event in _back(store):
@@ -150,10 +146,8 @@ def _is_step(event: Event) -> bool:
 
 
 def _step(group: list[Event], undone: set[int]) -> Iterator[UndoStep]:
-    """The step of these events, newest first; nothing when there are none, or one of them was taken back.
-
-    Of a yes of commit-strategy it is what was not taken back yet.
-    """
+    """These events as a step, newest first; nothing if one was undone. Of an approved strategy the part that was not
+    undone."""
     if group and group[0].kind is Kind.STRATEGY_APPROVED and group[0].seq not in undone:
         rest = [event for event in group if event.seq not in undone]
         if len(rest) > 1:
@@ -180,27 +174,23 @@ _ONE_COMMAND = {
     (Kind.RESOLVED, Kind.RELEASED),
     (Kind.RESOLVED, Kind.RETRIED),
 }
-"""Events of different kinds that one command writes one after the other."""
 
 
 def _proposed_at(event: Event) -> float | None:
-    """When the command began that proposed it."""
     parts = event.data.get("parts", {}).values()
     return max((float(part["is"]["at"]) for part in parts if part.get("is")), default=None)
 
 
 def event_of(store: "Store", seq: int) -> Event | None:
-    """The event with this number."""
     found = store.events(seq - 1, 1)
     return found[0] if found and found[0].seq == seq else None
 
 
 MAX_MERGES = 1000
-"""Merges of one bead, and takings back, that are looked through."""
 
 
 def merge_of(store: "Store", event: Event, bead: Bead) -> Merged:
-    """The merge that the event tells of; its commit is empty where nobody knows it any more."""
+    """The event's merge; its commit is empty if unknown."""
     commit = str(event.data.get("commit") or event.data.get("merged_commit") or bead.merged_commit or "")
     base = str(event.data.get("base") or "")
     if not base and event.attempt is not None:
@@ -211,9 +201,8 @@ def merge_of(store: "Store", event: Event, bead: Bead) -> Merged:
 
 
 def standing(store: "Store", bead: Bead) -> tuple[Merged, ...]:
-    """The bead's merges that nobody took back, newest first: also those from before it was opened again. A done bead
-    whose merge no event tells of (the database was rebuilt) is known by its commit alone.
-    """
+    """The bead's unreverted merges, newest first, also from before a reopen. Without an event (a rebuilt database) a
+    done bead's commit counts."""
     if not bead.merged_commit:
         return ()
     found: dict[str, Merged] = {}
@@ -238,19 +227,15 @@ TRIES = 5
 
 
 Prove = Callable[[str], None]
-"""Returns when a commit passes every check; NotProven."""
 
 Keep = Callable[[Bead, str, str], object]
-"""Writes down that a bead's merge (base, commit) was taken back; done again, it changes nothing."""
 
 
 # The commit is a candidate like any other, one for a merge of several commits. What the store says is on the disk
 # before main moves. Where main is already as it would be (a killed command got that far), nothing lands.
 def revert_merge(store: "Store", git: Git, bead: Bead, commit: str, base: str, prove: Prove) -> str:
-    """Put a commit on main that takes `base`..`commit` back; its id.
-
-    NotAllowed: later work or open edits are in the way. NotProven: main would be red without it.
-    """
+    """Revert `base`..`commit` on main; returns the commit. NotAllowed: later work or open edits are in the way.
+    NotProven: main would be red."""
     message = Message(
         f"Revert: {bead.title}",
         f"Reverted by hand. This reverts commit {commit}.",
@@ -298,10 +283,8 @@ def revert_merge(store: "Store", git: Git, bead: Bead, commit: str, base: str, p
 # takes back what people made of the bead's request and nothing beside it. The bead is done until that request is
 # merged.
 def asked(store: "Store", git: Git, bead: Bead, merge: Merged, actor: str, base: str = "") -> str:
-    """The bead that takes the merge back. NotAllowed: it was asked for already, or later work builds on it.
-
-    `base`: the branch beside main that it was merged into.
-    """
+    """The bead that reverts the merge. NotAllowed: it exists already, or later work builds on it. `base`: the branch
+    beside main with the merge."""
     git, line = git_at(git, Where(base)), base or "main"
     name = f"{bead.id}-back-{merge.commit[:8]}"
     known = store.beads(ids=[name])
@@ -349,7 +332,6 @@ def asked(store: "Store", git: Git, bead: Bead, merge: Merged, actor: str, base:
 def _by_request_bead(
     store: "Store", bead: Bead, merge: Merged, name: str, is_known: bool, actor: str, line: str
 ) -> Bead:
-    """A new one, or the one that was given up before."""
     if is_known:
         return beads.reopen(store, name, actor, "requested again")
     what = f"Reverts the merge {merge.commit[:12]} of bead {bead.id} on {line}, as {actor} asked."
@@ -359,7 +341,7 @@ def _by_request_bead(
 
 @frozen
 class Undone:
-    """What was taken back. `commit` is the revert of a merge; `archived` (ref, commit) is where discarded work is."""
+    """An undone step. `commit` reverts a merge; `archived` (ref, commit) holds discarded work."""
 
     seq: int
     kind: Kind
@@ -370,7 +352,6 @@ class Undone:
 
 
 def last(store: "Store") -> UndoStep | None:
-    """The step that `undo` would take back; None: there is none."""
     return next(steps_back(store), None)
 
 
@@ -384,11 +365,8 @@ def undo(
     keep: Keep | None = None,
     by_request: bool = False,
 ) -> Undone:
-    """Take back the last step, or the one that event `seq` belongs to; `keep` is told of a merge that was taken back.
-    `by_request`: main changes by pull requests alone, so a merge is taken back by one.
-
-    NothingToUndo, NotAllowed, NotProven (only for a merge, which needs `prove`): nothing changed.
-    """
+    """Undo the last step, or that of event `seq`; `keep` records a reverted merge. `by_request`: only pull requests
+    change main. On NothingToUndo, NotAllowed, NotProven (a merge without `prove`) nothing changed."""
     if seq is not None:
         event = event_of(store, seq)
         if event is None:
@@ -432,7 +410,7 @@ def undo(
 
 @frozen
 class Last:
-    """What `undo BEAD` would take back: the merge that the bead is done by, or a person's last step on it."""
+    """What `undo BEAD` would undo: its merge, or a person's last step on it."""
 
     seq: int
     kind: Kind
@@ -443,12 +421,12 @@ class Last:
 
     @property
     def is_large(self) -> bool:
-        """Whether it changes main, or more than this bead, so that a person says yes first."""
+        """It changes main or several beads, so a person confirms it."""
         return self.commit is not None or len(self.beads) > 1
 
 
 def last_of(store: "Store", bead: str) -> Last:
-    """NoSuchBead, NothingToUndo."""
+    """Raises NoSuchBead, NothingToUndo."""
     found = store.bead(bead)
     if found.status is Status.LANDED:
         for event in store.latest_events((Kind.LANDED,), None, 1, bead):
@@ -468,7 +446,6 @@ def last_of(store: "Store", bead: str) -> Last:
 
 
 def _step_of(store: "Store", seq: int) -> UndoStep:
-    """The step that the event belongs to; NothingToUndo."""
     for step in steps_back(store):
         if (found := next((event for event in step.events if event.seq == seq), None)) is not None:
             return step if seq == step.seq else _part(step, found)
@@ -481,7 +458,7 @@ def _step_of(store: "Store", seq: int) -> UndoStep:
 
 
 def _part(step: UndoStep, event: Event) -> UndoStep:
-    """What is taken back with this event: of a yes of commit-strategy its drafts, or its changes; else all."""
+    """The part of an approved strategy (drafts or changes) with this event; else the full step."""
     if step.kind is not Kind.STRATEGY_APPROVED:
         return step
     drafts = event.kind is Kind.APPROVED
@@ -498,7 +475,6 @@ def _bring_back(git: Git | None, event: Event) -> None:
 
 
 def _after(store: "Store", step: UndoStep, error: NotAllowed) -> NotAllowed:
-    """The error that says why the newest step stays, and which one may be taken back in its place."""
     older = (one for one in steps_back(store) if one.seq < step.seq)
     found = next((one for one in older if not any(event.kind in _FINAL for event in one.events)), None)
     if found is None:
@@ -596,7 +572,6 @@ def _bead(event: Event) -> str:
 
 
 def _before(store: "Store", event: Event, kinds: tuple[Kind, ...]) -> Event | None:
-    """The last event of these kinds on the same bead before this one."""
     found = store.latest_events(kinds, event.seq, 1, _bead(event))
     return found[0] if found else None
 
@@ -635,7 +610,6 @@ def _unchanged(store: "Store", event: Event, actor: str) -> None:
 
 
 def _as_proposed_before(store: "Store", event: Event, actor: str) -> None:
-    """What was proposed for the bead before the event is proposed again, and nothing else."""
     bead = store.bead(_bead(event))
     parts = event.data["parts"]
     if any(bead.proposed.get(name) != one["is"] for name, one in parts.items()):
@@ -644,7 +618,7 @@ def _as_proposed_before(store: "Store", event: Event, actor: str) -> None:
 
 
 def _nothing(store: "Store", event: Event, actor: str) -> None:
-    """The yes itself changed nothing; what it brought into force has events of its own."""
+    """The approval changed nothing itself; its results have events of their own."""
 
 
 def _dependency(event: Event) -> Dependency:
@@ -756,4 +730,4 @@ _BACK = {
     Kind.DONE_BY_HAND: _unclosed,
     Kind.REOPENED: _closed_again,
 }
-"""How each kind of step is taken back. Each function raises NotAllowed where somebody built on the step."""
+"""Undo functions by kind; each raises NotAllowed if others built on the step."""

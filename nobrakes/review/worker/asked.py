@@ -52,22 +52,20 @@ from .evidence import AttemptEnd, Report, last_merge, questioned
 from .queue import ReviewContext
 
 MAX_DIFF = 20_000
-"""Characters of the difference that a person is shown."""
 PROTECTED_FILES_LARGEST = 1_000_000
-"""Bytes of a file of which a difference is made."""
 
 
 # A branch that changes what decides whether work is good. A scaffolding bead may; any other bead's change is asked
 # about, of a Test Writer's commits only what bends the runner, before a Doer starts. Accepted is the very head that was
 # shown.
 class ProtectedFiles:
-    """Looks at the protected files of a branch."""
+    """Inspects the protected files of a branch."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
 
     def judged(self, bead: Bead, journal: Journal) -> tuple[str, ...] | AttemptEnd:
-        """The protected files that the branch changes and may change, or what a person is asked about them."""
+        """The protected files that the branch may change, or the question about them."""
         build = journal.build
         # what a Test Writer changed was judged as its work
         begin = journal.change.fork if bead.scaffolding else build.base
@@ -90,7 +88,7 @@ class ProtectedFiles:
         return AttemptEnd(Outcome.CHECKS_CHANGED, _question(changed), journal.change.head, evidence)
 
     def tests_escalation(self, bead: Bead, fork: str, head: str) -> NewEscalation | None:
-        """What a person is asked about proven tests that bend the runner, before a Doer works with them."""
+        """The question about proven tests that change the runner, before a Doer uses them."""
         boundary = boundary_at(self.ports, head, Role.DOER)
         bending, digest = ([], "") if bead.scaffolding else self._bending(bead, fork, head, boundary)
         if not bending:
@@ -99,7 +97,6 @@ class ProtectedFiles:
         return NewEscalation(EscalationType.CHECKS_CHANGED, f"{bead.id}: checks changed", _question(bending), evidence)
 
     def _bending(self, bead: Bead, fork: str, head: str, boundary: boundaries.Boundary) -> tuple[list[Change], str]:
-        """What bends the runner in a Test Writer's commits, with its digest; nothing where a person accepted it."""
         found = [one for one in self._with_hooks(fork, head, boundary) if boundaries.bends_runner(one, boundary)]
         contents = [[one.path, one.after, one.hooks, self._lines(head, one.path) or head] for one in found]
         digest = hashlib.sha256(json.dumps(contents).encode()).hexdigest()
@@ -108,7 +105,6 @@ class ProtectedFiles:
         return ([] if is_known else found), digest
 
     def _with_hooks(self, begin: str, head: str, boundary: boundaries.Boundary) -> list[Change]:
-        """What differs between the commits, with what bends the runner in it."""
         changes = list(self.ports.git.changes(begin, head))
         for place, change in enumerate(changes):
             if runner_hooks.may_hold(change.path):
@@ -126,7 +122,7 @@ class ProtectedFiles:
         return runner_hooks.changed(path, old, new, is_test)
 
     def question_of_runner(self, journal: Journal, test: str) -> AttemptEnd:
-        """What a person is asked about work whose tests pass while a test that was altered to fail was not reported."""
+        """The question about tests that pass although an altered test did not fail."""
         change = journal.change
         changed = self.ports.git.changes(change.fork, change.head)
         detail = (
@@ -138,12 +134,10 @@ class ProtectedFiles:
         return AttemptEnd(Outcome.CHECKS_CHANGED, detail, change.head, evidence)
 
     def shown(self, begin: str, head: str, changed: Sequence[Change]) -> dict[str, Any]:
-        """What a person is shown of the changes, without what is secret in them."""
         difference = clean(self.ports, self._difference(begin, head, changed))
         return {"head": head, "files": [_told(change) for change in changed[:50]], "difference": difference}
 
     def is_accepted(self, bead: str, head: str) -> bool:
-        """Whether a person accepted what was asked about this commit."""
         asked = self.ports.store.escalations(open_only=False, bead=bead)
         return is_accepted(asked, EscalationType.CHECKS_CHANGED, head)
 
@@ -192,7 +186,7 @@ def _told(change: Change) -> str:
 
 
 class Approvals:
-    """What people said about merges."""
+    """People's decisions about merges."""
 
     def __init__(self, ports: Ports, gates: ProtectedFiles) -> None:
         self.ports = ports
@@ -200,16 +194,14 @@ class Approvals:
         self._contents: dict[tuple[str, str], str] = {}
 
     def is_missing(self, board: Board, entry: Entry) -> bool:
-        """Whether the candidate may not land, since nobody said yes to what it brings."""
         return bool(needed(board, entry.bead)) and not self._given(entry.bead, entry.journal)
 
     def kept(self, board: Board, entry: Entry) -> Mapping[str, Any]:
-        """What the journal keeps of the yes that the merge stands on; empty: it needs none."""
         why = needed(board, entry.bead)
         return {"why": why, **self._given(entry.bead, entry.journal)} if why else {}
 
     def question(self, board: Board, bead: Bead, journal: Journal) -> AttemptEnd:
-        """What a person is asked about it."""
+        """The question to a person."""
         ports, base, candidate = self.ports, journal.build.base, journal.build.candidate
         changes = ports.git.changes(base, candidate)
         tests = ports.config().boundary_at(ports.git, base, Role.TEST_WRITER, candidate).tests
@@ -238,7 +230,7 @@ class Approvals:
         return AttemptEnd(Outcome.MERGE_REVIEW, detail, journal.change.head, evidence)
 
     def _given(self, bead: str, journal: Journal) -> Mapping[str, Any]:
-        """Who said yes to this content, when, and in what words; empty: nobody."""
+        """Who approved this content, when and in which words; empty: none."""
         store = self.ports.store
         merged = last_merge(store, bead)
         content = self.content(journal.build.base, journal.build.candidate)
@@ -257,7 +249,7 @@ class Approvals:
         }
 
     def content(self, base: str, candidate: str) -> str:
-        """What the candidate would bring; commits do not change, and one is looked at in many turns."""
+        """Cached: commits do not change and are inspected in many turns."""
         found = self._contents.get((base, candidate))
         if found is None:
             if len(self._contents) >= _KEPT:
@@ -266,7 +258,6 @@ class Approvals:
         return found
 
     def _said_since(self, merged: int, bead: str) -> Iterator[Event]:
-        """The decisions about the bead after that place in the log, newest first."""
         before = None
         while page := self.ports.store.latest_events((Kind.RESOLVED,), before, _PAGE, bead):
             for event in page:
@@ -281,18 +272,17 @@ _KEPT = 100
 
 
 SEARCHED = 50_000_000
-"""Bytes of a branch that are searched."""
 
 
 # Files of more than 4 MB, and what comes after 50 MB of others, are not searched for secrets; of the latter is asked.
 class SuspiciousContent:
-    """Looks at what a branch would bring to main."""
+    """Inspects what a branch would bring to main."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
 
     def question(self, bead: Bead, journal: Journal) -> AttemptEnd | None:
-        """What a person is asked about it; None: the review may go on."""
+        """The question to a person; None: the review may go on."""
         change = journal.change
         asked = self.ports.store.escalations(open_only=False, bead=bead.id)
         if is_accepted(asked, EscalationType.UNUSUAL_CONTENT, change.head):
@@ -308,7 +298,6 @@ class SuspiciousContent:
         return AttemptEnd(Outcome.UNUSUAL_CONTENT, detail, change.head, evidence)
 
     def _reasons(self, journal: Journal) -> list[str]:
-        """Why a person should look, a line for each file."""
         found = list(self.ports.git.laid_open(journal.change.fork, journal.change.head))
         left = SEARCHED
         for change in self.ports.git.changes(journal.change.fork, journal.change.head):
@@ -327,7 +316,7 @@ class SuspiciousContent:
         return found
 
     def _new_name(self, fork: str, change: Change) -> str | None:
-        """Why its name is unusual; None: it is not, or main has that name, or that of its folder, already."""
+        """Why its name is suspicious; None: it is not, or main has it or its folder already."""
         why = odd_name(change.path) if change.before == ABSENT else None
         if why is None:
             return None
@@ -350,7 +339,7 @@ PLAIN = "100644"
 
 @frozen
 class Brought:
-    """What a branch brings: why it cannot be established, or the digest of the file and what a person is shown."""
+    """A branch's new contract: why it is invalid, or its digest and the shown text."""
 
     faults: tuple[str, ...] = ()
     digest: str = ""
@@ -361,7 +350,7 @@ class Brought:
 # holds for this bead's review alone. It lands by itself: nobody's candidate stands under it or on it. Afterwards the
 # person's file follows main's; what they edited meanwhile stays, and they are told.
 class NewContract:
-    """Looks at the contracts that branches bring."""
+    """Inspects contracts in branches."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
@@ -369,7 +358,7 @@ class NewContract:
     # --- the question ----------------------------------------------------------------------------
 
     def brought(self, bead: Bead, journal: Journal) -> Brought | None:
-        """What the branch brings; None: it leaves the contract alone."""
+        """None: the contract is unchanged."""
         git = self.ports.git
         if not bead.scaffolding:
             return None
@@ -396,12 +385,11 @@ class NewContract:
         return Brought(tuple(wrong), hashlib.sha256((text or "").encode()).hexdigest(), tuple(told))
 
     def is_accepted(self, bead: Bead, brought: Brought) -> bool:
-        """Whether a person approved these very bytes for this bead."""
         asked = self.ports.store.escalations(open_only=False, bead=bead.id)
         return is_accepted(asked, EscalationType.CHECKS_CHANGED, brought.digest, "contract")
 
     def question(self, journal: Journal, brought: Brought) -> AttemptEnd:
-        """What a person is asked, and what they are shown of it."""
+        """The question to a person, with the shown text."""
         change = journal.change
         git = self.ports.git
         is_first = not steps.config(git, change.fork).checks
@@ -428,7 +416,7 @@ class NewContract:
     # --- one truth -------------------------------------------------------------------------------
 
     def hand_out(self, bead: Bead) -> None:
-        """Before a scaffolding bead begins without a check: main has the person's settings, to add checks to."""
+        """A scaffolding bead without checks gets the person's settings on main, to add checks to."""
         ports = self.ports
         if not bead.scaffolding or ports.git.read(ports.git.main(), CONTRACT) is not None:
             return
@@ -447,7 +435,7 @@ class NewContract:
         ports.notifier.tell(Notice(f"{CONTRACT} was committed on main, for {bead.id} to add its checks to", bead.id))
 
     def take_over(self, bead: str, journal: Journal) -> None:
-        """Main has the contract: the person's file is the same, or they are told that it is not."""
+        """The contract landed: align the person's file, or report the difference."""
         build = journal.build
         ports, git = self.ports, self.ports.git
         path = ports.paths.config
@@ -468,7 +456,6 @@ class NewContract:
 
 
 def difference(before: bytes, after: bytes) -> str:
-    """The change of the file, for a person."""
     from difflib import unified_diff  # rarely needed, and it takes a while to import
 
     old, new = (text.decode("utf-8", "replace").splitlines() for text in (before, after))
@@ -487,7 +474,6 @@ _CONTEXT = 3_800
 
 
 def whose_work(bead: Bead, past: Sequence[Attempt]) -> Whose:
-    """Who mends what is found in it."""
     if is_epic(bead):
         return Whose.EPIC
     return Whose.PERSON if is_by_person(past) else Whose.AGENTS
@@ -536,7 +522,7 @@ BY = "nobrakes"
 # again. While it reads, the review holds no place in the queue; what was read counts as long as the difference is the
 # same. What is found in an epic that is merged as one is mended by a bead of it (beads.service.beads).
 class Readings:
-    """The readings of open reviews."""
+    """The code reviews of open merge reviews."""
 
     def __init__(self, ports: Ports, approvals: Approvals) -> None:
         self.ports = ports
@@ -545,19 +531,16 @@ class Readings:
 
     @property
     def rules(self) -> Rules:
-        """As the settings are now."""
         return self.ports.config().review.reading_rules()
 
     # --- in the queue ----------------------------------------------------------------------------
 
     def is_missing(self, entry: Entry) -> bool:
-        """Whether the candidate may not land yet, since nobody read it."""
         if self.rules.way == reading.OFF:
             return False
         return self._next(entry.bead, entry.attempt, entry.journal).way not in (Way.PASS, Way.UNREAD)
 
     def kept(self, entry: Entry) -> Mapping[str, Any]:
-        """What the journal, and so the evidence, keeps of the readings that it lands with; empty: there was none."""
         if self.rules.way == reading.OFF:
             return {}
         known, _, merged = self._all(entry.bead)
@@ -573,7 +556,7 @@ class Readings:
     # --- the step --------------------------------------------------------------------------------
 
     def turn(self, context: ReviewContext, journal: Journal) -> Report:
-        """Begin a reviewer, see how it does, or say what follows from what it found."""
+        """Start a reviewer, watch it, or report its result."""
         bead, attempt = context.bead, context.attempt
         if (more := epics.has_more(self.ports, bead, journal)) is not None:
             return more
@@ -658,7 +641,6 @@ class Readings:
         )
 
     def _settled(self, context: ReviewContext, one: Reading) -> None:
-        """Note the end of a reading that has come to one, once."""
         session = one.session
         if one.outcome:
             return
@@ -687,7 +669,7 @@ class Readings:
             self.ports.notifier.tell(Notice(f"{bead}: no agent finished a review: {why[:300]}", bead))
 
     def settle(self, reads: Collection[int]) -> None:
-        """End what reads for a review that is over; `reads`: the open reviews that are being read."""
+        """End sessions of ended reviews; `reads`: open reviews that are being read."""
         for session in self.ports.store.sessions():
             if session.kind is SessionKind.CODE_REVIEW and session.data.get(reading.ATTEMPT) not in reads:
                 self._end(Reading.of(session), 0, reading.DROPPED, "its review was over")
@@ -703,7 +685,7 @@ class Readings:
         return reading.following(self.rules, counted, self._content(journal), attempt, not is_by_person(past))
 
     def _all(self, bead: str) -> tuple[list[Reading], str, int]:
-        """The bead's readings; since when rounds count; and after which merge."""
+        """The bead's reviews; since when rounds count; after which merge."""
         merged = last_merge(self.ports.store, bead)
         decided = sum(one.resolved_at is not None for one in self._asked(bead))
         return reading.session_readings(self.ports.store.code_reviews(bead)), f"{merged}.{decided}", merged
@@ -713,7 +695,6 @@ class Readings:
         return [one for one in found if one.type is EscalationType.CODE_REVIEW]
 
     def _yes(self, bead: str, journal: Journal) -> Escalation | None:
-        """The person's word that this very content goes on as it is; None: nobody said so."""
         content, merged = self._content(journal), last_merge(self.ports.store, bead)
         said = [one for one in self._asked(bead) if one.resolved_at is not None and is_approval(one.resolution)]
         of_it = (one for one in said if (one.evidence.get("content"), one.evidence.get("merged")) == (content, merged))
@@ -724,7 +705,6 @@ class Readings:
 
 
 def _sent_back(journal: Journal, one: Reading) -> AttemptEnd:
-    """What the next attempt is told: what must be mended first, each shortened so that all have room."""
     share = max(120, 2_600 // max(1, len(one.urgent)))
     lines = [reading.told([found])[:share] for found in one.urgent]
     detail = (

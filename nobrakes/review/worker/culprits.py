@@ -43,12 +43,11 @@ _SEEN_GREEN = (Kind.MERGED, Kind.MAIN_GREEN, Kind.MAIN_UNFROZEN)
 def question(
     store: "Store", title: str, detail: str, evidence: Mapping[str, Any], hypothesis: str = ""
 ) -> NewEscalation:
-    """What a person is asked about the main that is red now: more of the open question, where there is one."""
+    """The question about a red main: adds to the open one, if any."""
     return NewEscalation(EscalationType.MAIN_RED, title, detail, evidence, hypothesis, _open(store))
 
 
 def _open(store: "Store") -> int:
-    """The open question about this red main; 0: there is none."""
     green = store.latest_events(_SEEN_GREEN, limit=1)
     since = green[0].at if green else 0.0
     asked = [one.id for one in store.escalations() if one.type is EscalationType.MAIN_RED and one.created_at >= since]
@@ -56,16 +55,15 @@ def _open(store: "Store") -> int:
 
 
 FROZEN = control.FROZEN
-"""The setting that is there while nothing may be merged: the tip that is red."""
+"""The setting with the red tip while nothing may merge."""
 
 BROKEN = control.BROKEN
-"""The setting that says, while nothing may be merged, that main is not red: its checks cannot be run, and why."""
+"""The setting with the reason why main's checks cannot run."""
 
 REPAIR = "canary/repair"
-"""The ref (below refs/nobrakes/) that keeps the commit alive that is to take the culprit back."""
+"""The ref (below refs/nobrakes/) of the prepared revert."""
 
 MAX_MERGES = 500
-"""So many merges are looked through for the one that brought a commit."""
 
 _NOTE = 2000
 _MEANWHILE = "Merges wait until main is green again; nobrakes checks every new commit on main, and main each hour."
@@ -89,7 +87,7 @@ _ENDS = {
 
 
 class Culprits:
-    """Freezes, finds whose it is, takes back, tells."""
+    """Freezes, finds the culprit, reverts, reports."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
@@ -97,7 +95,7 @@ class Culprits:
     # --- frozen and let go -----------------------------------------------------------------------
 
     def freeze(self, watch: Watch, results: Sequence[CheckResult], how: str) -> Watch:
-        """Nothing is merged from now on."""
+        """Stop all merging."""
         store = self.ports.store
         store.set_setting(FROZEN, watch.tip)
         store.record(Event(Kind.MAIN_FROZEN, data={"commit": watch.tip, "results": as_json(results)}))
@@ -110,7 +108,7 @@ class Culprits:
         return self._escalate(watch, title, f"{known}{_MEANWHILE}\n{explain(results)}")
 
     def let_go(self, watch: Watch, why: str = "") -> Watch:
-        """Main is green, or nobody looks any more, or for another reason."""
+        """Allow merging: main is green, unwatched, or `why`."""
         store = self.ports.store
         if store.setting(FROZEN) is not None:
             store.set_setting(FROZEN, None)
@@ -120,16 +118,13 @@ class Culprits:
         return replace(watch, escalation=0, results=(), frozen=False)
 
     def tell_green(self, watch: Watch) -> None:
-        """The tip passed; `unsteady`: it failed a moment before."""
         unsteady = watch.phase is Phase.CONFIRM
         self.ports.store.record(Event(Kind.MAIN_GREEN, data={"commit": watch.tip, "unsteady": unsteady}))
 
     def was_decided(self, watch: Watch) -> bool:
-        """Whether a person resolved what was asked when main was frozen: then they want it to be looked at."""
         return bool(watch.escalation) and self.ports.store.escalation(watch.escalation).resolved_at is not None
 
     def broken_since(self, watch: Watch) -> float | None:
-        """When a person was asked about checks that cannot be run; None: they can."""
         if not watch.escalation or self.ports.store.setting(BROKEN) is None:
             return None
         return self.ports.store.escalation(watch.escalation).created_at
@@ -138,7 +133,7 @@ class Culprits:
         return bool(watch.escalation) and self.ports.store.escalation(watch.escalation).resolved_at is None
 
     def tell_end(self, before: Watch, watch: Watch, seen: Verdict, results: Sequence[CheckResult]) -> Watch:
-        """The search is over without a repair."""
+        """End the search without a repair."""
         if not watch.frozen:  # nobody can tell what main is like
             is_asked = cannot_run(results) and WORKSPACES in self.ports.store.gates()  # of the same machine
             return watch if is_asked else self._ask_of_checks(watch, results)
@@ -152,7 +147,7 @@ class Culprits:
         return self.tell(watch, "environment" if before.phase is Phase.KNOWN and seen is Verdict.RED else "unsure")
 
     def _ask_of_checks(self, watch: Watch, results: Sequence[CheckResult], meanwhile: str = "") -> Watch:
-        """Ask about checks that cannot be run on main, or add to what is asked of that already."""
+        """Ask about checks that cannot run on main, or add to the open question."""
         what = "the set-up (`setup`) failed" if setup_failed(results) else "the checks could not be run"
         evidence = {"commit": watch.tip, "results": as_json(results)}
         if meanwhile:
@@ -164,7 +159,6 @@ class Culprits:
         return replace(watch, escalation=self.ports.store.escalate(new, None, None, "nobrakes").id)
 
     def tell(self, watch: Watch, why: str, whose: str = "") -> Watch:
-        """Say to a person what was found out."""
         self.ports.store.record(
             Event(Kind.CULPRIT_FOUND, data={"commit": watch.culprit or None, "why": why, "green": watch.green or None})
         )
@@ -175,12 +169,12 @@ class Culprits:
         return self._escalate(watch, title.replace("_", " "), f"{_ENDS[why]} {_MEANWHILE}\n{failed}")
 
     def _was_said(self, watch: Watch) -> bool:
-        """Whether the open question says of this tip that no earlier one is known to have passed."""
+        """The open question already says that no earlier pass of this tip is known."""
         asked = self.ports.store.escalation(watch.escalation) if self._is_open(watch) else None
         return asked is not None and not watch.green and asked.evidence.get("main") == watch.tip
 
     def _escalate(self, watch: Watch, title: str, detail: str) -> Watch:
-        """Ask a person, or add to what was asked when less was known."""
+        """Ask a person, or add to the open question."""
         evidence = {
             "main": watch.tip,
             "green": watch.green or None,
@@ -195,7 +189,6 @@ class Culprits:
         return replace(watch, escalation=self.ports.store.escalate(new, None, None, "nobrakes").id)
 
     def _resolve(self, watch: Watch, why: str) -> None:
-        """The question about main is over; that of a bead is its own, and a person's."""
         asked = self.ports.store.escalation(watch.escalation) if watch.escalation else None
         if asked is not None and asked.resolved_at is None and asked.bead is None:
             self.ports.store.resolve(watch.escalation, why, "nobrakes")
@@ -203,7 +196,7 @@ class Culprits:
     # --- taking back -----------------------------------------------------------------------------
 
     def prepare(self, watch: Watch, now: float) -> Watch:
-        """The commit that takes the culprit back, to be run; at rest where there is none to be made."""
+        """Build the culprit's revert, to be run; at rest if impossible."""
         git = self.ports.git
         found = self.merge_of(watch.culprit)
         if found is None:
@@ -225,7 +218,7 @@ class Culprits:
         return replace(watch, candidate=made.commit, onto=main)
 
     def merge_of(self, commit: str) -> tuple[Bead, str, str] | None:
-        """(bead, base, merge) of the merge that brought this commit, and still stands; None: a person's own."""
+        """(bead, base, merge) of the unreverted merge with this commit; None: a person's own."""
         store, git = self.ports.store, self.ports.git
         for event in store.latest_events(MERGES, limit=MAX_MERGES):
             merge = str(event.data.get("merged_commit") or "")
@@ -241,7 +234,7 @@ class Culprits:
         return None
 
     def taken_back(self, watch: Watch, now: float) -> Watch:
-        """Main is green again: the bead is open, and a person is told with the evidence."""
+        """Main is green again: reopen the bead and report with the evidence."""
         store = self.ports.store
         store.record(Event(Kind.CULPRIT_FOUND, data={"commit": watch.culprit, "why": "merge", "green": watch.green}))
         found = self.merge_of(watch.culprit)
@@ -276,30 +269,29 @@ class Culprits:
 
 
 MAX_REBUILT = 5
-"""So often one review is built anew, before a person is asked."""
+"""Rebuilds of a review before a person is asked."""
 
 
 # A candidate has a ref (`pin_of`) before the journal names it: only what was pruned in between, or by who removed refs,
 # is ever gone. It is built anew from the head, a head is taken in again from the workspace; one that is nowhere sends
 # the bead back to a Doer, as nobody's failure.
 def pin_of(bead: str) -> str:
-    """The ref (below refs/nobrakes/) that keeps the candidate of the bead's open review alive."""
     return f"candidate/{bead}/review"
 
 
 def handed_in(ports: Ports, bead: str) -> Attempt | None:
-    """The Doer's or the person's attempt whose work is reviewed; None: nothing was handed in."""
+    """The reviewed attempt of a Doer or person; None: nothing was handed in."""
     return submitted(ports.store.attempts(bead))
 
 
 class Lost:
-    """Looks for what is gone, whenever git fails in a review."""
+    """Looks for lost objects when git fails in a review."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
 
     def look(self, attempt: Attempt, journal: Journal, limits: Limits) -> Next | None:
-        """How the review goes on, or that it is over; None: nothing of it is gone, so the trouble is another one."""
+        """How the review goes on or ends; None: nothing is lost, so the error has another cause."""
         build = journal.build
         done = handed_in(self.ports, attempt.bead)
         head = journal.change.head or str((done and done.head) or "")
@@ -320,7 +312,6 @@ class Lost:
         return machine.advance(journal, gone)
 
     def _taken_in_again(self, attempt: Attempt, head: str) -> bool:
-        """Whether the workspace still had what was handed in."""
         git, store = self.ports.git, self.ports.store
         done = handed_in(self.ports, attempt.bead)
         if done is not None and done.role is Role.PERSON:
@@ -335,7 +326,6 @@ class Lost:
             return False
 
     def _nowhere(self, attempt: Attempt, journal: Journal, head: str, limits: Limits) -> Next:
-        """The bead goes back to a Doer, who begins afresh."""
         over = machine.advance(journal, Fact.WORK_GONE)
         why = f"the handed-in work ({head[:12]}) is gone from git and from its workspace"
         self.ports.notifier.tell(Notice(f"{attempt.bead}: {why}; an agent does it again", attempt.bead, urgent=True))

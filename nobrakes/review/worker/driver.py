@@ -67,7 +67,7 @@ class ReviewSteps:
         self.readings = Readings(ports, self.approvals)
 
     def rebase(self, context: ReviewContext, journal: Journal) -> Report:
-        """The candidate: on the last one of the queue, or on main where there is none."""
+        """Build the candidate on the queue's last one, or on main."""
         waits = self.landings.is_pending(context.attempt.id)  # what was begun is heard to its end
         has_caught_up = False
         entries = self.queue.look(context.board).entries
@@ -131,7 +131,7 @@ class ReviewSteps:
         )
 
     def _landed(self, context: ReviewContext, journal: Journal, main: str) -> Report | None:
-        """Whether it is on main already: a crash hid that, or an attempt before it was not told of it."""
+        """Whether it is on main already: a crash hid that, or an earlier attempt missed it."""
         if self.pulls.is_on:
             return self.pulls.merged_before(context, journal)
         if (unasked := epics.without_request(self.ports, context.bead)) is not None:
@@ -144,7 +144,6 @@ class ReviewSteps:
         return Report(Fact.LANDED_BEFORE, {**asdict(before), "tree": self.ports.git.tree(before.candidate)})
 
     def _there(self, journal: Journal, base: str) -> Report:
-        """Main has all of the epic already, by whatever way."""
         change = journal.change
         contract = self.validation.contract(change.brings)
         tree = self.ports.git.tree(change.head)
@@ -152,7 +151,7 @@ class ReviewSteps:
         return Report(Fact.PULL_MERGED, there)
 
     def _conflicts(self, journal: Journal, main: str, found: Conflict) -> Report:
-        """A conflict with main itself: the bead leaves the queue at once, and a person is asked."""
+        """A conflict with main itself: the bead leaves the queue, and a person is asked."""
         if why := fault((), found.unfiltered):
             needs = {"base": main, "touches": list(found.files), **barred(found.unfiltered)}
             return Report(Fact.CONFLICTED, ending=AttemptEnd(*why, journal.change.head, needs))
@@ -167,7 +166,6 @@ class ReviewSteps:
         return Report(Fact.CONFLICTED, ending=AttemptEnd(Outcome.CONFLICT, detail, journal.change.head, evidence))
 
     def _made(self, context: ReviewContext, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
-        """The candidate on `base`, after the commits that lead to it."""
         change = journal.change
         if epics.is_epic(context.bead):
             return epics.made(self.ports, context.bead, context.attempt, journal, base)
@@ -180,7 +178,6 @@ class ReviewSteps:
     def _with_contract(
         self, journal: Journal, made: tuple[Candidate, ...] | Conflict
     ) -> tuple[Candidate, ...] | Conflict:
-        """What was made; where it has another contract than the one that a person approved, a conflict."""
         if not journal.change.brings or isinstance(made, Conflict):
             return made
         if is_same(self.ports.git, made[-1].commit, journal.change.brings):
@@ -188,7 +185,7 @@ class ReviewSteps:
         return Conflict((CONTRACT,), "Main's was changed meanwhile, so the merge would differ from what was approved.")
 
     def validate_rebased(self, context: ReviewContext, journal: Journal) -> Report:
-        """Validate the candidate, land it, or send it back, as review.queue decides for the whole queue."""
+        """Validate, land or send back the candidate, as review.queue decides."""
         if journal.build.contract != self.validation.contract(journal.change.brings):
             return Report(Fact.CHECKS_EDITED)
         entries = self.queue.look(context.board).entries
@@ -212,7 +209,6 @@ class ReviewSteps:
         return self._passed(context, journal, entries, move.publish)
 
     def _passed(self, context: ReviewContext, journal: Journal, entries: Sequence[Entry], publish: int) -> Report:
-        """The head of the queue is proven, and with it the first `publish` of those on it."""
         build = journal.build
         if self.queue.is_uncounted(journal):
             return Report(Fact.UNCOUNTED)
@@ -237,13 +233,13 @@ class ReviewSteps:
         return Report(Fact.MAY_LAND, {"tip": tip, **said[0]})
 
     def _is_held_back(self, context: ReviewContext, entries: Sequence[Entry], place: int) -> bool:
-        """Whether somebody has to look at this candidate first."""
+        """Whether a person or reviewer has to see this candidate first."""
         if self.readings.is_missing(entries[place]):
             return True
         return bool(self._bent(context, entries, place)) or self.approvals.is_missing(context.board, entries[place])
 
     def _bent(self, context: ReviewContext, entries: Sequence[Entry], place: int) -> str:
-        """The altered test that the runner of this candidate did not report, and nobody accepted that; "": none."""
+        """The altered test that the runner did not report, unless accepted; "": none."""
         bent = self.queue.bent(entries, place)
         entry = entries[place]
         return "" if bent and self.gates.is_accepted(entry.bead, entry.journal.change.head) else bent
@@ -260,7 +256,7 @@ class ReviewSteps:
         return Report(Fact.PROVES_LESS, ending=AttemptEnd(Outcome.FAILED_REVIEW, why))
 
     def count_base(self, context: ReviewContext, journal: Journal) -> Report:
-        """Run main's own tests, which nobody did since it got there: a candidate has to prove as much."""
+        """Count main's tests: a candidate has to prove as much."""
         if journal.build.contract != self.validation.contract(journal.change.brings):
             return Report(Fact.CHECKS_EDITED)
         if not self.queue.is_uncounted(journal):
@@ -276,7 +272,6 @@ class ReviewSteps:
         return Report(Fact.COMMIT_PROVEN, {"kept": (*build.kept, commit)})
 
     def _folded(self, context: ReviewContext, journal: Journal) -> Report:
-        """With merge = rebase: only commits that pass alone reach main, the others melt into the next."""
         build = journal.build
         git = self.ports.git
         steps = [Candidate(c, git.tree(c)) for c in (*build.kept, build.candidate)]
@@ -285,7 +280,7 @@ class ReviewSteps:
         return Report(Fact.FOLDED, {"candidate": last.commit, "proven": proven})
 
     def swap(self, context: ReviewContext, journal: Journal) -> Report:
-        """Move main, or wait for who moves it."""
+        """Move main, or wait for it."""
         build = journal.build
         git = self.ports.git
         entries: list[Entry] = []
@@ -318,7 +313,7 @@ class ReviewSteps:
         return Report(Fact.LANDED if land.landing is Landing.MOVED else Fact.LOST_RACE)
 
     def _frozen(self, context: ReviewContext, journal: Journal, entries: Sequence[Entry]) -> Land | None:
-        """Why nothing lands while main is red; None: it is not, this one is on its way already, or a repair is."""
+        """Why nothing lands on a red main; None: it is green, or this one is under way or a repair."""
         where = self.ports.where
         tip = None if where.epic or where.base else self.ports.store.setting(FROZEN)
         if tip is not None and any(self.ports.store.bead(entry.bead).type is BeadType.REPAIR for entry in entries):
@@ -330,10 +325,7 @@ class ReviewSteps:
         return Land(Landing.BLOCKED, why, Cause.MAIN_RED)
 
     def _blocked(self, context: ReviewContext, journal: Journal, land: Land, entries: Sequence[Entry] = ()) -> Report:
-        """Main cannot be moved, or brought along, just now; a person is told.
-
-        Those that should land with it (`entries`) wait as they did before, unless they may have landed already.
-        """
+        """Main cannot move now; a person is notified. `entries` wait as before, unless they may have landed."""
         merging = journal.merging
         bead = context.attempt.bead
         now = self.ports.store.now()
@@ -368,18 +360,17 @@ class ReviewSteps:
         return Report(Fact.BLOCKED, waits, entries=entries)
 
     def _is_asked(self, kind: EscalationType) -> bool:
-        """Whether a person is asked about checkouts of main already, by another bead: one question at a time."""
+        """Only one question about checkouts of main at a time."""
         open_ones = self.ports.store.escalations() if kind is EscalationType.CHECKOUT_BEHIND else ()
         return any(one.type is kind for one in open_ones)
 
     def _freed(self, journal: Journal) -> None:
-        """Main can be moved again: what a person was asked about that is over."""
         if journal.merging.behind:
             with contextlib.suppress(NotAllowed):  # a person resolved it, or a crash hid that we did
                 self.ports.store.resolve(journal.merging.behind, "main can be moved again", "nobrakes")
 
     def is_under_way(self, attempt: int, board: Board) -> bool:
-        """Whether the review is landing just now, by itself or with others, where a remote has to say so."""
+        """Whether the review is landing now, where a remote decides."""
         opened = {entry.attempt: entry for entry in self.queue.look(board).opened}
         tip = opened[attempt].journal.build.tip if attempt in opened else ""
         together = {entry.attempt for entry in opened.values() if tip and entry.journal.build.tip == tip}
@@ -387,13 +378,12 @@ class ReviewSteps:
 
 
 _TRIES = 3
-"""So often a step is tried while git fails."""
 
 _WITH_THE_NEXT = (Step.BOUNDARIES, Step.CLEAN_UP)
-"""What leads to these changes nothing, and they begin at once: it is written down with what comes of them."""
+"""The steps before these change nothing, so both are journaled together."""
 
 MAX_STEPS = 100
-"""Of one review in one turn: however many there are to do, others have their turn, and a stop is heard."""
+"""Steps of one review in a turn, so that others get theirs and a stop is noticed."""
 
 
 class Review:
@@ -425,7 +415,7 @@ class Review:
         }
 
     def advance(self, attempt: Attempt, board: Board) -> bool:
-        """Do what can be done now; whether anything was."""
+        """Do all possible steps; whether there was one."""
         # another one's turn may have moved it since the board was made
         attempt = self.queue.look(board).attempts.get(attempt.id, attempt)
         journal = Journal.of(attempt.data)
@@ -454,11 +444,8 @@ class Review:
         return moved
 
     def _step(self, context: ReviewContext, journal: Journal, tries: int = _TRIES) -> Next | None:
-        """Do the step, and what follows from what it saw; None: something was begun that will be heard of, or the
-        review is over.
-
-        Where git fails, look whether what it needs is gone, else try it again before it is told.
-        """
+        """Do a step and what follows; None: something was started, or the review is over. If git fails, search for lost
+        objects, else try again before reporting."""
         made = journal
         try:
             report = self.steps[journal.step](context, journal)
@@ -523,7 +510,6 @@ class Review:
         return Report(Fact.IN_BOUNDS, {"gates": gates, "is_scaffolding": context.bead.scaffolding, "brings": brings})
 
     def _against_the_rules(self, context: ReviewContext, journal: Journal) -> Report | None:
-        """What the branch changes that nobody may let through; None: nothing."""
         change = journal.change
         git = self.ports.git
         start = journal.build.base
@@ -581,9 +567,7 @@ class Review:
     # --- from outside ----------------------------------------------------------------------------
 
     def settle(self, board: Board) -> bool:
-        """Hear the ends of what a code host or a remote was asked for reviews that are over, and end what was read for
-        them.
-        """
+        """Collect results of remote requests for ended reviews, and end their code reviews."""
         going = {attempt.id for attempt in board.attempts}
         self.pulls.settle(going)
         self.review_steps.landings.settle({NOBODY, *going})
@@ -592,7 +576,7 @@ class Review:
         return False
 
     def ended(self, attempt: Attempt, run: Run, board: Board) -> Attempt | None:
-        """A validation of this review ended; the attempt to go on with, or None when there is nothing to do now."""
+        """A validation ended; returns the attempt to go on with, None: nothing to do now."""
         seen = self.queue.look(board)
         attempt = seen.attempts.get(attempt.id, attempt)
         self.queue.changed()
@@ -607,7 +591,7 @@ class Review:
         return following
 
     def stop(self, attempt: Attempt, board: Board) -> bool:
-        """Give the review back; one whose merge has landed is brought to its end instead. False: it lands just now."""
+        """Give the review back, or finish it if its merge has landed. False: it is landing now."""
         ports = self.ports
         if self.review_steps.is_under_way(attempt.id, board):
             return False
@@ -631,7 +615,6 @@ class Review:
         return True
 
     def _has_landed(self, journal: Journal) -> bool:
-        """Whether main contains the candidate; one that is gone from git is not on main."""
         git = self.ports.git
         try:
             landed = journal.merging.merged_as or journal.build.candidate
@@ -643,7 +626,7 @@ class Review:
 
 
 def _after(journal: Journal, report: Report) -> Next:
-    """What follows from a report. A wait that came to an end is written down, whatever else there is to wait for."""
+    """The next step. An ended wait is journaled even if another follows."""
     freed = machine.advance(journal, Fact.FREED).journal if report.was_freed else journal
     following = machine.advance(freed, report.fact, **report.brought)
     return Next(freed, Act.GO_ON) if report.was_freed and following.act is Act.WAIT else following
@@ -652,10 +635,10 @@ def _after(journal: Journal, report: Report) -> Next:
 # Each branch that work lands on has a Reviewer and a queue of its own; they share the validators. An epic's branch that
 # is red by itself is held with its epic: nobody reverts there.
 class Reviews:
-    """Leads each review on, with the Reviewer of the branch that its bead lands on."""
+    """Leads each review with the Reviewer of its bead's branch."""
 
     def __init__(self, ports: Ports, validation: Validation, watchman: Watchman) -> None:
-        """`watchman` is told that main is red."""
+        """`watchman` learns that main is red."""
         self.ports = ports
         self.validation = validation
         self.watchman = watchman
@@ -667,12 +650,12 @@ class Reviews:
         self._lands = ""  # how, when that was looked at last
 
     def turn(self, board: Board) -> bool:
-        """Learn of other branches, before anything is decided; whether something changed."""
+        """Learn of other branches before decisions; whether something changed."""
         parts = (self.bases, self.red, self.meanwhile)
         return any([*(part.turn(board) for part in parts), self._lands_otherwise()])
 
     def _lands_otherwise(self) -> bool:
-        """Hold the epics that people were to merge, before anybody goes on without what is on their branches."""
+        """Hold the epics that people were to merge, before anyone goes on without their branches."""
         config = self.ports.config().review
         if config.land == self._lands:
             return False
@@ -683,7 +666,6 @@ class Reviews:
         return bool(landed)
 
     def of(self, bead: str) -> Review:
-        """The Reviewer of the bead's branch."""
         return self._by(lands_on(self.ports, self.ports.store.bead(bead)))
 
     def _by(self, where: Where) -> Review:
@@ -699,33 +681,26 @@ class Reviews:
         return partial(self._base_red, where) if where.base else self.watchman
 
     def advance(self, attempt: Attempt, board: Board) -> bool:
-        """Do what can be done now; whether anything was."""
         review = self.of(attempt.bead)
         return self.bases.is_known(review.ports.where.base) and review.advance(attempt, board)
 
     def ended(self, attempt: Attempt, run: Run, board: Board) -> Attempt | None:
-        """A validation ended; the attempt to go on with, or None when there is nothing to do now."""
         return self.of(attempt.bead).ended(attempt, run, board)
 
     def stop(self, attempt: Attempt, board: Board) -> bool:
-        """Give the review back; one whose merge has landed is brought to its end instead."""
         return self.of(attempt.bead).stop(attempt, board)
 
     def restart(self, attempt: Attempt) -> None:
-        """Start the validation again that a crash may have cut off between its plan and its start."""
         self.of(attempt.bead).verdicts.restart(attempt)
 
     def settle(self, board: Board) -> bool:
-        """Hear the ends of what a code host was asked for reviews that are over, and end what was read for them."""
         changed = [one.settle(board) for where, one in self._others.items() if not where.epic]
         return self.main.settle(board) or any(changed)
 
     def wake_at(self) -> list[float | None]:
-        """When somebody else is to be asked."""
         return [self.bases.wake_at(), self.meanwhile.wake_at()]
 
     def measure_again(self) -> None:
-        """The clock jumped: that counts against no reading."""
         for one in (self.main, *self._others.values()):
             one.review_steps.readings.waits.restart()
 

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 
 
 STEPS = 200
-"""So many steps of a bead's reviews are looked through for those of this one."""
 
 Json = dict[str, Any]
 
@@ -63,13 +62,12 @@ class Evidence:
         self.ports = ports
 
     def merged(self, attempt: Attempt, bead: Bead, journal: Journal) -> str:
-        """Record that the candidate of this review came to main, perhaps with a batch that was tested as a whole."""
         for other, before in self._earlier(attempt, journal):
             self.ports.git.keep_evidence(self.prepared(other, self.ports.store.bead(other.bead), before))
         return self.ports.git.keep_evidence(self.prepared(attempt, bead, journal))
 
     def _earlier(self, attempt: Attempt, journal: Journal) -> list[tuple[Attempt, Journal]]:
-        """The open reviews whose candidates came to main before this one, in main's order: a kill hid their records."""
+        """The open reviews that landed before this one, in main's order: a kill hid their records."""
         git = self.ports.git
         found: list[tuple[Attempt, Journal]] = []
         for other in self.ports.store.reviewing():
@@ -86,7 +84,6 @@ class Evidence:
         return found
 
     def _comes_here(self, other: Attempt, before: Journal) -> bool:
-        """Whether it is what this branch got: an epic's candidate is made of its branch's beads, and lands on main."""
         bead = self.ports.store.bead(other.bead)
         if lands_on(self.ports, bead) != self.ports.where:
             return False
@@ -133,7 +130,6 @@ class Evidence:
         return bounded(record)
 
     def _as_validated(self, journal: Journal, gathered: "_Gathered", candidate: dict[str, str]) -> tuple[Json, Json]:
-        """What is a record's own where the candidate itself came to main, and main's validation."""
         build = journal.build
         after, tip = build.contract, build.tip
         last = gathered.validation("main", Step.VALIDATE_MAIN, candidate, after, tip)
@@ -153,10 +149,8 @@ class Evidence:
     def _by_people(
         self, bead: Bead, journal: Journal, gathered: "_Gathered", candidate: dict[str, str]
     ) -> tuple[Json, Json]:
-        """The same where people merged the candidate as another commit, and perhaps on another base.
-
-        Only where they merged on what it was validated on, main's tree is the one that passed.
-        """
+        """As `_as_validated` if people merged the candidate as another commit, perhaps on another base. Only on the
+        validated base main's tree is the one that passed."""
         made = self.ports.git.made(journal.merging.merged_as)
         assert made is not None, "the host's merge is on main"
         merged = place(made.commit, made.tree)
@@ -181,7 +175,7 @@ class Evidence:
         return own, {"step": "validate", "of": "main", **merged, "contract": "", "how": How.UNKNOWN.value}
 
     def _brought_by(self, bead: Bead, last: Made) -> list[Made]:
-        """The commits that people's merge put on main, oldest first: several where an epic was merged by a rebase."""
+        """The commits of people's merge, oldest first: several for a rebased epic."""
         if bead.type is not BeadType.EPIC or len(last.parents) != 1:
             return [last]
         within = {one.bead for one in self.ports.store.dependencies(bead.id) if one.needs == bead.id}
@@ -193,7 +187,7 @@ class Evidence:
         return found[::-1]
 
     def unknown(self, bead: Bead, base: Made, commits: Sequence[Made], anchor: str, why: str) -> Json:
-        """The record of a merge of which only what main says is known. `why` it is added later."""
+        """The record of a merge known only from main. `why`: the reason for adding it later."""
         gathered = _Gathered(self.ports, bead, [])
         merged = place(commits[-1].commit, commits[-1].tree)
         proof: Json = {"step": "validate", **merged, "contract": "", "how": How.UNKNOWN.value}
@@ -218,10 +212,8 @@ class Evidence:
         return bounded(record)
 
     def taken_back(self, bead: Bead, base: str, commit: str, why: str, actor: str, contract: str = "") -> str:
-        """Record that `base`..`commit` was taken back by the newest commit on main that says so of the bead.
-
-        `contract`: the key of the checks that it passed. Empty: there is no such commit, and nothing to record.
-        """
+        """Record that main's newest commit about the bead reverts `base`..`commit`. `contract`: the key of the passed
+        checks. Empty: no such commit."""
         git = self.ports.git
         main = git.main()
         line = git.line(main, commit)
@@ -248,7 +240,7 @@ class Evidence:
         return git.keep_evidence(bounded(record))
 
     def _takes_back(self, bead: Bead) -> Json:
-        """The merges that this one takes off main, and who asked for it."""
+        """The merges that this one reverts, and who asked for it."""
         past = self.ports.store.attempts(bead.id)
         merges, asked = reverted_merges(past), submitted(past)
         if not merges or asked is None:
@@ -257,7 +249,6 @@ class Evidence:
         return {"takes_back": rows, "by": excerpt(clean(self.ports, asked.name))[:200]}
 
     def _brought(self, base: str, commit: str) -> list[Made]:
-        """The commits of a merge, oldest first; `base` empty: the commit alone is known."""
         if base:
             return self._between(base, commit)
         made = self.ports.git.made(commit)
@@ -267,7 +258,6 @@ class Evidence:
         return place(commit, self.ports.git.tree(commit))
 
     def _between(self, base: str, tip: str) -> list[Made]:
-        """The commits that lead from `base` to `tip`, oldest first; asked one by one, since mostly there is one."""
         found: list[Made] = []
         following: str | None = tip
         while following is not None and following != base:
@@ -278,7 +268,6 @@ class Evidence:
         return found[::-1]
 
     def _steps(self, attempt: Attempt) -> list[Json]:
-        """What this review ran, newest first."""
         events = self.ports.store.latest_events((Kind.REVIEW_STEP,), None, STEPS, attempt.bead)
         return [dict(event.data) for event in events if event.attempt == attempt.id and event.data.get("run")]
 
@@ -300,7 +289,7 @@ class _Gathered:
         self._beads: dict[int, str | None] = {0: None}  # a run that a command asked for belongs to no attempt
 
     def begin(self, kind: RecordKind, at: float) -> Json:
-        """What every record begins with. Its moment is that of its latest run, so that it is the same made again."""
+        """The common fields. The time is that of the latest run, so that a repeated record is the same."""
         moments = [at, *(float(run["at"]) for run in self.runs.values() if run["at"] is not None)]
         bead = {"id": self.bead.id, "title": clean(self.ports, self.bead.title)[:500], "type": self.bead.type.value}
         return {
@@ -313,7 +302,7 @@ class _Gathered:
         }
 
     def validation(self, of: str, step: Step | None, what: dict[str, str], contract: str, tip: str) -> Json:
-        """One validation, and the run that is or stands for it. `contract` empty: the checks that were run then."""
+        """A validation and its run. Empty `contract`: the checks of that time."""
         said: Json = {"step": "validate", "of": of, **what, "contract": contract}
         mine = [one for one in self.steps if one["step"] == step and one["commit"] == what["commit"]]
         later = {
@@ -346,7 +335,6 @@ class _Gathered:
         return {**said, "how": How.UNKNOWN.value}
 
     def saved(self, tree: str, contract: str) -> Json | None:
-        """The newest recorded run of a tree that is not a part of this record."""
         known = self._proofs(tree, contract)
         return run_of(known[-1], tree, contract, None) if known else None
 
@@ -368,7 +356,6 @@ class _Gathered:
         return str(known[-1]["run"]) if known and self._name(known[-1]["run"], tree, contract) else ""
 
     def _name(self, run: str, tree: str, contract: str) -> bool:
-        """Take the saved run into the record; False: it was not saved."""
         for proof in self._proofs(tree, contract):
             if proof["run"] == run:
                 bead = self._bead(int(proof["attempt"]))
@@ -378,19 +365,16 @@ class _Gathered:
         return False
 
     def _contract(self, run: str) -> Contract | None:
-        """What a run of this review executed; None: it is not known any more."""
         path = os.path.join(self.ports.paths.runs, run, CONTRACT)
         return Contract.parse(self.ports.processes.output(path, OUTPUT_TAIL))
 
     def _failed(self, step: Json, tree: str, ran: Contract) -> None:
-        """Take a run that did not pass into the record, as the review noted it."""
         checks = [{**one, "excerpt": excerpt(clean(self.ports, str(one.get("tail", ""))))} for one in step["results"]]
         self.runs[step["run"]] = run_of({"checks": checks}, tree, ran.key, self.bead.id)
         self.contracts[ran.key] = _cleaned(self.ports, json.loads(ran.text))
 
 
 def _cleaned(ports: Ports, value: Any) -> Any:
-    """JSON values with the texts in them cleaned."""
     if isinstance(value, str):
         return clean(ports, value)
     if isinstance(value, Mapping):
@@ -400,10 +384,7 @@ def _cleaned(ports: Ports, value: Any) -> Any:
 
 @frozen
 class AttemptEnd:
-    """The outcome and the words with which the attempt of a review ends that does not land.
-
-    `form`: the one in which a person is asked (decisions.forms).
-    """
+    """Outcome and text of a review that does not land. `form`: that of the question (decisions.forms)."""
 
     outcome: Outcome
     detail: str
@@ -414,11 +395,8 @@ class AttemptEnd:
 
 @frozen
 class Report:
-    """A fact, what it brings to the journal, and what is needed to do what follows.
-
-    `results`: what a merge is taken back for. `entries`: who would have landed together, itself first.
-    `was_freed`: before that it was seen that main can be moved again.
-    """
+    """A fact, its journal values, and the input of the next action. `results`: why a merge is reverted. `entries`: what
+    would have landed together, itself first. `was_freed`: main could move again before."""
 
     fact: Fact
     brought: Mapping[str, Any] = field(default_factory=dict)
@@ -429,17 +407,14 @@ class Report:
 
 
 def refused(outcome: Outcome, detail: str) -> Report:
-    """Work that is sent back without a run."""
     return Report(Fact.REFUSED, ending=AttemptEnd(outcome, detail))
 
 
 def questioned(ending: AttemptEnd) -> Report:
-    """Work about which a person is asked."""
     return Report(Fact.QUESTIONED, ending=ending)
 
 
 def blamed(journal: Journal) -> Report:
-    """Work that fails where main does not: it is sent back with what the checks said."""
     said = {"results": list(journal.runs.results)}
     return Report(
         Fact.MAIN_PASSES, ending=AttemptEnd(Outcome.FAILED_REVIEW, journal.runs.failure, journal.change.head, said)
@@ -447,7 +422,6 @@ def blamed(journal: Journal) -> Report:
 
 
 def unsure(journal: Journal) -> AttemptEnd:
-    """The end of a review whose run said neither yes nor no: a person looks, and nobody is blamed."""
     detail = "The checks could not say whether the work is good.\n" + journal.runs.failure
     said = {"results": list(journal.runs.results)}
     return AttemptEnd(Outcome.BROKEN_CHECKS, detail, journal.change.head, said)
@@ -459,13 +433,12 @@ BY_HAND = "Handed-In-By"
 
 
 def main_of(ports: Ports) -> str:
-    """What work lands on here, as people are told: main, another branch of the remote, or the branch of an epic."""
+    """The name of the branch that work lands on."""
     where = ports.where
     return where.base if where.base and not where.epic else named(where.epic)
 
 
 def epic_of(ports: Ports) -> dict[str, str]:
-    """In the evidence of what people are asked: the epic on whose branch the work would land; empty: on main."""
     return {"epic": ports.where.epic} if ports.where.epic else {}
 
 
@@ -475,7 +448,7 @@ def _person(name: str) -> str:
 
 
 def for_merge(ports: Ports, bead: Bead, attempt: Attempt) -> Message:
-    """The commit that brings a bead to main: its title, its description, who did what, where the evidence ended."""
+    """The merge commit of a bead: its title, description, people, and the evidence's end."""
     trailers = [("Bead", bead.id)]
     if attempt.data.get("anchor"):
         trailers.append(("Evidence", attempt.data["anchor"]))
@@ -499,12 +472,11 @@ def for_merge(ports: Ports, bead: Bead, attempt: Attempt) -> Message:
 
 
 def for_revert(ports: Ports, bead: Bead, attempt: Attempt) -> Message:
-    """The commit that takes a merge back."""
     body = "main did not pass its checks after this was merged."
     return Message(f"Revert: {bead.title}", body, PERSON, attempt.started_at, (("Reverts-Bead", bead.id),))
 
 
 def last_merge(store: "Store", bead: str) -> int:
-    """The number of the event by which the bead was merged last; 0: it never was."""
+    """Sequence number of the bead's last merge; 0: none."""
     merges = store.latest_events(MERGES, None, 1, bead)
     return merges[0].seq if merges else 0

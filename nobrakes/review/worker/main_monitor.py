@@ -41,7 +41,7 @@ LOOK_SECONDS = 0.05
 
 
 class Proving:
-    """Proves commits; `tell` hears what is being run."""
+    """Proves commits; `tell` reports each run."""
 
     def __init__(self, ports: Ports, tell: Callable[[str], None]) -> None:
         self.ports = ports
@@ -50,7 +50,7 @@ class Proving:
         self.clock = CheckClock(self.validation)
 
     def prove(self, commit: str) -> None:
-        """Return when the commit passes every check; NotProven says what did not pass."""
+        """Raises NotProven with what failed."""
         ports = self.ports
         if self.validation.passed(ports.git.tree(commit)) is not None:
             return
@@ -61,18 +61,17 @@ class Proving:
             raise NotProven(f"the new main would fail the checks, so main was not moved\n{explain(results)}")
 
     def tried(self, commit: str) -> list[CheckResult]:
-        """What the checks of today say of the commit, run now; a pass is remembered."""
+        """Run today's checks on the commit; a pass is remembered."""
         run, results = self.run(commit, self.validation.present())
         self.validation.remember(self.ports.git.tree(commit), run, results)
         return results
 
     def again(self, commit: str, contract: Contract | None) -> tuple[Contract, list[CheckResult]]:
-        """What these checks (None: today's) say of the commit now, and which they were."""
+        """Run these checks (None: today's) on the commit; returns them and the results."""
         asked = contract or self.validation.present()
         return asked, self.run(commit, asked)[1]
 
     def run(self, commit: str, contract: Contract) -> tuple[Run, list[CheckResult]]:
-        """Run these checks on the commit, and remember nothing of it."""
         ports = self.ports
         self._clear()
         now = ports.store.now()
@@ -91,7 +90,6 @@ class Proving:
         return run, self.validation.judge(run)
 
     def _wait(self, run: Run) -> bool:
-        """Until the run has ended; whether it was stopped because a check had had its time."""
         processes, checks = self.ports.processes, self.validation.checks(run)
         folder, told = os.path.join(self.ports.paths.runs, run.id), 0
         steps = self.validation.steps(run)
@@ -113,7 +111,7 @@ class Proving:
             time.sleep(LOOK_SECONDS)
 
     def _clear(self) -> None:
-        """End and remove what commands left that were killed while they waited."""
+        """Clean up after killed commands."""
         scratch = self.ports.paths.scratch
         for name in os.listdir(scratch) if os.path.isdir(scratch) else []:
             words = name.split("-")
@@ -126,7 +124,7 @@ MAIN = ("",)
 
 
 class RemoteMain:
-    """Asks for it as often as requests are looked at."""
+    """Polls the remote as often as requests."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
@@ -134,7 +132,7 @@ class RemoteMain:
         self._wanted: tuple[str, ...] = ()
 
     def turn(self, board: Board, is_red: bool) -> bool:
-        """Whether the remote has answered. `is_red`: main is, and the queue is frozen."""
+        """Whether the remote has answered. `is_red`: the queue is frozen."""
         is_kept_back = is_red or board.limits.starts in (Starts.SCAFFOLDING, Starts.REPAIRS)
         waits = self.ports.pulls is not None and any(one.role is Role.REVIEWER for one in board.attempts)
         self._wanted = MAIN if (is_kept_back or waits) and self.ports.git.is_shared() else ()
@@ -144,16 +142,13 @@ class RemoteMain:
         return bool(heard)
 
     def wake_at(self) -> float | None:
-        """When it asks; None: it does not."""
         return self.remote.wake_at(self._wanted)
 
 
 Heard = Callable[[str, Sequence[CheckResult], Verdict], None]
-"""Told of a trial: the tip, its results, and what they say."""
 
 WAIT_SECONDS = 5.0
 GLANCE_SECONDS = 60.0
-"""So often an idle daemon looks where main is: nobody tells it of a person's commit. While it is frozen, more often."""
 LINGER_SECONDS = 1.0
 
 
@@ -185,25 +180,23 @@ class MainMonitor:
 
     @property
     def watch(self) -> Watch:
-        """How far it is, as it is kept."""
         if self._watch is None:
             text = self.ports.store.setting(WATCH)
             self._watch = Watch.of(json.loads(text)) if text else Watch()
         return self._watch
 
     def is_at_work(self) -> bool:
-        """Whether it finds something out just now, and waits for no person."""
+        """Whether it is running something, and waits for no person."""
         if not self.ports.config().review.watch_hours and not self.watch.trial:
             return False
         waits = self._is_held or (self._again_at > self.ports.store.now() and not self._passing)
         return self.watch.phase is not Phase.REST and not waits
 
     def wake_at(self) -> list[float]:
-        """When it wants to be asked again, if nothing else happens."""
         return [at for at in (self._wake, self.remote_main.wake_at()) if at is not None]
 
     def measure_again(self, jump: float) -> None:
-        """The clock jumped: nothing is due for that, and nothing waits longer."""
+        """The clock jumped: nothing becomes due or waits longer."""
         self._again_at, self._wake = 0.0, None
         self.remote_main.remote.at_once()
         self._idle_since = self._passing_since = self._alone_since = None
@@ -212,7 +205,7 @@ class MainMonitor:
             self._save(replace(self.watch, looked_at=max(0.0, self.watch.looked_at + jump)))
 
     def turn(self, board: Board) -> bool:
-        """Do what can be done now; whether anything was."""
+        """Do what is possible now; whether anything was."""
         self.landings.settle({NOBODY, *(attempt.id for attempt in board.attempts)})
         self._wake = None
         config = self.ports.config()
@@ -239,17 +232,16 @@ class MainMonitor:
         return self._go_on(board)
 
     def opened(self) -> None:
-        """Main was tried, or a person lets agents start: what was asked when its checks could not be run is over."""
+        """Main was tried, or a person allowed starts: the question about unrunnable checks is over."""
         if self.watch.escalation and self.watch.phase is Phase.REST and not self.watch.frozen:
             with self.ports.store.write():
                 self._save(self.culprits.let_go(self.watch))
 
     def poll_again(self) -> None:
-        """A run begins: what is frozen is looked at once more, since the machine may have been mended."""
         self._polls_again = True
 
     def found_red(self, results: Sequence[CheckResult]) -> None:
-        """A review found main red: from now on nothing is merged."""
+        """A review found main red: stop merging."""
         if self.watch.frozen:
             return
         self._drop_run()
@@ -292,7 +284,6 @@ class MainMonitor:
         return self._save(replace(main_monitor.look(watch, main), contract=contract))
 
     def _landed_at(self, main: str) -> float | None:
-        """When a review landed this very tip; None: somebody else moved main."""
         if self._ours[0] != main:
             last = self.ports.store.latest_events((Kind.MERGED,), limit=1)
             ours = bool(last) and last[0].data.get("merged_commit") == main
@@ -300,13 +291,11 @@ class MainMonitor:
         return self._ours[1]
 
     def _has_moved(self) -> bool:
-        """Whether main is elsewhere than what is being looked at."""
         return self.ports.git.main() != (self.watch.onto or self.watch.tip)
 
     # --- runs ------------------------------------------------------------------------------------
 
     def _go_on(self, board: Board) -> bool:
-        """The phase's next step, when nothing runs."""
         watch = self.watch
         if watch.phase is Phase.LOOK:
             if (caught_up := self._catch_up(board)) is not None:
@@ -328,7 +317,7 @@ class MainMonitor:
         return self._start()
 
     def _catch_up(self, board: Board) -> bool | None:
-        """Where a remote decides about main, look at what it is there; None: main is what there is to be looked at."""
+        """Fetch a remote main; None: this main is current."""
         land = self.landings.catch_up(NOBODY)
         if land is None:
             return False
@@ -466,7 +455,7 @@ class MainMonitor:
         return False
 
     def _switch_off(self) -> bool:
-        """Off is off: what it froze is let go."""
+        """When switched off, release what it froze."""
         watch = self.watch
         if watch.phase is Phase.REST and not watch.frozen:
             return False
@@ -476,7 +465,7 @@ class MainMonitor:
             return self._save(self.culprits.let_go(off))
 
     def _put_off(self) -> bool:
-        """The daemon is being stopped: the next one runs it again, or looks when nobody works."""
+        """The daemon is stopping: the next one runs it again, or checks when idle."""
         watch = self.watch
         if not watch.commit and (watch.frozen or watch.phase is Phase.REST):
             return False
@@ -515,12 +504,10 @@ def _is_without_tests(ports: Ports, tip: str) -> bool:
 
 
 AGAIN_SECONDS = 15.0
-"""So long a checkout that cannot follow is left alone."""
 
 
 def fallen(ports: Ports, went_on: bool = False) -> str:
-    """What a person is told of done beads that main does not carry any more, or whose changes were taken back; empty:
-    there is none. `went_on`: main still holds all that it held. NoMain."""
+    """A message about done beads that main lost or reverted; empty: none. `went_on`: main only grew. Raises NoMain."""
     off = "" if went_on else off_main(ports.store, ports.git, ports.config())
     lost = taken_back(ports.store, ports.git)
     return ". ".join(filter(None, (off, *(f"{one.told()}: {one.advice()}" for one in lost))))
@@ -530,10 +517,9 @@ def fallen(ports: Ports, went_on: bool = False) -> str:
 # once. A checkout that came to main while main moved is brought along, at each turn; one that cannot follow is tried
 # again after a while.
 class Rewritten:
-    """Follows main. What happened before the first turn is told by the start."""
+    """Follows main after the first turn; the start reports what came before."""
 
     def __init__(self, ports: Ports, trouble: Callable[[str, bool], None]) -> None:
-        """`trouble`: where a notice goes that may have to wait for its channel."""
         self.ports = ports
         self._trouble = trouble
         self._main = ""
@@ -542,7 +528,6 @@ class Rewritten:
         self._again_at = 0.0
 
     def look(self) -> bool:
-        """Whether something had to be told."""
         try:
             main = self.ports.git.main()
         except NoMain:
@@ -558,7 +543,6 @@ class Rewritten:
         return bool(text) or is_told
 
     def wake_at(self, now: float) -> list[float]:
-        """When it wants to look again, if nothing else happens."""
         return [self._again_at] if self._waits(now) else []
 
     def _look_at_checkouts(self, has_moved: bool) -> bool:
@@ -575,7 +559,7 @@ class Rewritten:
         return bool(new)
 
     def _waits(self, now: float) -> bool:
-        """Whether it is too soon to try again; a clock that went back makes nobody wait longer."""
+        """Whether the retry must wait; a clock that went back makes it no longer."""
         return now < self._again_at <= now + AGAIN_SECONDS
 
     def _went_on(self, main: str) -> bool:
@@ -588,7 +572,7 @@ class Rewritten:
 # It runs nothing itself: the canary looks at the tip, and what passed is remembered as any validation. A tip that
 # passed and that main still holds opens the trial, and once open it stays so in a run.
 class Trial:
-    """Says which beads may be started."""
+    """Decides which beads may start."""
 
     def __init__(self, ports: Ports, validation: Validation, monitor: MainMonitor) -> None:
         self.ports = ports
@@ -602,7 +586,7 @@ class Trial:
         monitor.poll_again()
 
     def starts(self) -> Starts:
-        """Which beads may be started now; asked once a turn."""
+        """Called once a turn."""
         if not self.ports.config().checks:
             self._tell(
                 "no check", "No check is configured, so only beads of type repair or marked --scaffolding start."
@@ -646,7 +630,6 @@ class Trial:
         return Starts.OPEN if tried is Verdict.GREEN else Starts.SCAFFOLDING
 
     def _verdict(self, main: str) -> Verdict | None:
-        """What a trial said of this tip and today's checks; None: there was none, or a person has dealt with it."""
         if self._tried is None or self._tried[:2] != (main, self.validation.contract()):
             return None
         return None if self.monitor.culprits.was_decided(self.monitor.watch) else self._tried[2]
@@ -667,7 +650,6 @@ class Trial:
         self._tell(f"tried {tip}", "\n".join([what, *said_of(results), *advice(results, checks), again]))
 
     def _waits(self, what: str) -> None:
-        """What it waits for is shown by `status` in the words in which it is told."""
         if what != self._waiting:
             self._waiting = what
             self.ports.store.set_setting(control.TRIAL_WAITS, what or None)
@@ -680,13 +662,12 @@ class Trial:
 
 
 def said_of(results: Sequence[CheckResult]) -> list[str]:
-    """A line for each check that did not pass; one for a set-up that failed."""
+    """A line for each check that did not pass; one for a failed set-up."""
     if why := setup_failed(results):
         return [why]
     return [f"{one.name}: {one.reason}{_last(one)}" for one in results if one.outcome is not CheckOutcome.PASS]
 
 
 def _last(result: CheckResult) -> str:
-    """The last line of what it printed, when it told of no test: there its runner says what is wrong."""
     lines = result.tail.strip().splitlines() if result.counts is None else []
     return f" ({lines[-1].strip()[:200]})" if lines else ""

@@ -44,16 +44,12 @@ class ReviewContext:
 
     @property
     def limits(self) -> Limits:
-        """What the config says."""
         return self.board.limits
 
 
 @dataclass(frozen=True)
 class QueueSnapshot:
-    """What was read: all open reviews, those of them that stand on main, and whose validations were begun.
-
-    `attempts`: the open reviews by their ids, as they are now.
-    """
+    """All open reviews, those that build on main, and the started validations. `attempts`: open reviews by id."""
 
     main: str
     opened: Sequence[Entry]
@@ -74,11 +70,11 @@ class MergeQueue:
         self._move: Move | None = None
 
     def changed(self) -> None:
-        """Something was written: what was read is read again."""
+        """Something was written: read again."""
         self._seen = self._move = None
 
     def journaled(self, seen: QueueSnapshot | None, attempt: Attempt, ended: bool = False) -> None:
-        """What was `seen` is so still, but for this review's journal, and with `ended` its validation."""
+        """`seen` stays valid but for this review's journal, and with `ended` its validation."""
         if seen is None or attempt.id not in seen.attempts:
             self.changed()
             return
@@ -88,11 +84,9 @@ class MergeQueue:
 
     @property
     def seen(self) -> QueueSnapshot | None:
-        """What was read and is so still; None: it has to be read."""
         return self._seen
 
     def look(self, board: Board) -> QueueSnapshot:
-        """The open reviews, as the board tells them, or the store where the board is older than what was done."""
         if self._board is not board:
             self._board = board
             self._move = None
@@ -110,7 +104,6 @@ class MergeQueue:
         return self._snapshot(self.ports.git.main(), {a.id: a for a in attempts if self._is_ours(a)}, busy, pace)
 
     def _is_ours(self, attempt: Attempt) -> bool:
-        """Whether it is to land on the branch that this queue is for."""
         mine = self.ports.where
         if not self.ports.config().review.by_request:
             return mine == Where()
@@ -122,21 +115,20 @@ class MergeQueue:
         return QueueSnapshot(main, going, joined(main, going, self.validation.contract), busy, pace, attempts)
 
     def may_join(self, board: Board) -> bool:
-        """Whether another candidate may be put behind the last one."""
         seen = self.look(board)
         if any(entry.journal.change.brings for entry in seen.opened):  # which waits until nobody else is in the queue
             return False
         return may_join(seen.entries, board.limits.queue, seen.pace)
 
     def has_place(self, board: Board, attempt: int) -> bool:
-        """Whether the queue has room for this review, which may have left it and comes back."""
+        """Whether the queue has room for this review, which may return to it."""
         seen = self.look(board)
         before = (Step.TAKE_IN, Step.BOUNDARIES, Step.REBASE)
         others = sum(entry.attempt != attempt and entry.journal.step not in before for entry in seen.opened)
         return others < at_once(board.limits.queue, seen.pace)
 
     def free(self, board: Board) -> int:
-        """How many more validations may run, those of other branches among them."""
+        """How many more validations may run; those of other branches count."""
         if self.ports.config().review.by_request:  # the Reviewers of others began some since this one looked
             busy = len({run.attempt for run in self.ports.store.runs() if run.kind is RunKind.VALIDATION})
         else:
@@ -146,7 +138,7 @@ class MergeQueue:
     # --- deciding --------------------------------------------------------------------------------
 
     def move(self, board: Board) -> Move:
-        """What review.queue decides about the queue; prefix i ends with its i-th entry."""
+        """The decision of review.queue; prefix i ends with the i-th entry."""
         seen = self.look(board)
         if self._move is None:
             verdicts = [self._main_verdict(entry) for entry in seen.entries[:1]]
@@ -182,7 +174,7 @@ class MergeQueue:
         return self.validation.passed(journal.build.tree, entry.attempt, journal.change.brings) is not None
 
     def less(self, entries: Sequence[Entry], place: int) -> str:
-        """Why a candidate proves less than main or than what it stands on; empty where it does not."""
+        """Why a candidate proves less than main or its base; empty: it does not."""
         journal = entries[place].journal
         if journal.change.is_scaffolding:  # which may change what is proven
             return ""
@@ -199,7 +191,7 @@ class MergeQueue:
         return ""
 
     def is_uncounted(self, journal: Journal) -> bool:
-        """Whether the candidate's tests were counted and those of what it stands on were not."""
+        """The candidate's tests were counted, its base's were not."""
         build = journal.build
         if journal.change.is_scaffolding or journal.runs.counted == build.base:
             return False
@@ -210,7 +202,7 @@ class MergeQueue:
         return counts_of(mine) is not None and before is None
 
     def bent(self, entries: Sequence[Entry], place: int) -> str:
-        """The altered test that a candidate's runner did not report, where what it stands on did; "": none."""
+        """The altered test that the candidate's runner did not report, unlike its base's; "": none."""
         journal, recorded = entries[place].journal, self.validation.recorded
         missed = unnoticed(recorded(journal.build.tree))
         if not missed:
@@ -222,7 +214,6 @@ class MergeQueue:
         return next((test for check, test in missed if check in reports), "")
 
     def proof(self, journal: Journal, commit: str) -> str:
-        """How a journal notes that its step's own run of the commit was green."""
         contract = (
             journal.build.contract if journal.build.candidate else self.validation.contract(journal.change.brings)
         )
@@ -231,20 +222,16 @@ class MergeQueue:
     # --- consequences ----------------------------------------------------------------------------
 
     def ran(self, board: Board) -> None:
-        """A candidate's validation was started."""
         if is_paced(board.limits):
             self._keep(board, self.look(board).pace.ran())
 
     def blamed(self, board: Board) -> None:
-        """A candidate was sent back."""
         self._keep(board, self.look(board).pace.blamed())
 
     def begin_landing(self, board: Board, said: Sequence[Mapping[str, Any]]) -> str:
-        """Journal that main is about to move to the last of the first candidates, one for each of `said`, which is what
-        a person and the code review said about each; that candidate.
-
-        From here on a person cannot take any of these beads away. All or none: Stale when somebody just did.
-        """
+        """Journal that main is about to move to the last of the first candidates, one for each of `said` (a person's
+        and the code review's decisions); returns that candidate. Now a person cannot take these beads away. All or
+        none: raises Stale."""
         seen = self.look(board)
         count = len(said)
         tip = seen.entries[count - 1].journal.build.candidate
@@ -266,7 +253,7 @@ class MergeQueue:
         return tip
 
     def landing(self, board: Board, tip: str) -> list[Entry]:
-        """Those that land with `tip`; empty when one of them is not there any more."""
+        """Those that land with `tip`; empty if one is gone."""
         seen = self.look(board)
         swapping = [
             entry for entry in seen.entries if entry.journal.step is Step.SWAP and entry.journal.build.tip == tip
@@ -274,7 +261,7 @@ class MergeQueue:
         return to_land(joined(seen.main, swapping, self.validation.contract), tip)
 
     def wait(self, attempt: int, journal: Journal, entries: Sequence[Entry]) -> None:
-        """Main did not move: the review waits, with this in its journal, and those that would land with it with it."""
+        """Main did not move: store the journal; the other entries wait too."""
         with self.ports.store.write() if entries else contextlib.nullcontext():
             self.ports.store.journal(attempt, journal.as_data())
             for entry in entries[1:]:
@@ -289,18 +276,17 @@ class MergeQueue:
 
 
 def is_paced(limits: Limits) -> bool:
-    """Whether changes go together in batches."""
     return not limits.queue.every_commit_green and not limits.queue.is_serial
 
 
 End = TypeVar("End")
 NOBODY = 0
-"""No review has this number: what is begun for none that is open."""
+"""The id of no review: for background work of none."""
 
 
 @dataclass(slots=True)
 class _Asked(Generic[End]):
-    """What was begun for a review, and its end."""
+    """Background work for a review, and its result."""
 
     attempt: int
     end: End | None = None
@@ -309,20 +295,19 @@ class _Asked(Generic[End]):
 # A question is begun once and asked for in each turn until its end is there. What was begun for a review that is over
 # is heard by `settle`: an end that nobody hears keeps a run from ending.
 class Beside(Generic[End]):
-    """Questions by name, and the reviews that they were begun for."""
+    """Background questions by name, with their reviews."""
 
     def __init__(self, background: Background) -> None:
         self._background = background
         self._asked: dict[str, _Asked[End]] = {}
 
     def ask(self, attempt: int, name: str, ask: Callable[[], End]) -> End | None:
-        """Begin it, unless it was begun; its end, or None while it goes on."""
+        """Start it once; returns its end, None while it runs."""
         if not self.is_pending(name):
             self.begin(attempt, name, ask)
         return self.end(name)
 
     def begin(self, attempt: int, name: str, ask: Callable[[], End]) -> None:
-        """Begin a question that is not pending."""
         asked = self._asked[name] = _Asked[End](attempt)
 
         def job() -> None:
@@ -331,19 +316,15 @@ class Beside(Generic[End]):
         self._background.begin(name, job, far=True)
 
     def end(self, name: str) -> End | None:
-        """The end of what was begun, or None while it goes on; the error of what failed is raised."""
+        """None while it runs; raises the error of failed work."""
         asked = self._asked.pop(name, None) if self._background.over(name) else None
         return asked.end if asked is not None else None  # what another one began is asked anew
 
     def is_pending(self, name: str) -> bool:
-        """Whether it was begun, and nobody heard its end yet."""
         return self._background.busy(name)
 
     def settle(self, attempts: Collection[int]) -> list[tuple[int, End]]:
-        """Hear the ends of what was begun for reviews that are not open any more: nobody else asks for them.
-
-        What was heard, each with its review.
-        """
+        """Collect results for ended reviews, which no one else does."""
         heard = []
         for name, asked in list(self._asked.items()):
             if asked.attempt not in attempts and (not self.is_pending(name) or self._background.over(name)):
@@ -358,19 +339,18 @@ STANDS = "it passed in the run "
 # The ledger is the events of kind `flaked`, one a check and run: a run that is judged again after a crash adds none.
 # What failed is remembered by tree and contract until that tree passes.
 def ledger(ports: Ports) -> list[Flake]:
-    """The latest flakes, newest first."""
     return [Flake.of(event) for event in ports.store.latest_events([Kind.FLAKED], limit=LEDGER)]
 
 
 class Flaky:
-    """Hears the results of validations."""
+    """Reads the results of validations."""
 
     def __init__(self, ports: Ports, validation: Validation) -> None:
         self.ports = ports
         self.validation = validation
 
     def hear(self, attempt: Attempt, tree: str, run: Run, results: Sequence[CheckResult]) -> None:
-        """Record the flakes that these results show, and remember what failed. Before the pass is remembered."""
+        """Record flakes in these results, and remember failures; before the pass is remembered."""
         contract = self.validation.run_contract(run.id)
         if contract is None:
             return
@@ -394,11 +374,8 @@ class Flaky:
         return [event for event in found if event.attempt == attempt.id]
 
     def to_confirm(self, journal: Journal, commit: str, run: Run, results: Sequence[CheckResult]) -> bool:
-        """Whether the commit is to be validated once more before anybody is blamed for these results.
-
-        In the queue review.queue says when, since there a red is held against nobody at once; and a commit of the
-        chain is never blamed: it melts into the next.
-        """
+        """Whether the commit is validated again before blame. In the queue review.queue decides; a commit of the chain
+        is never blamed, but folded into the next."""
         if journal.step is Step.VALIDATE_REBASED or (
             journal.runs.confirming == commit and journal.runs.again + 1 >= queue.TIMES
         ):
@@ -406,7 +383,7 @@ class Flaky:
         return self.is_suspect(run, results)
 
     def carried(self, journal: Journal, commit: str, run: Run, results: Sequence[CheckResult]) -> Journal:
-        """The journal with what stands of these results when the commit's checks that failed are repeated."""
+        """The journal with the results that stay valid while failed checks repeat."""
         contract = self.validation.run_contract(run.id)
         if contract is None or overall(results) is not CheckOutcome.FAIL:
             return journal.with_values(carried=(), carried_for="")
@@ -417,7 +394,7 @@ class Flaky:
         return journal.with_values(carried=tuple(as_json(stand)), carried_for=f"{commit} {contract.key}")
 
     def is_suspect(self, run: Run, results: Sequence[CheckResult]) -> bool:
-        """Whether what failed here may be a flake, as the ledger and the settings say."""
+        """Whether this failure may be a flake, by ledger and settings."""
         if overall(results) is not CheckOutcome.FAIL:
             return False
         how = Confirm(self.ports.config().review.confirm)

@@ -43,7 +43,7 @@ PINS = "pushed"
 
 @frozen
 class Pushed:
-    """A candidate on its base, the key of the checks that it passed, and the candidate that was pushed with it."""
+    """A candidate, its base, the key of its passed checks, and the candidate pushed with it."""
 
     base: str
     candidate: str
@@ -59,12 +59,11 @@ class Landings:
         self._beside: Beside[Land] = Beside(ports.background)
 
     def catch_up(self, attempt: int) -> Land | None:
-        """Bring main to where it is decided; None: it goes on."""
         git = self.ports.git
         return self._ask(attempt, _catching_up(attempt), git.catch_up)
 
     def land(self, attempt: int, entries: Sequence[Entry], new: str, old: str) -> Land | None:
-        """Move main from `old` to `new`, bringing the beads of `entries`, or none; None: it goes on."""
+        """Move main from `old` to `new` with the beads of `entries`, if any; None: it goes on."""
         self.ports.in_place()
         git = self.ports.git
         if not self.is_pending(attempt):
@@ -78,22 +77,21 @@ class Landings:
         return self._ask(attempt, _landing(attempt), lambda: git.land(new, old))
 
     def settle(self, attempts: Collection[int]) -> None:
-        """Hear the ends of what was begun for reviews that are not open any more: nobody else asks for them."""
         self._beside.settle(attempts)
 
     def goes_on(self, attempt: int) -> bool:
-        """Whether one of them was begun for this review and is not over."""
+        """Whether such work for this review is running."""
         background = self.ports.background
         return any(
             background.busy(name) and not background.over(name) for name in (_landing(attempt), _catching_up(attempt))
         )
 
     def is_pending(self, attempt: int) -> bool:
-        """Whether one of them was begun for this review, and nobody heard its end yet."""
+        """Whether such work was started and its end not collected."""
         return any(self._beside.is_pending(name) for name in (_landing(attempt), _catching_up(attempt)))
 
     def landed_before(self, bead: str) -> Pushed | None:
-        """What was pushed of this bead by a review that did not hear of it, and is on main."""
+        """A push of this bead that landed without its review knowing."""
         git = self.ports.git
         if not git.is_shared():
             return None
@@ -105,7 +103,6 @@ class Landings:
         return None
 
     def forget(self, bead: str) -> None:
-        """What landed has been dealt with."""
         git = self.ports.git
         if git.is_shared():
             for name in [name for name in git.kept() if name.startswith(f"{PINS}/{bead}/")]:
@@ -129,12 +126,10 @@ LANDING = "landing"
 # Written before each swap, so a kill between swap and record loses nothing, not even with the database. It goes with
 # the bead's clone; what a start finds is dealt with by daemon.worker.recovery.
 def landing_pin(bead: str) -> str:
-    """The ref, below refs/nobrakes/, of what is about to land."""
     return f"{LANDING}/{bead}"
 
 
 def hold(ports: Ports, evidence: Evidence, entries: Sequence[Entry]) -> None:
-    """Keep the records of those that land now."""
     store = ports.store
     ports.git.hold(
         {
@@ -147,14 +142,14 @@ def hold(ports: Ports, evidence: Evidence, entries: Sequence[Entry]) -> None:
 
 
 Watchman = Callable[[Sequence[CheckResult]], None]
-"""Told that main is red: it sees that nothing is merged meanwhile, and that a person is asked."""
+"""Reports a red main: stops merging and asks a person."""
 
 
 # What a run means is said by review.machine, and by review.worker.queue for what may be a flake. What could not be run
 # is told as such: the bead waits for a person and keeps its count. Red after the swap: a revert lands, the bead is open
 # again.
 class Verdicts:
-    """Starts a review's validations, reports what they said, and ends the review as the machine says."""
+    """Starts a review's validations, reports their results, and ends the review."""
 
     def __init__(self, ports: Ports, validation: Validation, queue: MergeQueue, lost: Lost, watchman: Watchman) -> None:
         self.ports = ports
@@ -166,7 +161,6 @@ class Verdicts:
         self.watchman = watchman
 
     def to_validate(self, context: ReviewContext, journal: Journal, commit: str) -> Report:
-        """That the commit has to be validated, and whether that can begin now."""
         if not self.validation.present(journal.change.brings).checks:
             detail = "No check is configured, so nothing can be validated. Add [[checks]] to .nobrakes/config.toml."
             ending = AttemptEnd(Outcome.BROKEN_CHECKS, detail, journal.change.head)
@@ -176,7 +170,6 @@ class Verdicts:
         return Report(Fact.UNPROVEN, {"validating": commit})
 
     def perform(self, context: ReviewContext, following: Next, report: Report) -> None:
-        """Do what the machine says about a review: begin a validation, or end it in one way or another."""
         journal = following.journal
         if following.act is Act.VALIDATE:
             self.start(context.attempt, journal)
@@ -232,13 +225,11 @@ class Verdicts:
             exchange.settle(ports.store, context.bead.id, merged)
 
     def start(self, attempt: Attempt, journal: Journal) -> None:
-        """Validate in a child what the journal names, which is written first, so that a crash loses nothing."""
         self.queue.changed()  # also for who comes after us in this turn when the start fails
         self.ports.store.journal(attempt.id, journal.as_data())
         self._start(attempt, journal)
 
     def _start(self, attempt: Attempt, journal: Journal) -> None:
-        """Start the validation that the journal names: all checks, or those that are repeated."""
         runs = journal.runs
         commit, brings = runs.validating, journal.change.brings
         of_now = f"{commit} {self.validation.contract(brings)}"
@@ -248,11 +239,9 @@ class Verdicts:
         )
 
     def restart(self, attempt: Attempt) -> None:
-        """Start the validation again that a crash may have cut off between its plan and its start."""
         self._start(attempt, Journal.of(attempt.data))
 
     def ended(self, context: ReviewContext, run: Run) -> Attempt | None:
-        """A validation ended; the attempt to go on with, or None: its review is over, or it was dealt with before."""
         ports, attempt = self.ports, context.attempt
         journal = Journal.of(attempt.data)
         commit = journal.runs.validating
@@ -290,7 +279,6 @@ class Verdicts:
         results: list[CheckResult],
         rows: tuple[dict[str, Any], ...],
     ) -> Report:
-        """What a validation said, for the step that wanted it."""
         build = journal.build
         if journal.step is Step.SWAP:  # what it lands with was proven meanwhile
             return Report(Fact.RAN_BESIDE)
@@ -363,7 +351,7 @@ class Verdicts:
         return Report(fact, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.change.head))
 
     def _is_gone(self, commit: str, results: Sequence[CheckResult]) -> bool:
-        """Whether git lost what was to be run: then a run that could not check it out says nothing."""
+        """Git lost the commit: a failed checkout then says nothing."""
         git = self.ports.git
         try:
             git.tree(commit)
@@ -377,13 +365,13 @@ class Verdicts:
         return replace(attempt, data=following.as_data())
 
     def _were_edited(self, journal: Journal, run: Run) -> bool:
-        """Whether what was run, on main or on the candidate that it is compared with, is not what is to be run now."""
+        """Whether other checks ran than today's."""
         of_now = self.validation.contract(journal.change.brings)
         compared = journal.step is Step.VALIDATE_BASE and journal.build.contract != of_now
         return compared or not self.validation.is_of_today(run.id, journal.change.brings)
 
     def stopped_on_main(self, attempt: Attempt, journal: Journal) -> None:
-        """The review is over though main was to be run again: if its last run did not pass, a person is told."""
+        """The review ended before main ran again: report if its last run did not pass."""
         last = self.ports.store.latest_events([Kind.REVIEW_STEP], limit=1, bead=attempt.bead)
         rows = last[0].data["results"] if last and last[0].attempt == attempt.id else []
         failed = [row for row in rows if row["outcome"] != CheckOutcome.PASS.value]
@@ -396,7 +384,6 @@ class Verdicts:
             self._tell_unsure(attempt, journal, why + "\n".join(lines), rows)
 
     def _tell_unsure(self, attempt: Attempt, journal: Journal, why: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        """The tree passed before the swap, and now nobody can tell: the merge stays, and a person looks."""
         new = NewEscalation(
             EscalationType.BROKEN_CHECKS,
             f"the checks could not be run again after {attempt.bead} was merged",
@@ -406,7 +393,6 @@ class Verdicts:
         self.ports.store.escalate(new, None, attempt.id, "nobrakes")
 
     def _take_back(self, attempt: Attempt, journal: Journal, results: Sequence[CheckResult]) -> None:
-        """Red after the swap: revert, reopen the bead, tell a person."""
         build = journal.build
         ports = self.ports
         bead = ports.store.bead(attempt.bead)
@@ -447,5 +433,4 @@ class Verdicts:
 
 
 def _counted(rows: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
-    """The counts of the results, without what was printed."""
     return tuple({"name": row["name"], "counts": row["counts"]} for row in rows)
