@@ -18,24 +18,23 @@ from .records import frozen
 from .replacing import replacing
 
 CHECKS = ("spawn", "stream", "commit", "deny", "resume", "kill")
-"""What is tried, in this order."""
+"""In this order."""
 PROVEN: Mapping[str, tuple[str, ...]] = {"claude": ("2.1.329",), "codex": ("0.169.0",), "gemini": ("0.61.0",)}
-"""The versions that this release was proven with: those that the tests run for real."""
+"""Versions that this release's tests run for real."""
 INSTALL: Mapping[str, str] = {
     "claude": f"npm install -g @anthropic-ai/claude-code@{PROVEN['claude'][0]}",
     "codex": f"npm install -g @openai/codex@{PROVEN['codex'][0]}",
     "gemini": f"npm install -g @google/gemini-cli@{PROVEN['gemini'][0]}",
 }
-"""The line that installs an agent CLI."""
 TRIED = (*PROVEN, "acp")
-"""The agents of which anything is to be known: `script` is a person's own command."""
+"""Agents with known abilities; `script` is a person's own command."""
 TRY = "`nobrakes doctor --agents` tries it"
 WITHOUT = "its sessions are not gone on with"
 
 
 @frozen
 class Seen:
-    """What was seen of one agent. `can`: the checks by name; one that is missing was not tried."""
+    """What was seen of one agent. `can`: the checks by name; a missing one was not tried."""
 
     program: str
     stamp: str
@@ -45,12 +44,10 @@ class Seen:
 
 
 def file_of(paths: Paths) -> str:
-    """Where it is kept."""
     return os.path.join(paths.agents, "abilities.json")
 
 
 def recall(paths: Paths) -> dict[str, Seen]:
-    """What is known, by agent; what cannot be read is not known."""
     try:
         with open(file_of(paths), encoding="utf-8") as file:
             return {name: Seen(**values) for name, values in json.load(file).items()}
@@ -59,7 +56,6 @@ def recall(paths: Paths) -> dict[str, Seen]:
 
 
 def keep(paths: Paths, seen: Mapping[str, Seen]) -> None:
-    """Write down what was seen, beside what is known of others."""
     whole = {**recall(paths), **seen}
     values = {
         name: {
@@ -81,13 +77,12 @@ def _replace(path: str, values: Mapping[str, object]) -> None:
 
 
 def program_of(executable: str, path: str | None = None) -> str | None:
-    """The file that is started for this command; None: there is none."""
     found = shutil.which(executable, path=path)
     return os.path.realpath(found) if found else None
 
 
 def stamp(program: str, arguments: Sequence[str] = ()) -> str:
-    """What changes when another version is installed in its place, or it is called in another way."""
+    """Changes with the installed version and with the arguments."""
     marks = [f"{word} {_mark(word)}" if os.path.isfile(word) else word for word in arguments]
     return " ".join([f"{_mark(program)}{_package(program)}", *marks])
 
@@ -98,7 +93,7 @@ def _mark(path: str) -> str:
 
 
 def _package(program: str) -> str:
-    """The version of the npm package that the program lies in: its script may be the same in the next one."""
+    """The version of the program's npm package: its script may stay the same."""
     folder = os.path.dirname(program)
     for _ in range(3):
         try:
@@ -110,7 +105,6 @@ def _package(program: str) -> str:
 
 
 def version_in(text: str) -> str:
-    """The version in what `--version` printed; empty where there is none."""
     import re
 
     found = re.search(r"\d+\.\d+[0-9A-Za-z.+-]*", text)
@@ -118,13 +112,11 @@ def version_in(text: str) -> str:
 
 
 def noted(paths: Paths, program: str, mark: str) -> str | None:
-    """The version of this very file as it was noted; None: nobody asked it."""
     of = _versions(paths).get(program)
     return of[1] if of and of[0] == mark else None
 
 
 def note(paths: Paths, program: str, mark: str, version: str) -> None:
-    """Remember which version a file is."""
     _replace(_file_of_versions(paths), {**_versions(paths), program: [mark, version]})
 
 
@@ -145,7 +137,7 @@ def _versions(paths: Paths) -> dict[str, list[str]]:
 
 @frozen
 class Standing:
-    """How an agent may be used. `why`: what is to be said of it; empty: nothing, it is used whole."""
+    """How an agent may be used. `why`: the message; empty: it is used fully."""
 
     why: str = ""
     resumes: bool = True  # whether its sessions are gone on with
@@ -153,19 +145,18 @@ class Standing:
 
     @property
     def said(self) -> str:
-        """What is to be said, with what follows from it."""
         return self.why if self.resumes else f"{self.why}; {WITHOUT}"
 
 
 WHOLE = Standing()
 Version = Callable[[str, str, str], str | None]
-"""Agent, program and its stamp → its version; empty: it does not tell; None: nobody asked it yet."""
+"""Agent, program and stamp → version; empty: it reports none; None: not asked yet."""
 
 
 def standing(
     name: str, command: Sequence[str], seen: Mapping[str, Seen], version: Version, path: str | None = None
 ) -> Standing:
-    """How the agent with this command may be used, by what was seen of it and by its version."""
+    """How an agent with this command may be used, by its tests and version."""
     program = program_of(command[0], path) if name in TRIED and command else None
     if program is None:
         return WHOLE

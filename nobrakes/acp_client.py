@@ -39,13 +39,11 @@ from .records import frozen
 # A signal that would end the client ends the turn first: the agent is asked to cancel it and has GRACE seconds. At the
 # end its stdin is closed; who does not go by itself gets TERM, then KILL.
 LINE = 64 * 1024 * 1024
-"""Bytes that one message may have."""
 GRACE = 4.0
 TIMEOUT = 3.0
 
 
 async def start(command: Sequence[str], workspace: str) -> asyncio.subprocess.Process:
-    """The agent; OSError where there is none."""
     pipe = asyncio.subprocess.PIPE
     return await asyncio.create_subprocess_exec(
         *command, stdin=pipe, stdout=pipe, cwd=workspace, limit=LINE, start_new_session=True
@@ -53,7 +51,6 @@ async def start(command: Sequence[str], workspace: str) -> asyncio.subprocess.Pr
 
 
 async def stop(process: asyncio.subprocess.Process) -> None:
-    """See it and its group end."""
     if process.stdin is not None:
         process.stdin.close()
     for number in (None, signal.SIGTERM, signal.SIGKILL):
@@ -77,7 +74,7 @@ class Outside(Exception):
 
 
 def inside(path: str, workspace: str) -> str:
-    """The file as it really is; Outside where that is not in the workspace, by a link or otherwise."""
+    """The resolved file; raises Outside, also for links."""
     home = os.path.realpath(workspace)
     full = os.path.realpath(os.path.join(home, path))
     if full == home or not full.startswith(home + os.sep):
@@ -96,7 +93,6 @@ def read(path: str, workspace: str, line: int | None, limit: int | None) -> str:
 
 
 def write(path: str, workspace: str, content: str) -> None:
-    """Make the file, with its folders, or replace what is in it."""
     full = inside(path, workspace)
     os.makedirs(os.path.dirname(full), exist_ok=True)
     with open(full, "w", encoding="utf-8", newline="") as file:
@@ -110,18 +106,17 @@ def write(path: str, workspace: str, content: str) -> None:
 CHANGES = frozenset({"edit", "delete", "move"})
 READS = frozenset({"read", "search", "think", "fetch"})
 SECONDS = 20.0
-"""The guard ends itself long before, with a no."""
 
 Question = tuple[str, dict[str, str]]
-"""A tool's name and what it is given, in Claude Code's words."""
+"""A tool's name and input, in Claude Code's terms."""
 
 
 class CannotJudge(Exception):
-    """The call says too little of what it would do."""
+    """The call does not say enough of its effect."""
 
 
 def questions(call: Mapping[str, Any]) -> list[Question]:
-    """What to ask the guard about a tool call; CannotJudge where it must be refused without asking."""
+    """What to ask the guard about a tool call; CannotJudge: refuse it."""
     kind = call.get("kind") or "other"
     given = call.get("rawInput")
     raw = given if isinstance(given, dict) else {}
@@ -142,7 +137,6 @@ def questions(call: Mapping[str, Any]) -> list[Question]:
 
 
 def commands(raw: Mapping[str, Any]) -> list[str]:
-    """The command lines that a call of a tool names."""
     found = []
     for name in ("command", "cmd", "script"):
         value = raw.get(name)
@@ -165,7 +159,6 @@ def _list(call: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
 
 
 def choice(options: Sequence[Mapping[str, Any]], allow: bool) -> str | None:
-    """The id of the option to choose; None: none of them says it, so the call is cancelled."""
     kinds = ("allow_once",) if allow else ("reject_once", "reject_always")
     for kind in kinds:
         for option in options:
@@ -182,11 +175,10 @@ class Guard:
         self.workspace = workspace
 
     async def why_not(self, tool: str, given: Mapping[str, str]) -> str | None:
-        """Why the guard refuses the call, or None."""
         return await self._ask("PreToolUse", tool, given)
 
     async def begin(self) -> str | None:
-        """Why the guard does not say that it is there, or None: it left its sign (NOBRAKES_CANARY)."""
+        """Why the guard did not answer; None: it left its sign (NOBRAKES_CANARY)."""
         return await self._ask("SessionStart", "", {})
 
     async def _ask(self, event: str, tool: str, given: Mapping[str, str]) -> str | None:
@@ -209,7 +201,6 @@ class Guard:
 
 # Text of the agent, which comes in pieces, is joined first. Where stdout is closed the agent goes on.
 MAX_TEXT = 20_000
-"""Characters of one text: a longer one is written in parts."""
 
 
 class Lines:
@@ -232,13 +223,11 @@ class Lines:
             self.flush()
 
     def event(self, kind: str, **values: Any) -> None:
-        """Anything else."""
         if self.live:
             self.flush()
             self._write({"type": kind, **values})
 
     def flush(self) -> None:
-        """Write what was said so far."""
         text, self._pieces = "".join(self._pieces), []
         for start in range(0, len(text), MAX_TEXT):
             self._write({"type": self._kind, "text": text[start : start + MAX_TEXT]})
@@ -265,7 +254,7 @@ class Answers:
     async def request_permission(
         self, session_id: str, tool_call: Any, options: list[Any], **more: Any
     ) -> RequestPermissionResponse:
-        """By the guard. The agent is told no more than no: the protocol has no place for a reason."""
+        """Ask the guard. The protocol has no place for a reason."""
         call = _plain(tool_call)
         why = await self._why_not(call)
         title = str(call.get("title") or call.get("kind") or "")
@@ -299,7 +288,7 @@ class Answers:
             raise RequestError.invalid_params({"details": f"{REFUSED}{error}"}) from None
 
     async def write_text_file(self, session_id: str, path: str, content: str, **more: Any) -> WriteTextFileResponse:
-        """A file of the workspace, where the guard lets the role write."""
+        """Write a file of the workspace, where the guard lets the role."""
         why = await self.guard.why_not("Write", {"file_path": path})
         try:
             if why is None:
@@ -312,11 +301,10 @@ class Answers:
         return WriteTextFileResponse()
 
     async def create_terminal(self, session_id: str, command: str, **more: Any) -> Any:
-        """None: an agent runs its commands by itself, and asks before."""
+        """Unsupported: an agent runs its commands itself, after asking."""
         raise RequestError.method_not_found("terminal/create")
 
     async def session_update(self, session_id: str, update: Any, **more: Any) -> None:
-        """What the agent says and does, as lines."""
         told = _plain(update)
         kind = told.get("sessionUpdate")
         if kind in ("agent_message_chunk", "agent_thought_chunk"):
@@ -355,7 +343,6 @@ def _texts(content: object) -> list[str]:
 
 
 def _plain(model: Any) -> dict[str, Any]:
-    """The message as its JSON has it."""
     if isinstance(model, BaseModel):
         return model.model_dump(mode="json", by_alias=True, exclude_none=True)
     return dict(model) if isinstance(model, dict) else {}
@@ -363,7 +350,6 @@ def _plain(model: Any) -> dict[str, Any]:
 
 STOPPED = 130
 HELLO_SECONDS = 30.0
-"""So long an agent of which no more is asked has for its hello."""
 
 
 @frozen
@@ -391,7 +377,7 @@ class _Failed(Exception):
 
 
 async def turn(run: Run) -> int:
-    """The whole run; its exit code."""
+    """The exit code of the whole run."""
     lines = Lines()
     guard = Guard(run.guard, run.workspace)
     why = await guard.begin()
@@ -459,7 +445,7 @@ class _Talk:
         self.session: str | None = None
 
     async def whole(self) -> tuple[str, dict[str, int] | None]:
-        """From hello to the stop reason, with the tokens where the agent counts them."""
+        """From hello to the stop reason, with tokens if the agent counts them."""
         # Reading is answered but not offered: an agent reads by itself, and Gemini CLI 0.61 takes "no such file" for a
         # failure of the tool that would make it.
         files = FileSystemCapabilities(read_text_file=False, write_text_file=True)
@@ -495,7 +481,7 @@ class _Talk:
         return done.stop_reason, counts
 
     async def _begin(self, hello: InitializeResponse) -> str:
-        """The session, new or old, and a line that says which."""
+        """The session, new or old; writes a line that says which."""
         can = hello.agent_capabilities
         loads = bool(can and can.load_session)
         resumes = bool(can and can.session_capabilities and can.session_capabilities.resume is not None)
@@ -534,7 +520,6 @@ class _Talk:
             raise _Failed(kind, detail[:4000], error.code) from None
 
     async def cancel(self, working: "asyncio.Future[Any]") -> None:
-        """Ask the agent to end its turn, and give it a little time."""
         if self.session is None:
             return
         try:
@@ -553,7 +538,6 @@ def _text(path: str) -> str:
 # is asked for its hello (`initialize`), and ended. 0: the agent ended its turn. 126 and 127: it could not be started.
 # 130: it was stopped. 1: anything else.
 def main(arguments: list[str]) -> int:
-    """Run what the file says."""
     with open(arguments[0], encoding="utf-8") as file:
         run = Run(**json.load(file), greets="--greet" in arguments[1:])
     return asyncio.run(turn(run))

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 SEEN_BY_CHILDREN = (
     *("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "SSL_CERT_DIR", "SSL_CERT_FILE", "TERM", "TMPDIR", "TZ", "USER"),
 )
-"""What agents and checks see of the human's environment, beside LC_*; agents also get what the config names."""
+"""Environment of agents and checks, beside LC_*; agents also get what the config names."""
 
 
 class App:
-    """A repository with nobrakes in it. Ports are opened when they are first used, and closed by `close`."""
+    """A repository with nobrakes in it. Ports open at first use; `close` closes them."""
 
     def __init__(self, paths: Paths, is_reading: bool = False, is_home: bool = False) -> None:
         self.paths = paths
@@ -44,7 +44,7 @@ class App:
 
     @cached_property
     def config(self) -> "Config":
-        """The settings; ConfigError. Who only reads gets an answer in any case, and is told what is wrong."""
+        """Raises ConfigError; reading commands get defaults and the message instead."""
         from .config.settings import load, load_for_reading
 
         if not self.is_reading:
@@ -56,7 +56,7 @@ class App:
 
     @cached_property
     def store(self) -> "Store":
-        """The database, which is made anew when it is not there; what changes in it is written down beside it too."""
+        """The database, created if missing; changes are also written beside it."""
         from .host.files import keep_private
         from .snapshot import log
         from .store import open_store
@@ -76,25 +76,23 @@ class App:
 
     @property
     def is_copy(self) -> bool:
-        """Whether a copy of the database was read, since its folder cannot be written."""
+        """Whether a copy of the database was read, since its folder is not writable."""
         return "store" in self.__dict__ and self.store.is_copy
 
     @cached_property
     def git(self) -> "Git":
-        """The repository."""
         from .git.repository import open_git
 
         return open_git(self.paths, self.config, self._confine, lambda: self.in_place())
 
     @cached_property
     def in_place(self) -> "InPlace":
-        """Asked before a run starts and before main moves: RepositoryReplaced."""
         from .host.files import InPlace
 
         return InPlace(f"{self.paths.root}/.git", self.paths.database)
 
     def _confine(self, argv: "Argv") -> "Argv":
-        """What closes a filter of git off. NoSandbox."""
+        """Confine a git filter. Raises NoSandbox."""
         from .errors import NoSandbox
         from .sandbox import closure
 
@@ -104,7 +102,7 @@ class App:
 
     @cached_property
     def pulls(self) -> "PullPorts | None":
-        """The code host that requests are opened at; None: work does not land by them. ConfigError."""
+        """The code host for requests; None: work does not land by them. Raises ConfigError."""
         if not self.config.review.by_request:
             return None
         from .requests.service import ports_of as code_host_ports_of
@@ -113,20 +111,18 @@ class App:
 
     @cached_property
     def processes(self) -> "Processes":
-        """Children."""
         from .host.runs.processes import LocalProcesses
 
         return LocalProcesses(self.paths.wake, lambda: self.in_place())
 
     @cached_property
     def notifier(self) -> "Notifier":
-        """Who tells people."""
         from .notices.senders import NOTIFIERS
 
         return NOTIFIERS["stdout"]()
 
     def check_agents(self) -> None:
-        """ConfigError where the config names an agent that no adapter knows."""
+        """ConfigError for an unknown agent in the config."""
         from . import extras
         from .agents.registry import ADAPTERS, named_agents
 
@@ -139,11 +135,10 @@ class App:
             extras.need_of_agent(name)
 
     def environment(self) -> Mapping[str, str]:
-        """What children see of this process's environment."""
         return {k: v for k, v in process_environment().items() if k in SEEN_BY_CHILDREN or k.startswith("LC_")}
 
     def sandbox_trouble(self) -> str:
-        """Why bubblewrap does not work on this machine; empty: it does. Found out once, by running it."""
+        """Why bubblewrap does not work here; empty: it does. Tested once."""
         return self._sandbox_trouble
 
     @cached_property
@@ -154,7 +149,7 @@ class App:
         return machine.platform_trouble() or probing_trouble(machine.argv(self.paths.root, self.environment()))
 
     def wall_trouble(self) -> str:
-        """Why Landlock does not work on this machine; empty: it does. Found out once, by using it."""
+        """Why Landlock does not work here; empty: it does. Tested once."""
         return self._wall_trouble
 
     @cached_property
@@ -165,7 +160,6 @@ class App:
         return closure.platform_trouble() or probing_trouble(closure.probe(self.paths.root))
 
     def close(self) -> None:
-        """Close what was opened."""
         if "store" in self.__dict__:
             self.store.close()
 
@@ -177,7 +171,7 @@ class App:
 
 
 def is_agent() -> bool:
-    """Whether this process belongs to a run: to an agent, a check, or what these started."""
+    """Whether this process belongs to a run."""
     return any(name in os.environ for name in ("NOBRAKES_TOKEN", "NOBRAKES_RUN"))
 
 
@@ -186,20 +180,17 @@ def _note(text: str) -> None:
 
 
 def _keep_up(paths: Paths) -> None:
-    """What was filed at a door is a person's to read: it is written beside the database too
-    (snapshot.log).
-    """
+    """Write what agents filed beside the database too (snapshot.log), for people."""
     with App(paths) as app:
         assert app.store, "a store that is opened catches up"
 
 
 def open_app(start: str | None = None, is_reading: bool = False) -> App:
-    """The app for the folder `start` (default: the current one); NotARepository, NotInitialised."""
     return App(located(start), is_reading)
 
 
 def located(start: str | None = None) -> Paths:
-    """The .nobrakes folder for `start` (default: the current one); NotARepository, NotInitialised."""
+    """The .nobrakes folder for `start` (default: the current folder). Raises NotARepository, NotInitialised."""
     paths = find(start)
     if paths is None or not (os.path.lexists(paths.tracked_config) or is_agent()):
         here = start or os.getcwd()
@@ -215,7 +206,7 @@ def located(start: str | None = None) -> Paths:
 
 
 def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "Ports":
-    """The app's real doors, as the daemon works with them; `store` in place of the repository's database."""
+    """The app's real ports for the daemon; `store` replaces the repository's database."""
     from .agents.adapter import guard_argv
     from .agents.registry import adapter
     from .agents.worker.launch import Adapters
@@ -274,7 +265,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
 
 
 def _export(store: "Store", root: str, path: Callable[[], str], tell: Callable[[str], None]) -> Callable[[], None]:
-    """Brings the file of public events up to date, where the settings name one."""
+    """Update the file of public events, if the settings name one."""
 
     @cache
     def exporter() -> "Exporter":
@@ -286,7 +277,7 @@ def _export(store: "Store", root: str, path: Callable[[], str], tell: Callable[[
 
 
 def _agent_channel(paths: Paths, tell: Callable[[str], None]) -> "FolderChannelServer":
-    """What answers agents in a sandbox, by the functions that others call themselves."""
+    """The server for agents in a sandbox, with the functions that others call directly."""
     from .host.channel import FolderChannelServer
     from .trash import Trash
 
@@ -301,7 +292,7 @@ def _agent_channel(paths: Paths, tell: Callable[[str], None]) -> "FolderChannelS
 
 
 def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
-    """A daemon on the app's real doors. The caller holds the daemon's lock. Hindered where we run code of agents'."""
+    """A daemon on the app's real ports; the caller holds its lock. Hindered if we would run agents' code."""
     from . import extras
     from .agents.registry import adapter
     from .daemon.service.control import UNSIGNED, untold
@@ -329,7 +320,7 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
 
 
 def try_main(app: App, tell: Callable[[str], None]) -> tuple[bool, list[str]]:
-    """Run the checks on main's tip: (whether they pass, what to say and to type). NoMain."""
+    """Check main's tip: (whether it passes, messages with commands). Raises NoMain."""
     from .checks.contract import CheckOutcome, overall, setup_failed
     from .checks.proof import advice, passed
     from .review.worker.main_monitor import Proving, said_of
@@ -342,7 +333,7 @@ def try_main(app: App, tell: Callable[[str], None]) -> tuple[bool, list[str]]:
 
 
 def untried(app: App) -> str:
-    """Why it is not known that main's tip passes its checks, with what to type; empty: it passed. Nothing is run."""
+    """Why main's tip is not known to pass, with the command to type; empty: it passed. Runs nothing."""
     from .checks.worker.validation import Validation
     from .errors import NobrakesError
 
@@ -361,7 +352,7 @@ def untried(app: App) -> str:
 
 
 def undo(app: App, actor: str, seq: int | None, tell: Callable[[str], None]) -> "Undone":
-    """Take back the last step, or the one of event `seq`; a merge once its checks pass, which `tell` hears of."""
+    """Undo the last step, or that of event `seq`; a merge only when its checks pass, which `tell` reports."""
     from .review.service import undo as review_undo
 
     def prove(commit: str) -> None:
@@ -382,7 +373,6 @@ def undo(app: App, actor: str, seq: int | None, tell: Callable[[str], None]) -> 
 
 
 def rerun(app: App, tell: Callable[[str], None]) -> "Run":
-    """What runs checks on a commit again. The database is neither read nor needed."""
     from .review.worker.main_monitor import Proving
     from .store import open_memory
 
@@ -390,14 +380,13 @@ def rerun(app: App, tell: Callable[[str], None]) -> "Run":
 
 
 def serve(app: App, view: "View", *, until_idle: bool, notifier: "Notifier | None" = None) -> "Board":
-    """Work in this process: hold the lock, recover, and turn (daemon.service)."""
     from .daemon.worker import service as daemon_service
 
     return daemon_service.serve(lambda: open_daemon(app, notifier), view, until_idle=until_idle)
 
 
 def here(app: App) -> "Here":
-    """This process, as whoever would start agents from it."""
+    """This process, for starting agents."""
     from .decisions.service.blockers import Here
     from .errors import NobrakesError
 
@@ -413,7 +402,6 @@ def here(app: App) -> "Here":
 
 
 def blockers(app: App, red_main: bool = False) -> "Blockers":
-    """What keeps work from going on, as seen from this process."""
     from .decisions.service.blockers import blockers as look
 
     return look(app.store, app.paths, app.config, here(app), red_main)

@@ -24,17 +24,14 @@ from .records import frozen
 
 CommandFunction = Callable[..., tuple[Any, str]]
 WORD, NOTE, TEXT = 200, 4000, 200_000
-"""Characters of an id or a name, of a title or a note, of a description or a plan."""
+"""Characters of an id or name, a title or note, a description or plan."""
 
 
 @frozen
 class Field:
-    """`options`: as it is typed; without, it is known by its place. `most`: characters that a page may send.
-
-    `reads_stdin`: on the command line `-` stands for standard input. `choices`: on the command line each is an option,
-    of which one is given; with what it means. `joined`: a page sends several, which a comma joins. `least`: the
-    smallest number.
-    """
+    """`options`: as typed; without, it is positional. `most`: characters that a page may send. `reads_stdin`: on the
+    command line `-` means standard input. `choices`: each is an option on the command line, with its meaning; one is
+    given. `joined`: a page sends several, joined by commas. `least`: the smallest number."""
 
     help: str
     options: tuple[str, ...] = ()
@@ -48,7 +45,7 @@ class Field:
 
 @frozen
 class Parameter:
-    """One thing that a command is given. `type`: str, int, bool, or a tuple of one of them."""
+    """A command's argument. `type`: str, int, float, bool, or a tuple of one of them."""
 
     name: str
     type: Any
@@ -56,12 +53,10 @@ class Parameter:
     default: Any
 
     def is_required(self) -> bool:
-        """Whether nothing can be done without it."""
         return self.default is Given.empty
 
 
 def parameters_of(command: CommandFunction) -> tuple[Parameter, ...]:
-    """What people give it."""
     return tuple(_parameter(one) for one in list(signature(command).parameters.values())[2:])
 
 
@@ -81,17 +76,15 @@ JOURNEYS = (FORGE, BOARD, DESK, BREAKER, AGENTS)
 
 
 ATOMIC = "atomic"
-"""The command changes the store alone, at once: its key (`--request`) is in the same transaction."""
+"""The command changes only the store; its key (`--request`) is in the same transaction."""
 STEPS = "steps"
-"""The command also works on git or files, and notes its key as it goes."""
 UNKEYED = "unkeyed"
-"""The command begins a database, a talk, a server or a night's work: it may be given again, and takes no key."""
+"""The command begins a database, talk, server or run: it may repeat, and takes no key."""
 
 
 class Entry(NamedTuple):
-    """One command. `words` is what a person types; `target` is module:function below nobrakes.cli, or of a subject's
-    `commands`, which are for every surface.
-    """
+    """One command. `words`: as typed; `target`: module:function below nobrakes.cli, or of a subject's `commands`, for
+    every surface."""
 
     words: str
     target: str
@@ -103,7 +96,6 @@ class Entry(NamedTuple):
 
     @property
     def at_home(self) -> bool:
-        """Whether a person's own place has it, too (--user)."""
         return self.words in AT_HOME
 
     @property
@@ -113,11 +105,10 @@ class Entry(NamedTuple):
 
     @property
     def subject(self) -> str:
-        """The key of its noun."""
         return self.cli or self.target.partition(":")[0].removesuffix(".commands")
 
     def command(self) -> CommandFunction | None:
-        """What every surface calls; None: the command line alone has the command."""
+        """The function for every surface; None: only the command line has it."""
         module, name = self.target.split(":")
         return getattr(import_module(f"nobrakes.{module}"), name) if module.endswith(".commands") else None
 
@@ -127,7 +118,7 @@ PRINTED = {
     "forge rollback": "features",  # without --yes it shows what would happen
     **dict.fromkeys(("daemon start", "providers"), "daemon"),  # what stops work, as wide as the screen
 }
-"""Commands for every surface that a module of cli/ prints by hand, by a function of the same name."""
+"""Commands for every surface whose text a function of the same name in cli/ prints."""
 AT_HOME = frozenset(
     (
         *("answer", "daemon install", "daemon restart", "daemon start", "daemon status", "daemon stop"),
@@ -404,7 +395,7 @@ EXAMPLES = {
     "agent finding": '"Logins are not limited" --impact "Passwords are guessed" --category security',
     "agent done": 'completed --summary "The header parser, with its errors"',
 }
-"""What may follow the words of a command, as its help and the reference show it; the others are shown alone."""
+"""Arguments in a command's help and reference."""
 
 OLD_NAMES = {"reviews": "review", "log": "history --transcript", "gates": "providers"}
 
@@ -415,11 +406,11 @@ FIRST = (
     ("run", "run agents until there is nothing left to do"),
     ("status", "see the state of the work, and what waits for you"),
 )
-"""What a first day takes, in its order: (the command, why)."""
+"""A first day's commands in order: (command, why)."""
 
 _WEEK = "add plan config show approve watch web escalations escalation answer resolve undo daemon stop doctor"
 SHOWN = frozenset(_WEEK.split())
-"""What a first week and a morning take besides."""
+"""Further commands of a first week."""
 
 NOUNS = {
     "plans": "Plans",
@@ -437,7 +428,7 @@ NOUNS = {
     "main": "Help",
     "agent": "For agents",
 }
-"""The heading of the commands of a subject, in the order of `nobrakes help --all`."""
+"""Headings of subjects in `nobrakes help --all`, in order."""
 
 GROUPS = {
     "config": (FORGE, "Show the settings; set, get or unset one."),
@@ -454,12 +445,11 @@ GROUPS = {
 
 
 def example(entry: Entry) -> str:
-    """The command as somebody may type it."""
     return f"nobrakes {entry.words} {EXAMPLES.get(entry.words, '')}".rstrip()
 
 
 def entry(words: str) -> Entry:
-    """The command with these words; KeyError."""
+    """Raises KeyError."""
     for found in COMMANDS:
         if found.words == words:
             return found

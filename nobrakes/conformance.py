@@ -37,7 +37,6 @@ from .trash import clear
 # How a scripted model speaks to each CLI. An agent of the Agent Client Protocol may ask any of the three APIs, so it is
 # told where each of them is, in the words of the CLIs that it may be made of.
 Call = tuple[str, Any]
-"""A tool and what it is given."""
 ACP = "acp"
 
 DUMMY = "nobrakes-dummy-key"
@@ -65,7 +64,6 @@ class Dialect:
         return AgentSettings(gemini=gemini)
 
     def shell(self, command: str) -> Call:
-        """A command line."""
         if self.name == "claude":
             return "Bash", {"command": command}
         if self.name == "codex":
@@ -73,7 +71,6 @@ class Dialect:
         return "run_shell_command", {"command": command, "description": "go on"}
 
     def write(self, workspace: str, path: str, text: str) -> Call:
-        """A file of the workspace, made by the tool for it."""
         if self.name == "claude":
             return "Write", {"file_path": f"{workspace}/{path}", "content": text}
         if self.name == "codex":
@@ -90,16 +87,13 @@ class AnyDialect:
     port: int
 
     def settings(self) -> AgentSettings:
-        """The settings of an attempt."""
         acp = AcpSettings(command=self.command, auth=self.auth, keys=tuple(self.keys()))
         return AgentSettings(acp=acp, environment=tuple(self.environment()))
 
     def keys(self) -> dict[str, str]:
-        """The keys that it is given."""
         return dict.fromkeys((*KEYS.values(), "OPENAI_API_KEY"), DUMMY)
 
     def environment(self) -> dict[str, str]:
-        """Where the APIs are, and what Gemini CLI needs to start without a question."""
         url = f"http://127.0.0.1:{self.port}/s"
         return {
             "ANTHROPIC_BASE_URL": f"{url}/claude",
@@ -110,18 +104,15 @@ class AnyDialect:
         }
 
     def files(self) -> dict[str, str]:
-        """What lies in its home: which of its ways to log in Gemini CLI takes."""
         return {".gemini/settings.json": '{"security": {"auth": {"selectedType": "gemini-api-key"}}}'}
 
 
 # Nothing of the human's is read: no login, no settings, no key; what the CLI keeps goes away with the scratch folder.
 SECONDS = 60.0
-"""How long one run may take."""
 GRACE = 5.0
 PAUSE = 0.03
 BRANCH = "task/conformance"
 CLOSED = "http://127.0.0.1:9"
-"""A proxy that nobody is: what does not speak to the loopback speaks to nobody."""
 
 
 @frozen
@@ -134,7 +125,6 @@ class AgentRun:
     requests: list[dict[str, Any]]
 
     def told(self) -> str:
-        """Everything that the model was sent."""
         return str([request["body"] for request in self.requests])
 
 
@@ -165,12 +155,11 @@ class Fixture:
                 opened.write(text)
 
     def close(self) -> None:
-        """Stop serving."""
         self.server.shutdown()
         self.server.server_close()
 
     def script(self, *steps: Callable[[Dialect], Call] | str) -> None:
-        """What the model answers from now on: a call of a tool, or text; the last one for ever."""
+        """Set the model's answers: tool calls or text; the last repeats forever."""
         self.model.requests.clear()
         for dialect in self.dialects:
             self.model.scripts[dialect.name] = [
@@ -178,14 +167,14 @@ class Fixture:
             ]
 
     def work(self, prompt: str, session: str | None = None) -> AgentRun:
-        """One run to its end; one that takes too long is killed."""
+        """One run to its end; a timeout kills it."""
         folder, run = self._start(prompt, session)
         if not self._wait(lambda: not self.processes.alive(run), SECONDS):
             self.processes.kill(run)
         return self._ended(folder)
 
     def stop(self, prompt: str, sign: str) -> tuple[AgentRun, list[int]]:
-        """A run that is stopped as the daemon stops one, once `sign` tells a pid; that pid, if it still lives."""
+        """A run stopped as by the daemon, once `sign` reports a pid; returns the pids that survive."""
         folder, run = self._start(prompt, None)
         path = os.path.join(self.workspace, sign)
         self._wait(lambda: bool(host_command.pid_in(path)) or not self.processes.alive(run), SECONDS)
@@ -199,7 +188,6 @@ class Fixture:
         return self._ended(folder), [pid] if left else ([] if pid else [0])
 
     def wait_for_another_minute(self, since: float) -> None:
-        """Return in another minute than `since` was in."""
         self._wait(lambda: time.time() // 60 != since // 60, 61.0)
 
     def _start(self, prompt: str, session: str | None) -> tuple[str, Run]:
@@ -288,7 +276,7 @@ _SLEEPER = (
 
 @frozen
 class Check:
-    """One check. `passed` None: it was not tried, or cannot be told."""
+    """One check. `passed` None: not tried, or unknown."""
 
     name: str
     passed: bool | None
@@ -298,16 +286,15 @@ class Check:
 NOT_SO_FAR = "it did not come so far"
 NO_TOOL = "it cannot be told: it called no tool by the names that were tried"
 BY_THE_MINUTE = "gemini-cli"
-"""Its ACP mode (0.61.0) names a session's file by the minute, and loses one that it goes on with in the same minute."""
+"""Its ACP mode (0.61.0) names a session's file by the minute, and loses one that it resumes in the same minute."""
 
 
 def not_so_far(first: Check) -> list[Check]:
-    """All of them, where the first did not pass."""
     return [first, *(Check(name, None, NOT_SO_FAR) for name in CHECKS[1:])]
 
 
 def run(fixture: Fixture) -> list[Check]:
-    """Every check, in their order."""
+    """Every check, in order."""
 
     def commit(dialect: Dialect) -> Call:
         return dialect.shell("echo made >made && git add made && git commit -q -m 'Made'")
@@ -342,14 +329,12 @@ def run(fixture: Fixture) -> list[Check]:
 
 
 def _called(fixture: Fixture, ran: AgentRun) -> bool:
-    """Whether the output tells of a call of a tool."""
     # an ACP agent that asks for leave does not always tell of the call as well, but of what came of it
     shown = (LineKind.TOOL_CALL, LineKind.RESULT) if fixture.any else (LineKind.TOOL_CALL,)
     return any(line.kind in shown for raw in ran.output.split(b"\n") for line in fixture.adapter.lines(raw))
 
 
 def _event(ran: AgentRun, kind: str, **values: object) -> dict[str, Any]:
-    """The first line of our ACP client's that is of this kind and says this; empty: there is none."""
     for raw in ran.output.split(b"\n"):
         try:
             event = json.loads(raw)
@@ -361,7 +346,6 @@ def _event(ran: AgentRun, kind: str, **values: object) -> dict[str, Any]:
 
 
 def _unheard(ran: AgentRun, begun: dict[str, Any]) -> Check:
-    """The model was not asked: the agent does not start, or it asks another one."""
     if begun or ran.verdict.outcome is Outcome.AUTH:
         return Check("spawn", None, f"it cannot be told: it never asked the scripted model; {_end(ran)}")
     return Check("spawn", False, f"it began no session: {_end(ran)}")
@@ -399,7 +383,7 @@ def _escaped(fixture: Fixture) -> str:
 
 
 def _asked(fixture: Fixture, ran: AgentRun) -> Check:
-    """An ACP agent is told no more than no, so what it was refused is read from what our client wrote down."""
+    """An ACP agent gets only a no, so refusals are read from our client's output."""
     escaped, refused = _escaped(fixture), _event(ran, "permission", allowed=False)
     if escaped:
         why = "the guard's no had no effect" if refused else "it did not ask, and what it does not ask no guard hears"
@@ -453,7 +437,7 @@ ALONE = (
 
 @frozen
 class Tried:
-    """What was found of one agent. `program` None: it is not installed."""
+    """The result for one agent. `program` None: not installed."""
 
     agent: str
     program: str | None
@@ -465,25 +449,23 @@ class Tried:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing failed; what is not installed or not named did not fail."""
         return not self.named or all(check.passed is not False for check in self.checks)
 
 
 @frozen
 class Report:
-    """What was found of all, and how they were kept from the network."""
+    """The results for all agents, and how the network was blocked."""
 
     network: str
     agents: tuple[Tried, ...]
 
     @property
     def ok(self) -> bool:
-        """Whether nothing failed."""
         return all(one.ok for one in self.agents)
 
 
 def trial_run(config: Config, paths: Paths, environment: Mapping[str, str]) -> Report:
-    """Try each CLI that is installed, and write down what it can do."""
+    """Try each installed CLI, and record its abilities."""
     path = environment.get("PATH", os.defpath)
     called = _trial_called(config, path)
     programs = {name: _program(command[0], paths, path) for name, command in called.items()}
@@ -513,13 +495,13 @@ def trial_run(config: Config, paths: Paths, environment: Mapping[str, str]) -> R
 
 
 def _program(word: str, paths: Paths, path: str) -> str | None:
-    """The file that is started; None: there is none, or it lies in the repository, where an agent's work may be."""
+    """The started file; None: none, or it is in the repository, where agents may change it."""
     found = abilities.program_of(word, path)
     return None if found is None or own_program(word, paths.root, path) is None else found
 
 
 def _trial_called(config: Config, path: str) -> dict[str, tuple[str, ...]]:
-    """Each agent's command. Gemini CLI speaks the Agent Client Protocol too: where it is there, that can be tried."""
+    """Each agent's command; Gemini CLI also serves to test the Agent Client Protocol."""
     called = {name: config.agents.command(name) for name in AGENTS}
     own = config.agents.acp.command
     if own or abilities.program_of(called["gemini"][0], path) is not None:
@@ -555,7 +537,6 @@ def _environment(environment: Mapping[str, str], folder: str) -> dict[str, str]:
 
 
 def _found(code: int, text: str) -> tuple[str, tuple[Check, ...]]:
-    """What an ACP agent calls itself, and the checks."""
     last = text.strip().splitlines()[-1:]
     try:
         told = json.loads(last[0])
@@ -573,7 +554,7 @@ def _seen(one: Tried, program: str) -> Seen:
 # `python -I -m nobrakes.conformance AGENT FOLDER AUTH COMMAND...` is a process of its own, so that it can be given a
 # network without a way out, and adopts what a CLI leaves behind.
 def main(arguments: list[str]) -> int:
-    """Try it; 0, whatever was found."""
+    """Try it; always 0."""
     name, folder, auth, *command = arguments
     become_subreaper()
     fixture = Fixture(name, command, folder, os.environ.get("PATH", os.defpath), auth)

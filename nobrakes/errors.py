@@ -19,7 +19,6 @@ class NobrakesError(Exception):
 
     @property
     def whole(self) -> str:
-        """The message and what to do next, as sentences on one line."""
         return f"{str(self).rstrip('.')}. {self.hint}" if self.hint else str(self)
 
 

@@ -27,33 +27,29 @@ EXTRAS: dict[str, Extra] = {
     "tui": Extra("textual", "textual"),  # `nobrakes board --live`
 }
 EXTRA_BY_AGENT = {"acp": "acp"}
-"""Agents that need an extra."""
 
 
 def is_there(extra: str) -> bool:
-    """Whether it is installed."""
     return find_spec(EXTRAS[extra].module) is not None
 
 
 def need(extra: str, what: str) -> None:
-    """MissingExtra, with what to type, where `what` cannot be used."""
+    """Raises MissingExtra with the install command."""
     if not is_there(extra):
         raise MissingExtra(f"{what} needs the extra `{extra}`, which is not installed", f"Type: {command(extra)}")
 
 
 def need_of_agent(name: str) -> None:
-    """MissingExtra where the agent cannot be started."""
     if name in EXTRA_BY_AGENT:
         need(EXTRA_BY_AGENT[name], f"the agent '{name}'")
 
 
 def missing(extra: str) -> str:
-    """Why it cannot be used, with what to type; empty: it can."""
     return "" if is_there(extra) else f"the extra `{extra}` is not installed; type: {command(extra)}"
 
 
 def command(extra: str, prefix: str = sys.prefix, python: str = sys.executable, has_pip: bool | None = None) -> str:
-    """What to type to install it beside this nobrakes. `prefix`, `python`: of the environment, `has_pip`: in it."""
+    """The install command for this nobrakes. `prefix`, `python`: of the environment, `has_pip`: in it."""
     if os.path.exists(os.path.join(prefix, "pipx_metadata.json")):  # what pipx injects stays when it upgrades
         return shlex.join(["pipx", "inject", os.path.basename(prefix), requirement(extra)])
     of_pip = find_spec("pip") is not None if has_pip is None else has_pip
@@ -63,7 +59,7 @@ def command(extra: str, prefix: str = sys.prefix, python: str = sys.executable, 
 
 
 def requirement(extra: str) -> str:
-    """The distribution in the versions that the package asks for."""
+    """The distribution with the required versions."""
     from importlib.metadata import PackageNotFoundError, requires  # with it come forty modules, for a message
 
     wanted = EXTRAS[extra].distribution

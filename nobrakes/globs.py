@@ -10,15 +10,13 @@ if TYPE_CHECKING:
 
 _READ: "dict[str, tuple[str, ...]]" = {}
 MAX_READ = 4096
-"""So many globs are kept as they were read."""
 _LISTS: "dict[tuple[str, ...], _Sorted]" = {}
 _FOLDED: "dict[tuple[str, ...], tuple[str, ...]]" = {}
 MAX_LISTS = 64
-"""So many lists of them: the same few are asked for each path of each change."""
+"""Cached lists of globs: the same few are used for every path."""
 
 
 def matches(path: str, globs: "Iterable[str]") -> bool:
-    """Whether one of the globs covers the repository path."""
     known = _sorted(tuple(globs))
     parts = path.split("/")
     return (
@@ -31,7 +29,6 @@ def matches(path: str, globs: "Iterable[str]") -> bool:
 
 
 def folded(globs: "tuple[str, ...]") -> "tuple[str, ...]":
-    """The globs for paths whose case was folded."""
     found = _FOLDED.get(globs)
     if found is None:
         if len(_FOLDED) >= MAX_LISTS:
@@ -41,9 +38,8 @@ def folded(globs: "tuple[str, ...]") -> "tuple[str, ...]":
 
 
 class _Sorted:
-    """A list of globs by how they are asked: names that cover in any folder, how such names begin or end, other names
-    with stars; what begins with a folder, by that; and all others, as they are read.
-    """
+    """A list of globs by kind: names for any folder, prefixes or endings of such names, other names with stars, globs
+    that begin with a folder, and the rest."""
 
     def __init__(self, globs: "tuple[str, ...]") -> None:
         names, begins, ends = set(), [], []
@@ -79,7 +75,6 @@ def _sorted(globs: "tuple[str, ...]") -> _Sorted:
 
 
 def segments(glob: str) -> "tuple[str, ...]":
-    """The glob as the names of folders that it leads through from the top, the last one with all that is in it."""
     found = _READ.get(glob)
     if found is None:
         text = glob.strip("/")
@@ -93,7 +88,6 @@ def segments(glob: str) -> "tuple[str, ...]":
 
 
 def _covers(segments: "tuple[str, ...]", at: int, parts: "list[str]", place: int) -> bool:
-    """Whether the segments from `at` on cover the parts from `place` on."""
     while at < len(segments):
         segment = segments[at]
         if "**" in segment:
@@ -108,7 +102,7 @@ def _covers(segments: "tuple[str, ...]", at: int, parts: "list[str]", place: int
 
 
 def _same(pattern: str, text: str, is_crossing: bool) -> bool:
-    """Whether the pattern is all of the text. `is_crossing`: `**` and `**/` may be in it, and the text may have `/`."""
+    """Whether the pattern matches all of the text. `is_crossing`: `**` and `**/` may occur, and `/` in the text."""
     if "*" not in pattern and "?" not in pattern:
         return pattern == text
     if pattern.count("*") == 1 and "?" not in pattern:  # nearly all of them
@@ -132,7 +126,6 @@ def _same(pattern: str, text: str, is_crossing: bool) -> bool:
 
 
 def _folders(text: str, starts: "set[int]") -> "set[int]":
-    """Where whole folders that begin at one of the starts can end."""
     found = set(starts)
     for start in starts:
         if text[start : start + 1] != "/":

@@ -6,7 +6,7 @@ if TYPE_CHECKING:
 
 
 class _Context:
-    """What the scanner asks its decoder."""
+    """The scanner's view of its decoder."""
 
     strict = True
     object_hook = None
@@ -18,7 +18,7 @@ class _Context:
 
 
 def loads(text: str) -> "Any":
-    """The value of JSON text that is known to be right: SQLite or a daemon made it."""
+    """Parse trusted JSON text of SQLite or a daemon."""
     import _json
 
     scanner: Any = _json.make_scanner
@@ -30,7 +30,7 @@ def _refuse(value: object) -> "Any":
 
 
 def dumps(value: "Any") -> str:
-    """JSON values as one line, as cli.repository.dumps writes them."""
+    """One line, as cli.repository.dumps writes it."""
     import _json
 
     encoder: Any = _json.make_encoder

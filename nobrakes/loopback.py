@@ -20,7 +20,6 @@ from typing import Any, cast
 
 # Anthropic's Messages as far as Claude Code needs it.
 def message(step: dict[str, Any], model: str) -> dict[str, Any]:
-    """A step as a Messages API message."""
     content: list[dict[str, Any]] = [{"type": "text", "text": step["text"]}] if step.get("text") else []
     for tool, given in step.get("tools", []):
         content.append({"type": "tool_use", "id": f"toolu_{uuid.uuid4().hex[:20]}", "name": tool, "input": given})
@@ -71,7 +70,6 @@ def gemini_answer(step: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _filled(schema: dict[str, Any]) -> Any:
-    """Some value that the schema allows."""
     kind = str(schema.get("type", "")).lower()
     if kind == "object":
         return {name: _filled(of) for name, of in (schema.get("properties") or {}).items()}
@@ -81,7 +79,6 @@ def _filled(schema: dict[str, Any]) -> Any:
 
 
 def _declared(name: str, body: dict[str, Any]) -> str:
-    """The name; one that begins with `*` is that of the first declared tool that ends so, where there is one."""
     if not name.startswith("*"):
         return name
     groups = [group.get("functionDeclarations") or [] for group in body.get("tools") or []]
@@ -100,7 +97,6 @@ USAGE = {
 
 
 def items(step: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """What the model says: a message, calls of functions, and of the free-form tool `apply_patch`."""
     if step.get("text"):
         content = [{"type": "output_text", "text": step["text"], "annotations": []}]
         yield {"type": "message", "id": _id("msg"), "role": "assistant", "status": "completed", "content": content}
@@ -145,7 +141,6 @@ class Scripts:
         self.lock = threading.Lock()
 
     def next(self, name: str, body: dict[str, Any]) -> Step:
-        """The step that answers this request."""
         if not body.get("tools"):
             return {"text": "ok"}
         with self.lock:
@@ -166,11 +161,9 @@ class Scripts:
 class _Handler(BaseHTTPRequestHandler):
     scripts: Scripts
 
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing on stderr."""
+    def log_message(self, format: str, *args: object) -> None: ...
 
     def do_POST(self) -> None:
-        """Answer with the next step, in the dialect of the path."""
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         _, _, name, *rest = self.path.partition("?")[0].split("/")
         path = "/".join(rest)
@@ -211,7 +204,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def serve(scripts: Scripts, port: int = 0) -> ThreadingHTTPServer:
-    """Serve on a free port of the loopback (or this one), in a thread; `server_port` tells which."""
+    """Serve on a free port of the loopback, or this one, in a thread; `server_port` tells which."""
     handler = type("Handler", (_Handler,), {"scripts": scripts})
     server = ThreadingHTTPServer(("127.0.0.1", port), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()

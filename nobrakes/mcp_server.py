@@ -30,18 +30,15 @@ from .projects.service.projects import opened
 from .text.cleaning import only_seen
 
 AT_ONCE = 4
-"""Calls at a time; the others wait their turn."""
 
 Perform = Callable[[str, Mapping[str, Any]], Reply]
 
 
 def tool_name(operation: Operation) -> str:
-    """What the tool is called: clients know no '-' in names everywhere."""
     return operation.name.replace("-", "_")
 
 
 def tool(operation: Operation) -> Tool:
-    """The operation as a client sees it."""
     return Tool(
         name=tool_name(operation),
         description=operation.help,
@@ -51,7 +48,6 @@ def tool(operation: Operation) -> Tool:
 
 
 def answered(perform: Perform, operations: Sequence[Operation], name: str, given: Mapping[str, Any]) -> CallToolResult:
-    """One call, done; an error is an answer too."""
     by_tool = {tool_name(operation): operation.name for operation in operations}
     try:
         return _result(perform(by_tool.get(name, name), given).text)
@@ -99,7 +95,6 @@ async def _serve() -> None:
 
 
 def serve() -> None:
-    """Serve until stdin ends."""
     anyio.run(_serve)
 
 
@@ -110,8 +105,6 @@ def workspace(session: str, client: str = "") -> "Server[Any]":
 
 
 def serve_workspace(session: str) -> None:
-    """Serve the workspace to one chat agent until stdin ends."""
-
     async def run() -> None:
         server = workspace(session)
         async with stdio_server() as (reading, writing):
@@ -134,7 +127,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 class Guard:
-    """Lets a client's calls through to the server that knows its name, and answers everybody else."""
+    """Passes calls of clients that know the server's name, and answers others."""
 
     def __init__(self, port: int) -> None:
         self.hosts = {f"{name}:{port}".encode() for name in (LOOPBACK, "localhost")}
@@ -155,7 +148,6 @@ class Guard:
         await (await self._get_app(client))(scope, receive, send)
 
     async def _judged(self, scope: Scope) -> tuple[int, str, str]:
-        """(the status of a refusal or 0, why, the client)."""
         headers: dict[bytes, list[bytes]] = {}
         for name, value in scope["headers"]:
             headers.setdefault(name.lower(), []).append(value)
@@ -179,7 +171,6 @@ class Guard:
         return 0, "", client
 
     async def _get_app(self, client: str) -> Any:
-        """The SDK's application for this client, which is made when it first calls."""
         if client not in self.served:
             app = workspace("", client).streamable_http_app(
                 streamable_http_path=PATH, json_response=True, stateless_http=True, max_request_body_size=MAX_BODY
@@ -193,7 +184,6 @@ class Guard:
 
 
 async def _keep(app: Any, started: anyio.Event) -> None:
-    """The application's own life, for as long as the server goes on."""
     async with app.router.lifespan_context(app):
         started.set()
         await anyio.sleep_forever()

@@ -28,13 +28,12 @@ from .text.cleaning import clean, count
 from .text.redaction import redact, secret_values
 
 _SAID = 4000
-"""Characters of the traceback that are kept: its end."""
 Owner = str | Callable[[], str]
-"""Of beads.model, or what finds it out once it is asked for."""
+"""An owner of beads.model, or a function that finds it."""
 
 
 class Unexpected(Exception):
-    """An exception (its cause), and the owner (beads.model) that it was met for."""
+    """An exception (its cause) and the owner (beads.model) it concerns."""
 
     def __init__(self, owner: str) -> None:
         super().__init__(owner)
@@ -43,7 +42,7 @@ class Unexpected(Exception):
 
 @contextmanager
 def about(ports: Ports, owner: Owner) -> Iterator[None]:
-    """What nobody expects below is Unexpected, about this owner; empty: it is about nobody."""
+    """Turn unexpected exceptions into Unexpected for this owner; empty: for none."""
     try:
         yield
     except (NobrakesError, Unexpected):
@@ -57,7 +56,7 @@ def about(ports: Ports, owner: Owner) -> Iterator[None]:
 
 @contextmanager
 def parked(ports: Ports, owner: Owner) -> Iterator[None]:
-    """As `about`, and whom it is about is parked: who works for many goes on with the others."""
+    """As `about`, but park the owner and go on with others."""
     try:
         with about(ports, owner):
             yield
@@ -66,7 +65,7 @@ def parked(ports: Ports, owner: Owner) -> Iterator[None]:
 
 
 def run_owner(ports: Ports, name: str) -> str:
-    """The owner of what is named after a run; empty: it is nobody's, or of an attempt that was lost with a database."""
+    """The owner in a run's name; empty: none, or lost with a database."""
     attempt, turn = attempt_of(name), turn_of(name)
     with suppress(NobrakesError):
         if turn:
@@ -76,12 +75,11 @@ def run_owner(ports: Ports, name: str) -> str:
 
 
 def owner_of(work: Attempt | Talk) -> str:
-    """Whom an attempt or a turn serves."""
     return session_owner(work.session.id) if isinstance(work, Talk) else bead_owner(work.bead)
 
 
 def park(ports: Ports, met: Unexpected) -> bool:
-    """End what was at work for the owner, and ask a person; the second time its bead is held. Whether that is new."""
+    """End the owner's work and ask a person; the second time hold its bead. Whether that is new."""
     error, bead = met.__cause__ or met, owners_bead_of(met.owner)
     secrets = secret_values((*ports.credentials.items(), *ports.environment.items()))
     words = error.whole if isinstance(error, NobrakesError) else "".join(traceback.format_exception(error))
@@ -114,7 +112,6 @@ def _park_bead(ports: Ports, name: str, said: str) -> bool:
 
 
 def _park_session(ports: Ports, owner: str, said: str) -> bool:
-    """Whether it had a turn that could be ended: who has none is in nobody's way."""
     store, outcome = ports.store, Outcome.NOBRAKES_FAILED
     talk = next((one for one in store.board(ports.limits()).talks if session_owner(one.session.id) == owner), None)
     if talk is None:
@@ -138,7 +135,7 @@ def _park_session(ports: Ports, owner: str, said: str) -> bool:
 
 
 def _park_part(ports: Ports, owner: str, said: str) -> bool:
-    """Ask a person about what has no bead and no turn; False: it was asked, and nobody decided yet."""
+    """Ask a person about it; False: an open question exists."""
     title = f"{called(owner)}: nobrakes failed"
     if any(one.title == title and one.bead is None for one in ports.store.escalations()):
         return False
@@ -147,7 +144,7 @@ def _park_part(ports: Ports, owner: str, said: str) -> bool:
 
 
 def _is_nobodys(ports: Ports, error: Exception) -> bool:
-    """Whether it is the database's or the machine's, whoever was worked for."""
+    """Whether the database or the machine caused it, not the owner."""
     if any(base.__module__ == "sqlite3" for base in type(error).__mro__):
         return True
     if isinstance(error, PermissionError):  # an agent closes what is its own; where ours is closed, all wait

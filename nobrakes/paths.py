@@ -13,10 +13,8 @@ if TYPE_CHECKING:
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
 HOOKS = ("reference-transaction", "pre-push", "pre-rebase")
-"""Git's hooks of a workspace."""
 FOLDER = ".nobrakes"
 AGAIN = ".again"
-"""At a confined agent's door, beside what it asks: written anew by whoever was not answered at once."""
 
 
 class Paths:
@@ -29,40 +27,37 @@ class Paths:
 
     @property
     def root(self) -> str:
-        """The folder that .nobrakes lies in: the main worktree, or the bare repository."""
+        """The main worktree, or the bare repository."""
         return os.path.dirname(self.folder)
 
     @property
     def database(self) -> str:
-        """The store's file."""
         return os.path.join(self.folder, "nobrakes.db")
 
     @property
     def config(self) -> str:
-        """The settings in force: those of the checkout, else main's, where they were kept (git.persons)."""
+        """The checkout's settings, else the stored ones of main (git.persons)."""
         tracked, kept = self.tracked_config, self.kept_config
         return tracked if os.path.lexists(tracked) or not os.path.lexists(kept) else kept
 
     @property
     def tracked_config(self) -> str:
-        """The settings as the checkout has them, tracked by git; a sparse cone or another branch may lack them."""
+        """The checkout's tracked settings; missing in a sparse cone or another branch."""
         return os.path.join(self.folder, "config.toml")
 
     @property
     def kept_config(self) -> str:
-        """The settings that main had, for a checkout without them."""
+        """Main's settings, for a checkout without them."""
         return os.path.join(self.folder, "config.main.toml")
 
     @property
     def judged(self) -> str:
-        """What the settings were found to say (config.settings)."""
+        """The validated settings (config.settings)."""
         return os.path.join(self.folder, "config.checked")
 
     def config_is_new(self) -> bool:
-        """Whether the settings changed since they were last found to be right, as far as two looks tell.
-
-        An agent or a check, which may not see them, is told no.
-        """
+        """Whether the settings changed since their last validation, by timestamps. Always False for an agent or check,
+        which may not see them."""
         if "NOBRAKES_TOKEN" in os.environ or "NOBRAKES_RUN" in os.environ:
             return False
         try:
@@ -72,12 +67,10 @@ class Paths:
 
     @property
     def snapshot(self) -> str:
-        """The graph as tracked by git."""
         return os.path.join(self.folder, "beads.jsonl")
 
     @property
     def since(self) -> str:
-        """What changed in the graph since its snapshot."""
         return os.path.join(self.folder, "beads.since.jsonl")
 
     @property
@@ -87,67 +80,61 @@ class Paths:
 
     @property
     def wake(self) -> str:
-        """The only folder that the daemon watches: whoever touches a file here wakes it."""
+        """The only folder that the daemon watches: touching a file here wakes it."""
         return os.path.join(self.folder, "wake")
 
     @property
     def workspaces(self) -> str:
-        """One private clone a bead."""
         return os.path.join(self.folder, "workspaces")
 
     @property
     def relays(self) -> str:
-        """One private clone a relay session."""
         return os.path.join(self.folder, "relays")
 
     @property
     def scratch(self) -> str:
-        """Fresh checkouts for validations."""
         return os.path.join(self.folder, "scratch")
 
     @property
     def hooks(self) -> str:
-        """Git's hooks of all workspaces, beside the command: agents read them, and change nothing there."""
+        """Git's hooks of all workspaces; read-only for agents."""
         return os.path.join(self.folder, "bin", "hooks")
 
     @property
     def agents(self) -> str:
-        """One folder an agent CLI, below it one a bead with its sessions; and what was seen of CLIs."""
+        """One folder an agent CLI, with a bead's sessions below; and the CLIs' abilities."""
         return os.path.join(self.folder, "agents")
 
     @property
     def ports(self) -> str:
-        """One folder a confined agent: what it says and what it is told."""
+        """One folder a confined agent, with its requests and answers."""
         return os.path.join(self.folder, "doors")
 
     @property
     def temporary(self) -> str:
-        """The daemon's temporary files, which no agent can change under its hands."""
+        """The daemon's temporary files, out of agents' reach."""
         return os.path.join(self.folder, "tmp")
 
     @property
     def trash(self) -> str:
-        """What is being removed, and what cannot be."""
         return os.path.join(self.folder, "trash")
 
     @property
     def request_lock(self) -> str:
-        """Locked, a byte of it for each key, while a command under that key is done."""
+        """Locked while a command runs, one byte for each key."""
         return os.path.join(self.folder, "requests.lock")
 
     @property
     def lock(self) -> str:
-        """Held (flock) by the one daemon, with its pid inside."""
+        """The daemon holds it (flock), with its pid inside."""
         return os.path.join(self.folder, "daemon.lock")
 
     @property
     def daemon_log(self) -> str:
-        """What the daemon in the background says."""
         return os.path.join(self.folder, "daemon.log")
 
 
 def _common_git_dir(dot_git: str) -> str | None:
-    """The shared git folder that a `.git` folder or file stands for."""
     if os.path.isdir(dot_git):
         return dot_git
     try:
@@ -166,7 +153,6 @@ def _common_git_dir(dot_git: str) -> str | None:
 
 
 def git_folder(root: str) -> str | None:
-    """The shared git folder of the repository whose main worktree, or bare folder, is `root`; None: there is none."""
     dot_git = os.path.join(root, ".git")
     if os.path.lexists(dot_git):
         return _common_git_dir(dot_git)
@@ -174,7 +160,6 @@ def git_folder(root: str) -> str | None:
 
 
 def repository_root(start: str) -> str | None:
-    """The folder that .nobrakes belongs into for the repository around `start`; None: no repository here."""
     folder = os.path.realpath(start)
     while True:
         dot_git = os.path.join(folder, ".git")
@@ -197,7 +182,6 @@ def repository_root(start: str) -> str | None:
 
 
 def _is_bare(folder: str) -> bool:
-    """Whether the folder is a git folder that says of itself that it is bare."""
     if not (os.path.isfile(os.path.join(folder, "HEAD")) and os.path.isdir(os.path.join(folder, "objects"))):
         return False
     try:
@@ -208,10 +192,8 @@ def _is_bare(folder: str) -> bool:
 
 
 def territory(start: str | None = None) -> tuple[str, ...]:
-    """What is read as configuration, or run, by a command that is started here: as far as it is there, links unread.
-
-    The worktree's top folder, its `.git`, the git folders, and .nobrakes with its settings.
-    """
+    """The existing files that a command started here reads as configuration or runs, links unread: the worktree's top
+    folder, its `.git`, the git folders, and .nobrakes with its settings."""
     here = os.path.realpath(start or os.getcwd())
     root = repository_root(here)
     if root is None:
@@ -229,7 +211,6 @@ def territory(start: str | None = None) -> tuple[str, ...]:
 
 
 def strangers(start: str | None = None) -> tuple[str, ...]:
-    """What of the territory belongs to another account than this process; empty for an agent, which was sent here."""
     if "NOBRAKES_TOKEN" in os.environ or "NOBRAKES_RUN" in os.environ:
         return ()
     own = os.geteuid()
@@ -247,16 +228,13 @@ def find(start: str | None = None) -> Paths | None:
 
 
 _SYSTEM_FOLDERS = frozenset({"/bin", "/sbin", "/usr/bin", "/usr/sbin"})
-"""Their links are laid by packages, and are hundreds: they are not followed."""
 _OWN_PATHS: dict[tuple[frozenset[str], str], str] = {}
 
 
 def own_path(start: str, path: str | None = None) -> str:
-    """The PATH of what nobrakes starts unconfined for the repository around `start`; `path`: instead of our own.
-
-    Without folders that are relative, that lie in the repository or are reached through it, or that hold a link into
-    it: what came to main, or an agent's work, may lie there. So it is with the repository around this process.
-    """
+    """The PATH for unconfined programs of the repository around `start`; `path` replaces our own. Without folders that
+    are relative, in or reached through the repository, or hold a link into it: agents' work may lie there. The
+    repository around this process counts too."""
     key = _repositories(start), os.environ.get("PATH", os.defpath) if path is None else path
     found = _OWN_PATHS.get(key)
     if found is None:
@@ -267,7 +245,6 @@ def own_path(start: str, path: str | None = None) -> str:
 
 
 def _leads_into(folder: str, roots: frozenset[str]) -> bool:
-    """Whether a program there is a link to a file of these repositories: a tool of theirs that its author uses."""
     if folder.rstrip("/") in _SYSTEM_FOLDERS:
         return False
     try:
@@ -278,7 +255,7 @@ def _leads_into(folder: str, roots: frozenset[str]) -> bool:
 
 
 def own_program(name: str, start: str, path: str | None = None) -> str | None:
-    """Where the program is that nobrakes starts unconfined, by its whole path or on `own_path`; None: nowhere."""
+    """The absolute path of an unconfined program on `own_path`; None: none."""
     import shutil
 
     found = shutil.which(name, path=own_path(start, path))
@@ -286,7 +263,6 @@ def own_program(name: str, start: str, path: str | None = None) -> str | None:
 
 
 def is_in_repository(path: str, start: str) -> bool:
-    """Whether the path lies in the repository around `start`, in a worktree of it, or is reached through it."""
     return _is_reached(path, _repositories(start))
 
 
@@ -311,10 +287,8 @@ MAX_LINKS = 40
 
 
 def on_the_way(path: str) -> "Iterator[str]":
-    """Each link on the way to the path, where it lies, and where all of them lead in the end.
-
-    Whoever changes one of these places changes what is found at the path. A relative path is one of the current folder.
-    """
+    """Each link on the way to the path, and its final target: whoever changes one of them changes the path. Relative to
+    the current folder."""
     place, links = os.sep, 0
     rest = os.path.join(os.sep if os.path.isabs(path) else os.getcwd(), path).split(os.sep)[::-1]
     while rest:
@@ -335,7 +309,7 @@ def on_the_way(path: str) -> "Iterator[str]":
 
 
 def resource(name: str) -> str:
-    """A file that comes with nobrakes (NAMES.json, config/…, hooks/…), installed or in a checkout."""
+    """A file shipped with nobrakes (NAMES.json, config/…, hooks/…), installed or in a checkout."""
     installed = os.path.join(PACKAGE, "_data", name)
     return installed if os.path.exists(installed) else os.path.join(os.path.dirname(PACKAGE), name)
 
@@ -343,5 +317,5 @@ def resource(name: str) -> str:
 # Copied, since another thread may be changing it, as GitPython's import does. `os.environ` itself is asked for a name
 # only; a test refuses everything else.
 def process_environment() -> dict[str, str]:
-    """The environment as it is now. A name that goes meanwhile is left out."""
+    """Without names that vanish meanwhile."""
     return {name: value for name in list(os.environ) if (value := os.environ.get(name)) is not None}

@@ -25,154 +25,117 @@ if TYPE_CHECKING:
 
 
 class NoChannel:
-    """Where no agent is confined, none speaks through a folder."""
+    """For a daemon without confined agents."""
 
-    def start(self) -> None:
-        """Nothing to look at."""
+    def start(self) -> None: ...
 
-    def close(self) -> None:
-        """Nothing to stop."""
+    def close(self) -> None: ...
 
     def begin(self, run: str, logins: Sequence[Login] = ()) -> str:
-        """NoSandbox: whoever closes an agent off needs somebody who hears it."""
+        """Raises NoSandbox, since confined agents need a server."""
         raise NoSandbox("an agent is to be confined, and nobody would hear it")
 
-    def end(self, run: str) -> None:
-        """Nobody waits."""
+    def end(self, run: str) -> None: ...
 
     def failed(self) -> Mapping[str, Exception]:
-        """Nothing."""
         return {}
 
 
 class MachineWide(Protocol):
-    """One daemon's view of what those of one person share on a machine: places for agents, and what a day has cost.
-
-    Where nothing is shared, `look` answers None and `take` gives every place.
-    """
+    """One daemon's view of a person's shared machine: places for agents, and a day's costs. If nothing is shared,
+    `look` returns None and `take` always succeeds."""
 
     def look(self, at_work: Collection[str]) -> MachineRoom | None:
-        """What is allowed and taken now; None: nothing is limited.
-
-        `at_work` are the runs of this daemon's living agents: from now on they hold places, beyond the limit too, and
-        no other place is this daemon's.
-        """
-        ...
+        """Present limits and usage; None: unlimited. `at_work`: this daemon's living agents, which hold places even
+        beyond the limit; its other places are released."""
 
     def take(self, name: str) -> bool:
-        """Take a place for an agent that is about to start; False: there is none. The same name has one place."""
-        ...
+        """Take a place for a starting agent; False: there is none. The same name has one place."""
 
     def give_back(self, name: str) -> None:
-        """Nothing was started under this name after all."""
-        ...
+        """Nothing was started under this name."""
 
     def hold(self, name: str) -> None:
-        """Have a place for an agent that lives already, whatever the limit is."""
-        ...
+        """Take a place for a living agent, beyond the limit if needed."""
 
     def spent(self, day: float, usd: float, tokens: int) -> None:
-        """What this repository has spent on the day that began at `day`, in all."""
-        ...
+        """This repository's total on the day that began at `day`."""
 
     def close(self) -> None:
-        """Give every place back. Whoever is killed gives them back, too."""
-        ...
+        """Release every place, as a kill does."""
 
 
 class Alone:
     """A daemon that shares nothing."""
 
     def look(self, at_work: Collection[str]) -> MachineRoom | None:
-        """Nothing is limited."""
         return None
 
     def take(self, name: str) -> bool:
-        """There is always room."""
         return True
 
-    def give_back(self, name: str) -> None:
-        """Nobody counts."""
+    def give_back(self, name: str) -> None: ...
 
-    def hold(self, name: str) -> None:
-        """Nobody counts."""
+    def hold(self, name: str) -> None: ...
 
-    def spent(self, day: float, usd: float, tokens: int) -> None:
-        """Nobody adds up."""
+    def spent(self, day: float, usd: float, tokens: int) -> None: ...
 
-    def close(self) -> None:
-        """Nothing was taken."""
+    def close(self) -> None: ...
 
 
 class ShaperWords(Protocol):
-    """What is done in the name of a feature's Shaper, or with its plan, outside its turns: features.service.shaping."""
+    """Actions for a feature's Shaper or plan outside its turns: features.service.shaping."""
 
     def propose_steps(self, session: int, steps: Sequence[PlanStep]) -> object:
-        """File steps of its words as drafts; NobrakesError: nothing was written."""
-        ...
+        """File steps as drafts; on NobrakesError nothing was written."""
 
     def plan_ready(self, session: int) -> object:
-        """The plan is whole; NotAllowed, and why."""
-        ...
+        """Raises NotAllowed."""
 
     def go_on(self, feature: str, way: str, by: str) -> int:
-        """Go on with a feature that has expired, in one of the ways of features.actions: how many drafts were given up
-        for it. NotAllowed.
-        """
-        ...
+        """Continue an expired feature in one of the ways of features.actions; returns how many drafts were dropped.
+        Raises NotAllowed."""
 
     def give_up(self, feature: str, by: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Cancel the open beads of a feature that is rolled back: (those, those that land just now and are left)."""
-        ...
+        """Cancel the open beads of a feature under rollback: (cancelled, landing and left)."""
 
-    def landed(self, feature: str) -> tuple[Merged, ...]:
-        """The merges that beads of the feature are done by."""
-        ...
+    def landed(self, feature: str) -> tuple[Merged, ...]: ...
 
     def end_rollback(self, feature: str, by: str, taken: Sequence[Merged], why: str, commit: str) -> None:
-        """The feature is rolled back: `commit` took these merges off main."""
-        ...
+        """`commit` reverted these merges on main."""
 
     def drop_rollback(self, feature: str, by: str, why: str) -> bool:
-        """The feature is not rolled back after all; False: it was not being rolled back."""
-        ...
+        """False: it was not being rolled back."""
 
 
 class NoWords:
     """Where no feature is planned."""
 
     def propose_steps(self, session: int, steps: Sequence[PlanStep]) -> object:
-        """NotAllowed."""
         raise NotAllowed("no feature is planned here")
 
     def plan_ready(self, session: int) -> object:
-        """NotAllowed."""
         raise NotAllowed("no feature is planned here")
 
     def go_on(self, feature: str, way: str, by: str) -> int:
-        """NotAllowed."""
         raise NotAllowed("no feature is planned here")
 
     def give_up(self, feature: str, by: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """NotAllowed."""
         raise NotAllowed("no feature is planned here")
 
     def landed(self, feature: str) -> tuple[Merged, ...]:
-        """None."""
         return ()
 
     def end_rollback(self, feature: str, by: str, taken: Sequence[Merged], why: str, commit: str) -> None:
-        """NotAllowed."""
         raise NotAllowed("no feature is planned here")
 
     def drop_rollback(self, feature: str, by: str, why: str) -> bool:
-        """It was not."""
         return False
 
 
 @frozen
 class Ports:
-    """The doors, and the few facts about this machine that agents and checks are started with."""
+    """The ports, and facts about this machine for starting agents and checks."""
 
     store: "Store"
     git: Git

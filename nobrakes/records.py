@@ -38,16 +38,15 @@ _FROZEN = _whole(type("_Frozen", (), {})).__dataclass_params__
 
 
 def content(help: str = "", *options: str, default: Any = MISSING, default_factory: Any = MISSING, **more: Any) -> Any:
-    """A field that people write. With options it is an option of commands; `more`: what their Field says besides."""
+    """An editable field. With options it is an option of commands; `more`: further arguments of their Field."""
     marks = {"help": help, "options": options, "more": more}
     return field(default=default, default_factory=default_factory, metadata=marks)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field, content))
 def frozen(kind: Class) -> Class:
-    """The class as a frozen dataclass with slots. One that has a base, or writes one of the methods
-    itself, is made whole at once.
-    """
+    """A frozen dataclass with slots, compiled at its first object. A class with a base or own methods of these is
+    compiled immediately."""
     if kind.__bases__ != (object,) or any(name in kind.__dict__ for name in _METHODS):
         return _whole(kind)  # type: ignore[no-any-return]
     made = _bare(kind)
@@ -77,30 +76,29 @@ def _complete(made: Any) -> None:
 # Records that are kept as JSON, so that any daemon, also one of another version, goes on with them. Each field has a
 # default, and is a JSON value, a word of an enumeration, a tuple of JSON values, or a mapping of them.
 def as_values(one: "DataclassInstance") -> dict[str, Any]:
-    """JSON values, of which none is copied: they are never changed in place."""
+    """JSON values without copies: they are never changed in place."""
     values = {name: getattr(one, name) for name in one.__dataclass_fields__}
     return {name: value.value if isinstance(value, StrEnum) else value for name, value in values.items()}
 
 
 def restore(kind: "type[Kept]", values: Mapping[str, Any]) -> "Kept":
-    """What was kept as these values. What others keep beside it is left out, and what is missing is as at first."""
+    """Ignores unknown values and defaults missing ones."""
     found = {name: make(values[name]) if make else values[name] for name, make in _makes(kind) if name in values}
     return kind(**found)
 
 
 @cache
 def _makes(kind: "type[DataclassInstance]") -> "tuple[tuple[str, Callable[[Any], Any] | None], ...]":
-    """By field what makes it of its JSON value; None: it is that value."""
+    """By field the conversion from its JSON value; None: none."""
     firsts = {name: field.default for name, field in kind.__dataclass_fields__.items()}
     return tuple((name, type(first) if isinstance(first, StrEnum | tuple) else None) for name, first in firsts.items())
 
 
 HIDDEN = frozenset(("token",))
-"""Fields that leave the process nowhere."""
 
 
 def plain(value: Any) -> Any:
-    """`value` as JSON values: dataclasses by field without what is hidden, tuples as lists, sets sorted."""
+    """`value` as JSON values: dataclasses without hidden fields, tuples as lists, sets sorted."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):
@@ -136,10 +134,8 @@ Schema = dict[str, Any]
 
 
 def schema(type_: Any, names: Mapping[str, Any] | None = None) -> Schema:
-    """The JSON schema of what the type's values become; `names` are types that its module imports for checking alone.
-
-    TypeError for a type that has none.
-    """
+    """The JSON schema of a type's values; `names`: types that its module imports only for checking. Raises
+    TypeError."""
     if type_ in _PLAIN:
         return dict(_PLAIN[type_])
     origin, arguments = get_origin(type_), get_args(type_)
@@ -161,7 +157,6 @@ def schema(type_: Any, names: Mapping[str, Any] | None = None) -> Schema:
 
 
 def types_of(type_: Any, names: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The types of the fields that are handed out."""
     hints = get_type_hints(type_, localns=dict(names or {}))
     wanted = type_.__dataclass_fields__ if is_dataclass(type_) else type_._fields
     return {name: hints[name] for name in wanted if name not in HIDDEN}
@@ -178,7 +173,7 @@ def _object(type_: Any, names: Mapping[str, Any] | None) -> Schema:
 
 
 def mistakes(value: Any, wanted: Schema, where: str = "data") -> list[str]:
-    """Where a JSON value is not as the schema says; empty: it fits."""
+    """Where a JSON value violates the schema; empty: it fits."""
     if "anyOf" in wanted:
         tried = [mistakes(value, one, where) for one in wanted["anyOf"]]
         return [] if [] in tried else min(tried, key=len)

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 @contextmanager
 def replacing(path: str, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """A file that takes the place of `path` once it is written whole; where it cannot be, nothing of it is left."""
+    """Replaces `path` once it is complete; on an error nothing remains."""
     temporary = f"{path}.{os.getpid()}"
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, mode)

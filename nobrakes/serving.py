@@ -27,7 +27,7 @@ LOG = logging.getLogger(__name__)
 BODY_SECONDS = 30.0
 HEAD_SECONDS = 20.0
 REST_SECONDS = BODY_SECONDS + 5.0
-"""After BODY_SECONDS, in which an application has read a body: what nobody reads any more trickles on without it."""
+"""Later than BODY_SECONDS, in which an application reads a body: an unread body trickles on without it."""
 TAKE_SECONDS = 60.0
 MAX_CONNECTIONS = 400
 _SAID = {400: b"That was no HTTP.\n", 503: b"Too many connections; try again in a moment.\n"}
@@ -50,7 +50,6 @@ def bound(host: str, port: int, hint: str) -> socket.socket:
 
 
 def settings() -> dict[str, Any]:
-    """How uvicorn serves, without sockets of pages."""
     return {
         "http": Connection,
         "ws": "none",
@@ -74,39 +73,33 @@ def _bare(status: int, headers: Headers) -> bytes:
 
 
 class Taker:
-    """Cuts a connection whose other end takes nothing of what it is sent."""
+    """Cuts a connection whose other end does not read."""
 
     transport: asyncio.Transport
     loop: asyncio.AbstractEventLoop
     _is_full: asyncio.TimerHandle | None = None
 
     def pause_writing(self) -> None:
-        """More is to be sent than the other end takes."""
         super().pause_writing()  # type: ignore[misc]
         self._is_full = self.loop.call_later(TAKE_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """It took what there was."""
         super().resume_writing()  # type: ignore[misc]
         if self._is_full is not None:
             self._is_full.cancel()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is gone."""
         super().connection_lost(exc)  # type: ignore[misc]
         if self._is_full is not None:
             self._is_full.cancel()
 
     def end(self) -> None:
-        """What is left goes out within TAKE_SECONDS."""
         self.loop.call_later(TAKE_SECONDS, self.transport.abort)
 
 
 class Connection(Taker, H11Protocol):
-    """One that speaks HTTP. `bare_headers`: of what uvicorn says by itself.
-
-    `quiet_since`: when it began to owe us a request; None: it owes none.
-    """
+    """An HTTP connection. `bare_headers`: for uvicorn's own answers. `quiet_since`: when it began to owe a request;
+    None: it owes none."""
 
     bare_headers: Headers = ()
     quiet_since: float | None = None
@@ -114,7 +107,6 @@ class Connection(Taker, H11Protocol):
     _end: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """There is a connection; or, with one too many, none."""
         super().connection_made(transport)
         if len(self.connections) > MAX_CONNECTIONS and not self._make_room():
             LOG.warning("refused a connection: there are %s", len(self.connections) - 1)
@@ -125,34 +117,28 @@ class Connection(Taker, H11Protocol):
         self._look()
 
     def data_received(self, data: bytes) -> None:
-        """Some of a request."""
         super().data_received(data)
         self._look()
 
     def on_response_complete(self) -> None:
-        """An answer is on its way out."""
         super().on_response_complete()
         if self.transport.is_closing():
             self.end()
         self._look()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Nobody asks any more."""
         super().timeout_keep_alive_handler()
         self.end()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is gone."""
         super().connection_lost(exc)
         self._until(None)
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
-        """It becomes a socket, which has its own times."""
         self._until(None)
         super().handle_websocket_upgrade(event)
 
     def send_400_response(self, msg: str) -> None:
-        """What came was no HTTP."""
         self.transport.write(_bare(400, self.bare_headers))
         self.transport.close()
         self.end()
@@ -167,7 +153,7 @@ class Connection(Taker, H11Protocol):
         return True
 
     def _look(self) -> None:
-        """Begin the time of what is awaited now; what trickles in does not begin it again."""
+        """Start the present timeout; trickling data does not restart it."""
         state = self.conn.their_state
         if state is self._phase and self._end is not None:
             return
@@ -187,29 +173,26 @@ class Socket(Taker, WebSocketsSansIOProtocol):
     """One that is a page's socket."""
 
     def keepalive_timeout(self) -> None:
-        """The page is not there any more."""
         super().keepalive_timeout()
         self.end()
 
     def on_task_complete(self, task: "asyncio.Task[None]") -> None:
-        """We have nothing more to say."""
         super().on_task_complete(task)
         self.end()
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server without the tick by which it looks ten times a second whether it is to end."""
+    """uvicorn's server without its ten ticks a second."""
 
     _end: Callable[[], object] | None = None
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """A signal: uvicorn's own handler, which stays until all is cleaned up, so that a second one kills nothing."""
+        """uvicorn's own handler stays until the clean-up ends, so that a second signal kills nothing."""
         super().handle_exit(sig, frame)
         if self._end is not None:
             self._end()
 
     async def main_loop(self) -> None:
-        """Until a signal."""
         loop, over = asyncio.get_running_loop(), asyncio.Event()
         self._end = partial(loop.call_soon_threadsafe, over.set)
         if not await self.on_tick(0):  # a signal came before

@@ -14,7 +14,7 @@ from .records import frozen
 
 # A command asks few subjects: the SQL of the others, and the records that it makes, are not loaded for it.
 class Later:
-    """A module of functions, imported when one of them is first called as a method of the store."""
+    """A module imported at the first call of one of its functions as a store's method."""
 
     def __init__(self, module: str) -> None:
         self._module = module
@@ -274,12 +274,11 @@ class Store(Database):
 
 
 def open_store(path: str, clock: "Clock | None" = None) -> Store:
-    """The store in an existing file; StoreBroken when it is missing, damaged or of another version."""
+    """StoreBroken: missing, damaged or of another version."""
     return Store(path, clock)
 
 
 def create_store(path: str, clock: "Clock | None" = None) -> Store:
-    """The store in a file that is made when it is missing."""
     return Store(path, clock, create=True)
 
 
@@ -291,7 +290,7 @@ class _Given:
 
 
 def open_memory(now: Callable[[], float] | None = None) -> Store:
-    """An empty store in memory, with tokens that are the same each time: for tests and simulation."""
+    """An empty store in memory with reproducible tokens: for tests and simulation."""
     clock = None if now is None else _Given(now)
     store = Store(MEMORY, clock, create=True, token_source=lambda: "memory")
     store.keep_answers()

@@ -24,21 +24,20 @@ from .records import frozen
 from .walking import FOLDER, open_up
 
 AT_ONCE = 2.0
-"""Seconds for which whoever throws something away also removes it."""
+"""Seconds to remove things immediately."""
 AGAIN = 600.0
-"""Seconds after which what could not be removed is tried again."""
+"""Seconds before a failed removal is tried again."""
 _WHY = ".why"
 _LOOK = 256
-"""Names between two looks at the clock."""
 _MANY = 1000
-"""Names that are held at a time, and so many that cannot be removed are enough."""
+"""Names held at a time; as many failures end the attempt."""
 _REMOVING = "~going"
-"""What the name of a folder gets that lies on another disk than the trash, while it is removed where it lies."""
+"""Suffix of a folder on another disk, while it is removed in place."""
 
 
 @frozen
 class Left:
-    """What is still to be removed: where it was, where it is now, and why it stays; `why` empty: it takes its time."""
+    """Something to remove: former place, present place, and why it stays; empty `why`: not yet removed."""
 
     path: str
     at: str
@@ -50,16 +49,14 @@ class _TimeIsUp(Exception):
 
 
 class Trash:
-    """The folder in which things lie until they are removed. Several processes may throw away and empty at a time."""
+    """The folder of things to remove. Several processes may use it at a time."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
 
     def take(self, root: str, path: str, seconds: float = AT_ONCE) -> bool:
-        """Put `path`, a direct child of `root`, here and remove it as far as `seconds` reach; nothing when it is gone.
-
-        False: it cannot even be renamed, and lies where it lay; `left` says why. GitFailed: it is not in `root`.
-        """
+        """Move `path`, a direct child of `root`, here and remove it for up to `seconds`; ignores a missing one. False:
+        it cannot be renamed and stays; `left` says why. GitFailed: it is not in `root`."""
         root, path = os.path.abspath(root), os.path.abspath(path)
         if os.path.dirname(path) != root:
             raise GitFailed(f"{path} is not in {root}, so nobrakes does not remove it")
@@ -87,7 +84,7 @@ class Trash:
         return os.path.join(self.folder, f"{time.time_ns()}-{os.getpid()}")
 
     def _take_there(self, place: str, path: str, seconds: float) -> bool:
-        """Remove it where it lies: that is another disk."""
+        """Remove it in place, on another disk."""
         going = path if path.endswith(_REMOVING) else path + _REMOVING
         try:
             if going != path:
@@ -101,17 +98,15 @@ class Trash:
         return not os.path.lexists(path)
 
     def note(self, path: str, error: OSError) -> None:
-        """Tell of a path that could not be put anywhere else; it lies where it lay."""
         with contextlib.suppress(OSError):
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
         self._note(self._place(), path, _reason(error))
 
     def is_stuck(self, path: str) -> bool:
-        """Whether the path was to be put here a short while ago and could not be."""
         return any(one.path == path and one.at == path and one.why for one in self.left())
 
     def empty(self, seconds: float) -> None:
-        """Remove what is here, for so long; what cannot be removed is tried again after a while."""
+        """Remove contents for so long; failures are tried again later."""
         until = time.monotonic() + seconds
         for name in _names(self.folder):
             place = os.path.join(self.folder, name)
@@ -123,7 +118,6 @@ class Trash:
                 self._remove(place, self._noted(place)[0], until)
 
     def left(self) -> tuple[Left, ...]:
-        """What is still here, and what could not be put here."""
         found = []
         for name in _names(self.folder):
             place = os.path.join(self.folder, name)
@@ -136,7 +130,6 @@ class Trash:
         return tuple(found)
 
     def is_due(self) -> bool:
-        """Whether there is something here that `empty` would try to remove now."""
         places = [os.path.join(self.folder, name) for name in _names(self.folder)]
         return any(not self._is_recent(place) for place in places if not place.endswith(_WHY))
 
@@ -149,7 +142,6 @@ class Trash:
                 os.unlink(place + _WHY)
 
     def _note(self, place: str, path: str, why: str) -> None:
-        """Write down beside it where it was and why it stays. What cannot be written is only told in other words."""
         with contextlib.suppress(OSError), open(place + _WHY, "w", encoding="utf-8", errors="surrogateescape") as file:
             json.dump({"path": path, "why": why}, file)
 
@@ -169,7 +161,6 @@ class Trash:
         return bool(self._noted(place)[1]) and 0 <= age < AGAIN
 
     def _forget_if_gone(self, note: str) -> None:
-        """Drop the note of what is gone, and after a while of what could not be renamed: whoever wants it gone asks."""
         place = note.removesuffix(_WHY)
         if not os.path.lexists(place) and not (self._is_recent(place) and os.path.lexists(self._noted(place)[0])):
             with contextlib.suppress(OSError):
@@ -177,10 +168,8 @@ class Trash:
 
 
 def clear(folder: str, until: float) -> str | None:
-    """Remove the folder and all in it until that moment (of time.monotonic); why something cannot be removed, or None.
-
-    None says nothing against it but time: whether it is gone shows where it was.
-    """
+    """Remove the folder until this time (of time.monotonic); returns why something cannot be removed. None may also
+    mean that time ran out."""
     try:
         top = _opened(folder, None)
     except FileNotFoundError:
@@ -207,7 +196,7 @@ def clear(folder: str, until: float) -> str | None:
 
 
 class _Level:
-    """One open folder into which every other one is moved up, so that there is only one level below it at any time."""
+    """An open folder into which all others are moved up, so that there is only one level below it."""
 
     def __init__(self, top: int, until: float) -> None:
         self.top = top
@@ -218,7 +207,6 @@ class _Level:
         self.why: str | None = None
 
     def clear(self) -> str | None:
-        """Remove all that lies in it; why something stays."""
         while len(self.kept) < _MANY:
             left = (entry for entry in self._entries(self.top) if entry[0] not in self.kept)
             some = list(itertools.islice(left, _MANY))
@@ -255,7 +243,6 @@ class _Level:
             self._keep(name, error)
 
     def _inside(self, inner: int) -> bool:
-        """Unlink what lies in a folder and move its folders up; whether nothing of it has to stay."""
         whole = True
         for name, is_folder in self._entries(inner):
             if is_folder or _unlinked(name, inner) is not None:
@@ -263,7 +250,6 @@ class _Level:
         return whole
 
     def _lifted(self, inner: int, name: str) -> bool:
-        """Move an entry up beside its folder."""
         for attempt in range(2):
             self.number += 1
             new = f"{os.getpid()}-{self.number}"
@@ -282,7 +268,6 @@ class _Level:
         return False
 
     def _entries(self, folder: int) -> Iterator[tuple[str, bool]]:
-        """(name, whether it is a folder) of what lies in an open folder."""
         with os.scandir(folder) as found:
             for one in found:
                 self.seen += 1
@@ -296,7 +281,6 @@ class _Level:
 
 
 def _unlinked(name: str, folder: int) -> OSError | None:
-    """Remove what is no folder; why it cannot be removed, or None."""
     try:
         os.unlink(name, dir_fd=folder)
     except FileNotFoundError:
@@ -307,10 +291,7 @@ def _unlinked(name: str, folder: int) -> OSError | None:
 
 
 def _move(path: str, to: str) -> bool:
-    """Rename; a folder that does not let itself be moved, or what it lies in, is opened first.
-
-    False: it is still where it was, for what it should go to is gone.
-    """
+    """Rename, opening a closed folder or parent first. False: the source stays, since the target's folder is gone."""
     try:
         try:
             os.rename(path, to)
@@ -324,7 +305,6 @@ def _move(path: str, to: str) -> bool:
 
 
 def _opened(name: str, folder: int | None) -> int:
-    """A descriptor of a folder that can be read and written; what its owner closed is opened. OSError."""
     try:
         found = os.open(name, FOLDER, dir_fd=folder)
     except PermissionError:

@@ -52,14 +52,12 @@ if TYPE_CHECKING:
 # one that is gone is said, and not made anew: a board only looks. No error leaves the thread: each is told as words,
 # and what was read last stays.
 LOOK_SECONDS = 0.5
-"""Between looks for changes."""
 READ_SECONDS = 1.0
-"""Between readings while it changes all the time."""
 
 
 @frozen
 class Wanted:
-    """What is looked at: the beads whose line has these words, and the bead whose page is open; empty: all, none."""
+    """The wanted view: beads whose line has these words, and the open bead's page; empty: all, none."""
 
     words: str = ""
     bead: str = ""
@@ -67,7 +65,7 @@ class Wanted:
 
 @frozen
 class Moment:
-    """What was read at once; `page` is the bead's that was wanted."""
+    """One consistent reading; `page`: of the wanted bead."""
 
     view: "LiveView"
     page: "BeadHistory | None"
@@ -75,14 +73,14 @@ class Moment:
 
 @frozen
 class Trouble:
-    """Why it could not be read, and what to type; `hint` may be empty."""
+    """Why reading failed, and what to type; `hint` may be empty."""
 
     message: str
     hint: str = ""
 
 
 class Gone(NobrakesError):
-    """The database is not there."""
+    """The database is missing."""
 
     hint = "`nobrakes status` rebuilds it from what is stored beside it."
 
@@ -91,7 +89,7 @@ class Gone(NobrakesError):
 
 
 class Reader(threading.Thread):
-    """`seen` is called with each Moment or Trouble, in this thread. `start` begins it, `close` ends it."""
+    """Calls `seen` with each Moment or Trouble in this thread. `start` begins it, `close` ends it."""
 
     def __init__(self, folder: str | None, seen: Callable[[Moment | Trouble], None]) -> None:
         super().__init__(name="reader", daemon=True)
@@ -106,19 +104,16 @@ class Reader(threading.Thread):
         self._trouble: Trouble | None = None
 
     def want(self, wanted: Wanted) -> None:
-        """Read this from now on."""
         self._wanted = wanted
         self._wake.set()
 
     def close(self, seconds: float = 5.0) -> None:
-        """End the thread."""
         self._ended.set()
         self._wake.set()
         if self.is_alive():
             self.join(seconds)
 
     def run(self) -> None:
-        """Look until it is closed."""
         try:
             while not self._ended.is_set():
                 try:
@@ -133,7 +128,6 @@ class Reader(threading.Thread):
             self._close()
 
     def _tell(self, found: Trouble) -> None:
-        """What goes wrong is told once."""
         if found != self._trouble:
             self._trouble = found
             self._seen(found)
@@ -155,7 +149,7 @@ class Reader(threading.Thread):
         self._seen(found)
 
     def _opened(self) -> "tuple[App, LiveReader]":
-        """The app as it is now: opened anew where its database is another one."""
+        """The app, reopened after its database was replaced."""
         from .app import open_app
         from .sessions.service.live import LiveReader, identity
 
@@ -180,7 +174,6 @@ class Reader(threading.Thread):
 
 
 def trouble_of(error: Exception) -> Trouble:
-    """An error in words: nobrakes' own as it says itself, any other as what it is."""
     if isinstance(error, NobrakesError):
         return Trouble(str(error), error.hint)
     return Trouble(f"{type(error).__name__}: {error}")
@@ -197,24 +190,20 @@ SHAPES: Mapping[str, tuple[str, str]] = {
     "done": ("✓", "$quiet"),
     "cancelled": ("✕", "$quiet"),
 }
-"""By column of the board: its shape and its style."""
 NEEDS_YOU = ("◆", "$warning bold")
 DOUBT = ("▲", "$warning")
 WRONG = ("✗", "$error bold")
 EVENT_STYLES = {"red": "$error", "yellow": "$warning", "green": "$success", "": ""}
 MUTED = "$quiet"
 WIDE, MEDIUM = 110, 60
-"""Columns from which the board stands side by side, and from which a line has room for all."""
 EVENTS = 200
-"""So many of a bead's latest events are shown."""
 LONG = 400
-"""Columns of one part of a line, at most."""
 
 Part = str | tuple[str, str]
 
 
 class Row(NamedTuple):
-    """A line of a panel: what it stands for (`escalation:4`), how it looks, and the bead to open; empty: none."""
+    """A line of a panel: what it stands for (`escalation:4`), its look, and the bead to open; empty: none."""
 
     key: str
     text: Content
@@ -222,7 +211,6 @@ class Row(NamedTuple):
 
 
 def line(*parts: Part) -> Content:
-    """Parts on one line, each made harmless; the blanks at their ends, by which they stand apart, are kept."""
     return Content.assemble(*((_kept(one), "") if isinstance(one, str) else (_kept(one[0]), one[1]) for one in parts))
 
 
@@ -233,22 +221,19 @@ def _kept(text: str) -> str:
 
 
 def field(text: str, columns: int) -> str:
-    """One untrusted field of a line, exactly as wide as said."""
     return pad(cut(one_line(text), columns), columns)
 
 
 def paragraph(text: str) -> list[Content]:
-    """Untrusted text of several lines: harmless, and nothing of it lost."""
     return [Content("  " + one) for one in lines(text.rstrip())]
 
 
 def said(mark: Part, what: str, rest: str = "", more: str = "") -> list[Content]:
-    """Words behind a mark, and `rest` on a line of its own."""
     return [line(mark, f" {what}", (more, MUTED)), *([line((rest, MUTED))] if rest else [])]
 
 
 def head(view: "LiveView | None", columns: int) -> Content:
-    """Main, whether somebody works, and how many beads stand in each column, where there is room."""
+    """Main, activity, and the number of beads by column, if there is room."""
     if view is None:
         return line(("nobrakes  ", "bold"), "reading …")
     out: list[Part] = [(f"{view.main}  ", "bold"), *_work(view, columns)]
@@ -269,7 +254,7 @@ def _work(view: "LiveView", columns: int) -> list[Part]:
 
 
 def stands(view: "LiveView", now: float) -> list[Content]:
-    """The heaviest thing that keeps work from going on, beside what the top and the first panel say anyway."""
+    """The main blocker that the top and first panel do not show."""
     found = view.board.hindrances.found
     heavy = [one for one in found if one.kind in STOPS and one.kind not in (Kind.PAUSED, Kind.STOPPING)]
     if not heavy:
@@ -301,7 +286,6 @@ def _escalation(found: "Escalation", now: float) -> Row:
 
 
 def agents(view: "LiveView", now: float, wanted: str) -> list[Row]:
-    """Who works, then the sessions."""
     rows = [_worker(one, now) for one in view.working if fits(_worker_text(one), wanted)]
     rows += [_session(one, now - view.at) for one in view.board.sessions if fits(f"{one.title} {one.agent}", wanted)]
     return rows or [_plain("no agent works now")]
@@ -335,7 +319,7 @@ def _session(one: "OpenSession", since: float) -> Row:
 
 
 def cards(name: str, view: "LiveView", says: bool) -> list[Row]:
-    """The beads of a column, and how many more there are; `says`: with what each waits for."""
+    """A column's beads and the number of others; `says`: with what each waits for."""
     who = {worker.bead: worker.name for worker in view.board.working}
     shown = view.board.columns[name]
     rows = [_card(one, _why(one, who.get(one.id, ""), name) if says else "") for one in shown]
@@ -344,7 +328,6 @@ def cards(name: str, view: "LiveView", says: bool) -> list[Row]:
 
 
 def how_many(name: str, view: "LiveView") -> int:
-    """Of the column's beads; with a filter, of those that fit."""
     return view.board.counts[name] if view.found is None else view.found[name]
 
 
@@ -360,7 +343,6 @@ def _card(one: "Card", why: str) -> Row:
 
 
 def log(view: "LiveView", wanted: str) -> list[Row]:
-    """What happened last, newest first."""
     found = [one for one in view.events if not wanted or fits(_event_text(one, view), wanted)]
     return [_event(one, view) for one in found] or [_plain("no events yet" if not wanted else "nothing fits")]
 
@@ -385,7 +367,7 @@ def _style(event: "Event") -> str:
 
 
 def bead_text(found: "BeadHistory") -> Content:
-    """The bead: what it is, what it waits for, who tried, what happened."""
+    """The bead: what it is, what it waits for, attempts, events."""
     bead = found.bead
     shape, style = SHAPES.get(BY_STATUS.get(bead.status, "ready"), ("○", ""))
     out = [line((shape, style), (f" {bead.title}", "bold"))]
@@ -485,7 +467,7 @@ Panel:focus > .option-list--option-highlighted {
 
 
 class Panel(OptionList):
-    """A titled list. What has not changed is not drawn again; the cursor stays on its row, wherever that moves to."""
+    """A titled list. Unchanged contents are not redrawn; the cursor follows its row."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("j", "cursor_down"), Binding("k", "cursor_up")]
 
@@ -494,7 +476,7 @@ class Panel(OptionList):
         self._rows: tuple[Row, ...] = ()
 
     def show(self, title: str, rows: Sequence[Row]) -> None:
-        """Show these rows under this title, which is nobrakes' own words."""
+        """Show these rows under this trusted title."""
         self.border_title = title
         before, place = self._rows, self.highlighted or 0
         self._rows = tuple(rows)
@@ -512,12 +494,11 @@ class Panel(OptionList):
 
     @property
     def bead(self) -> str:
-        """The bead under the cursor; empty: none."""
         return self._rows[self.highlighted].bead if self.highlighted is not None else ""
 
 
 class BeadPage(Screen[None]):
-    """One bead, read again whenever something changes."""
+    """One bead, read again at each change."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss")]
 
@@ -527,13 +508,12 @@ class BeadPage(Screen[None]):
         self._found: BeadHistory | None = None
 
     def compose(self) -> ComposeResult:
-        """The page above its keys."""
         with VerticalScroll(id="scroll"):
             yield Static("reading …", id="text", markup=False)
         yield Static(line(("esc back   ↑↓ scroll   ", MUTED), (ACTING, "bold")), id="keys", markup=False)
 
     def show(self, found: "BeadHistory | None", why: Trouble | None) -> None:
-        """Show this of the bead; with `why` what was found before stays below it."""
+        """Show this bead; with `why` the former content stays below."""
         if found is not None and found.bead.id == self.bead:
             self._found = found
         out = said(WRONG, why.message, why.hint) if why is not None else []
@@ -544,7 +524,7 @@ class BeadPage(Screen[None]):
 
 
 class Seen(Message):
-    """The reader saw the repository, or had trouble."""
+    """The reader's result or trouble."""
 
     def __init__(self, seen: Moment | Trouble) -> None:
         super().__init__()
@@ -577,7 +557,6 @@ class Board(Textual[None]):
             self._filters = [NoColor() if isinstance(one, Monochrome) else one for one in self._filters]
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """The colours of our own, for the moment before a theme is there."""
         return dict(NIGHT.variables)
 
     def compose(self) -> ComposeResult:
@@ -597,13 +576,11 @@ class Board(Textual[None]):
             yield Static(Content.assemble((f"{ACTING}\n", "bold"), (KEYS, MUTED)), id="keys", markup=False)
 
     def on_mount(self) -> None:
-        """Begin to look."""
         self.screen.set_class(self.no_color, "-mono")
         self.set_interval(TICK_SECONDS, lambda: self._draw(ages=True))
         self.reader.start()
 
     def on_unmount(self) -> None:
-        """End the thread."""
         self.reader.close()
 
     def _saw(self, seen: Moment | Trouble) -> None:
@@ -623,11 +600,9 @@ class Board(Textual[None]):
             self.screen.show(None if isinstance(seen, Trouble) else seen.page, self._why)
 
     def on_resize(self, event: Resize) -> None:
-        """Lay out anew."""
         self.call_after_refresh(self._draw)
 
     def _draw(self, ages: bool = False) -> None:
-        """Whatever has changed; `ages`: only what can have changed by the time alone."""
         base = self.screen_stack[0]
         if not base.query("#keys"):  # it has not begun, or has ended
             return
@@ -653,7 +628,6 @@ class Board(Textual[None]):
         base.query_one("#log", Panel).show("log", log(view, wanted))
 
     def _state(self, view: "LiveView | None", old: float) -> list[Content]:
-        """What is said below the top: trouble, else the filter, else what keeps work from going on."""
         if self._why is not None:
             since = f", and this is {age(old)} old" if view is not None else ""
             return said(WRONG, f"{self._why.message}{since}", self._why.hint)
@@ -680,11 +654,9 @@ class Board(Textual[None]):
         self.reader.want(self._wanted)
 
     def action_filter(self) -> None:
-        """Type words that a line has to have."""
         self.query_one("#filter", Input).add_class("-shown").focus()
 
     def action_clear(self) -> None:
-        """Away with the filter."""
         typed = self.query_one("#filter", Input)
         typed.value = ""  # which is a change
         self._typed()
@@ -695,6 +667,5 @@ class Board(Textual[None]):
 
     @on(Input.Submitted)
     def _typed(self) -> None:
-        """Back to the lists, with the filter as it is."""
         self.query_one("#filter").remove_class("-shown")
         self.query_one("#needs").focus()

@@ -20,25 +20,21 @@ if TYPE_CHECKING:
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 MAX_ENTRIES = 1_000_000
-"""Names of one walk; whoever wants fewer says so."""
 DEEPEST = 200
-"""Folders in each other of one walk."""
 FAULTS = frozenset({errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.ESTALE, errno.ETIMEDOUT})
-"""What the machine lacks just now, or a disk that answers with errors: no agent brings that about."""
+"""Lacking resources or disk errors: not caused by an agent."""
 _STATE = "/.nobrakes/"
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC
 _HANDLE = getattr(os, "O_PATH", 0) | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Beyond(Exception):
-    """There is more than is looked at; `str(error)` says of what."""
+    """There is more than is read; `str(error)` says of what."""
 
 
 def below(top: str, path: str) -> "BinaryIO | None":
-    """The plain file `path` below the folder `top`, which is no link either; None: anything else is there, or nothing.
-
-    OSError: FAULTS.
-    """
+    """The plain file `path` below the folder `top`, itself no link; None: missing, or something else. Raises OSError of
+    FAULTS."""
     above, _, name = path.rpartition("/")
     folder = folder_below(top, above)
     if folder is None:
@@ -50,10 +46,8 @@ def below(top: str, path: str) -> "BinaryIO | None":
 
 
 def state_parts(path: str) -> tuple[str, str]:
-    """`top` and `path` for `below`, of a path in nobrakes' state: what lies in one of its folders may be an agent's.
-
-    The folder itself (.nobrakes/runs, .nobrakes/workspaces) is ours, and a person may have put it elsewhere.
-    """
+    """`top` and `path` for `below`, of a path in nobrakes' state. The folders (.nobrakes/runs, .nobrakes/workspaces)
+    are ours, and a person may have moved them; their contents may be an agent's."""
     before, found, rest = path.rpartition(_STATE)
     kind, _, inner = rest.partition("/")
     if not found or not inner:
@@ -77,7 +71,7 @@ def within(folder: int, name: str) -> "BinaryIO | None":
 
 
 def folder_below(top: str, path: str = "") -> int | None:
-    """A descriptor of the folder `path` below `top`, reached without a link; None: it is not there. OSError: FAULTS."""
+    """A descriptor of the folder `path` below `top`, without links; None: missing. Raises OSError of FAULTS."""
     held: int | None = None
     for part in (top, *(path.split("/") if path else ())):
         try:
@@ -93,7 +87,7 @@ def folder_below(top: str, path: str = "") -> int | None:
 
 
 def _is_plain(found: os.stat_result) -> bool:
-    """Of a second name nobody knows whose file it is."""
+    """A file with a second name may be anyone's."""
     return stat.S_ISREG(found.st_mode) and found.st_nlink <= 1
 
 
@@ -105,11 +99,9 @@ def _require_machine(error: OSError | ValueError) -> None:
 def walk(
     top: str | int, most: int = MAX_ENTRIES, deepest: int = DEEPEST, leave: frozenset[str] = frozenset()
 ) -> "Iterator[tuple[str, int, list[str], list[str]]]":
-    """Each folder from `top` down: its path below it, a descriptor of it, its folders, and its other names.
-
-    Who iterates may take folders off the list. `leave`: names that are not gone into, in any case of letters. A folder
-    that cannot be opened is left out. `top` may be open already. OSError: it cannot be; Beyond.
-    """
+    """Each folder from `top` down: relative path, descriptor, folders, other names. The caller may remove folders from
+    the list. `leave`: names not entered, ignoring case. Unopenable folders are left out. `top` may be open already.
+    Raises OSError, Beyond."""
     left = most
     first = os.dup(top) if isinstance(top, int) else os.open(top, FOLDER)
     stack: list[tuple[str, int, Iterator[str] | None]] = [("", first, None)]
@@ -140,7 +132,6 @@ def walk(
 
 
 def _listed(folder: int, most: int) -> tuple[list[str], list[str]]:
-    """The folders and the other names in an open folder, sorted."""
     folders: list[str] = []
     names: list[str] = []
     with os.scandir(folder) as found:
@@ -152,7 +143,7 @@ def _listed(folder: int, most: int) -> tuple[list[str], list[str]]:
 
 
 def open_up(name: str, folder: int | None) -> bool:
-    """Let its owner into a folder or read a file again, not by a link; whether that went well."""
+    """Give its owner access to a folder or file, not by a link; whether that worked."""
     try:
         if not hasattr(os, "O_PATH"):
             os.chmod(name, 0o700, dir_fd=folder, follow_symlinks=False)
@@ -177,13 +168,13 @@ _COMMITS = ("commit:", "commit (initial):", "commit (merge):")
 
 
 def read_inside(clone: str, path: str, limit: int) -> bytes | None:
-    """The first `limit` bytes of a regular file below the clone; None: anything else is there."""
+    """The first `limit` bytes of a regular file below the clone; None: anything else."""
     with below(clone, path) or io.BytesIO() as file:
         return None if isinstance(file, io.BytesIO) else file.read(limit)
 
 
 def replace_inside(clone: str, path: str, content: bytes) -> bool:
-    """Put a file of ours in the place of one below the clone; False: its folder is none, or cannot be written."""
+    """Replace a file below the clone by ours; False: its folder is missing or not writable."""
     above, _, name = path.rpartition("/")
     folder = folder_below(clone, above)
     if folder is None:
@@ -205,7 +196,7 @@ def replace_inside(clone: str, path: str, content: bytes) -> bool:
 
 
 def commits_since(clone: str, since: float) -> int | None:
-    """How many commits the clone's own log of HEAD tells of since then; None: it keeps none. Told, not proven."""
+    """The commits since then in the clone's log of HEAD; None: it has none. Not proven."""
     log = read_inside(clone, ".git/logs/HEAD", _MAX_LOG)
     if log is None:
         return None

@@ -12,24 +12,21 @@ if TYPE_CHECKING:
 
 
 PATTERN = "{type}/bead-{id}"
-"""What names branches where nobody chose another pattern, and what named those of earlier databases."""
+"""The default pattern, also of earlier databases."""
 
 MAX_PATTERN = 150
-"""Characters of a pattern; an id and a type make it no twice as long."""
+"""Characters of a pattern."""
 
 
 def branch_of(bead: "Bead") -> str:
-    """The branch that the bead is worked on, whatever its title."""
     return bead.branch or named(bead, PATTERN)
 
 
 def named(bead: "Bead", pattern: str) -> str:
-    """The name that the pattern gives the bead's branch."""
     return pattern.replace("{type}", str(bead.type)).replace("{id}", bead.id)
 
 
 def is_branch_name(name: str) -> bool:
-    """Whether git takes `name` for a branch."""
     import re
 
     return name != "HEAD" and re.search(_NO_BRANCH, name) is None
@@ -39,7 +36,7 @@ _NO_BRANCH = r"^-|^/|[/.]$|\.\.|//|@\{|(^|/)\.|\.lock(/|$)|[\x00-\x20\x7f~^:?*\[
 
 
 def may_be_a_beads(name: str, pattern: str) -> bool:
-    """Whether the pattern, or the one of those who chose none, names some bead's branch so."""
+    """Whether the pattern, or the default one, can give some bead this name."""
     import re
 
     id_, type_ = "[A-Za-z0-9][A-Za-z0-9_.-]*", "[a-z]+"
@@ -48,7 +45,7 @@ def may_be_a_beads(name: str, pattern: str) -> bool:
 
 
 def pattern_mistake(pattern: str) -> str | None:
-    """What is wrong with a pattern; None: each bead gets a legal name of its own from it."""
+    """What is wrong with a pattern; None: each bead gets a legal name of its own."""
     plain = pattern.replace("{type}", "\0").replace("{id}", "\1")
     if plain.count("\1") != 1 or plain.count("\0") > 1:
         return "it must contain {id} once, and {type} at most once"
@@ -67,5 +64,4 @@ APPROVE = "approve"
 
 
 def is_approval(resolution: str) -> bool:
-    """Whether a person's decision accepts what was asked for."""
     return resolution == APPROVE or resolution.startswith(f"{APPROVE}: ")

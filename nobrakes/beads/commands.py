@@ -20,7 +20,6 @@ Title = Annotated[str, Field("The task, in one line.", most=NOTE)]
 
 
 def _content(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that were given, as the bead has them; '' empties a field."""
     found = {name: FIRST[name] if value in ("", ("",)) else value for name, value in given.items() if value is not None}
     words = {name: read(given[name]) for name, read in _READ.items() if given.get(name)}
     return {name: value for name, value in found.items() if name not in _READ} | words
@@ -36,7 +35,7 @@ def _minutes(text: str) -> int:
 
 
 _READ: Mapping[str, Callable[[str], Any]] = {"type": parse_type, "estimate": _minutes}
-"""Fields that people give as a word, by what reads it; an empty one changes nothing."""
+"""Readers of fields that people give as a word; an empty word changes nothing."""
 
 
 def _option(name: str) -> Parameter:
@@ -48,7 +47,7 @@ def _option(name: str) -> Parameter:
 
 
 def _with_fields(command: CommandFunction) -> CommandFunction:
-    """The command with an option for each field of Bead that has one, in the place of its `**fields`."""
+    """The command with an option for each editable field of Bead, in place of its `**fields`."""
     whole = signature(command)
     own = [one for one in whole.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
     first = [one for one in own if one.kind is not Parameter.KEYWORD_ONLY]

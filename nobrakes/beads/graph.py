@@ -22,11 +22,10 @@ from .proposals import CANCEL, ProposedChange
 # Each bead rises by its own clock, a day after it became ready, and each day after. The store keeps the class as of now
 # and when it rises next.
 AGEING_SECONDS = 24 * 3600.0
-"""A bead that waited this long competes one priority class higher, so nothing starves."""
+"""A bead rises one class for each such wait, so nothing starves."""
 
 
 def days(ready_since: float, now: float) -> int:
-    """How often a bead has risen by now."""
     return max(0, math.floor((now - ready_since) / AGEING_SECONDS))
 
 
@@ -36,7 +35,6 @@ def rank(priority: int, ready_since: float, now: float) -> int:
 
 
 def rises_at(ready_since: float, now: float) -> float:
-    """When the bead rises next."""
     return ready_since + (days(ready_since, now) + 1) * AGEING_SECONDS
 
 
@@ -49,10 +47,8 @@ Needs = list[list[int]]
 def needs_of(
     live: Sequence[tuple[str, bool]], blocks: Iterable[tuple[str, str]], parents: Iterable[tuple[str, str]]
 ) -> Needs:
-    """What each moment needs. `live` are (bead, whether it is an epic); the pairs are (bead, what it depends on).
-
-    Pairs with an end that is not live say nothing.
-    """
+    """What each moment needs. `live`: (bead, is epic); pairs: (bead, what it depends on). Pairs with a closed end are
+    ignored."""
     start = {bead: 2 * place for place, (bead, _) in enumerate(live)}
     epics = {bead for bead, is_epic in live if is_epic}
     needs: Needs = [[moment - 1] if moment & 1 else [] for moment in range(2 * len(live))]
@@ -68,7 +64,7 @@ def needs_of(
 
 
 def order_of(needs: Sequence[Sequence[int]]) -> list[int]:
-    """The moments that can happen, each after all that it needs; those in or behind a circle are left out."""
+    """The possible moments in order; those in or behind a circle are left out."""
     missing = [len(row) for row in needs]
     needed_by: Needs = [[] for _ in needs]
     for moment, row in enumerate(needs):
@@ -84,10 +80,8 @@ def order_of(needs: Sequence[Sequence[int]]) -> list[int]:
 
 
 def levels_of(needs: Sequence[Sequence[int]], weights: Sequence[int], order: Sequence[int] | None = None) -> list[int]:
-    """The heaviest chain behind each moment, `weights` being those of the beads. In a circle: what is known of it.
-
-    `order`: what `order_of` says, where somebody asked already.
-    """
+    """The heaviest chain behind each moment; `weights` are the beads'. In a circle: what is known of it. `order`: of
+    `order_of`, if known."""
     order = order_of(needs) if order is None else order
     stuck = sorted(set(range(len(needs))).difference(order), reverse=True) if len(order) < len(needs) else []
     reached = [0] * len(needs)
@@ -102,7 +96,7 @@ def levels_of(needs: Sequence[Sequence[int]], weights: Sequence[int], order: Seq
 
 
 def chains_ahead(needs: Sequence[Sequence[int]], weights: Sequence[int]) -> list[int]:
-    """The heaviest chain in front of each moment: of a start when it can be, of an end when that can be."""
+    """The heaviest chain before each moment: the earliest time of a start or end."""
     # seen from the other side an end is a start: what is ahead of a moment is what is behind its mirror
     mirrored: Needs = [[] for _ in needs]
     for moment, row in enumerate(needs):
@@ -113,7 +107,7 @@ def chains_ahead(needs: Sequence[Sequence[int]], weights: Sequence[int]) -> list
 
 
 class Node(NamedTuple):
-    """What the whole-graph questions need of a bead. A tuple: whole graphs are made of tens of thousands."""
+    """What graph queries need of a bead. A tuple, since graphs have tens of thousands."""
 
     id: str
     status: Status
@@ -129,7 +123,6 @@ class Node(NamedTuple):
 
 
 def node_of(bead: Bead) -> Node:
-    """The bead as the whole-graph questions see it."""
     return Node(
         bead.id,
         bead.status,
@@ -146,7 +139,7 @@ def node_of(bead: Bead) -> Node:
 
 
 class Links:
-    """The blockers, dependents, parents and children of every bead, each list sorted and without repeats."""
+    """The blockers, dependents, parents and children of every bead, sorted and unique."""
 
     def __init__(self, nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> None:
         self.nodes = {node.id: node for node in nodes}
@@ -165,36 +158,30 @@ class Links:
 
     @cached_property
     def dependents(self) -> dict[str, list[str]]:
-        """Whom each bead blocks."""
         return _turned(self.blockers)
 
     @cached_property
     def children(self) -> dict[str, list[str]]:
-        """Who has each bead as a parent."""
         return _turned(self.parents)
 
     @cached_property
     def alive(self) -> list[Node]:
-        """The beads that are neither done nor cancelled, by id."""
         return [self.nodes[bead] for bead in sorted(self.nodes) if self.live(bead)]
 
     @cached_property
     def needs(self) -> Needs:
-        """What Moments says, as plain numbers in the order of `alive`."""
         return plain_needs(self, self.alive)
 
     @cached_property
     def order(self) -> list[int]:
-        """The moments of `needs` in an order in which they can happen; those in or behind a circle are left out."""
         return order_of(self.needs)
 
     def forget_moments(self) -> None:
-        """Give back what circles and levels were read off: of a large graph it is as much as all the rest."""
+        """Free what circles and levels were computed from: half the memory of a large graph."""
         for name in ("alive", "needs", "order"):
             self.__dict__.pop(name, None)
 
     def inside(self, bead: str) -> list[str]:
-        """The bead, and all that is in it at any depth."""
         found, seen = [bead], {bead}
         for one in found:  # it grows meanwhile
             new = [child for child in self.children.get(one, ()) if child not in seen]
@@ -203,7 +190,6 @@ class Links:
         return found
 
     def live(self, bead: str) -> bool:
-        """Whether the bead exists and is neither done nor cancelled."""
         node = self.nodes.get(bead)
         return node is not None and node.status not in CLOSED
 
@@ -240,11 +226,9 @@ class Moments:
             self.needs[need.of].append(need)
 
     def start(self, bead: str) -> int:
-        """The number of start(bead)."""
         return 2 * self._place[bead]
 
     def done(self, bead: str) -> int:
-        """The number of done(bead)."""
         return 2 * self._place[bead] + 1
 
     def bead(self, moment: int) -> str:
@@ -267,7 +251,6 @@ class Moments:
 
 
 def plain_needs(links: Links, live: Sequence[Node]) -> Needs:
-    """What Moments says, as plain numbers in the order of `live`."""
     return needs_of(
         [(node.id, node.type == BeadType.EPIC) for node in live],
         ((node.id, blocker) for node in live for blocker in links.blockers.get(node.id, ())),
@@ -276,21 +259,20 @@ def plain_needs(links: Links, live: Sequence[Node]) -> Needs:
 
 
 def possible(needs: Sequence[Sequence[Need]]) -> list[int]:
-    """The moments that can happen, each after all that it needs (Kahn's algorithm)."""
     return order_of([[need.what for need in row] for row in needs])
 
 
 LEAST = 5
-"""So many beads tell something."""
+"""Minimal number of beads for a statistic."""
 
 
 OUTLIER = 4
-"""An estimate of more medians than this counts as so many: one of a month says nothing about the others."""
+"""Estimates count at most so many medians: one of a month says nothing about others."""
 
 
 @frozen
 class FinishedBead:
-    """A bead that was done: its type, its estimate if it had one, and the minutes that agents worked on it."""
+    """A done bead: its type, estimate if any, and minutes of agents' work."""
 
     type: str
     estimate: int | None
@@ -299,13 +281,12 @@ class FinishedBead:
 
 @frozen
 class TypicalMinutes:
-    """Minutes: of any bead, and of those types that have a past."""
+    """Minutes of any bead, and of types with a past."""
 
     minutes: int = 1
     by_type: Mapping[str, int] = field(default_factory=dict)
 
     def of(self, type_: str) -> int:
-        """What a bead of the type takes as a rule."""
         return self.by_type.get(type_, self.minutes)
 
 
@@ -316,7 +297,7 @@ NOTHING_KNOWN = TypicalMinutes()
 # alone schedules a tenth worse where half are missing (benchmarks/scheduling.py). Once LEAST beads of a type were done,
 # what they took tells, scaled by those that had an estimate too.
 def typical_minutes(known: int | None, past: Sequence[FinishedBead]) -> TypicalMinutes:
-    """What is to be expected. `known`: what the known estimates tell (`typical`); None: there are none."""
+    """The expected minutes. `known`: from known estimates (`typical`); None: there are none."""
     past = [one for one in past if one.minutes > 0]
     scale = 1.0
     if known is not None:
@@ -334,20 +315,18 @@ def typical_minutes(known: int | None, past: Sequence[FinishedBead]) -> TypicalM
 
 
 def typical_of(nodes: Iterable[Node]) -> TypicalMinutes:
-    """What the estimates of these beads tell."""
     known = [node.estimate for node in nodes if node.estimate and node.type != BeadType.EPIC]
     return TypicalMinutes(typical(known)) if known else NOTHING_KNOWN
 
 
 def weight(type_: str, estimate: int | None, expected: TypicalMinutes) -> int:
-    """What one bead adds to a chain, in minutes; an epic adds nothing."""
+    """Minutes that a bead adds to a chain; an epic adds none."""
     if type_ == BeadType.EPIC:
         return 0
     return estimate or expected.of(type_)
 
 
 def typical(found: Sequence[float]) -> int:
-    """Minutes that stand for all of these; there has to be one."""
     most = OUTLIER * _median(found)
     return max(1, math.ceil(math.fsum(min(one, most) for one in found) / len(found)))
 
@@ -357,13 +336,12 @@ def _median(found: Sequence[float]) -> float:
 
 
 _IN_GRAPH = ("type", "title", "priority", "estimate", "epic")
-"""The fields of a bead that a Node has."""
 
 
 def overlay(
     nodes: Iterable[Node], dependencies: Iterable[Dependency], changes: Iterable[ProposedChange]
 ) -> tuple[list[Node], list[Dependency]]:
-    """The graph with these changes in force: dependencies without parent-child ones, which are the nodes' epics."""
+    """The graph with these changes applied, without parent-child dependencies (the nodes' epics)."""
     after = {node.id: node for node in nodes}
     edges = {one for one in dependencies if one.type is not DependencyType.PARENT_CHILD}
     for change in changes:
@@ -382,7 +360,7 @@ def overlay(
 # Where people merge epics as a whole a bead is done, to everybody outside, with its epic: so epics may wait for each
 # other though no beads do.
 def lift_to_epics(nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> Mapping[Dependency, Dependency]:
-    """The dependencies as they bind then, each with the one that it stands for."""
+    """The effective dependencies, each with the one it stands for."""
     epics = {node.id: node.epic for node in nodes if node.type != BeadType.EPIC}
     found: dict[Dependency, Dependency] = {}
     for one in dependencies:
@@ -404,10 +382,8 @@ NOTHING = Level(0, 0)
 
 
 def levels(links: Links, expected: TypicalMinutes | None = None) -> dict[str, Level]:
-    """Both levels of every bead. Beads in a circle count what is known to be behind them.
-
-    `expected`: what a bead without an estimate takes; None: what the estimates of the others tell.
-    """
+    """Both levels of every bead; in a circle, what is known to be behind it. `expected`: minutes of a bead without an
+    estimate; None: derived from the others."""
     expected = expected or typical_of(links.nodes.values())
     reached = levels_of(links.needs, [weight(node.type, node.estimate, expected) for node in links.alive], links.order)
     found = dict.fromkeys(links.nodes, NOTHING)
@@ -419,5 +395,5 @@ def levels(links: Links, expected: TypicalMinutes | None = None) -> dict[str, Le
 def b_levels(
     nodes: Iterable[Node], dependencies: Iterable[Dependency], expected: TypicalMinutes | None = None
 ) -> dict[str, int]:
-    """The longest estimated chain that waits behind each bead, itself included, in minutes."""
+    """The longest estimated chain behind each bead, itself included, in minutes."""
     return {bead: level.start for bead, level in levels(Links(nodes, dependencies), expected).items()}

@@ -26,7 +26,7 @@ Target = Status | Literal["START", "BACK", "STAYS"]
 
 @frozen
 class Facts:
-    """What a move hangs on beside the bead and the kind."""
+    """Conditions of a move beside the bead and the kind."""
 
     to: str | None = None  # where a person sends the bead, or where it was before what is taken back
     is_asked: bool = False  # once this happened, something is open that stops the bead
@@ -34,7 +34,7 @@ class Facts:
 
 @frozen
 class Move:
-    """Where the bead is then, and where an escalated or closed one goes back to."""
+    """The bead's new status, and where an escalated or closed one returns to."""
 
     status: Status
     return_to: Status | None = None
@@ -134,7 +134,7 @@ TABLE: Mapping[Status, Mapping[Kind, Target]] = {
 }
 
 MOVING: frozenset[Kind] = frozenset(kind for row in TABLE.values() for kind in row)
-"""The kinds that move a bead; every other kind is a remark on it."""
+"""The kinds that move a bead; every other kind is a remark."""
 
 RETURNS_TO: Mapping[Status, Status] = {
     Status.WRITING_TESTS: Status.NEEDS_TESTS,
@@ -142,24 +142,24 @@ RETURNS_TO: Mapping[Status, Status] = {
     Status.REVIEWING: Status.NEEDS_REVIEW,
     Status.LANDED: Status.NEEDS_REVIEW,
 }
-"""Where a bead that was being worked on waits for the next one."""
+"""Where a worked-on bead waits for the next worker."""
 
 GIVEN_BACK: Mapping[Role, Kind] = {
     Role.TEST_WRITER: Kind.TEST_WRITER_STOPPED,
     Role.DOER: Kind.DOER_STOPPED,
     Role.REVIEWER: Kind.REVIEW_INTERRUPTED,
 }
-"""What happens to a bead whose work ends without a result that moves it on."""
+"""The move after work without a result."""
 
 RESOLVES_TO = (Status.NEEDS_TESTS, Status.NEEDS_DOER, Status.NEEDS_REVIEW)
-"""Where a person may send a bead; there, and nowhere else, a question stops it."""
+"""Where a person may send a bead; only there a question stops it."""
 
 _ASKED_ABOUT = frozenset({Kind.RESOLVED, Kind.UNDONE})
-"""After these, and when an attempt ends, what is still open stops the bead. Who approves or reopens it has read it."""
+"""After these, and at an attempt's end, open questions stop the bead. Who approves or reopens it has read them."""
 
 
 def advance(bead: Bead, kind: Kind, facts: Facts = _NOTHING_MORE) -> Move:
-    """Where `kind` brings `bead`; NotAllowed where the table has no such move, or `facts.to` is no place for it."""
+    """The bead's move by `kind`. NotAllowed without such a row, or for an impossible `facts.to`."""
     target = TABLE[bead.status].get(kind)
     if target is None:
         raise NotAllowed(
@@ -182,7 +182,6 @@ def advance(bead: Bead, kind: Kind, facts: Facts = _NOTHING_MORE) -> Move:
 
 
 def _stops(bead: Bead, status: Status) -> bool:
-    """Whether a question may stop the bead there."""
     return status in RESOLVES_TO or (status is Status.OPEN and bead.status not in CLOSED)  # an epic of which is asked
 
 
@@ -201,7 +200,6 @@ def _named(bead: Bead, kind: Kind, target: Target, facts: Facts) -> Status:
 
 
 def _resolved_to(bead: Bead, to: str) -> Status:
-    """The status that a person chose; NotAllowed for one where nothing would wait for it."""
     if to not in RESOLVES_TO:
         allowed = ", ".join(status.value for status in RESOLVES_TO)
         raise NotAllowed(f"bead {bead.id} cannot go to '{to[:40]}'", f"Use one of: {allowed}.")
@@ -209,44 +207,39 @@ def _resolved_to(bead: Bead, to: str) -> Status:
 
 
 def given_up() -> Status:
-    """Where a bead is that a person cancels, wherever it was."""
     return Status(_AT_ANY_TIME[Kind.CANCELLED])
 
 
 def returns_to(status: Status) -> Status:
-    """Where a bead waits that nobody works on any more."""
     return RETURNS_TO.get(status, status)
 
 
 def live(bead: Bead) -> Bead:
-    """The bead as it waits once it is approved."""
     return replace(bead, status=live_status(bead), closed_at=None, close_reason="")
 
 
 def live_status(bead: Bead) -> Status:
-    """Where the bead waits once it is approved."""
     return first_status(bead)
 
 
 def draft(bead: Bead) -> Bead:
-    """The bead as a draft."""
     if bead.status is Status.DRAFT and bead.closed_at is None and not bead.close_reason:
         return bead
     return replace(bead, status=Status.DRAFT, closed_at=None, close_reason="")
 
 
 def closed(bead: Bead, how: Status, at: float | None) -> Bead:
-    """The bead as somebody else's plan or tracker tells of it: closed, at its own time or at `at`."""
+    """The bead as closed by another plan or tracker, at its own time or at `at`."""
     return replace(bead, status=how, closed_at=bead.closed_at or at)
 
 
 def told(bead: Bead, word: Status) -> Bead:
-    """The bead with the status that a file tells; that it is on an epic's branch only git can tell."""
+    """The bead with a file's status; only git can tell that it is on an epic's branch."""
     return replace(bead, status=returns_to(word) if word is Status.LANDED else word)
 
 
 def added(bead: Bead) -> Status:
-    """Where a bead is that comes in with a status: nobody works on it, and an epic only contains."""
+    """The status of an added bead: not worked on, and an epic only contains."""
     if bead.status is Status.LANDED:  # only a rebuilt database knows of one
         return bead.status
     waits = returns_to(bead.status)
@@ -254,10 +247,8 @@ def added(bead: Bead) -> Status:
 
 
 def changed(before: Bead, after: Bead, was_tried: bool) -> Status:
-    """Where a bead belongs whose type or `needs_tests` was edited; NotAllowed while it cannot become what it shall be.
-
-    `was_tried`: somebody worked on it. Tests that are asked for then do not throw that away.
-    """
+    """The status after an edit of type or `needs_tests`; NotAllowed while impossible. `was_tried`: tests that are
+    required later do not discard work."""
     if before.status in (Status.DRAFT, *CLOSED):
         return before.status
     if (before.type is BeadType.EPIC) != (after.type is BeadType.EPIC):
@@ -277,19 +268,16 @@ def changed(before: Bead, after: Bead, was_tried: bool) -> Status:
 
 
 def merged(bead: Bead, commit: str) -> Bead:
-    """The bead as evidence alone knows it: merged as `commit`."""
     return replace(bead, status=Status.DONE, merged_commit=commit, closed_at=bead.updated_at or None)
 
 
 def landed(bead: Bead) -> Bead:
-    """The bead as the branch of its epic alone knows it."""
     return replace(bead, status=Status.LANDED)
 
 
 def recovered(bead: Bead, has_tests: bool, is_asked: bool) -> Bead:
-    """The bead of a lost database where the next agent can go on: nobody remembers what was handed in, a Doer needs the
-    proven tests (`has_tests`), and what is asked about it stops it again.
-    """
+    """A lost database's bead where the next agent can go on: handed-in work is forgotten, a Doer needs the proven tests
+    (`has_tests`), and open questions stop it again."""
     if bead.status is Status.NEEDS_REVIEW:
         bead = replace(bead, status=Status.NEEDS_DOER)
     if bead.status is Status.NEEDS_DOER and bead.needs_tests and not has_tests:
@@ -300,7 +288,7 @@ def recovered(bead: Bead, has_tests: bool, is_asked: bool) -> Bead:
 
 
 def moves() -> Iterator[tuple[Status, Kind, Status]]:
-    """Every move that `advance` and `changed` answer and that changes something, each once, in the table's order."""
+    """Every changing move of `advance` and `changed`, once, in the table's order."""
     for status, row in TABLE.items():
         for kind, target in row.items():
             ends = {advance(bead, kind, facts).status for bead in _beads(status) for facts in _facts(bead, kind)}
@@ -311,7 +299,7 @@ def moves() -> Iterator[tuple[Status, Kind, Status]]:
 
 
 def _beads(status: Status) -> Iterator[Bead]:
-    """A bead of each sort that can be in this status, with each memory that it can have."""
+    """A bead of each sort and memory that can be in this status."""
     epic = Bead("b", "A bead", type=BeadType.EPIC, status=status)
     if status in (Status.DRAFT, Status.OPEN, Status.NEEDS_REVIEW, Status.REVIEWING):
         yield epic
@@ -345,6 +333,5 @@ def _edits(bead: Bead) -> Iterator[Bead]:
 
 
 def mermaid() -> str:
-    """`moves` as a Mermaid state diagram, a line each. A resolved bead of which more is asked stays escalated."""
     lines = [f"    {before.value} --> {after.value}: {kind.value}" for before, kind, after in moves()]
     return "\n".join(["stateDiagram-v2", "    [*] --> draft", *lines, "    done --> [*]", "    cancelled --> [*]"])

@@ -79,7 +79,7 @@ class Outcome(StrEnum):
 
 
 class Retry(StrEnum):
-    """When the next attempt may come."""
+    """When the next attempt may start."""
 
     AT_ONCE = "at once"
     BACKOFF = "after a wait"  # longer each time it repeats
@@ -91,14 +91,14 @@ class Retry(StrEnum):
 
 
 class Session(StrEnum):
-    """What the next attempt's agent remembers, where its CLI can."""
+    """What the next attempt's agent remembers, if its CLI can."""
 
     RESUME = "resume"  # the session is whole and worth its context
     FRESH = "fresh"
 
 
 class Told(StrEnum):
-    """To whom it is reported."""
+    """Who is notified."""
 
     NOBODY = "nobody"
     LAST = "you, at the last one"  # of so many failures, or of faults in a row
@@ -108,7 +108,7 @@ class Told(StrEnum):
 
 @frozen
 class Consequence:
-    """What follows. `gate_seconds`: how long the provider's first cooldown lasts where it names no reset time."""
+    """The effects. `gate_seconds`: the provider's first cooldown without a reset time."""
 
     counts: bool  # as a failed attempt of the bead
     retry: Retry
@@ -118,32 +118,26 @@ class Consequence:
 
     @property
     def backoff(self) -> bool:
-        """Whether the bead waits, longer each time it repeats."""
         return self.retry is Retry.BACKOFF
 
     @property
     def needs_person(self) -> bool:
-        """Whether no later attempt can help before somebody mends it."""
         return self.retry is Retry.PERSON
 
     @property
     def is_of_start(self) -> bool:
-        """Whether the agent did not start, which no bead is to blame for."""
         return self.retry in (Retry.STARTS, Retry.WORKSPACE)
 
     @property
     def is_of_workspace(self) -> bool:
-        """Whether no workspace was made, whichever agent it was for."""
         return self.retry is Retry.WORKSPACE
 
     @property
     def is_of_model(self) -> bool:
-        """Whether the provider has no such model, which closes that model of that agent alone."""
         return self.retry is Retry.MODEL
 
     @property
     def starts_cooldown(self) -> bool:
-        """Whether nothing more is started at the provider for now."""
         return self.retry is Retry.GATE
 
 
@@ -212,10 +206,8 @@ TABLE: Mapping[Outcome, Consequence] = {
 
 
 def retry_after(outcome: Outcome, repeats: int) -> float:
-    """Seconds to wait after `outcome` happened `repeats` times in a row: 30 s doubling, at most 15 minutes.
-
-    An outcome of the provider waits here only where there can be no cooldown: an agent without a provider.
-    """
+    """Seconds to wait after `repeats` such endings in a row: 30 s doubling, at most 15 minutes. Endings of the provider
+    wait here only for an agent without a provider."""
     if TABLE[outcome].retry not in (Retry.BACKOFF, Retry.GATE, Retry.STARTS, Retry.WORKSPACE):
         return 0.0
     return float(min(30 * 2 ** max(0, repeats - 1), 900))
@@ -274,7 +266,7 @@ TYPE_ALIASES: Mapping[str, BeadType] = {
 
 
 class DependencyType(StrEnum):
-    """How one bead hangs on another; only the first two decide readiness."""
+    """Relation between beads; only the first two decide readiness."""
 
     BLOCKS = "blocks"
     PARENT_CHILD = "parent-child"
@@ -283,7 +275,7 @@ class DependencyType(StrEnum):
 
 
 class Role(StrEnum):
-    """Who works in an attempt. The Reviewer is a program, a person is a person, the others are agents."""
+    """Roles of attempts. The Reviewer is a program, a person is a person, the others are agents."""
 
     SHAPER = "shaper"
     TEST_WRITER = "test_writer"
@@ -293,7 +285,6 @@ class Role(StrEnum):
 
 
 NO_AGENTS = (Role.REVIEWER, Role.PERSON)
-"""Who works without an agent: there is no transcript of them, and nothing to go on with."""
 
 
 class Dependency(NamedTuple):
@@ -305,12 +296,10 @@ class Dependency(NamedTuple):
 
 
 def blockers_of(bead: str, dependencies: Iterable[Dependency]) -> list[str]:
-    """What the bead waits for, of these dependencies."""
     return [one.needs for one in dependencies if one.bead == bead and one.type is DependencyType.BLOCKS]
 
 
 def blocked_by(bead: str, dependencies: Iterable[Dependency]) -> list[str]:
-    """Who waits for the bead, of these dependencies."""
     return [one.bead for one in dependencies if one.needs == bead and one.type is DependencyType.BLOCKS]
 
 
@@ -359,14 +348,13 @@ class Bead:
 
 
 Said = tuple[str, Mapping[str, Any], tuple[Sequence[str] | None, Sequence[str] | None, Sequence[str] | None]]
-"""What a plan says of a bead: its id, fields by name, and what it depends on by the kinds of
-beads.proposals.LISTS (None: nothing is said). A plain tuple: a plan says it a hundred thousand times.
-"""
+"""What a plan says of a bead: id, fields by name, and dependencies by the kinds of beads.proposals.LISTS (None:
+unsaid). A plain tuple, since plans have a hundred thousand."""
 
 
 class Alike(NamedTuple):
-    """A bead as it is written down: its own texts, what it depends on beside its epic (`<id> <type>`), and a bead
-    that is the same in all else, one object for many."""
+    """A bead as stored: its own texts, its dependencies besides the epic (`<id> <type>`), and a bead with the same
+    other fields, shared by many."""
 
     id: str
     title: str
@@ -379,22 +367,22 @@ class Alike(NamedTuple):
 
 FIELDS = tuple(Bead.__dataclass_fields__)
 CONTENT = tuple(name for name, of in Bead.__dataclass_fields__.items() if of.metadata)
-"""The fields that people write; everything else of a bead is what happened to it."""
+"""The fields that people write; the others record events."""
 ADDED = FIELDS[FIELDS.index("proposed") + 1 :]
-"""The fields that each surface and file shows in the way of its kind; those before have a place of their own."""
+"""Fields shown generically by their type; earlier ones have places of their own."""
 _WRITE = [getattr(Bead, name).__set__ for name in FIELDS]
 
 
 @cache
 def kind_of(name: str) -> type:
-    """What a field holds when it is not None: str, bool, int, float, tuple (of texts), Mapping or an enumeration."""
+    """A field's type when it is not None: str, bool, int, float, tuple (of texts), Mapping or an enumeration."""
     kind = Bead.__dataclass_fields__[name].type
     found: type = get_args(kind)[0] if isinstance(kind, UnionType) else get_origin(kind) or kind
     return found
 
 
 def bead_of(values: Iterable[Any]) -> Bead:
-    """The bead of these values of all fields, in their order: for whole graphs, since it takes half the time."""
+    """Takes all fields in order; twice as fast, for whole graphs."""
     made = object.__new__(Bead)
     for write, value in zip(_WRITE, values, strict=True):
         write(made, value)
@@ -404,16 +392,14 @@ def bead_of(values: Iterable[Any]) -> Bead:
 _PLACES = {name: place for place, name in enumerate(FIELDS)}
 _DEFAULTS = [getattr(Bead("", ""), name) for name in FIELDS]
 FIRST = dict(zip(FIELDS, _DEFAULTS, strict=True))
-"""The value that each field begins with."""
 
 
 def differing(bead: Bead, names: Iterable[str]) -> dict[str, Any]:
-    """Those of these fields that are not as they begin."""
     return {name: value for name in names if (value := getattr(bead, name)) != FIRST[name]}
 
 
 def new_bead(id_: str, *given: Mapping[str, Any]) -> Bead:
-    """A bead of which these fields are given, the others as they begin; KeyError for a field that there is not."""
+    """A bead with these fields, the others at their defaults. Raises KeyError."""
     values = _DEFAULTS.copy()
     values[0] = id_
     for fields in given:
@@ -423,7 +409,7 @@ def new_bead(id_: str, *given: Mapping[str, Any]) -> Bead:
 
 
 def is_bead_id(text: str) -> bool:
-    """Whether `text` may be a bead's id: 1 to 64 of letters, digits, `-_.`, safe inside a ref name."""
+    """1 to 64 letters, digits, `-_.`, safe inside a ref name."""
     return (
         0 < len(text) <= 64
         and text[0] in _ID_FIRST
@@ -434,14 +420,13 @@ def is_bead_id(text: str) -> bool:
 
 
 def first_status(bead: Bead) -> Status:
-    """Where a live bead starts: epics only contain, and `needs_tests: false` skips the Test Writer."""
     if bead.type is BeadType.EPIC:
         return Status.OPEN
     return Status.NEEDS_TESTS if bead.needs_tests else Status.NEEDS_DOER
 
 
 def parse_type(text: str) -> BeadType:
-    """The type that `text` names, aliases included; BadBead for any other word."""
+    """Accepts aliases. Raises BadBead."""
     word = text.strip().lower()
     if word in TYPE_ALIASES:
         return TYPE_ALIASES[word]
@@ -453,7 +438,7 @@ def parse_type(text: str) -> BeadType:
 
 
 def check_bead(bead: Bead) -> None:
-    """Raise BadBead where a field has a value that no bead may have."""
+    """Raises BadBead for an invalid field."""
     if not is_bead_id(bead.id):
         raise BadBead(
             f"'{bead.id[:80]!s}' cannot be a bead's id".replace("\n", "\\n"),
@@ -480,9 +465,8 @@ def check_bead(bead: Bead) -> None:
 
 
 UNSURE = "unsure"
-"""In an attempt's data: why nobody is sure that it had finished; what it committed was handed in all the same."""
 FORK = "fork"
-"""In an attempt's data: the commit of main under what it began on."""
+"""In an attempt's data: its base commit of main."""
 
 
 class RunKind(StrEnum):
@@ -496,7 +480,7 @@ class RunKind(StrEnum):
 
 @frozen
 class AttemptLog:
-    """What an attempt leaves for the next one (B24). All of it is untrusted text."""
+    """What an attempt leaves for the next one: untrusted text."""
 
     summary: str = ""
     blockers: str = ""
@@ -534,10 +518,8 @@ class Attempt:
 
 @frozen
 class Run:
-    """A child process: planned before it is started, so that a crash between leaves a trace.
-
-    It is of an attempt, of a session's turn, or (both 0) of the machine itself.
-    """
+    """A child process, planned before its start, so that a crash between leaves a trace. It belongs to an attempt, a
+    session's turn, or (both 0) the machine."""
 
     id: str  # "<attempt>-<n>" or "s<turn>-agent": file names, and the mark in the child's environment
     attempt: int
@@ -557,7 +539,7 @@ class Run:
 
 @frozen
 class Frontier:
-    """One bead that waits for somebody: just what the deciders need, never the whole bead."""
+    """A waiting bead as the deciders need it."""
 
     id: str
     status: Status
@@ -570,7 +552,7 @@ class Frontier:
 
 
 def next_name(names: Sequence[str], cursor: int, in_use: Collection[str]) -> tuple[str, int]:
-    """The next free name and the cursor after it. With every name in use, numbered names go on: 'Ada 2'."""
+    """The next free name and cursor. If all are used, names get numbers: 'Ada 2'."""
     for round_ in range(1, len(in_use) + 2):
         for step in range(len(names)):
             place = (cursor + step) % len(names)
@@ -581,7 +563,7 @@ def next_name(names: Sequence[str], cursor: int, in_use: Collection[str]) -> tup
 
 
 def fences(refs: Iterable[str]) -> dict[str, int]:
-    """The highest fence of each bead in names below refs/nobrakes/: the next attempt's refs must not be theirs."""
+    """The highest fence of each bead in refs below refs/nobrakes/, which new attempts must exceed."""
     found: dict[str, int] = {}
     for name in refs:
         kind, _, rest = name.partition("/")
@@ -593,17 +575,14 @@ def fences(refs: Iterable[str]) -> dict[str, int]:
 
 
 def last_attempt(runs: Iterable[str]) -> int:
-    """The highest attempt that a folder of a run bears; 0: none does."""
     return max(map(int, _numbers(runs, "")), default=0)
 
 
 def last_turn(runs: Iterable[str]) -> int:
-    """The highest turn of a session that a folder of a run bears; 0: none does."""
     return max(map(int, _numbers(runs, "s")), default=0)
 
 
 def last_clone(clones: Iterable[str]) -> int:
-    """The highest session that a clone in .nobrakes/relays bears; 0: none does."""
     return max((int(name) for name in clones if name.isascii() and name.isdigit()), default=0)
 
 
@@ -619,45 +598,39 @@ BEAD, SESSION, PERSON, PART = "bead", "session", "person", "part"
 
 
 def bead_owner(bead: str) -> str:
-    """The owner that is this bead."""
     return f"{BEAD}:{bead}"
 
 
 def session_owner(session: int) -> str:
-    """The owner that is this session."""
     return f"{SESSION}:{session}"
 
 
 def person_owner(name: str) -> str:
-    """The owner that is this person."""
     return f"{PERSON}:{name}"
 
 
 def part_owner(name: str) -> str:
-    """The owner that is this part of the daemon, as people are told of it."""
     return f"{PART}:{name}"
 
 
 def owners_bead_of(owner: str) -> str | None:
-    """The bead that is this owner; None: it is none."""
+    """None: the owner is no bead."""
     kind, _, name = owner.partition(":")
     return name if kind == BEAD else None
 
 
 def called(owner: str) -> str:
-    """What people call this owner."""
     kind, _, name = owner.partition(":")
     return f"session {name}" if kind == SESSION else name
 
 
 def is_part(owner: str) -> bool:
-    """Whether it is a part of the daemon."""
     return owner.startswith(f"{PART}:")
 
 
 @frozen
 class Retried:
-    """What was done: the bead as it is now, the escalations that were resolved, and why it had been held."""
+    """The bead now, its resolved escalations, and why it was held."""
 
     bead: Bead
     resolved: tuple[int, ...]

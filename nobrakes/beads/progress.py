@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
 
 def approaches(attempts: "Iterable[Attempt]") -> "list[dict[str, Any]]":
-    """What was tried, one entry an attempt, in the order given, as JSON values."""
     return [
         {
             "attempt": a.number,
@@ -29,14 +28,12 @@ def approaches(attempts: "Iterable[Attempt]") -> "list[dict[str, Any]]":
 
 
 KEPT = "x_beads"
-"""The key of a bead's metadata under which an import keeps what it has no field for."""
 
 COMMENTS = 40
-"""So many comments are told, the latest."""
 
 
 def added_texts(bead: object, names: "Sequence[str]") -> "list[tuple[str, str]]":
-    """These fields (model.ADDED) that are not empty, by name; the bead is a record or its JSON."""
+    """The non-empty ones of these fields (model.ADDED), by name; the bead is a record or its JSON."""
     values = bead if isinstance(bead, dict) else {name: getattr(bead, name) for name in names}
     found = [(name.replace("_", " "), values[name]) for name in names]
     texts = [(name, ", ".join(map(str, value)) if isinstance(value, list | tuple) else value) for name, value in found]
@@ -44,7 +41,7 @@ def added_texts(bead: object, names: "Sequence[str]") -> "list[tuple[str, str]]"
 
 
 def texts(metadata: "Mapping[str, Any]") -> "list[tuple[str, str]]":
-    """(title, text) of the design and the comments that came with a bead."""
+    """(title, text) of the imported design and comments."""
     kept = metadata.get(KEPT)
     if not isinstance(kept, dict):
         return []
@@ -68,16 +65,14 @@ def _list(value: "Any") -> "list[Any]":
 
 
 AHEAD = 2
-"""A claim that is more than so many steps before the commits is doubted: work that is not committed is lost work."""
+"""A claim of so many steps beyond the commits is doubted: uncommitted work is lost work."""
 MAX_STEPS = 1000
 WORK_TYPES = ("implementation", "testing", "refactoring")
-"""What an agent may say that it is at."""
 CATEGORIES = ("code_quality", "architecture", "security", "performance")
-"""What findings about a plan may be about."""
 
 
 def doubt(step: "int | None", commits: "int | None") -> str:
-    """What speaks against the claim; empty where nothing does, or where nobody can count."""
+    """The doubt about the claim; empty: none, or unknown commits."""
     if step is None or commits is None or step - commits <= AHEAD:
         return ""
     plural = "commit" if commits == 1 else "commits"
@@ -85,7 +80,7 @@ def doubt(step: "int | None", commits: "int | None") -> str:
 
 
 class Facts:
-    """What is known about an open attempt. No dataclass: agents ask all night, and the module costs more than this."""
+    """Facts about an open attempt. No dataclass: its import costs more than this module."""
 
     def __init__(
         self,
@@ -104,7 +99,7 @@ class Facts:
 
 
 def whats_next(facts: Facts) -> "tuple[str, ...]":
-    """What to do, most urgent first; never empty."""
+    """The next actions, most urgent first; never empty."""
     found: list[str] = []
     unfinished = facts.step is not None and facts.of is not None and facts.step < facts.of
     if facts.said == "completed" and facts.commits == 0:

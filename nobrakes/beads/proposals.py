@@ -16,36 +16,29 @@ from .model import CLOSED, CONTENT, Attempt, Bead, Dependency, DependencyType, O
 _TAKEN = "taken by "
 _BACK = "handed back to "
 MAX_REASON = 1500
-"""Characters of why work came back."""
 
 
 def count_beads_and_epics(beads: int, epics: int, noun: str = "draft") -> list[str]:
-    """`2 drafts` and `1 epic`: no count of beads includes epics, so they are named apart."""
     return [count(beads, noun)] * bool(beads or not epics) + [count(epics, "epic")] * bool(epics)
 
 
 def taken(person: str, folder: str) -> str:
-    """Why a bead is held that a person works on."""
     return f"{_TAKEN}{person}: {folder}"
 
 
 def handed_back(person: str, why: str) -> str:
-    """Why a bead is held whose work did not pass; `why`: what the review said."""
     return f"{_BACK}{person}: {why.strip()[:MAX_REASON]}"
 
 
 def is_with_person(held: str | None) -> bool:
-    """Whether the bead is held because a person works on it."""
     return held is not None and held.startswith((_TAKEN, _BACK))
 
 
 def is_handed_back(held: str | None) -> bool:
-    """Whether the bead is held because the work of the person on it did not pass."""
     return held is not None and held.startswith(_BACK)
 
 
 def submitted(attempts: Sequence[Attempt]) -> Attempt | None:
-    """The attempt whose work is reviewed, of all the bead's, oldest first; None: nothing was handed in."""
     for one in reversed(attempts):
         if one.role in (Role.DOER, Role.PERSON) and one.head and one.outcome is Outcome.COMPLETED:
             return one
@@ -53,20 +46,19 @@ def submitted(attempts: Sequence[Attempt]) -> Attempt | None:
 
 
 def is_by_person(attempts: Sequence[Attempt]) -> bool:
-    """Whether what is reviewed is a person's work."""
     found = submitted(attempts)
     return found is not None and found.role is Role.PERSON
 
 
 TAKES_BACK = "takes_back"
-"""In the data of an attempt: the merges that its work takes off main. Only what hands such work in writes it."""
+"""In an attempt's data: the merges that its work reverts; set only on handing in."""
 BUILT = "built"
-"""In the data of an attempt that was handed in: nobrakes made the commit itself, and no person."""
+"""In a handed-in attempt's data: nobrakes made the commit, not a person."""
 
 
 @frozen
 class Merged:
-    """A bead's merge: `base`..`commit` on main; `base` empty: the commit alone is known. `seq`: its event's number."""
+    """A bead's merge: `base`..`commit` on main; empty `base`: only the commit is known. `seq`: its event's number."""
 
     bead: str
     commit: str
@@ -76,9 +68,8 @@ class Merged:
 
 @frozen
 class ByHand:
-    """Work that a person hands in: the commit `head` on the commit `fork` of main, from the worktree `folder`; it takes
-    the merges `takes_back` off main. `fence`: that of their attempt, one above the bead's. `built`: nobrakes made it.
-    """
+    """A person's handed-in work: the commit `head` on main's `fork`, from the worktree `folder`; it reverts
+    `takes_back`. `fence`: one above the bead's. `built`: nobrakes made it."""
 
     bead: str
     person: str
@@ -91,21 +82,18 @@ class ByHand:
 
 
 def as_data(merges: Sequence[Merged], built: bool = False) -> dict[str, Any]:
-    """What the attempt keeps: the merges that it takes back, where it does, and whether nobrakes made the commit."""
     rows = [{"bead": one.bead, "commit": one.commit, "base": one.base, "seq": one.seq} for one in merges]
     return {**({TAKES_BACK: rows} if rows else {}), **({BUILT: True} if built else {})}
 
 
 def is_built(attempts: Sequence[Attempt]) -> bool:
-    """Whether what was handed in last is the commit that nobrakes made, and no person's work."""
     last = submitted(attempts)
     return last is not None and bool(last.data.get(BUILT))
 
 
 def reverted_merges(attempts: Sequence[Attempt]) -> tuple[Merged, ...]:
-    """The merges that a bead's work takes back, of all its attempts, oldest first: what was handed in last says it, and
-    a person who mends it by hand goes on with the same.
-    """
+    """The merges that a bead's work reverts, by its latest attempt that names any; a person who fixes it continues with
+    the same."""
     for one in reversed(attempts):
         if rows := one.data.get(TAKES_BACK):
             return tuple(_merged(row) for row in rows)
@@ -117,8 +105,7 @@ def _merged(row: Mapping[str, Any]) -> Merged:
 
 
 def newest_first(merges: Sequence[Merged], line: Sequence[str]) -> tuple[Merged, ...]:
-    """The merges as main has them. `line`: commits of main, newest first; what is not among them is as old as its event
-    says."""
+    """In main's order. `line`: commits of main, newest first; missing ones sort by their event."""
     places = {commit: place for place, commit in enumerate(line)}
     known = sorted((one for one in merges if one.commit in places), key=lambda one: places[one.commit])
     return (*known, *sorted((one for one in merges if one.commit not in places), key=lambda one: -one.seq))
@@ -130,12 +117,12 @@ LISTS: Mapping[str, DependencyType] = {
     "related": DependencyType.RELATED,
     "discovered_from": DependencyType.DISCOVERED_FROM,
 }
-"""What a plan calls the kinds of dependencies."""
+"""The kinds of dependencies in plans."""
 WORD_OF: Mapping[DependencyType, str] = {kind: word for word, kind in LISTS.items()}
 
 
 class Standing(StrEnum):
-    """What approving a part would do now."""
+    """The effect of approving a part now."""
 
     APPLIES = "applies"
     ALREADY = "already"  # the bead is as the part wants it
@@ -147,10 +134,8 @@ class Standing(StrEnum):
 # it was proposed against: where somebody edited the bead since, that edit stands until a person says otherwise.
 @frozen
 class ProposedChange:
-    """One part of what is proposed for a bead. `before`: what it was proposed against; `now`: what the bead has.
-
-    Of a dependency they are true (it is there) and false, of a cancel `after` is true.
-    """
+    """One proposed change of a bead. `before`: its value then; `now`: its present value. For a dependency they say
+    whether it exists; for a cancel `after` is true."""
 
     name: str  # what people call it
     bead: str
@@ -164,28 +149,24 @@ class ProposedChange:
 
     @property
     def dependency(self) -> Dependency | None:
-        """The dependency that it is about."""
         return dependency_of(self.bead, self.part)
 
 
 def part_of(dependency: Dependency) -> str:
-    """The part that a dependency of a bead is. KeyError for a parent-child one, which is the field `epic`."""
     return f"{WORD_OF[dependency.type]}:{dependency.needs}"
 
 
 def dependency_of(bead: str, part: str) -> Dependency | None:
-    """The dependency that a part is about; None: it is about something else."""
     word, colon, needs = part.partition(":")
     return Dependency(bead, needs, LISTS[word]) if colon and word in LISTS and needs else None
 
 
 def is_part(part: str) -> bool:
-    """Whether something can be proposed under this name."""
+    """Whether this names a proposable part."""
     return part in CONTENT or part == CANCEL or dependency_of("", part) is not None
 
 
 def plain(value: Any) -> Any:
-    """A value of a field as JSON has it."""
     if isinstance(value, tuple | list):
         return [plain(one) for one in value]
     if isinstance(value, Mapping):
@@ -194,12 +175,11 @@ def plain(value: Any) -> Any:
 
 
 def entry(before: Any, after: Any, actor: str, at: float) -> dict[str, Any]:
-    """A part as it is kept."""
     return {"before": plain(before), "after": plain(after), "actor": actor, "at": at}
 
 
 def sound(found: Any) -> dict[str, Any]:
-    """What of a kept value is a proposal: it may have come from a file that somebody edited."""
+    """The valid part of a stored value, which may come from an edited file."""
     if not isinstance(found, Mapping):
         return {}
     return {
@@ -214,7 +194,7 @@ def _seconds(value: Any) -> float:
 
 
 def changes_of(bead: Bead, dependencies: Iterable[Dependency]) -> tuple[ProposedChange, ...]:
-    """What is proposed for the bead, in the order of its parts, and how each stands. `dependencies`: also its own."""
+    """The bead's proposals by part, with their state. `dependencies` include its own."""
     own = frozenset(one for one in dependencies if one.bead == bead.id)
     return tuple(_change(bead, part, bead.proposed[part], own) for part in sorted(bead.proposed, key=_order))
 

@@ -25,15 +25,13 @@ from .graph import (
 from .model import WAITING_FOR_AGENT, BeadType, Dependency, DependencyType, Status
 
 MAX_TRIALS = 2_000_000
-"""Edges looked at while the best cut of one strong part is sought; beyond that, fewer candidates are tried."""
+"""Limit of inspected edges in the search for a strong part's best cut; beyond it fewer candidates are tried."""
 
 
 @frozen
 class Circle:
-    """Beads that wait for each other. `edges` lead around it in order, the `cut` among them.
-
-    `stuck`: every bead that can never start while this circle stands, in the circle or behind it.
-    """
+    """Beads that wait for each other. `edges` lead around it in order, with the `cut`. `stuck`: every bead in or behind
+    the circle."""
 
     members: tuple[str, ...]
     edges: tuple[Dependency, ...]
@@ -42,12 +40,11 @@ class Circle:
 
 
 def deadlocks(nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> list[Circle]:
-    """Every circle with its cut; empty when all live beads can be done in some order."""
     return circles(Links(nodes, dependencies))
 
 
 def circles(links: Links) -> list[Circle]:
-    """`deadlocks` of links that are already built."""
+    """As `deadlocks`, of existing links."""
     order = links.order
     if len(order) == len(links.needs):
         return []
@@ -76,7 +73,7 @@ def _inside(moments: Moments, moment: int, part: Collection[int], removed: Colle
 
 
 def _strong_parts(moments: Moments, part: Collection[int], removed: Collection[Dependency]) -> list[set[int]]:
-    """The strongly connected parts with more than one moment (Tarjan's algorithm with its own stack)."""
+    """The strongly connected parts with several moments (Tarjan's algorithm with its own stack)."""
     index: dict[int, int] = {}
     low: dict[int, int] = {}
     open_: list[int] = []
@@ -114,7 +111,7 @@ def _strong_parts(moments: Moments, part: Collection[int], removed: Collection[D
 
 
 def _best_cut(moments: Moments, part: set[int], removed: set[Dependency]) -> Dependency:
-    """The dependency without which the fewest beads of the part stay in or behind a circle."""
+    """The dependency whose removal frees the most beads of the part."""
     inside = {moment: _inside(moments, moment, part, removed) for moment in part}
     edges = sum(len(needs) for needs in inside.values())
     candidates = {need.by for needs in inside.values() for need in needs if need.by is not None}
@@ -136,7 +133,6 @@ def _preference(dependency: Dependency) -> tuple[bool, str, str]:
 
 
 def _left_over(inside: dict[int, list[Need]], cut: Dependency) -> int:
-    """How many moments of the part cannot happen when `cut` is removed."""
     number = {moment: place for place, moment in enumerate(inside)}
     rows: list[list[Need]] = [
         [Need(number[n.of], number[n.what], n.by) for n in needs if n.by != cut] for needs in inside.values()
@@ -150,7 +146,6 @@ def _some_circle(moments: Moments, part: set[int], inside: dict[int, list[Need]]
 
 
 def _around(moments: Moments, part: set[int], removed: set[Dependency], cut: Dependency) -> list[Dependency]:
-    """A shortest circle through the cut, as dependencies in the order in which they are waited for."""
     inside = {moment: _inside(moments, moment, part, removed) for moment in sorted(part)}
     landings = []
     for needs in inside.values():
@@ -162,7 +157,7 @@ def _around(moments: Moments, part: set[int], removed: set[Dependency], cut: Dep
 
 
 def _path(inside: dict[int, list[Need]], source: int, target: int) -> list[Need]:
-    """A shortest way along needs from `source` to `target`; with both the same, a way around."""
+    """A shortest path along needs; from a moment to itself, a circle."""
     came: dict[int, Need] = {}
     queue = deque([source])
     while target not in came:
@@ -177,7 +172,7 @@ def _path(inside: dict[int, list[Need]], source: int, target: int) -> list[Need]
 
 
 def _also_cut(moments: Moments, whole: dict[int, set[int]], cut: Dependency) -> set[int]:
-    """The strong parts that the cut's dependency runs in: a parent-child one is an edge of two."""
+    """The strong parts with the cut's dependency: a parent-child one is an edge of two."""
     found: set[int] = set()
     for moment in (moments.start(cut.bead), moments.done(cut.needs)):
         for need in moments.needs[moment]:
@@ -187,7 +182,6 @@ def _also_cut(moments: Moments, whole: dict[int, set[int]], cut: Dependency) -> 
 
 
 def _stuck(moments: Moments, part: set[int]) -> tuple[str, ...]:
-    """The beads whose start needs a moment of the part."""
     needed_by: dict[int, list[int]] = {}
     for row in moments.needs:
         for need in row:
@@ -228,7 +222,7 @@ class Why(StrEnum):
 
 
 class Reason(NamedTuple):
-    """One thing in the way. `bead` is the other bead it is about, `until` seconds since 1970 UTC."""
+    """One blocker. `bead` is the other bead, `until` seconds since 1970 UTC."""
 
     why: Why
     text: str
@@ -239,14 +233,13 @@ class Reason(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """Why a bead is not ready; no reasons: it is."""
+    """Why a bead is not ready; without reasons it is."""
 
     bead: str
     reasons: tuple[Reason, ...]
 
     @property
     def ready(self) -> bool:
-        """Whether nothing is in the way."""
         return not self.reasons
 
 
@@ -260,12 +253,11 @@ class Readiness:
         self._by_blocker: dict[str, Reason] = {}
 
     def unfinished_blockers(self, bead: str) -> list[str]:
-        """The `blocks` blockers that are not done, missing ones included."""
         own = self.links.nodes[bead]
         return [b for b in self.links.blockers.get(bead, ()) if not self._is_finished(b, own.epic)]
 
     def _is_finished(self, blocker: str, epic: str | None) -> bool:
-        """Whether nobody in that epic waits for the blocker any more."""
+        """Whether beads in that epic no longer wait for the blocker."""
         node = self.links.nodes.get(blocker)
         if node is None:
             return False
@@ -273,12 +265,10 @@ class Readiness:
         return node.status is Status.DONE or is_there
 
     def open_blockers(self, bead: str) -> int:
-        """What the store counts: unfinished blockers, and the parents that close the bead off."""
         parents = self.links.parents.get(bead, ())
         return len(self.unfinished_blockers(bead)) + sum(self.closes_off(p) is not None for p in parents)
 
     def ready(self, bead: str) -> bool:
-        """Whether an agent may be given the bead."""
         node = self.links.nodes[bead]
         return (
             node.status in WAITING_FOR_AGENT
@@ -294,7 +284,6 @@ class Readiness:
         return moment is not None and moment > self.now
 
     def closes_off(self, bead: str) -> Reason | None:
-        """What makes this parent close its children off, up to the parent where it begins; None: it does not."""
         path = [bead]
         while path:
             current = path[-1]
@@ -313,7 +302,6 @@ class Readiness:
         return self._closed_off[bead]
 
     def _obstacle(self, bead: str) -> Reason | None:
-        """What the bead itself brings along that closes off its children."""
         node = self.links.nodes.get(bead)
         if node is None:
             return Reason(Why.BLOCKED_FOR_EVER, f"{bead} does not exist", bead)
@@ -330,7 +318,6 @@ class Readiness:
         return None
 
     def _blocked(self, blocker: str) -> Reason:
-        """The reason that all who wait for this blocker share."""
         known = self._by_blocker.get(blocker)
         if known is None:
             known = self._by_blocker[blocker] = self._blocker_reason(blocker)
@@ -348,7 +335,7 @@ class Readiness:
         return Reason(Why.BLOCKED_FOR_EVER, text, blocker, node.status if node is not None else None)
 
     def reasons(self, bead: str) -> list[Reason]:
-        """Everything in the way of the bead, but deadlock."""
+        """Everything that blocks the bead, except deadlock."""
         node = self.links.nodes[bead]
         if (closed := _CLOSED.get(node.status)) is not None:
             return [closed]
@@ -383,7 +370,6 @@ class Readiness:
 
 _FROM_HELD = Node._fields.index("held")
 _NOTHING_ELSE = (None, None, None, None)
-"""What a bead's held, defer_until, retry_at and assignee mostly are."""
 _CLOSED = {
     Status.DONE: Reason(Why.DONE, "it is done", status=Status.DONE),
     Status.CANCELLED: Reason(Why.CANCELLED, "it is cancelled", status=Status.CANCELLED),
@@ -402,13 +388,11 @@ _BY_STATUS = {
 
 
 def ready_beads(nodes: Iterable[Node], dependencies: Iterable[Dependency], now: float) -> list[str]:
-    """The ids of the ready beads, sorted. The Assigner's order is the store's affair."""
     readiness = Readiness(Links(nodes, dependencies), now)
     return sorted(bead for bead in readiness.links.nodes if readiness.ready(bead))
 
 
 def explain(nodes: Iterable[Node], dependencies: Iterable[Dependency], now: float) -> dict[str, Explanation]:
-    """For every bead why it is not ready, by id; a ready bead has no reasons."""
     links = Links(nodes, dependencies)
     found = reasons_of(links, now, circles(links), sorted(links.nodes))
     return {bead: Explanation(bead, tuple(reasons)) for bead, reasons in found}
@@ -417,7 +401,7 @@ def explain(nodes: Iterable[Node], dependencies: Iterable[Dependency], now: floa
 def reasons_of(
     links: Links, now: float, found: Iterable[Circle], beads: Iterable[str]
 ) -> Iterator[tuple[str, list[Reason]]]:
-    """Each of these beads with why it is not ready; `found` are the circles of the graph."""
+    """Each bead with its blockers; `found`: the graph's circles."""
     readiness = Readiness(links, now)
     stuck: dict[str, list[Reason]] = {}
     for circle in found:
@@ -440,7 +424,7 @@ LEAST = 3
 
 @frozen
 class Merge:
-    """A bead that was merged: when its first attempt began, and when it was merged (seconds since 1970)."""
+    """A merged bead: its first attempt's start, and its merge (seconds since 1970)."""
 
     began: float
     merged: float
@@ -448,7 +432,7 @@ class Merge:
 
 @frozen
 class Forecast:
-    """`seconds` from now; it stands on `merges`, and `chain` says whether the longest chain decides."""
+    """`seconds` from now, based on `merges`; `chain`: whether the longest chain decides."""
 
     seconds: float
     merges: int
@@ -458,7 +442,7 @@ class Forecast:
 # A guess: the longest chain bead by bead as long as beads took lately, or everything at the rate of merges; the longer
 # of the two.
 def forecast(left: int, chain: int, merges: Sequence[Merge]) -> Forecast | None:
-    """For `left` beads, of which `chain` wait for each other in a row; None: nothing can be said."""
+    """For `left` beads with a chain of `chain`; None: unknown."""
     if not left or len(merges) < LEAST:
         return None
     took = sorted(max(0.0, one.merged - one.began) for one in merges)

@@ -36,14 +36,14 @@ SAYS = frozenset(
     {*_BEGAN, *_DONE, *_ENDED, *_BACK}
     | {Kind.PROGRESSED, Kind.FILES_CHANGED, Kind.TESTS_RUN, Kind.TESTED, Kind.ESCALATED, Kind.RESOLVED}
 )
-"""The events after which it is another one."""
+"""The events that change it."""
 BEGINS = frozenset(_BEGAN)
-"""The events after which nothing before them counts."""
+"""The events that make earlier ones irrelevant."""
 
 
 @frozen
 class WorkStatus:
-    """One bead's. `files_modified` counts files that differ from where the attempt began; `progress` is 0 to 100."""
+    """One bead's status. `files_modified`: since the attempt began; `progress`: 0 to 100."""
 
     step_id: str
     status: str = IN_PROGRESS
@@ -54,17 +54,13 @@ class WorkStatus:
     message: str = ""
 
     def as_values(self) -> dict[str, Any]:
-        """Its fields by name."""
         return asdict(self)
 
 
 # A new attempt begins anew. BLOCKED lasts until the last question is decided or the agent says that it goes on; what is
 # merely seen of it frees nothing. Nothing is decided by it.
 def statuses(events: Iterable[Event]) -> dict[int, WorkStatus]:
-    """By the number of each event that says one, what held after it.
-
-    `events` are those of one bead, in order: all of them, or all since one of BEGINS.
-    """
+    """By event number, the status after it. `events`: one bead's in order, all or since one of BEGINS."""
     found: dict[int, WorkStatus] = {}
     now: WorkStatus | None = None
     asked: Set[int] = frozenset()
@@ -76,7 +72,6 @@ def statuses(events: Iterable[Event]) -> dict[int, WorkStatus]:
 
 
 def _asked(before: Set[int], event: Event) -> Set[int]:
-    """The numbers of the questions that are open after the event, of those asked since the bead's last beginning."""
     number = _number(event.data.get("escalation"))
     if event.kind in BEGINS:
         return frozenset()
@@ -86,7 +81,7 @@ def _asked(before: Set[int], event: Event) -> Set[int]:
 
 
 def after(before: WorkStatus | None, event: Event, asked: Set[int] = frozenset()) -> WorkStatus:
-    """What holds after the event, which is one of SAYS and about a bead; `asked`: the questions that are open then."""
+    """The status after an event of SAYS; `asked`: its open questions."""
     now, kind, data = before or WorkStatus(str(event.bead)), event.kind, event.data
     if kind in _BEGAN:
         message = f"{data.get('name') or event.actor} begins attempt {data.get('number')}"
@@ -113,12 +108,11 @@ def after(before: WorkStatus | None, event: Event, asked: Set[int] = frozenset()
 
 
 def _seen(now: WorkStatus, message: str) -> WorkStatus:
-    """What is merely seen is told of who is at work; what a bead waits for, or came to, says more."""
     return replace(now, message=message) if now.status == IN_PROGRESS else now
 
 
 def _tested(now: WorkStatus, event: Event) -> WorkStatus:
-    """A run whose end nobody saw leaves what was known."""
+    """A run with an unknown end keeps what was known."""
     passed = event.data.get("passed") if event.kind is Kind.TESTS_RUN else passes(str(event.data.get("text", "")))
     if passed is None:
         return _seen(now, "tests run")
@@ -127,7 +121,7 @@ def _tested(now: WorkStatus, event: Event) -> WorkStatus:
 
 
 def passes(text: str) -> bool:
-    """Whether all checks passed of which `nobrakes agent test` told so: `unit: pass; style: fail: exit code 1`."""
+    """Whether a `nobrakes agent test` report has only passes: `unit: pass; style: fail: exit code 1`."""
     return bool(text) and all(part.partition(": ")[2].startswith("pass") for part in text.split("; "))
 
 
@@ -164,11 +158,8 @@ def _short(value: object) -> str:
 
 
 COLUMNS = ("draft", "blocked", "ready", "working", "review", "escalated", "done", "cancelled")
-"""Where its status and its blockers put a bead."""
 REQUESTED = "requested"
-"""What of `review` waits for people at a code host: a column of its own on boards."""
 SHOWN = (*COLUMNS[:5], REQUESTED, *COLUMNS[5:])
-"""The columns of a board, in their order."""
 
 BY_STATUS: Mapping[Status, str] = {
     Status.DRAFT: "draft",
@@ -181,25 +172,20 @@ BY_STATUS: Mapping[Status, str] = {
     Status.DONE: "done",
     Status.CANCELLED: "cancelled",
 }
-"""Every other status waits for an agent: there it depends on whether the bead is ready."""
 
 
 def column(status: Status, ready: bool) -> str:
-    """The column that a bead stands in."""
     return BY_STATUS.get(status, "ready" if ready else "blocked")
 
 
 STANDSTILL_SHOWN = 12
-"""So many of each kind are named; the others are counted."""
 
 
 @frozen
 class Standstill:
-    """At most SHOWN of each kind, by priority and id; `counts` has how many there are, by the field's name.
-
-    `cancelled_blockers`, `cancelled_parents`: pairs of a live bead and what it waits for. `wanted`: the status and the
-    type of the beads for which agents will be started, each pair once.
-    """
+    """At most SHOWN of each kind, by priority and id; `counts`: totals by field. `cancelled_blockers`,
+    `cancelled_parents`: pairs of a live bead and what it waits for. `wanted`: status and type pairs for which agents
+    will start."""
 
     held: tuple[Node, ...] = ()
     deferred: tuple[Node, ...] = ()
@@ -239,7 +225,7 @@ STAGES: Mapping[str, str] = {
     "main_search": "searching for the commit that broke main",
     "main_prove": "checking main without the commit that broke it",
 }
-"""Each step, as what is done in it; {main} is what a review lands on."""
+"""Each step's activity; {main} is the review's target."""
 
 
 ENDINGS: Mapping[str, str] = {
@@ -291,7 +277,7 @@ ENDINGS: Mapping[str, str] = {
     Outcome.CAPPED.value: "a spending cap was reached",
     Outcome.CANCELLED.value: "the bead was taken away",
 }
-"""Each ending, short, {main} as in `STAGES`; OUTCOMES says it at length."""
+"""Short endings, {main} as in `STAGES`; OUTCOMES explains them."""
 OUTCOMES: Mapping[Outcome, str] = {
     Outcome.COMPLETED: "It did what it was to do.",
     Outcome.GAVE_UP_CONTEXT: "The agent says that its context ran out, or it was stopped because it was nearly full "
@@ -343,7 +329,6 @@ OUTCOMES: Mapping[Outcome, str] = {
     Outcome.CAPPED: "It was stopped because a cap of its bead, the day or the run was reached.",
     Outcome.CANCELLED: "A person took the bead away.",
 }
-"""What each ending means."""
 
 
 ROLES: Mapping[str, str] = {
@@ -354,7 +339,7 @@ ROLES: Mapping[str, str] = {
 
 
 def stage(step: str, epic: str = "") -> str:
-    """The step of a review, or what else is being checked, as what is done in it. `epic`: on whose branch it lands."""
+    """The activity of a review's step or other check. `epic`: if it lands on that branch."""
     return _named_target(STAGES.get(step) or plain(step), epic)
 
 
@@ -363,22 +348,18 @@ def _named_target(words: str, epic: str) -> str:
 
 
 def main_of(epic: str) -> str:
-    """What a review lands on: main, or the branch of this epic."""
     return f"the branch of {one_line(epic)}" if epic else "main"
 
 
 def ending(outcome: str, epic: str = "") -> str:
-    """How an attempt ended; `epic` as in `stage`."""
     return _named_target(ENDINGS.get(outcome) or plain(outcome), epic)
 
 
 def plain(word: str) -> str:
-    """A stored word without its underlines."""
     return one_line(word.replace("_", " "))
 
 
 def subject(step: str, epic: str = "") -> str:
-    """What the checks of a step are run on, as in `checks begin on …`; `epic` as in `stage`."""
     return _named_target(_SUBJECTS.get(step, "the branch"), epic)
 
 

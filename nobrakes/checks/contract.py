@@ -21,11 +21,11 @@ from ..records import frozen
 from ..text.cleaning import count
 
 TAIL = 20_000
-"""Characters of a command's output that are kept with its result."""
+"""Characters of a command's output that are stored with its result."""
 
 
 SETUP_FAILED = "the set-up (`setup`) failed"
-"""So begins the reason of a check that was not started for that, and the line that our shell prints of it."""
+"""The beginning of the reason for an unstarted check, and of our shell's line about it."""
 
 NO_CHECKOUT = "no checkout could be made for the checks"
 
@@ -37,7 +37,6 @@ _ERROR = re.compile(
 _NO_ERROR = re.compile(r"\bwarn(ing)?\b|\b(0|no) (errors?|failures?)\b", re.IGNORECASE)
 
 EXIT = "exit"
-"""The format of a check whose exit code alone counts."""
 
 
 FORMATS: Mapping[str, tuple[str, ...]] = {
@@ -56,7 +55,7 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
     "junit": ("JUnit XML",),
     "maven": ("Maven",),
 }
-"""What a check's `format` may be, beside auto (every reader) and exit (none)."""
+"""Values of a check's `format`, beside auto (every reader) and exit (none)."""
 
 
 @frozen
@@ -71,12 +70,10 @@ class TestCounts:
 
     @property
     def ran(self) -> int:
-        """The tests that were executed."""
         return self.passed + self.failed
 
     @property
     def collected(self) -> int:
-        """The tests that were found."""
         return self.passed + self.failed + self.skipped
 
 
@@ -100,12 +97,10 @@ class CheckOutcome(StrEnum):
 
 @frozen
 class Check:
-    """One command of the contract. `kind` is test, lint, types or build; only tests are counted.
-
-    `directory` is below the checkout's top. `cached`: a recorded pass of the same tree stands for a run. A run that
-    failed is repeated up to `retry` times. `tools` are pairs of a tool and the versions that are wanted. Neighbours
-    that are `parallel` run at the same time. `report`: the files with the results, as a glob; `format`: what they are.
-    """
+    """One command of the contract. `kind`: test, lint, types or build; only tests are counted. `directory`: below the
+    checkout's top. `cached`: a recorded pass of the same tree replaces a run. `retry`: maximal repeats of a failed run.
+    `tools`: pairs of a tool and its wanted versions. Neighbouring `parallel` checks run together. `report`: a glob of
+    result files; `format`: their format."""
 
     name: str
     command: str
@@ -122,7 +117,6 @@ class Check:
 
     @property
     def read_as(self) -> str:
-        """The format of its results: those that are written into files are JUnit's."""
         return "junit" if self.report else self.format
 
 
@@ -161,10 +155,8 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Contract:
-    """What is run on a tree, and where: the commands in their order, and a digest of the environment they see.
-
-    `quarantined`: pairs of a check and a test (review.queue).
-    """
+    """The commands for a tree in order, and a digest of their environment. `quarantined`: pairs of a check and a test
+    (review.queue)."""
 
     setup: str
     checks: tuple[Check, ...]
@@ -173,22 +165,19 @@ class Contract:
 
     @property
     def cached(self) -> bool:
-        """Whether a recorded pass may stand for a run at all."""
         return all(check.cached for check in self.checks)
 
     @cached_property
     def key(self) -> str:
-        """What a validation is keyed by beside the tree."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:16]
 
     @cached_property
     def text(self) -> str:
-        """The contract as it is kept beside a run's output."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @staticmethod
     def parse(text: str) -> "Contract | None":
-        """The contract that was kept; None: nothing was, or not to its end."""
+        """None: missing, or incomplete."""
         try:
             kept = json.loads(text)
         except ValueError:
@@ -199,7 +188,7 @@ class Contract:
 
 
 def digest(environment: Mapping[str, str]) -> str:
-    """An environment in a few characters. TERM is left out: no check runs in a terminal, and people change theirs."""
+    """Without TERM: no check runs in a terminal, and people change theirs."""
     pairs = sorted((name, value) for name, value in environment.items() if name != "TERM")
     return hashlib.sha256(json.dumps(pairs).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
@@ -252,17 +241,16 @@ def judge(end: CheckEnd, counts: TestCounts | None, failing: tuple[str, ...] = (
 
 
 def is_of_setup(printed: str) -> bool:
-    """Whether it is the set-up that failed before the checks began."""
     return any(line.startswith(SETUP_FAILED) for line in printed.splitlines())
 
 
 def setup_failed(results: Sequence[CheckResult]) -> str:
-    """How the set-up of this run failed, so that no check was started; "": it did not."""
+    """Why the set-up failed, so that no check started; "": it did not."""
     return next((one.reason for one in results if one.reason.startswith(SETUP_FAILED)), "")
 
 
 def cannot_run(results: Sequence[CheckResult]) -> str:
-    """Why this run says nothing of the commit: its set-up failed, or a check could not be run; "": it does."""
+    """Why this run says nothing of the commit: a failed set-up or unrunnable check; "": it says something."""
     if overall(results) is not CheckOutcome.BROKEN:
         return ""
     broken = (f"{one.name}: {one.reason}" for one in results if one.outcome is CheckOutcome.BROKEN)
@@ -270,7 +258,7 @@ def cannot_run(results: Sequence[CheckResult]) -> str:
 
 
 def first_error(printed: str) -> str:
-    """The first line that tells of an error; where none does, the last line."""
+    """The first line with an error, else the last line."""
     lines = [line.strip() for line in printed.strip().splitlines() if line.strip()]
     own = [line for line in lines if not line.startswith(SETUP_FAILED)]
     errors = (line for line in own if _ERROR.search(line) and not _NO_ERROR.search(line))
@@ -278,7 +266,7 @@ def first_error(printed: str) -> str:
 
 
 def _uncounted(check: Check) -> str:
-    """Why a test command that tells no number of tests proves nothing; "": its contract counts on its exit code."""
+    """Why a test command without a count proves nothing; "": its contract trusts the exit code."""
     if check.read_as == EXIT:
         return ""
     if check.read_as in FORMATS:
@@ -313,7 +301,7 @@ def weaker(before: TestCounts | None, after: TestCounts | None) -> str | None:
 # Only a pass is green and only a failed check is red; whatever else could not say. A red one that stayed red CONFIRMING
 # times more (review.queue) is confirmed.
 class Verdict(StrEnum):
-    """Of a commit: nobody has run it, it is being run, or what its runs said."""
+    """Of a commit: not run, running, or the result of its runs."""
 
     UNKNOWN = "unknown"
     RUNNING = "running"
@@ -324,7 +312,6 @@ class Verdict(StrEnum):
 
 
 def verdict(results: Sequence[CheckResult]) -> Verdict:
-    """What one run says."""
     outcome = overall(results)
     if outcome is CheckOutcome.PASS:
         return Verdict.GREEN
@@ -339,34 +326,29 @@ _ONE = re.compile(r"(>=|<=|==|!=|>|<|)\s*v?([0-9]{1,9}(?:\.[0-9]{1,9}){0,4})")
 _FOUND = re.compile(r"(?<![0-9.])v?([0-9]{1,9}(?:\.[0-9]{1,9}){1,4})|(?<![0-9.\w-])v?([0-9]{1,9})(?![\w.])")
 
 ASKED_WITH: Mapping[str, str] = {"go": "version"}
-"""The word that asks a tool for its version, where it is not --version."""
 
 
 def mistake(wanted: str) -> str | None:
-    """What is wrong with the text that says which versions are wanted."""
     if all(_ONE.fullmatch(part.strip()) for part in wanted.split(",")):
         return None
     return f"'{wanted[:40]}' is not a version: write '>=3.11', '>=3.11,<4', '==1.2.3', or '20' for any 20"
 
 
 def found_in(said: str) -> Version | None:
-    """The version in what a tool printed when it was asked; None: it names none."""
     match = _FOUND.search(said)
     return _version(match[1] or match[2]) if match is not None else None
 
 
 def as_text(version: Version) -> str:
-    """As people write it."""
     return ".".join(map(str, version))
 
 
 def meets(version: Version, wanted: str) -> bool:
-    """Whether the version is one of those that are wanted."""
     return all(_holds(version, part.strip()) for part in wanted.split(","))
 
 
 def unmet(tool: str, wanted: str, code: int | None, said: str) -> str | None:
-    """Why a tool that was asked for its version is not what a check needs; None: it is."""
+    """Why a tool's version does not satisfy a check; None: it does."""
     if code == 127:
         return f"it needs {tool} {wanted}, which is not there"
     if code is None:
@@ -411,7 +393,7 @@ def _order(one: Version, other: Version) -> int:
 
 # Lists of dependencies are no gates (git.manifests), and neither is what a product is built of.
 GIT_RULES = (".gitattributes", ".gitmodules", ".lfsconfig")
-"""Git's own rules: nobody is asked about them, they are refused (checks.policy.boundaries)."""
+"""Git's own rules are refused without a question (checks.policy.boundaries)."""
 
 GATES: tuple[str, ...] = (
     *GIT_RULES,
@@ -447,4 +429,3 @@ GATES: tuple[str, ...] = (
     ".dialyzer_ignore.exs", "pubspec_overrides.yaml", "tests.edn", ".hspec", "global.json", "nuget.config",
     "meson.options", "meson_options.txt", "Makefile.am", "Makefile.in", "SConstruct", "wscript",
 )  # fmt: skip
-"""Globs (globs), compared without case."""

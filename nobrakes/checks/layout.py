@@ -30,7 +30,7 @@ _PYTEST = ("pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "setup.
 _CONFTESTS = ("conftest.py", "tests/conftest.py", "test/conftest.py")
 _PHP = ("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
 SETTINGS = (*_CONFIGS, "package.json", ".mocharc.yml", ".mocharc.yaml", *_PYTEST, *_CONFTESTS, ".rspec", *_PHP)
-"""The files, in the folder of a check, that are read."""
+"""The files in a check's folder that are read."""
 
 MAX_CHARACTERS = 200_000
 
@@ -75,7 +75,6 @@ def taken_up(path: str, text: str) -> Iterator[str]:
 
 
 def _scripted(name: str, text: str) -> Iterator[str]:
-    """The paths in what a runner of JavaScript is told to load."""
     if name.endswith((".yml", ".yaml")):
         values = _YAML.findall(text)
         yield from (word for value in values for word in value.split() if _LOCAL.fullmatch(word))
@@ -87,7 +86,6 @@ def _scripted(name: str, text: str) -> Iterator[str]:
 
 
 def _closing(text: str, begin: int) -> int:
-    """Where the object ends in which `begin` is."""
     depth = 1
     for match in re.compile(r"[{}]").finditer(text, begin):
         depth += 1 if match[0] == "{" else -1
@@ -121,7 +119,7 @@ SCRIPTS = ("js", "jsx", "ts", "tsx", "mjs", "cjs", "mts", "cts")
 # about folders that are called like tests, and makes no file elsewhere a test.
 @frozen
 class Ecosystem:
-    """`marks`: the names (`x.toml`) or endings (`.py`) of files that tell of it. `folders`: where new tests go."""
+    """`marks`: file names (`x.toml`) or endings (`.py`) that identify it. `folders`: where new tests go."""
 
     marks: tuple[str, ...]
     globs: tuple[str, ...]
@@ -188,23 +186,23 @@ ECOSYSTEMS: Mapping[str, Ecosystem] = {
 }  # fmt: skip
 
 FRESH = ("tests", "test", "spec", "__tests__")
-"""Where new tests may go in a repository of no known ecosystem."""
+"""Places for new tests in a repository of no known ecosystem."""
 
 SNAPSHOTS = (
     "**/__snapshots__/**", "**/__image_snapshots__/**", "**/snapshots/**", "**/goldens/**", "**/golden/**",
     "*.snap", "*.ambr", "*.golden", "*.approved.*", "*.verified.*",
 )  # fmt: skip
-"""Outcomes that were recorded: where they belong to the tests, a Doer's change of them is shown to a person."""
+"""Recorded outcomes: if they belong to tests, a person sees a Doer's change of them."""
 
 DATA = frozenset(
     ("fixtures", "__fixtures__", "snapshots", "__snapshots__", "__image_snapshots__", "testdata", "golden", "goldens",
      "data", "support", "helpers", "steps", "step_definitions", "resources", "mocks", "__mocks__", "lib")
 )  # fmt: skip
-"""Folders within tests whose files are no evidence for or against them."""
+"""Folders within tests whose files say nothing about them."""
 BESIDE = frozenset(
     ("fixtures", "__fixtures__", "snapshots", "__snapshots__", "__image_snapshots__", "testdata", "golden", "goldens")
 )
-"""Folders that belong to the tests that lie right beside them."""
+"""Folders that belong to tests right beside them."""
 
 SOURCES = frozenset(
     (*SCRIPTS, "py", "go", "rs", "java", "kt", "kts", "scala", "groovy", "clj", "cljs", "cljc", "cs", "fs", "vb", "rb",
@@ -213,12 +211,12 @@ SOURCES = frozenset(
 )  # fmt: skip
 
 CERTAIN = re.compile(r"(?i:(?:.*[._-])?(?:tests|unittests)|__tests__)|.*[a-z]Tests", re.DOTALL)
-"""A folder of this name is one of tests as soon as a test is in it."""
+"""Such a folder contains tests as soon as one is in it."""
 LIKELY = re.compile(
     r"(?i:(?:.*[._-])?(?:test|spec|specs|e2e)|tests?[._-].*|t|xt|testing|testsuite|integration|features)|.*[a-z]Test",
     re.DOTALL,
 )
-"""A folder of this name is one of tests when a large part of it is, or a file that only tests have."""
+"""Such a folder contains tests if a large part of it, or a file that only tests have, says so."""
 
 _STEM = re.compile(
     r"(?:test|tests|spec)[_-].+|.+[._-](?:test|tests|spec|specs|suite|SUITE|unittest|e2e|e2e-spec|cy|test-d)"
@@ -246,11 +244,11 @@ IDIOM = re.compile(
     """,
     re.MULTILINE | re.VERBOSE,
 )
-"""What a text of tests has in it."""
+"""Typical for the text of tests."""
 
 
 def is_collected(folder: str, name: str) -> bool:
-    """Whether a file of this name is a test where its folder, whose own name is `folder`, is one of tests."""
+    """Whether a file is a test in a folder of tests, whose own name is `folder`."""
     if name in DECISIVE:
         return True
     stem, dot, ending = name.rpartition(".")
@@ -266,13 +264,12 @@ def is_collected(folder: str, name: str) -> bool:
 
 
 def is_runner(name: str) -> bool:
-    """Whether a file of this name, in a folder called tests, is what runs them all."""
     stem, _, ending = name.rpartition(".")
     return stem in _ALL and ending in SOURCES
 
 
 def subject(stem: str) -> str:
-    """The stem of what a test of this stem is about, as far as its name says: `test_a`, `a_test`, `a.spec` -> `a`."""
+    """The stem of a test's subject: `test_a`, `a_test`, `a.spec` -> `a`."""
     text = re.sub(r"^(?:test|tests|spec)[_-]|[._-](?:test|tests|spec|specs)$|(?<=[a-z0-9])(?:Tests?|Spec)$", "", stem)
     return text or stem
 
@@ -285,11 +282,9 @@ def ecosystems(paths: frozenset[str]) -> tuple[str, ...]:
 
 
 MAX_READ = 300
-"""So many files of a tree are read at most, to tell whether they are tests."""
+"""Files of a tree that are read to recognize tests."""
 SAMPLED = 8
-"""So many files of one folder."""
 LARGEST = 200_000
-"""Characters of a file that are looked at."""
 
 PYTEST = ("pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
 _PYTEST_SETTING = re.compile(
@@ -297,15 +292,14 @@ _PYTEST_SETTING = re.compile(
 )
 _SCRIPT = re.compile(r"\"test\"\s*:\s*\"(?!echo \\\"Error)[^\"]")
 _TOLD_BY_TEXT = frozenset((*SCRIPTS, "rs", "c", "cc", "cpp", "cxx", "m", "mm", "coffee"))
-"""Languages whose tests are often called like any other file."""
+"""Languages whose tests often have ordinary names."""
 _BY_TEXT = re.compile(
     r"tests?\.(?:py|rs|[jt]sx?|[mc][jt]s)|(?:.+[-_]test|test-.+)\.(?:[jt]sx?|[mc][jt]s)|.+_tests?\.rs|(?:tests?|test_.+|.+_test)\.(?:c|cc|cpp|cxx)",
     re.DOTALL,
 )
-"""Files that are called like tests and may be anything: Django's tests.py, and Jinja's."""
+"""Files named like tests that may be anything: Django's tests.py, Jinja's."""
 _PROGRAM = re.compile(r"^(?:[A-Za-z_]\w*[ \t]+)+main[ \t]*\(", re.MULTILINE)
 _COMMANDS = ("true", "false", "echo", "expr")
-"""Programs beside which `test` is one more command of a shell."""
 _PROJECT = re.compile(
     r"(?:.*[._-])?(?:Unit|Integration|Functional|Acceptance)?Tests?\.(?:cs|fs|vb)proj|.*[a-z]Tests?\.(?:cs|fs|vb)proj",
     re.DOTALL,
@@ -316,7 +310,7 @@ _LARGE_PART = 1 / 3
 
 @frozen
 class Layout:
-    """The globs of a tree's tests. `names` by ecosystem, `found` files and folders of this tree, `fresh` new ones."""
+    """The globs of a tree's tests: `names` by ecosystem, `found` files and folders, `fresh` new ones."""
 
     names: tuple[str, ...]
     found: tuple[str, ...] = ()
@@ -324,7 +318,6 @@ class Layout:
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """What is a test in this tree."""
         return (*self.names, *self.found)
 
 
@@ -337,7 +330,7 @@ class _Folder:
 
 @lru_cache(maxsize=64)
 def unclear(paths: frozenset[str]) -> tuple[str, ...]:
-    """The paths whose texts `layout` wants, in order; nothing but these is asked for."""
+    """The paths whose texts `layout` needs, in order."""
     wanted = {path for path in paths if "test" in path and _BY_TEXT.fullmatch(path.rpartition("/")[2])}
     wanted.update({_manifest(path) for path in wanted} & paths)
     wanted.update(path for path in paths if path.endswith((".csproj", ".fsproj", ".vbproj")))
@@ -354,7 +347,7 @@ def unclear(paths: frozenset[str]) -> tuple[str, ...]:
 # of tests by what a branch adds. Tests within a file of code (`#[cfg(test)]`, doctests) are the Doer's.
 @lru_cache(maxsize=64)
 def layout(paths: frozenset[str], texts: frozenset[tuple[str, str]] = frozenset()) -> Layout:
-    """The layout of a tree with these paths; `texts` are pairs of a path that `unclear` named and its text."""
+    """The layout of a tree; `texts`: pairs of a path of `unclear` and its text."""
     known = dict(texts)
     there = ecosystems(paths)
     folders, own_names = _configured(known)
@@ -376,7 +369,7 @@ def layout(paths: frozenset[str], texts: frozenset[tuple[str, str]] = frozenset(
 
 
 def writers(before: Layout, after: Layout, paths: Iterable[str]) -> tuple[str, ...]:
-    """What a Test Writer may change, by the tree `before`, which has these paths, and the tree `after` its work."""
+    """What a Test Writer may change, by the trees `before` (with `paths`) and `after` its work."""
     own = (*before.tests, *before.fresh)
     new = [glob for glob in after.found if glob not in before.found]
     code = [path for path in paths if not matches(path, before.tests)] if new else []
@@ -385,7 +378,6 @@ def writers(before: Layout, after: Layout, paths: Iterable[str]) -> tuple[str, .
 
 
 def _folders(paths: frozenset[str]) -> list[_Folder]:
-    """The folders that are called like one of tests, outer ones first."""
     found: dict[str, _Folder] = {}
     for path in sorted(path for path in paths if "/" in path):
         parts = path.split("/")
@@ -402,7 +394,6 @@ def _folders(paths: frozenset[str]) -> list[_Folder]:
 
 
 def _evidence(folder: _Folder, paths: Iterable[str]) -> list[str]:
-    """The files of code below the folder, without fixtures and the like."""
     start = len(folder.path) + 1
     return [
         path
@@ -459,7 +450,7 @@ def _holds_tests(folder: _Folder, texts: Mapping[str, str]) -> bool:
 
 
 def _is_told(path: str, texts: Mapping[str, str], paths: frozenset[str]) -> bool:
-    """Whether a file that is called like a test is one: by its text, or by the test script of the package beside it."""
+    """Whether a file named like a test is one: by its text, or by the test script of its package."""
     name = path.rpartition("/")[2]
     if _BY_TEXT.fullmatch(name) is None:
         return False
@@ -471,7 +462,7 @@ def _is_told(path: str, texts: Mapping[str, str], paths: frozenset[str]) -> bool
 
 
 def _is_test_program(path: str, paths: frozenset[str]) -> bool:
-    """Whether a program in C that is called like a test is one: it lies at the top, or beside what it is about."""
+    """A C program named like a test is one at the top, or beside its subject."""
     folder, _, name = path.rpartition("/")
     stem, dot, ending = name.rpartition(".")
     if not folder:
@@ -481,13 +472,12 @@ def _is_test_program(path: str, paths: frozenset[str]) -> bool:
 
 
 def _manifest(path: str) -> str:
-    """Where the package of this file would be described."""
     folder = path.rpartition("/")[0]
     return f"{folder}/package.json" if folder else "package.json"
 
 
 def _configured(texts: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """(folders, names) of tests, as pytest's settings say them. A name that any file has says nothing."""
+    """(folders, names) of tests in pytest's settings. A name that fits any file says nothing."""
     folders: list[str] = []
     names: list[str] = []
     for path in PYTEST:
@@ -501,11 +491,8 @@ def _configured(texts: Mapping[str, str]) -> tuple[list[str], list[str]]:
 
 
 def _is_collected(folder: str, paths: frozenset[str], names: tuple[str, ...]) -> bool:
-    """Whether most of a folder that the runner is pointed to are tests by name: not a package with tests in it.
-
-    What lies in folders that are called like tests within it speaks for those alone (`money/tests/`), and a test
-    beside the code that it is about for nothing.
-    """
+    """Whether a folder given to the runner consists mostly of tests by name. Subfolders of tests (`money/tests/`) count
+    only for themselves, and tests beside their code not at all."""
     start = len(folder) + 1
     inside = [
         path
@@ -521,7 +508,6 @@ def _is_collected(folder: str, paths: frozenset[str], names: tuple[str, ...]) ->
 
 
 def _projects(paths: frozenset[str], texts: Mapping[str, str]) -> list[str]:
-    """The folders of .NET's projects of tests."""
     found = []
     for path in sorted(path for path in paths if path.endswith("proj")):
         folder, _, name = path.rpartition("/")
@@ -545,12 +531,10 @@ def _beside(paths: frozenset[str], names: tuple[str, ...]) -> list[str]:
 
 
 def _anchored(found: Iterable[str]) -> tuple[str, ...]:
-    """Globs for just these files and folders."""
     return tuple(dict.fromkeys(one if "/" in one else f"/{one}" for one in found))
 
 
 def _small(globs: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
-    """Without what the names, or another of the globs, cover."""
     kept: list[str] = []
     for glob in sorted(globs, key=lambda one: (one.count("/"), one)):
         path = glob.strip("/").removesuffix("/**")
@@ -565,4 +549,3 @@ def _fresh(there: tuple[str, ...], refused: set[str]) -> tuple[str, ...]:
 
 
 EMPTY = layout(frozenset())
-"""Of a repository in which nothing is yet: every ecosystem's names."""

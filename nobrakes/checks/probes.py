@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # A value is altered where the test plainly comes to it: an assertion of one line, outside of loops, branches and
 # functions. Else the test fails as the first thing that it does. What may be skipped is left alone.
 Altered = tuple[str, str, bool]
-"""(what the runner calls the test, the altered file, whether the expected value was altered)."""
+"""(the runner's name of the test, the altered file, whether an expected value was altered)."""
 
 SCRIPTS = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 
@@ -43,18 +43,16 @@ One = TypeVar("One")
 
 
 class Dice(Protocol):
-    """What draws (random.Random, which has no place in a pure room)."""
+    """Random choices (random.Random is not allowed in pure modules)."""
 
-    def choice(self, seq: Sequence[One], /) -> One:
-        """One of them."""
-        ...
+    def choice(self, seq: Sequence[One], /) -> One: ...
 
 
 Alter = Callable[[str, Dice], Iterator[Altered]]
 
 
 def near_number(text: str, draw: Dice) -> str:
-    """Another number of the same look: its last digit is another one."""
+    """A similar number: its last digit differs."""
     places = [place for place, one in enumerate(text.partition("e")[0]) if one.isdigit()]
     if not places or not re.fullmatch(r"[-0-9.e+]+", text):
         return "1"
@@ -63,7 +61,7 @@ def near_number(text: str, draw: Dice) -> str:
 
 
 def near_text(text: str, draw: Dice) -> str:
-    """Another text of the same look: one letter or digit of it is another one."""
+    """A similar text: one letter or digit differs."""
     places = [place for place, one in enumerate(text) if one.isascii() and one.isalnum()]
     if not places:
         return text + draw.choice("abcdefghijklmnopqrstuvwxyz")
@@ -73,7 +71,6 @@ def near_text(text: str, draw: Dice) -> str:
 
 
 def _altering_near(literal: str, draw: Dice) -> str:
-    """Another literal near this one: a quoted text, a number, a word for yes, no or nothing."""
     if literal[:1] in "\"'":
         return f"{literal[0]}{near_text(literal[1:-1], draw)}{literal[0]}"
     return _OPPOSITE.get(literal) or near_number(literal, draw)
@@ -88,11 +85,9 @@ _OPPOSITE = {"true": "false", "false": "true", "null": "0"}
 
 
 def _by(pattern: str, first: str, skips: str, left_out: str, value: str = "") -> Alter:
-    """Alters what begins as the pattern says (its group `name`), by putting `first` behind it.
-
-    `skips`: in a test that may not run; `left_out`: in a file some of whose tests may not run. `value`: a line with a
-    value (a group with a name) that becomes one near it instead, where the test certainly comes to that line.
-    """
+    """Alters tests that match the pattern (group `name`) by adding `first`. `skips`: in a test that may not run;
+    `left_out`: in a file with partly skipped tests. `value`: a line whose named value is altered instead, if the test
+    certainly reaches it."""
     begin, skipped, partial = re.compile(pattern, re.MULTILINE), re.compile(skips), re.compile(left_out, re.MULTILINE)
     line = re.compile(value) if value else None
 
@@ -114,7 +109,7 @@ def _by(pattern: str, first: str, skips: str, left_out: str, value: str = "") ->
 
 
 def _value(text: str, begin: int, end: int, line: re.Pattern[str]) -> tuple[int, int] | None:
-    """Where the value is that the test whose body is at `begin` certainly comes to; None where there is none."""
+    """The value that a test's body certainly reaches."""
     at, depth, indent = begin, 0, None
     for row in text[begin:end].splitlines(keepends=True)[:50]:
         plain = _QUOTED.sub("", row)
@@ -148,7 +143,7 @@ _SCRIPT = _by(
 
 
 def _perl(text: str, draw: Dice) -> Iterator[Altered]:
-    """Test points of Test::More that stand at the left of a file which skips nothing."""
+    """Unindented test points of Test::More in a file without skips."""
     if re.search(r"(?i:\bskip|\btodo\b)|\bexit\b", text):
         return
     quoted = r"""(?P<quote>["'])(?P<name>[A-Za-z0-9 _.,:-]+)(?P=quote)"""
@@ -194,19 +189,16 @@ OTHERS: Mapping[str, Alter] = {
     ".java": _JAVA,
     ".t": _perl,
 }
-"""The ending of a file to what alters each of its tests."""
+"""Alters each test, by file ending."""
 
 
 LARGEST = 200_000
-"""Characters of a test file that is altered."""
 
 
 @frozen
 class MutationProbe:
-    """A test to alter: the file, what the runner calls the test, and the file's altered text.
-
-    `by_value`: the value that it expects is altered; else it fails at its beginning.
-    """
+    """A test to alter: the file, the runner's name of the test, and the altered text. `by_value`: an expected value is
+    altered; else it fails at its beginning."""
 
     path: str
     test: str
@@ -215,7 +207,7 @@ class MutationProbe:
 
 
 def mutation_probes(path: str, text: str, draw: Dice) -> list[MutationProbe]:
-    """Every test of the file that can be altered; empty where its language is not known or nothing can be read."""
+    """Every alterable test of the file; empty for an unknown language or unreadable file."""
     ending = path[path.rfind(".") :]
     if len(text) > LARGEST or ending not in _READ:
         return []
@@ -224,10 +216,8 @@ def mutation_probes(path: str, text: str, draw: Dice) -> list[MutationProbe]:
 
 
 def named(command: str, directory: str, paths: Sequence[str]) -> list[str]:
-    """Of these files those that a command names, alone, by a folder or by a pattern; all, where it names none of them.
-
-    A check that runs one file of tests reports nothing of a test that is altered in another one.
-    """
+    """The files that a command names, alone, by folder or pattern; all if it names none. A check of one test file says
+    nothing about others."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -249,12 +239,11 @@ def _names(place: str, path: str) -> bool:
 
 
 def is_reported(output: str, format_: str, test: str) -> bool:
-    """Whether the runner says that the test failed, by its own name. `format_` auto: in whatever format."""
+    """`format_` auto: in any format."""
     return _reports(output, format_, test) > 0
 
 
 def _reports(output: str, format_: str, test: str) -> int:
-    """How often it says so."""
     patterns = [_FAILED[format_]] if format_ in _FAILED else _FAILED.values()
     name = rf"(?:(?<!\w)|(?<=#test_\d\d\d\d_)){re.escape(test)}(?!\w)"  # minitest numbers its examples
     text = without_colours(output)
@@ -262,14 +251,14 @@ def _reports(output: str, format_: str, test: str) -> int:
 
 
 def is_seen(told: str, format_: str, altered: Sequence[str], exempt: Sequence[str] = ()) -> bool:
-    """Whether the runner says of at least one altered test that it failed, and of no other but those `exempt`."""
+    """Whether at least one altered test failed, and no others but `exempt`."""
     if not any(is_reported(told, format_, test) for test in altered):
         return False
     return not others(told, format_, altered, exempt)
 
 
 def others(told: str, format_: str, altered: Sequence[str], exempt: Sequence[str] = ()) -> list[str]:
-    """The tests that failed beside the altered ones, where the report names all that failed."""
+    """Failed tests beside the altered ones, if the report names all."""
     counts = count_tests(told, format_)
     names = failing_tests(told, format_, counts)
     own = re.compile("|".join(rf"(?<!\w){re.escape(test)}(?!\w)" for test in altered))
@@ -281,7 +270,7 @@ def others(told: str, format_: str, altered: Sequence[str], exempt: Sequence[str
 
 
 def endings(check: Check) -> tuple[str, ...]:
-    """How the names of files end that the check may run, as its format or its command tells; else any that can be."""
+    """Endings of files that the check may run, by format or command; else any."""
     words = _ENDINGS_BY_FORMAT.get(check.read_as) or next(
         (known for pattern, known in _ENDINGS_BY_COMMAND if re.search(pattern, check.command)), None
     )
@@ -311,7 +300,6 @@ _ENDINGS_BY_COMMAND = (
 
 
 def likely(path: str) -> bool:
-    """Whether a file is called as test files are."""
     return _LIKELY.search(path) is not None
 
 
@@ -367,7 +355,7 @@ def _python(text: str, draw: Dice) -> Iterator[Altered]:
 _MARKS = frozenset(
     ("parametrize", "usefixtures", "asyncio", "anyio", "trio", "django_db", "filterwarnings", "timeout", "flaky")
 )
-"""Marks of pytest's and its plug-ins' that leave a test in the run; another one may be one that settings leave out."""
+"""Marks of pytest and its plug-ins that do not deselect a test; others may."""
 
 
 def _is_case(base: "ast.expr") -> bool:
@@ -377,7 +365,6 @@ def _is_case(base: "ast.expr") -> bool:
 
 
 def _is_run(node: "ast.ClassDef") -> bool:
-    """Whether a runner takes the tests of the class: called as pytest wants it, or one of unittest's."""
     import ast
 
     names = [ast.unparse(base) for base in node.bases]
@@ -393,7 +380,6 @@ def _is_run(node: "ast.ClassDef") -> bool:
 
 
 def _plainly_runs(node: "ast.FunctionDef | ast.AsyncFunctionDef") -> bool:
-    """Whether it is a test that nothing skips: no fixture, no mark that may leave it out, no generator."""
     import ast
 
     yields = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node))
@@ -401,7 +387,6 @@ def _plainly_runs(node: "ast.FunctionDef | ast.AsyncFunctionDef") -> bool:
 
 
 def _is_kept(mark: "ast.expr") -> bool:
-    """Whether a test with this decorator is still run."""
     import ast
 
     source = ast.unparse(mark)
@@ -419,10 +404,8 @@ def _skips(source: str) -> bool:
 def _altered_python(
     rows: Sequence[str], node: "ast.FunctionDef | ast.AsyncFunctionDef", draw: Dice
 ) -> tuple[str | None, bool]:
-    """The file with this test made to fail, and whether by a value that it comes to: else at its beginning.
-
-    The last such value is taken: what the test does before it is done, and others may build on that.
-    """
+    """The file with this test made to fail, and whether by the last value that it reaches: earlier steps then still
+    happen for later tests. Else at its beginning."""
     import ast
 
     returns = any(isinstance(part, ast.Return) for part in ast.walk(node))
@@ -443,7 +426,7 @@ def _altered_python(
 
 
 def _compared(node: "ast.stmt") -> "list[ast.expr]":
-    """What a statement says to be equal: the expected value first."""
+    """The compared values of a statement, the expected one first."""
     import ast
 
     call = node.value if isinstance(node, ast.Expr) else None
@@ -455,7 +438,6 @@ def _compared(node: "ast.stmt") -> "list[ast.expr]":
 
 
 def _literal(node: "ast.expr | None") -> "ast.Constant | None":
-    """The constant that an expected value is, or the first one in a list or a tuple that it is."""
     import ast
 
     while isinstance(node, ast.List | ast.Tuple | ast.UnaryOp):
@@ -465,7 +447,6 @@ def _literal(node: "ast.expr | None") -> "ast.Constant | None":
 
 
 def _near(value: object, draw: Dice) -> str:
-    """Another value near this one, as Python writes it."""
     if isinstance(value, bool):
         return repr(not value)
     if isinstance(value, str):
@@ -474,7 +455,6 @@ def _near(value: object, draw: Dice) -> str:
 
 
 def _is_simple(node: "ast.stmt") -> bool:
-    """Whether another statement may stand before it on its line."""
     import ast
 
     compound = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith, ast.Try, ast.Match)
@@ -482,7 +462,6 @@ def _is_simple(node: "ast.stmt") -> bool:
 
 
 def _put(rows: Sequence[str], line: int, begin: int, end: int, text: str) -> str:
-    """The rows with the bytes `begin` to `end` of a line (from 1) replaced."""
     row = rows[line - 1].encode()
     changed = (row[:begin] + text.encode() + row[end:]).decode()
     return "\n".join([*rows[: line - 1], changed, *rows[line:]])
@@ -496,7 +475,7 @@ _GO = "{{$d := .Dir}}{{range .TestGoFiles}}{{$d}}/{{.}}\n{{end}}{{range .XTestGo
 
 @frozen
 class Listing:
-    """A command that lists, to be run in the check's `directory`, and what reads its output."""
+    """A listing command for the check's `directory`, and the reader of its output."""
 
     runner: str
     argv: tuple[str, ...]
@@ -506,7 +485,7 @@ class Listing:
 # Only runners that list without running tests; a listing may still import the project's code, so it is made when a
 # person asks.
 def listing(check: Check) -> Listing | None:
-    """How to list what the check collects; None: its runner is not known, or its command is more than that runner."""
+    """How to list what the check collects; None: unknown runner, or a longer command."""
     if check.kind != "test":
         return None
     try:
@@ -528,7 +507,6 @@ def listing(check: Check) -> Listing | None:
 
 
 def listed(runner: str, output: str, root: str, directory: str) -> tuple[str, ...]:
-    """The repository paths that a listing named, sorted; `root` is the repository's folder."""
     found = {_READERS[runner](line.strip()) for line in output.splitlines()}
     return tuple(sorted(path for one in found if one and (path := _inside(one, root, directory))))
 

@@ -26,11 +26,8 @@ from .contract import Check, CheckOutcome, CheckResult, Reason, TestCounts, over
 def judge_red(
     results: Sequence[CheckResult], counts_before: TestCounts | None, counts_after: TestCounts | None, reason: Reason
 ) -> str | None:
-    """None where the tests are proven red, else why they are not, in words for the next attempt.
-
-    `results` are those of the checks of kind "test", with the new tests on the base. `counts_before` are the
-    base's own, `counts_after` the sum over `results`; None where nobody could count.
-    """
+    """Why the tests are not proven red, for the next attempt; None: they are. `results`: test checks with the new tests
+    on the base. `counts_before`: the base's, `counts_after`: the sum of `results`; None: unknown."""
     if not results:
         return "the project has no check of kind test, so nothing can be proven"
     failed = any(result.outcome is CheckOutcome.FAIL for result in results)
@@ -58,9 +55,6 @@ def judge_red(
 
 
 def mute(results: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
-    """The checks that ran to their end, did not pass, and told of no test, or of too few to be a run; and those that
-    were not started for a set-up that failed.
-    """
     return tuple(
         result
         for result in results
@@ -76,7 +70,7 @@ def mute(results: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
 
 
 def mute_without_tests(results: Sequence[CheckResult], on_base: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
-    """The mute checks that end in the same way on the base, as they ended there."""
+    """The mute checks that end equally on the base."""
     ends = {_end(result) for result in mute(results)}
     return tuple(result for result in mute(on_base) if _end(result) in ends)
 
@@ -86,7 +80,7 @@ def _end(result: CheckResult) -> tuple[str, CheckOutcome, int | None, bool]:
 
 
 def looked_for_nowhere(paths: Sequence[str], checks: Sequence[Check]) -> str:
-    """That no test check runs in a folder that holds one of these tests, in words; "": one does."""
+    """Message that no test check runs in a folder with these tests; "": one does."""
     folders = [check.directory.strip("/") for check in checks if check.kind == "test"]
     if not paths or not folders or any(_holds(folder, path) for folder in folders for path in paths):
         return ""
@@ -105,7 +99,6 @@ def _holds(folder: str, path: str) -> bool:
 # (`pip install pytest`) is none. Rounds in a row that fail in the same way are a streak, which a pass, another failure
 # or an explanation (`nobrakes agent log`) ends. `nobrakes agent test` is counted where it is reported.
 ROUNDS = "rounds"
-"""In an attempt's data: how many test rounds it made."""
 
 _RUNNERS = r"python[\d.]*|node|ruby|perl|php|bash|sh|deno"
 _WRAPPERS = r"uv|poetry|pipenv|pdm|hatch|rye|bundle|env|exec|time|nice|run|xvfb-run|timeout|stdbuf|\d+[smh]?"
@@ -113,7 +106,7 @@ _WITH_VERB = frozenset(
     ("npm", "npx", "pnpm", "yarn", "bun", "bunx", "cargo", "go", "make", "gmake", "mvn", "mvnw", "gradle", "gradlew",
      "dotnet", "mix", "rake", "deno", "swift", "sbt", "just", "task", "bazel", "cabal", "stack", "flutter", "dart")
 )  # fmt: skip
-"""Programs that do many things: the word after them says which."""
+"""Programs whose next word names the action."""
 
 _START = r"""(?:^(?:[\w .-]{1,30}:\s)?|[;&|(\n`]|-l?c\s+['"]?|\$\()\s*"""
 _BEFORE = rf"""(?:(?:\w+=\S*|(?:\S*/)?(?:{_RUNNERS}|{_WRAPPERS})|-\S+)\s+)*(?:\S*/)?"""
@@ -122,28 +115,26 @@ _AFTER = r"""(?=$|[\s;&|)'"`])"""
 
 @frozen
 class Streak:
-    """How many rounds in a row failed, and how."""
+    """Consecutive failed rounds, and how they failed."""
 
     rounds: int = 0
     how: str = ""
 
 
 def after(streak: Streak, how: str | None) -> Streak:
-    """The streak after one more round; None: that passed."""
     if how is None:
         return Streak()
     return Streak(streak.rounds + 1 if how == streak.how else 1, how)
 
 
 def how_failed(text: str, checks: Iterable[Check]) -> str | None:
-    """How the tests failed in what `nobrakes agent test` reported; None: they passed, or were not run."""
     tests = tuple(f"{check.name}: " for check in checks if check.kind == "test")
     failed = [one for one in text.split("; ") if one.startswith(tests) and not one.endswith(": pass")] if tests else []
     return "; ".join(failed) or None
 
 
 def program(command: str) -> tuple[str, ...]:
-    """The word that a check's last command starts, with its verb where it has many; empty: nobody can tell."""
+    """The program of a check's last command, with its verb if needed; empty: unknown."""
     last = re.split(r"[;&|\n]+", command.strip().rstrip(";&|"))[-1]
     words = [word for word in last.replace("'", " ").replace('"', " ").split() if not re.match(r"\w+=", word)]
     passed = re.compile(rf"(?:\S*/)?(?:{_RUNNERS}|{_WRAPPERS})")
@@ -160,7 +151,7 @@ def program(command: str) -> tuple[str, ...]:
 
 
 def runs(checks: Iterable[Check]) -> re.Pattern[str] | None:
-    """What finds a call that runs the tests; None: there is no check of kind test to find."""
+    """Matches a call that runs the tests; None: no such check."""
     wanted = sorted({found for check in checks if check.kind == "test" and (found := program(check.command))})
     if not wanted:
         return None
@@ -170,12 +161,10 @@ def runs(checks: Iterable[Check]) -> re.Pattern[str] | None:
 
 
 def words(checks: Iterable[Check]) -> tuple[str, ...]:
-    """A word each that stands in every call that `runs` finds."""
     return tuple(sorted({program(check.command)[0] for check in checks if check.kind == "test" and check.command}))
 
 
 def count(calls: Sequence[str], pattern: re.Pattern[str] | None) -> int:
-    """How many of the calls are rounds."""
     return sum(1 for call in calls if pattern is not None and pattern.search(call))
 
 
@@ -200,12 +189,11 @@ _BY_ENDING: Mapping[str, tuple[re.Pattern[str], tuple[str, ...]]] = {
 }
 
 MAX_LINE = 2_000
-"""Characters of a line that are looked at."""
 
 
 @frozen
 class Fewer:
-    """Files that assert less: their paths, and how many lines there were and are."""
+    """Files with fewer assertions: path, lines before and after."""
 
     paths: tuple[str, ...]
     before: int
@@ -218,7 +206,7 @@ class Fewer:
 
 
 def assertions_count(path: str, text: str) -> int | None:
-    """The lines that assert something; None: the language is not known."""
+    """The number of asserting lines; None: unknown language."""
     known = _BY_ENDING.get(path.rpartition(".")[2].lower())
     if known is None:
         return None
@@ -228,7 +216,7 @@ def assertions_count(path: str, text: str) -> int | None:
 
 
 def fewer(before: Mapping[str, str], after: Mapping[str, str]) -> list[Fewer]:
-    """What the touched test files lost, by their texts before and after; a path that is missing is gone, or new."""
+    """What the touched test files lost; a missing path is deleted or new."""
     found = []
     for path in sorted(before.keys() & after.keys()):
         was, now = assertions_count(path, before[path]) or 0, assertions_count(path, after[path]) or 0
@@ -243,14 +231,12 @@ def fewer(before: Mapping[str, str], after: Mapping[str, str]) -> list[Fewer]:
 
 
 def is_unsure(results: Sequence[CheckResult], checks: Sequence[Check]) -> bool:
-    """Whether a run of main that did not pass says nothing of main: every check that failed told of no test."""
     counted = {check.name for check in checks if check.kind == "test" and check.read_as != "exit"}
     failed = {result.name for result in results if result.outcome is CheckOutcome.FAIL}
     return overall(results) is not CheckOutcome.FAIL or failed <= {one.name for one in mute(results)} & counted
 
 
 def is_empty(results: Sequence[CheckResult]) -> bool:
-    """Whether all that main lacks are tests: what did not pass collected none."""
     rest = [result for result in results if result.outcome is not CheckOutcome.PASS]
     return all(
         one.outcome is CheckOutcome.NOT_RUN and one.counts is not None and not one.counts.collected for one in rest
@@ -258,7 +244,6 @@ def is_empty(results: Sequence[CheckResult]) -> bool:
 
 
 def advice(results: Sequence[CheckResult], checks: Sequence[Check]) -> list[str]:
-    """What a person types, a line for each check that did not pass."""
     if setup_failed(results):
         return [
             "fix `setup` in .nobrakes/config.toml, or what it needs: it is run by itself in a fresh checkout of main"
@@ -290,7 +275,7 @@ def _advice(result: CheckResult, check: Check) -> str:
 
 
 def passed(results: Sequence[CheckResult]) -> str:
-    """A main that lets agents start, in words: how many tests, and how long."""
+    """A main that lets agents start: how many tests, and how long."""
     if overall(results) is not CheckOutcome.PASS:
         return "main has no test yet: the first bead that brings some is compared with nothing"
     tests = sum(result.counts.ran for result in results if result.counts is not None)

@@ -27,7 +27,7 @@ _LOADING = re.compile(
     r"|error: (?:expected |unexpected |mismatched closing |unknown start of token|unterminated )"
     r"|error: this file contains an un|syntax error, unexpected|syntax error at \S+ line [0-9]+, near"
 )
-"""What a line of its own says of a file that does not parse: only matched at the line's start."""
+"""Messages about an unparsable file, at a line's start."""
 
 _SYNTAX = re.compile(
     r"Parse error: +syntax error|: syntax error[:,]? (?:near|unexpected)|error TS1[0-9]{3}: "
@@ -76,7 +76,7 @@ _UNITTEST_BLOCK = re.compile(r"(?:ERROR|FAIL): ")
 
 
 def find_reason(lines: Sequence[str]) -> Reason:
-    """The reason that dominates in an output's plain lines."""
+    """The dominant reason in an output's plain lines."""
     found = Reason.UNKNOWN
     in_test = False  # inside of the report on a test that ran
     jest = False  # which indents what it reports
@@ -108,20 +108,19 @@ def find_reason(lines: Sequence[str]) -> Reason:
 # A reader gets the lines of one output, without escape codes and blank lines; None: no summary of its format, which is
 # not a Tally of zeros. Several summaries (a monorepo) are added up. A pattern never scans a bounded line twice.
 class Tally(NamedTuple):
-    """Tests that passed, failed (or could not even be collected), and were skipped."""
+    """Tests that passed, failed (or were not collected), and were skipped."""
 
     passed: int = 0
     failed: int = 0
     skipped: int = 0
 
     def plus(self, other: "Tally") -> "Tally":
-        """Both together."""
         return Tally(self.passed + other.passed, self.failed + other.failed, self.skipped + other.skipped)
 
 
 @frozen
 class Reader:
-    """`read` is called only where one of the `marks` occurs in the output: a cheap test for long logs."""
+    """`read` runs only if one of the `marks` occurs: a cheap test for long logs."""
 
     marks: tuple[str, ...]
     read: Callable[[Sequence[str]], Tally | None]
@@ -144,7 +143,6 @@ _NOT_RUN = re.compile(r"[ \t]+[0-9]+ - .*\((Skipped|Disabled)\)")
 
 
 def read_ctest(lines: Sequence[str]) -> Tally | None:
-    """ctest."""
     found: list[Tally] = []
     for line in lines:
         if line.startswith("No tests were found!!!"):
@@ -231,7 +229,6 @@ _NUMBER = re.compile(r"([A-Za-z ]+): ([0-9]+)")
 
 
 def read_phpunit(lines: Sequence[str]) -> Tally | None:
-    """phpunit, and Pest where it prints like it."""
     found = []
     for line in lines:
         if (fine := _OK.match(line)) is not None:
@@ -276,7 +273,6 @@ _VERDICT = re.compile(rf"(?:OK|FAILED|NO TESTS RAN)(?: \(({_PART}(?:, {_PART})*)
 
 
 def read_pytest(lines: Sequence[str]) -> Tally | None:
-    """pytest, with or without -q, and with pytest-xdist."""
     found = []
     for line in lines:
         match = _PYTEST.match(line) if " in " in line else None
@@ -294,7 +290,6 @@ def read_pytest(lines: Sequence[str]) -> Tally | None:
 
 
 def read_unittest(lines: Sequence[str]) -> Tally | None:
-    """python -m unittest, and whatever prints like it (Django, nose)."""
     found = []
     for place, line in enumerate(lines):
         ran = _RAN.match(line)
@@ -323,7 +318,6 @@ _MINITEST = re.compile(
 
 
 def read_ruby(lines: Sequence[str]) -> Tally | None:
-    """rspec, minitest (Rails) and test-unit."""
     found = []
     for line in lines:
         if (spec := _RSPEC.match(line)) is not None:
@@ -345,7 +339,6 @@ _NEXTEST_PART = re.compile(r"([0-9]+) (passed|failed|timed out|exec failed|skipp
 
 
 def read_cargo(lines: Sequence[str]) -> Tally | None:
-    """cargo test, and cargo nextest's summary line."""
     found = []
     for line in lines:
         if (result := _RESULT.match(line)) is not None:
@@ -393,7 +386,6 @@ def read_xml(lines: Sequence[str]) -> Tally | None:
 
 
 def read_maven(lines: Sequence[str]) -> Tally | None:
-    """Maven's surefire and failsafe."""
     found = []
     for line in lines:
         if (match := _MAVEN.match(line)) is not None:
@@ -539,7 +531,7 @@ class _Document:
         return self.planned is not None and len(self.points) >= self.planned
 
     def tally(self) -> list[Tally]:
-        """Nothing, where there was no plan: then it was no TAP."""
+        """Without a plan it was no TAP."""
         if self.planned is None:
             return []
         missing = Tally(failed=max(0, self.planned - len(self.points)))
@@ -600,7 +592,7 @@ def _believed(summary: dict[str, int] | None) -> list[Tally]:
 #    work is linear in its length.
 
 MAX_LINE = 4000
-"""A longer line is no summary. JUnit's XML is cut at its tags first, since it may come as one line."""
+"""A longer line is no summary. JUnit's XML is split at its tags first, since it may be one line."""
 
 READERS: Mapping[str, Reader] = {
     "pytest": Reader((" in ",), read_pytest),
@@ -637,7 +629,6 @@ def _lines(text: str) -> list[str]:
 
 
 def _readers(text: str, format_: str) -> list[str]:
-    """The readers that are asked: those of the format whose marks are in the text."""
     names = READERS if format_ == "auto" else FORMATS.get(format_, ())
     found = [name for name in names if any(mark in text for mark in READERS[name].marks)]
     return [name for name in found if name != "jest" or "jest --json" not in found]  # which prints its summary as well
@@ -664,7 +655,8 @@ def format_of(output: str) -> str | None:
 
 
 def plain_lines(output: str, whole: bool = False, text: str | None = None) -> list[str]:
-    """The lines of an output as readers get them: no escape codes, none empty, and unless `whole` none over-long."""
+    """An output's lines for readers: without escape codes and empty lines, and unless `whole` without over-long
+    ones."""
     text = _plain(output) if text is None else text
     if "<testsuite" in text:
         text = text.replace("<", "\n<")
@@ -677,12 +669,10 @@ def plain_lines(output: str, whole: bool = False, text: str | None = None) -> li
 
 
 def why_failed(output: str) -> Reason:
-    """The reason that dominates in the output of a test command that failed; UNKNOWN where nothing tells."""
     return find_reason(_lines(_plain(output)))
 
 
 def without_colours(output: str) -> str:
-    """What a tool printed, without the codes that colour it."""
     return _ESCAPES.sub("", output) if "\x1b" in output else output
 
 
@@ -690,7 +680,7 @@ def without_colours(output: str) -> str:
 # others unseen.
 MAX_NAME = 300
 MAX_FAILED_TESTS = 500
-"""So many names are told of one check; a report with more of them is not forgiven anything."""
+"""Names reported of one check; a report with more is not forgiven."""
 
 _PYTEST_FAILED = re.compile(r"(?:FAILED|ERROR) (\S.*?)(?: - .*)?\Z")
 _XML_CASE = re.compile(r"<testcase\b(.*)")
@@ -766,7 +756,7 @@ _NAMERS: Mapping[str, Callable[[Sequence[str]], Iterator[str]]] = {
 
 
 def failing_tests(output: str, format_: str, counts: TestCounts | None) -> tuple[str, ...]:
-    """The names of all tests that failed, sorted; empty where none did, or where the report does not name them all."""
+    """The names of all failed tests, sorted; empty if none failed or the report is incomplete."""
     if counts is None or not counts.failed:
         return ()
     found_in = format_of(output) if format_ == "auto" else format_

@@ -27,7 +27,7 @@ from ..records import frozen
 
 @frozen
 class Tree:
-    """The files of the commit with the new tests. `read` gives a file's text, None for what is no text."""
+    """The commit's files with the new tests. `read`: a file's text, None for binary."""
 
     paths: Set[str]
     read: Callable[[str], str | None]
@@ -39,14 +39,13 @@ class Tree:
 _RUNS = ("run", "run_until_complete", "async_to_sync")
 _LOADS = ("import_module", "__import__")
 _FAR = 10
-"""So many names and calls are followed from where a value stands."""
 
 Expressions = list[ast.expr]
 
 
 @dataclass(slots=True)
 class Use:
-    """How the tests use a function, a method or an attribute."""
+    """How the tests use a function, method or attribute."""
 
     called: bool = False
     awaited: bool = False
@@ -68,7 +67,7 @@ class Symbol(Use):
 
 
 Used = dict[str, dict[str, Symbol]]
-"""Module to name to symbol; under "" the methods of what cannot be followed."""
+"""Module to name to symbol; under "" methods of unknown objects."""
 
 
 @frozen
@@ -80,7 +79,7 @@ class Module:
 
 @frozen
 class Of:
-    """What an expression stands for: a symbol, an instance of it, or a member of it."""
+    """An expression's meaning: a symbol, its instance, or its member."""
 
     symbol: Symbol
     is_instance: bool = False
@@ -89,7 +88,7 @@ class Of:
 
 
 class _Names:
-    """What the names of a module stand for, in the scopes that are being visited."""
+    """Meanings of names in the visited scopes."""
 
     def __init__(self, tree: ast.Module, package: str, project: "_Modules", used: Used) -> None:
         self.package = package
@@ -110,7 +109,6 @@ class _Names:
         self.own = {node.name for node in ast.walk(tree) if isinstance(node, _DEFINITIONS)}
 
     def add(self, node: ast.Import | ast.ImportFrom) -> None:
-        """`import module`, or `from module import name`, relative ones as well."""
         if isinstance(node, ast.Import):
             for alias in node.names:
                 first = alias.name.partition(".")[0]
@@ -140,7 +138,6 @@ class _Names:
         return self.used.setdefault(module, {}).setdefault(name, Symbol(name=name))
 
     def table(self, node: ast.expr) -> ast.expr:
-        """The table that is written down somewhere: under a name, or as the items of a dict."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "items":
             held = self.table(node.func.value)
             pairs = zip(held.keys, held.values, strict=True) if isinstance(held, ast.Dict) else ()
@@ -167,7 +164,7 @@ class _Names:
         return [node]
 
     def target(self, node: ast.expr, left: int = _FAR) -> Module | Of | None:
-        """What an expression stands for; None: nothing of the project."""
+        """The meaning of an expression; None: nothing of the project."""
         if left == 0:
             return None
         if isinstance(node, ast.Name) and node.id in self.names:
@@ -221,13 +218,12 @@ class _Uses(ast.NodeVisitor):
         self.yes: bool | None = True  # whether what is visited is said to be true; None: nothing is said of it
 
     def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
-        """Note what the imported names stand for."""
         self.names.add(node)
 
     visit_ImportFrom = visit_Import
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        """A scope of its own, with what its arguments stand for."""
+        """A scope of its own, with its arguments' meanings."""
         given = {a.arg: self.names.functions[a.arg] for a in node.args.args if a.arg in self.names.functions}
         names = [a.arg for a in node.args.args if a.arg != "self"]
         for name, value in (
@@ -244,7 +240,7 @@ class _Uses(ast.NodeVisitor):
     visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        """What its methods set on `self` or `cls`, and what it holds itself, is known in all of them."""
+        """Attributes set on `self` or `cls`, and of the class, are known in all methods."""
         set_on_self = {
             f"self.{target.attr}": [part.value]
             for part in ast.walk(node)
@@ -260,34 +256,28 @@ class _Uses(ast.NodeVisitor):
         self.names.known.pop()
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        """`name = value`."""
         for target in node.targets:
             if isinstance(target, ast.Name):
                 self.names.known[-1][target.id] = [node.value]
         self.generic_visit(node)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
-        """`(name := value)`."""
         self.names.known[-1][node.target.id] = [node.value]
         self.generic_visit(node)
 
     def visit_For(self, node: ast.For) -> None:
-        """`for a, b in [(1, 2), …]`."""
         self.names.known[-1].update(_rows(node.target, self.names.table(node.iter)))
         self.generic_visit(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        """`module.name`."""
         self._use(node)
         self._note(node)
         self._visit_as(True, node.value)
 
     def visit_Name(self, node: ast.Name) -> None:
-        """`not name`."""
         self._note(node)
 
     def _note(self, node: ast.expr) -> None:
-        """Note what is said to be untrue."""
         for one in self.names.meant(node) if self.yes is False else ():
             if (use := self._use(one.func if isinstance(one, ast.Call) else one)) is not None:
                 use.denied = True
@@ -345,7 +335,6 @@ class _Uses(ast.NodeVisitor):
     visit_While = visit_If
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
-        """`not name(…)`."""
         is_not = isinstance(node.op, ast.Not) and self.yes is not None
         self._visit_as(not self.yes if is_not else self.yes, node.operand)
 
@@ -375,7 +364,6 @@ class _Uses(ast.NodeVisitor):
                 self._gives(asked, values, self._leaves_of(other))
 
     def _gives(self, node: ast.AST, values: list[str], leaves: list[str]) -> None:
-        """Note what is expected of this value, or of what it is made from (`round(name(…), 2)`)."""
         call = node if isinstance(node, ast.Call) else None
         asked = call.func if call else node
         if not isinstance(asked, ast.expr) or (use := self._use(asked)) is None:
@@ -387,7 +375,6 @@ class _Uses(ast.NodeVisitor):
             use.denied |= "None" in values
 
     def _leaves_of(self, node: ast.expr) -> list[str]:
-        """The values of the literals that stand here."""
         found = [part for value in self.names.meant(node) if is_literal(value) for part in ast.walk(value)]
         return [ast.unparse(part) for part in found if isinstance(part, ast.Constant)]
 
@@ -397,12 +384,10 @@ _OPPOSITE: Mapping[type[ast.cmpop], type[ast.cmpop]] = dict(zip(_LIKE + _UNLIKE,
 
 
 def _parts(node: ast.expr) -> Expressions:
-    """What a table that is written down holds."""
     return node.values if isinstance(node, ast.Dict) else node.elts if isinstance(node, ast.Tuple | ast.List) else []
 
 
 def is_literal(node: ast.expr) -> bool:
-    """Whether it is a value without a name in it."""
     try:
         ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
@@ -415,7 +400,6 @@ def _called(node: ast.Call) -> str:
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[str, Expressions]]:
-    """The functions of a file, fixtures among them, and what they give."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             given = [one.value for one in ast.walk(node) if isinstance(one, ast.Return | ast.Yield) and one.value]
@@ -423,7 +407,6 @@ def _functions(tree: ast.Module) -> Iterator[tuple[str, Expressions]]:
 
 
 def _columns(mark: ast.expr, table: Callable[[ast.expr], ast.expr]) -> Mapping[str, Expressions]:
-    """The arguments that a `parametrize` gives values to."""
     if not isinstance(mark, ast.Call) or _called(mark) != "parametrize" or len(mark.args) < 2:
         return {}
     names = mark.args[0]
@@ -436,7 +419,6 @@ def _columns(mark: ast.expr, table: Callable[[ast.expr], ast.expr]) -> Mapping[s
 
 
 def _rows(target: ast.expr, table: ast.expr) -> Mapping[str, Expressions]:
-    """The values that a loop's names take from a table that is written down."""
     rows = [_row(row) for row in getattr(table, "elts", ())]
     if isinstance(target, ast.Name):
         return {target.id: rows}
@@ -449,7 +431,6 @@ def _rows(target: ast.expr, table: ast.expr) -> Mapping[str, Expressions]:
 
 
 def _row(row: ast.expr) -> ast.expr:
-    """A row of a table, out of its `pytest.param`."""
     return ast.Tuple(list(row.args)) if isinstance(row, ast.Call) and _called(row) == "param" else row
 
 
@@ -458,13 +439,13 @@ PYTHON_ENDINGS = (".py",)
 _ROOTS = ("", "src/", "lib/", "python/")
 _MISSING = re.compile(r"No module named '([A-Za-z0-9_.]+)'")
 _HOPS = 4
-"""So often a name that modules hand on is followed."""
+"""How many re-exports of a name are followed."""
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def python_stubs(tests: Mapping[str, str], tree: Tree, output: str) -> dict[str, str]:
-    """The files of the program in Python; empty where nothing of the project is imported."""
+    """The stub program in Python; empty if nothing of the project is imported."""
     modules = _Modules(tree, {name.split(".")[0] for name in _MISSING.findall(output)})
     used: Used = {}
     for path, text in tests.items():
@@ -486,7 +467,7 @@ def python_stubs(tests: Mapping[str, str], tree: Tree, output: str) -> dict[str,
 
 
 class _Modules:
-    """The project's modules. `absent`: the top names that the red proof missed."""
+    """The project's modules. `absent`: top names that the red proof missed."""
 
     def __init__(self, tree: Tree, absent: set[str]) -> None:
         self.tree = tree
@@ -494,7 +475,6 @@ class _Modules:
         self._read: dict[str, ast.Module | None] = {}
 
     def file(self, module: str) -> str | None:
-        """The file of a module that is there."""
         below = module.replace(".", "/")
         for root in _ROOTS:
             for path in (f"{root}{below}.py", f"{root}{below}/__init__.py"):
@@ -506,7 +486,7 @@ class _Modules:
         return self.file(module) is not None
 
     def place(self, module: str) -> str | None:
-        """The file of a module of the project, there or not yet; None: it is somebody else's."""
+        """The file of a project module, existing or not; None: a foreign module."""
         if (there := self.file(module)) is not None:
             return there
         below, top = module.replace(".", "/"), module.split(".")[0]
@@ -519,7 +499,6 @@ class _Modules:
         return f"{root}{below}.py"
 
     def parsed(self, module: str) -> ast.Module | None:
-        """What it says; None: it is not there, or cannot be read."""
         if module not in self._read:
             path = self.file(module)
             text = self.tree.read(path) if path is not None else None
@@ -530,12 +509,10 @@ class _Modules:
         return self._read[module]
 
     def binds(self, module: str, name: str) -> bool:
-        """Whether the module itself gives this name a meaning that is no module below it."""
         parsed = self.parsed(module)
         return parsed is not None and name in _bound(parsed)
 
     def followed(self, used: Used) -> Used:
-        """The same uses, of the modules in which the names are made."""
         found: Used = {}
         for module, symbols in used.items():
             for symbol in symbols.values():
@@ -570,7 +547,7 @@ def _bound(module: ast.Module) -> set[str]:
 
 
 def _stubbed(text: str, symbols: Mapping[str, Symbol], loose: Mapping[str, Use]) -> str | None:
-    """The module's text with the answers in it; None: it cannot be read."""
+    """The module's text with the answers; None: unreadable."""
     try:
         module = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -590,7 +567,6 @@ def _stubbed(text: str, symbols: Mapping[str, Symbol], loose: Mapping[str, Use])
 
 
 def _fill(node: ast.stmt, symbol: Symbol, loose: Mapping[str, Use]) -> None:
-    """Let a function, or all methods of a class but those that Python calls, only give their answer."""
     if isinstance(node, ast.ClassDef):
         for part in node.body:
             if isinstance(part, ast.ClassDef):
@@ -607,7 +583,6 @@ def _returns(node: ast.stmt, use: Use) -> None:
 
 
 def _made(symbol: Symbol, loose: Mapping[str, Use]) -> str:
-    """The text of a symbol that does not exist yet."""
     name = symbol.name
     if symbol.raised or name.endswith(("Error", "Exception")):
         return f"class {name}(Exception):\n    pass\n"
@@ -639,7 +614,7 @@ _LITERAL = r"""(?P<literal>-?\d+(?:\.\d+)?|"[^"\n]*"|'[^'\n]*'|true|false|null|u
 
 
 def javascript_stubs(tests: Mapping[str, str], tree: Tree, output: str) -> dict[str, str]:
-    """The files of the program in JavaScript; empty where nothing of the project is missing."""
+    """The stub program in JavaScript; empty if no project file is missing."""
     made: dict[tuple[str, bool], dict[str, tuple[int, str]]] = {}  # (path, with require) to export to its answer
     for path, text in tests.items():
         for pattern in (_IMPORT, _REQUIRE):
@@ -655,7 +630,7 @@ def javascript_stubs(tests: Mapping[str, str], tree: Tree, output: str) -> dict[
 
 
 def _target(test: str, module: str, tree: Tree) -> str | None:
-    """The file that the test misses; None: it is there, or outside of the repository."""
+    """The missing file; None: it exists, or is outside."""
     path = posixpath.normpath(posixpath.join(posixpath.dirname(test), module))
     if path.startswith(".."):
         return None
@@ -702,9 +677,8 @@ _DENIED = (
 
 
 def _answer(local: str, text: str) -> tuple[int, str]:
-    """What this name answers, and how sure that is: the literal that a call with arguments is first compared with,
-    `undefined` where it is said to be untrue, else `true`.
-    """
+    """The name's answer and its certainty: the literal that a call with arguments is first compared with, `undefined`
+    if it is said to be untrue, else `true`."""
 
     def asked(arguments: str) -> str:
         call = rf"(?:await\s+)?{re.escape(local)}\({arguments}[^()\n]*\)"
@@ -725,9 +699,8 @@ def _export(name: str, value: str, required: bool) -> str:
 
 
 def plan(tests: Mapping[str, str], tree: Tree, output: str) -> Mapping[str, str]:
-    """The files (path to text) that make the tree with these new or changed tests (path to text) a stub program; empty
-    where none can be made. `output` is what the red proof printed.
-    """
+    """The files that make this tree a stub program for the new or changed tests (path to text); empty: impossible.
+    `output`: of the red proof."""
     found: dict[str, str] = {}
     for endings, make in ((PYTHON_ENDINGS, python_stubs), (SCRIPT_ENDINGS, javascript_stubs)):
         own = {path: text for path, text in tests.items() if path.endswith(endings)}
@@ -740,4 +713,3 @@ WEAK = (
     "they use gives one answer, whatever it is asked: the value the test compares with, yes, or nothing. Add cases "
     "that such a program fails: another input with another result, an edge, an error."
 )
-"""Why tests that pass with the stub program go back."""

@@ -176,7 +176,6 @@ def _tell(db: Database, filed: Escalation, actor: str, now: float) -> None:
 
 
 def remember(db: Database, bead: str, move: Move) -> None:
-    """Note on the open escalations of a bead that is stopped where it will return to."""
     moves.remember(db, bead, moves.columns(move)["return_to"])
 
 

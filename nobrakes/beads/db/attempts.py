@@ -35,8 +35,7 @@ _NUMBERS = f"""SELECT 1 + coalesce((SELECT seq FROM sqlite_sequence WHERE name =
 1 + coalesce((SELECT max(number) FROM attempts WHERE bead = ?), 0),
 coalesce((SELECT value FROM settings WHERE key = '{NAME_CURSOR}'), 0),
 (SELECT json_group_array(name) FROM attempts WHERE outcome IS NULL)"""
-"""The numbers of the next attempt: in the store, which gives none twice, of its bead, and among the names; and which
-names are in use."""
+"""The next attempt's number in the store (never reused), in its bead, and among the names; and the used names."""
 
 _CLAIM: Mapping[Role, tuple[Status, Kind]] = {
     Role.TEST_WRITER: (Status.NEEDS_TESTS, Kind.TEST_WRITER_STARTED),
@@ -49,7 +48,6 @@ _BLANK: Mapping[str, Any] = {
     "keep_branch": True,
     "data": "{}",
 }
-"""What an attempt says before anybody says it."""
 
 
 def open_attempt(
@@ -64,11 +62,9 @@ def open_attempt(
     model: str = "",
     branch_pattern: str = PATTERN,
 ) -> Attempt | None:
-    """Claim a ready bead for a role: name, lease, fence + 1, token, status moved, event. None: lost the race.
-
-    A bead that has no branch yet gets one by the pattern, and keeps it.
-    A REVIEWER claim needs status needs_review and takes the name "Reviewer"; it needs no readiness.
-    """
+    """Claim a ready bead for a role in one transaction: name, lease, fence + 1, token, status, event. None: lost the
+    race. A bead without a branch gets one by the pattern. A REVIEWER claim needs the status needs_review, no readiness,
+    and is named "Reviewer"."""
     status, kind = _CLAIM[role]
     now = db.now()
     moves.wake(db, now)
@@ -113,7 +109,6 @@ def open_attempt(
 
 
 def _free_name(db: Database, role: Role, names: Sequence[str], cursor: str | int, in_use: frozenset[str]) -> str:
-    """A name that nobody has. With several reviews open, each has a number of its own."""
     if role is Role.REVIEWER:
         numbered = (REVIEWER_NAME, *(f"{REVIEWER_NAME} {number}" for number in range(2, len(in_use) + 3)))
         return next(name for name in numbered if name not in in_use)
@@ -138,11 +133,8 @@ def close_attempt(
     escalation: NewEscalation | None = None,
     merged_commit: str | None = None,
 ) -> Bead:
-    """End the attempt, advance the bead by `kind`, free the lock, file the escalation: one transaction.
-
-    With an escalation whose type stops beads the bead then moves to escalated and remembers the status
-    that `kind` gave it. Stale when the attempt is not open any more.
-    """
+    """End the attempt, advance the bead by `kind`, free the lock and file the escalation in one transaction. A stopping
+    escalation then moves the bead to escalated, with `kind`'s status to return to. Stale if the attempt has ended."""
     now = db.now()
     with db.write():
         bead = get_bead(db, attempt_.bead)
@@ -180,7 +172,6 @@ def close_attempt(
 
 
 def _write_end(db: Database, ended: Attempt, data: Mapping[str, Any] | None) -> None:
-    """Write how the attempt ended; without a head, or data, those that it has stay."""
     db.run(
         "UPDATE attempts SET outcome = :outcome, ended_at = :ended_at, detail = :detail, head = coalesce(:head, head), "
         "summary = :summary, blockers = :blockers, learnings = :learnings, keep_branch = :keep_branch, "
@@ -211,7 +202,7 @@ def get_attempt(db: Database, attempt_id: int) -> Attempt:
 
 
 def attempts(db: Database, bead_id: str) -> list[Attempt]:
-    """All attempts of a bead, oldest first; NoSuchBead."""
+    """Oldest first. Raises NoSuchBead."""
     found = _bead_rows(db, bead_id)
     if not found and db.maybe("SELECT 1 FROM beads WHERE id = ?", (bead_id,)) is None:
         raise NoSuchBead(f"there is no bead '{bead_id[:80]}'")
@@ -219,7 +210,6 @@ def attempts(db: Database, bead_id: str) -> list[Attempt]:
 
 
 def _bead_rows(db: Database, bead_id: str) -> list[Row]:
-    """The bead's attempts: the one question by which all attempts are read, so that its answer is kept for all."""
     of = (*row_of("attempts of", bead_id), "attempts *", "sessions")
     return db.all(f"{rows.ATTEMPT} WHERE bead = ? ORDER BY number", (bead_id,), of)
 
@@ -229,7 +219,6 @@ def _row(db: Database, bead_id: str, attempt_id: int) -> Row | None:
 
 
 def _whose(db: Database, attempt_id: int) -> str | None:
-    """The attempt's bead, which never changes from its beginning on."""
     of = (_begun(attempt_id), "attempts *")
     row = db.maybe("SELECT bead FROM attempts WHERE id = ?", (attempt_id,), of)
     return None if row is None else str(row[0])
@@ -240,11 +229,8 @@ def _begun(attempt_id: int) -> str:
 
 
 def journal(db: Database, attempt_id: int, data: Mapping[str, Any], answers_: Mapping[int, str] = NO_ANSWERS) -> bool:
-    """Replace the attempt's `data` (the review's journal, the agent's session); Stale when it has ended.
-
-    `answers`: what it acts by from now on, as for `act_by`. False, and nothing is written: one of them does not
-    stand any more.
-    """
+    """Replace the attempt's `data`; Stale if it has ended. `answers`: what it acts on from now, as for `act_by`; False
+    if one is outdated, and nothing is written."""
     if answers_:
         with db.write():
             if not decisions_db.act_by(db, answers_, get_attempt(db, attempt_id).name, attempt_id):
@@ -265,12 +251,11 @@ def _set_data(db: Database, attempt_id: int, data: Mapping[str, Any]) -> None:
 
 
 def _only(bead: str, number: int) -> tuple[str, ...]:
-    """What changes with one attempt of the bead, in the words of db.database."""
     return f"attempts of {bead}", f"attempts {number}"
 
 
 def renew(db: Database, attempt_ids: Sequence[int], lease_seconds: float) -> None:
-    """Prolong the leases of which a third is gone; no write when there is none."""
+    """Prolong leases of which a third is gone; writes only if there are any."""
     now = db.now()
     due = db.all(
         "SELECT bead FROM attempts JOIN beads ON beads.id = attempts.bead WHERE outcome IS NULL "
@@ -286,10 +271,8 @@ def renew(db: Database, attempt_ids: Sequence[int], lease_seconds: float) -> Non
 
 
 def count_on(db: Database, attempts: int, fences: Mapping[str, int], turns: int = 0, sessions: int = 0) -> bool:
-    """Number attempts, turns and sessions above these, and each bead's fence above the one given.
-
-    Whether one of the first three was behind. A bead that is being worked on keeps its fence.
-    """
+    """Number attempts, turns and sessions above these, and each bead's fence above the given one; whether any number
+    was behind. A worked-on bead keeps its fence."""
     counted = "SELECT name, seq FROM sqlite_sequence WHERE name IN ('attempts', 'turns', 'sessions')"
     known = {str(row[0]): int(row[1]) for row in db.all(counted)}
     wanted = {"attempts": attempts, "turns": turns, "sessions": sessions}
@@ -304,13 +287,12 @@ def count_on(db: Database, attempts: int, fences: Mapping[str, int], turns: int 
 
 
 def count_from(db: Database, table: str, number: int) -> None:
-    """The table's next row has a number above this one."""
     if not db.run("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (number, table)):
         db.run("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, number))
 
 
 def attempt_of_token(db: Database, token: str) -> Attempt:
-    """The open attempt that the token speaks for; Stale when there is none."""
+    """Raises Stale."""
     from hmac import compare_digest  # loads OpenSSL, and only agents come to the door
 
     number = attempt_of(token)
@@ -321,7 +303,7 @@ def attempt_of_token(db: Database, token: str) -> Attempt:
 
 
 def hand_in(db: Database, work: ByHand) -> Attempt:
-    """Bring a person's work before the Reviewer. NotAllowed: somebody works on it, or it lands; Stale: fence."""
+    """Pass a person's work to the Reviewer. NotAllowed: the bead is worked on or landing; Stale: fence."""
     now = db.now()
     with db.write():
         bead = get_bead(db, work.bead)
@@ -364,10 +346,8 @@ _IS_ALIVE = "SELECT 1 FROM attempts WHERE id = :id AND outcome IS NULL UNION ALL
 
 # Who held a session last stands with it; what holds of that attempt is asked when the next one comes.
 def hold_session(db: Database, session: str, attempt: int, fresh: bool = False) -> bool:
-    """Give the agent's session of this id to the attempt, for as long as it or its process lives.
-
-    False: it is another bead's, or another run of it may live; or, where it is to be `fresh`, somebody has had it.
-    """
+    """Reserve the agent's session for the attempt while it or its process lives. False: another bead's, or another run
+    may live; or, with `fresh`, it was used before."""
     with db.write():
         row = db.maybe("SELECT * FROM sessions WHERE provider_session = ?", (session,))
         mine = get_attempt(db, attempt)
@@ -389,7 +369,6 @@ def hold_session(db: Database, session: str, attempt: int, fresh: bool = False) 
 
 
 def is_session(db: Database, provider_session: str) -> bool:
-    """Whether a session is known by this id of its CLI."""
     return db.maybe("SELECT 1 FROM sessions WHERE provider_session = ?", (provider_session,)) is not None
 
 

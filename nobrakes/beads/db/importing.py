@@ -28,7 +28,7 @@ from ..readiness import Readiness, circles
 from . import levels, moves
 
 Differences = dict[str, dict[str, tuple[Any, Any]]]
-"""Bead -> column -> (what the store says, what it must be)."""
+"""Bead -> column -> (stored, correct)."""
 
 _OWN = "SELECT status, type, epic, b_level, done_level FROM beads WHERE id = ?"
 _BLOCKERS = "SELECT needs FROM edges WHERE bead = ? AND type = 'blocks'"
@@ -39,7 +39,6 @@ SELECT b_level AS level FROM edges JOIN beads ON beads.id = edges.bead
 WHERE edges.needs = :id AND edges.type = 'blocks' AND {UNFINISHED}
 UNION ALL SELECT b_level FROM beads WHERE epic = :id AND {UNFINISHED}
 UNION ALL SELECT done_level FROM beads WHERE id = :epic AND {UNFINISHED})"""
-"""The highest level of what needs a bead's start or its end."""
 
 Moment = tuple[str, bool]
 """A bead, and whether its end is meant (else its start)."""
@@ -48,7 +47,7 @@ Moment = tuple[str, bool]
 # What a moment needs has a level at least as high, so a way back never leads over a higher level than the waiting
 # bead's own; while levels are due all ways are gone. SQLite's recursive queries are far slower than a statement a step.
 def refuse_circle(db: Database, dependency: Dependency) -> None:
-    """Deadlock when `dependency`, not yet written, would close a circle of live beads."""
+    """Deadlock if the new dependency would close a circle of live beads."""
     waiting, needed = (db.one(_OWN, (bead,)) for bead in (dependency.bead, dependency.needs))
     if dependency.bead == dependency.needs:
         raise Deadlock(f"bead {dependency.bead} cannot wait for itself")
@@ -74,7 +73,7 @@ def refuse_circle(db: Database, dependency: Dependency) -> None:
 
 
 def _refuse_nesting(db: Database, dependency: Dependency) -> None:
-    """Deadlock when the new parent lies inside its new child; closed beads count, too."""
+    """Deadlock if the new parent lies inside its child; closed beads count too."""
     chain = [dependency.needs]
     while chain[-1] != dependency.bead:
         epic = db.one(_OWN, (chain[-1],))["epic"]
@@ -85,12 +84,11 @@ def _refuse_nesting(db: Database, dependency: Dependency) -> None:
 
 
 def refuse_circles(db: Database) -> None:
-    """Deadlock when the graph as written holds a circle."""
     refuse_circles_in(levels.all_links(db))
 
 
 def refuse_circles_in(links: Links) -> None:
-    """Deadlock when this graph holds a circle: for imports, before they are written."""
+    """Deadlock if this graph has a circle; before an import is written."""
     free: set[str] = set()
     for bead in links.parents:
         chain = [bead]
@@ -108,7 +106,7 @@ def refuse_circles_in(links: Links) -> None:
 
 
 def refuse_reopening(db: Database, bead: str) -> None:
-    """Deadlock when the closed bead, made live again, would be part of a circle of live beads."""
+    """Deadlock if reopening the bead would close a circle of live beads."""
     own = db.one(_OWN, (bead,))
     if own["epic"] is None and db.maybe(_NEEDED, {"id": bead}) is None:
         return
@@ -124,7 +122,7 @@ def refuse_reopening(db: Database, bead: str) -> None:
 
 
 def cuts(db: Database, bead: str, to: Status) -> list[Dependency]:
-    """The dependencies whose removal leaves no circle once this closed bead has that status."""
+    """The dependencies to remove so that no circle remains once the closed bead has this status."""
     nodes = [node._replace(status=to) if node.id == bead else node for node in levels.all_nodes(db)]
     return [circle.cut for circle in circles(Links(nodes, levels.all_dependencies(db)))]
 
@@ -136,7 +134,7 @@ def _deadlock(beads: Sequence[str]) -> Deadlock:
 
 
 def _way(db: Database, source: Moment, target: Moment, limit: int | None) -> list[str] | None:
-    """The beads on a way along needs from `source` to `target`, over no level above `limit`; None: there is none."""
+    """The beads on a path along needs from `source` to `target`, below `limit`."""
     came: dict[Moment, Moment | None] = {source: None}
     todo = [source]
     while todo:
@@ -160,7 +158,6 @@ def _way(db: Database, source: Moment, target: Moment, limit: int | None) -> lis
 
 
 def _edges(db: Database, moment: Moment, own: Row) -> list[Moment]:
-    """What the moment needs, were all beads live."""
     bead, end = moment
     if end:
         found: list[Moment] = [(bead, False)]
@@ -183,7 +180,7 @@ _MORE = tuple(name for name in rows.STATE_COLUMNS if name not in _FIXED and FIRS
 _STATE = (*_FIXED, *_MORE)
 _NOT_BROUGHT = ("assignee", "lease_until")
 _RARE = tuple(name for name in rows.STATE_COLUMNS if FIRST[name] is None and name not in (*_STATE, *_NOT_BROUGHT))
-"""What most beads that come in have none of. Each None takes as long as ten texts, so these are written apart."""
+"""Columns that are mostly None. A None costs as much as ten texts, so they are written separately."""
 _NONE = (None,) * len(_RARE)
 _rare_values = attrgetter(*_RARE)
 _WORDS = {type_: type_.value for type_ in DependencyType}
@@ -191,11 +188,9 @@ _WORDS = {type_: type_.value for type_ in DependencyType}
 
 @frozen
 class Staged:
-    """What was worked out beside the staged rows, for beads that are there already and for the graph.
-
-    `version` is that of the database which it was worked out from. `needed`: bead of before -> how many wait for it
-    now, where the new ones stand beside the graph; None: the graph was worked out as a whole.
-    """
+    """Results beside the staged rows, for existing beads and the graph. `version`: of the database they come from.
+    `needed`: existing bead -> its new dependents, if the new beads stand beside the graph; None: the full graph was
+    computed."""
 
     version: int
     epics: Sequence[tuple[str, str]]  # (epic, bead)
@@ -205,7 +200,7 @@ class Staged:
 
 
 def is_beside(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency]) -> bool:
-    """Whether these, no more than are there, only wait for what is there and belong to nothing of it."""
+    """Whether these only wait for existing beads and belong to none."""
     new = {one.id for one in wanted}
     return (
         all(one.epic is None or one.epic in new for one in wanted)
@@ -215,7 +210,7 @@ def is_beside(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency])
 
 
 def stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], now: float) -> Staged:
-    """Work out what adding the beads with their epics and the dependencies comes to; BadBead, NoSuchBead, Deadlock."""
+    """Compute the import of beads, epics and dependencies. Raises BadBead, NoSuchBead, Deadlock."""
     with db.read():
         return _stage(db, wanted, edges, now)
 
@@ -247,7 +242,6 @@ def bring_in(
 
 
 def clear(db: Database) -> None:
-    """Let go of what was staged; nobody waits for it, so it is called after the write."""
     for staged in (*STAGED.values(), EVENTS):
         db.run(f"DROP TABLE IF EXISTS temp.{staged}")
 
@@ -308,7 +302,6 @@ def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], no
 
 
 def _named(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency]) -> list[Node]:
-    """What is there of that which has these names. Whom it belongs to does not matter."""
     named = {one.id for one in wanted}.union(edge.needs for edge in edges)
     return [node._replace(epic=None) for node in levels.nodes_of(db, named)]
 
@@ -334,18 +327,15 @@ def _require(bead: str, known: Collection[str]) -> None:
 
 
 def is_known(bead: str) -> BadBead:
-    """The error for a bead that is there already."""
     return BadBead(f"there is a bead {bead} already", f"`nobrakes show {bead}` shows it.")
 
 
 def refuse_itself(edge: Dependency) -> None:
-    """BadBead for a bead that is related to itself; who waits for itself is a circle."""
     if edge.bead == edge.needs and edge.type in (DependencyType.RELATED, DependencyType.DISCOVERED_FROM):
         raise BadBead(f"bead {edge.bead} cannot be {edge.type.value} itself")
 
 
 def two_epics(edge: Dependency, epic: str | None) -> BadBead:
-    """The error for a bead that would be in a second epic."""
     return BadBead(
         f"bead {edge.bead} is in epic {epic} already, so it cannot be in {edge.needs} too",
         "A bead has one epic: remove the first parent-child dependency, or set `epic`.",
@@ -353,7 +343,7 @@ def two_epics(edge: Dependency, epic: str | None) -> BadBead:
 
 
 def state_of(one: Bead, status: Status, now: float) -> dict[str, Any]:
-    """The columns of `beads` of a bead that comes in, but those that its place in the graph decides."""
+    """The columns of a new bead, except those that depend on the graph."""
     return {
         **dict(zip(_STATE, _state(one, status, now, rank(0, now, now), rises_at(now, now)), strict=True)),
         **dict(zip(_RARE, _rare(one), strict=True)),
@@ -363,7 +353,6 @@ def state_of(one: Bead, status: Status, now: float) -> dict[str, Any]:
 
 
 def _state(one: Bead, status: Status, now: float, risen: int, late: float) -> tuple[Any, ...]:
-    """_STATE of a bead; `risen` is by how much it has risen, `late` is when it rises first."""
     created = one.created_at or now
     return (
         one.id,
@@ -388,26 +377,23 @@ def _state(one: Bead, status: Status, now: float, risen: int, late: float) -> tu
 
 
 def _rare(one: Bead) -> tuple[Any, ...]:
-    """_RARE of a bead."""
     found = _rare_values(one)
     return found if found == _NONE else tuple(getattr(value, "value", value) for value in found)
 
 
 def _node(one: Bead, status: Status) -> Node:
-    """The bead as it comes in."""
     places = (one.id, status, one.type.value, one.title, one.priority, one.estimate, one.epic)
     return levels.node_of_places((*places, one.held, one.defer_until, one.retry_at, None, None))
 
 
 def event_data(status: Status, needs: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """What the event of a bead that comes in says."""
     return {"status": status.value, "needs": needs}
 
 
 def _told(
     wanted: Sequence[Bead], edges: Sequence[Dependency], statuses: Mapping[str, Status]
 ) -> Iterator[tuple[str, str]]:
-    """(bead, `event_data` as JSON): of texts, since ids and types are words that JSON has as they are."""
+    """(bead, `event_data` as JSON), joined as texts: ids and types need no escaping."""
     of: dict[str, list[Dependency]] = {}
     for edge in edges:
         of.setdefault(edge[0], []).append(edge)
@@ -417,7 +403,6 @@ def _told(
 
 
 def needs_of(edges: Sequence[Dependency]) -> dict[str, list[list[str]]]:
-    """What each bead depends on, as events say it."""
     needs: dict[str, list[list[str]]] = {}
     for edge in edges:
         needs.setdefault(edge.bead, []).append([edge.needs, edge.type.value])
@@ -433,7 +418,7 @@ LEVELS = ("b_level", "done_level")
 
 
 class Derived:
-    """What the derived columns of each bead of a graph must be, by core's rules."""
+    """The correct derived columns of each bead in a graph."""
 
     COLUMNS = (
         *("open_blockers", "children", "open_children", "done_children", "asleep", "resting"),
@@ -446,11 +431,10 @@ class Derived:
         self._levels = graph.levels(links, expected)
 
     def of(self, bead: str) -> dict[str, int]:
-        """Column -> value, the class that the bead competes in apart."""
         return dict(zip(self.COLUMNS, self.values(bead), strict=True))
 
     def _open_blockers(self, bead: str) -> int:
-        """As core counts them; most beads have no parent, and many no blockers."""
+        """Most beads have no parent, and many no blockers."""
         if bead in self._links.parents:
             return self._readiness.open_blockers(bead)
         return len(self._readiness.unfinished_blockers(bead)) if bead in self._links.blockers else 0
@@ -475,19 +459,13 @@ class Derived:
 
 
 def differences(db: Database, now: float, lag: bool = False) -> Differences:
-    """Bead -> column -> (what the store says, what it must be). Empty when all is right.
-
-    `lag`: levels that are due are no difference, and none is looked at while there are some.
-    """
+    """`lag`: due levels are no difference, and none is compared while any are due."""
     late = set(LEVELS) if lag and levels.is_due(db) else set()
     return differing(db, Derived(levels.all_links(db), now, levels.typical_minutes(db)), now, late)
 
 
 def differing(db: Database, derived: Derived, now: float, late: Collection[str] = ()) -> Differences:
-    """`differences` of what was derived already, from the graph as it is or as it is about to be.
-
-    `late`: columns that may lag.
-    """
+    """As `differences`, from derived values. `late`: columns that may lag."""
     found: Differences = {}
     for row in db.all("SELECT * FROM beads"):
         own = derived.of(row["id"]) | _class(row, now)
@@ -498,7 +476,6 @@ def differing(db: Database, derived: Derived, now: float, late: Collection[str] 
 
 
 def _class(row: Row, now: float) -> dict[str, Any]:
-    """The class that the bead competes in; one that has not risen as often as it might only lags."""
     since, risen = row["ready_since"], row["priority"] - row["rank"]
     if 0 <= risen <= days(since, now):
         now = since + risen * AGEING_SECONDS
@@ -506,7 +483,6 @@ def _class(row: Row, now: float) -> dict[str, Any]:
 
 
 def told(found: Mapping[str, Mapping[str, tuple[Any, Any]]]) -> list[str]:
-    """What `differences` found, a line each."""
     return [
         f"{bead}.{name} is {kept}, and should be {right}"
         for bead, columns in found.items()
@@ -515,7 +491,7 @@ def told(found: Mapping[str, Mapping[str, tuple[Any, Any]]]) -> list[str]:
 
 
 def problems(db: Database) -> list[str]:
-    """What is wrong with the file as SQLite sees it, and with references."""
+    """Faults of the file and of references."""
     integrity = [str(row[0]) for row in db.all("PRAGMA integrity_check")]
     if integrity != ["ok"]:
         return integrity
@@ -526,7 +502,7 @@ def problems(db: Database) -> list[str]:
 
 
 def recompute(db: Database, now: float) -> int:
-    """Set every derived column right, in the caller's transaction; how many beads were wrong."""
+    """Correct every derived column in the caller's transaction; returns how many beads were wrong."""
     levels.learn(db, anyhow=True)
     found = differences(db, now)
     set_right(db, found)
@@ -534,7 +510,7 @@ def recompute(db: Database, now: float) -> int:
 
 
 def set_right(db: Database, found: Differences) -> None:
-    """Set these columns right, after which all levels are those of the graph."""
+    """Correct these columns; all levels then match the graph."""
     # one statement for each set of columns: an import sets the same ones in most beads
     groups: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
     for bead, wrong in found.items():
@@ -546,7 +522,6 @@ def set_right(db: Database, found: Differences) -> None:
 
 
 def stored_differences(db: Database) -> dict[str, dict[str, tuple[Any, Any]]]:
-    """Bead -> derived column -> (stored, recomputed by the rules). Empty when all is right."""
     now = db.now()
     moves.wake(db, now)
     with db.read():
@@ -554,13 +529,13 @@ def stored_differences(db: Database) -> dict[str, dict[str, tuple[Any, Any]]]:
 
 
 def recount(db: Database) -> int:
-    """Set every derived column right; how many beads were wrong."""
+    """Returns how many beads were wrong."""
     with db.write():
         return recompute(db, db.now())
 
 
 def check(db: Database) -> list[str]:
-    """What is wrong: with the file as SQLite sees it, with references, with derived columns. Empty: sound."""
+    """Faults of the file, references and derived columns."""
     return problems(db) or told(stored_differences(db))
 
 
@@ -585,10 +560,8 @@ _MOVED_BACK = (
 
 
 def move_times(db: Database, seconds: float) -> None:
-    """The clock jumped: what is measured is moved along; what waits for a moment only with a clock that went back.
-
-    What a clock that was ahead let in, or let rise, is counted again. 0 seconds: nobody knows whether it was ahead.
-    """
+    """The clock jumped: move measured times; wake-up times only move back with the clock. What a fast clock let in or
+    let rise is counted again. 0 seconds: it is unknown whether the clock was ahead."""
     also = _MOVED_BACK if seconds < 0 else ()
     with db.write():
         for sql in (_MEASURED, *_ALSO_MEASURED, *also):

@@ -31,10 +31,10 @@ from ..model import CLOSED, NO_AGENTS, BeadType, Dependency, DependencyType
 
 # Another number makes every open bead without an estimate due: where many are it has to differ by more than a quarter.
 TYPICAL_MINUTES = "usual_minutes"
-"""The setting that keeps it."""
+"""The setting that holds it."""
 
 MANY_OPEN = 1000
-"""So many beads without an estimate are many."""
+"""From so many open beads without an estimate on, they are marked in parts."""
 
 _NONE = ", ".join(sorted(f"'{role.value}'" for role in NO_AGENTS))
 _FROM = f"FROM beads INDEXED BY beads_estimated WHERE {ESTIMATED}"
@@ -52,16 +52,13 @@ AND {UNFINISHED} LIMIT ?)"""
 
 
 def typical_minutes(db: Database) -> TypicalMinutes:
-    """What is to be expected of beads without an estimate, as the levels are computed with it."""
     row = db.maybe("SELECT value FROM settings WHERE key = ?", (TYPICAL_MINUTES,), row_of("settings", TYPICAL_MINUTES))
     return TypicalMinutes() if row is None else TypicalMinutes(**json.loads(row[0]))
 
 
 def learn(db: Database, anyhow: bool = False) -> bool:
-    """Keep what is usual by now, in the caller's transaction; whether levels have to follow.
-
-    `anyhow`: the caller computes all levels anew, so the least difference counts.
-    """
+    """Store today's typical minutes in the caller's transaction; whether levels have to follow. `anyhow`: all levels
+    are recomputed, so any difference counts."""
     before, now = typical_minutes(db), learnt(db)
     if now == before or not (anyhow or _differs(before, now) or db.one(_OPEN, (MANY_OPEN,))[0] < MANY_OPEN):
         return False
@@ -70,21 +67,18 @@ def learn(db: Database, anyhow: bool = False) -> bool:
 
 
 def learnt(db: Database, more: Sequence[int] = ()) -> TypicalMinutes:
-    """What is usual by now, were there these estimates too; nothing is kept."""
     together, count = _with(db, more) if more else db.one(_TYPICAL)
     past = [graph.FinishedBead(*row) for row in db.plain(_PAST)]
     return graph.typical_minutes(-(-together // count) if count else None, past)
 
 
 def _with(db: Database, more: Sequence[int]) -> tuple[int, int]:
-    """What _TYPICAL asks, of the known estimates and of these."""
     found = sorted([*(row[0] for row in db.plain(f"SELECT estimate {_FROM}")), *more])
     most = OUTLIER * found[len(found) // 2]
     return sum(min(one, most) for one in found), len(found)
 
 
 def keep(db: Database, found: TypicalMinutes) -> None:
-    """Keep it, in the caller's transaction."""
     text = json.dumps(asdict(found), sort_keys=True)
     db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (TYPICAL_MINUTES, text))
 
@@ -107,10 +101,8 @@ _EPIC_CHILD = f"SELECT id FROM beads WHERE id = ? AND type = 'epic' AND done_lev
 
 # A moment's successor on the longest chain is one whose level is what is left; of several the smallest id.
 def critical_path(db: Database, limit: int | None = None) -> list[str]:
-    """The longest chain of live work by estimate, first bead first, epics left out; empty without live beads.
-
-    `limit`: so many beads of its beginning; None: all.
-    """
+    """The longest chain of live work by estimate, first bead first, without epics. `limit`: its first beads; None:
+    all."""
     with db.read():
         first = db.maybe(_FIRST)
         if first is None:
@@ -142,11 +134,9 @@ def critical_path(db: Database, limit: int | None = None) -> list[str]:
 
 node_of_places: Callable[[tuple[Any, ...]], Node] = partial(tuple.__new__, Node)
 _DEPENDENCY: Callable[[tuple[Any, ...]], Dependency] = partial(tuple.__new__, Dependency)
-"""What `_make` does, without its look at the length: a whole graph is tens of thousands of them."""
 
 
 def all_nodes(db: Database) -> list[Node]:
-    """Every bead without its texts, by id order: for questions about the whole graph."""
     statuses = rows.STATUSES
     return list(
         map(node_of_places, [(row[0], statuses[row[1]], *row[2:]) for row in db.plain(f"{rows.NODE} ORDER BY id")])
@@ -154,13 +144,12 @@ def all_nodes(db: Database) -> list[Node]:
 
 
 def nodes_of(db: Database, beads: Iterable[str]) -> list[Node]:
-    """Those of these beads that are there, without their texts."""
     found = db.plain(f"{rows.NODE} WHERE beads.id IN (SELECT value FROM json_each(?))", (json.dumps([*beads]),))
     return [rows.plain_node(row) for row in found]
 
 
 def all_dependencies(db: Database) -> list[Dependency]:
-    """Every dependency, the parents as rows, sorted."""
+    """Every dependency, with parents as rows, sorted."""
     # in the order in which the table lies, and sorted here: nearly sorted is sorted in no time
     found = db.plain("SELECT bead, needs, type FROM edges ORDER BY bead, type, needs")
     found += db.plain("SELECT id, epic, 'parent-child' FROM beads WHERE epic IS NOT NULL")
@@ -170,27 +159,24 @@ def all_dependencies(db: Database) -> list[Dependency]:
 
 
 def all_links(db: Database) -> Links:
-    """The whole graph."""
     return Links(all_nodes(db), all_dependencies(db))
 
 
 PART = 1000
-"""Beads that are settled in one transaction: 40 ms."""
+"""Beads settled in one transaction: 40 ms."""
 
 MARKS = 20_000
-"""Beads that are marked in one transaction: 40 ms."""
+"""Beads marked in one transaction: 40 ms."""
 
 MARKED = "levels_marked"
-"""The setting that keeps the last bead that was marked, by id."""
 
 PARTS = "levels_parts"
-"""The setting that keeps how many parts were settled since nothing was due."""
 
 MANY = 2
-"""With so many parts due at once, as after several plans in a row, beads would be settled once for each of those."""
+"""With so many due parts, e.g. after several plans, parts would settle beads repeatedly."""
 
 SPARE = 10
-"""So many parts more than three times those that the graph has are a circle's."""
+"""More parts than three times the graph's plus these mean a circle."""
 
 _OWN = "SELECT status, type, estimate, epic, b_level, done_level FROM beads WHERE id = ?"
 _WAITING = """SELECT max(b_level) FROM edges JOIN beads ON beads.id = edges.bead
@@ -207,7 +193,6 @@ _MARKING = f"SELECT value FROM settings WHERE key = '{MARKED}'"
 _MARKED = row_of("settings", MARKED)
 IS_DUE = f"(EXISTS (SELECT 1 FROM levels_due) OR EXISTS ({_MARKING}))"
 DUE_SOURCES = ("levels_due", *_MARKED)
-"""Whether some levels lag behind the graph, as a part of a question, and what that is read from."""
 _MARK = "INSERT OR IGNORE INTO levels_due (level, id) VALUES (?, ?)"
 _SET = "UPDATE beads SET b_level = ?, done_level = ? WHERE id = ?"
 _FIRST_DUE = "SELECT level, id FROM levels_due ORDER BY level, id LIMIT ?"
@@ -217,22 +202,18 @@ Entry = tuple[int, str]
 
 
 def refresh(db: Database, beads: Iterable[str]) -> None:
-    """Bring the levels of these beads up to date, and of all that depend on them, as far as one transaction may."""
     _settle_part(db, [(row[0], row[1]) for bead in dict.fromkeys(beads) for row in db.all(_LEVEL, (bead,))])
 
 
 def mark(db: Database, beads: Iterable[str]) -> None:
-    """The levels of these beads are due: something waits for them now."""
     db.run_many(f"INSERT OR IGNORE INTO levels_due (level, id) {_LEVEL}", [(bead,) for bead in beads])
 
 
 def is_due(db: Database) -> bool:
-    """Whether levels lag behind the graph: they are settled in parts."""
     return bool(db.one(f"SELECT {IS_DUE}", (), DUE_SOURCES)[0])
 
 
 def settle_some(db: Database) -> None:
-    """Settle a part of what is due, in a transaction of its own; or all of it, where parts have no end."""
     if is_due(db):
         # settling goes on for so long that it may go in circles
         parts = _parts(db)
@@ -244,7 +225,6 @@ def settle_some(db: Database) -> None:
 
 
 def settle_all(db: Database) -> None:
-    """Settle all that is due, a transaction for each part. Inside of a transaction, in that one."""
     if db.one("SELECT count(*) FROM (SELECT 1 FROM levels_due LIMIT ?)", (MANY * PART,))[0] == MANY * PART:
         _compute_all(db)  # who waits for all gets it sooner so
     while is_due(db):
@@ -252,19 +232,16 @@ def settle_all(db: Database) -> None:
 
 
 def nothing_due(db: Database) -> None:
-    """All levels were just computed anew."""
     db.run("DELETE FROM levels_due")
     db.run("DELETE FROM settings WHERE key IN (?, ?)", (MARKED, PARTS))
 
 
 def mark_unestimated(db: Database) -> None:
-    """What a bead takes as a rule has changed."""
     db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, '')", (MARKED,))
     _settle_part(db, [])
 
 
 def relearn(db: Database) -> bool:
-    """Keep what beads without an estimate take as a rule by now (beads.graph); whether that changed."""
     with db.write(derived=True):
         changed = learn(db)
         if changed:
@@ -273,7 +250,6 @@ def relearn(db: Database) -> bool:
 
 
 def _mark_part(db: Database, after: str) -> bool:
-    """Mark a part of what has to be; whether more is left."""
     found = [(row[0], row[1]) for row in db.all(_TO_MARK, (after, MARKS))]
     db.run_many(_MARK, found)
     if len(found) == MARKS:
@@ -321,7 +297,7 @@ def _parts(db: Database) -> int:
 
 
 def _compute_all(db: Database) -> None:
-    """Compute all levels from the whole graph, and write those that differ. Inside of a transaction, in that one."""
+    """Compute all levels and write the changed ones; uses the caller's transaction if there is one."""
     with db.read():
         version = db.data_version()
         known = {row[0]: (row[1], row[2]) for row in db.each("SELECT id, b_level, done_level FROM beads")}
@@ -342,7 +318,7 @@ def _compute_all(db: Database) -> None:
 
 
 def _settle(db: Database, bead: str, expected: TypicalMinutes) -> list[Entry]:
-    """Compute one bead's levels; the beads whose levels are computed from what changed."""
+    """Compute one bead's levels; returns the beads that depend on the change."""
     own = db.one(_OWN, (bead,))
     start, done = _levels(db, bead, own, expected)
     if (start, done) == (own["b_level"], own["done_level"]):
@@ -359,7 +335,6 @@ def _settle(db: Database, bead: str, expected: TypicalMinutes) -> list[Entry]:
 
 
 def _levels(db: Database, bead: str, own: Row, expected: TypicalMinutes) -> tuple[int, int]:
-    """(b_level, done_level) by what waits for the bead, as that stands now."""
     if own["status"] in CLOSED:
         return 0, 0
     done = db.one(_WAITING, (bead,))[0] or 0

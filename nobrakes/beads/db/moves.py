@@ -29,9 +29,7 @@ from . import levels
 
 
 def refuse_while_it_lands(db: Database, bead: str, status: Status) -> None:
-    """NotAllowed when the bead's review is about to move main, has moved it, or was stopped before it knew: what is
-    on main is done.
-    """
+    """NotAllowed if the bead's review is moving main, has moved it, or stopped without knowing."""
     if status not in (Status.REVIEWING, Status.NEEDS_REVIEW):
         return
     last = "SELECT data, outcome FROM attempts WHERE bead = ? AND role = ? ORDER BY id DESC LIMIT 1"
@@ -65,10 +63,8 @@ _NEXT = f"""SELECT (SELECT min(defer_until) FROM beads WHERE asleep = 1),
 EXISTS (SELECT 1 FROM beads INDEXED BY beads_complete WHERE {EPIC_COMPLETE}),
 EXISTS (SELECT 1 FROM beads INDEXED BY beads_status WHERE status = 'landed'),
 {levels.IS_DUE}"""
-"""The next moments at which something is let in, or rises, whether an epic is complete, whether a bead is on the branch
-of one, and whether levels lag: asked in each look, and mostly nothing is due. It names no moment, so its answer may
-hold for a while.
-"""
+"""The next times at which something wakes or rises; whether an epic is complete, a bead is on an epic's branch, or
+levels lag. It contains no present time, so its answer can be cached."""
 _NEXT_SOURCES = ("beads", *levels.DUE_SOURCES)
 _RISE = "UPDATE beads SET rank = ?, rises_at = ? WHERE id = ?"
 
@@ -79,7 +75,7 @@ rises_at = CASE WHEN open_blockers + :by = 0 THEN :next ELSE rises_at END"""
 
 _NOT_OPEN = frozenset((Status.DRAFT, Status.LANDED, *CLOSED))
 _OTHERS_HANG_ON = frozenset(("held", "asleep", "type", "estimate"))
-"""What of a bead others hang on, beside whether it is a draft or closed."""
+"""Fields that affect other beads, beside draft and closed."""
 
 _ARE_DEPENDENTS = "id IN (SELECT bead FROM edges WHERE needs = :id AND type = 'blocks')"
 _HAS_DEPENDENTS = "SELECT 1 FROM edges WHERE needs = ? AND type = 'blocks' LIMIT 1"
@@ -89,11 +85,10 @@ _ARE_CHILDREN = "epic = :id"
 
 _LANDED_BEFORE = """SELECT count(*) FROM edges JOIN beads ON beads.id = edges.needs
 WHERE edges.bead = :bead AND edges.type = 'blocks' AND beads.status = 'landed' AND beads.epic = :epic"""
-"""How many of a bead's blockers have landed on the branch of that epic."""
 
 
 def state(db: Database, bead: str) -> Row:
-    """The columns that decide about others; NoSuchBead."""
+    """Raises NoSuchBead."""
     row = db.maybe(_STATE, (bead,), row_of("beads", bead))
     if row is None:
         raise NoSuchBead(f"there is no bead '{bead[:80]}'")
@@ -101,7 +96,7 @@ def state(db: Database, bead: str) -> Row:
 
 
 def get_bead(db: Database, bead_id: str) -> Bead:
-    """One bead, whole; NoSuchBead."""
+    """Raises NoSuchBead."""
     row = db.maybe(f"{rows.BEAD} WHERE id = ?", (bead_id,), row_of("beads", bead_id) + row_of("bead_text", bead_id))
     if row is None:
         raise NoSuchBead(f"there is no bead '{bead_id[:80]}'")
@@ -109,12 +104,11 @@ def get_bead(db: Database, bead_id: str) -> Bead:
 
 
 def is_closed(status: str) -> bool:
-    """Whether the bead is done or cancelled."""
     return status in CLOSED
 
 
 def is_finished_for(db: Database, blocker: str, bead: str) -> bool:
-    """Whether the bead does not wait for the blocker (any more)."""
+    """Whether the bead no longer waits for the blocker."""
     it = state(db, blocker)
     if it["status"] != Status.LANDED:
         return bool(it["status"] == Status.DONE)
@@ -122,10 +116,8 @@ def is_finished_for(db: Database, blocker: str, bead: str) -> bool:
 
 
 def move(db: Database, bead: str, changes: Mapping[str, Any], now: float, known: Row | None = None) -> None:
-    """Set state columns of one bead. `epic` has its own function, since the epic's counters hang on it.
-
-    `known`: its `state`, read in this transaction.
-    """
+    """Set state columns of one bead. `epic` has its own function, since its counters follow. `known`: its `state`, read
+    in this transaction."""
     assert "epic" not in changes, "use move_into"
     before = known or state(db, bead)
     values = dict(changes)
@@ -151,7 +143,6 @@ def move(db: Database, bead: str, changes: Mapping[str, Any], now: float, known:
 
 
 def _spread(db: Database, before: Row, after: Row, now: float) -> None:
-    """Tell those who hang on the bead what changed about it."""
     bead = after["id"]
     was_done, is_done = (row["status"] == Status.DONE for row in (before, after))
     was_landed, is_landed = (row["status"] == Status.LANDED for row in (before, after))
@@ -175,18 +166,16 @@ def _spread(db: Database, before: Row, after: Row, now: float) -> None:
 
 
 def _shift_around(db: Database, row: Row, by: int, now: float, whose: str) -> None:
-    """The same for those inside of the bead's epic, or outside of it."""
     if by:
         _shift(db, whose, row["id"], by, now, row["epic"])
 
 
 def shift_one(db: Database, bead: str, by: int, now: float) -> None:
-    """One bead got or lost a blocker."""
     _shift(db, "id = :id", bead, by, now)
 
 
 def _shift(db: Database, whose: str, bead: str, by: int, now: float, epic: str | None = None) -> None:
-    """Change open_blockers of some beads, then of the children of those that closed off or opened by it."""
+    """Change open_blockers, then those of children that this closes off or opens."""
     todo = [(whose, bead, by)]
     while todo:
         whose, bead, by = todo.pop()
@@ -200,9 +189,7 @@ def _shift(db: Database, whose: str, bead: str, by: int, now: float, epic: str |
 
 
 def move_into(db: Database, bead: str, epic: str | None, now: float) -> None:
-    """Set the bead's epic, with the counters of the old and the new one. NotAllowed where it is on the branch of the
-    old one.
-    """
+    """Set the bead's epic and both epics' counters. NotAllowed while it is on the old epic's branch."""
     own = state(db, bead)
     if own["epic"] == epic:
         return
@@ -230,10 +217,8 @@ def move_into(db: Database, bead: str, epic: str | None, now: float) -> None:
 
 
 def wake(db: Database, now: float) -> None:
-    """Let in what was deferred or had to wait before a retry, now that its time has come. Begins its own write.
-
-    Who asks also settles a part of the levels that are due, and lets a part of those rise that have waited a day.
-    """
+    """Let in deferred and retrying beads whose time has come, in a transaction of its own. Also settles some due levels
+    and lets some waiting beads rise."""
     deferral, retry, rises, _, _, lags = db.one(_NEXT, (), _NEXT_SOURCES)
     if lags:
         levels.settle_some(db)
@@ -250,15 +235,12 @@ def wake(db: Database, now: float) -> None:
 
 
 def next_due(db: Database) -> tuple[float | None, float | None, bool, bool]:
-    """The earliest deferral and the earliest retry that lie ahead, whether an epic is complete already, and whether a
-    bead has landed on the branch of one.
-    """
+    """The next deferral and retry, whether an epic is complete, and whether a bead is on an epic's branch."""
     row = db.one(_NEXT, (), _NEXT_SOURCES)
     return row[0], row[1], bool(row[3]), bool(row[4])
 
 
 def set_texts(db: Database, bead: str, values: Mapping[str, Any]) -> None:
-    """Set columns of `bead_text`."""
     if values:
         sets = ", ".join(f'"{name}" = :{name}' for name in values)
         rows = (f"bead_text {bead}",) if values.keys() == {"close_reason"} else ()  # of which only its bead tells
@@ -266,7 +248,7 @@ def set_texts(db: Database, bead: str, values: Mapping[str, Any]) -> None:
 
 
 def require(db: Database, beads: Iterable[str]) -> None:
-    """NoSuchBead for the first that does not exist."""
+    """Raises NoSuchBead for the first missing bead."""
     for bead in beads:
         if db.maybe("SELECT 1 FROM beads WHERE id = ?", (bead,)) is None:
             raise NoSuchBead(f"there is no bead '{bead[:80]}'")
@@ -284,18 +266,13 @@ def require(db: Database, beads: Iterable[str]) -> None:
 
 _STOPPING = tuple(sorted(type_.value for type_ in STOPS_BEAD))
 _SENT_ON = (Kind.RESOLVED, Kind.HANDED_IN)
-"""A person decided what stopped the bead, or did it; suggestions are something else."""
 _OPENING = (Kind.UNDONE, Kind.REOPENED, Kind.REVERTED)
-"""What opens a closed bead again: whether it closes a circle is soon seen by the levels."""
 
 
 def record(db: Database, event: Event) -> Bead | None:
-    """Append the event; a moving kind advances its bead by the table. NotAllowed moves nothing.
-
-    `data` keys with meaning: held {reason} / released, deferred {until}, resolved {to}. A person's
-    cancel or done_by_hand also ends an open attempt (outcome cancelled) and raises the fence; it is NotAllowed
-    while the bead's review moves main or has moved it.
-    """
+    """Append the event; a moving kind advances its bead by the table, unless NotAllowed. `data`: held {reason} /
+    released, deferred {until}, resolved {to}. A person's cancel or done_by_hand also ends an open attempt (cancelled)
+    and raises the fence; NotAllowed while the bead's review moves main or has moved it."""
     now = db.now()
     if event.kind in _OPENING and not db.connection.in_transaction:
         levels.settle_all(db)
@@ -341,7 +318,6 @@ def record(db: Database, event: Event) -> Bead | None:
 
 
 def _before(bead: Bead, kind: Kind) -> dict[str, Any]:
-    """What a remark changes, as it was."""
     if kind is Kind.TAKEN:
         return {"before": bead.status.value, "return_to": bead.return_to and bead.return_to.value}
     return {"before": bead.defer_until if kind is Kind.DEFERRED else bead.held}
@@ -374,7 +350,7 @@ _REMARKS = {
 
 
 def moved(db: Database, bead: Bead, kind: Kind, data: Any, now: float, *, is_asked: bool = False) -> dict[str, Any]:
-    """The columns that change when `kind` moves the bead; NotAllowed, Deadlock."""
+    """The columns that change when `kind` moves the bead. Raises NotAllowed, Deadlock."""
     to = data.get("to")
     move = advance(bead, kind, Facts(None if to is None else str(to), is_asked))
     if move.status in WORKING:
@@ -396,7 +372,6 @@ def moved(db: Database, bead: Bead, kind: Kind, data: Any, now: float, *, is_ask
 
 
 def columns(move: Move) -> dict[str, Any]:
-    """A move, as it is written."""
     return {"status": move.status.value, "return_to": move.return_to and move.return_to.value}
 
 
@@ -416,14 +391,13 @@ def _closing(bead: Bead, kind: Kind, status: Status, data: Any, now: float) -> d
 
 
 def apply(db: Database, bead: Bead, changes: dict[str, Any], now: float) -> None:
-    """Write columns of either table."""
     texts = {name: changes.pop(name) for name in ("close_reason",) if name in changes}
     set_texts(db, bead.id, texts)
     move(db, bead.id, changes, now)
 
 
 def end_open_attempt(db: Database, bead: Bead, why: str, now: float) -> int | None:
-    """End the bead's open attempt as cancelled; its number in the store."""
+    """End the bead's open attempt as cancelled; returns its id."""
     row = db.maybe("SELECT id FROM attempts WHERE bead = ? AND outcome IS NULL", (bead.id,))
     if row is None:
         return None
@@ -433,7 +407,6 @@ def end_open_attempt(db: Database, bead: Bead, why: str, now: float) -> int | No
 
 
 def resolve_escalations(db: Database, bead: str, kind: Kind, now: float) -> None:
-    """What was asked about the bead is settled by what a person did with it; suggestions stay while it is live."""
     only = f" AND type IN ({', '.join('?' * len(_STOPPING))})" if kind in _SENT_ON else ""
     db.run(
         f"UPDATE escalations SET resolved_at = ?, resolution = ? WHERE bead = ? AND resolved_at IS NULL{only}",
@@ -442,7 +415,7 @@ def resolve_escalations(db: Database, bead: str, kind: Kind, now: float) -> None
 
 
 def has_stopping(db: Database, bead: str, but: int = 0) -> bool:
-    """Whether an open escalation stops the bead, apart from number `but`."""
+    """Whether an open escalation other than `but` stops the bead."""
     if not may_be_asked(db, bead):
         return False
     marks = ", ".join("?" * len(_STOPPING))
@@ -451,7 +424,7 @@ def has_stopping(db: Database, bead: str, but: int = 0) -> bool:
 
 
 def may_be_asked(db: Database, bead: str) -> bool:
-    """Whether an open escalation may be about the bead; True where that would have to be asked for it alone."""
+    """True also if only another query could tell."""
     if not db.keeps_answers:
         return True
     open_ = db.all("SELECT bead FROM escalations INDEXED BY escalations_open WHERE resolved_at IS NULL")
@@ -459,7 +432,6 @@ def may_be_asked(db: Database, bead: str) -> bool:
 
 
 def remember(db: Database, bead: str, return_to: str | None) -> None:
-    """Note on the open escalations of a bead that is stopped where it will return to."""
     if return_to is not None:
         marks = ", ".join("?" * len(_STOPPING))
         db.run(
@@ -469,7 +441,7 @@ def remember(db: Database, bead: str, return_to: str | None) -> None:
 
 
 def _ask_again(db: Database, bead: Bead) -> list[int]:
-    """Open again what the bead's close settled, which bears its moment; the numbers of those that stop it."""
+    """Reopen what the bead's close settled, by its timestamp; returns those that stop it."""
     settled = db.all(
         "SELECT id, type FROM escalations AS one WHERE bead = ? AND resolved_at = ? AND resolution IN (?, ?) "
         "AND NOT EXISTS (SELECT 1 FROM escalations AS other WHERE other.fingerprint = one.fingerprint "

@@ -28,11 +28,11 @@ from .levels import learn
 from .moves import get_bead
 
 LARGE = 200
-"""Beads and dependencies in one call from which on counting the whole graph may be cheaper."""
+"""From so many beads and dependencies in one call on, counting the full graph may be cheaper."""
 
 
 def put(db: Database, beads: Sequence[Bead], dependencies: Sequence[Dependency], actor: str) -> None:
-    """Add beads (any status) and dependencies in one transaction. Deadlock, BadBead: nothing written."""
+    """Add beads (any status) and dependencies in one transaction. Raises Deadlock, BadBead."""
     now = db.now()
     wanted = _with_epics(beads, dependencies)
     for one in wanted:
@@ -58,7 +58,6 @@ def put(db: Database, beads: Sequence[Bead], dependencies: Sequence[Dependency],
 
 
 def _put_each(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], actor: str, now: float) -> None:
-    """Write beads and dependencies one by one, each with what follows from it for others."""
     new, needs = {one.id for one in wanted}, importing.needs_of(edges)
     _insert(db, wanted, now)
     moves.require(db, (one.epic for one in wanted if one.epic is not None and one.epic not in new))
@@ -108,7 +107,7 @@ def _insert(db: Database, wanted: Sequence[Bead], now: float) -> None:
 
 
 def connect(db: Database, dependency: Dependency, now: float) -> bool:
-    """Write one dependency with its counters and levels; False: it was there."""
+    """Write one dependency with its counters and levels; False: it existed."""
     moves.require(db, (dependency.bead, dependency.needs))
     importing.refuse_itself(dependency)
     own = moves.state(db, dependency.bead)
@@ -144,7 +143,7 @@ def _tell(db: Database, now: float, kind: Kind, dependency: Dependency, actor: s
 
 
 def add_dependency(db: Database, dependency: Dependency, actor: str) -> None:
-    """Add one dependency; Deadlock names the circle, NoSuchBead a missing end."""
+    """Deadlock names the circle, NoSuchBead a missing end."""
     now = db.now()
     if dependency.type in (DependencyType.BLOCKS, DependencyType.PARENT_CHILD):
         levels.settle_all(db)
@@ -154,7 +153,6 @@ def add_dependency(db: Database, dependency: Dependency, actor: str) -> None:
 
 
 def remove_dependency(db: Database, dependency: Dependency, actor: str) -> None:
-    """Remove one dependency; nothing happens when it is not there."""
     now = db.now()
     with db.write():
         if dependency.type is DependencyType.PARENT_CHILD:
@@ -178,7 +176,7 @@ _STATE = (*(name for name in CONTENT if name in rows.STATE_COLUMNS and name != "
 
 
 def change(db: Database, bead_id: str, changes: Mapping[str, Any], actor: str) -> Bead:
-    """Set content fields of Bead by name; NoSuchBead, BadBead, Deadlock (for `epic`)."""
+    """Set content fields of Bead by name. Raises NoSuchBead, BadBead, Deadlock (for `epic`)."""
     if unknown := sorted({*changes}.difference(CONTENT)):
         raise BadBead(f"'{unknown[0]}' is not a field that can be changed", f"Fields: {', '.join(sorted(CONTENT))}.")
     now = db.now()
@@ -217,9 +215,8 @@ def _plain(value: Any) -> Any:
 
 
 def open_again(db: Database, bead: str, to: Status, is_fact: bool) -> None:
-    """A closed bead is opened with that status: Deadlock where it closes a circle. A fact is never refused: of each
-    circle a dependency is removed, which bound nobody while the bead was done.
-    """
+    """Reopen a closed bead: Deadlock if that closes a circle. A fact is never refused: one dependency of each circle is
+    removed instead."""
     try:
         importing.refuse_reopening(db, bead)
     except Deadlock:
@@ -230,11 +227,10 @@ def open_again(db: Database, bead: str, to: Status, is_fact: bool) -> None:
 
 
 DRAFTS = 20
-"""From more drafts on than this they are approved at once."""
 
 
 def approve(db: Database, beads: Sequence[str], actor: str) -> None:
-    """Make drafts live, all or none."""
+    """All or none."""
     now = db.now()
     wanted = list(dict.fromkeys(beads))
     with db.write():
@@ -248,7 +244,6 @@ def approve(db: Database, beads: Sequence[str], actor: str) -> None:
 
 
 def _approved(draft: Bead) -> dict[str, Any]:
-    """What changes of a draft that is approved."""
     return moves.columns(advance(draft, Kind.APPROVED))
 
 
@@ -259,7 +254,7 @@ _IS_LISTED = f"status = ? AND id IN (SELECT id FROM {_TABLE})"
 # A draft without children decides about no other bead, so many are one statement for each kind; the lifecycle is asked
 # once a kind.
 def _approve_many(db: Database, beads: Sequence[str], actor: str, now: float) -> bool:
-    """Make these live in the caller's transaction; False: not all of them are drafts, and nothing was done."""
+    """Approve all in the caller's transaction; False: some are no drafts, and nothing was done."""
     draft = Status.DRAFT.value
     db.run(f"CREATE TEMP TABLE {_TABLE.partition('.')[2]} (id VARCHAR NOT NULL PRIMARY KEY)")  # looked up by each row
     try:
@@ -293,7 +288,6 @@ def _approve_many(db: Database, beads: Sequence[str], actor: str, now: float) ->
 
 
 def _draft(type_: str, needs_tests: int) -> Bead:
-    """A draft of that kind."""
     return Bead("any", "Any", BeadType(type_), needs_tests=bool(needs_tests))
 
 
@@ -305,10 +299,8 @@ def propose(
     kind: Kind = Kind.CHANGE_PROPOSED,
     why: str = "",
 ) -> Bead:
-    """Keep changes beside the bead (beads.proposals.entry) or, with None, take them away.
-
-    `kind` and `why` are what the event says of it. BadBead, NoSuchBead.
-    """
+    """Store changes beside the bead (beads.proposals.entry), or remove them with None. `kind` and `why` describe the
+    event. Raises BadBead, NoSuchBead."""
     if wrong := [part for part in parts if not is_part(part)]:
         raise BadBead(f"'{wrong[0][:80]}' cannot be proposed for a bead")
     now = db.now()
@@ -337,7 +329,7 @@ def propose(
 # Rows are compared as they are written and as they come, so that the graph is never in memory beside a large plan.
 AT_ONCE = 5000
 MANY = 5
-"""A plan of more than one in so many beads of the graph is compared by reading whole tables."""
+"""A plan with more than one in so many beads is compared by reading full tables."""
 
 _TEXT_COLUMNS = frozenset(rows.TEXT_COLUMNS)
 _IDS = "(SELECT value FROM json_each(?))"
@@ -350,7 +342,7 @@ FROM beads WHERE id = ?"""
 
 
 def as_said(db: Database, said: Sequence[Said]) -> dict[str, Status]:
-    """Of these the beads that are there and in all that is said of them as it is said, with their status."""
+    """Those beads that match everything said of them, with their status."""
     with db.read():
         if len(said) * MANY > db.one("SELECT count(*) FROM beads")[0]:
             return _as_said(db, {one[0]: one for one in said}, "", ())
@@ -380,7 +372,6 @@ def _as_said(db: Database, said: Mapping[str, Said], where: str, ids: Sequence[s
 def _same(
     db: Database, table: str, columns: Sequence[str], said: Mapping[str, Said], where: str, ids: Sequence[str]
 ) -> Iterator[tuple[str, Any]]:
-    """(bead, the first of its columns) of those rows of the table that hold what is said."""
     places = {name: place for place, name in enumerate(columns, 1)}
     shapes: dict[tuple[str, ...], _Shape] = {}
     for row in db.each(f"SELECT id, {', '.join(columns)} FROM {table} {where}", ids):
@@ -397,7 +388,7 @@ def _same(
 
 
 class _Shape:
-    """Which fields of a bead stand where in a row: most beads of a plan name the same ones."""
+    """Row positions of a bead's fields; most beads of a plan name the same fields."""
 
     def __init__(self, names: Sequence[str], places: Mapping[str, int]) -> None:
         self._places = {name: places[name] for name in names}
@@ -412,8 +403,7 @@ class _Shape:
         )
 
 
-def _nothing(_: object) -> None:
-    """What is asked of a bead of which nothing is said here."""
+def _nothing(_: object) -> None: ...
 
 
 def _is_written(name: str, value: Any, text: str) -> bool:
@@ -424,7 +414,7 @@ def _is_written(name: str, value: Any, text: str) -> bool:
 
 
 def _needs_the_same(lists: Sequence[Sequence[str] | None], edges: str | None) -> bool:
-    """Whether the edges (`<type> <id>`, with commas; None: there are none) are what is said of each kind."""
+    """Whether the edges (`<type> <id>`, with commas; None: none) match the lists of each kind."""
     there = {*edges.split(",")} if edges else set()
     wanted = {f"{kind} {one}" for needs, kind in zip(lists, _KINDS, strict=True) if needs for one in needs}
     if there == wanted:
@@ -434,7 +424,7 @@ def _needs_the_same(lists: Sequence[Sequence[str] | None], edges: str | None) ->
 
 
 def ready_once_approved(db: Database, beads: Sequence[str]) -> list[str]:
-    """Of these the beads that could be started, were the drafts among them approved; in their order."""
+    """Those beads that could start if the drafts among them were approved, in order."""
     moves.wake(db, db.now())
     approved = frozenset(beads)
     closes_off: dict[str, bool] = {}

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @frozen
 class BeadDetail(Bead):
-    """A bead with its dependencies at either end, its attempts, its open escalations and its newest pull request."""
+    """A bead with its dependencies in both directions, attempts, open escalations and newest pull request."""
 
     dependencies: tuple[Dependency, ...] = ()
     attempts: tuple[Attempt, ...] = ()
@@ -39,7 +39,7 @@ class BeadDetail(Bead):
 
 
 def bead_detail(store: "Store", bead: str) -> BeadDetail:
-    """The bead; NoSuchBead."""
+    """Raises NoSuchBead."""
     found = store.bead(bead)
     pull = store.pull(bead)
     own = {one.name: getattr(found, one.name) for one in fields(Bead)}
@@ -53,7 +53,6 @@ def bead_detail(store: "Store", bead: str) -> BeadDetail:
 
 
 def neighbours(store: "Store", bead: BeadDetail) -> dict[str, Bead]:
-    """The beads at the other ends of its dependencies, and it itself, by id."""
     ids = {id_ for one in bead.dependencies for id_ in (one.bead, one.needs)}
     return {one.id: one for one in store.beads(ids=ids)} if ids else {}
 
@@ -63,10 +62,8 @@ PAGE = 1000
 
 @frozen
 class Review:
-    """One attempt of the Reviewer. `results` are the checks of its last validation, as JSON values.
-
-    `outcome` None: it is under way, at `step`. `commit` is what main, or the branch `onto`, became.
-    """
+    """One attempt of the Reviewer. `results`: checks of its last validation, as JSON values. `outcome` None: it is at
+    `step`. `commit`: the new commit of main, or of the branch `onto`."""
 
     attempt: int
     bead: str
@@ -84,7 +81,7 @@ class Review:
 
 @frozen
 class BeadHistory:
-    """Everything about one bead. `commit` is where it is on main, `archived` the (ref, commit) of kept branches."""
+    """Everything about one bead. `commit`: on main; `archived`: (ref, commit) of archived branches."""
 
     bead: Bead
     dependencies: tuple[Dependency, ...]
@@ -97,7 +94,6 @@ class BeadHistory:
 
 
 def review_of(attempt: Attempt, bead: Bead) -> Review:
-    """An attempt of the Reviewer as a review."""
     results, onto = attempt.data.get("results"), str(attempt.data.get("epic") or "")
     commit = str(attempt.data.get("candidate", "")) if onto else bead.merged_commit
     return Review(
@@ -117,14 +113,13 @@ def review_of(attempt: Attempt, bead: Bead) -> Review:
 
 
 def reviews(store: "Store", limit: int = 20) -> list[Review]:
-    """The Reviewer's latest work, newest first, with what the checks said."""
     attempts = store.reviews(limit)
     beads = {bead.id: bead for bead in store.beads(ids=[a.bead for a in attempts])} if attempts else {}
     return [review_of(attempt, beads[attempt.bead]) for attempt in attempts]
 
 
 def history(store: "Store", git: "Git | None", id: str) -> BeadHistory:
-    """The post-mortem of one bead; NoSuchBead. Without `git` nothing is said about commits and archives."""
+    """The post-mortem of one bead. Raises NoSuchBead. Without `git` it omits commits and archives."""
     bead = store.bead(id)
     attempts = store.attempts(id)
     events: list[Event] = []
@@ -153,7 +148,7 @@ def history(store: "Store", git: "Git | None", id: str) -> BeadHistory:
 
 
 class Explained(NamedTuple):
-    """Why a bead is ready or not. `whys` are the machine's words for `reasons`, in the same order."""
+    """Why a bead is ready or not. `whys`: the reasons' codes, in the same order."""
 
     bead: str
     ready: bool
@@ -162,17 +157,15 @@ class Explained(NamedTuple):
 
 
 def ready(store: "Store", limit: int = 20) -> list[Bead]:
-    """The ready beads in the order in which they will be taken, at most `limit`."""
     return store.ready(limit)
 
 
 def ready_beyond(store: "Store", limit: int) -> int:
-    """How many beads are ready beyond the first `limit`."""
     return max(0, store.counts()["ready"] - limit)
 
 
 def explain(store: "Store", ids: Collection[str] | None = None) -> list[Explained]:
-    """The reasons of the named beads, or of all, by id; NoSuchBead."""
+    """The reasons of the named beads, or of all, by id. Raises NoSuchBead."""
     # a bead that is asked for by name needs its neighbourhood only: the store lets no circle in
     nodes, dependencies = store.around(tuple(ids)) if ids else (store.nodes(), store.dependencies())
     found = explain_all(nodes, dependencies, store.now())
@@ -187,16 +180,13 @@ def explain(store: "Store", ids: Collection[str] | None = None) -> list[Explaine
 
 
 EVENTS = 200
-"""The latest events that are handed out."""
 
 
 @frozen
 class BeadPage:
-    """`waits_for` and `waited_for_by` are (bead, type of the dependency); `reasons` say why it is not ready.
-
-    `children` are those of an epic; `can` names the commands that its status allows; `request`: its newest pull
-    request; `readings`: the code reviews, and `read` what they came to, in a line.
-    """
+    """`waits_for`, `waited_for_by`: (bead, type of dependency); `reasons`: why it is not ready. `children`: an epic's;
+    `can`: commands that its status allows; `request`: its newest pull request; `readings`: code reviews, `read`: their
+    summary."""
 
     history: BeadHistory
     waits_for: tuple[tuple[Bead, str], ...]
@@ -213,7 +203,7 @@ class BeadPage:
 
 
 def bead_page(store: "Store", git: "Git | None", id: str) -> BeadPage:
-    """All of it; NoSuchBead. Without `git` nothing is said of commits and archives."""
+    """Raises NoSuchBead. Without `git` it omits commits and archives."""
     found = history(store, git, id)
     whole = bead_detail(store, id)
     beads = neighbours(store, whole)
@@ -250,7 +240,7 @@ def bead_page(store: "Store", git: "Git | None", id: str) -> BeadPage:
 
 
 def allowed(bead: Bead) -> frozenset[str]:
-    """The commands that a person may give about the bead as it stands."""
+    """The commands that the bead's state allows."""
     if bead.status in CLOSED:
         return frozenset({"reopen", "edit"})
     can = {"edit", "cancel", "done", "depend"}
@@ -261,7 +251,6 @@ def allowed(bead: Bead) -> frozenset[str]:
 
 
 def spent(page: BeadPage) -> Mapping[str, float]:
-    """What its agents cost: dollars, tokens, seconds."""
     attempts = [one for one in page.history.attempts if one.role not in NO_AGENTS]
     return {
         "usd": sum(one.cost_usd for one in attempts),
@@ -274,7 +263,7 @@ WORK_STATUS_PAGE = 1000
 
 
 def events_between(store: "Store", bead: str, first: int, last: int) -> Iterator[Event]:
-    """A bead's events up to number `last`, from its last beginning at or before `first` on, oldest first."""
+    """A bead's events up to `last`, from its last beginning at or before `first` on, oldest first."""
     began = store.latest_events(BEGINS, first + 1, 1, bead)
     after = began[0].seq - 1 if began else 0
     while after < last and (page := store.events(after, WORK_STATUS_PAGE, bead)):
@@ -283,7 +272,6 @@ def events_between(store: "Store", bead: str, first: int, last: int) -> Iterator
 
 
 def status_now(store: "Store", bead: str) -> WorkStatus | None:
-    """How the bead stands; None: nobody has begun on it."""
     last = store.position().seq
     found = statuses(events_between(store, bead, last, last))
     return found[max(found)] if found else None
@@ -291,14 +279,14 @@ def status_now(store: "Store", bead: str) -> WorkStatus | None:
 
 @frozen
 class ListedBead(Bead):
-    """A bead as the list has it. `request`: of one that waits for people at a code host."""
+    """A listed bead. `request`: if it waits for people at a code host."""
 
     request: RequestLine | None = None
 
 
 @frozen
 class Listing:
-    """The first beads that fit, and how many fit."""
+    """The first matching beads, and the number of matches."""
 
     beads: Sequence[Bead | Node]
     fitting: int
@@ -314,10 +302,8 @@ def listing(
     limit: int | None = None,
     lines_only: bool = False,
 ) -> Listing:
-    """The first `limit` beads (None: all) with one of these statuses, in this epic, that have all these labels.
-
-    `lines_only`: what a line of text tells of each is enough.
-    """
+    """The first `limit` beads (None: all) with one of these statuses, in this epic, with all these labels.
+    `lines_only`: a text line's fields suffice."""
     fitting = store.by_priority(tuple(statuses), epic)
     shown = _first(fitting, len(fitting) if limit is None else limit)
     beads = _read(store, shown, lines_only)
@@ -327,7 +313,6 @@ def listing(
 
 
 def with_requests(found: Listing) -> list[ListedBead]:
-    """The beads of a list that was read whole, each with the request that it waits in."""
     names = tuple(one.name for one in fields(Bead))
     return [
         ListedBead(**{name: getattr(bead, name) for name in names}, request=found.requested.get(bead.id))
@@ -336,7 +321,7 @@ def with_requests(found: Listing) -> list[ListedBead]:
 
 
 def _read(store: "Store", ids: list[str], lines_only: bool) -> list[Bead | Node]:
-    """These beads in this order; of a whole graph for its lines, what a line tells."""
+    """These beads in order; for lines of a whole graph, nodes."""
     if not ids:
         return []
     some: Sequence[Bead | Node] = store.nodes() if lines_only else store.beads(ids=ids)
@@ -345,7 +330,6 @@ def _read(store: "Store", ids: list[str], lines_only: bool) -> list[Bead | Node]
 
 
 def _first(fitting: list[tuple[int, str]], limit: int) -> list[str]:
-    """The ids of the first beads by priority and id; only those that may be among them are sorted by id."""
     last = sorted(priority for priority, _ in fitting)[:limit][-1:]
     near = [(priority, natural(id_), id_) for priority, id_ in fitting if [priority] <= last]
     return [id_ for *_, id_ in sorted(near)[:limit]]

@@ -24,17 +24,15 @@ if TYPE_CHECKING:
 
 
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
-"""Digits and letters that nobody mistakes for one another."""
+"""Without look-alike characters."""
 ID_LENGTH = 6
 
 
 def new_id(store: "Store", taken: Container[str] = frozenset()) -> str:
-    """An id that no bead has, like "nb-k3f9q2". It says nothing about the title, which may change."""
     return unused_id(lambda found: found in taken or _exists(store, found))
 
 
 def unused_id(is_taken: Callable[[str], bool]) -> str:
-    """An id that is not taken."""
     import secrets  # commands that only look an id up need none of what it loads
 
     length = ID_LENGTH
@@ -51,7 +49,7 @@ def _exists(store: "Store", bead: str) -> bool:
 
 
 def known(store: "Store", bead: str) -> Bead:
-    """The bead; NoSuchBead that suggests ids like it."""
+    """NoSuchBead suggests similar ids."""
     try:
         return store.bead(bead)
     except NoSuchBead as error:
@@ -63,7 +61,7 @@ def known(store: "Store", bead: str) -> Bead:
 
 
 def content(given: Mapping[str, Any]) -> dict[str, Any]:
-    """`given` as the values that Bead's content fields hold; BadBead for another field or a wrong kind of value."""
+    """`given` converted to content fields. Raises BadBead."""
     made: dict[str, Any] = {}
     for name, value in given.items():
         if name not in CONTENT:
@@ -93,10 +91,8 @@ def add(
     paths: Paths | None = None,
     **fields: Any,
 ) -> Bead:
-    """Add one bead with what it waits for; a draft unless told. `fields`: others of CONTENT, by name.
-
-    BadBead, NoSuchBead, Deadlock: nothing was written.
-    """
+    """Add one bead with its dependencies; a draft by default. `fields`: others of CONTENT. On BadBead, NoSuchBead,
+    Deadlock nothing is written."""
     made = content({"title": title, "type": type, "description": description, **fields})
     if id is not None and _exists(store, id):
         raise BadBead(f"there is a bead {id} already", f"`nobrakes show {id}` shows it; `nobrakes edit` changes it.")
@@ -119,9 +115,8 @@ def add(
 def add_take_back(
     store: "Store", title: str, description: str, actor: str, id: str | None = None, epic: str | None = None
 ) -> Bead:
-    """Add the live bead that stands for taking merges off main, or off the branch of an epic that it is in then; no
-    agent works on it. Raises as `add` does.
-    """
+    """Add a live bead that stands for reverting merges on main or its epic's branch; no agent works on it. Raises as
+    `add`."""
     return add(
         store,
         title[:200],
@@ -138,7 +133,7 @@ def add_take_back(
 
 
 def edit(store: "Store", id: str, fields: Mapping[str, Any], actor: str, paths: Paths | None = None) -> Bead:
-    """Set content fields by name. What an agent at work was told stays as it was told; the next one reads this."""
+    """Set content fields by name. A running agent keeps what it read; the next one reads this."""
     made = content(fields)
     before = store.bead(id)
     changes = {name: value for name, value in made.items() if getattr(before, name) != value}
@@ -172,34 +167,30 @@ def _unfinished(store: "Store", id: str, what: str) -> Bead:
 
 
 def hold(store: "Store", id: str, reason: str, actor: str, paths: Paths | None = None) -> Bead:
-    """Keep the bead from being assigned until `release`; what works on it goes on."""
+    """No agent starts until `release`; running work goes on."""
     _unfinished(store, id, "held")
     return _record(store, Kind.HELD, id, actor, paths, {"reason": reason})
 
 
 def release(store: "Store", id: str, actor: str, paths: Paths | None = None) -> Bead:
-    """Let a held bead be assigned again."""
     if store.bead(id).held is None:
         raise NotAllowed(f"bead {id} is not held")
     return _record(store, Kind.RELEASED, id, actor, paths, {})
 
 
 def defer(store: "Store", id: str, until: float | None, actor: str, paths: Paths | None = None) -> Bead:
-    """Leave the bead alone until a time (seconds since 1970 UTC); None: not any more."""
+    """`until`: seconds since 1970 UTC; None: not deferred."""
     _unfinished(store, id, "deferred")
     return _record(store, Kind.DEFERRED, id, actor, paths, {"until": until})
 
 
 def cancel(store: "Store", id: str, reason: str, actor: str, paths: Paths | None = None) -> Bead:
-    """Give the bead up. An agent that works on it is stopped; what it made is archived."""
+    """Stops its agent; the work is archived."""
     return _record(store, Kind.CANCELLED, id, actor, paths, {"reason": reason})
 
 
 def done(store: "Store", id: str, reason: str, actor: str, paths: Paths | None = None) -> Bead:
-    """Say that the bead was done by hand. An agent that works on it is stopped; what waited may go on.
-
-    NotAllowed for an epic whose beads are on its branch: nobody would ask for that any more.
-    """
+    """Stops its agent. NotAllowed for an epic with beads on its branch, which would never land."""
     if landed := [bead.id for bead in store.beads(statuses=(Status.LANDED,)) if bead.epic == id]:
         raise NotAllowed(
             f"{id} has {', '.join(landed[:5])} on its branch, and is done when its pull request is merged",
@@ -209,7 +200,6 @@ def done(store: "Store", id: str, reason: str, actor: str, paths: Paths | None =
 
 
 def reopen(store: "Store", id: str, actor: str, reason: str = "", paths: Paths | None = None) -> Bead:
-    """Bring a done or cancelled bead back to its beginning."""
     return _record(store, Kind.REOPENED, id, actor, paths, {"reason": reason})
 
 
@@ -221,7 +211,7 @@ def depend(
     actor: str = "person",
     paths: Paths | None = None,
 ) -> Dependency:
-    """Add a dependency; Deadlock names the circle that it would close."""
+    """Deadlock names the circle."""
     if bead == needs:
         raise Deadlock(f"bead {bead} cannot wait for itself")
     dependency = Dependency(bead, needs, type)
@@ -238,7 +228,7 @@ def undepend(
     actor: str = "person",
     paths: Paths | None = None,
 ) -> bool:
-    """Take a dependency away; whether it was there."""
+    """Whether it existed."""
     dependency = Dependency(bead, needs, type)
     there = dependency in store.dependencies(bead)
     store.remove_dependency(dependency, actor)
@@ -250,11 +240,10 @@ def undepend(
 # an epic itself. The review of the whole begins again when it has landed.
 
 MAX_DETAIL = 8000
-"""Characters of what is told to who mends it."""
 
 
 def mend(store: "Store", epic: Bead, what: str, detail: str, actor: str) -> Bead:
-    """Add the bead. `what`: of the epic, in words; `detail`: what its Doer is told. The caller has a transaction."""
+    """Add the bead. `what`: of the epic; `detail`: for its Doer. Needs a transaction."""
     names = (f"{_mends_of(epic.id)}{number}" for number in itertools.count(1))
     mends = Bead(
         next(name for name in names if not store.beads(ids=[name])),
@@ -270,7 +259,6 @@ def mend(store: "Store", epic: Bead, what: str, detail: str, actor: str) -> Bead
 
 
 def is_mend(bead: Bead, epic: str) -> bool:
-    """Whether the bead was added to mend what is in the epic."""
     return bead.epic == epic and bead.type is BeadType.FIX and bead.id.startswith(_mends_of(epic))
 
 

@@ -28,12 +28,11 @@ if TYPE_CHECKING:
 __all__ = ["BeadHistory", "BoardView", "Review", "board", "history", "reviews"]
 
 CARDS = 12
-"""So many beads of a column are handed out; the others are counted."""
 
 
 @frozen
 class Card:
-    """One bead on the board. `reasons` keep it from being assigned; `request`: what it waits for people in."""
+    """A bead on the board. `reasons` block it; `request`: what it waits for people in."""
 
     id: str
     title: str
@@ -48,7 +47,7 @@ class Card:
 
 @frozen
 class BoardView:
-    """The first cards of each column by priority and id, and how many beads stand in it."""
+    """The first cards of each column by priority and id, and its total."""
 
     columns: Mapping[str, tuple[Card, ...]]
     counts: Mapping[str, int]
@@ -61,7 +60,7 @@ class BoardView:
 
 
 def nodes_by_column(store: "Store", limit: int, asked: Iterable[str]) -> "dict[str, list[Node]]":
-    """The first beads of each column by priority and id; `asked`: those that wait for people at a code host."""
+    """The first beads of each column by priority and id; `asked`: those waiting at a code host."""
     apart = frozenset(asked)
     found = {name: store.column(name, limit) for name in COLUMNS if name != "review"}
     found["review"] = [node for node in store.column("review", limit + len(apart)) if node.id not in apart][:limit]
@@ -71,15 +70,11 @@ def nodes_by_column(store: "Store", limit: int, asked: Iterable[str]) -> "dict[s
 
 
 def card(node: "Node", reasons: tuple[str, ...] = (), request: RequestLine | None = None) -> Card:
-    """The node on the board."""
     return Card(node.id, node.title, node.type, node.priority, node.status, node.epic, node.assignee, reasons, request)
 
 
 def board(store: "Store", limit: int = CARDS, stands: Blockers = NOTHING) -> BoardView:
-    """The beads in columns, who works on what, and what each one waits for. Epics are left out.
-
-    `stands`: what keeps work from going on.
-    """
+    """The beads in columns, without epics, their workers and blockers. `stands`: what blocks all work."""
     asked = requested(store)
     columns = nodes_by_column(store, limit, asked)
     shown = [node.id for nodes in columns.values() for node in nodes]
@@ -112,12 +107,11 @@ HEADINGS: Mapping[str, str] = {
     "cancelled": "Cancelled",
 }
 MAIN = ("escalated", "blocked", "ready", "working", "review", "done")
-"""The columns that are always there; the others are shown when something stands in them."""
 
 
 @frozen
 class Tile:
-    """One bead on the board. `line` is what matters about it in its column; `frees` how many live beads wait for it."""
+    """A bead on the board. `line`: what matters in its column; `frees`: live beads that wait for it."""
 
     id: str
     title: str
@@ -135,7 +129,7 @@ class Tile:
 
 @frozen
 class Column:
-    """`total` beads stand in it, of which the first are shown."""
+    """`total` beads, of which the first are shown."""
 
     name: str
     heading: str
@@ -146,7 +140,7 @@ class Column:
 # A filter looks at every bead; without one only what is shown is read.
 @frozen
 class ColumnsView:
-    """The board. `found` is how many beads the filter found, None without one."""
+    """`found`: matches of the filter, None without one."""
 
     columns: tuple[Column, ...]
     wanted: str
@@ -155,7 +149,7 @@ class ColumnsView:
 
 
 def columns(store: "Store", wanted: str = "", most: int = MAX_BEADS) -> ColumnsView:
-    """The board, or what of it has all these words."""
+    """The board, filtered by these words."""
     words = tuple(wanted.casefold().split())[:8]
     asked = requested(store)
     if words:
@@ -194,7 +188,7 @@ def _filtered(
 
 
 class _Facts:
-    """What the tiles need beside their beads, read once."""
+    """Data of the tiles beside their beads, read once."""
 
     def __init__(self, store: "Store", nodes: "Sequence[Node]", asked: Mapping[str, RequestLine]) -> None:
         self.asked = asked
@@ -210,7 +204,6 @@ class _Facts:
         self.merged = {event.bead: event.at for event in reversed(merged)}
 
     def tile(self, name: str, node: "Node") -> Tile:
-        """The bead as its column shows it."""
         asked, worker = self.escalations.get(node.id), self.workers.get(node.id)
         since = worker.started_at if worker else self.merged.get(node.id) if name == "done" else None
         if asked is not None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @frozen
 class Repository:
-    """What taking and handing in work with; `config` names branches, and says where beads land."""
+    """Used by take and hand_in; `config` names branches and says where beads land."""
 
     store: "Store"
     git: Git
@@ -48,27 +48,22 @@ class Repository:
     config: "Config"
 
     def epic_of(self, bead: Bead) -> str:
-        """The epic on whose branch the bead lands; empty: on main."""
         return where_of(self.store, self.config, bead).epic
 
     def git_of(self, bead: Bead) -> Git:
-        """The repository as the bead sees it: main is the branch that it lands on."""
+        """The repository with the bead's target branch as main."""
         return git_at(self.git, where_of(self.store, self.config, bead))
 
 
 def repository(store: "Store", git: Git, paths: Paths, config: "Config") -> Repository:
-    """The repository that is open, for `take` and `hand_in`."""
     persons = Persons(paths.root, config.main)
     return Repository(store, git, persons, paths, config)
 
 
 @frozen
 class Taken:
-    """Where the bead is worked on. `made`: the worktree is new; `stopped`: who worked on it until now.
-
-    `conflicts`: the files in which its branch conflicts with main, or with the branch of the epic `onto` on which it
-    lands; `rebasing`: a rebase stands at them.
-    """
+    """Where the bead is worked on. `made`: the worktree is new; `stopped`: its former worker. `conflicts`: files in
+    conflict with main, or with the branch of the epic `onto`; `rebasing`: a rebase stopped there."""
 
     bead: Bead
     folder: str
@@ -82,12 +77,11 @@ class Taken:
 
     @property
     def base(self) -> str:
-        """What git calls what it lands on."""
         return f"refs/nobrakes/{EPICS}/{self.onto}" if self.onto else "main"
 
 
 def take(here: Repository, bead: str, actor: str, to: str = "") -> Taken:
-    """Take the bead. NoSuchBead, NotAllowed, UsageError: nothing was done; GitFailed: it is held only."""
+    """NoSuchBead, NotAllowed, UsageError: nothing was done; GitFailed: it is only held."""
     before = here.store.bead(bead)
     refuse(before)
     branch = before.branch or named(before, here.config.git.branch_pattern)
@@ -117,7 +111,6 @@ def take(here: Repository, bead: str, actor: str, to: str = "") -> Taken:
 
 
 def refuse(bead: Bead) -> None:
-    """NotAllowed for a bead on which nobody can work."""
     if bead.status in model.CLOSED:
         raise NotAllowed(f"bead {bead.id} is {bead.status.value}", f"`nobrakes reopen {bead.id}` has it done again.")
     if bead.status is Status.DRAFT:
@@ -130,7 +123,7 @@ def refuse(bead: Bead) -> None:
 
 
 def known_place(here: Repository, bead: str) -> Worktree | None:
-    """The worktree in which the bead was taken last, if it is still there."""
+    """The worktree of the bead's last take, if it exists."""
     events = here.store.latest_events((Kind.TAKEN,), None, 1, bead)
     folder = str(events[0].data.get("folder") or "") if events else ""
     found = here.persons.around(folder) if folder and os.path.isdir(folder) else None
@@ -138,7 +131,6 @@ def known_place(here: Repository, bead: str) -> Worktree | None:
 
 
 def _free_place(here: Repository, bead: str, to: str) -> str:
-    """Where the worktree shall be: nothing lies there, and it is nobody's else."""
     root = os.path.realpath(here.paths.root)
     name = os.path.basename(root).removesuffix(".git")
     folder = os.path.realpath(to) if to else os.path.join(os.path.dirname(root), f"{name}-{bead}")
@@ -155,7 +147,7 @@ def _free_place(here: Repository, bead: str, to: str) -> str:
 
 
 def _make(here: Repository, bead: Bead, branch: str, folder: str) -> tuple[tuple[str, ...], bool]:
-    """Make the worktree; the files in conflict with main, and whether a rebase stands there."""
+    """Make the worktree; files in conflict with main, and whether a rebase stopped there."""
     git = here.git_of(bead)
     main = git.main()
     head, began = _work(here, bead, main)
@@ -172,7 +164,7 @@ def _make(here: Repository, bead: Bead, branch: str, folder: str) -> tuple[tuple
 
 
 def _work(here: Repository, bead: Bead, main: str) -> tuple[str, str | None]:
-    """Where the bead's work is by now, and the commit of main under it as far as it is known."""
+    """The bead's present work, and main's commit below it if known."""
     git = here.git
     past = [one for one in _since_merge(here.store.attempts(bead.id)) if one.role is not Role.REVIEWER]
     if bead.status in model.WAITING_FOR_AGENT and not bead.branch_kept:  # what was tried is over, but for proven tests
@@ -190,7 +182,6 @@ def _work(here: Repository, bead: Bead, main: str) -> tuple[str, str | None]:
 
 
 def _since_merge(attempts: Sequence[Attempt]) -> Sequence[Attempt]:
-    """Those after the last merge: what was merged before is on main, or was taken back."""
     merged = [n for n, one in enumerate(attempts) if one.role is Role.REVIEWER and one.outcome is Outcome.COMPLETED]
     return attempts[merged[-1] + 1 :] if merged else attempts
 
@@ -200,7 +191,7 @@ _SHOWN = 5
 
 @frozen
 class HandedIn:
-    """What was handed in: the commit, the number of the person's attempt, and where it came from."""
+    """The commit, the number of the person's attempt, and its source."""
 
     bead: Bead
     attempt: int
@@ -212,10 +203,8 @@ class HandedIn:
 # The commit is kept under refs/nobrakes/incoming before the bead moves; folder and branch stay as they are. A bead with
 # an agent at it has to be taken first.
 def hand_in(here: Repository, bead: str, actor: str, source: str = "") -> HandedIn:
-    """Hand in from `source` (a folder or a branch), else from where the bead was taken, else from the current folder.
-
-    NoSuchBead, NotAllowed, UsageError: nothing was changed.
-    """
+    """Hand in from `source` (a folder or branch), else from where the bead was taken, else from the current folder.
+    NoSuchBead, NotAllowed, UsageError: nothing was changed."""
     before = here.store.bead(bead)
     refuse(before)
     if before.status in model.WORKING:
@@ -250,7 +239,7 @@ def hand_in(here: Repository, bead: str, actor: str, source: str = "") -> Handed
 
 
 def _found(here: Repository, bead: str, source: str) -> tuple[Worktree | None, str, str]:
-    """(the worktree, its branch, the commit) to hand in; a worktree with unfinished work is refused."""
+    """(worktree, branch, commit) to hand in; refuses unfinished work."""
     persons = here.persons
     if source and not os.path.isdir(source):
         commit = persons.commit(f"refs/heads/{source}") or persons.commit(source)
@@ -274,7 +263,6 @@ def _found(here: Repository, bead: str, source: str) -> tuple[Worktree | None, s
 
 
 def _current(here: Repository, bead: str) -> Worktree | None:
-    """The worktree around the current folder, unless it was made for another bead."""
     found = here.persons.around(os.getcwd())
     if found is None:
         return None
@@ -309,12 +297,8 @@ def _finished(here: Repository, worktree: Worktree, bead: str) -> None:
 def retry(
     store: "Store", bead: str, actor: str, note: str = "", all: bool = False, paths: Paths | None = None
 ) -> Retried:
-    """Send the bead back to agents; `note` is in the next prompt, with what was asked or among the bead's notes.
-
-    NoSuchBead; NotAllowed: nothing was changed.
-
-    `all`: decide everything that stops it so, of whatever sort.
-    """
+    """Send the bead back to agents; `note` goes into the next prompt. On NoSuchBead, NotAllowed nothing was changed.
+    `all`: resolve every kind of stopping escalation."""
     with store.write():
         before = store.bead(bead)
         _refuse(before)
@@ -345,7 +329,6 @@ def retry(
 
 
 def takes_words(one: Escalation) -> bool:
-    """Whether a note is told to the next attempt as its answer."""
     return one.form is None or forms.form(one.form).rest() is not None
 
 

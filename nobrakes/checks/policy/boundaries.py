@@ -33,19 +33,15 @@ REFUSED = (
     ".githooks/**", ".husky/**", *GIT_RULES,
     ".claude/**", ".codex/**", ".gemini/**", ".mcp.json"
 )  # fmt: skip
-"""Gates that nobody is asked about: they decide what git and agents do, and not whether work is good."""
+"""Refused without a question: they decide what git and agents do, not whether work is good."""
 SPRINT = "sprint"
-"""In the metadata of a sprint's bead: its number."""
 SPRINT_DOCUMENTS = ("task.md", "DECISIONS.md", "DEVIATIONS.md", "WISHLIST.md", "docs/ROADMAP.md", "docs/sprints/**")
-"""What nobrakes writes of a sprint, so its agents may not."""
+"""Documents that nobrakes writes for a sprint, so its agents may not."""
 
 
 @frozen
 class Boundary:
-    """The project's globs (globs).
-
-    `tests` are those of a tree (checks.layout), or what the settings say.
-    """
+    """The project's globs. `tests`: of a tree (checks.layout), or the settings."""
 
     tests: tuple[str, ...]
     gates: tuple[str, ...] = ()
@@ -63,12 +59,11 @@ class Boundary:
 
 
 def may_write(role: Role, path: str, boundary: Boundary, scaffolding: bool = False) -> str | None:
-    """Why this role may not change this repository path, or None where it may."""
     return why_not(role.value, path, boundary.tests, boundary.gates, scaffolding)
 
 
 def is_asked(change: Change, boundary: Boundary) -> bool:
-    """Whether the change is one of what decides, or of an outcome that tests recorded, and a person may accept it."""
+    """Whether a person may accept this change of a gate or recorded outcome."""
     folded = change.path.casefold()
     if matches(folded, REFUSED):
         return False
@@ -90,10 +85,8 @@ def is_asked(change: Change, boundary: Boundary) -> bool:
 
 
 def bends_runner(change: Change, boundary: Boundary) -> bool:
-    """Whether the change is one of a runner's hooks, or of what steers agents or git: no role makes it alone.
-
-    What nobody writes by hand (PLANTED) is a hook as well, but for the data of tests.
-    """
+    """Whether the change affects a runner's hooks or steers agents or git: no role makes it alone. Files that are never
+    written by hand (PLANTED) count too, except test data."""
     if is_covered(change.path, boundary.steering) or in_unknown_folder(change.path):
         return True
     if matches(change.path.casefold(), folded_globs(PLANTED)) and not matches(change.path, FIXTURES):
@@ -102,7 +95,7 @@ def bends_runner(change: Change, boundary: Boundary) -> bool:
 
 
 def adds_modules(changes: Sequence[Change], boundary: Boundary) -> bool:
-    """Whether a change makes a new module where Python's path begins, so that it matters which ones are installed."""
+    """A new module at the start of Python's path makes the installed modules matter."""
     return any(_new_modules(change, boundary) for change in changes)
 
 
@@ -113,13 +106,11 @@ def _new_modules(change: Change, boundary: Boundary) -> frozenset[str]:
 
 
 def _is_framework(change: Change, boundary: Boundary) -> bool:
-    """Whether the change adds to a test framework that the tree did not have."""
     name = framework(change.path) if change.before == ABSENT else ""
     return bool(name) and name not in boundary.standing
 
 
 def _hides_a_test(change: Change, boundary: Boundary) -> bool:
-    """Whether Python takes what the change adds in the place of a test that the tree has."""
     if change.before != ABSENT or change.after == ABSENT:
         return False
     path = hidden(change.path, change.after == SYMLINK)
@@ -127,17 +118,14 @@ def _hides_a_test(change: Change, boundary: Boundary) -> bool:
 
 
 def gate_changes(changes: Sequence[Change], boundary: Boundary) -> list[Change]:
-    """The changes that a person has to accept where the bead is not scaffolding."""
     return [change for change in changes if is_asked(change, boundary)]
 
 
 def violations(
     role: Role, changes: Sequence[Change], boundary: Boundary, scaffolding: bool = False, asks: bool = False
 ) -> list[str]:
-    """One line for each change that the role may not make, "path: why", in the changes' order.
-
-    `asks`: a person is asked about gates, so they are left out here.
-    """
+    """One line for each forbidden change, "path: why", in order. `asks`: without gates, since a person is asked about
+    them."""
     found = []
     for change in changes:
         is_gate = asks and is_asked(change, boundary)
@@ -164,14 +152,13 @@ def violations(
 
 
 def barred(changes: Iterable[Change]) -> dict[str, list[str]]:
-    """The filters that the changes need and a person has not allowed, with what to type; empty: none."""
     found = [change.barred for change in changes if change.barred]
     names, commands = (one[0] for one in found), (command for one in found for command in one[1:])
     return {FILTERS: [*dict.fromkeys(names)], COMMANDS: [*dict.fromkeys(commands)]} if found else {}
 
 
 def fault(found: Sequence[str], changes: Iterable[Change]) -> tuple[Outcome, str] | None:
-    """How work ends that cannot be taken. `found`: its violations, which alone are its own failure."""
+    """How unacceptable work ends. `found`: its violations, which alone are its own failure."""
     if found:
         return Outcome.BOUNDARY, "The branch changes what its role may not change:\n" + "\n".join(found[:50])
     lines = [f"{change.path}: {change.unfiltered}" for change in changes if change.barred]
@@ -191,19 +178,17 @@ ESTABLISHED = ("checks", "boundaries.tests")
 MAX_CHECKS = 30
 MAX_COMMAND = 1000
 MAX_CONTRACT = 12_000
-"""Characters that a person is shown of the contract."""
 _NAMED = 5
 _STAYS = "it is no part of what a bead may establish (checks, boundaries.tests), and stays as main has it"
 
 Settings = Mapping[str, Any]
-"""Every setting of a config.toml as plain values, tables as mappings, checks as a sequence of mappings."""
+"""Every setting of a config.toml: tables as mappings, checks as a sequence of mappings."""
 
 
 # Established are the checks and the globs of tests; every other setting stays as main has it. The globs let go of no
 # file that is a test by those in force, and leave the Doer something to do. What is long or has invisible characters is
 # not asked about, since a person approves what they have seen.
 def beyond(before: Settings, after: Settings) -> list[str]:
-    """The settings that differ and may not be established, dotted, in their order."""
     return [name for name in _differing(before, after, "") if name not in ESTABLISHED]
 
 
@@ -217,10 +202,8 @@ def _differing(before: Any, after: Any, name: str) -> Iterable[str]:
 def faults(
     before: Settings, after: Settings, paths: Iterable[str], tests: Sequence[str], will_be: Sequence[str]
 ) -> list[str]:
-    """Why the contract cannot be established, a line each; empty: a person may be asked.
-
-    `paths` are those of the commit that brings it; `tests` the globs of tests in force, `will_be` those afterwards.
-    """
+    """Why the contract cannot be established, a line each. `paths`: of its commit; `tests`: present globs of tests,
+    `will_be`: later ones."""
     found = [f"{CONTRACT}: {name} = {_value(after, name)}: {_STAYS}" for name in beyond(before, after)]
     checks = after.get("checks", ())
     if not checks:
@@ -244,7 +227,7 @@ def faults(
 
 
 def tell(before: Settings, after: Settings, paths: Iterable[str], tests: Sequence[str]) -> list[str]:
-    """What a person is shown: each check that is new, other or gone, what weakens it, and what the globs hold."""
+    """Text for a person: new, changed and removed checks, what weakens them, and what the globs cover."""
     old = {check["name"]: check for check in before.get("checks", ())}
     new = {check["name"]: check for check in after.get("checks", ())}
     lines = []
@@ -262,7 +245,7 @@ def tell(before: Settings, after: Settings, paths: Iterable[str], tests: Sequenc
 
 
 def _terms(check: Settings, old: Settings) -> list[str]:
-    """The terms of a check that say how it is read and how long it may take; then those that make it prove less."""
+    """How a check is read and its timeout; then what makes it prove less."""
     terms = {name: value for name, value in check.items() if name not in ("name", "command", "kind") and value != ""}
     said = [", ".join(f"{name} = {value}" for name, value in terms.items())]
     said += [f"{name} was {old[name]}" for name in ("kind", *terms) if name in old and old[name] != check[name]]

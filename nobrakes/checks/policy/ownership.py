@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 OWN_FOLDER = ".nobrakes"
 CONTRACT = ".nobrakes/config.toml"
-"""The one file there that a scaffolding bead's Doer may change, as far as a person approves it."""
+"""The only file there that a scaffolding bead's Doer may change, with a person's approval."""
 WRITER = "test_writer"
 DOER = "doer"
 SETTING = "boundaries.tests in .nobrakes/config.toml says which files are"
@@ -32,17 +32,15 @@ FIXTURES = (
     "conftest.py", "**/fixtures/**", "**/__fixtures__/**", "**/testdata/**",
     "CMakeLists.txt", "meson.build", "Makefile.am", "BUILD", "BUILD.bazel",
 )  # fmt: skip
-"""Helpers of tests, and what names them to the build, also with the name of a protected file: a Test Writer may change
-them among tests."""
+"""Helpers of tests and their build files, even with a protected name: a Test Writer may change them among tests."""
 
 
 def is_helper(role: str, path: str, tests: "Sequence[str]") -> bool:
-    """Whether the path is a Test Writer's to change, though it may be called like a protected file."""
     return role == WRITER and matches(path, FIXTURES) and matches(path, tests)
 
 
 def is_covered(path: str, globs: "Sequence[str]") -> bool:
-    """Whether such globs cover the path: without case (make reads `makefile` first), but for a page of the docs."""
+    """Compares without case (make reads `makefile` first), except for pages of docs."""
     folded = path.casefold()
     is_page = "/" in path and path == folded and path.endswith(".md")
     return matches(path, globs) if is_page else matches(folded, folded_globs(tuple(globs)))
@@ -51,7 +49,7 @@ def is_covered(path: str, globs: "Sequence[str]") -> bool:
 def why_not(
     role: str, path: str, tests: "Sequence[str]", gates: "Sequence[str]", scaffolding: bool = False
 ) -> str | None:
-    """Why the role (`test_writer`, `doer`) may not change this repository path, or None where it may."""
+    """Why the role (`test_writer`, `doer`) may not change this path."""
     folded = path.casefold()
     parts = folded.split("/")
     if scaffolding and role == DOER and path == CONTRACT:
@@ -79,12 +77,11 @@ _PLAN = "plan_review"  # EscalationType.PLAN_REVIEW
 
 
 def needed(bead: "Bead", role: "Role") -> bool:
-    """Whether the role works on the bead only by a plan that was approved. Tests are no plan: only Doers need one."""
+    """Whether the role needs an approved plan. Only Doers do: tests are no plan."""
     return role == "doer" and LABEL in bead.labels
 
 
 def approved(escalations: "Iterable[Escalation]") -> "Escalation | None":
-    """The latest plan of a bead's escalations that a person approved."""
     from ...beads.branches import is_approval  # the guard judges no plan
 
     found = [e for e in escalations if e.type == _PLAN and is_approval(e.resolution)]
@@ -92,6 +89,5 @@ def approved(escalations: "Iterable[Escalation]") -> "Escalation | None":
 
 
 def waiting(escalations: "Iterable[Escalation]") -> "Escalation | None":
-    """The latest plan that nobody has decided about."""
     found = [e for e in escalations if e.type == _PLAN and e.resolved_at is None]
     return max(found, key=lambda e: e.id, default=None)

@@ -26,22 +26,21 @@ LOCK_FILES = (
     "composer.lock", "mix.lock", "pubspec.lock", "packages.lock.json", "gradle.lockfile", "flake.lock",
     "Package.resolved", "Podfile.lock",
 )  # fmt: skip
-"""What says which versions of others' code are installed."""
+"""Files with installed versions of others' code."""
 
 DEEPEST = 4
-"""So many commands within commands are read."""
 MAX_NAMED = 20_000
 MAX_LINKS = 40
-"""So many paths are followed along links, each along so many, as by the system."""
+"""Maximal paths followed along links, and links of each, as in the system."""
 _VARIABLE = re.compile(r"\$(?:\w+|\{\w+\}|\([^()]*\))(?=/)")
-"""`$PWD/`, `$(git rev-parse --show-toplevel)/`: what follows is taken for a path from the command's folder."""
+"""`$PWD/`, `$(git rev-parse --show-toplevel)/`: the rest is relative to the command's folder."""
 
 
 _LOADS = re.compile(
     r"(?:^|\s)(?:-r|-p|--(?:require|import|loader|experimental-loader|file|setupFiles\w*|globalSetup|bootstrap))[= ]\s*"
     r"['\"]?(?:\./)?([\w./@-]+)"
 )
-"""Options of runners, and of what starts them, whose value is loaded before the tests."""
+"""Options whose value is loaded before the tests."""
 _RUNNERS = re.compile(
     r"\b(?:mocha|node|ts-node|tsx|jest|vitest|ava|tape|tap|nyc|c8|rspec|ruby|phpunit|pytest|py\.test)\b"
 )
@@ -57,7 +56,7 @@ SOURCES = (
     "Taskfile.yml",
     "Taskfile.yaml",
 )
-"""Files, in the folder of a check, that say what its command starts."""
+"""Files in a check's folder that define what its command starts."""
 
 
 # A word of a command that is the path of a file names it, and so do the value of `-m` and commands within a word (`sh
@@ -65,7 +64,6 @@ SOURCES = (
 # make and just, scripts of package.json, environments of tox, what a Makefile includes. Every folder on the way is
 # named too, since a link in its place leads the command elsewhere. A folder or a pattern names none of its files.
 def sources(checks: Sequence[Check]) -> tuple[str, ...]:
-    """The paths whose texts `named` wants."""
     return _within(_folders(checks))
 
 
@@ -76,7 +74,7 @@ def _within(folders: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def named(setup: str, checks: Sequence[Check], texts: Mapping[str, str] | None = None) -> frozenset[str]:
-    """The repository paths that the commands name, whether they are there or not; `texts` are those of `sources`."""
+    """Paths that the commands name, existing or not; `texts`: of `sources`."""
     known = texts or {}
     found = {*_taken_up(checks, known), *(check.directory for check in checks)}
     for line, directory in _commands(setup, checks, known):
@@ -85,7 +83,6 @@ def named(setup: str, checks: Sequence[Check], texts: Mapping[str, str] | None =
 
 
 def loaded(setup: str, checks: Sequence[Check], texts: Mapping[str, str]) -> frozenset[str]:
-    """The repository paths that the runner loads beside the tests, as its settings and options say."""
     found = set(_taken_up(checks, texts))
     for line, directory in _commands(setup, checks, texts):
         parts = [part for part in re.split(r"&&|\|\||[;|&\n]", line) if _RUNNERS.search(part)]
@@ -97,7 +94,6 @@ def loaded(setup: str, checks: Sequence[Check], texts: Mapping[str, str]) -> fro
 
 
 def _commands(setup: str, checks: Sequence[Check], texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The command lines that run, or may, each with its folder."""
     yield setup, ""
     yield from ((check.command, check.directory) for check in checks)
     commands = [setup, *(check.command for check in checks)]
@@ -118,10 +114,8 @@ def _taken_up(checks: Sequence[Check], texts: Mapping[str, str]) -> Iterator[str
 def along_links(
     named: Collection[str], paths: Collection[str], link: Callable[[str], str | None]
 ) -> tuple[frozenset[str], tuple[str, ...]]:
-    """(what is named where links of the tree lead on the way to these paths, the folders that such links end at).
-
-    `link`: where the path leads; None: it is no link.
-    """
+    """(targets of the tree's links on the way to these paths, folders at the ends of such links). `link`: a link's
+    target; None: not a link."""
     found: set[str] = set()
     ends: dict[str, None] = {}
     known: dict[str, str | None] = {}
@@ -145,7 +139,6 @@ def along_links(
 
 
 def _on_the_way(path: str) -> Iterator[str]:
-    """The path, and every folder that it lies in."""
     while path:
         yield path
         path = path.rpartition("/")[0]
@@ -156,7 +149,6 @@ def _folders(checks: Sequence[Check]) -> tuple[str, ...]:
 
 
 def _lines(name: str, text: str, commands: Sequence[str]) -> Iterator[str]:
-    """The command lines in such a file that one of the commands may start."""
     if not text:
         return
     if name == "package.json":
@@ -174,7 +166,6 @@ def _lines(name: str, text: str, commands: Sequence[str]) -> Iterator[str]:
 
 
 def _recipes(text: str, commands: Sequence[str]) -> Iterator[str]:
-    """What a Makefile or justfile includes, and the recipes of targets that a command names, and of what they need."""
     lines = text.replace("\\\n", " ").splitlines()
     for line in lines:
         if found := re.match(r"\s*-?(?:s?include|import)\??\s+(.*)", line):
@@ -228,7 +219,6 @@ def _words(command: str) -> list[str]:
 
 
 def _paths(word: str) -> Iterator[str]:
-    """What may be a path in a word: all of it, the value of an option, what follows its letter."""
     yield word
     if "=" in word:
         yield word.partition("=")[2]
@@ -275,7 +265,7 @@ BY_THEMSELVES = (
     "commitlint.config.*", ".lintstagedrc*", "lint-staged.config.*", ".huskyrc*", "husky.config.*", ".justfile",
 )  # fmt: skip
 BY_ENVRC = ("flake.nix", "shell.nix", "devenv.nix", "devbox.json")
-"""What the shell starts where the repository has an `.envrc`, and nothing does elsewhere."""
+"""Started by a shell only if the repository has an `.envrc`."""
 KNOWN_FOLDERS = frozenset((
     ".bundle", ".buildkite", ".cargo", ".changes", ".changeset", ".chglog", ".ci", ".circleci", ".cloudbuild",
     ".config", ".deploy", ".docker", ".ebextensions", ".expo", ".fleet", ".forgejo", ".git", ".gitea", ".github",
@@ -284,23 +274,22 @@ KNOWN_FOLDERS = frozenset((
     ".storybook", ".teamcity", ".terraform", ".theia", ".tx", ".vitepress", ".vscode", ".vuepress", ".well-known",
     ".woodpecker", ".yarn", ".zed",
 ))  # fmt: skip
-"""Hidden folders of other tools than agents. Some of their files are protected by their own globs."""
+"""Hidden folders of tools other than agents; some files there have globs of their own."""
 _QUIET = re.compile(r"[^/].*/\.vscode/(?:settings\.json|extensions\.json|[^/]+\.code-snippets)")
-"""Settings of an editor, below the top: who starts a program asks a person (checks.policy.runner_hooks)."""
 INSTRUCTIONS = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md", "QWEN.md", "AGENT.md")
-"""Those that may take up other files; looked for at the top, and then wherever one leads."""
+"""Instructions that may include other files; searched at the top, then wherever one leads."""
 MAX_READ = 50
 _TAKEN_UP = re.compile(r"(?:^|[\s(])@((?:\./|\.\./)?[\w.-]+(?:/[\w.-]+)*)", re.MULTILINE)
 
 
 def in_unknown_folder(path: str) -> bool:
-    """Whether the file lies in a hidden folder of a tool that nobrakes does not know: it may steer an agent."""
+    """A hidden folder of an unknown tool may steer an agent."""
     folders = path.casefold().split("/")[:-1]
     return any(part.startswith(".") and part not in KNOWN_FOLDERS for part in folders)
 
 
 def starts_by_itself(path: str, paths: Collection[str]) -> bool:
-    """Whether something starts what this file says, in a tree with these paths, when a person opens a folder."""
+    """Whether a tool runs this file when a person opens a folder of this tree."""
     folded = path.casefold()
     if matches(folded, BY_ENVRC):
         return any(one.rpartition("/")[2] == ".envrc" for one in paths)
@@ -308,7 +297,7 @@ def starts_by_itself(path: str, paths: Collection[str]) -> bool:
 
 
 def steering_taken_up(paths: Collection[str], read: Callable[[str], str]) -> frozenset[str]:
-    """The files of a tree that the instructions at its top take up, and those that these do."""
+    """The files that instructions at the top include, recursively."""
     left = [name for name in INSTRUCTIONS if name in paths]
     found: dict[str, None] = {}
     while left and len(found) < MAX_READ:
@@ -323,11 +312,9 @@ def steering_taken_up(paths: Collection[str], read: Callable[[str], str]) -> fro
 
 @lru_cache(maxsize=8)
 def plain(globs: tuple[str, ...]) -> tuple[str, ...]:
-    """The files and folders at the top that such globs name without a star."""
     bare = (glob.removeprefix("**/").removesuffix("/**") for glob in globs)
     return tuple(dict.fromkeys(name for name in bare if not set(name) & set("*?/")))
 
 
 def below(folders: Iterable[str]) -> Iterator[str]:
-    """Globs of these folders of the repository, and all that is in them."""
     return (f"/{folder}/**" for folder in folders if folder)

@@ -16,7 +16,7 @@ from .shadows import is_framework
 _RUNNER = ("pytest", "_pytest", "pluggy", "unittest", "doctest", "nose", "nose2", "xdist")
 _PRIVATE = ("_pytest",)
 _MARKER = re.compile(r"HookimplMarker\(\s*(?!['\"](?!pytest['\"]))")
-"""What makes marks of pytest's own hooks, or of hooks that nobody can read off it."""
+"""Makes marks of pytest's hooks, or of hooks with an unreadable name."""
 _OWN_OBJECTS = (
     "request.node",
     "request.session",
@@ -50,7 +50,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def hooks(name: str, text: str, is_test: bool) -> Mapping[str, str]:
-    """What bends the runner in the file called `name`: what it is, and the code that makes it up."""
+    """The code that bends the runner in the file `name`, by description."""
     try:
         module = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -85,14 +85,12 @@ def _found(name: str, module: ast.Module, is_test: bool) -> Iterator[tuple[str, 
 
 
 def _is_hook(mark: str, marks: frozenset[str]) -> bool:
-    """Whether a decorator makes a hook of pytest's, and not one of the product's own plug-ins."""
     called = mark.partition("(")[0]
     is_mark = called.endswith(("hookimpl", "hookspec")) or "specname=" in mark
     return is_mark and ("specname=" in mark or called.partition(".")[0] in marks)
 
 
 def _bends(node: ast.AST, runner: frozenset[str], hooks_by: frozenset[str]) -> Iterator[tuple[str, ast.AST]]:
-    """What one node does to the runner, wherever it stands. `hooks_by`: what a decorator of a hook begins with."""
     if isinstance(node, Function):
         marks = [ast.unparse(mark) for mark in node.decorator_list]
         if node.name.startswith("pytest_") or any(_is_hook(mark, hooks_by) for mark in marks):
@@ -123,7 +121,6 @@ def _bends(node: ast.AST, runner: frozenset[str], hooks_by: frozenset[str]) -> I
 
 
 def _aliases(module: ast.Module) -> frozenset[str]:
-    """The names in a module that are the runner's own."""
     found = set()
     for node in ast.walk(module):
         if isinstance(node, ast.Import):
@@ -137,7 +134,7 @@ def _aliases(module: ast.Module) -> frozenset[str]:
 
 
 def _runners(target: ast.expr, runner: frozenset[str]) -> str:
-    """The runner's own object that an expression is, or lies in; empty: it is none of them."""
+    """The runner's object in an expression; empty: none."""
     said = ast.unparse(target)
     root = re.split(r"[.\[(]", said, maxsplit=1)[0]
     if root in runner or said.startswith(_OWN_OBJECTS):
@@ -147,7 +144,6 @@ def _runners(target: ast.expr, runner: frozenset[str]) -> str:
 
 
 def _private_imports(module: ast.Module, private: Sequence[str]) -> Iterator[tuple[str, ast.AST]]:
-    """Imports of the runner's own insides, but for names that stand in annotations alone."""
     used = _loaded(module)
     for node in ast.walk(module):
         if isinstance(node, ast.Import):
@@ -178,7 +174,6 @@ def _loaded(module: ast.Module) -> set[str]:
 
 
 def _top(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements that run as the module is loaded, those within `if`, `try` and `with` too."""
     for node in body:
         yield node
         for part in ("body", "orelse", "finalbody"):
@@ -189,7 +184,6 @@ def _top(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _names(node: ast.stmt) -> Iterator[str]:
-    """The names that a statement binds."""
     if isinstance(node, Function | ast.ClassDef):
         yield node.name
     elif isinstance(node, ast.Import | ast.ImportFrom):
@@ -213,7 +207,8 @@ def _whole(node: ast.AST, bound: Mapping[str, ast.stmt]) -> str:
 
 
 def _is_plain(node: ast.stmt) -> bool:
-    """Whether a statement of an `__init__.py` only binds names or sets warnings; what is in a block is asked itself."""
+    """Whether a statement of an `__init__.py` only binds names or sets warnings; statements in blocks are checked
+    separately."""
     if isinstance(node, ast.Import | ast.ImportFrom | Function | ast.ClassDef | ast.If | ast.Try):
         return True
     if isinstance(node, ast.Expr):
@@ -225,7 +220,7 @@ def _is_plain(node: ast.stmt) -> bool:
 
 
 def _is_computed(node: ast.AST) -> bool:
-    """Whether a node runs a text, or binds or imports a name that nobody can read off it."""
+    """Whether a node runs text, or binds or imports a computed name."""
     if isinstance(node, ast.Subscript):
         return ast.unparse(node.value) == "sys.modules" and not isinstance(node.slice, ast.Constant)
     if not isinstance(node, ast.Call):
@@ -240,7 +235,7 @@ def _is_computed(node: ast.AST) -> bool:
 # changed it. Python is read as a tree; elsewhere a hook is what a pattern finds, with its block. Some files are hooks
 # as a whole (NAMES).
 LARGEST = 400_000
-"""Characters of a file that are looked at; a larger one among tests is a hook as a whole."""
+"""Characters that are read; a larger file among tests counts as a hook."""
 TOO_LARGE = "a file that is too large to be read"
 
 NAMES = frozenset(
@@ -402,17 +397,17 @@ _STARTED = re.compile(
     r"hook|script|binary|sdk)[^\"\n]*\"\s*:[^\n]*",
     re.IGNORECASE,
 )
-"""Settings of an editor that name a program, or what it is given."""
+"""Editor settings that name a program or its arguments."""
 
 
 def may_hold(path: str) -> bool:
-    """Whether a file of this name may bend a runner, so that its text is wanted."""
+    """Whether a file of this name may bend a runner, so that its text is needed."""
     name = path.rpartition("/")[2].casefold()
     return name in NAMES or _is_of_editor(path) or name.endswith(".py") or name.rpartition(".")[2] in _BY_SUFFIX
 
 
 def is_loaded(path: str, paths: Iterable[str]) -> bool:
-    """Whether a file among tests runs with them by itself: an `__init__.py` does in a package that has tests."""
+    """An `__init__.py` runs only in a package with tests."""
     folder, _, name = path.rpartition("/")
     if name != "__init__.py":
         return True
@@ -420,14 +415,13 @@ def is_loaded(path: str, paths: Iterable[str]) -> bool:
 
 
 def changed(path: str, before: str | None, after: str | None, is_test: bool) -> tuple[str, ...]:
-    """What bends the runner and is not as it was before, in words; None: the file is not there."""
     old = runner_hooks_hooks(path, before, is_test) if before is not None else {}
     new = runner_hooks_hooks(path, after, is_test) if after is not None else {}
     return tuple(dict.fromkeys(what for what in (*new, *old) if old.get(what) != new.get(what)))
 
 
 def runner_hooks_hooks(path: str, text: str, is_test: bool) -> Mapping[str, str]:
-    """What bends the runner in a file: what it is, and the text that makes it up."""
+    """The text that bends the runner in a file, by description."""
     name = path.rpartition("/")[2]
     if is_test and (name.casefold() in NAMES or name in _SHADOWS or _is_mock(path)):
         return {"a file that the runner takes up by its name": text}
@@ -455,7 +449,7 @@ def _is_mock(path: str) -> bool:
 
 
 def _block(text: str, begin: int) -> str:
-    """The line at `begin` and the lines that are indented below it, with the one that closes them."""
+    """The line at `begin` with its indented block and closing line."""
     start = text.rfind("\n", 0, begin) + 1
     rows = iter(text[start:].splitlines())
     first = next(rows, "")

@@ -36,7 +36,6 @@ PLANTED = (
     "**/vendor/autoload.php", "**/vendor/composer/**", "**/vendor/bin/**", "**/vendor/phpunit/**",
     "**/vendor/pestphp/**", "**/vendor/mockery/**", "**/vendor/sebastian/**",
 )  # fmt: skip
-"""Gates whatever the settings say: nobody writes them by hand."""
 
 _RUNNERS = (
     "pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "exceptiongroup", "tomli", "colorama", "attr",
@@ -109,7 +108,7 @@ _OTHERS = frozenset(
 
 
 def is_framework(name: str) -> bool:
-    """Whether a package of this name, of whatever ecosystem, is taken for a runner or a test framework."""
+    """Whether a package of this name replaces a runner or test framework."""
     return name in _RUNNERS or name in _OTHERS
 
 
@@ -127,7 +126,7 @@ _PYTHONPATH = re.compile(r"^[ \t]*pythonpath[ \t]*=[ \t]*(\[[^\]]*\]|[^\n]*(?:\n
 
 
 def roots(checks: Sequence[Check], texts: Mapping[str, str]) -> tuple[str, ...]:
-    """The folders that Python's path may begin with: the top, `src`, the checks' own, and what settings name."""
+    """Possible beginnings of Python's path: the top, `src`, the checks' own, and those of settings."""
     found = ["", "src", "lib"]
     for check in checks:
         found += [check.directory, posixpath.join(check.directory, "src")]
@@ -142,7 +141,6 @@ def roots(checks: Sequence[Check], texts: Mapping[str, str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16)
 def standing(paths: frozenset[str], folders: tuple[str, ...]) -> frozenset[str]:
-    """The modules that the tree has at the top of these folders, as `folder/name`, and the frameworks that it is."""
     found: set[str] = set()
     for path in paths:
         if path.endswith(_CODE):
@@ -153,13 +151,13 @@ def standing(paths: frozenset[str], folders: tuple[str, ...]) -> frozenset[str]:
 
 
 def framework(path: str) -> str:
-    """The test framework in Perl, Ruby or Java whose place the file takes; empty: none."""
+    """The Perl, Ruby or Java test framework that the file replaces; empty: none."""
     match = _FRAMEWORK.fullmatch(path) if path.endswith(_SOURCES) else None
     return "/".join(match[1].split("/")[:2]).partition(".")[0] + "/*" if match is not None else ""
 
 
 def new_names(path: str, is_link: bool, folders: Sequence[str], known: frozenset[str]) -> frozenset[str]:
-    """The modules that a new file at the path makes where a path begins. `known`: what was `standing` before."""
+    """New modules at the start of a path. `known`: what was `standing` before."""
     if not (path.endswith(_CODE) or is_link):
         return frozenset()
     modules = [module for folder in folders if (module := _module(path, folder))]
@@ -167,7 +165,7 @@ def new_names(path: str, is_link: bool, folders: Sequence[str], known: frozenset
 
 
 def hidden(path: str, is_link: bool) -> str:
-    """The module's file in whose place Python takes a new file or link at the path; empty: it takes none's."""
+    """The module's file that Python replaces by a new file or link at the path; empty: none."""
     folder, _, name = path.rpartition("/")
     stem, _, ending = name.partition(".")
     if stem == "__init__" and ending and folder:
@@ -178,12 +176,11 @@ def hidden(path: str, is_link: bool) -> str:
 
 
 def hides(names: Iterable[str], installed: frozenset[str]) -> bool:
-    """Whether one of these modules hides another. `installed`: what the checks' interpreters resolve."""
+    """`installed`: what the checks' interpreters resolve."""
     return any(name in NAMES or name in installed or _PLUGIN.fullmatch(name) for name in names)
 
 
 def programs(checks: Sequence[Check]) -> tuple[tuple[str, str], ...]:
-    """(what is started, in which folder), for each part of the checks' commands."""
     found: list[tuple[str, str]] = []
     for check in checks:
         for part in re.split(r"&&|\|\||[;|&\n]", check.command):
@@ -206,7 +203,6 @@ def _without_assignments(part: str) -> list[str]:
 
 
 def _module(path: str, folder: str) -> str:
-    """`folder/name` of the module that the file is or lies in; empty: it lies elsewhere."""
     start = f"{folder}/" if folder else ""
     if not path.startswith(start):
         return ""
@@ -215,14 +211,14 @@ def _module(path: str, folder: str) -> str:
 
 # A reason names the file, escaped, and the kind of secret, and never the secret.
 def odd_name(path: str) -> str | None:
-    """Why the path is unusual; None: it is not."""
+    """Why the path is suspicious."""
     if "\n" in path or "\t" in path or not is_seen(path):
         return f"{escaped(path)}: its name has characters that control, turn or hide what is shown"
     return None
 
 
 def new_secrets(path: str, before: str, after: str) -> str | None:
-    """Why the file's content is unusual; None: it is not."""
+    """Why the file's content is suspicious; None: it is not."""
     from ...text.redaction import secrets_in  # its patterns cost, and nobody who looks needs them
 
     known = {before[one.begin : one.end] for one in secrets_in(before) if one.sure} if before else set()
@@ -233,7 +229,7 @@ def new_secrets(path: str, before: str, after: str) -> str | None:
 
 
 def escaped(path: str) -> str:
-    """The path as it can be shown: what nobody sees, or a terminal obeys, is written by its number."""
+    """The path with invisible and control characters escaped."""
     return "".join(
         c if c not in "\n\t" and is_seen(c) else c.encode("unicode_escape", "surrogatepass").decode("ascii")
         for c in path[:300]
@@ -241,11 +237,10 @@ def escaped(path: str) -> str:
 
 
 MAX_GLOBS = 200
-"""So many globs of one bead are looked at."""
+"""Inspected globs of one bead."""
 STEPS = 20_000
-"""So much is compared in one turn: about a tenth of a second."""
 LONG = 2000
-"""Two patterns for names that have more pairs of signs are taken to match one name."""
+"""Two longer patterns, in pairs of characters, count as overlapping."""
 
 
 class _Folder:
@@ -273,7 +268,6 @@ class Busy:
             self.add(some)
 
     def add(self, globs: Sequence[str]) -> None:
-        """These are at work, too."""
         for glob in globs[:MAX_GLOBS]:
             place = self._top
             for part in _parts(glob):
@@ -282,7 +276,6 @@ class Busy:
             place.is_end = True
 
     def meets(self, globs: Sequence[str]) -> bool:
-        """Whether some path may be covered by one of these, and by one that is at work."""
         top = self._top
         if not (top.names or top.patterns or top.is_end):
             return False
@@ -307,7 +300,6 @@ class Busy:
         return False
 
     def _next(self, place: _Folder, part: str) -> Iterator[_Folder]:
-        """Where the part leads to from there; `**` itself leads everywhere."""
         is_plain = not set("*?") & {*part}
         if is_plain:
             if part in place.names:
@@ -319,7 +311,7 @@ class Busy:
                 yield found
 
     def _same_name(self, one: str, other: str) -> bool:
-        """Whether there may be a name that both patterns match."""
+        """Whether a name may match both patterns."""
         self._left -= 1
         if self._left <= 0:
             return False
@@ -348,7 +340,6 @@ class Busy:
 
 
 def apart(ready: Sequence[Frontier], busy: Busy) -> Iterator[Frontier]:
-    """The beads in the order in which they should be started; the caller adds to `busy` what it starts."""
     for _, group in groupby(ready, key=lambda bead: bead.rank):
         back: list[Frontier] = []
         for bead in group:
@@ -360,7 +351,6 @@ def apart(ready: Sequence[Frontier], busy: Busy) -> Iterator[Frontier]:
 
 
 def _parts(glob: str) -> Sequence[str]:
-    """The glob's segments, up to one with `**` amid other signs: that is taken for anything."""
     parts = segments(glob if set("/*?") & {*glob} else f"/{glob}")
     odd = (at for at, part in enumerate(parts) if "**" in part and part != "**")
     return parts[: next(odd, len(parts))]

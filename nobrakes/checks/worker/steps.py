@@ -61,12 +61,10 @@ from ..probes import LARGEST, endings, is_seen, likely, mutation_probes, named
 from ..runners import count_tests, failing_tests
 
 OUTPUT_TAIL = 2_000_000
-"""Bytes of a check's output that are read for counting."""
 
 SETUP = 'cd -- "$1" && { sh -c "$2" || { code=$?; echo "$3 with exit code $code"; exit "$code"; }; }'
 
 TOOL_SECONDS = 60.0
-"""So long a tool may take to tell its version."""
 
 ENTER = """\
 top=$(pwd -P) && cd -P -- "./$1" || exit 126
@@ -90,12 +88,10 @@ class CheckStep:
 
 
 def steps_of(checks: Sequence[Check]) -> tuple[CheckStep, ...]:
-    """All steps, in the order in which they run."""
     return tuple(step for group in _groups(checks) for step in _group_steps(group))
 
 
 def _groups(checks: Sequence[Check]) -> Iterator[tuple[Check, ...]]:
-    """Checks that run at the same time; a group of one runs alone."""
     for parallel, some in groupby(checks, lambda check: check.parallel):
         if parallel:
             yield tuple(some)
@@ -117,12 +113,10 @@ def _group_steps(group: tuple[Check, ...]) -> Iterator[CheckStep]:
 
 
 def run_name(check: Check, number: int) -> str:
-    """What the step is called that runs the check for the first time (0), or repeats it."""
     return f"{check.name}@{number + 1}" if number else check.name
 
 
 def run_argv(check: Check) -> Argv:
-    """What runs the check, at the top of the checkout."""
     return _inside(check, ("sh", "-c", check.command))
 
 
@@ -131,12 +125,10 @@ def _inside(check: Check, argv: Argv) -> Argv:
 
 
 def bounded(wrap: Callable[[Argv], Argv]) -> Callable[[Argv], Argv]:
-    """The same wrap, and an output that is bounded."""
     return lambda argv: recording.capped(wrap(argv))
 
 
 def as_steps(checks: Sequence[Check], wrap: Callable[[Argv], Argv]) -> tuple[Step, ...]:
-    """The steps as they are started, each closed off by `wrap`."""
     beside = {check.name for group in _groups(checks) if len(group) > 1 for check in group}
     return tuple(
         Step(one.name, wrap(one.argv), join_output=True, beside=one.name in beside, after=one.after)
@@ -145,7 +137,6 @@ def as_steps(checks: Sequence[Check], wrap: Callable[[Argv], Argv]) -> tuple[Ste
 
 
 def seconds_of(checks: Sequence[Check]) -> float:
-    """The most that they can take, each of them in its own time."""
     total = 0.0
     for group in _groups(checks):
         total += max(check.timeout for check in group)
@@ -154,18 +145,16 @@ def seconds_of(checks: Sequence[Check]) -> float:
 
 
 def setup_argv(path: str, setup: str) -> tuple[tuple[str, ...], ...]:
-    """The prologue that runs the project's set-up command in `path`; empty without one."""
     return (("sh", "-c", SETUP, "sh", path, setup, SETUP_FAILED),) if setup else ()
 
 
 def setup_said(prologue: str | None) -> str:
-    """What the set-up printed, where it was what failed before the steps began; "": it was not."""
     _, _, said = (prologue or "").partition("\n")  # the first line is the wrapper's own
     return said if is_of_setup(said) else ""
 
 
 class Ends:
-    """What the ends of a run's steps say of its checks. `top` is its checkout, `folder` where its files are."""
+    """The meaning of a run's steps for its checks. `top`: its checkout, `folder`: its files."""
 
     def __init__(self, processes: Processes, ending: Ending, top: str, folder: str, overdue: bool) -> None:
         self.processes = processes
@@ -176,7 +165,7 @@ class Ends:
         self.overdue = overdue  # the run was stopped, since a check had had its time
 
     def result(self, check: Check) -> CheckResult:
-        """The check's last run, with those before it that failed."""
+        """The check's last run, with its failed earlier ones."""
         runs = [self.by_name[check.name]]
         for number in range(check.retry):
             again = self.by_name[run_name(check, number + 1)]
@@ -212,7 +201,6 @@ class Ends:
         return judge(whole, counts, names)
 
     def _late(self, check: Check, end: StepEnd) -> bool:
-        """Whether it was this one that had had its time; of several that were running, those that ran so long."""
         if not self.overdue or not end.started or end.code is not None:
             return False
         others = [one for one in self.by_name.values() if one.started and one.code is None]
@@ -230,13 +218,11 @@ class Ends:
 
 
 KEPT = 4
-"""So many runs of the same tree and checks are remembered."""
 
 Proof = dict[str, Any]
 
 
 def clean(ports: Ports, text: str) -> str:
-    """The text without what is secret in it."""
     if not text:
         return ""
     values = _values((*ports.credentials.items(), *ports.environment.items()))
@@ -249,13 +235,11 @@ def _values(environment: tuple[tuple[str, str], ...]) -> frozenset[str]:
 
 
 def without_secrets(ports: Ports, result: CheckResult) -> CheckResult:
-    """The result with outputs that may be kept and shown."""
     repeated = tuple(without_secrets(ports, one) for one in result.repeated)
     return replace(result, tail=clean(ports, result.tail), repeated=repeated)
 
 
 def proof(ports: Ports, run: Run, contract: Contract, results: Sequence[CheckResult]) -> Proof:
-    """What is kept of the run."""
     return {
         "run": run.id,
         "attempt": run.attempt,
@@ -266,7 +250,6 @@ def proof(ports: Ports, run: Run, contract: Contract, results: Sequence[CheckRes
 
 
 def row(ports: Ports, result: CheckResult) -> Proof:
-    """What is kept of one check."""
     counts = result.counts
     return {
         "name": result.name,
@@ -281,13 +264,12 @@ def row(ports: Ports, result: CheckResult) -> Proof:
 
 
 def with_proof(known: Mapping[str, Any] | None, fresh: Proof) -> list[Proof]:
-    """The runs that are remembered of a tree, with this one as the last; one that a crash repeats counts once."""
+    """The stored runs of a tree, with this one last; a repetition after a crash counts once."""
     before = [one for one in (known or {}).get("runs", ()) if one["run"] != fresh["run"]]
     return [*before, fresh][-KEPT:]
 
 
 LARGEST_CONTRACT = 200_000
-"""Bytes of such a file."""
 
 
 class CommittedChecks:
@@ -298,7 +280,6 @@ class CommittedChecks:
         self._checks: dict[str, tuple[Check, ...]] = {}
 
     def of(self, commit: str) -> tuple[Check, ...]:
-        """The checks of the commit's own config.toml, which was found to be right."""
         if commit not in self._checks:
             if len(self._checks) >= 32:
                 self._checks.clear()
@@ -307,18 +288,17 @@ class CommittedChecks:
 
 
 def config(git: Git, commit: str) -> Config:
-    """The settings that the commit has; ConfigError."""
+    """Raises ConfigError."""
     found = text(git, commit)
     return Config() if found is None else parse(found, f"{CONTRACT} of {commit[:12]}")
 
 
 def is_same(git: Git, commit: str, other: str) -> bool:
-    """Whether two commits have the same bytes of it."""
     return git.read(commit, CONTRACT, LARGEST_CONTRACT) == git.read(other, CONTRACT, LARGEST_CONTRACT)
 
 
 def text(git: Git, commit: str) -> str | None:
-    """The file as the commit has it; None: it has none. ConfigError: it is too large, or no text."""
+    """None: the commit has none. ConfigError: too large, or not text."""
     try:
         content = git.read(commit, CONTRACT, LARGEST_CONTRACT)
         return None if content is None else content.decode()
@@ -327,22 +307,19 @@ def text(git: Git, commit: str) -> str | None:
 
 
 def boundary_at(ports: Ports, base: str, role: Role, head: str = "", bead: Bead | None = None) -> Boundary:
-    """The boundary of a role whose work began from the commit `base`, and is `head`. `bead`: whose agent did it."""
+    """The boundary for a role's work from `base` to `head`. `bead`: its bead."""
     found = with_agents(ports.config().boundary_at(ports.git, base, role, head))
     documents = SPRINT_DOCUMENTS if bead is not None and SPRINT in bead.metadata else ()
     return replace(found, steering=(*found.steering, *own_code_globs(ports.paths.root)), documents=documents)
 
 
 def with_agents(boundary: Boundary) -> Boundary:
-    """The boundary with the instructions and settings of the agents that nobrakes starts."""
     return replace(boundary, steering=tuple(dict.fromkeys((*boundary.steering, *steering()))))
 
 
 POOL = 4
-"""Of so many files tests may be drawn."""
 
 LOOKED_AT = 12
-"""So many files are looked at for one that can be altered."""
 
 _RECORD = "probes "
 
@@ -352,10 +329,10 @@ UNSEEN = "unseen"
 NOTHING: Mapping[str, str] = {}
 
 Plan = Mapping[str, Sequence[str]]
-"""Check to the files of tests that may be altered for it."""
+"""Check to the test files that may be altered for it."""
 
 Planned = tuple[Plan, str]
-"""The plan of a run, and the digest of the change that it validates; empty: nothing is recorded of it."""
+"""A run's plan, and the digest of the validated change; empty: nothing is recorded."""
 NO_PLAN: Planned = ({}, "")
 
 
@@ -367,21 +344,18 @@ class MutationProbes:
         self._dice = random.Random(secrets.token_bytes(16))
 
     def recorded(self, change: str, contract: str) -> Mapping[str, str]:
-        """Check to what was seen of this change before, under the contract with this key."""
+        """By check, what earlier runs saw of this change under this contract."""
         return (self.ports.store.validation(change, _RECORD + contract) or {}) if change else {}
 
     def record(self, change: str, contract: str, results: Sequence[CheckResult]) -> None:
-        """Keep what was seen of a change, so that its next validation need not run it again."""
         known = self.recorded(change, contract)
         found = {**known, **{one.name: one.decoy for one in results if one.decoy.startswith(SEEN)}}
         if change and found != known:
             self.ports.store.save_validation(change, _RECORD + contract, found)
 
     def plan(self, commit: str, checks: Sequence[Check], base: str = "", contract: str = "") -> Planned:
-        """The probes of a run of these checks on the commit, and the digest of what that changes on its `base`.
-
-        What was seen of that change under the `contract` is not run again. Of main nothing is recorded.
-        """
+        """The probes of a run, and the digest of the commit's change on `base`. What was seen under the `contract` is
+        not repeated. For main nothing is recorded."""
         tests = [check for check in checks if check.kind == "test" and check.read_as != "exit"]
         if not tests or not self.ports.config().review.mutation_probes:
             return NO_PLAN
@@ -419,7 +393,6 @@ class MutationProbes:
     def steps(
         self, checks: Sequence[Check], plan: Plan, commit: str, folder: str, wrap: Callable[[Argv], Argv]
     ) -> tuple[Step, ...]:
-        """The steps that alter tests and run their checks, after all others of the run."""
         repository = os.path.dirname(self.ports.git.lent()[0])
         planned = [check for check in checks if check.name in plan]
         return tuple(_step(check, plan[check.name], commit, repository, folder, wrap) for check in planned)
@@ -434,10 +407,8 @@ class MutationProbes:
         recorded: Mapping[str, str] = NOTHING,
         exempt: Sequence[str] = (),
     ) -> CheckResult:
-        """The result of a check that passed, with what became of its probe. `top`, `folder`: see steps.Ends.
-
-        `exempt`: tests that may fail (review.queue).
-        """
+        """A passed check's result with its probe's. `top`, `folder`: see steps.Ends. `exempt`: tests that may fail
+        (review.queue)."""
         end = next((end for end in ending.steps if end.name == step_name(check)), None)
         if result.outcome is not CheckOutcome.PASS:
             return result
@@ -455,7 +426,7 @@ class MutationProbes:
         return replace(result, decoy=f"{SEEN} {told}", reason=reason)
 
     def _said(self, check: Check, end: StepEnd, top: str, folder: str) -> str:
-        """What the runner said of an altered test: in its reports where the check has some, else in its output."""
+        """The report or output about an altered test."""
         if not check.report:
             return self.ports.processes.output(end.output, OUTPUT_TAIL)
         keep = os.path.join(folder, f"{end.name}.reports")
@@ -464,19 +435,17 @@ class MutationProbes:
 
 
 def probes_of(recorded: Mapping[str, Any] | None) -> dict[str, str]:
-    """Check to what became of its mutation probe, in recorded results; without the checks that had none."""
+    """By check, the result of its mutation probe; without checks that had none."""
     rows = (recorded or {}).get("results", ())
     return {str(row["name"]): str(row["decoy"]) for row in rows if row.get("decoy")}
 
 
 def unnoticed(recorded: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    """(check, altered tests) of those that were not reported alone, in recorded results."""
     told = ((check, said.partition(" ")) for check, said in probes_of(recorded).items())
     return [(check, test) for check, (word, _, test) in told if word == UNSEEN]
 
 
 def step_name(check: Check) -> str:
-    """What the step is called that runs the check with tests altered."""
     return f"{check.name}@probe"
 
 
@@ -499,17 +468,15 @@ def _step(
 
 
 def timed(checks: Sequence[Check], plan: Plan) -> tuple[CheckStep, ...]:
-    """The probes' steps, as the clock of the checks knows them."""
     return tuple(CheckStep(step_name(check), check, check.timeout, ()) for check in checks if check.name in plan)
 
 
 def as_text(planned: Planned) -> str:
-    """What is kept of it: which checks are run once more, and the change."""
     return json.dumps([sorted(planned[0]), planned[1]])
 
 
 def parse_planned(text: str) -> Planned:
-    """What was kept; before, that was a list of checks alone."""
+    """Older texts are a list of checks alone."""
     kept = json.loads(text or "[]")
     checks, change = kept if kept and isinstance(kept[0], list) else (kept, "")
     return dict.fromkeys(checks, ()), change

@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 
 
 SETTING = "check_seconds"
-"""The setting with the seconds of the last run of each kind, as a JSON object."""
 
 _STEPS = {RunKind.RED_PROOF: "red_proof", RunKind.CHEAT: "test_strength"}
 
@@ -71,7 +70,7 @@ class Durations:
         self.ports = ports
 
     def tell(self, run: str, commit: str, kind: RunKind, attempt: Attempt | None, step: str = "") -> None:
-        """Say that checks begin: of an attempt in its step, or of nobody's in `step`."""
+        """Record that checks begin: of an attempt, or in `step` without one."""
         step = step or _STEPS.get(kind) or str((attempt.data if attempt else {}).get("step", ""))
         data = {"step": step, "commit": commit, "run": run, "seconds": self._known().get(kind.value)}
         bead, number = (attempt.bead, attempt.id) if attempt else (None, None)
@@ -96,38 +95,34 @@ class Durations:
 
 
 MAX_CUT_OFF = 3
-"""So often in one attempt a validation that was cut off is done again, before a person is asked."""
+"""How often a cut-off validation repeats in an attempt before a person is asked."""
 
 CONTRACT = "contract.json"
 """The file in a run's folder that says what it executes."""
 
 REMEMBERED = 256
-"""So many runs' contracts are kept in memory."""
 
 CARRIED = "carried.json"
-"""The file in a run's folder with the results that stand, of checks that it does not run."""
+"""The file in a run's folder with results of checks that it skips."""
 
 PROBED = "probes.json"
-"""The file in a run's folder that says which checks are run once more, with a test altered."""
+"""The file in a run's folder with the checks that repeat with an altered test."""
 
 OVER = "over"
-"""The folder in a run's folder with the files that are laid over its checkout."""
 
 NOTHING: Mapping[str, Any] = {}
 
 STUB_SECONDS = 300.0
-"""So long a check may take with a stub program, which may well never end: what takes longer says nothing."""
+"""Limit of a check with a stub program, which may never end; a timeout says nothing."""
 
 _CALLED = {RunKind.RED_PROOF: "proof", RunKind.CHEAT: "stub", RunKind.VALIDATION: "check"}
 
 
 def times_cut_off(data: Mapping[str, Any]) -> int:
-    """How often the proofs of an attempt were cut off and done again."""
     return int(data.get("cut_off", 0))
 
 
 def run_id(attempt: Attempt, kind: RunKind, serial: int) -> str:
-    """What the attempt's validation with this number is called."""
     return f"{attempt.id}-{_CALLED[kind]}{serial}"
 
 
@@ -152,13 +147,12 @@ class Validation:
         self._brought: dict[str, Contract] = {}
 
     def look_again(self) -> None:
-        """A turn begins: what is to be run may have changed. Within one it stays, however often it is asked for."""
         self._present = None
         self._brought.clear()
         self._known.clear()
 
     def present(self, brings: str = "") -> Contract:
-        """What is to be run now; in a review that `brings` a contract, by the checks of that commit."""
+        """The checks to run now; for a review that `brings` a contract, that commit's."""
         if brings:
             if brings not in self._brought:
                 self._brought[brings] = replace(self.present(), checks=self._committed.of(brings))
@@ -174,13 +168,11 @@ class Validation:
         return self._present
 
     def contract(self, brings: str = "") -> str:
-        """The key of what is to be run now."""
         return self.present(brings).key
 
     def passed(self, tree: str, attempt: int | None = None, brings: str = "") -> Mapping[str, Any] | None:
-        """The remembered results of a tree that passed what is to be run now, in a run that can be named and stands
-        for another one. `attempt`: the review that asks.
-        """
+        """Results of a tree that passed today's checks, in a named run that can replace one. `attempt`: the asking
+        review."""
         present = self.present(brings)
         if attempt is None and not present.cached:
             return None
@@ -189,23 +181,20 @@ class Validation:
         return found if found is not None and found.get("runs") else None
 
     def recorded(self, tree: str) -> Mapping[str, Any] | None:
-        """The last results of a tree that passed what is to be run now, whether they stand for a run or not."""
         return self.known(tree, self.contract())
 
     def known(self, tree: str, key: str) -> Mapping[str, Any] | None:
-        """What is remembered of a tree under a key, read once a turn."""
         place = tree, key
         if place not in self._known:
             self._known[place] = self.ports.store.validation(tree, key)
         return self._known[place]
 
     def save(self, tree: str, key: str, results: Mapping[str, Any]) -> None:
-        """Remember it."""
         self._known.pop((tree, key), None)
         self.ports.store.save_validation(tree, key, results)
 
     def run_contract(self, run_id: str) -> Contract | None:
-        """What a run executes; None: it is not known any more."""
+        """What a run executes; None: unknown."""
         if run_id not in self._contracts:  # written once and never changed, and asked for at every look at the run
             path = os.path.join(self.ports.paths.runs, run_id, CONTRACT)
             text, present = self.ports.processes.output(path, OUTPUT_TAIL), self.present()
@@ -218,7 +207,6 @@ class Validation:
         return self._contracts[run_id]
 
     def is_of_today(self, run_id: str, brings: str = "") -> bool:
-        """Whether the run executed what is to be run now."""
         contract = self.run_contract(run_id)
         return contract is not None and contract.key == self.contract(brings)
 
@@ -233,10 +221,8 @@ class Validation:
         brings: str = "",
         base: str = "",
     ) -> Run:
-        """Plan the run and start it, with these files over the checkout; doing it twice starts it once.
-
-        `carried`: results that stand (rows of `as_json`); their checks are not run. `base`: what the commit is put on.
-        """
+        """Plan and start the run, with these files over the checkout; repeatable. `carried`: valid results (rows of
+        `as_json`) whose checks do not run. `base`: what the commit builds on."""
         ports = self.ports
         name = run_id(attempt, kind, serial)
         # one that a crash cut off is taken up as it was begun
@@ -267,7 +253,7 @@ class Validation:
         carried: Sequence[Mapping[str, Any]] = (),
         probes: "probing.Planned" = probing.NO_PLAN,
     ) -> ProcessStart:
-        """Start the contract's commands on a fresh checkout of the commit, with these files over it."""
+        """Start the contract's commands on a fresh checkout with these files over it."""
         ports = self.ports
         path = os.path.join(ports.paths.scratch, name)
         folder = os.path.join(ports.paths.runs, name)
@@ -302,7 +288,7 @@ class Validation:
         )
 
     def _contract_for(self, kind: RunKind, brings: str) -> Contract:
-        """The commands of a run: all of them, or to try new tests just the tests."""
+        """All commands, or for new tests only the tests."""
         present = self.present(brings)
         if kind is RunKind.VALIDATION:
             return present
@@ -315,16 +301,14 @@ class Validation:
         return replace(present, checks=tests, quarantined=single)
 
     def carried(self, run_id: str) -> Sequence[Mapping[str, Any]]:
-        """The results that stand beside this run's own; mostly none."""
         text = self._beside(run_id, CARRIED)
         return tuple(json.loads(text)) if text else ()
 
     def planned(self, run_id: str) -> "probing.Planned":
-        """The checks that are run once more with a test altered, when they have passed, and the change they are of."""
         return probing.parse_planned(self._beside(run_id, PROBED))
 
     def _beside(self, run_id: str, name: str) -> str:
-        """A file beside a run, empty where it has none: like its contract it is written once, and asked for often."""
+        """Cached, since it is written once."""
         if (run_id, name) not in self._texts:
             text = self.ports.processes.output(os.path.join(self.ports.paths.runs, run_id, name), OUTPUT_TAIL)
             if self.run_contract(run_id) is None:
@@ -335,27 +319,24 @@ class Validation:
         return self._texts[run_id, name]
 
     def checks(self, run: Run) -> tuple[Check, ...]:
-        """The checks that the run executes; none when that is not known any more."""
         contract = self.run_contract(run.id)
         return _run(contract, self.carried(run.id)) if contract is not None else ()
 
     def steps(self, run: Run) -> list[str]:
-        """The names of the steps that the run executes."""
         return [step.name for step in self.timed(run)]
 
     def timed(self, run: Run) -> tuple[CheckStep, ...]:
-        """The steps that the run executes, each with the time that it may take."""
         checks = self.checks(run)
         return steps_of(checks) + probing.timed(checks, self.planned(run.id)[0])
 
     def was_cut_off(self, run: Run) -> bool:
-        """Whether a run that ended was killed from outside, wrapper and all, and nobody had asked for that."""
+        """Whether the run was killed from outside without a request."""
         if run.stopping is not None:
             return False
         return self.ports.processes.ending(os.path.join(self.ports.paths.runs, run.id), self.steps(run)).cut_off
 
     def judge(self, run: Run) -> list[CheckResult]:
-        """The results of a run that ended, and the end of its checkout."""
+        """The results of an ended run; also removes its checkout."""
         ports = self.ports
         contract = self.run_contract(run.id)
         if contract is None:
@@ -388,7 +369,6 @@ class Validation:
         return results
 
     def remember(self, tree: str, run: Run, results: Sequence[CheckResult]) -> None:
-        """Keep a pass of what the run executed, so that the same tree is not run again."""
         contract = self.run_contract(run.id)
         if contract is not None and overall(results) is CheckOutcome.PASS:
             known = self.known(tree, contract.key)
@@ -400,7 +380,6 @@ class Validation:
 
 
 def _run(contract: Contract, carried: Sequence[Mapping[str, Any]]) -> tuple[Check, ...]:
-    """The checks of a contract that are run beside these results."""
     stand = {row["name"] for row in carried}
     return tuple(check for check in contract.checks if check.name not in stand)
 
@@ -416,12 +395,11 @@ def result_of(row: Mapping[str, Any]) -> CheckResult:
 
 
 def _review_key(key: str, attempt: int) -> str:
-    """What a validation is keyed by that stands for nothing outside of its review."""
     return f"{key}/{attempt}"
 
 
 def as_json(results: Sequence[CheckResult]) -> list[dict[str, Any]]:
-    """Results as JSON values, outputs cut to what a person reads."""
+    """Results as JSON values, outputs cut for people."""
     rows = []
     for result in results:
         row = as_values(result)
@@ -434,7 +412,6 @@ def as_json(results: Sequence[CheckResult]) -> list[dict[str, Any]]:
 
 
 def counts_of(recorded: Mapping[str, Any] | None) -> TestCounts | None:
-    """The sum of the test counts in remembered results; None where nothing was counted."""
     total: TestCounts | None = None
     for row in (recorded or {}).get("results", []):
         if row.get("counts"):
@@ -445,12 +422,11 @@ def counts_of(recorded: Mapping[str, Any] | None) -> TestCounts | None:
 
 
 def sum_counts(results: Sequence[CheckResult]) -> TestCounts | None:
-    """The sum of the test counts of results; None where nothing was counted."""
     return counts_of({"results": as_json(results)})
 
 
 def explain(results: Sequence[CheckResult]) -> str:
-    """What did not pass, for the log of the attempt: one line each, and the last lines of the output."""
+    """The failed checks for the attempt's log: one line each, and the last lines of the output."""
     parts = []
     if why := setup_failed(results):  # each check would say the same
         results = [replace(one, name="setup", reason=why) for one in results if one.reason == why][:1]
@@ -462,7 +438,6 @@ def explain(results: Sequence[CheckResult]) -> str:
 
 
 PREPARING_SECONDS = 1.0
-"""Between two looks at a run whose first check has not begun."""
 
 
 # What is remembered is when a check was first seen running, so a new daemon gives it its time once more. Nobody tells
@@ -475,7 +450,7 @@ class CheckClock:
         self._seen: dict[str, dict[str, float]] = {}  # by run: the steps that are running, and when each is due
 
     def is_overdue(self, run: Run, look: Callable[[], Ending], now: float) -> bool:
-        """Whether a check that runs at this moment has had its time. `look` is called only when one may have had it."""
+        """Whether a running check's timeout passed. `look` is called only if one may have."""
         known = self._seen.get(run.id, {})
         if known and now < min(known.values()):
             return False
@@ -496,21 +471,18 @@ class CheckClock:
         return is_overdue
 
     def keep(self, runs: Set[str]) -> None:
-        """Forget all runs but these."""
         self._seen = {run: seen for run, seen in self._seen.items() if run in runs}
 
     def wake_at(self) -> list[float]:
-        """When the checks have to be looked at again."""
         return [due for seen in self._seen.values() for due in seen.values()]
 
 
 PHASE = "cheats"
 LARGEST = 1_000_000
-"""Bytes of a file that are read to make a stub of it, and of a test file that are looked at."""
 
 
 class Strength:
-    """Tries the stub program on an attempt's tests; `proven` is told of those that fail with it."""
+    """Tries the stub program on an attempt's tests; `proven` gets those that fail with it."""
 
     def __init__(self, ports: Ports, validation: Validation, proven: Callable[[Attempt], None]) -> None:
         self.ports = ports
@@ -518,13 +490,12 @@ class Strength:
         self.proven = proven
 
     def begin(self, attempt: Attempt, limits: Limits, red_proof: list[dict[str, Any]]) -> None:
-        """The tests are red: now they are tried."""
         data = {**attempt.data, "phase": PHASE, "red_proof": red_proof}
         self.ports.store.journal(attempt.id, data)
         self.go_on(replace(attempt, data=data), limits)
 
     def go_on(self, attempt: Attempt, limits: Limits) -> None:
-        """Start the run, or end where it was judged or there is none; doing it twice starts it once."""
+        """Start the run, or finish if it was judged or impossible; repeatable."""
         data, head = attempt.data, str(attempt.data["head"])
         if "weak" not in data and (program := self._program(attempt)):
             self.validation.start(attempt, head, RunKind.CHEAT, times_cut_off(data) + 1, program)
@@ -535,7 +506,6 @@ class Strength:
             self.proven(attempt)
 
     def ended(self, attempt: Attempt, run: Run, limits: Limits) -> None:
-        """The run with the program ended."""
         data = dict(attempt.data)
         cut_off = self.validation.was_cut_off(run)
         results = self.validation.judge(run)
@@ -554,7 +524,6 @@ class Strength:
         self.go_on(replace(attempt, data=data), limits)
 
     def _program(self, attempt: Attempt) -> Mapping[str, str]:
-        """The same one each time, from the tree with the tests and what the red proof printed."""
         if self.ports.config().review.test_strength == "red":
             return {}
         git = self.ports.git
@@ -579,12 +548,12 @@ class Strength:
 def proves_less(
     ports: Ports, base: str, head: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
 ) -> str | None:
-    """Why `head` proves less than `base`, by their recorded results and their test files; None: it does not."""
+    """Why `head` proves less than `base`, by recorded results and test files."""
     return weaker(counts_of(before), counts_of(after)) or fewer_assertions(ports, base, head)
 
 
 def fewer_assertions(ports: Ports, base: str, head: str) -> str | None:
-    """Which test files of `head` assert less than in `base`, with the numbers; None: none does."""
+    """Test files of `head` with fewer assertions than in `base`, with numbers; None: none."""
     globs = ports.config().within(ports.git, base, Role.TEST_WRITER, head).boundary().tests
     paths = [change.path for change in ports.git.changes(base, head) if matches(change.path, globs)]
     try:
@@ -595,7 +564,6 @@ def fewer_assertions(ports: Ports, base: str, head: str) -> str | None:
 
 
 def _texts(ports: Ports, commit: str, paths: list[str]) -> dict[str, str]:
-    """The files that are there, as far as they are text."""
     found = {path: content for path in paths if (content := ports.git.read(commit, path)) is not None}
     return {path: content[:LARGEST].decode("utf-8", "replace") for path, content in found.items()}
 
@@ -604,7 +572,7 @@ EVENTS = 100_000
 
 
 def count(ports: Ports, attempt: Attempt, run: Run) -> int:
-    """The rounds that can be seen: a CLI that tells of no calls has those of `nobrakes agent test` alone."""
+    """The visible rounds: of a CLI that reports no calls, only those of `nobrakes agent test`."""
     store = ports.store
     told = store.events(0, EVENTS, attempt.bead)
     at_channel = sum(1 for event in told if event.attempt == attempt.id and event.kind is Kind.TESTED)
@@ -624,19 +592,15 @@ def count(ports: Ports, attempt: Attempt, run: Run) -> int:
 
 
 EMPTYING = "empty the trash"
-"""The job that removes what is in the trash."""
 EMPTYING_SECONDS = 2.0
-"""So long at a time: others wait for their turn beside the loop."""
+"""Seconds at a time: other background work waits."""
 
 
 class Scratch:
-    """The checkouts of judged runs, and the trash, that are being removed beside the loop: nobody waits for that.
-
-    1. What is to be removed is what lies there and belongs to no run, whoever left it: nothing has to be remembered.
-    2. The checkouts of runs that a command, or main's monitor, asked for are its own (review.worker.main_monitor).
-    3. A session's checkout stays as long as the session goes on.
-    4. What cannot be removed is told once, and tried again after a while (nobrakes.trash).
-    """
+    """The checkouts of judged runs, and the trash, removed in the background. 1. What lies there and belongs to no run
+    is removed. 2. Checkouts for commands and main's monitor are their own (review.worker.main_monitor). 3. A session's
+    checkout stays as long as the session. 4. What cannot be removed is reported once and tried again later
+    (nobrakes.trash)."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
@@ -645,21 +609,17 @@ class Scratch:
         self._told: set[str] = set()
 
     def drop(self, run: str) -> None:
-        """Begin to remove a run's checkout."""
         self._leaving.add(run)
         self.ports.background.begin(f"drop {run}", partial(self.remove, run))
 
     def remove(self, run: str) -> None:
-        """Remove a run's checkout and, before it, the home that its checks had."""
+        """Remove a run's checkout, and before it the home of its checks."""
         folder = os.path.join(self.ports.paths.runs, run)
         self.trash.take(folder, os.path.join(folder, HOME))
         self.ports.git.drop_scratch(os.path.join(self.ports.paths.scratch, run))
 
     def settle(self) -> bool:
-        """Hear which removals are over, and begin with what is left; the error of one that failed.
-
-        Nobody's turn depends on it: False.
-        """
+        """Finish ended removals and begin others; raises their error. Always False: no turn depends on it."""
         for run in tuple(self._leaving):
             self._leaving.discard(run)  # should it have failed, it still lies there
             with parked(self.ports, partial(run_owner, self.ports, run)):
@@ -680,7 +640,6 @@ class Scratch:
         return False
 
     def _empty(self) -> None:
-        """Go on with what takes long, and tell of what cannot be removed."""
         if not self.ports.background.over(EMPTYING):
             return
         for one in self.trash.left():
