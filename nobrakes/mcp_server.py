@@ -135,7 +135,6 @@ class Guard:
         self.group: Any = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One connection."""
         if scope["type"] == "lifespan":
             await _lifespan(receive, send, self)
             return

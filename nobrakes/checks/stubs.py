@@ -283,7 +283,6 @@ class _Uses(ast.NodeVisitor):
                 use.denied = True
 
     def visit_Await(self, node: ast.Await) -> None:
-        """What is awaited has to be a coroutine."""
         self._is_awaited(node.value)
         self.generic_visit(node)
 

@@ -292,7 +292,6 @@ def difference_lines(found: "StrategyView", screen: Screen) -> list[str]:
 
 
 def _drafts(found: "StrategyView", screen: Screen) -> list[str]:
-    """A line for each of the first drafts."""
     drafts, needs = [draft for draft in found.drafts if draft.id in found.new], found.needs
     wide = max((width(draft.id) for draft in drafts[:STRATEGY_SHOWN]), default=0)
     out = []

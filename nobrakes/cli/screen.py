@@ -67,7 +67,6 @@ def _widths(cells: "Sequence[str]") -> "Sequence[int]":
 
 
 def _fitted(cells: "Sequence[str]", taken: "Sequence[int]", wide: int) -> "Sequence[str]":
-    """Each cell as wide as the column."""
     return [
         cell + " " * (wide - own) if own <= wide else _text.pad(_text.cut(cell, wide), wide)
         for cell, own in zip(cells, taken, strict=True)

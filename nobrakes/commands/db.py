@@ -31,7 +31,6 @@ def request(db: Database, key: str) -> Request | None:
 
 
 def keep_request(db: Database, request: Request) -> None:
-    """Remember it."""
     with db.write():
         _keep(db, request)
 

@@ -140,7 +140,6 @@ class Board:
         return next((one for one in self.attempts if one.id == run.attempt), None)
 
     def is_stop_asked(self, work: Attempt | Talk) -> bool:
-        """Whether a person asked it to stop, it alone."""
         return work.session.stop_asked if isinstance(work, Talk) else work.id in self.stop_asked
 
 

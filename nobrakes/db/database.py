@@ -258,11 +258,16 @@ class Database:
                         run(statement)
                     run(f"PRAGMA user_version = {VERSION}")
         if _version(self.connection) < VERSION:
-            _bring_up(self)
+            from .migrations import is_earlier, migrate
+
+            if is_earlier(_version(self.connection)):
+                with self.write():
+                    found = _version(self.connection)  # another process may have been first
+                    if is_earlier(found):
+                        migrate(self.connection, found)
         require_version(_version(self.connection), self.path)
 
     def close(self) -> None:
-        """Release it."""
         self.connection.close()
 
     def keep_answers(self) -> None:
@@ -504,16 +509,6 @@ class _Errors:
 def missing(path: str) -> StoreBroken:
     """The error for a database that is not there."""
     return StoreBroken(f"there is no database at {path}", "`nobrakes doctor --repair rebuild` rebuilds it.")
-
-
-def _bring_up(db: Database) -> None:
-    from .migrations import is_earlier, migrate
-
-    if is_earlier(_version(db.connection)):
-        with db.write():
-            found = _version(db.connection)  # another process may have been first
-            if is_earlier(found):
-                migrate(db.connection, found)
 
 
 def require_version(found: int, path: str) -> None:

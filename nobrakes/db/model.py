@@ -60,7 +60,6 @@ END = "}"
 
 
 def mark(place: Position) -> str:
-    """The mark as a line."""
     return f"{MARKS_BEGIN}{place.seq}{BETWEEN}{place.at!r}{END}\n"
 
 

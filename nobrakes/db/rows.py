@@ -134,12 +134,10 @@ def node(row: Row) -> Node:
 
 
 def plain_node(row: tuple[Any, ...]) -> Node:
-    """The same of a row that is a tuple."""
     return Node._make((row[0], STATUSES[row[1]], *row[2:]))
 
 
 def frontier(row: Row) -> Frontier:
-    """A row of FRONTIER."""
     id_, status, type_, priority, failures, retry_at, rank, touches = row
     return Frontier(id_, STATUSES[status], type_, priority, failures, retry_at, rank, read_texts(touches))
 

@@ -56,7 +56,6 @@ def setting(db: Database, key: str) -> str | None:
 
 
 def set_setting(db: Database, key: str, value: str | None) -> None:
-    """Set or remove it."""
     only = (f"settings {key}",)
     if value is None:
         db.alone("DELETE FROM settings WHERE key = ?", (key,), only)
@@ -79,7 +78,6 @@ def passed_otherwise(db: Database, tree: str) -> bool:
 
 
 def save_validation(db: Database, tree: str, contract: str, results: Mapping[str, Any]) -> None:
-    """Remember a validation that passed."""
     now = db.now()
     db.alone(
         "INSERT OR REPLACE INTO validations (tree, contract, results, at) VALUES (?, ?, ?, ?)",
@@ -146,7 +144,6 @@ def _quoted(statuses: Iterable[Status]) -> str:
 
 
 def _where(column: str) -> str:
-    """What holds of the beads in a column."""
     statuses = [status for status, name in BY_STATUS.items() if name == column]
     if statuses:
         return f"status IN ({_quoted(statuses)}) AND type <> 'epic'"
@@ -170,7 +167,6 @@ UNION SELECT needs FROM above CROSS JOIN edges ON bead = above.id AND type = 'bl
 
 
 def has_sprints(db: Database) -> bool:
-    """Whether there was ever a run of sprints."""
     return db.maybe("SELECT 1 FROM sprint_runs LIMIT 1") is not None
 
 

@@ -121,7 +121,6 @@ _LAST = "SELECT seq, at, (SELECT at FROM events WHERE seq = ?) FROM events ORDER
 
 
 def position(db: Database) -> Position:
-    """The last event."""
     row = db.maybe("SELECT seq, at FROM events ORDER BY seq DESC LIMIT 1")
     return Position() if row is None else Position(row[0], row[1])
 

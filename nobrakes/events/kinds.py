@@ -24,7 +24,6 @@ class Kind(StrEnum):
     is_quiet: bool
 
     def __new__(cls, value: str, is_quiet: bool = False) -> "Kind":
-        """A kind with its mark."""
         made = str.__new__(cls, value)
         made._value_ = value
         made.is_quiet = is_quiet
@@ -195,7 +194,6 @@ class Actor:
 
 
 def session_actor(session: int) -> str:
-    """How the agent of a session is called."""
     return f"{_SESSION}{session}"
 
 

@@ -24,7 +24,6 @@ class Name(StrEnum):
     meaning: str
 
     def __new__(cls, value: str, meaning: str) -> "Name":
-        """A name with its meaning, for the reference."""
         made = str.__new__(cls, value)
         made._value_ = value
         made.meaning = meaning

@@ -61,7 +61,6 @@ class StoreFacts:
         return self._attempts[bead]
 
     def escalations(self, bead: str) -> Sequence[Escalation]:
-        """What was asked about it."""
         return self._escalations.get(bead, ())
 
     def status(self, event: "Event") -> WorkStatus | None:
@@ -95,7 +94,6 @@ class Exported:
 
 
 def line(event: PublicEvent) -> str:
-    """The event as a line of the file."""
     return visible(dumps(event.as_values())) + "\n"
 
 

@@ -112,7 +112,6 @@ class Arrivals:
         self._deaf.add(folder)
 
     def watched(self) -> set[str]:
-        """The folders that are watched now."""
         return set(self._watches)
 
     def _opened(self) -> Inotify:
@@ -244,7 +243,6 @@ class ChannelPoller:
         return self._pause(bool(runs) or not is_whole), late
 
     def _runs(self) -> list[str]:
-        """All runs, with their doors watched."""
         try:
             runs = sorted(os.listdir(self._folder))
         except FileNotFoundError:

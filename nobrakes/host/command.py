@@ -45,7 +45,6 @@ class LocalZone(tzinfo):
         return moment.replace(tzinfo=None).astimezone().utcoffset()
 
     def dst(self, moment: datetime | None) -> timedelta | None:
-        """Nobody asks."""
         return None
 
     def tzname(self, moment: datetime | None) -> str | None:

@@ -148,7 +148,6 @@ class LivenessLock:
 
 
 def is_alive(folder: str, name: str) -> bool:
-    """Whether the daemon of this name lives."""
     return _is_locked(os.path.join(folder, name + _ENDING))
 
 

@@ -314,7 +314,6 @@ def _homes(python: str) -> Iterator[tuple[str, bool]]:
 
 
 def _libraries(home: str) -> list[str]:
-    """The libraries of the Pythons in a home."""
     kinds = ((below, library, name) for below in _HOMES for library in _LIBRARIES for name in ("python*", "pypy*"))
     return [os.path.normpath(path) for kind in kinds for path in glob(os.path.join(escape(home), *kind, ""))]
 

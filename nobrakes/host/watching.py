@@ -111,7 +111,6 @@ class Waker:
         return called or bool(names)
 
     def close_observer(self) -> None:
-        """Stop watching."""
         if self._observer is not None:
             self._observer.stop()
             self._observer.join()
@@ -262,7 +261,6 @@ class Inotify:
         return found
 
     def close(self) -> None:
-        """Give it back."""
         os.close(self.descriptor)
 
 

@@ -150,7 +150,6 @@ class UserDatabase:
             self._connection.execute("PRAGMA query_only = ON")
 
     def close(self) -> None:
-        """Release it."""
         self._connection.close()
 
     def _run(self, sql: str, *values: Any) -> int:
@@ -268,7 +267,6 @@ class UserStore(UserDatabase):
             self._run("INSERT INTO daemons VALUES (?, ?, ?, ?, ?)", name, repository, pid, born, self._now())
 
     def end_daemon(self, name: str) -> None:
-        """It has ended, and its places are free."""
         with self._write():
             self._run("DELETE FROM daemons WHERE name = ?", name)
 

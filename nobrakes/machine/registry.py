@@ -352,7 +352,6 @@ class MachineView:
 
     @property
     def is_limited(self) -> bool:
-        """Whether anything is limited, or should be."""
         return bool(self.trouble) or (self.agents, self.usd_per_day, self.tokens_per_day) != (None, None, None)
 
 

@@ -200,7 +200,6 @@ MAX_TITLE = 120
 
 
 def takes(channel: ChannelRules, notice: NoticeRecord | NewNotice) -> bool:
-    """Whether the channel gets the notice."""
     return (EVERY in channel.kinds or notice.kind.value in channel.kinds) and notice.severity.rank >= channel.least.rank
 
 
@@ -642,7 +641,6 @@ class NoChannels:
         return False
 
     def ended(self) -> list[Sent]:
-        """Nothing."""
         return []
 
     def close(self, seconds: float) -> None:

@@ -186,7 +186,6 @@ COLOURS: Mapping[str, Colour] = {
 
 # Graphviz: ids and titles are quoted strings, in which only `"` and `\` mean something.
 def quoted(text: str) -> str:
-    """A dot string."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
@@ -371,7 +370,6 @@ def _px(pixels: float) -> str:
 
 
 def escape(text: str) -> str:
-    """Text for inside an element."""
     if "&" in text or "<" in text or ">" in text:
         return text.replace("&", "&amp;").replace(">", "&gt;").replace("<", "&lt;")
     return text

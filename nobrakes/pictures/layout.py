@@ -132,7 +132,6 @@ def _settle(band: Band, boxes: _Boxes, rows: int) -> None:
 def _measured(
     depth: Sequence[int], lane: Sequence[int], bands: Sequence[Band], boxes: _Boxes, rows: int, size: Size
 ) -> Placement:
-    """The places in pixels."""
     columns = [0] * (max(depth) + 1)
     for band in bands:
         for column, cell in band.items():

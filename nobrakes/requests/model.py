@@ -82,7 +82,6 @@ class PullRequest:
 
     @property
     def name(self) -> str:
-        """As people call it."""
         return f"#{self.number}" if self.number else self.branch
 
 
@@ -217,7 +216,6 @@ def turn(seen: Seen, pull: PullRequest) -> Turn:
 
 
 def failed(checks: Sequence[HostCheck]) -> list[HostCheck]:
-    """The checks that are red."""
     return [check for check in checks if check.state is CheckState.FAILED]
 
 
@@ -341,7 +339,6 @@ def merged(pull: PullRequest) -> tuple[PullRequest, list[Happening]]:
 
 
 def about(pull: PullRequest) -> Mapping[str, Any]:
-    """What an event says of the request."""
     return {
         **_at(pull),
         "title": _short(pull.title, _TEXT),
@@ -438,7 +435,6 @@ def told(found: Sequence[Again], pull: PullRequest, answers: Sequence[str]) -> s
 
 
 def evidence(found: Sequence[Again], pull: PullRequest, answers: Sequence[str]) -> Mapping[str, Any]:
-    """The same for programs."""
     asked = [
         {
             "path": _short(now.path, 200),

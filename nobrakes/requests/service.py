@@ -71,7 +71,6 @@ def _unopened(store: "Store", review: "Attempt | None") -> str | None:
 
 
 def _review(store: "Store", bead: str) -> "Attempt | None":
-    """The bead's open review."""
     return next((one for one in store.reviewing() if one.bead == bead), None)
 
 

@@ -72,7 +72,6 @@ def mark(bead: str) -> str:
 
 
 def title(bead: Bead) -> str:
-    """The request's title."""
     return shorten(" ".join(clean(bead.title).split()), TITLE) or bead.id
 
 
@@ -210,7 +209,6 @@ class RequestView:
 
     @property
     def name(self) -> str:
-        """As people call it."""
         return f"#{self.number}" if self.number else self.branch
 
 
@@ -220,7 +218,6 @@ def page_of(url: str) -> str:
 
 
 def view(pull: PullRequest) -> RequestView:
-    """The request as it is shown."""
     return RequestView(
         pull.bead,
         pull.number,

@@ -214,7 +214,6 @@ def _split(paths: Iterable[str], hidden: tuple[str, ...]) -> tuple[list[str], li
 
 
 def lies_in(path: str, folder: str) -> bool:
-    """Whether the path is the folder or lies below it."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 

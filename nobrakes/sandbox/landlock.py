@@ -68,7 +68,9 @@ def lacks(abi: int) -> "tuple[str, ...]":
 def tops(paths: "list[str]") -> "set[str]":
     """The paths as they really are and wherever else they are mounted, without those that lie below another."""
     real: set[str] = set()
-    mounts = _mounts()
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+        words = [line.split(" ")[2:5] for line in file]
+    mounts = tuple((device, _plain(root), _plain(place)) for device, root, place in words)
     for path in paths:
         # a link is kept as well as what it leads to
         for found in (os.path.realpath(path), os.path.join(os.path.realpath(os.path.dirname(path)), _name(path))):
@@ -90,13 +92,6 @@ def _above(path: str) -> "list[str]":
 
 def _lies_in(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
-
-
-def _mounts() -> "tuple[tuple[str, str, str], ...]":
-    """(device, which folder of it, where that is seen) for all that is mounted, in the order of mounting."""
-    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
-        words = [line.split(" ")[2:5] for line in file]
-    return tuple((device, _plain(root), _plain(place)) for device, root, place in words)
 
 
 def _plain(text: str) -> str:

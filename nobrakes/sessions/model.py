@@ -231,7 +231,6 @@ HEAD, BRANCH = "head", "branch"
 
 
 def is_relay(session: Session) -> bool:
-    """Whether the session works in a clone of its own."""
     return session.kind is SessionKind.RELAY
 
 

@@ -108,5 +108,4 @@ def new(told: Sequence[Message], cut_off: str, *, resumes: bool, most: int = MES
 
 
 def joined(parts: Sequence[str]) -> str:
-    """The prompt of these parts."""
     return only_seen("\n\n".join(parts) + "\n")

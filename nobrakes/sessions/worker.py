@@ -480,7 +480,6 @@ def _shaper(ports: Ports, talk: Talk, feature: Feature) -> TurnBrief:
 
 
 def run_of(turn: int) -> str:
-    """The id of a turn's run."""
     return f"s{turn}-agent"
 
 

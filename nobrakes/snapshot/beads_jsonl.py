@@ -53,7 +53,6 @@ STATUS_WORDS: Mapping[Status, str] = {
 
 
 def status_word(bead: Bead) -> str:
-    """The bead's status in Beads' words."""
     word = STATUS_WORDS[bead.status]
     return "deferred" if word == "open" and bead.held is not None else word
 

@@ -208,7 +208,6 @@ def _escalation(db: Database, one: Escalation) -> None:
 
 
 def _decided(one: Escalation) -> dict[str, Any]:
-    """What became of it, as columns."""
     return {
         "answer": one.answer,
         "answered_at": one.answered_at,

@@ -80,7 +80,6 @@ def has_to_be_written(changes: "Changes", after: Position) -> bool:
 
 
 def written_lines(changes: "Changes") -> bytes:
-    """The changes as the file has them."""
     from . import beads_jsonl
 
     return beads_jsonl.lines(changes).encode()

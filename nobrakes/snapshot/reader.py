@@ -185,7 +185,6 @@ class Reading:
         return value or {}
 
     def acceptance(self) -> tuple[str, ...]:
-        """The acceptance criteria, one a line."""
         if "acceptance" in self.own:
             return self.texts(self.own, "acceptance")
         return tuple(line.strip() for line in self.text("acceptance_criteria").splitlines() if line.strip())

@@ -200,7 +200,6 @@ REPOSITORIES = "/api/repositories"
 
 
 def answered(data: Any) -> Response:
-    """The envelope."""
     return JSONResponse({"ok": True, "data": plain(data)})
 
 
@@ -218,8 +217,6 @@ def bare(request: Request, data: Any) -> Response:
 
 
 def endpoint(reading: Reading) -> Callable[[Request], Response]:
-    """What answers its address."""
-
     def look(request: Request) -> Response:
         values = rendering.values(reading.parameters, request.query_params.multi_items())
         with opened(request) as app:

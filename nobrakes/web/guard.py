@@ -68,7 +68,6 @@ class Site:
 
     @property
     def scheme(self) -> str:
-        """Of every address."""
         return "https" if self.is_secure else "http"
 
     @property
@@ -230,7 +229,6 @@ class Asked:
             self._headers.setdefault(name.lower(), []).append(value)
 
     def all(self, name: bytes) -> list[str]:
-        """Every header of this name."""
         return [value.decode("latin-1") for value in self._headers.get(name, ())]
 
     def one(self, name: bytes) -> str:
@@ -443,7 +441,6 @@ def local(path: str) -> str:
 
 
 def login(request: Request) -> Response:
-    """The form to log in."""
     if request.scope.get("nobrakes.session"):
         return RedirectResponse(local(request.query_params.get("next", "/")), 303)
     return _form(request, local(request.query_params.get("next", "/")))

@@ -103,7 +103,6 @@ class Stream:
             self.clients.discard(client)
 
     def wake(self) -> None:
-        """Look now."""
         if self._feed is not None:
             self._feed.wake()
 

@@ -261,7 +261,6 @@ def _field(field: Field) -> Schema:
 
 
 def _command(command: Command) -> Schema:
-    """A form."""
     properties = {field.name: _field(field) for field in command.fields} | {"request": dict(_BESIDE["request"])}
     if command.danger:
         properties |= {"typed": {**_BESIDE["typed"], "examples": [command.danger]}, "code": dict(_BESIDE["code"])}
@@ -287,7 +286,6 @@ ROUTES = (Route(ADDRESS, document, methods=["GET"]),)
 
 
 def text() -> str:
-    """The file, as it is written."""
     return json.dumps(openapi(), indent=1, ensure_ascii=False) + "\n"
 
 

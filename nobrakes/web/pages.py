@@ -207,7 +207,6 @@ def health(request: Request) -> Response:
 
 
 def set_up(request: Request) -> Response:
-    """The checklist."""
     with opened(request) as app:
         config = app.config
         steps = doctor_health.set_up(app.store, app.paths, config, app.misconfigured)
@@ -248,7 +247,6 @@ def live(request: Request) -> Response:
 
 
 def attempt(request: Request) -> Response:
-    """One attempt, a page of its lines."""
     before = request.query_params.get("before", "")
     with opened(request) as app:
         number = request.path_params["attempt"]
@@ -364,7 +362,6 @@ def sessions(request: Request) -> Response:
 
 
 def session(request: Request) -> Response:
-    """One conversation."""
     with opened(request) as app:
         view = relay.view(app.store, request.path_params["number"])
         return render(request, "session.html", view=view, now=app.store.now(), topics=("sessions",))

@@ -469,14 +469,12 @@ class Field:
 
 
 def text(name: str, value: str) -> str:
-    """A note or a title."""
     if len(value) > NOTE:
         raise UsageError(f"{name}: at most {NOTE} characters, and it has {len(value)}")
     return value.replace("\r\n", "\n")
 
 
 def long_text(name: str, value: str) -> str:
-    """A description or a plan."""
     if len(value) > TEXT:
         raise UsageError(f"{name}: at most {TEXT} characters, and it has {len(value)}")
     return value.replace("\r\n", "\n")

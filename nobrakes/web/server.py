@@ -277,7 +277,10 @@ def _serve(state: WebState, options: Options, say: Say, show_code: Callable[[str
         for one in sockets:
             one.close()
         if token:
-            _forget_token(options.token_file)
+            from contextlib import suppress
+
+            with suppress(OSError):
+                os.unlink(options.token_file)
 
 
 def _warn(options: Options, outside: str, say: Say) -> None:
@@ -327,13 +330,6 @@ def _is_left(path: str) -> bool:
         there = os.fstat(descriptor)
         is_own = stat.S_ISREG(there.st_mode) and there.st_uid == os.geteuid() and there.st_mode & 0o777 == 0o600
         return is_own and _LEFT.fullmatch(file.read(100)) is not None
-
-
-def _forget_token(path: str) -> None:
-    from contextlib import suppress
-
-    with suppress(OSError):
-        os.unlink(path)
 
 
 def _run(site: "Site", options: Options, sockets: list[socket.socket]) -> None:

@@ -301,7 +301,13 @@ def retry(
     `all`: resolve every kind of stopping escalation."""
     with store.write():
         before = store.bead(bead)
-        _refuse(before)
+        if before.status is not Status.ESCALATED:  # else it may be an epic: its review as a whole begins again
+            refuse(before)
+        if before.status in model.WORKING and before.held is None:
+            raise NotAllowed(
+                f"{before.assignee or 'somebody'} works on bead {before.id} now: it is {before.status.value}",
+                f"To start again: `nobrakes stop {before.id}`, then this again.",
+            )
         asked = [one for one in store.escalations(bead=bead) if one.type in STOPS_BEAD]
         if len({one.type for one in asked}) > 1 and not all:
             raise _several(bead, asked)
@@ -330,16 +336,6 @@ def retry(
 
 def takes_words(one: Escalation) -> bool:
     return one.form is None or forms.form(one.form).rest() is not None
-
-
-def _refuse(bead: Bead) -> None:
-    if bead.status is not Status.ESCALATED:  # else it may be an epic: its review as a whole begins again
-        refuse(bead)
-    if bead.status in model.WORKING and bead.held is None:
-        raise NotAllowed(
-            f"{bead.assignee or 'somebody'} works on bead {bead.id} now: it is {bead.status.value}",
-            f"To start again: `nobrakes stop {bead.id}`, then this again.",
-        )
 
 
 def _several(bead: str, asked: list[Escalation]) -> NotAllowed:

@@ -152,7 +152,6 @@ class AgentStarts:
         return True
 
     def _launch_turn(self, talk: Talk, board: model.Board) -> bool:
-        """Whether its agent started."""
         run = _run_of_turn(talk, board)
         try:
             self.turns.start(talk, board.limits)

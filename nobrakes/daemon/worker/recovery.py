@@ -152,7 +152,6 @@ class Reconciling:
         return self._chain, self._recorded
 
     def _reviews(self) -> list[tuple[model.Attempt, str]]:
-        """The open reviews that have a candidate, with it."""
         found = [(one, Journal.of(one.data).build.candidate) for one in self.ports.store.reviewing()]
         return [(review, candidate) for review, candidate in found if candidate]
 

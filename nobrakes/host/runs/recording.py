@@ -89,7 +89,6 @@ class Passed:
                 self.held -= len(self.end.popleft())
 
     def finish(self) -> None:
-        """Pass on what is held."""
         if self.left_out:
             self._write(f"\n{LEFT_OUT.format(self.left_out)}\n".encode())
         for block in self.end:

@@ -206,7 +206,6 @@ class Calls(ABC):
         return MINUTE
 
     def logged_out(self) -> HostUnavailable:
-        """That nobody is logged in."""
         why = (
             f"you are not logged in to {self.host} with {self.program}, or the login has expired. Type: {self.login()}"
         )

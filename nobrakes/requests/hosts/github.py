@@ -37,7 +37,6 @@ class Gh(Calls):
         raise self.logged_out()
 
     def login(self) -> str:
-        """As a person types it."""
         return "gh auth login" if self.host == "github.com" else f"gh auth login --hostname {self.host}"
 
 
@@ -102,7 +101,6 @@ class GitHub:
         self.gh.send("PATCH", f"{self.at}/pulls/{number}", {"title": wanted.title, "body": wanted.body})
 
     def retarget(self, number: int, base: str) -> None:
-        """Have it be for another branch."""
         self.gh.send("PATCH", f"{self.at}/pulls/{number}", {"base": base})
 
     def auto_merge(self, number: int, head: str) -> None:

@@ -36,7 +36,6 @@ class Glab(Calls):
         self.read("user")
 
     def login(self) -> str:
-        """As a person types it."""
         return f"glab auth login --hostname {self.host}"
 
     def knows(self) -> bool:
@@ -125,7 +124,6 @@ class GitLab:
         self._change(number, {"title": _title(wanted.title, is_draft), "description": _harmless(wanted.body)})
 
     def retarget(self, number: int, base: str) -> None:
-        """Have it be for another branch."""
         now = self._change(number, {"target_branch": base})
         if now.get("target_branch") != base or now.get("state") != "opened":
             raise HostRefused(f"merge request {number} is not for {base}: it is {now.get('state')}")

@@ -29,11 +29,9 @@ class PlainGit:
         """Nobody logs in."""
 
     def find(self, branch: str, mark: str) -> Sequence[Told]:
-        """It knows none."""
         return ()
 
     def open(self, wanted: Wanted) -> Told:
-        """The branch is the request."""
         return Told(0, self.address, PullState.OPEN, title=wanted.title)
 
     def set_labels_and_reviewers(self, number: int, wanted: Wanted) -> None:
@@ -57,15 +55,12 @@ class PlainGit:
         return Told(0, self.address, PullState.OPEN)
 
     def checks(self, commit: str) -> Sequence[HostCheck]:
-        """Nobody tells."""
         return ()
 
     def log(self, check: HostCheck) -> str:
-        """Nobody tells."""
         return ""
 
     def remarks(self, number: int) -> Sequence[ReviewComment]:
-        """Nobody tells."""
         return ()
 
 

@@ -55,7 +55,6 @@ _SENT_BACK = {
 
 
 def is_epic(bead: Bead) -> bool:
-    """Whether the review is one of an epic."""
     return bead.type is BeadType.EPIC
 
 
@@ -414,7 +413,6 @@ class RedBranches:
         return changed
 
     def _look_at(self, bead: Bead, tip: str, held: dict[str, str], now: float) -> bool:
-        """Whether it goes on."""
         if bead.held is not None and bead.status not in CLOSED and tip in self._tips(bead):
             self.bases.ask_again(landing_branch.lands_on(self.ports, bead).base, self._poll(now))
             return False

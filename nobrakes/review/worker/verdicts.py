@@ -296,7 +296,14 @@ class Verdicts:
         fact = machine.run_fact(results)
         if journal.step is Step.VALIDATE_MAIN:
             judged: dict[str, Any] = {"results": rows, "is_suspect": False}
-            return self._report_after_landing(context, journal, commit, fact, results, judged)
+            if fact is Fact.RAN_RED:
+                return Report(fact, judged, results=results)
+            of_main = not (self.ports.where.epic or self.ports.where.base)
+            if fact is Fact.RAN_UNSURE and of_main and cannot_run(results):  # one question, whichever merges meet it
+                self.watchman(results)
+            elif fact is Fact.RAN_UNSURE:
+                self._tell_unsure(context.attempt, journal, explain(results), judged["results"])
+            return Report(fact, {**judged, "proven": self.queue.proof(journal, commit)})
         judged = {"results": rows, "is_suspect": self.flaky.is_suspect(run, results)}
         if commit in build.chain:
             kept = (*build.kept, commit) if fact is Fact.RAN_GREEN else build.kept
@@ -306,24 +313,6 @@ class Verdicts:
         judged["failure"] = explain(results)  # whose fault it is depends on what it stands on
         is_broken = not cannot_run(results)  # else it is held against main, where it may fail as well
         return Report(fact, judged | ({"is_broken": is_broken} if fact is Fact.RAN_UNSURE else {}))
-
-    def _report_after_landing(
-        self,
-        context: ReviewContext,
-        journal: Journal,
-        commit: str,
-        fact: Fact,
-        results: list[CheckResult],
-        judged: dict[str, Any],
-    ) -> Report:
-        if fact is Fact.RAN_RED:
-            return Report(fact, judged, results=results)
-        of_main = not (self.ports.where.epic or self.ports.where.base)
-        if fact is Fact.RAN_UNSURE and of_main and cannot_run(results):  # one question, whichever merges meet it
-            self.watchman(results)
-        elif fact is Fact.RAN_UNSURE:
-            self._tell_unsure(context.attempt, journal, explain(results), judged["results"])
-        return Report(fact, {**judged, "proven": self.queue.proof(journal, commit)})
 
     def _report_of_main(self, context: ReviewContext, journal: Journal, results: list[CheckResult]) -> Report:
         runs = journal.runs

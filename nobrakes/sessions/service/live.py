@@ -214,7 +214,6 @@ class AgentOutput:
 
 
 def attempt_output(paths: Paths, attempt: Attempt) -> AgentOutput:
-    """The session of an attempt."""
     return AgentOutput(
         attempt.id,
         attempt.bead,
