@@ -77,11 +77,7 @@ def build(operations: Sequence[Operation], perform: Perform, instructions: str) 
         return await anyio.to_thread.run_sync(call, abandon_on_cancel=True, limiter=limiter)
 
     return Server(
-        "nobrakes",
-        version=__version__,
-        instructions=instructions,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
+        "nobrakes", version=__version__, instructions=instructions, on_list_tools=list_tools, on_call_tool=call_tool
     )
 
 

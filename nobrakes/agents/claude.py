@@ -172,10 +172,7 @@ _BY_REASON: Mapping[str, Outcome] = {
     "aborted_streaming": Outcome.INTERRUPTED,
     "hook_stopped": Outcome.BAD_CONFIGURATION,
 }
-_BY_SUBTYPE: Mapping[str, Outcome] = {
-    "error_max_turns": Outcome.TURN_LIMIT,
-    "error_max_budget_usd": Outcome.TURN_LIMIT,
-}
+_BY_SUBTYPE: Mapping[str, Outcome] = {"error_max_turns": Outcome.TURN_LIMIT, "error_max_budget_usd": Outcome.TURN_LIMIT}
 _WORDING = output.worded(
     (r"prompt is too long", Outcome.CONTEXT_OVERFLOW),
     (r"add funds to continue", Outcome.BILLING),
@@ -440,10 +437,7 @@ def settings(a: adapter.Assignment) -> dict[str, Any]:
     private += [os.path.join(a.workspace, name) for name in (".git/hooks/**", ".git/config", ".nobrakes/**")]
     return {
         "disableAllHooks": False,
-        "hooks": {
-            "SessionStart": [_hook(f"{guard} --canary || exit 2")],
-            "PreToolUse": [_hook(f"{guard} || exit 2")],
-        },
+        "hooks": {"SessionStart": [_hook(f"{guard} --canary || exit 2")], "PreToolUse": [_hook(f"{guard} || exit 2")]},
         "permissions": {**allowances(a), "deny": [f"Edit(/{path})" for path in private if _is_literal(path, a)]},
     }
 

@@ -125,12 +125,7 @@ TABLE: Mapping[Status, Mapping[Kind, Target]] = {
         Kind.FOUND_MERGED: Status.DONE,  # once more: it was opened again, merged, and all of that was lost
         Kind.ESCALATED: STAYS,
     },
-    Status.CANCELLED: {
-        Kind.REOPENED: START,
-        Kind.UNDONE: BACK,
-        Kind.FOUND_MERGED: Status.DONE,
-        Kind.ESCALATED: STAYS,
-    },
+    Status.CANCELLED: {Kind.REOPENED: START, Kind.UNDONE: BACK, Kind.FOUND_MERGED: Status.DONE, Kind.ESCALATED: STAYS},
 }
 
 MOVING: frozenset[Kind] = frozenset(kind for row in TABLE.values() for kind in row)

@@ -14,14 +14,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from ..records import frozen
-from .graph import (
-    Links,
-    Moments,
-    Need,
-    Node,
-    b_levels,
-    possible,
-)
+from .graph import Links, Moments, Need, Node, b_levels, possible
 from .model import WAITING_FOR_AGENT, BeadType, Dependency, DependencyType, Status
 
 MAX_TRIALS = 2_000_000

@@ -634,11 +634,7 @@ def _target(test: str, module: str, tree: Tree) -> str | None:
     if path.startswith(".."):
         return None
     stem, ending = posixpath.splitext(path)
-    candidates = [
-        path,
-        *(path + end for end in SCRIPT_ENDINGS),
-        *(f"{path}/index{end}" for end in SCRIPT_ENDINGS),
-    ]
+    candidates = [path, *(path + end for end in SCRIPT_ENDINGS), *(f"{path}/index{end}" for end in SCRIPT_ENDINGS)]
     candidates += [stem + ".ts"] if ending == ".js" else []
     if any(candidate in tree.paths for candidate in candidates):
         return None

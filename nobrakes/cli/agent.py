@@ -57,8 +57,7 @@ def _do(operation: str, **given: Any) -> Output:
 def done(
     ended: Annotated[str | None, Argument(metavar="OUTCOME", help="The same as --outcome.")] = None,
     outcome: Annotated[
-        str | None,
-        Option("--outcome", help="completed (default), gave_up_context, gave_up_tests, failed or blocked."),
+        str | None, Option("--outcome", help="completed (default), gave_up_context, gave_up_tests, failed or blocked.")
     ] = None,
     summary: Annotated[str, Option("--summary", help="What you did; '-' reads stdin.")] = "",
     blockers: Annotated[str, Option("--blockers", help="What stopped you.")] = "",

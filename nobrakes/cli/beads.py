@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 
 def take(
-    bead: BeadId,
-    to: Annotated[str, Option("--to", metavar="FOLDER", help="The folder of the new worktree.")] = "",
+    bead: BeadId, to: Annotated[str, Option("--to", metavar="FOLDER", help="The folder of the new worktree.")] = ""
 ) -> Output:
     """Work on a bead yourself, in a worktree next to the repository. nobrakes stops an agent on the bead, archives its
     work, and holds the bead for you. If the branch conflicts with main, a rebase is stopped at the conflict. `hand-in`
@@ -262,10 +261,7 @@ def _history(found: "BeadHistory", screen: Screen) -> str:
     if found.commit:
         out += ["", f"on main as {found.commit}"]
     elif found.bead.status is Status.LANDED and (landed := [one for one in found.reviews if one.onto and one.commit]):
-        out += [
-            "",
-            f"on {work_status.main_of(landed[-1].onto)} as {landed[-1].commit}",
-        ]
+        out += ["", f"on {work_status.main_of(landed[-1].onto)} as {landed[-1].commit}"]
     if found.archived:
         out += ["", "kept:", *(f"  {commit[:12]}  {one_line(ref)}" for ref, commit in found.archived)]
     return "\n".join(out)

@@ -256,8 +256,7 @@ def _notes(wanted: "Plan") -> list[str]:
 
 def providers(
     words: Annotated[
-        list[str] | None,
-        Argument(metavar="WORDS", help="`open PROVIDER`, `reset BEAD`, `lift CAP` or `keep CAP`."),
+        list[str] | None, Argument(metavar="WORDS", help="`open PROVIDER`, `reset BEAD`, `lift CAP` or `keep CAP`.")
     ] = None,
 ) -> Output:
     """Show which providers refuse and until when, and what was spent under each cap.
@@ -278,8 +277,7 @@ def providers(
         case other:
             given = one_line(" ".join(other))[:40]
             raise UsageError(
-                f"'{given}' is nothing that providers can do",
-                "For example: nobrakes providers open anthropic",
+                f"'{given}' is nothing that providers can do", "For example: nobrakes providers open anthropic"
             )
 
 

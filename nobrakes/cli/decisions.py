@@ -334,8 +334,7 @@ Number = Annotated[int, Argument(metavar="N", help="The escalation's number.")]
 
 
 def escalations(
-    all: Annotated[bool, Option("--all", help="Include resolved ones.")] = False,
-    user: UserPlace = False,
+    all: Annotated[bool, Option("--all", help="Include resolved ones.")] = False, user: UserPlace = False
 ) -> Output:
     """List what waits for your decision: urgent escalations first, then those that block the most beads."""
     from ..decisions.service import page

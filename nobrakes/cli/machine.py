@@ -85,9 +85,7 @@ def _row(one: "Delivery", now: float) -> str:
     return f"{pad(one.channel, 12)} {pad(one.state.value, 9)} {pad(when, 10)} {one_line(one.notice.text)}{tries}{error}"
 
 
-def secret(
-    name: Annotated[str, Argument(metavar="NAME", help="The name that a channel has as `secret`.")],
-) -> Output:
+def secret(name: Annotated[str, Argument(metavar="NAME", help="The name that a channel has as `secret`.")]) -> Output:
     """Store an address or a token, from stdin or typed invisibly. It is stored in a private file in your settings
     folder, outside every repository.
     """
@@ -113,8 +111,7 @@ NOT_KNOWN = "a repository that is known no more"
 
 def machine(
     words: Annotated[
-        list[str] | None,
-        Argument(metavar="WORDS", help="`set agents=3 usd_per_day=20` (default: show the limits)."),
+        list[str] | None, Argument(metavar="WORDS", help="`set agents=3 usd_per_day=20` (default: show the limits).")
     ] = None,
 ) -> Output:
     """Show the limits that all repositories on this machine share, and how much each repository uses. `set NAME=VALUE
@@ -150,10 +147,7 @@ def _machine(found: "MachineView", screen: Screen) -> str:
 
 
 def repositories(
-    words: Annotated[
-        list[str] | None,
-        Argument(metavar="WORDS", help="`forget PATH` (default: list them)."),
-    ] = None,
+    words: Annotated[list[str] | None, Argument(metavar="WORDS", help="`forget PATH` (default: list them).")] = None,
 ) -> Output:
     """List the repositories in which you use nobrakes, and what waits for you in each. `forget PATH` removes one from
     the list and changes nothing in it. It comes back when nobrakes works there again.
@@ -268,8 +262,7 @@ def web(
     tls_cert: Annotated[str, Option("--tls-cert", metavar="FILE", help="A TLS certificate, to serve https.")] = "",
     tls_key: Annotated[str, Option("--tls-key", metavar="FILE", help="The key of the certificate.")] = "",
     token_file: Annotated[
-        str,
-        Option("--token-file", metavar="FILE", help="While it runs, write a token for scripts here."),
+        str, Option("--token-file", metavar="FILE", help="While it runs, write a token for scripts here.")
     ] = "",
 ) -> Output:
     """Open the web pages of all your repositories, in a browser or on a phone. It runs until Ctrl-C. The pages do what

@@ -22,9 +22,7 @@ Name = Annotated[str, Argument(metavar="NAME", help="The project's name, also th
 Lines = list[str] | None
 
 
-def list_projects(
-    everything: Annotated[bool, Option("--all", help="Include archived projects.")] = False,
-) -> Output:
+def list_projects(everything: Annotated[bool, Option("--all", help="Include archived projects.")] = False) -> Output:
     """List the projects of your workspace: the folder in which chat agents and sprints work. To move it, set
     `[workspace] folder = "~/projects"` in your own settings.
     """
@@ -159,10 +157,7 @@ def whats_next(name: Name) -> Output:
     return Output(plain(found), text)
 
 
-def archive(
-    name: Name,
-    undo: Annotated[bool, Option("--undo", help="Restore it.")] = False,
-) -> Output:
+def archive(name: Name, undo: Annotated[bool, Option("--undo", help="Restore it.")] = False) -> Output:
     """Hide a project from lists and sessions. Nothing is moved or removed."""
     from ..projects.service import projects
 

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 Bead = Annotated[str, Argument(metavar="BEAD", help="The bead.")]
 
 
-def show_all(
-    everything: Annotated[bool, Option("--all", help="Include merged and closed ones.")] = False,
-) -> Output:
+def show_all(everything: Annotated[bool, Option("--all", help="Include merged and closed ones.")] = False) -> Output:
     """List the pull requests that wait for people, the oldest first."""
     from ..requests import service as operations
 
@@ -375,9 +373,7 @@ def _excerpts(record: Mapping[str, Any], layout: TextLayout) -> Iterator[str]:
                 yield from layout.lines(check["excerpt"], "    ")
 
 
-def flakes(
-    check: Annotated[str, Option("--check", metavar="NAME", help="Only this check.")] = "",
-) -> Output:
+def flakes(check: Annotated[str, Option("--check", metavar="NAME", help="Only this check.")] = "") -> Output:
     """List checks and tests that failed and passed on the same files, the most frequent first. A single test is listed
     only if the check's report names all failed tests.
     """

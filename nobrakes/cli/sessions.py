@@ -13,17 +13,7 @@ from ..errors import NotARepository, UsageError
 from ..records import plain
 from ..sessions.model import BEAD, PLAN, files_of
 from ..text.cleaning import count, cut, lasted, lines, one_line, pad
-from .repository import (
-    Output,
-    UserPlace,
-    actor,
-    dumps,
-    looked_at,
-    opened_or_home,
-    said,
-    text_or_stdin,
-    write,
-)
+from .repository import Output, UserPlace, actor, dumps, looked_at, opened_or_home, said, text_or_stdin, write
 from .screen import Screen, screen_of
 from .views import POLL_SECONDS
 
@@ -89,8 +79,7 @@ def _rows(found: "list[Session]", held: Mapping[int, int]) -> list[str]:
 
 def relay(
     words: Annotated[
-        list[str] | None,
-        Argument(metavar="[REPO] PROMPT", help="The task ('-' reads stdin), and the repository."),
+        list[str] | None, Argument(metavar="[REPO] PROMPT", help="The task ('-' reads stdin), and the repository.")
     ] = None,
     agent: Annotated[str, Option("--agent", help="The agent (default: the first of agents.doer).")] = "",
     model: Annotated[str, Option("--model", help="Its model (default: as in the settings).")] = "",

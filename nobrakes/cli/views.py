@@ -138,8 +138,7 @@ def _memory(one: "Worker") -> str:
 
 
 def board(
-    live: Annotated[bool, Option("--live", help="Show a screen that updates.")] = False,
-    as_json: AsJson = False,
+    live: Annotated[bool, Option("--live", help="Show a screen that updates.")] = False, as_json: AsJson = False
 ) -> Output:
     """Show the first beads of each column, with the number of beads in it. Epics are left out. With --live it stays on
     the screen and updates: what needs you, who works, the beads, and events. To act, use `nobrakes web`.

@@ -139,12 +139,7 @@ class Cache:
             self._written[one] = self._writes
 
     def rows(
-        self,
-        sql: str,
-        values: Sequence[Any] | Mapping[str, Any],
-        ask: Callable[[], list[Any]],
-        one: bool,
-        of: Of,
+        self, sql: str, values: Sequence[Any] | Mapping[str, Any], ask: Callable[[], list[Any]], one: bool, of: Of
     ) -> list[Any]:
         """The answer; `ask` gets it from the database. `one`: it is asked for the first row alone."""
         if not self.is_on:

@@ -261,11 +261,7 @@ def show_json(path: str, bead: str) -> "str | None":
 
             values["behind"] = behind(connection.execute, bead)
         more = ""
-        for name, sql in (
-            ("dependencies", _DEPENDENCIES),
-            ("attempts", _ATTEMPTS),
-            ("escalations", _ESCALATIONS),
-        ):
+        for name, sql in (("dependencies", _DEPENDENCIES), ("attempts", _ATTEMPTS), ("escalations", _ESCALATIONS)):
             more += f',"{name}":{connection.execute(sql, values).fetchone()[0]}'
         asked = connection.execute(_REQUEST, values).fetchone()
         return f'{row[0][:-1]}{more},"request":{asked[0] if asked else "null"}}}'

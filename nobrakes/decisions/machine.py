@@ -288,11 +288,7 @@ OPTIONS: Mapping[str, Mapping[str, Effect]] = {
         forms.REPLAN: Effect.CHANGE_PLAN,
         forms.ROLL_BACK: Effect.PAUSE_FEATURE,
     },
-    READING: {
-        reading.GO_ON: Effect.GO_ON,
-        reading.READ_AGAIN: Effect.READ_AGAIN,
-        reading.TICKETS: Effect.DRAFTS,
-    },
+    READING: {reading.GO_ON: Effect.GO_ON, reading.READ_AGAIN: Effect.READ_AGAIN, reading.TICKETS: Effect.DRAFTS},
 }
 """By what nobrakes asks, what its own options do; agents fill a form, and no evidence, so they cannot ask so."""
 

@@ -138,9 +138,7 @@ def _sandbox(config: "Config", sandbox_trouble: Callable[[], str], wall_trouble:
     no_wall = 'the setting sandbox.wall is "none"' if setting == "none" else wall_trouble()
     if not no_wall:
         return Finding(
-            "sandbox",
-            WARNING if closure.lacking() else OK,
-            f"{closure.wall_describe()} The reason: {trouble}.",
+            "sandbox", WARNING if closure.lacking() else OK, f"{closure.wall_describe()} The reason: {trouble}."
         )
     if setting == "landlock":
         return Finding("sandbox", ERROR, f"your settings require a wall, and Landlock does not work here: {no_wall}")

@@ -286,9 +286,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         Rule(Name.PAUSED_BLOCKER, say.Paused, fixed={"blocker": "deferred"}),
     ),
     Kind.DEPENDENCY_ADDED: _row(
-        "The bead depends on another one.",
-        _EDGE,
-        Rule(Name.STEP_REORDERED, say.StepReordered, fixed={"added": True}),
+        "The bead depends on another one.", _EDGE, Rule(Name.STEP_REORDERED, say.StepReordered, fixed={"added": True})
     ),
     Kind.DEPENDENCY_REMOVED: _row(
         "The bead no longer depends on the other one.",
@@ -575,9 +573,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         Rule(Name.SESSION_BEGAN, say.SessionBegan, {"session_id": "session", "cli": "agent"}),
     ),
     Kind.SESSION_SAID: _row(
-        "A session got a message.",
-        "session text",
-        Rule(Name.SESSION_SAID, say.SessionSaid, {"session_id": "session"}),
+        "A session got a message.", "session text", Rule(Name.SESSION_SAID, say.SessionSaid, {"session_id": "session"})
     ),
     Kind.TURN_STARTED: _row(
         "A session's agent was started.",
@@ -671,9 +667,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         line=_collected,
     ),
     Kind.ITEM_SETTLED: _row(
-        "A collected item was handled, or no longer exists.",
-        "item state",
-        Rule(Name.TODO_SETTLED, say.Collected),
+        "A collected item was handled, or no longer exists.", "item state", Rule(Name.TODO_SETTLED, say.Collected)
     ),
     Kind.SPRINT_MOVED: _row(
         "A sprint or its run moved on.", "sprint state reason", Rule(Name.SPRINT_MOVED, say.SprintMoved), line=_sprint

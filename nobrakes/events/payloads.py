@@ -76,10 +76,7 @@ class Name(StrEnum):
     PAUSED_BLOCKER = "execution.paused_blocker", "The bead waits: for a person, or until a given time."
     PAUSED = "execution.paused", "No agent starts."
     RESUMED = "execution.resumed", "The bead continues, or all work does."
-    STATUS = (
-        "execution.status",
-        "The state of a bead: work begins or ends, files change, tests run, it waits.",
-    )
+    STATUS = ("execution.status", "The state of a bead: work begins or ends, files change, tests run, it waits.")
     AGENT_LOGGED = "agent.logged", "An agent wrote a line into the bead's log."
     AGENT_NOTIFIED = "agent.notified", "An agent tells the person something, without waiting."
     AGENT_TESTED = "agent.tested", "An agent ran the checks in its workspace; how each ended."

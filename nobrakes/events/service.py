@@ -107,14 +107,7 @@ def keep_up(store: "Store", root: str, path: str) -> Exported | None:
             return None
         after, parts, why = _position(store, file)
         if file.is_new or why:
-            begun = PublicEvent(
-                Name.LOG_BEGUN,
-                store.now(),
-                None,
-                MACHINE,
-                About(LANGUAGE, 0, 1, 1),
-                Begun(after, why),
-            )
+            begun = PublicEvent(Name.LOG_BEGUN, store.now(), None, MACHINE, About(LANGUAGE, 0, 1, 1), Begun(after, why))
             file.append(line(begun).encode())
         written, upto = 0, after
         for last, page in public_events(store, after):

@@ -363,9 +363,7 @@ QUESTIONS: Mapping[About, tuple[str, str, Mapping[str, Any]]] = {
         "Planning feature {feature} ({title}) has cost {usd} USD: continue?",
         "The setting forge.shaper_usd is reached. No turn is begun before this is answered.",
         _form(
-            f"{CONTINUE}: as much again",
-            f"{CLOSE}: the feature is paused; its drafts and questions stay",
-            priority=1,
+            f"{CONTINUE}: as much again", f"{CLOSE}: the feature is paused; its drafts and questions stay", priority=1
         ),
     ),
     About.IDLE: (

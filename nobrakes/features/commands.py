@@ -18,12 +18,10 @@ if TYPE_CHECKING:
 
 Id = Annotated[str, Field("The feature's id.", metavar="FEATURE")]
 Description = Annotated[
-    str | None,
-    Field("What you want, and why; '-' reads stdin.", ("--description", "-d"), most=TEXT, reads_stdin=True),
+    str | None, Field("What you want, and why; '-' reads stdin.", ("--description", "-d"), most=TEXT, reads_stdin=True)
 ]
 Criteria = Annotated[
-    tuple[str, ...],
-    Field("Your own criterion, perhaps as 'review: TEXT'; repeatable.", ("--criterion",), "TEXT", TEXT),
+    tuple[str, ...], Field("Your own criterion, perhaps as 'review: TEXT'; repeatable.", ("--criterion",), "TEXT", TEXT)
 ]
 # a page sends a 0 beside what is ticked, so that no tick is a choice, too
 Without = Annotated[tuple[int, ...], Field("Leave out this standard criterion; repeatable.", ("--without",), "N")]
@@ -31,8 +29,7 @@ Only = Annotated[
     tuple[int, ...] | None, Field("Keep only this standard criterion; repeatable. 0: none.", ("--only",), "N")
 ]
 Files = Annotated[
-    tuple[str, ...] | None,
-    Field("A file, folder or pattern that it changes; repeatable.", ("--file",), "PATH", TEXT),
+    tuple[str, ...] | None, Field("A file, folder or pattern that it changes; repeatable.", ("--file",), "PATH", TEXT)
 ]
 Notes = Annotated[str | None, Field("Technical notes for the Shaper.", ("--notes",), most=TEXT)]
 Title = Annotated[str, Field("The feature in a few words.", metavar="TITLE", most=NOTE)]

@@ -245,14 +245,7 @@ def since(feature: Feature) -> int:
     return int(feature.data.get(model.SINCE, 0))
 
 
-_PLAN_KEYS = (
-    model.SIGNED,
-    model.ENOUGH,
-    model.FORGIVEN,
-    model.SIGN_OFF_ASKED,
-    model.CHECKPOINT_ASKED,
-    model.REVISING,
-)
+_PLAN_KEYS = (model.SIGNED, model.ENOUGH, model.FORGIVEN, model.SIGN_OFF_ASKED, model.CHECKPOINT_ASKED, model.REVISING)
 
 
 def reopened(feature: Feature) -> Mapping[str, Any]:

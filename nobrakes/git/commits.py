@@ -379,12 +379,7 @@ def blob_id(content: bytes, digits: int) -> str:
 
 
 def _stream(
-    ref: str,
-    main: str,
-    before: Mapping[str, TreeContentEntry | None],
-    files: Files,
-    message: Message,
-    who: Person,
+    ref: str, main: str, before: Mapping[str, TreeContentEntry | None], files: Files, message: Message, who: Person
 ) -> bytes:
     when = f"{max(0, int(message.when))} +0000"
     author = person(message.author)

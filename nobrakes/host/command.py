@@ -88,15 +88,7 @@ def open_address(address: str) -> bool:
 
 MAX_LENGTH = 127
 _ASKED_ALL_NIGHT = (
-    *(
-        "",
-        "agents",
-        "agents/db",
-        "agents/service",
-        "beads",
-        "checks",
-        "checks/policy",
-    ),
+    *("", "agents", "agents/db", "agents/service", "beads", "checks", "checks/policy"),
     *("cli", "db", "decisions", "events", "features", "host", "projects", "projects/service", "text"),
 )
 """The folders of the package that `nobrakes agent …` imports from."""

@@ -376,10 +376,7 @@ class Tree:
 
     def markers(self) -> tuple[bytes, bytes]:
         """The entries that each process of the run has in its environment."""
-        return (
-            os.fsencode(f"{RUN_MARKER}={self.run}"),
-            os.fsencode(f"{HOME_MARKER}={self.wake}"),
-        )
+        return (os.fsencode(f"{RUN_MARKER}={self.run}"), os.fsencode(f"{HOME_MARKER}={self.wake}"))
 
 
 def members(tree: Tree, among: Mapping[int, Process] | None = None) -> list[Process]:

@@ -231,9 +231,7 @@ class StdoutNotifier:
 
 
 # `App.notifier` chooses.
-NOTIFIERS: dict[str, Callable[[], Notifier]] = {
-    "stdout": StdoutNotifier,
-}
+NOTIFIERS: dict[str, Callable[[], Notifier]] = {"stdout": StdoutNotifier}
 
 WAYS: dict[str, Callable[[Mapping[str, Any], str, Mapping[str, Any]], None]] = {
     "command": send_to_command,

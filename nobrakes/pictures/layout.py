@@ -365,11 +365,7 @@ def kind_of(node: Node, ready: bool) -> str:
 
 
 def picture(
-    nodes: Iterable[Node],
-    dependencies: Iterable[Dependency],
-    ready: Collection[str],
-    *,
-    epic: str | None = None,
+    nodes: Iterable[Node], dependencies: Iterable[Dependency], ready: Collection[str], *, epic: str | None = None
 ) -> Picture:
     """The picture of the graph, or of what is inside one epic at any depth and what it is connected with inside."""
     by_id = {node.id: node for node in nodes}

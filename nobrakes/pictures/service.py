@@ -488,35 +488,12 @@ def graph_view(
         nodes, edges, width, height = epics_drawn(links, standing, chain)
         box = (EPICS_SIZE.width, EPICS_SIZE.height)
         return GraphView(
-            "epics",
-            tuple(nodes),
-            tuple(edges),
-            (),
-            cycles,
-            width,
-            height,
-            box,
-            beads,
-            epic,
-            match,
-            is_live_only,
-            many,
+            "epics", tuple(nodes), tuple(edges), (), cycles, width, height, box, beads, epic, match, is_live_only, many
         )
     nodes, edges, lanes, width, height = drawn(links, shown, standing, chain)
     box = (SIZE.width, SIZE.height)
     return GraphView(
-        "all",
-        tuple(nodes),
-        tuple(edges),
-        tuple(lanes),
-        cycles,
-        width,
-        height,
-        box,
-        beads,
-        epic,
-        match,
-        is_live_only,
+        "all", tuple(nodes), tuple(edges), tuple(lanes), cycles, width, height, box, beads, epic, match, is_live_only
     )
 
 

@@ -532,13 +532,7 @@ def _apply_many(store: "Store", plan: Plan, work: Work, actor: str) -> PlanRepor
 
 
 def _report(
-    plan: Plan,
-    work: Work,
-    links: Links,
-    found: Sequence[Circle],
-    now: float,
-    chain: tuple[str, ...],
-    applied: bool,
+    plan: Plan, work: Work, links: Links, found: Sequence[Circle], now: float, chain: tuple[str, ...], applied: bool
 ) -> PlanReport:
     """What the plan comes to; the links hold all that decides about its beads, `found` are the circles in them."""
     ready: list[str] = []
@@ -552,12 +546,7 @@ def _report(
 
 
 def _told(
-    plan: Plan,
-    work: Work,
-    ready: Sequence[str],
-    explained: dict[str, list[str]],
-    chain: tuple[str, ...],
-    applied: bool,
+    plan: Plan, work: Work, ready: Sequence[str], explained: dict[str, list[str]], chain: tuple[str, ...], applied: bool
 ) -> PlanReport:
     touched = work.touched
     return PlanReport(

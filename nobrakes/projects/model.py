@@ -166,11 +166,7 @@ class Kind(StrEnum):
     WISH = "wish"
 
 
-PLACES: Mapping[Kind, str] = {
-    Kind.DECISION: "DECISIONS.md",
-    Kind.DEVIATION: "DEVIATIONS.md",
-    Kind.WISH: "WISHLIST.md",
-}
+PLACES: Mapping[Kind, str] = {Kind.DECISION: "DECISIONS.md", Kind.DEVIATION: "DEVIATIONS.md", Kind.WISH: "WISHLIST.md"}
 """Where what is told on the way is appended."""
 MAX_DOCUMENT = 30_000
 """Characters of a document that is handed in."""
@@ -273,8 +269,7 @@ def require(kind: Kind, text: str) -> str:
         raise UsageError(f"a {kind.value} has at most {MAX_DOCUMENT} characters, not {len(plain)}", "Shorten it.")
     if kind is Kind.PLAN and not tasks(plain):
         raise UsageError(
-            "the plan names no task",
-            "Write each task as `- [ ] what is to be done` below a heading `## Tasks`.",
+            "the plan names no task", "Write each task as `- [ ] what is to be done` below a heading `## Tasks`."
         )
     return plain
 

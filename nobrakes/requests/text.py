@@ -124,12 +124,7 @@ def _read(facts: Facts) -> str:
     """How many findings each reading had: what they say stays here, and is no item of a person's list."""
     if not facts.read:
         return ""
-    lines = [
-        "## Code review",
-        "",
-        "An agent that did not do the work read it after every check had passed.",
-        "",
-    ]
+    lines = ["## Code review", "", "An agent that did not do the work read it after every check had passed.", ""]
     for one in facts.read:
         found = Counter(str(finding["priority"]) for finding in one["findings"])
         counts = ", ".join(f"{found[name]} {name}" for name in sorted(found)) or "nothing found"

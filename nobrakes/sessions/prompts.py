@@ -77,13 +77,7 @@ def interrupted(cut_off: str) -> str:
 
 
 def turn_prompt(
-    told: Sequence[Message],
-    earlier: Sequence[Message],
-    cut_off: str,
-    nonce: str,
-    *,
-    resumes: bool,
-    protocol: str = "",
+    told: Sequence[Message], earlier: Sequence[Message], cut_off: str, nonce: str, *, resumes: bool, protocol: str = ""
 ) -> str:
     """The prompt of one turn. `told` is what was said to it; `earlier` all before, for an agent that begins anew.
 

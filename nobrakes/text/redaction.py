@@ -238,12 +238,7 @@ NAMED: tuple[Named, ...] = (
     ),
     ("bearer", ("bearer ",), re.compile(r"(?i)bearer[ \t]{1,4}([A-Za-z0-9._~+/=-]{20,8000})"), 20),
     ("cookie", ("cookie",), re.compile(rf"(?i)cookie{_IS}{_Q}([A-Za-z0-9_.%-]{{1,200}}={_REST}{{4,8000}})"), 0),
-    (
-        "netrc",
-        ("login",),
-        re.compile(r"(?i)login\s{1,9}[^\s]{1,200}\s{1,9}password\s{1,9}([^\s\"'\\]{1,200})"),
-        0,
-    ),
+    ("netrc", ("login",), re.compile(r"(?i)login\s{1,9}[^\s]{1,200}\s{1,9}password\s{1,9}([^\s\"'\\]{1,200})"), 0),
     (
         "password",
         ("passw", "passphrase", "_pass", "-pass", "_pwd", "contrase"),

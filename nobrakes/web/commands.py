@@ -119,14 +119,7 @@ def _command(entry: command_table.Entry, command: CommandFunction) -> Command:
 
 COMMANDS: tuple[Command, ...] = (
     *(_command(entry, command) for entry in command_table.COMMANDS if (command := entry.command())),
-    Command(
-        "undo",
-        undo,
-        (Field("seq", number),),
-        together=False,
-        danger="take back",
-        is_dangerous=is_of_a_merge,
-    ),
+    Command("undo", undo, (Field("seq", number),), together=False, danger="take back", is_dangerous=is_of_a_merge),
     Command("notify test", _notify_test, (Field("channel", word),), together=False),
 )
 """The commands of every surface, and two that are others on the command line: `undo` names steps in more ways there,

@@ -176,11 +176,7 @@ def _write_end(db: Database, ended: Attempt, data: Mapping[str, Any] | None) -> 
         "UPDATE attempts SET outcome = :outcome, ended_at = :ended_at, detail = :detail, head = coalesce(:head, head), "
         "summary = :summary, blockers = :blockers, learnings = :learnings, keep_branch = :keep_branch, "
         "data = coalesce(:data, data) WHERE id = :id",
-        {
-            **as_values(ended),
-            **as_values(ended.log),
-            "data": None if data is None else rows.attempt_data(data),
-        },
+        {**as_values(ended), **as_values(ended.log), "data": None if data is None else rows.attempt_data(data)},
         _only(ended.bead, ended.id),
     )
 

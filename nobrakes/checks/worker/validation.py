@@ -278,10 +278,7 @@ class Validation:
                 cwd=path,
                 env={**self.confinement.environment(folder), "CI": "1"},
                 steps=steps,
-                prologue=(
-                    *ports.git.scratch(commit, path),
-                    *map(wrap, copy + setup_argv(path, contract.setup)),
-                ),
+                prologue=(*ports.git.scratch(commit, path), *map(wrap, copy + setup_argv(path, contract.setup))),
                 keep_going=True,
                 files={CONTRACT: contract.text.encode(), **files},
             ),

@@ -320,9 +320,7 @@ def now(store: "Store", paths: Paths, config: "Config", misconfigured: str = "")
         chain,
         forecast(left, chain, _took(store, merged)),
         next_step(
-            store,
-            replace(stands, found=tuple(one for one in stands.found if one.kind not in _SETTINGS)),
-            config.forge,
+            store, replace(stands, found=tuple(one for one in stands.found if one.kind not in _SETTINGS)), config.forge
         ),
         store.now(),
     )

@@ -212,10 +212,7 @@ class PlanReviews:
         if feature.data.get(model.CLOSED_ROUND, 0) >= action.round:
             return False
         seen = planning.tracker(
-            self.ports.config().forge,
-            feature,
-            store.plan_reviews(feature.id),
-            store.findings(feature.id),
+            self.ports.config().forge, feature, store.plan_reviews(feature.id), store.findings(feature.id)
         )
         last = next(one for one in seen.iterations if one.number == action.round)
         store.change_feature(feature.id, {"clean": seen.clean}, BY)

@@ -169,11 +169,7 @@ def _together(before: Event, group: list[Event]) -> bool:
     return same and before.at == event.at
 
 
-_ONE_COMMAND = {
-    (Kind.RELEASED, Kind.RETRIED),
-    (Kind.RESOLVED, Kind.RELEASED),
-    (Kind.RESOLVED, Kind.RETRIED),
-}
+_ONE_COMMAND = {(Kind.RELEASED, Kind.RETRIED), (Kind.RESOLVED, Kind.RELEASED), (Kind.RESOLVED, Kind.RETRIED)}
 
 
 def _proposed_at(event: Event) -> float | None:
@@ -552,8 +548,7 @@ def _request(store: "Store", git: Git | None, event: Event, actor: str, paths: P
     whole = str(event.data.get("with") or "")
     if whole and not merge.base:
         raise NotAllowed(
-            f"{bead.id} was merged with all of {whole} as one commit",
-            f"`nobrakes undo {whole}` reverts all of it.",
+            f"{bead.id} was merged with all of {whole} as one commit", f"`nobrakes undo {whole}` reverts all of it."
         )
     name = asked(store, git, bead, merge, actor, merged_into(store, bead))
     if paths is not None:

@@ -115,10 +115,7 @@ class Evidence:
                 {"step": "merge", "from": own["base"]["commit"], "to": own["merged"]["commit"]},
                 third,
             ],
-            "counts": {
-                "before": counts_of(before),
-                "after": counts_of(gathered.runs.get(second.get("run", ""))),
-            },
+            "counts": {"before": counts_of(before), "after": counts_of(gathered.runs.get(second.get("run", "")))},
             "attempts": self._attempts(bead, attempt),
             **self._takes_back(bead),
             **({"epic": self.ports.where.epic} if self.ports.where.epic else {}),
