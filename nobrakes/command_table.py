@@ -74,7 +74,6 @@ BREAKER = "Breaker Box: start, stop, repair"
 AGENTS = "For agents"
 JOURNEYS = (FORGE, BOARD, DESK, BREAKER, AGENTS)
 
-
 ATOMIC = "atomic"
 """The command changes only the store; its key (`--request`) is in the same transaction."""
 STEPS = "steps"

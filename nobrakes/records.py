@@ -129,7 +129,6 @@ _PLAIN: Mapping[Any, Mapping[str, str]] = {
     Any: {},
 }
 
-
 Schema = dict[str, Any]
 
 

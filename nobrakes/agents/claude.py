@@ -151,7 +151,6 @@ _READERS = {
     "result": _result,
 }
 
-
 # The exit code alone lies both ways: an API failure also says subtype "success", and a stopped run also exits with 0.
 # So everything is asked, fields that machines read first. A run whose session began before the guard's canary answered
 # was not guarded: it is refused, whatever it did.

@@ -265,7 +265,6 @@ def possible(needs: Sequence[Sequence[Need]]) -> list[int]:
 LEAST = 5
 """Minimal number of beads for a statistic."""
 
-
 OUTLIER = 4
 """Estimates count at most so many medians: one of a month says nothing about others."""
 

@@ -199,12 +199,9 @@ class Standstill:
 
 RED_PROOF = "red_proof"
 
-
 TEST_STRENGTH = "test_strength"
 
-
 MAIN = "main"
-
 
 STAGES: Mapping[str, str] = {
     Step.TAKE_IN.value: "fetching the work",
@@ -226,7 +223,6 @@ STAGES: Mapping[str, str] = {
     "main_prove": "checking main without the commit that broke it",
 }
 """Each step's activity; {main} is the review's target."""
-
 
 ENDINGS: Mapping[str, str] = {
     Outcome.COMPLETED.value: "completed",
@@ -329,7 +325,6 @@ OUTCOMES: Mapping[Outcome, str] = {
     Outcome.CAPPED: "It was stopped because a cap of its bead, the day or the run was reached.",
     Outcome.CANCELLED: "A person took the bead away.",
 }
-
 
 ROLES: Mapping[str, str] = {
     Role.TEST_WRITER.value: "test writer",

@@ -23,7 +23,6 @@ from ..text.cleaning import count
 TAIL = 20_000
 """Characters of a command's output that are stored with its result."""
 
-
 SETUP_FAILED = "the set-up (`setup`) failed"
 """The beginning of the reason for an unstarted check, and of our shell's line about it."""
 
@@ -37,7 +36,6 @@ _ERROR = re.compile(
 _NO_ERROR = re.compile(r"\bwarn(ing)?\b|\b(0|no) (errors?|failures?)\b", re.IGNORECASE)
 
 EXIT = "exit"
-
 
 FORMATS: Mapping[str, tuple[str, ...]] = {
     "pytest": ("pytest",),

@@ -38,7 +38,6 @@ _LITERAL = r"""-?\d+(?:\.\d+)?|"[^"\\\n]*"|'[^'\\\n]*'|true|false|null"""
 _QUOTED = re.compile(r"""//.*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`\n]*`""")
 _LEAVES = re.compile(r"\b(?:return|throw|raise|skip|pending|next|assume\w*|rescue|catch|done|exit)\b")
 
-
 One = TypeVar("One")
 
 
@@ -191,7 +190,6 @@ OTHERS: Mapping[str, Alter] = {
 }
 """Alters each test, by file ending."""
 
-
 LARGEST = 200_000
 
 
@@ -309,7 +307,6 @@ _LIKELY = re.compile(
     r"|_test\.go$|(?:^|/)tests/[^/]*\.rs$|(?:^|/)src/.*\.rs$|_(?:spec|test)\.rb$|(?:^|/)(?:test|spec)_[^/]*\.rb$|\.t$"
     r"|(?:^|/)src/test/.*\.java$"
 )
-
 
 _FAILED: Mapping[str, str] = {
     "pytest": r"^(?:FAILED|ERROR) \S*::NAME|^_{3,} (?:\S*\.)?NAME(?:\[.*\])? _{3,}",
@@ -468,7 +465,6 @@ def _put(rows: Sequence[str], line: int, begin: int, end: int, text: str) -> str
 
 
 _READ = (".py", *OTHERS)
-
 
 _GO = "{{$d := .Dir}}{{range .TestGoFiles}}{{$d}}/{{.}}\n{{end}}{{range .XTestGoFiles}}{{$d}}/{{.}}\n{{end}}"
 

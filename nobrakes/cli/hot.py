@@ -180,7 +180,6 @@ def _agent(words: "list[str]") -> "int | None":
 
 _VERBS = {"ready": _ready, "show": _show, "agent": _agent}
 
-
 # A bead and a list of ready ones as text, made from the same JSON values that `--json` prints.
 REMARKS = 5
 """So many of the latest remarks on a pull request are shown."""

@@ -172,7 +172,6 @@ BEAD = json_object(BEAD_FIELDS)
 LOG = json_object("summary blockers learnings ?keep_branch")
 """What an attempt left for the next one."""
 
-
 # The JSON says what records.plain says of the same beads; tests compare the two.
 _READY = f"""SELECT json_group_array(json(bead)) FROM (SELECT {BEAD} AS bead
 FROM beads INDEXED BY beads_claimable JOIN bead_text USING (id) WHERE {CLAIMABLE} {IN_ORDER} LIMIT ?)"""

@@ -113,7 +113,6 @@ WHERE json_extract(data, '$.session') IS NOT NULL""",
     "DELETE FROM settings WHERE key LIKE 'session:%'",
 )
 
-
 _LEVELS_DUE = (
     """CREATE TABLE levels_due (id VARCHAR NOT NULL, level INTEGER NOT NULL, PRIMARY KEY (id),
 FOREIGN KEY(id) REFERENCES beads (id))""",
@@ -161,7 +160,6 @@ features (id))""",
     "CREATE UNIQUE INDEX items_of_place ON items (feature, place)",
 )
 
-
 _IS_OPEN = "open_blockers = 0 AND held IS NULL AND asleep = 0 AND resting = 0 AND assignee IS NULL"
 _ORDER = "rank, b_level DESC, dependents DESC, ready_since DESC, id"
 _IS_AGENTS_WORK = "status IN ('needs_tests', 'needs_doer') AND type <> 'epic'"
@@ -183,7 +181,6 @@ WHERE (({_IS_AGENTS_WORK} AND {_IS_OPEN}) OR (status = 'needs_review' AND {_IS_O
 )
 _NO_RUN_OF_THE_BRANCH = """UPDATE attempts SET data = json_set(data, '$.step', 'rebase', '$.validating', '')
 WHERE json_extract(data, '$.step') = 'validate_branch'"""
-
 
 _SPRINTS = (
     """CREATE TABLE sprint_runs ( id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, asked INTEGER NOT NULL, needs_tests
@@ -209,18 +206,14 @@ VARCHAR NOT NULL, run INTEGER, at FLOAT NOT NULL, PRIMARY KEY (schedule, due), F
 REFERENCES schedules (id), FOREIGN KEY(run) REFERENCES sprint_runs (id) )""",
 )
 
-
 _COUNTED = ("DROP INDEX beads_status", "CREATE INDEX beads_status ON beads (status, type)")
 
-
 _READ = "CREATE INDEX sessions_reading ON sessions (owner, id) WHERE kind = 'code_review'"
-
 
 _STACKED = (
     "ALTER TABLE beads ADD COLUMN stacks_on VARCHAR",
     "CREATE INDEX beads_stacked ON beads (stacks_on) WHERE stacks_on IS NOT NULL",
 )
-
 
 _OWN_TITLES = ("title", "description")
 _OTHER_INDEXES = (

@@ -36,7 +36,6 @@ TEXT_COLUMNS = tuple(
 """The columns of `bead_text`: texts, lists and mappings. The others are columns of `beads`."""
 STATE_COLUMNS = tuple(name for name in FIELDS if name not in (*TEXT_COLUMNS, "id"))
 
-
 _quoted = json.encoder.encode_basestring
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False).encode
 

@@ -294,7 +294,6 @@ _table(
 _table("settings", {"key": str, "value": str}, key="key")
 _table("validations", {"tree": str, "contract": str, "results": str, "at": float}, key="tree contract")
 
-
 _WIDE = 110
 _GLUE = "\0"
 """Stands for a space at which no line is broken."""

@@ -97,7 +97,6 @@ class Approval:
 
 What = Annotated[str, Field("What to approve, as the list names it (default: list what waits).", metavar="WHAT")]
 
-
 Yes = Annotated[bool, Field("Approve the one plan, or its drafts, if nothing else waits.", ("--yes", "-y"))]
 
 

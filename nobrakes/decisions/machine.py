@@ -279,7 +279,6 @@ TABLE: Mapping[EscalationType, Rows] = {
     },
 }
 
-
 BLOCKER, FEATURE, READING = "an agent that cannot continue", "a step of a feature that fails", "code review findings"
 OPTIONS: Mapping[str, Mapping[str, Effect]] = {
     BLOCKER: {forms.PAUSE: Effect.REST},

@@ -166,7 +166,6 @@ class Event:
 WATCHED: Final = frozenset({Kind.FILES_CHANGED, Kind.TESTS_RUN})
 """What is seen of an agent at work while it works: for who follows it. Pages and lines for people leave it out."""
 
-
 MAX_NAME = 80
 """Characters."""
 UNDO_MARK = " (undo)"

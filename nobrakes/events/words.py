@@ -158,7 +158,6 @@ def _listed(value: Any) -> Any:
 Ending = tuple[Attempt, str]
 """An attempt that a person's or the machine's decision ended, and its outcome."""
 
-
 TAKES_AWAY = frozenset({Kind.TAKEN, Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.FOUND_MERGED, Kind.BROUGHT_BACK})
 """What ends the attempt at work on a bead, beside the attempt's own end."""
 CUT_OFF: Mapping[Role, Name] = {

@@ -143,7 +143,6 @@ def _moved(found: Feature, words: str) -> tuple[Feature, str]:
 Risk = Annotated[bool, Field("Accept the risk of fewer reviews than recommended.", ("--take-risk",))]
 Reason = Annotated[str, Field("Why you sign off with undecided findings; it is stored.", ("--reason",), most=TEXT)]
 
-
 Version = Annotated[int, Field("Sign off only if this is still the version of the plan.", ("--seen",), "VERSION")]
 
 

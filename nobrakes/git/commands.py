@@ -285,7 +285,6 @@ PLUMBING: Mapping[str, str] = {
 }
 """For objects, refs and everything that an agent had its hands on."""
 
-
 _HARMLESS_NAMES = """GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM GIT_SSL_ GIT_HTTP_ GIT_CURL_ GIT_PROXY_
 GIT_SSH GIT_PS1_ GIT_PYTHON_"""
 _HARMLESS = tuple(_HARMLESS_NAMES.split())

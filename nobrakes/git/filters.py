@@ -434,7 +434,6 @@ class ClearText:
 
 _SYSTEM = "/etc/gitattributes"
 
-
 _SHORTEST = 8
 """Minimal bytes of a line or word that identifies a text; for a whole file half of that."""
 _WORD = re.compile(rb"[^\s\"'`=:,;()\[\]{}<>|]{%d,}" % _SHORTEST)

@@ -328,7 +328,6 @@ def _candidates(root: str) -> Iterator[tuple[str, bytes]]:
 _MAX_BRANCHES = 20
 """How many branches are searched, newest commits first."""
 
-
 _HOOKS = (
     "pre-commit",
     "prepare-commit-msg",

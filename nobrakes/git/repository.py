@@ -174,10 +174,8 @@ class Tools:
 _REMEMBERED = 16
 """Pairs of commits whose changes are cached: one review repeats its questions."""
 
-
 _PATHS_KEPT = 8
 """Commits whose list of paths is cached: a review repeats its questions."""
-
 
 _LITTLE = Sizes(paths=100)
 """Up to so many differing paths, a list of paths is made from another one."""

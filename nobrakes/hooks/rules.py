@@ -56,7 +56,6 @@ _BRANCH_LISTS = frozenset(
      "-q", "--color", "--no-color", "--abbrev", "-i", "--ignore-case")
 )  # fmt: skip
 
-
 _ONLY_READS = frozenset(
     ("", "annotate", "blame", "branch", "cat-file", "check-ignore", "config", "count-objects", "describe", "diff",
      "diff-tree", "for-each-ref", "grep", "help", "log", "ls-files", "ls-tree", "merge-base", "name-rev", "reflog",

@@ -307,7 +307,6 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
     Step.CLEAN_UP: {Fact.MERGED: _ends(Act.FINISH), **_WITH_CANDIDATE},
 }
 
-
 GOES_TO: Mapping[Act, Kind] = {
     Act.REJECT: Kind.REVIEW_REJECTED,
     Act.ASK: Kind.REVIEW_REJECTED,

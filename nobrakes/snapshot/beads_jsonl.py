@@ -25,7 +25,6 @@ Record = dict[str, Any]
 MANY = 4096
 """So many frames are remembered at once."""
 
-
 TYPE_WORDS: Mapping[BeadType, str] = {
     BeadType.FIX: "bug",
     BeadType.DOCS: "task",
@@ -243,7 +242,6 @@ def dump(beads: Iterable[Alike]) -> str:
 
 
 assert set(TYPE_WORDS) < set(BeadType)
-
 
 # Ended attempts as lines. Words of agents and tools are without secrets, and bounded: a line is written for good. The
 # token is left out; of `data` stay a review's journal and the commits that an agent's work began on.

@@ -275,7 +275,6 @@ NAMED: tuple[Named, ...] = (
 )
 """(kind, how it begins in small letters, pattern, the fewest characters of a value that must look random; 0: any)."""
 
-
 BLACK = "[secret]"
 SHORTEST = 8
 """A shorter value of a variable is no secret, and would black out ordinary words."""

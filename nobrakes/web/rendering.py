@@ -451,7 +451,6 @@ def _board(app: "App", frame: Frame) -> dict[str, str]:
 PARTS: Mapping[str, Parts] = {"bar": _bar, "now": _now, "board": _board}
 """A topic that is not here tells its page only that something happened; the page then asks for itself again."""
 
-
 # A field that is not in a command's list is refused, so that a typing error in a page is seen. Texts are bounded here;
 # what they mean is the operations' to judge.
 NOT_FIELDS = frozenset(("request", "then", "typed", "code"))

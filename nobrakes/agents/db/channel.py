@@ -51,10 +51,8 @@ CALLS: Calls = {
     "done": (edits.agent_done, ((str,), (str,), (str,), (str,), (bool,))),
 }
 
-
 _FILING = ("ask", "blocked", "escalate", "file_plan", "forge_propose", "forge_ready", "forge_finding", "permit")
 """Calls that leave something for a person to read."""
-
 
 MAX_INTEGER = 2**63
 

@@ -58,7 +58,6 @@ def agent_identity(connection: "Connection", token: str) -> AgentIdentity:
 REMARKS = ("'logged', 'progressed', 'notified', 'tested'", 1000, "remarks")
 QUESTIONS = ("'escalated', 'suggested'", 20, "questions, suggestions and plans")
 
-
 _COUNT_IN_TURN = """SELECT count(*) FROM events WHERE actor = ? AND kind IN ({})
 AND seq > (SELECT json_extract(data, '$.seq') FROM turns WHERE id = ?)"""
 

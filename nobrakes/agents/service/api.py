@@ -327,7 +327,6 @@ OPERATIONS: "tuple[Operation, ...]" = (
     ),
 )
 
-
 INSTRUCTIONS = (
     "Your channel to nobrakes: your own bead and nothing else. The tools do what `nobrakes agent …` does. Report "
     "progress with each commit, ask only what the person alone can decide, and hand in with done."

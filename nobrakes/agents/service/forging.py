@@ -102,7 +102,6 @@ def _spoken(path: str, token: str) -> "Iterator[tuple[Store, Turn, Session]]":
 
 
 def _propose(path: str, token: str, plan: str) -> "dict[str, Any]":
-
     from ...features.service.shaping import propose
 
     with _spoken(path, token) as (store, turn, session):
@@ -124,7 +123,6 @@ def _plan(path: str, token: str) -> "list[dict[str, Any]]":
 
 
 def _ready(path: str, token: str) -> "dict[str, Any]":
-
     from ...features.service.shaping import plan_ready
 
     with _spoken(path, token) as (store, turn, session):
@@ -135,7 +133,6 @@ def _ready(path: str, token: str) -> "dict[str, Any]":
 def _finding(
     path: str, token: str, issue: str, impact: str, options: "list[str]", category: str, priority: int, bead: str
 ) -> int:
-
     if not all(isinstance(one, str) for one in options):
         from ...errors import UsageError
 

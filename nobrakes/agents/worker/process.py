@@ -61,7 +61,6 @@ _OWN_WORDS = frozenset({Outcome.COMPLETED, Outcome.GAVE_UP_CONTEXT, Outcome.GAVE
 _NO_WORDS_COUNT = frozenset({Outcome.GUARD_FAILED, Outcome.CANCELLED})
 """A stop for these ignores its words."""
 
-
 LIVED_ON = "it had finished and lived on, so it was ended"
 
 
@@ -144,7 +143,6 @@ def lines(ports: Ports, path: str) -> list[bytes]:
 
 HANDOFF = os.path.join(OWN, "handoff.md")
 """In the folder of a run: the agent's hand-off file."""
-
 
 _GO_IN = """
 left=$1

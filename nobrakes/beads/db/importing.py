@@ -543,14 +543,12 @@ _MEASURED = """UPDATE runs SET active_at = active_at + :by,
 sampled_at = iif(sampled_at > 0, sampled_at + :by, sampled_at),
 hard_deadline = iif(hard_deadline > 0, hard_deadline + :by, hard_deadline), term_at = term_at + :by"""
 
-
 _ALSO_MEASURED = (
     "UPDATE beads SET lease_until = lease_until + :by WHERE assignee IS NOT NULL",
     # the minutes of an agent at work are counted from there
     "UPDATE attempts SET started_at = started_at + :by WHERE ended_at IS NULL AND role <> 'reviewer'",
     "UPDATE turns SET started_at = started_at + :by WHERE ended_at IS NULL",
 )
-
 
 _MOVED_BACK = (
     "UPDATE beads SET retry_at = retry_at + :by WHERE retry_at > :now",  # those that were due already stay due

@@ -35,7 +35,6 @@ MAX_LINKS = 40
 _VARIABLE = re.compile(r"\$(?:\w+|\{\w+\}|\([^()]*\))(?=/)")
 """`$PWD/`, `$(git rev-parse --show-toplevel)/`: the rest is relative to the command's folder."""
 
-
 _LOADS = re.compile(
     r"(?:^|\s)(?:-r|-p|--(?:require|import|loader|experimental-loader|file|setupFiles\w*|globalSetup|bootstrap))[= ]\s*"
     r"['\"]?(?:\./)?([\w./@-]+)"
@@ -44,7 +43,6 @@ _LOADS = re.compile(
 _RUNNERS = re.compile(
     r"\b(?:mocha|node|ts-node|tsx|jest|vitest|ava|tape|tap|nyc|c8|rspec|ruby|phpunit|pytest|py\.test)\b"
 )
-
 
 SOURCES = (
     "Makefile",

@@ -391,7 +391,6 @@ _BY_SUFFIX = {
     for ending in endings
 }
 
-
 _STARTED = re.compile(
     r"\"[^\"\n]*(?:command|executable|program|interpreter|path|args|runtime|shell|server|task|profile|env|"
     r"hook|script|binary|sdk)[^\"\n]*\"\s*:[^\n]*",

@@ -365,13 +365,10 @@ def reset(store: "Store", paths: Paths, bead: str, actor: str) -> int:
 WANTED = "daemon_wanted"
 """The setting that says since when a person wants a daemon in the background, until they stop it."""
 
-
 POLL_SECONDS = 0.02
-
 
 STARTING_SECONDS = 20.0
 """So long a daemon may take until it works."""
-
 
 AGENT_ENV = "NOBRAKES_"
 """Variables that begin so belong to an agent or to a daemon before this one."""

@@ -363,9 +363,7 @@ _TITLES: Mapping[tuple[EscalationType, str], str] = {
     (EscalationType.MAIN_RED, "results"): "what the checks said on main",
 }
 
-
 # What was tried on the bead before a person was asked, and what the last agent said.
-
 SHOWN = 5
 """So many attempts, the last ones."""
 _DETAIL, _LEFT, _LAST = 6, 4, 8

@@ -35,7 +35,6 @@ LAST_BLOCKS = 16
 _BYTES = "latin-1"
 """Bytes as text and back, one for one."""
 
-
 MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 """Bytes that are kept of what an agent says on OUT, of a check, and of a setup."""
 NEWEST = 1_000_000

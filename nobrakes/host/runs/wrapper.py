@@ -186,7 +186,6 @@ wait
 _nb_finish
 """
 
-
 _NAME = "nobrakes"
 """What the shell calls itself; the folder is the word after it."""
 

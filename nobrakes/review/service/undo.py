@@ -221,7 +221,6 @@ def standing(store: "Store", bead: Bead) -> tuple[Merged, ...]:
 
 TRIES = 5
 
-
 Prove = Callable[[str], None]
 
 Keep = Callable[[Bead, str, str], object]

@@ -270,7 +270,6 @@ class Approvals:
 _PAGE = 100
 _KEPT = 100
 
-
 SEARCHED = 50_000_000
 
 
