@@ -20,7 +20,6 @@ WAITS = "With --wait the exit code is 82 when no answer came in that time; the q
 
 
 def __getattr__(name: str) -> Callable[..., Output]:
-    """The command of an operation, by the operation's name."""
     found = next((one for one in api.OPERATIONS if one.name == name.replace("_", "-")), None)
     if found is None:
         raise AttributeError(name)
@@ -30,7 +29,6 @@ def __getattr__(name: str) -> Callable[..., Output]:
 
 
 def _parameter(one: api.Parameter, is_first: bool) -> Parameter:
-    """As the command line has it: the first is a word, the others are options."""
     reads_stdin = one.kind is str and not one.choices
     told = f"{one.help[:-1]}: {', '.join(one.choices)}." if one.choices else one.help
     told = f"{told[:-1]}; again for each." if one.kind is list and one.most > 1 else told
@@ -43,7 +41,7 @@ def _parameter(one: api.Parameter, is_first: bool) -> Parameter:
 
 
 def _do(operation: str, **given: Any) -> Output:
-    """What the operation gives; an exit code says that checks failed, or that nobody answered in the time."""
+    """Run the operation; the exit code tells failed checks or a missing answer."""
     given = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
     reply = api.perform(operation, given)
     error: ChecksFailed | NotAnswered | None = None

@@ -175,7 +175,6 @@ def _explained(explained: Any, screen: Screen) -> str:
 
 
 def reviews(limit: int) -> Output:
-    """What the Reviewer merged and rejected, newest first, with what the checks said."""
     from ..beads.service import bead_page
 
     with looked_at() as app:
@@ -232,7 +231,6 @@ def history(
 
 
 def _events(found: "BeadHistory", screen: Screen) -> "Iterator[str]":
-    """The events under the date of their day, each with who did it."""
     names = {attempt.id: attempt.name for attempt in found.attempts}
     days = words.Days(0.0)
     for event in (one for one in found.events if one.kind not in WATCHED):

@@ -52,7 +52,6 @@ def config(
 
 
 def _toml(values: dict[str, Any], prefix: str = "") -> list[str]:
-    """Nested settings as dotted lines, one a setting: `limits.doers = 4`."""
     import json
 
     out: list[str] = []
@@ -115,7 +114,7 @@ def _change(key: str, value: str | None) -> Output:
 
 
 def follows(changed: "Changed") -> list[str]:
-    """What follows from it, and what to type."""
+    """The effects of the change, and what to type."""
     if changed.wrong:
         return [f"the previous settings stay in force until {os.path.relpath(changed.path)} is right"]
     if not changed.written:
@@ -138,7 +137,6 @@ _STARTS = frozenset(
     | {"review.remote_branch", "review.remote_seconds", "review.code_host", "review.code_host_repository"}
     | {"git.filters", "git.clear_text", "git.sign", "git.committer"}
 )
-"""Settings that are read when nobrakes starts."""
 
 
 def _since(paths: "Paths", keys: list[str]) -> list[str]:
@@ -157,7 +155,7 @@ def _overridden(store: "Store", keys: list[str]) -> list[str]:
 
 
 def _agent_warnings(config: "Config", here: Here) -> list[str]:
-    """Why agents that the settings name cannot be started from here, with what to do."""
+    """Why named agents cannot start here, with the fix."""
     found = [agent_blocker(name, config, here) for name in config.agents.agent_choice().names()]
     return [f"{one.what}: {one.cure}" if one.cure else one.what for one in found if one is not None]
 
@@ -169,7 +167,6 @@ def _check_warnings(keys: list[str]) -> list[str]:
 
 
 def _committed(paths: "Paths") -> list[str]:
-    """git tracks the file: it holds without a commit, and others get it by one."""
     if not os.path.exists(os.path.join(paths.root, ".git")):
         return ["not committed yet: the next `nobrakes commit-strategy` commits it on main"]
     path = shlex.quote(os.path.relpath(paths.config))
@@ -184,7 +181,6 @@ def _wrong(changed: "Changed", screen: Screen) -> list[str]:
 
 
 def change_lines(changes: "tuple[SettingChange, ...]") -> list[str]:
-    """Each change from what was to what is."""
     out = []
     for one in changes:
         before, after = _shown(one.before), _shown(one.after)
@@ -264,7 +260,6 @@ def init(
 
 
 def _agents(report: "InitReport") -> list[str]:
-    """Why the agents cannot be started from here, with what to do."""
     from ..app import here, open_app
 
     with open_app(report.paths.root, is_reading=True) as app:
@@ -272,7 +267,6 @@ def _agents(report: "InitReport") -> list[str]:
 
 
 def _tried(report: "InitReport", wanted: bool | None) -> tuple[bool, list[str]] | None:
-    """What the checks say of main, where somebody wants to know; None: they were not run."""
     if not report.detected.checks or wanted is False:
         return None
     if wanted is None:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 OVER = (Kind.DAEMON_DEAD, Kind.RUN_CUT_OFF, Kind.RETRY)
-"""What is over, or goes on by itself, once a daemon works."""
+"""Over, or handled, once a daemon works."""
 
 
 def start(user: UserPlace = False, **given: Any) -> Output:
@@ -82,19 +82,17 @@ def run() -> Output:
 
 NARROWEST = 40
 LINE = 200
-"""Columns of a line where no screen is."""
 SETTLED = ("done", "cancelled", "draft", "held")  # who is held is counted where it stands, too
 
 AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON.")]
 
 
 def counts(app: "App") -> dict[str, int]:
-    """How many beads (epics apart) are done, ready, at work, blocked, drafts, and with a person."""
+    """Beads by state: done, ready, at work, blocked, drafts, and with a person; without epics."""
     return dict(counts_of(app.store))
 
 
 def sentence(found: dict[str, int]) -> str:
-    """The counts in one line; zeros are left out."""
     return ", ".join(f"{number} {word.replace('_', ' ')}" for word, number in found.items() if number) or "no bead"
 
 
@@ -305,11 +303,10 @@ LastLine = Callable[[Attempt], str]
 EVENTS_SHOWN = 6
 REDRAW_SECONDS = 1.0
 _TOLD = (EventKind.DEGRADED, EventKind.ESCALATED, EventKind.SUGGESTED)
-"""Of these a notice says the same."""
 
 
 class Titles:
-    """Titles of beads and names of attempts, each read once."""
+    """Cached titles of beads and names of attempts."""
 
     def __init__(self, store: "Store") -> None:
         self._store = store
@@ -317,7 +314,6 @@ class Titles:
         self._names: dict[int, str] = {}
 
     def of(self, bead: str | None) -> str:
-        """The bead's title; empty for none."""
         if bead is None:
             return ""
         if bead not in self._titles:
@@ -325,7 +321,6 @@ class Titles:
         return self._titles[bead]
 
     def name(self, attempt: int | None) -> str:
-        """Who works in the attempt; empty for none."""
         if attempt is None:
             return ""
         if attempt not in self._names:
@@ -333,28 +328,23 @@ class Titles:
         return self._names[attempt]
 
     def line(self, event: Event, width: int) -> str:
-        """The event with its title, and with the worker's name where the machine speaks of one."""
         return words.as_line(event, self.of(event.bead), self.name(event.attempt), width)
 
 
 def live_said(notice: Notice) -> str:
-    """A notice as one line."""
     bead = f"{notice.bead}: " if notice.bead else ""
     return ("! " if notice.urgent else "") + bead + one_line(notice.text)
 
 
 class Quiet:
-    """Shows nothing on stdout: with --json the result at the end is all. Notices go to stderr."""
+    """Prints nothing, for --json; notices go to stderr."""
 
     def tell(self, notice: Notice) -> None:
-        """Say it where no program reads JSON."""
         sys.stderr.write(live_said(notice) + "\n")
 
-    def event(self, event: Event) -> None:
-        """Nothing."""
+    def event(self, event: Event) -> None: ...
 
-    def board(self, board: Board) -> None:
-        """Nothing."""
+    def board(self, board: Board) -> None: ...
 
 
 class Plain:
@@ -366,22 +356,20 @@ class Plain:
         self._width = width
 
     def tell(self, notice: Notice) -> None:
-        """Print it."""
+        """Notices go above the picture and stay."""
         write(live_said(notice))
 
     def event(self, event: Event) -> None:
-        """Print it, after the date where a new day begins, unless its notice has said all of it."""
         if event.kind in _TOLD or event.kind in WATCHED:
             return
         heading = self._days.heading(event.at)
         write((heading + "\n" if heading else "") + self._titles.line(event, self._width))
 
-    def board(self, board: Board) -> None:
-        """Nothing: the events say it."""
+    def board(self, board: Board) -> None: ...
 
 
 class Picture:
-    """The present moment on a terminal: who works, the review, the counts, what happened last."""
+    """Shows the present on a terminal: workers, the review, counts, last events."""
 
     def __init__(self, store: "Store", last_line: LastLine, count: Callable[[], str]) -> None:
         self._titles = Titles(store)
@@ -407,7 +395,6 @@ class Picture:
         self._draw()
 
     def tell(self, notice: Notice) -> None:
-        """Leave it above the picture, where it stays."""
         with self._lock:
             screen = screen_of(sys.stdout)
             lines = wrap(live_said(notice), screen.width, subsequent_indent="  ")
@@ -418,7 +405,6 @@ class Picture:
         self._draw()
 
     def event(self, event: Event) -> None:
-        """Remember it among the last ones, after the date where a new day begins."""
         self._days = self._days or words.Days(event.at)
         heading, line = self._days.heading(event.at), self._titles.line(event, screen_of(sys.stdout).width - 1)
         with self._lock:
@@ -428,7 +414,6 @@ class Picture:
             self._counts = ""
 
     def board(self, board: Board) -> None:
-        """The new moment."""
         for attempt in board.attempts:
             self._titles.of(attempt.bead)
         counts = self._counts or self._count()

@@ -42,7 +42,6 @@ _ASKS = {
 
 
 def forms_asks(found: "Escalation") -> str:
-    """What a question with a form asks for; empty: it has none."""
     if found.form is None:
         return ""
     name = str(found.form["kind"])
@@ -50,12 +49,12 @@ def forms_asks(found: "Escalation") -> str:
 
 
 def priority(found: "Escalation") -> str:
-    """P1 to P3; empty where nobody said how urgent it is."""
+    """P1 to P3; empty: unknown."""
     return "" if found.form is None else f"P{forms.priority_of(found.form)}"
 
 
 def asked(found: "Escalation") -> list[str]:
-    """The form as lines: what is asked for, and the context. Its options are choices of the page."""
+    """The form and its context, without options, which the page shows."""
     if found.form is None:
         return []
     form = forms.form(found.form)
@@ -67,13 +66,11 @@ def asked(found: "Escalation") -> list[str]:
 # First what is asked and why, then what can be done with its cost and what to type, then what it rests on. The last
 # line says once more what to type: on a screen that scrolled it is the one that is seen. `--all` cuts nothing.
 SHOWN = 3
-"""So many attempts are shown, the last ones."""
 DIFFERENCE = 14
-"""Lines of the branch's difference."""
 
 
 def listed(found: "Sequence[Asked]", now: float, screen: Screen) -> str:
-    """The list: a bead with its title, and below it why a person is asked."""
+    """Each bead with its title, and the question below."""
     rows = [
         (
             *(str(one.id), priority(one), age(now - one.created_at), str(one.behind or "")),
@@ -92,13 +89,11 @@ def listed(found: "Sequence[Asked]", now: float, screen: Screen) -> str:
 
 
 def kind(found: "Asked | DecisionView") -> str:
-    """Why it is asked, in words, and of a question with a form what is asked for."""
     asks = forms_asks(found)
     return f"{found.cause} ({asks})" if asks else found.cause
 
 
 def shown(found: "DecisionView", now: float, screen: Screen, is_whole: bool) -> str:
-    """The page of one escalation."""
     page = _Page(screen, is_whole)
     out = [
         *page.head(found, now),
@@ -120,7 +115,6 @@ class _Page(TextLayout):
     """The parts of the page, in their order."""
 
     def head(self, found: "DecisionView", now: float) -> list[str]:
-        """What it is about, in two lines."""
         subject = f": {found.about.id} {one_line(found.about.title)}" if found.about else ""
         title = cut(f"escalation {found.id}: {kind(found)}{subject}", self.width)
         waits = f"{count(found.behind, 'bead')} behind it" if found.about else "about no single bead"
@@ -131,7 +125,6 @@ class _Page(TextLayout):
         return out
 
     def what_happened(self, found: "DecisionView") -> list[str]:
-        """The question, or what was seen, and why."""
         from ..decisions.service.view import flat
 
         out = ["", *self.wrapped(flat(found.title), "  ")]
@@ -143,7 +136,6 @@ class _Page(TextLayout):
         return [*out, *self.wrapped(f"({one_line(found.means)})", "  ")]
 
     def decided(self, found: "DecisionView") -> list[str]:
-        """How it was decided."""
         out: list[str] = []
         if found.answer is not None:
             read = "" if found.read_at is None else ", and an agent acts by it"
@@ -155,7 +147,6 @@ class _Page(TextLayout):
         return out
 
     def to_do(self, found: "DecisionView") -> list[str]:
-        """What to do first, and each choice with what it does and costs."""
         out = ["", self.head_line("first:"), *self.each(found.mend, "  ")] if found.mend else []
         if found.choices:
             out += ["", self.head_line("what you can do:")]
@@ -175,7 +166,6 @@ class _Page(TextLayout):
         return out + (self.wrapped(f"costs: {one_line(choice.costs)}", "      ") if choice.costs else [])
 
     def about(self, found: "DecisionView") -> list[str]:
-        """The bead and when it is done."""
         bead = found.about
         if bead is None:
             return []
@@ -190,7 +180,7 @@ class _Page(TextLayout):
         return out
 
     def conflict(self, found: "ConflictView | None") -> list[str]:
-        """Both sides of a conflict, and whose the other one is."""
+        """Both sides of a conflict, and the other side's author."""
         if found is None:
             return []
         out = ["", self.head_line("the conflict:")]
@@ -214,7 +204,6 @@ class _Page(TextLayout):
         return out + ([f"    and {count(file.more_hunks, 'more place')}"] if file.more_hunks else [])
 
     def sections(self, found: "DecisionView") -> list[str]:
-        """The evidence."""
         out: list[str] = []
         for section in found.sections:
             title = one_line(section.title)
@@ -225,7 +214,6 @@ class _Page(TextLayout):
         return out
 
     def tried(self, found: "DecisionView") -> list[str]:
-        """The attempts, the last ones whole."""
         if not found.tried:
             return []
         kept = found.tried if self.is_whole else found.tried[-SHOWN:]
@@ -251,7 +239,6 @@ class _Page(TextLayout):
         return out
 
     def last(self, found: "DecisionView") -> list[str]:
-        """The last lines of the agent."""
         if found.last is None:
             return []
         said = [one_line(line.text) for line in found.last.lines if line.text.strip()]
@@ -260,7 +247,6 @@ class _Page(TextLayout):
         return ["", self.head_line(title), *told, f"  all of it: {found.last.command}"]
 
     def difference(self, found: "BranchDifference | None") -> list[str]:
-        """What the branch changes."""
         if found is None:
             return []
         if found.missing:
@@ -282,7 +268,7 @@ class _Page(TextLayout):
         return out + ([f"  … {count(left, 'line')} more: {found.text.command}"] if left else [])
 
     def once_more(self, found: "DecisionView") -> list[str]:
-        """The commands in one line, where the page is long."""
+        """A summary of the commands, on a long page."""
         if not found.choices:
             return []
         flags = [f"--{choice.how}" for choice in found.choices if choice.how != "answer"]
@@ -292,14 +278,13 @@ class _Page(TextLayout):
 
 
 EACH = 5
-"""So many of a kind are shown; the others are counted."""
 NARROWEST = 40
 
 
 def lines(
     found: "Blockers", now: float, screen: "Screen", wanted: Callable[[Kind], bool] = lambda _: True
 ) -> list[str]:
-    """Every blocker of the kinds that are wanted."""
+    """Every blocker of the wanted kinds."""
     out: list[str] = []
     unnamed = dict(found.more)
     kinds = dict.fromkeys(one.kind for one in found.found if wanted(one.kind))
@@ -313,7 +298,7 @@ def lines(
 
 
 def hindered_shown(found: Iterable[Blocker], now: float, screen: "Screen") -> list[str]:
-    """These blockers, whole: each line is as wide as the screen allows, and no word of a command is cut."""
+    """These blockers in full width, without cutting commands."""
     out = []
     width = max(NARROWEST, screen.width)
     for one in found:
@@ -348,7 +333,7 @@ def escalations(
 
 
 def _others(app: "App") -> "Blockers":
-    """What waits for a person though nothing has to be decided."""
+    """What waits for a person without a decision."""
     from ..app import blockers
     from ..decisions.service.blockers import Blockers
 

@@ -81,7 +81,7 @@ def undo(
 
 
 def _bead_named(store: "Store", what: str | None) -> str | None:
-    """The bead that is meant; None: a number, or nothing. UsageError: it could be either."""
+    """The named bead; None: a number or nothing. UsageError if it could be either."""
     if what is None or not (what.isascii() and what.isdigit()):
         return what
     if store.beads(ids=[what]):

@@ -13,7 +13,8 @@ HOT = frozenset(("ready", "show", "agent"))
 
 
 def main() -> int:
-    """Run the command line in sys.argv; the exit code. Ctrl-C ends it at once before a command begins (main.call)."""
+    """Run the command line in sys.argv; returns the exit code. Ctrl-C ends it immediately before a command begins
+    (main.call)."""
     import _signal  # type: ignore[import-not-found]  # `signal` would import `enum`
 
     before = _signal.getsignal(_signal.SIGINT)
@@ -26,7 +27,7 @@ def main() -> int:
 
 
 def interrupted(*_: object) -> None:
-    """End at once: an import loses an exception that comes from a signal, or makes another one of it."""
+    """Exit immediately: an import would lose an exception from a signal."""
     import posix
 
     posix.write(2, b"\ninterrupted\n")
@@ -59,7 +60,7 @@ def _called(argv: "list[str]") -> int:
 
 
 def complete() -> None:
-    """Have Python find installed packages (`site`), where it was started without."""
+    """Load `site` if Python was started without it."""
     if sys.flags.no_site and "site" not in sys.modules:
         import site
 

@@ -256,7 +256,6 @@ def _cost(cost: "Estimate", domains: tuple[str, ...]) -> str:
 
 
 MAX_NAMED = 20
-"""Beads that are named."""
 
 
 def rollback(

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 MORE = {"done": (("--outcome",), ("--keep-branch",))}
-"""Options beside the parameters: an outcome may be said by name, and a branch is kept if nothing is said."""
+"""Options beside the parameters."""
 
 
 def answer(words: "list[str]") -> "int | None":
-    """Answer `agent` with these words; its exit code, or None where the full command line has to."""
+    """Answer `agent`; returns its exit code, None: use the full command line."""
     from ..agents.service import api  # a reader of the board needs nothing of it
 
     verb = words[0] if words else ""
@@ -59,7 +59,6 @@ def _option(parameter: "api.Parameter") -> str:
 def _arguments(
     operation: "api.Operation", options: "dict[str, str]", texts: "list[str]", lists: "dict[str, list[str]]"
 ) -> "dict[str, Any] | None":
-    """What the words say for each parameter; None where they do not say it plainly."""
     found: dict[str, Any] = {}
     first, *others = operation.parameters or (None,)
     if len(texts) > 1 or (texts and first is None) or ("--keep-branch" in options and "--discard-branch" in options):
@@ -87,7 +86,6 @@ def _arguments(
 
 
 def _read(parameter: "api.Parameter", said: str) -> "Any":
-    """The value that the word stands for; None where the full command line has to judge it."""
     if parameter.kind is not str:
         plain = said.isascii() and said.isdigit() and len(said) < 10
         return int(said) if plain and parameter.least <= int(said) <= parameter.most else None
@@ -107,7 +105,7 @@ def _plain(text: str) -> str:
 # These import nothing but `paths`, `db.fast` and what prints; what is rare is imported when it happens. Anything that
 # is not read here with certainty gives None, and the full command line answers.
 def run(argv: "list[str]") -> "int | None":
-    """Answer a hot command; its exit code, or None where the full command line has to."""
+    """Answer a hot command; returns its exit code, None: use the full command line."""
     try:
         return _VERBS[argv[0]](argv[1:])
     except Exception as error:
@@ -117,7 +115,6 @@ def run(argv: "list[str]") -> "int | None":
 
 
 def _main() -> "Any":
-    """The full command line, which shows errors."""
     from .entry import complete
 
     complete()
@@ -127,7 +124,6 @@ def _main() -> "Any":
 
 
 def _found() -> "paths.Paths | None":
-    """The repository, where there is nothing to be said about it first."""
     found = paths.find()
     if found is None or paths.strangers() or not os.path.exists(found.database) or found.config_is_new():
         return None
@@ -182,9 +178,7 @@ _VERBS = {"ready": _ready, "show": _show, "agent": _agent}
 
 # A bead and a list of ready ones as text, made from the same JSON values that `--json` prints.
 REMARKS = 5
-"""So many of the latest remarks on a pull request are shown."""
 NEIGHBOURS = 20
-"""So many dependencies in one direction are shown with their titles."""
 STYLES = {
     "done": "green",
     "escalated": "red",
@@ -197,7 +191,7 @@ STYLES = {
 
 
 def ready_text(beads: "list[Values]", more: int, screen: Screen) -> str:
-    """The ready beads in their order, and how many more there are."""
+    """Ready beads in order, and the number of others."""
     rows = [(b["id"], f"P{b['priority']}", b["status"], b["title"]) for b in beads]
     nothing = "nothing is ready; `nobrakes ready --explain` says why"
     shown = table(("BEAD", "", "STATUS", "TITLE"), rows, screen) or nothing
@@ -205,19 +199,17 @@ def ready_text(beads: "list[Values]", more: int, screen: Screen) -> str:
 
 
 def where(bead: "Values") -> str:
-    """The status, and whether somebody holds it."""
     return place(bead["status"], bead["held"])
 
 
 def place(status: str, held: "str | None", request: "RequestLine | None" = None) -> str:
-    """The same of a status, what the bead is held for, and the pull request that it waits in."""
     if request is not None:
         status = f"in request #{request.number}" if request.number else "in a request"
     return f"{status} (held)" if held is not None else status
 
 
 def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | None]") -> str:
-    """Everything about a bead; `find` gives another bead by its id."""
+    """Everything about a bead; `find` returns another bead."""
     out = [f"{screen.paint(bead['id'], 'bold')}  {one_line(bead['title'])}", "  " + _head(bead, screen)]
     if bead["assignee"]:
         out.append(f"  {one_line(bead['assignee'])} works on it")
@@ -255,7 +247,6 @@ def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | No
 
 
 def _request(request: "Values | None") -> "list[str]":
-    """Its newest pull request: where it is, what it waits for, what others made of it."""
     if request is None:
         return []
     name = f"pull request #{request['number']}" if request["number"] else f"branch {one_line(request['branch'])}"
@@ -263,7 +254,7 @@ def _request(request: "Values | None") -> "list[str]":
 
 
 def request_text(request: "Values", indent: str) -> "list[str]":
-    """What a pull request waits for, its checks, who approved it, and what people wrote, newest last."""
+    """A pull request's state, checks, approvals and comments, newest last."""
     out = [f"{indent}{one_line(request['says'])}"] if request["says"] else []
     checks = ", ".join(f"{one_line(one['name'])} {one['state']}" for one in request["checks"])
     out += [f"{indent}checks: {checks}"] if checks else []
@@ -295,7 +286,7 @@ def _neighbours(word: str, pairs: "list[tuple[str, str]]", find: "Callable[[str]
 
 
 def attempt_text(attempt: "Values", columns: int) -> str:
-    """One attempt on one line: who, how it ended, after how long."""
+    """One attempt on one line: worker, ending, duration."""
     end, role = ((word or "works").replace("_", " ") for word in (attempt["outcome"], attempt["role"]))
     took = f" after {age(attempt['ended_at'] - attempt['started_at'])}" if attempt["ended_at"] else ""
     rounds = attempt["data"].get("rounds")

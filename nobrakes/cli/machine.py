@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 LISTED = 12
-"""Deliveries below the channels."""
 
 
 def test(
@@ -276,7 +275,7 @@ def web(
 
 
 def _begin_at() -> str:
-    """The page of the repository around the current folder, which is known from now on; else the first page."""
+    """The page of the current repository, which it registers; else the first page."""
     from .. import paths
     from ..machine import registry
 
@@ -290,7 +289,6 @@ def _begin_at() -> str:
 
 
 def _picture(link: str) -> None:
-    """The link as a picture that a phone reads, where a terminal shows it."""
     import sys
 
     if sys.stdout.isatty():

@@ -66,7 +66,7 @@ from .screen import Screen, screen_of
 
 
 class Result(NamedTuple):
-    """What a called command gave back, and how it is to be shown."""
+    """A command's result and its presentation."""
 
     entry: Entry
     output: Output
@@ -74,7 +74,7 @@ class Result(NamedTuple):
 
 
 def _refuse_agents(entry: Entry) -> None:
-    """An agent speaks through `nobrakes agent …`; everything else that changes something is for people."""
+    """Agents may only use `nobrakes agent …` and reading commands."""
     if entry.changes and os.environ.get("NOBRAKES_TOKEN"):
         from ..errors import NotAllowed
 
@@ -85,7 +85,7 @@ def _refuse_agents(entry: Entry) -> None:
 
 
 def function_of(entry: Entry) -> Callable[..., Output]:
-    """Import the command's function. Where it is printed by hand, `**given` is what every surface is given besides."""
+    """Import the command's function. If printed by hand, `**given` are the parameters of every surface."""
     command = entry.command()
     if command and not entry.cli:
         return _typed(command, entry.at_home)
@@ -99,8 +99,6 @@ def function_of(entry: Entry) -> Callable[..., Output]:
 
 
 def _typed(command: CommandFunction, at_home: bool) -> Callable[..., Output]:
-    """A command of every surface as the command line has it."""
-
     def do(user: bool = False, **given: Any) -> Output:
         with opened_or_home(user) as app:
             found, text = command(app, actor(), **given)
@@ -117,7 +115,7 @@ def typed(
     do: Callable[..., Output],
     more: Sequence[inspect.Parameter] = (),
 ) -> Callable[..., Output]:
-    """A function that typer makes a command of: it calls `do` with what was given of the parameters."""
+    """A function for typer that calls `do` with the given parameters."""
     wanted = {one.name: one for one in parameters}
 
     def called(**arguments: Any) -> Output:
@@ -166,7 +164,7 @@ def _option(one: Parameter) -> inspect.Parameter:
 def call(
     entry: Entry, function: Callable[..., Output], arguments: Mapping[str, Any], as_json: bool, after: Asked
 ) -> Result:
-    """Call the command's function, unless an agent asks that may not; under a key, once."""
+    """Call the command's function, once for a key; refuses agents."""
     if signal.getsignal(signal.SIGINT) is interrupted_early:  # from here on the command ends in its own way
         signal.signal(signal.SIGINT, signal.default_int_handler)
     _refuse_agents(entry)
@@ -191,7 +189,7 @@ def call(
 
 
 def _refuse(said: Asked, entry: Entry) -> None:
-    """UsageError for an option before the words of a command that does not take it."""
+    """UsageError for an option before a command that does not take it."""
     for option, value in (("--as", said.name), ("--request", said.request)):
         if value is not None:
             from ..errors import UsageError
@@ -203,13 +201,11 @@ BUG = 70
 
 
 def _wants(flag: str, argv: list[str]) -> bool:
-    """Whether a flag was given; what follows `--` is text."""
+    """Ignores what follows `--`."""
     return flag in (argv[: argv.index("--")] if "--" in argv else argv)
 
 
 def _words(argv: list[str]) -> str:
-    """The command that was meant, for the envelope of an error."""
-
     given = [word for word in argv if not word.startswith("-")][:2]
     known = {entry.words for entry in COMMANDS}
     for words in (" ".join(given), " ".join(given[:1])):
@@ -219,7 +215,7 @@ def _words(argv: list[str]) -> str:
 
 
 def fail(argv: list[str], error: BaseException, message: str, hint: str, code: int) -> int:
-    """Say what went wrong, as text or as an envelope; `code`."""
+    """Report the error as text or envelope; returns `code`."""
     if _wants("--user", argv):
         message, hint = for_own_place(message), for_own_place(hint)
     if _wants("--json", argv):
@@ -247,7 +243,6 @@ def _bug(argv: list[str], error: BaseException) -> int:
 
 
 def _keep_traceback(text: str) -> str | None:
-    """Write the traceback to a file under .nobrakes; None: there is no such folder, or it cannot be written."""
     import time
 
     found = None if paths.strangers() else paths.find()
@@ -264,7 +259,6 @@ def _keep_traceback(text: str) -> str | None:
 
 
 def _wrapped(line: str, width: int) -> list[str]:
-    """The line as a terminal shows it: no word is cut, and what goes on keeps its indent."""
     from textwrap import wrap
 
     indent = line[: len(line) - len(line.lstrip())]
@@ -272,7 +266,6 @@ def _wrapped(line: str, width: int) -> list[str]:
 
 
 def _usage(argv: list[str], error: Any) -> int:
-    """typer's own complaint as ours."""
     where = getattr(getattr(error, "ctx", None), "command_path", "nobrakes")
     said, hint = _did_you_mean(error.format_message())
     known = UsageError(said, f"{hint}See `{where} --help`.")
@@ -280,7 +273,6 @@ def _usage(argv: list[str], error: Any) -> int:
 
 
 def _did_you_mean(message: str) -> tuple[str, str]:
-    """The complaint, and typer's suggestion as a hint of its own."""
     for opening, closing in ((" Did you mean ", "?"), (" (Possible options: ", ")"), (" (Did you mean one of: ", ")")):
         said, found, like = message.partition(opening)
         if found:
@@ -290,7 +282,7 @@ def _did_you_mean(message: str) -> tuple[str, str]:
 
 
 def interrupted(argv: list[str]) -> int:
-    """Ctrl-C: no more than that is said."""
+    """Report Ctrl-C."""
     error = Interrupted("interrupted")
     if _wants("--json", argv):
         return fail(argv, error, str(error), "", error.code)
@@ -299,7 +291,7 @@ def interrupted(argv: list[str]) -> int:
 
 
 def _as_disk_error(error: OSError) -> Exception:
-    """A disk that is full or read-only is no bug of ours, wherever it shows."""
+    """A full or read-only disk is not a bug."""
     from ..host.files import storage_errors
 
     try:
@@ -310,7 +302,7 @@ def _as_disk_error(error: OSError) -> Exception:
 
 
 def failed(argv: list[str], error: Exception) -> int:
-    """Turn what a command raised into text, or an envelope, and an exit code."""
+    """Report a command's exception; returns the exit code."""
     if isinstance(error.__cause__, KeyboardInterrupt):  # a class that was being made turned it into a RuntimeError
         return interrupted(argv)
     if isinstance(error, OSError):
@@ -327,7 +319,7 @@ def failed(argv: list[str], error: Exception) -> int:
 
 
 def _called(argv: list[str]) -> Any:
-    """What the command gave back: a Result; an Output or an exit code where it was the full command line's own."""
+    """A Result; an Output or exit code of the full command line itself."""
     if paths.strangers() and not (
         any(_wants(flag, argv) for flag in ("--help", "-h", "--version", "-V")) or argv[:1] == ["help"]
     ):
@@ -339,7 +331,7 @@ def _called(argv: list[str]) -> Any:
 
 
 def readable(argv: list[str]) -> list[str]:
-    """The arguments as UTF-8, whatever the locale says. UsageError for one that is not, and names no file either."""
+    """The arguments as UTF-8, whatever the locale. UsageError for other bytes that name no file."""
     found = []
     for arg in argv:
         why = "" if arg.isascii() else unusable(arg)
@@ -354,7 +346,7 @@ def readable(argv: list[str]) -> list[str]:
 
 
 def run(argv: list[str]) -> int:
-    """Run one command line; the exit code. Nothing but SystemExit of a closed pipe leaves it."""
+    """Returns the exit code; raises only SystemExit, for a closed pipe."""
     try:
         argv = readable(argv)
         result = _called(argv)
@@ -376,7 +368,6 @@ SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
 
 def _shown(entry: Entry) -> Callable[..., Result]:
-    """The command's function with `--json`, and where it changes something with `--as` and `--request`."""
     function = function_of(entry)
     signature = inspect.signature(function, eval_str=True)
     own = "as_json" in signature.parameters
@@ -406,14 +397,13 @@ _ANYWHERE = inspect.Parameter.KEYWORD_ONLY
 
 
 def _more(entry: Entry) -> list[tuple[str, Any]]:
-    """The options of every command that changes something."""
     if not entry.changes:
         return []
     return [("act_as", As), *([("request_key", RequestKey)] if entry.changes != UNKEYED else [])]
 
 
 def load(entry: Entry) -> TyperCommand:
-    """The command itself, imported."""
+    """The imported command."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     function = _shown(entry)
     app.command(name=entry.words.split()[-1], context_settings=SETTINGS)(function)
@@ -423,7 +413,7 @@ def load(entry: Entry) -> TyperCommand:
 
 
 class _Placeholder(TyperCommand):
-    """A command by its words and its line of help, not imported yet."""
+    """A command's words and help, not imported yet."""
 
     def __init__(self, entry: Entry) -> None:
         super().__init__(entry.words.split()[-1], help=entry.help, hidden=entry.hidden, rich_markup_mode=None)
@@ -431,10 +421,8 @@ class _Placeholder(TyperCommand):
 
 
 class LazyGroup(TyperGroup):
-    """A group of placeholders, listed by journey, of which the called one is loaded.
-
-    `own`: the command that the group's word alone is.
-    """
+    """A group of placeholders by journey; only the called one is loaded. `own`: the command of the group's word
+    alone."""
 
     own: Entry | None = None
 
@@ -458,7 +446,7 @@ class LazyGroup(TyperGroup):
         self.format_epilog(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Of a group every command; of nobrakes those of a first day and, under their journeys, of a first week."""
+        """All commands of a group; of nobrakes those of a first day and, by journey, a first week."""
         rows = [(name, command.help or "") for name, command in self.commands.items() if not command.hidden]
         if self.name != "nobrakes":
             with formatter.section("Commands"):
@@ -475,7 +463,7 @@ class LazyGroup(TyperGroup):
 
 
 def shown(journey: str, words: frozenset[str]) -> dict[str, str]:
-    """Those of the words that belong to the journey, in the order of the table, with their lines of help."""
+    """A journey's words in table order, with help."""
     known = {one.words.split()[0]: (one.journey, one.help) for one in reversed(COMMANDS)} | GROUPS
     names = dict.fromkeys(one.words.split()[0] for one in COMMANDS)
     return {name: known[name][1] for name in names if name in words and known[name][0] == journey}
@@ -502,7 +490,7 @@ def _members(entries: Sequence[Entry], group: str | None) -> dict[str, Any]:
 
 
 def root(callback: Callable[..., Any]) -> TyperGroup:
-    """The whole command line, nothing of it imported; `callback` runs before each command and for none."""
+    """The full command line without imports; `callback` runs before each command and for none."""
     app = typer.Typer(
         name="nobrakes",
         cls=LazyGroup,
@@ -543,7 +531,7 @@ def before(
 
 
 def full_run(argv: list[str]) -> Any:
-    """What the command gave back (a Result), the overview's Output, or an exit code. typer's complaints pass."""
+    """A command's Result, the overview's Output, or an exit code. Raises typer's errors."""
     return root(before).main(args=argv, prog_name="nobrakes", standalone_mode=False)
 
 
@@ -566,7 +554,7 @@ def help(
 
 
 def next_step() -> tuple[str, str]:
-    """(command, why) for the repository around the current folder."""
+    """(command, reason) for the current repository."""
 
     if paths.find() is None:
         if paths.repository_root(os.getcwd()) is None:

@@ -84,7 +84,6 @@ def apply(plan: PlanFile, as_json: AsJson = False, **given: Any) -> Output:
 
 
 def _refusal(report: "PlanReport") -> Deadlock | None:
-    """How the same ends that only looked."""
     from ..plans import service
 
     if report.deadlocks and not report.applied and not report.cut:
@@ -131,7 +130,6 @@ def propose(
 
 
 def _drafted(nodes: "Sequence[PlanNode]") -> Iterator[str]:
-    """A line for each of the first beads that a text comes to."""
     for node in nodes[:SHOWN]:
         found = node.fields
         notes = [f"in {found['epic']}"] if found.get("epic") else []
@@ -247,7 +245,6 @@ def commit_strategy(
 
 
 def _counted(found: "StrategyView") -> tuple[str, int]:
-    """What waits, in words, and how many that is."""
     changes = sum(len(bead.changes) for bead in found.proposed)
     parts = _drafts_in_words(found.drafts) if found.drafts else []
     parts += [count(changes, "proposed change")] if changes else []
@@ -261,13 +258,12 @@ def _drafts_in_words(drafts: Sequence[Bead]) -> list[str]:
 
 
 def waiting(found: "StrategyView") -> str:
-    """`1 draft waits`, `2 drafts and 1 proposed change wait`."""
     words, many = _counted(found)
     return f"{words} {'waits' if many == 1 else 'wait'}"
 
 
 def difference_lines(found: "StrategyView", screen: Screen) -> list[str]:
-    """What commit-strategy would do, in lines for a person."""
+    """The effect of commit-strategy."""
     new = _drafts_in_words([draft for draft in found.drafts if draft.id in found.new])
     out = [f"{' and '.join(new)} would go live" + (":" if found.new else "")]
     out += _drafts(found, screen)
@@ -320,7 +316,6 @@ _NOTES = {"already": "  (so already)", "closed": "  (the bead is closed)"}
 
 
 def _change(change: "ProposedChange", screen: Screen) -> Iterator[str]:
-    """The difference of one part; where somebody edited it since, all three values."""
     before, after = change.before, change.after
     note = _NOTES.get(change.standing, "")
     if change.dependency is not None:

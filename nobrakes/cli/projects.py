@@ -106,7 +106,7 @@ def _page(found: "ProjectPage", screen: Screen) -> list[str]:
 
 
 def run_lines(run: "SprintsView") -> list[str]:
-    """How far the sprints are that a person said yes to."""
+    """The progress of approved sprints."""
     if not run.state:
         return []
     stage = f", {one_line(run.sprint)} in {run.stage}" if run.sprint else ""
@@ -204,7 +204,7 @@ def run(
 
 
 def _said_yes(shown: str, yes: bool, again: str) -> bool:
-    """Whether a person says yes to what is shown; NotAllowed where nobody can be asked."""
+    """Whether a person confirms; NotAllowed without a terminal."""
     if yes:
         return True
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -281,7 +281,7 @@ def _offered(name: str, offer: "Offer") -> list[str]:
 
 
 class ProjectProgress(NamedTuple):
-    """One project: whether its daemon works now, and why not, or what it goes on with."""
+    """A project: whether its daemon works, and why not, or what it continues."""
 
     project: str
     daemon: int | None

@@ -42,10 +42,7 @@ class Interrupted(NobrakesError):
 
 
 class Output(NamedTuple):
-    """The result of a command.
-
-    `data` becomes JSON values (see `plain`) when JSON is asked for; `text` is for people.
-    """
+    """A command's result. `data` becomes JSON (see `plain`) on request; `text` is for people."""
 
     data: Any
     text: Callable[[Screen], str]
@@ -54,25 +51,23 @@ class Output(NamedTuple):
 
 
 def said(data: Any, text: str) -> Output:
-    """An Output whose text is ready and needs no screen."""
     return Output(data, lambda screen: text)
 
 
 def dumps(value: Any) -> str:
-    """`value` as one line of JSON, of which every character is seen."""
+    """One line of JSON with only visible characters."""
     import json
 
     return visible(json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False))
 
 
 def envelope(command: str, data: Any, more: int | None = None) -> str:
-    """The envelope of a command that did what it was asked."""
     left = {} if more is None else {"more": more}
     return dumps({"ok": True, "command": command, "data": data, **left})
 
 
 def error_envelope(command: str, error: BaseException, code: int, hint: str, data: Any = None) -> str:
-    """The envelope of a command that did not; `data` is what it has to show all the same."""
+    """The envelope of a failed command; `data` is what it shows anyway."""
     # a special case of an error is named by the error that is documented
     documented = (c.__name__ for c in type(error).__mro__ if c.__module__ == "nobrakes.errors")
     name = type(error).__name__ if isinstance(error, Interrupted) else next(documented, type(error).__name__)
@@ -85,14 +80,13 @@ def error_envelope(command: str, error: BaseException, code: int, hint: str, dat
 
 
 def pipe_closed() -> NoReturn:
-    """Nobody reads any more: end quietly, and keep Python from complaining when it closes stdout."""
+    """End quietly without an error at Python's exit."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())
     raise SystemExit(PIPE_CLOSED)
 
 
 def write(text: str) -> None:
-    """One or more whole lines to stdout, at once."""
     try:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
@@ -101,7 +95,7 @@ def write(text: str) -> None:
 
 
 def for_own_place(text: str) -> str:
-    """The text with --user in each command that it says to type: who typed it there pastes it there."""
+    """Add --user to each command in the text."""
     import re  # rarely needed here
 
     words = "|".join(sorted(AT_HOME, reverse=True))
@@ -110,7 +104,7 @@ def for_own_place(text: str) -> str:
 
 
 def emit(output: Output, command: str, as_json: bool) -> int:
-    """Show the result; the exit code."""
+    """Show the result; returns the exit code."""
     error = output.error
     if not as_json:
         text = output.text(screen_of(sys.stdout))
@@ -127,12 +121,12 @@ def emit(output: Output, command: str, as_json: bool) -> int:
 
 
 WIDEST = 100
-"""Columns of a line of prose, however wide the screen is."""
+"""Maximal width of prose."""
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def folded(line: str, columns: int) -> list[str]:
-    """The line in pieces of at most so many columns; one piece of an empty line."""
+    """Pieces of at most so many columns; one for an empty line."""
     pieces = [""]
     used = 0
     for character in line:
@@ -146,7 +140,7 @@ def folded(line: str, columns: int) -> list[str]:
 
 
 class TextLayout:
-    """A screen to lay texts out on; `is_whole`: nothing is left out."""
+    """Lays out texts for a screen; `is_whole`: nothing is left out."""
 
     def __init__(self, screen: Screen, is_whole: bool) -> None:
         self.screen = screen
@@ -154,20 +148,16 @@ class TextLayout:
         self.is_whole = is_whole
 
     def head_line(self, text: str) -> str:
-        """A title of a part, on one line."""
         return self.screen.paint(cut(text, self.width), "bold")
 
     def wrapped(self, text: str, indent: str, more: int = 0) -> list[str]:
-        """One paragraph, broken at blanks; what follows the first line is indented by `more`."""
         after = indent + " " * more
         return wrap(text, self.width, initial_indent=indent, subsequent_indent=after, break_on_hyphens=False) or []
 
     def lines(self, text: str, indent: str) -> list[str]:
-        """Untrusted text of several lines, harmless and indented; a long one goes on in the next line."""
         return [piece for line in lines(text.rstrip()) for piece in self.wrapped(line, indent) or [""]]
 
     def each(self, texts: "Iterable[str]", indent: str) -> list[str]:
-        """Each text as a paragraph of its own."""
         return [line for text in texts for line in self.wrapped(one_line(text), indent)]
 
     def text(self, excerpt: "Excerpt", indent: str) -> list[str]:
@@ -179,12 +169,11 @@ class TextLayout:
         return out + self.rest(excerpt, blank)
 
     def code(self, excerpt: "Excerpt", indent: str, sign: str) -> list[str]:
-        """One side of a conflict."""
         out = [self.screen.paint(cut(f"{indent}{sign} {line}", self.width), _STYLES[sign]) for line in excerpt.lines]
         return (out or [f"{indent}(nothing)"]) + self.rest(excerpt, indent)
 
     def painted(self, excerpt: "Excerpt", indent: str) -> list[str]:
-        """Lines of output or of a difference: nothing of them is hidden, a long one goes on in the next line."""
+        """Wraps output or a difference completely."""
         out: list[str] = []
         for line in excerpt.lines:
             style = _STYLES.get(line[:1], "")
@@ -192,12 +181,11 @@ class TextLayout:
         return [*out, *self.rest(excerpt, indent)]
 
     def coloured(self, line: str, indent: str) -> str:
-        """A line of a difference in its colour, cut."""
         return self.screen.paint(cut(f"{indent}{line}", self.width), _STYLES.get(line[:1], ""))
 
     @staticmethod
     def rest(excerpt: "Excerpt", indent: str) -> list[str]:
-        """What was left out, and what shows it."""
+        """The number of omitted lines, and the command that shows them."""
         if not excerpt.more:
             return []
         shows = f": {excerpt.command}" if excerpt.command else ""
@@ -205,12 +193,11 @@ class TextLayout:
 
 
 SECONDS = 3.0
-"""Between two lines; what is over sooner is told by its end."""
 
 
 @contextmanager
 def told_while(what: str) -> Iterator[None]:
-    """Say what goes on, and for how long by now, until it is over. Programs (no terminal, --json) are told nothing."""
+    """Report progress on a terminal until it ends; programs get nothing."""
     if not sys.stderr.isatty() or "--json" in sys.argv:
         yield
         return
@@ -239,21 +226,20 @@ RequestKey = Annotated[
 
 
 class Asked(NamedTuple):
-    """What was said beside a command's own words."""
+    """Options around a command's own words."""
 
     name: str | None = None
     request: str | None = None
 
 
 BEFORE: ContextVar[Asked | None] = ContextVar("BEFORE", default=None)
-"""What stood before the command's words."""
 KEPT: ContextVar[bool] = ContextVar("KEPT", default=False)
-"""Whether what the command gives back is kept under its key, and so has to be whole."""
+"""Whether the result is stored under its key, and so has to be complete."""
 _ACTOR: ContextVar[Actor | None] = ContextVar("_ACTOR", default=None)
 
 
 def asked(after: Asked) -> Asked:
-    """What holds for the command: said before its words or after them. UsageError."""
+    """The effective options, before or after the words. Raises UsageError."""
     from ..errors import UsageError
 
     before = BEFORE.get() or Asked()
@@ -266,7 +252,7 @@ def asked(after: Asked) -> Asked:
 
 
 def choose(name: str | None) -> Actor:
-    """Who acts from now on; NotAllowed where an agent chooses a name."""
+    """Set the actor; NotAllowed for an agent."""
     from ..app import is_agent
 
     if name is not None and is_agent():
@@ -281,7 +267,6 @@ def choose(name: str | None) -> Actor:
 
 
 def present() -> Actor:
-    """Who acts."""
     return _ACTOR.get() or choose(None)
 
 
@@ -291,7 +276,7 @@ FeatureId = Annotated[str, Argument(metavar="FEATURE", help="The feature's id.")
 
 @contextmanager
 def looked_at() -> Iterator["App"]:
-    """The repository, for a command that only shows: a config.toml that is wrong is told, and nothing more."""
+    """For reading commands: a wrong config.toml is only reported."""
     with opened(is_reading=True) as app:
         if app.paths.config_is_new():
             assert app.config, "it says what is wrong while it is read"
@@ -300,7 +285,7 @@ def looked_at() -> Iterator["App"]:
 
 @contextmanager
 def opened(is_reading: bool = False) -> Iterator["App"]:
-    """The repository around the current folder; NotInitialised, ConfigError, StoreBroken."""
+    """The repository around the current folder. Raises NotInitialised, ConfigError, StoreBroken."""
     from ..app import open_app
 
     held = _SHARED.get()
@@ -323,7 +308,7 @@ UserPlace = Annotated[bool, Option("--user", help="Use your own sessions and dae
 
 @contextmanager
 def opened_or_home(user: bool, is_reading: bool = False) -> Iterator["App"]:
-    """The repository around the current folder, or with `user` the person's own; that is made when it is written to."""
+    """The current repository, or with `user` the person's own place, created on writing."""
     _AT_HOME.set(user)
     if not user:
         with looked_at() if is_reading else opened() as app:
@@ -344,7 +329,7 @@ _SHARED: "ContextVar[App | None]" = ContextVar("_SHARED", default=None)
 
 @contextmanager
 def shared() -> Iterator["App"]:
-    """The repository, opened once for all that asks for it inside."""
+    """Open the repository once for all calls inside."""
     with opened() as app:
         before = _SHARED.set(app)
         try:
@@ -354,12 +339,12 @@ def shared() -> Iterator["App"]:
 
 
 def actor() -> str:
-    """Who a change is written down for: the person at the keyboard, or who was named in their place."""
+    """The recorded author of changes."""
     return present().name
 
 
 def text_or_stdin(text: str, what: str) -> str:
-    """`text`, or all of stdin for '-'; UsageError when it is empty."""
+    """`text`, or stdin for '-'. Raises UsageError if empty."""
     found = sys.stdin.read() if text == "-" else text
     if not found.strip():
         raise UsageError(f"the {what} is empty", f"Give the {what} as an argument, or '-' to read it from stdin.")
@@ -369,7 +354,7 @@ def text_or_stdin(text: str, what: str) -> str:
 def once(
     words: str, key: str, is_atomic: bool, actor: "Actor", arguments: Mapping[str, Any], function: Callable[[], Output]
 ) -> Output:
-    """Call the command, unless it was called under the key; then what it showed is shown again."""
+    """Call the command once for the key; later show its stored result."""
     from ..commands import service as commands_service
     from ..host.files import wake
 
@@ -392,7 +377,7 @@ def once(
 
 
 def _stdin(arguments: Mapping[str, Any]) -> str:
-    """What the command will read, read already: nobody else waits for a person's typing while it is done."""
+    """Read the input before taking the lock."""
     if "-" not in arguments.values():
         return ""
     text = sys.stdin.read()
@@ -410,7 +395,6 @@ def _answer(output: Output) -> "Answer":
 
 
 WIDTH = 120
-"""Columns of a text that is kept."""
 
 
 def _shown(answer: "Answer") -> Output:

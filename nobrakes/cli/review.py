@@ -101,9 +101,9 @@ LISTED = {
     "own": "a person's own",
     "taken_back": "merged, and reverted later",
 }
-"""What is said of the commits that are listed though nothing is wrong with them."""
+"""Remarks on commits that are listed without a fault."""
 _WRONG, _UNDER = "WRONG", 8
-"""What a fault begins with, and how far what follows the first line is indented."""
+"""The mark of a fault, and the indent of its further lines."""
 _HUNG = len("validate   ")
 
 
@@ -191,7 +191,6 @@ def _report(report: "Report", screen: Screen) -> str:
 
 
 def _meaning(report: "Report", merged: int) -> Iterator[str]:
-    """What was compared, and what was not."""
     if merged:
         yield (
             "That means: git has the tree and the changes that each record names, each recorded check passed, and no "
@@ -278,7 +277,6 @@ def _headline(record: Mapping[str, Any]) -> str:
 
 
 def _base(record: Mapping[str, Any]) -> str:
-    """What the work came to: main, or the branch of an epic."""
     return main_of(str(record.get("epic") or ""))
 
 

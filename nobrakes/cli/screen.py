@@ -21,7 +21,7 @@ _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "
 
 
 class Screen:
-    """A width in columns, and whether colours are welcome."""
+    """A width in columns, and whether colours are used."""
 
     __slots__ = ("colour", "width")
 
@@ -30,12 +30,11 @@ class Screen:
         self.colour = colour
 
     def paint(self, text: str, style: str) -> str:
-        """`text` in a style of `_CODES`, where colours are welcome."""
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and style else text
 
 
 def screen_of(stream: "TextIO") -> Screen:
-    """The screen that `stream` is. A pipe gets no colours and long lines."""
+    """A pipe gets no colours and long lines."""
     if not stream.isatty():
         return Screen(width=120)
     dumb = os.environ.get("TERM", "") in ("", "dumb")
@@ -43,7 +42,7 @@ def screen_of(stream: "TextIO") -> Screen:
 
 
 def table(head: "Sequence[str]", rows: "Sequence[Sequence[str]]", screen: Screen, stretch: int = -1) -> str:
-    """Aligned columns. The column `stretch` (default: the last) is cut where the screen is too narrow."""
+    """Aligned columns; `stretch` (default: the last) is cut on a narrow screen."""
     if not rows:
         return ""
     stretch %= len(head)
@@ -74,7 +73,6 @@ def _fitted(cells: "Sequence[str]", taken: "Sequence[int]", wide: int) -> "Seque
 
 
 def paragraph(text: str, indent: str = "  ") -> str:
-    """Untrusted text of several lines, harmless and indented."""
     return "\n".join(indent + line for line in _text.lines(text.rstrip()))
 
 
@@ -84,10 +82,8 @@ def read_words(
     flags: "tuple[str, ...]",
     repeated: "dict[str, list[str]] | None" = None,
 ) -> "tuple[dict[str, str], list[str]] | None":
-    """(options, texts) of a command line whose every option is known and given once; None for any other.
-
-    The values of options that may be given again are added to their lists in `repeated`.
-    """
+    """(options, texts) if every option is known and given once, else None. Repeatable values go to their lists in
+    `repeated`."""
     lists = repeated or {}
     options: dict[str, str] = {}
     texts: list[str] = []
@@ -116,7 +112,6 @@ def read_words(
 
 
 def put(text: str) -> int:
-    """Print it; the exit code."""
     try:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
@@ -127,6 +122,6 @@ def put(text: str) -> int:
 
 
 def put_envelope(command: str, data: str, more: "int | None" = None) -> int:
-    """Print the envelope around JSON text; the exit code. `more`: how many there are beyond a list that is cut."""
+    """Returns the exit code. `more`: the items beyond a cut list."""
     left = "" if more is None else f',"more":{more}'
     return put('{"ok":true,"command":"' + command + '","data":' + visible(data) + left + "}")

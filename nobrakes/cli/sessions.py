@@ -125,7 +125,6 @@ def relay(
 
 
 def _require_none_of_a_beginning(plan: bool, files: bool, in_place: bool) -> None:
-    """UsageError where --session comes with what is chosen when a session begins."""
     if in_place:
         raise UsageError(
             "--in-place is chosen when a session begins", "Leave it out: the session stays where it works."
@@ -135,7 +134,7 @@ def _require_none_of_a_beginning(plan: bool, files: bool, in_place: bool) -> Non
 
 
 def _begun(app: "App", made: "Session", wanted: "Wanted") -> str:
-    """See to a daemon for the session that was made; what to say of both."""
+    """Ensure a daemon for the new session; returns the message about both."""
     started = _daemon(app)
     own, there = (" --user", "") if wanted.repository else ("", _elsewhere(app.paths.root))
     watch, stop = f"nobrakes watch session~{made.id}{own}", f"nobrakes session stop {made.id}{own}"
@@ -150,7 +149,7 @@ def _begun(app: "App", made: "Session", wanted: "Wanted") -> str:
 
 
 def _checkout(app: "App", where: str) -> str:
-    """The checkout around the folder. NoSandbox where no agent could be kept out of its git folder."""
+    """The checkout around the folder. NoSandbox if an agent could reach its git folder."""
     from ..errors import NoSandbox
 
     trouble = 'sandbox.mode is "none"' if app.config.sandbox.mode == "none" else app.sandbox_trouble()
@@ -164,7 +163,7 @@ def _checkout(app: "App", where: str) -> str:
 
 
 def _elsewhere(root: str) -> str:
-    """Where commands about the session are typed, when that is not here."""
+    """Prefix for commands about a session in another repository."""
     from .. import paths
 
     found = paths.find()
@@ -172,7 +171,6 @@ def _elsewhere(root: str) -> str:
 
 
 def _asked(words: list[str]) -> tuple[str, str]:
-    """(the folder, the prompt)."""
     if len(words) == 1:
         return ".", words[0]
     if len(words) == 2:
@@ -183,7 +181,7 @@ def _asked(words: list[str]) -> tuple[str, str]:
 
 @contextmanager
 def _place(where: str, user: bool) -> "Iterator[tuple[App, str]]":
-    """(who keeps the session, the repository where that is another one). NotARepository."""
+    """(the session's app, the repository if another). Raises NotARepository."""
     from .. import paths
     from ..app import open_app
 
@@ -200,7 +198,7 @@ def _place(where: str, user: bool) -> "Iterator[tuple[App, str]]":
 
 
 def _daemon(app: "App") -> str:
-    """See to a daemon that runs the session; what to say of it. None is started where that would start beads, too."""
+    """Ensure a daemon for the session, unless that would start beads; returns the message."""
     from ..sessions.service import relay as operations
 
     seen = operations.see_to_a_daemon(app.store, app.paths)
@@ -243,16 +241,14 @@ def _hand_in(number: int, words: list[str], user: bool) -> Output:
 
 
 def _is_folder(word: str) -> bool:
-    """Whether the one word beside --session is a folder: a prompt may be a folder's bare name."""
+    """Beside --session a bare name may be a prompt, so a folder needs a separator."""
     return (os.sep in word or word in (".", "..", "~")) and os.path.isdir(os.path.expanduser(word))
 
 
 @contextmanager
 def _keeper(where: str, user: bool, is_reading: bool) -> "Iterator[App]":
-    """Who has the session: the repository around the folder (empty: the current one), or else the person's own place.
-
-    NotARepository: there is no such folder.
-    """
+    """The session's app: the repository around the folder (empty: the current one), or the person's own place. Raises
+    NotARepository."""
     from .. import paths
     from ..app import open_app
 
@@ -361,7 +357,6 @@ def events(
 
 
 def _numbered(event: "Event", titles: "Titles", width: int) -> str:
-    """The event behind its number, which `undo` takes."""
     number = f"{event.seq:>6}"
     return f"{number}  {titles.line(event, width - len(number) - 2)}"
 
@@ -395,7 +390,7 @@ def _line(line: "TranscriptLine", screen: Screen) -> str:
 
 
 def log(bead: str, attempt: int | None, last: int) -> Output:
-    """What the agents on a bead said and did, attempt by attempt."""
+    """An agent's output on a bead, attempt by attempt."""
     from ..sessions.service.live import transcripts
 
     with looked_at() as app:

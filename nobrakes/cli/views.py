@@ -53,13 +53,12 @@ def status() -> Output:
 
 
 def cap_lines(caps: "Iterable[CapView]") -> list[str]:
-    """What was spent under the caps that are set, a line each."""
     lifted = "  (lifted until its period ends)"
     return [f"caps.{cap.name}: {cap.spent:.6g} of {cap.limit:.6g}{lifted if cap.lifted else ''}" for cap in caps]
 
 
 def machine_lines(found: "MachineView | None", screen: Screen) -> list[str]:
-    """What is limited for all repositories together, and used of it, a line each."""
+    """Limits of all repositories and their use, a line each."""
     if found is None:
         return []
     out = []
@@ -156,7 +155,6 @@ def board(
 
 
 def _live(as_json: bool) -> Output:
-    """The board that stays until the person quits."""
     from .. import extras
 
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -296,7 +294,6 @@ def _view(found: "GraphView", screen: Screen) -> str:
 
 
 def _groups(found: "GraphView") -> list[tuple[str, list["GraphNode"]]]:
-    """The boxes as they are read: from left to right in each lane, epics from top to bottom."""
     if found.mode != "all":
         return [("", sorted(found.nodes, key=lambda node: (node.y, node.x)))]
     rows: dict[str, list[GraphNode]] = {lane.id: [] for lane in found.lanes}
@@ -328,7 +325,7 @@ POLL_SECONDS = 0.25
 
 
 def show(store: "Store", after: int, bead: str | None, follow: bool) -> Output:
-    """Print each as a line of JSON; with `follow` go on until Ctrl-C."""
+    """A line of JSON each; `follow`: until Ctrl-C."""
     from ..events.service import line, public_events
 
     shown = 0
@@ -343,7 +340,7 @@ def show(store: "Store", after: int, bead: str | None, follow: bool) -> Output:
 
 
 def export(app: "App", path: str, follow: bool) -> Output:
-    """Bring the file up to date; with `follow` go on until Ctrl-C."""
+    """Update the file; `follow`: until Ctrl-C."""
     from ..events.service import wait_and_keep_up
 
     whole, written = os.path.abspath(path), 0

@@ -82,7 +82,7 @@ def start(app: "App", by: str, wait: Wait = control.STARTING_SECONDS) -> tuple[d
 
 
 def _require(app: "App") -> "Blockers":
-    """The blockers of a daemon that would start now. Hindered as in `nobrakes run`; none are read where one runs."""
+    """The blockers of a start, or none if a daemon runs. Raises Hindered as `nobrakes run`."""
     from ..app import blockers
     from ..decisions.service.blockers import NOTHING
 

@@ -23,61 +23,52 @@ PAUSED = "paused"
 STOPPING = "stopping"
 FROZEN = "frozen"
 STOP_ASKED = "stop_asked"
-"""The attempts that a person asked to stop: their ids, with spaces between."""
+"""Attempts that a person asked to stop: ids separated by spaces."""
 
 OPEN = f"{rows.ATTEMPT} INDEXED BY attempts_open WHERE outcome IS NULL ORDER BY id"
-"""By the index: the order of the ids alone would lead through all attempts there ever were."""
 READY = f"{rows.FRONTIER} INDEXED BY beads_claimable WHERE {CLAIMABLE} {IN_ORDER} LIMIT ?"
 _MENDS = f"type = '{BeadType.REPAIR}'"
 SOME_READY = {
     Starts.REPAIRS: READY.replace(CLAIMABLE, f"{CLAIMABLE} AND {_MENDS}"),
     Starts.SCAFFOLDING: READY.replace(CLAIMABLE, f"{CLAIMABLE} AND ({_MENDS} OR scaffolding)"),
 }
-"""Those that may be started while the trial of main keeps the others back: they may stand far behind them."""
 TO_REVIEW = f"{rows.FRONTIER} INDEXED BY beads_reviewable WHERE {REVIEWABLE} {IN_ORDER} LIMIT ?"
 REPAIRS = TO_REVIEW.replace(IN_ORDER, f"AND type = 'repair' {IN_ORDER}")
-"""On a red main all others wait, however many they are."""
+"""On a red main only repairs are reviewed."""
 ELSEWHERE = f"""WITH RECURSIVE below(id) AS (
 SELECT value FROM json_each(?) UNION SELECT beads.id FROM below JOIN beads ON beads.epic = below.id)
 {TO_REVIEW.replace(IN_ORDER, f"AND type <> 'repair' AND id IN (SELECT id FROM below) {IN_ORDER}")}"""
-"""But for what is for another branch: the beads below these epics."""
 MENDING = TO_REVIEW.replace(
     IN_ORDER, f"AND type = 'epic' AND id IN (SELECT epic FROM beads WHERE status = 'landed' AND {_MENDS}) {IN_ORDER}"
 )
-"""And for epics on whose branches a repair has landed."""
+"""And epics with a landed repair."""
 COMPLETE = f"SELECT id FROM beads INDEXED BY beads_complete WHERE {EPIC_COMPLETE} ORDER BY id LIMIT ?"
 
 ALL_LANDED = f"""SELECT id FROM beads WHERE {EPIC_LANDED}
 AND id IN (SELECT epic FROM beads INDEXED BY beads_status WHERE status = 'landed')
 AND NOT EXISTS (SELECT 1 FROM beads AS child WHERE child.epic = beads.id
 AND child.status NOT IN ('landed', 'done', 'cancelled')) ORDER BY id LIMIT ?"""
-"""Epics all of whose beads are on their branches, or closed."""
 
 TO_APPROVE = """SELECT bead, id FROM escalations INDEXED BY escalations_open
 WHERE resolved_at IS NULL AND type = ? AND bead IS NOT NULL"""
-"""Of the open questions, of which there are few."""
 BLOCKED = """SELECT attempt FROM escalations INDEXED BY escalations_open
 WHERE resolved_at IS NULL AND attempt IS NOT NULL AND json_extract(evidence, '$.blocker')"""
-"""Who cannot go on (decisions.forms)."""
 LABELLED = """WITH RECURSIVE above(bead, id) AS (
 SELECT value, value FROM json_each(?)
 UNION SELECT above.bead, beads.epic FROM above JOIN beads USING (id) WHERE beads.epic IS NOT NULL)
 SELECT above.bead, above.id FROM above JOIN bead_text USING (id)
 WHERE instr(labels, ?) AND EXISTS (SELECT 1 FROM json_each(labels) WHERE value = ?)"""
-"""The beads of a list that have a label, and those below an epic that has it, each with who has it."""
+"""The beads of a list with a label, or below an epic with it, and where the label is."""
 
 AT_WORK_ON = """SELECT DISTINCT attempts.bead, touches FROM attempts JOIN bead_text ON bead_text.id = attempts.bead
 WHERE outcome IS NULL AND touches <> '[]' ORDER BY attempts.bead"""
 
 FRONT = 64
-"""So many beads of each queue are looked at: a cooldown may hold back those before the first that can be started."""
 
 
 def board(db: Database, limits: Limits, front: int | None = None) -> Board:
-    """The deciders' snapshot, in one read transaction.
-
-    `front`: so many beads of each queue; None: what deciders need, which is one ready bead while no Doer is free.
-    """
+    """The deciders' snapshot in one read transaction. `front`: beads of each queue; None: what deciders need, one ready
+    bead while no Doer is free."""
     now = db.now()
     moves.wake(db, now)
     spending.move_on(db, limits.caps, now)
@@ -144,7 +135,6 @@ def _elsewhere(db: Database, epics: tuple[str, ...], most: int) -> tuple[Frontie
 
 
 def _labelled(db: Database, beads: list[str]) -> dict[str, str]:
-    """Of these beads and the epics above them: which has the label that asks for approval, itself before its epics."""
     if not beads:
         return {}
     found: dict[str, str] = {}
@@ -183,7 +173,6 @@ AND status IN ('needs_tests', 'writing_tests', 'needs_doer', 'doing') ORDER BY s
 
 
 def standstill(db: Database) -> Standstill:
-    """Who stands still until a person, or a time, lets it go on."""
     moves.wake(db, db.now())
     with db.read():
         epics = tuple(row[0] for row in db.plain(f"SELECT id FROM beads WHERE {_EMPTY} {_FIRST}", (STANDSTILL_SHOWN,)))
@@ -211,7 +200,6 @@ def _nodes(db: Database, where: str) -> tuple[Node, ...]:
 
 
 def _pairs(db: Database, other: str, which: str) -> tuple[tuple[str, str], ...]:
-    """Each live bead with the other one, the first SHOWN."""
     found = db.plain(f"SELECT live.id, {other} {which} ORDER BY live.priority, live.id, 2 LIMIT ?", (STANDSTILL_SHOWN,))
     return tuple((row[0], row[1]) for row in found)
 

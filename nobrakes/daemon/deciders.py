@@ -30,7 +30,7 @@ MAX_MINUTES = 30.0
 
 @frozen
 class Waiting:
-    """How often in a row something was down, and until when nobody is asked again."""
+    """How often in a row something was down, and when it is asked next."""
 
     failures: int = 0
     until: float = 0.0
@@ -38,7 +38,7 @@ class Waiting:
 
 @frozen
 class Facts:
-    """What is known without asking anybody outside. `works`: the pid of a daemon; None: there is none."""
+    """Local facts. `works`: a daemon's pid; None: none."""
 
     works: int | None = None
     wanted: bool = False
@@ -46,7 +46,7 @@ class Facts:
 
 
 def at_rest(facts: Facts) -> str:
-    """Why there is nothing to do here, in words; empty: a daemon is missed."""
+    """Why there is nothing to do; empty: a daemon is missing."""
     if facts.works is not None:
         return f"a daemon works (process {facts.works})"
     if not facts.wanted:
@@ -57,29 +57,24 @@ def at_rest(facts: Facts) -> str:
 
 
 def minutes(failures: int) -> float:
-    """How long to wait after so many failures in a row: 1, 2, 4, 8, 16, 30, 30 …"""
     return float(min(MAX_MINUTES, 2 ** max(0, min(failures, 10) - 1)))
 
 
 def still_waits(waiting: Waiting, now: float) -> bool:
-    """Whether it is too early to ask. A clock that was set back lets nobody wait longer than the longest wait."""
+    """A clock that was set back extends no wait beyond the longest."""
     return now < waiting.until <= now + MAX_MINUTES * MINUTE
 
 
 def after_failure(waiting: Waiting, now: float) -> Waiting:
-    """What is waited for now that something was down once more."""
     failures = waiting.failures + 1
     return Waiting(failures, now + minutes(failures) * MINUTE)
 
 
 def why_stopped(board: daemon_model.Board, work: Attempt | Talk, run: Run) -> Outcome | None:
-    """Why the run is asked to stop, softly, with its work kept; None: it may go on.
-
-    A cap of bead, day or run is nobody's failure. Who has used up an attempt's own ends as at any limit of one run; who
-    has filled its context begins afresh. The cap on starts an hour stops nobody. A Doer whose tests fail in the same
-    way again and again, without a word about it, gives up for
-    them; a Test Writer's have to fail. A session's turn has the caps of day, run and attempt alone.
-    """
+    """Why the run is asked to stop with its work saved; None: it may go on. Caps of bead, day or run are no failure. A
+    used-up attempt ends as at any limit; a full context restarts. The hourly cap stops nothing. A Doer whose tests keep
+    failing equally without an explanation gives up; a Test Writer's have to fail. A session's turn only has the caps of
+    day, run and attempt."""
     if run.kind is not RunKind.AGENT:
         return None
     limits, spent = board.limits.caps, board.spent
@@ -104,7 +99,6 @@ SAMPLES_PER_SILENCE = 4
 
 
 def next_sample(run: Run) -> float:
-    """When the run must be looked at next, if nothing else happens: some times in its silence, and at its end."""
     soon = max(run.active_at, run.sampled_at) + run.idle_seconds / SAMPLES_PER_SILENCE
     return min(soon, run.active_at + run.idle_seconds)
 
@@ -115,10 +109,8 @@ def next_sample(run: Run) -> float:
 # An agent that has finished and lives on is ended after a grace, as completed: until then it is neither silent nor
 # late.
 def plan_supervision(board: daemon_model.Board, ended: Container[str] = ()) -> list[daemon_model.Action]:
-    """Which runs to sample, terminate or kill, and which leases to renew.
-
-    `ended`: ids of runs whose tree is dead and that are being closed. They are silent, and that is no fault.
-    """
+    """Runs to sample, terminate or kill, and leases to renew. `ended`: dead runs that are being closed, whose silence
+    is exempt."""
     actions: list[daemon_model.Action] = []
     for run in board.all_runs:
         work = board.work_of(run)
@@ -155,7 +147,7 @@ def plan_supervision(board: daemon_model.Board, ended: Container[str] = ()) -> l
 
 
 def wake_at(board: daemon_model.Board, ended: Container[str] = ()) -> float | None:
-    """The next moment at which a run can need something, so that the loop may sleep until then; `ended` as in plan."""
+    """When a run next needs something; `ended` as in plan_supervision."""
     times: list[float] = []
     for run in board.all_runs:
         if run.pid is None or run.id in ended:
@@ -178,7 +170,7 @@ def wake_at(board: daemon_model.Board, ended: Container[str] = ()) -> float | No
 # A person waits for what a session says, so sessions come before beads and have places of their own; caps and the
 # machine's places hold for both together.
 def plan_turns(board: daemon_model.Board) -> list[daemon_model.StartTurn]:
-    """The turns to begin, oldest session first."""
+    """Oldest session first."""
     if board.paused or board.stopping or agents_limits.reached(board.limits.caps, board.spent, board.now):
         return []
     if agents_limits.machine_reached(board.machine, board.now) or agents_limits.is_full(
@@ -211,7 +203,6 @@ def plan_turns(board: daemon_model.Board) -> list[daemon_model.StartTurn]:
 
 
 def turns_wake_at(board: daemon_model.Board) -> float | None:
-    """When the first session that waits for a time may go on."""
     times = [one.retry_at for one in board.sessions if one.retry_at is not None and one.retry_at > board.now]
     return min(times, default=None)
 
@@ -226,7 +217,7 @@ ROLE_FOR = {Status.NEEDS_TESTS: Role.TEST_WRITER, Status.NEEDS_DOER: Role.DOER}
 # started while paused or stopping, before main was tried, under a cap that is reached, or beyond the limits of Doers,
 # machine and memory. Reviews are never held back by agents.
 def plan_assignments(board: daemon_model.Board) -> list[daemon_model.Action]:
-    """The agents to start now, what only a person can decide, and the epics to close."""
+    """Agents to start, decisions for people, and epics to close."""
     actions: list[daemon_model.Action] = [daemon_model.CompleteEpic(epic) for epic in board.epics_done]
     actions += [daemon_model.LandEpic(epic) for epic in board.epics_landed]
     actions += [daemon_model.GoOnUnapproved(number, why) for number, why in withdrawn_approvals(board)]
@@ -279,7 +270,7 @@ def plan_assignments(board: daemon_model.Board) -> list[daemon_model.Action]:
 
 
 def reviews(board: daemon_model.Board) -> list[daemon_model.Action]:
-    """The reviews to start now: the first of those that wait, as many as may be open."""
+    """The first waiting reviews, as many as may be open."""
     if board.paused or board.stopping:
         return []
     opened = sum(
@@ -290,7 +281,7 @@ def reviews(board: daemon_model.Board) -> list[daemon_model.Action]:
 
 
 def waits_for_place(board: daemon_model.Board) -> bool:
-    """Whether an agent would be started now but for the places that other repositories hold."""
+    """Whether only other repositories' places keep an agent from starting."""
     room = board.machine
     if room is None or room.others <= 0 or agents_limits.free(room) != 0:
         return False
@@ -304,7 +295,6 @@ def _breaker_is_open(board: daemon_model.Board, bead: Frontier, agent: str) -> b
 
 
 def _asks(board: daemon_model.Board, bead: Frontier) -> daemon_model.AskPerson | None:
-    """What a person must decide before anybody is started on the bead."""
     reached = agents_limits.bead_cap_reached(board.limits.caps, board.spent, bead.id)
     if reached is not None:
         title = f"{bead.id} has reached its cap: {reached.name} is {reached.spent:g} of {reached.limit:g}"
@@ -319,7 +309,6 @@ def _asks(board: daemon_model.Board, bead: Frontier) -> daemon_model.AskPerson |
 
 
 def _agent(board: daemon_model.Board, bead: Frontier, room: dict[str, int]) -> str | None:
-    """The first agent of the role that may be started now; takes its place in `room`."""
     for agent in board.limits.agent_choice.agents(ROLE_FOR[bead.status], bead.type):
         model = board.models.get((agent, ROLE_FOR[bead.status].value), "")
         keys = (agents_limits.WORKSPACES, board.providers.get(agent, ""), agents_limits.model_key(agent, model))
@@ -331,14 +320,13 @@ def _agent(board: daemon_model.Board, bead: Frontier, room: dict[str, int]) -> s
 
 
 SOON = 1.0
-"""Seconds after which an obstacle that may pass is looked at again for the first time."""
 
 
 # What waits with a time of its own is not idle (a retry, a remote, an index.lock), nor what waits for another
 # repository's place. What only a person can end is idle. Whatever may pass by itself is waited for until its timeout
 # is over.
 def is_idle(board: daemon_model.Board) -> bool:
-    """Whether nothing is left that this machine could do without a person."""
+    """Whether this machine has nothing left to do without a person."""
     if board.talks or board.turn_runs:
         return False
     if board.attempts or board.runs:
@@ -357,7 +345,6 @@ def is_idle(board: daemon_model.Board) -> bool:
 
 
 def _wait_for_a_person(board: daemon_model.Board) -> bool:
-    """Whether all that is open are reviews that cannot go on before a person did something."""
     reviews = [Journal.of(a.data) for a in board.attempts if a.role is Role.REVIEWER]
     waits = [journal for journal in reviews if journal.merging.waiting]
     is_all = len(reviews) == len(board.attempts) and not board.runs
@@ -365,10 +352,10 @@ def _wait_for_a_person(board: daemon_model.Board) -> bool:
 
 
 def may_pass(timeout: float, since: float, now: float) -> bool:
-    """Whether an obstacle that is there since then, and may pass for so many seconds, needs no person so far."""
+    """Whether an obstacle may still pass by itself."""
     return timeout > 0 and now < since + timeout
 
 
 def look_again(since: float, now: float, most: float) -> float:
-    """Seconds until an obstacle that may pass is looked at again: soon at first, then as long as it lasts already."""
+    """Seconds to the next try: short at first, then as long as it has lasted."""
     return min(most, max(SOON, now - since))

@@ -18,7 +18,7 @@ from ..sessions.model import Session, Talk
 
 @frozen
 class AgentChoice:
-    """Names of agents, the preferred one first; `by_type` overrides a role for one type of bead."""
+    """Agents by role, the preferred first; `by_type` overrides a role for a type of bead."""
 
     by_role: Mapping[str, tuple[str, ...]] = field(
         default_factory=lambda: {Role.TEST_WRITER.value: ("claude",), Role.DOER.value: ("claude",)}
@@ -26,25 +26,20 @@ class AgentChoice:
     by_type: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
 
     def agents(self, role: Role, type_: str) -> tuple[str, ...]:
-        """Who may take the role on a bead of this type."""
         return self.by_type.get(type_, {}).get(role.value) or self.by_role.get(role.value, ())
 
     def names(self) -> tuple[str, ...]:
-        """Everybody, each once, in the order of first mention."""
         found = [name for agents in self.by_role.values() for name in agents]
         found += [name for roles in self.by_type.values() for agents in roles.values() for name in agents]
         return tuple(dict.fromkeys(found))
 
 
 class Starts(StrEnum):
-    """Which beads may be started: before a run's first agent, main has to be known to pass, or a person said so.
-
-    1. Until main's tip was tried nobody is started. A tree that passed the same checks before needs no trial.
-    2. On a main that is red only a bead of type `repair` is started: it turns main green.
-    3. Where there is no check, or the checks cannot be run, only beads that are scaffolding, or a repair, are started.
-    4. Where no file is a test and none is collected, agents start: the first bead brings tests.
-    5. A check that fails and tells of no test says nothing of main: its runner is missing, or cannot begin.
-    """
+    """Which beads may start: before a run's first agent main has to pass, or a person allows it. 1. Nothing starts
+    before main's tip was tried; a tree that passed the same checks counts. 2. On a red main only a `repair` starts. 3.
+    Without checks, or with unrunnable ones, only scaffolding and repairs start. 4. Without test files and collected
+    tests agents start: the first bead brings tests. 5. A check that fails without counting a test says nothing of main:
+    its runner is missing or broken."""
 
     OPEN = "open"
     UNTRIED = "untried"  # none yet: main is being tried
@@ -54,7 +49,7 @@ class Starts(StrEnum):
 
 @frozen
 class Limits:
-    """What a person may change while it runs."""
+    """What a person may change at runtime."""
 
     doers: int = 4
     sessions: int = 2
@@ -78,7 +73,7 @@ class Limits:
 
 @frozen
 class Board:
-    """One moment. `ready` and `to_review` are in the order in which they should be taken."""
+    """A snapshot. `ready` and `to_review` are in their order of starting."""
 
     now: float
     limits: Limits = field(default_factory=Limits)
@@ -118,23 +113,20 @@ class Board:
 
     @property
     def all_runs(self) -> tuple[Run, ...]:
-        """The runs of attempts, then those of turns."""
         return (*self.runs.values(), *self.turn_runs.values())
 
     @property
     def reviewable(self) -> tuple[Frontier, ...]:
-        """Whose review may begin: on a red main what brings a repair, and what is for another branch."""
         if not self.frozen:
             return self.to_review
         return tuple(bead for bead in self.to_review if bead.type == BeadType.REPAIR or bead.id in self.elsewhere)
 
     @property
     def agents(self) -> tuple[Attempt | Talk, ...]:
-        """Who is at work and may have an agent running, the Reviewer left out."""
         return (*(one for one in self.attempts if one.role is not Role.REVIEWER), *self.talks)
 
     def work_of(self, run: Run) -> Attempt | Talk | None:
-        """What the run serves; None: that is over."""
+        """None: its work is over."""
         if run.turn:
             return next((one for one in self.talks if one.turn.id == run.turn and one.session.ended_at is None), None)
         return next((one for one in self.attempts if one.id == run.attempt), None)
@@ -161,7 +153,7 @@ class StartTurn:
 
 @frozen
 class ResumeTurn:
-    """Go on with a turn that has no child process: what a crash cut off."""
+    """Continue a turn without a child process, after a crash."""
 
     turn: int
 
@@ -175,7 +167,7 @@ class StartReview:
 
 @frozen
 class AskPerson:
-    """Nobody may be started on the bead before a person decides."""
+    """A person has to decide before the bead starts."""
 
     bead: str
     type: EscalationType
@@ -185,14 +177,14 @@ class AskPerson:
 
 @frozen
 class TellCap:
-    """A cap is reached: tell it, once in its period."""
+    """Report a reached cap once in its period."""
 
     reached: Reached
 
 
 @frozen
 class GoOnUnapproved:
-    """Nobody's yes is needed any more for the merge that this escalation asks about. `why`: in words."""
+    """The merge of this escalation no longer needs approval; `why`: in words."""
 
     escalation: int
     why: str
@@ -200,14 +192,14 @@ class GoOnUnapproved:
 
 @frozen
 class Resume:
-    """Go on with an attempt that has no child process: the next step of a review, or what a crash cut off."""
+    """Continue an attempt without a child process: a review's next step, or after a crash."""
 
     attempt: int
 
 
 @frozen
 class LandEpic:
-    """Have the epic reviewed as a whole: its beads are on its branch."""
+    """Review the epic as a whole: its beads are on its branch."""
 
     epic: str
 
@@ -221,7 +213,7 @@ class CompleteEpic:
 
 @frozen
 class Terminate:
-    """Ask the run's whole process tree to end (TERM), and remember why."""
+    """Send TERM to the run's process tree, with the reason."""
 
     run: str
     why: Outcome
@@ -229,7 +221,7 @@ class Terminate:
 
 @frozen
 class Kill:
-    """The grace is over: end the run's whole process tree (KILL)."""
+    """The grace is over: send KILL to the run's process tree."""
 
     run: str
 
@@ -243,7 +235,7 @@ class Sample:
 
 @frozen
 class RenewLeases:
-    """Prolong the leases of the attempts that this daemon looks after."""
+    """Prolong the leases of this daemon's attempts."""
 
     attempts: tuple[int, ...]
 

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from ..daemon.model import Board
 
 BACKGROUND = "background"
-"""The setting with the pid of a daemon in the background, from its start until somebody stops it."""
+"""The setting with the background daemon's pid, from its start to its stop."""
 RUN_SINCE = "run_since"
-"""The setting with the time at which this run began, until it ends in order: what caps.run is measured from."""
+"""The setting with this run's start, until its orderly end; caps.run counts from it."""
 
 
 class Kind(StrEnum):
-    """What stands in the way, the heaviest first."""
+    """What blocks work, the heaviest first."""
 
     CONFIG = "config"  # config.toml is wrong
     OWN_CODE = "own_code"  # nobrakes imports files of the repository, which agents change
@@ -75,20 +75,18 @@ STOPS = frozenset(
         *(Kind.CAP, Kind.CHECKS_BROKEN, Kind.COOLDOWN, Kind.NO_PLACE, Kind.MEMORY),
     }
 )
-"""What holds up more than single beads."""
+"""Blocks more than single beads."""
 WAITS_FOR_PERSON = frozenset({Kind.SIGN_OFF, Kind.SPRINTS, Kind.SESSION, Kind.REQUEST})
-"""What only a person moves, besides escalations and drafts: `run` ends with 40 for it."""
+"""Only a person moves these, besides escalations and drafts: `run` then ends with 40."""
 _BY_ITSELF = frozenset({Kind.NO_PLACE, Kind.MEMORY, Kind.RETRY, Kind.QUARANTINED})
-"""What ends without a person, or holds nothing up."""
+"""These end without a person, or block nothing."""
 
 
 @frozen
 class Blocker:
-    """One thing in the way: what happened, why, and what to type, the first thing first.
-
-    `until`: it ends by itself then (seconds since 1970 UTC). `beads`: whom it holds up, the first of them. `cures`
-    says in words what to do outside of nobrakes before that is typed; empty: nothing. `number`: the escalation's.
-    """
+    """One problem: what happened, why, and the commands in order. `until`: when it ends by itself (seconds since 1970
+    UTC). `beads`: the first blocked ones. `cures`: fixes outside nobrakes that come before the commands; empty: none.
+    `number`: the escalation's."""
 
     kind: Kind
     what: str
@@ -102,27 +100,22 @@ class Blocker:
 
     @property
     def stops(self) -> bool:
-        """Whether it holds up more than single beads."""
         return self.kind in STOPS
 
     @property
     def asks(self) -> bool:
-        """Whether it waits for a person: it does not end by itself, and no escalation asks about it."""
+        """Whether it waits for a person without an escalation."""
         if self.kind is Kind.COOLDOWN:
             return bool(self.cure)  # a login, a bill or a setting is wrong
         return self.until is None and self.number is None and self.kind not in _BY_ITSELF
 
 
 def in_order(found: Iterable[Blocker]) -> tuple[Blocker, ...]:
-    """The heaviest first; equals as they came."""
     return tuple(sorted(found, key=lambda one: ORDER[one.kind]))
 
 
 def board_blockers(board: "Board", paused_by: str = "") -> list[Blocker]:
-    """What the switches, the limits, the providers and the machine hold up at this moment.
-
-    `paused_by`: who paused, in words; empty: nobody knows.
-    """
+    """Present blockers by switches, limits, providers and the machine. `paused_by`: who paused; empty: unknown."""
     found = []
     at_work = bool(board.attempts or board.talks or board.turn_runs)
     if board.stopping:
@@ -171,7 +164,7 @@ def board_blockers(board: "Board", paused_by: str = "") -> list[Blocker]:
 
 
 def cap_blocker(one: Reached) -> Blocker:
-    """A cap for all beads that is reached."""
+    """A reached cap for all beads."""
     short = one.name
     lift = f"nobrakes providers lift {short}"
     if one.until is None:
@@ -191,14 +184,13 @@ def cap_blocker(one: Reached) -> Blocker:
 
 
 def cure_of_start(provider: str) -> str:
-    """What a person mends where nothing starts behind this gate."""
     if provider == WORKSPACES:
         return "fix the folder, the disk, git, or `setup`"
     return "fix its installation, its settings or its login"
 
 
 def cooldown_blocker(gate: Cooldown, now: float) -> Blocker:
-    """A provider that refuses, or is tried again."""
+    """A provider that refuses, or is being retried."""
     reason = gate.reason.value.replace("_", " ")
     command = (f"nobrakes providers open {gate.provider}",)
     if gate.is_of_start:
@@ -235,10 +227,7 @@ def cooldown_blocker(gate: Cooldown, now: float) -> Blocker:
 
 
 def machine_blockers(room: MachineRoom | None, now: float, is_at_end: bool = False) -> list[Blocker]:
-    """What all repositories of the machine share, where it is used up or cannot be read.
-
-    `is_at_end`: nothing is there that goes on without a new agent.
-    """
+    """Shared limits of the machine that are used up or unreadable. `is_at_end`: nothing goes on without a new agent."""
     found = []
     if room is not None and room.unknown:
         refuses = is_at_end and not room.passes
@@ -273,12 +262,12 @@ def machine_blockers(room: MachineRoom | None, now: float, is_at_end: bool = Fal
 # A blocker in words, the same for every surface: what happened, why, what to do, and what to type.
 
 REST: dict[Kind, str] = {Kind.ESCALATION: "nobrakes escalations"}
-"""What shows those of a kind that are not named; all other beads say for themselves what they wait for."""
+"""The command that lists unnamed ones of a kind; other beads explain themselves."""
 EXPLAIN = "nobrakes ready --explain"
 
 
 class Told(NamedTuple):
-    """One blocker, each part on one line; empty parts are left out. `commands` are typed in this order."""
+    """One blocker, each part on one line; empty parts are left out. `commands` in order."""
 
     what: str
     why: str
@@ -287,7 +276,7 @@ class Told(NamedTuple):
 
 
 def told(one: Blocker, now: float) -> Told:
-    """The blocker in words at this moment."""
+    """The blocker in words."""
     what = one_line(one.what)
     if one.until is not None and one.until > now:
         what += f" for {age(one.until - now)}, until {spoken(one.until)}"
@@ -296,12 +285,11 @@ def told(one: Blocker, now: float) -> Told:
 
 
 def rest(kind: Kind, number: int) -> str:
-    """That there are more of a kind, and what shows them."""
     return f"and {number} more {kind.value.replace('_', ' ')}: {REST.get(kind, EXPLAIN)}"
 
 
 def refusal(found: Sequence[Blocker], now: float) -> tuple[str, str]:
-    """(why nothing was started, what to do and to type first) of what a run is refused for."""
+    """(why nothing was started, what to do first) for a refused run."""
     lines = ["nothing was started"]
     for one in found:
         words = told(one, now)

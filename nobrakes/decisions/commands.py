@@ -76,10 +76,8 @@ def resolve(app: "App", by: str, number: Number, how: How, note: Note = "") -> D
 
 @frozen
 class Waiting:
-    """Something that waits for a yes. `what`: what `approve` is given, with the version that it is a yes to.
-
-    `command`: what to type for it. `by_yes`: `approve --yes` means it where nothing else waits.
-    """
+    """Something to approve. `what`: the argument of `approve`, with its version. `command`: what to type. `by_yes`:
+    `approve --yes` means it if nothing else waits."""
 
     what: str
     text: str
@@ -89,7 +87,7 @@ class Waiting:
 
 @frozen
 class Approval:
-    """`approved`: what the yes was said to; empty: to nothing. `waiting`: what waits, or waited then."""
+    """`approved`: empty: nothing. `waiting`: what waits, or waited then."""
 
     approved: str
     waiting: tuple[Waiting, ...]
@@ -130,7 +128,6 @@ def approve(app: "App", by: str, what: What = "", yes: Yes = False) -> tuple[App
 
 
 def _approved(app: "App", by: str, what: str, version: str = "") -> str:
-    """Say yes; what was done."""
     from ..features import commands as features
     from ..features.service.strategy import revision
     from ..requests import service as requests
@@ -152,7 +149,7 @@ _LISTS = "`nobrakes approve` lists what waits."
 
 
 def _waiting(app: "App") -> "Iterator[Waiting]":
-    """Everything, in the order of the lists: escalations first."""
+    """Everything in the order of the lists: escalations first."""
     from ..features.service.strategy import revision
     from ..review.journal import Journal
     from . import machine

@@ -51,23 +51,21 @@ UNION SELECT parent.id, 1 FROM waiting CROSS JOIN beads USING (id)
 UNION SELECT child.id, 0 FROM waiting CROSS JOIN beads AS child ON child.epic = waiting.id AND child.{UNFINISHED}
     WHERE ended = 0)
 SELECT count(DISTINCT id) FROM waiting WHERE id <> ?"""
-"""The end of a bead is waited for by what it blocks and by its epic's end; a beginning by its end and its children."""
 
 
 def behind(execute: "WaitingExecute", bead: str) -> int:
-    """How many unfinished beads wait for the end of this one: what it blocks, its epic, and what waits for those."""
+    """How many unfinished beads wait for the end of this one, directly or not."""
     return int(next(iter(execute(_BEHIND, (bead, bead))))[0])
 
 
 Execute = Callable[[str, tuple[str, str]], Iterable[Any]]
 
 _MAX_DETAIL = 8000
-"""So many characters of detail are kept of one that is added to."""
 
 
 def escalate(db: Database, new: NewEscalation, bead_id: str | None, attempt: int | None, actor: str) -> Escalation:
-    """File an escalation, or return the open one that is the same. Types that stop beads stop it,
-    except while an attempt works on it (then the attempt's end does)."""
+    """File an escalation, or return the same open one. Stopping types stop the bead, unless an attempt works on it
+    (then its end does)."""
     now = db.now()
     with db.write():
         if bead_id is not None:
@@ -87,7 +85,7 @@ def escalate(db: Database, new: NewEscalation, bead_id: str | None, attempt: int
 
 
 def file(db: Database, new: NewEscalation, bead: str | None, attempt: int | None, actor: str, now: float) -> Escalation:
-    """Write it down, in the caller's transaction; the open one that is the same or is added to, if there is one."""
+    """File it in the caller's transaction, or return the open one that is the same or is added to."""
     if (earlier := _added_to(db, new, bead)) is not None:
         return _add(db, earlier, new, bead, actor, now)
     if (same := _same(db, new, bead)) is not None:
@@ -118,7 +116,6 @@ def file(db: Database, new: NewEscalation, bead: str | None, attempt: int | None
 
 
 def _added_to(db: Database, new: NewEscalation, bead: str | None) -> Escalation | None:
-    """The open one that this is more of, unless it is the question of another bead."""
     sql = "SELECT * FROM escalations WHERE id = ? AND resolved_at IS NULL"
     row = db.maybe(sql, (new.adds_to,)) if new.adds_to else None
     found = None if row is None else rows.escalation(row)
@@ -128,7 +125,7 @@ def _added_to(db: Database, new: NewEscalation, bead: str | None) -> Escalation 
 
 
 def _add(db: Database, earlier: Escalation, new: NewEscalation, bead: str | None, actor: str, now: float) -> Escalation:
-    """Write down what is more by now. What a bead is asked keeps its words, and is told again where they change."""
+    """Record the addition. A bead's question keeps its text, and is reported again on a change."""
     words = earlier.title if earlier.bead is not None and bead is None else new.title
     before = "" if earlier.title == new.title else f"\n\nBefore: {earlier.title}\n{earlier.detail}"
     whose = earlier.bead or bead
@@ -160,7 +157,6 @@ def _form(new: NewEscalation) -> str:
 
 
 def _fingerprint(new: NewEscalation, bead: str | None) -> str:
-    """Of what it is about, the bead or the session that asks, and of its words."""
     about = session_owner(new.session) if bead is None and new.session is not None else bead
     return fingerprint(new.type, about, new.title, _form(new))
 
@@ -180,7 +176,7 @@ def remember(db: Database, bead: str, move: Move) -> None:
 
 
 def escalation(db: Database, number: int) -> Escalation:
-    """One escalation; NoSuchEscalation."""
+    """Raises NoSuchEscalation."""
     with db.read():
         row = db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))
         if row is None:
@@ -189,7 +185,7 @@ def escalation(db: Database, number: int) -> Escalation:
 
 
 def listed(db: Database, open_only: bool = True, bead: str | None = None) -> list[Escalation]:
-    """The open ones, urgent first, then by how many beads wait behind them; then the resolved ones, newest first."""
+    """Open ones first: urgent, then by waiting beads; then resolved ones, newest first."""
     return db.moment(lambda: _listed(db, open_only, bead))
 
 
@@ -208,7 +204,7 @@ def _listed(db: Database, open_only: bool, bead: str | None) -> list[Escalation]
 
 
 def as_filed(db: Database) -> list[Escalation]:
-    """All of them by number, without a count of who waits behind them: counting reads the graph."""
+    """By number, without counting waiting beads, which reads the graph."""
     return [rows.escalation(row) for row in db.all("SELECT * FROM escalations ORDER BY id")]
 
 
@@ -219,7 +215,7 @@ def _behind(execute: Execute, row: Any) -> int:
 
 
 def resolve(db: Database, number: int, resolution: str, actor: str, to: Status | None = None) -> Escalation:
-    """Resolve; the bead goes back (failures 0), once its last stopping escalation is resolved."""
+    """Resolve; after its last stopping escalation the bead goes back (failures 0)."""
     now = db.now()
     with db.write():
         settle(db, open_row(db, number), resolution, actor, to, now)
@@ -230,7 +226,6 @@ _START_FAILURE = EscalationType.BROKEN_ENVIRONMENT.value
 
 
 def started(db: Database, provider: str, resolution: str, actor: str) -> None:
-    """Withdraw the question about an agent of this provider that did not start, in the caller's transaction."""
     sql = "SELECT * FROM escalations WHERE resolved_at IS NULL AND bead IS NULL AND type = ?"
     found = db.all(f"{sql} AND json_extract(evidence, ?) = ?", (_START_FAILURE, f"$.{STARTS}", provider))
     for row in found:
@@ -238,7 +233,6 @@ def started(db: Database, provider: str, resolution: str, actor: str) -> None:
 
 
 def start_cooldown(db: Database, gate: Cooldown) -> None:
-    """Store the cooldown as it is now, and record that it began."""
     with db.write():
         spending.start_cooldown(db, gate)
         if not gate.is_asked:
@@ -246,7 +240,7 @@ def start_cooldown(db: Database, gate: Cooldown) -> None:
 
 
 def end_cooldown(db: Database, provider: str, actor: str) -> bool:
-    """Forget the gate, and record that it opened; a question about an agent that does not start goes with it."""
+    """Also withdraws the question about an agent that does not start."""
     with db.write():
         opened = spending.end_cooldown(db, provider, actor)
         if opened:
@@ -255,7 +249,7 @@ def end_cooldown(db: Database, provider: str, actor: str) -> bool:
 
 
 def open_row(db: Database, number: int) -> Any:
-    """The row of an open one; NotAllowed for one that was decided."""
+    """Raises NotAllowed for a decided one."""
     row = db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))
     if row is None:
         raise NoSuchEscalation(f"there is no escalation {number}")
@@ -266,7 +260,7 @@ def open_row(db: Database, number: int) -> Any:
 
 
 def settle(db: Database, row: Any, resolution: str, actor: str, to: Status | None, now: float) -> None:
-    """Write down how it was decided, in the caller's transaction, and send its bead back."""
+    """Record the decision in the caller's transaction, and send its bead back."""
     number = row["id"]
     db.run("UPDATE escalations SET resolved_at = ?, resolution = ? WHERE id = ?", (now, resolution, number))
     data: dict[str, Any] = {"escalation": number, "resolution": resolution}
@@ -297,10 +291,8 @@ def settle(db: Database, row: Any, resolution: str, actor: str, to: Status | Non
 
 
 def answer(db: Database, number: int, text: str, actor: str, value: Any = None, to: Status | None = None) -> Escalation:
-    """Answer and resolve, exactly once: NotAllowed the second time. The bead goes back to `to`, else `return_to`.
-
-    `value`: of the question's form.
-    """
+    """Answer and resolve, exactly once: else NotAllowed. The bead goes back to `to`, else `return_to`. `value`: of the
+    question's form."""
     now = db.now()
     with db.write():
         open_row(db, number)
@@ -317,10 +309,7 @@ def answer(db: Database, number: int, text: str, actor: str, value: Any = None, 
 
 
 def act_by(db: Database, answers: Mapping[int, str], actor: str, attempt: int | None = None) -> bool:
-    """Somebody acts by these answers from now on: by the question's number, the answer.
-
-    False, and nothing is written: one of them does not stand any more.
-    """
+    """Record that these answers (by question number) are now used. False: one is outdated, and nothing is written."""
     now = db.now()
     with db.write():
         standing = [(_standing(db, number, given), number) for number, given in answers.items()]
@@ -339,7 +328,7 @@ def _standing(db: Database, number: int, given: str) -> Any:
 
 
 def take_back(db: Database, number: int, actor: str) -> Escalation:
-    """Open an answered question again, which stops its bead as before. NotAllowed: it was read, or is past."""
+    """Reopen an answered question, which stops its bead as before. NotAllowed: it was read, or is past."""
     now = db.now()
     with db.write():
         row = db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))

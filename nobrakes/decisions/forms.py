@@ -25,22 +25,18 @@ LEAST = {"radio": 2, "checkbox": 1}
 MAX_OPTIONS = 12
 PRIORITIES = (1, 2, 3)
 DEFAULT_PRIORITY = 2
-"""The priority of a question that does not say one."""
+"""The default priority of a question."""
 LABEL, MEANING, CONTEXT = 80, 300, 4000
 SHORT, LONG, REASON = 200, 8000, 500
-"""Characters of an answer, and of the reason of an option."""
+"""Characters of an answer, and of an option's reason."""
 COSTS = "; costs "
-"""Between what an option means and what it costs, where both are one text."""
 NO_PREFERENCE = "no preference: decide it yourself"
 NONE_OF_THEM = "none"
 _FIELDS = ("context", "kind", "options", "priority", "recommended", "required")
 
 
 class Option:
-    """One choice: its label, what it means, what it costs; `why`: whoever chooses it gives a reason.
-
-    `rest`: words that name no option are this one's reason.
-    """
+    """One choice: label, meaning, cost. `why`: it needs a reason. `rest`: other words become its reason."""
 
     __slots__ = ("costs", "label", "means", "rest", "why")
 
@@ -49,7 +45,7 @@ class Option:
 
 
 class Form:
-    """What may be answered. Only `form` and `made` make one, so each is right."""
+    """Possible answers. Only `form` and `made` create one, so each is valid."""
 
     __slots__ = ("context", "kind", "options", "priority", "recommended", "required")
 
@@ -58,7 +54,6 @@ class Form:
         self.recommended: tuple[str, ...] = ()
 
     def labels(self) -> "list[str]":
-        """What can be chosen, in order."""
         return ["yes", "no"] if self.kind == "yes_no" else [option.label for option in self.options]
 
     def rest(self) -> "str | None":
@@ -66,12 +61,11 @@ class Form:
         return next((option.label for option in self.options if option.rest), None)
 
     def is_numbered(self) -> bool:
-        """Whether an option may be named by its number: not where a label is a number itself."""
         return not any(label.isdigit() for label in self.labels())
 
 
 def form(values: "Any") -> Form:
-    """The form that these JSON values say."""
+    """Validate JSON values. Raises UsageError."""
     if not isinstance(values, dict):
         raise _wrong("the form is not a JSON object", f"It has: {', '.join(_FIELDS)}.")
     _known(values, _FIELDS, "a form")
@@ -103,26 +97,23 @@ def made(
     priority: int = DEFAULT_PRIORITY,
     context: str = "",
 ) -> Form:
-    """The form of words: each option as `LABEL: WHAT IT MEANS; costs WHAT IT COSTS`, of which the label is enough."""
+    """A form from texts: options as `LABEL: MEANING; costs COST`, or only the label."""
     values = {"kind": kind, "options": [*map(parted, options)], "recommended": list(recommended)}
     return form({**values, "required": required, "priority": priority, "context": context})
 
 
 def parted(option: str) -> "dict[str, str]":
-    """An option in one text, as JSON values."""
     label, _, rest = option.partition(":")
     means, _, costs = f"; {rest.strip()}".partition(COSTS)
     return {"label": label.strip(), "means": means.removeprefix("; ").strip(), "costs": costs.strip()}
 
 
 def line(option: Option) -> str:
-    """An option as one text."""
     more = (f"; {option.means}" if option.means else "") + (COSTS + option.costs if option.costs else "")
     return f"{option.label}: {more.removeprefix('; ')}" if more else option.label
 
 
 def as_values(found: Form) -> "dict[str, Any]":
-    """The form as JSON values, its keys in the order of the alphabet."""
     return {
         "context": found.context,
         "kind": found.kind,
@@ -139,12 +130,10 @@ def _option_values(one: Option) -> "dict[str, Any]":
 
 
 def priority_of(values: "Mapping[str, Any] | None") -> int:
-    """The priority of a question whose form is kept as these values."""
     return DEFAULT_PRIORITY if values is None else int(values["priority"])
 
 
 def question(title: str, values: "Mapping[str, Any] | None") -> str:
-    """The question with its options, as an agent reads it that did not ask it."""
     if values is None or not values["options"]:
         return title
     return "\n".join([title, *(f"- {line(_option(one))}" for one in values["options"])])
@@ -193,7 +182,6 @@ def _judge_options(kind: str, options: "tuple[Option, ...]") -> None:
 
 
 def _recommended(found: Form, given: "list[Any]") -> "tuple[str, ...]":
-    """The options that are recommended, by their labels as they are written in the form."""
     if any(not isinstance(one, str) for one in given):
         raise _wrong("what is recommended has to be the label of an option")
     if given and not found.labels():
@@ -212,10 +200,8 @@ def _recommended(found: Form, given: "list[Any]") -> "tuple[str, ...]":
 
 
 def judge(found: Form, given: str, recommended: bool = False) -> "Any":
-    """The value that a person means: a label, a list of labels, true or false, a text; None: they leave it open.
-
-    `recommended`: what the agent recommends, and nothing was typed.
-    """
+    """The meant value: a label, a list of labels, true or false, a text; None: left open. `recommended`: the agent's
+    recommendation. Raises UsageError."""
     typed = clean(given).strip()
     if recommended:
         return _as_recommended(found, typed)
@@ -237,7 +223,7 @@ def judge(found: Form, given: str, recommended: bool = False) -> "Any":
 
 
 def text_of(found: Form, value: "Any") -> str:
-    """The value as agents are given it."""
+    """The value as text for agents."""
     if value is None:
         return NO_PREFERENCE
     if found.kind == "yes_no":
@@ -248,7 +234,7 @@ def text_of(found: Form, value: "Any") -> str:
 
 
 def typed_as(found: Form, label: str) -> str:
-    """What a person types for this option: its number, or its label where numbers could be meant otherwise."""
+    """What to type for the option: its number, or its label if numbers are ambiguous."""
     if found.kind == "yes_no" or not found.is_numbered():
         return label
     return str(found.labels().index(label) + 1)
@@ -265,7 +251,7 @@ def _as_recommended(found: Form, typed: str) -> "Any":
 
 
 def _one(found: Form, typed: str) -> str:
-    """The label of what was typed, with the reason behind it where the option asks for one."""
+    """The label, with its reason if the option needs one."""
     with_reason = [option.label for option in found.options if option.why]
     if not with_reason or _called(found.labels(), typed) is not None:
         return _without_reason(_plain(found, typed), with_reason)
@@ -290,13 +276,12 @@ def _without_reason(chosen: str, with_reason: "list[str]") -> str:
 
 
 def _behind(label: str, typed: str) -> "str | None":
-    """What is behind the label and a colon; None: it does not begin so."""
     rest = typed[len(label) :].lstrip()
     return rest[1:] if typed[: len(label)].casefold() == label.casefold() and rest.startswith(":") else None
 
 
 def _or_rest(found: Form, rest: str, typed: str) -> str:
-    """As `_one`, where words that name no option are the reason of `rest`, and keep their lines."""
+    """As `_one`; unknown words become the reason of `rest`, with their lines."""
     flat, (name, colon, words) = " ".join(typed.split()), typed.partition(":")
     if _behind(rest, flat) is not None:
         named, words = [rest], typed.split(":", rest.count(":") + 1)[-1]
@@ -319,13 +304,11 @@ def _plain(found: Form, typed: str) -> str:
 
 
 def _named(found: Form, typed: str) -> "list[str]":
-    """The labels that it may mean: the one that it is, the one of that number, or all that begin so."""
     whole = _whole(found, typed)
     return whole or [label for label in found.labels() if label.casefold().startswith(typed.casefold())]
 
 
 def _whole(found: Form, typed: str) -> "list[str]":
-    """The label that it is, or whose number it is."""
     labels = found.labels()
     exact = _called(labels, typed)
     if exact is None and found.kind != "yes_no" and found.is_numbered() and typed.isascii() and typed.isdigit():
@@ -349,7 +332,6 @@ def _called(labels: "list[str]", typed: str) -> "str | None":
 
 
 def _choices(found: Form) -> str:
-    """What may be typed."""
     if found.kind == "yes_no":
         return "Answer yes or no."
     if found.kind == "checkbox":
@@ -420,7 +402,7 @@ OWN: "tuple[Mapping[str, Any], ...]" = (
 
 
 def form_of(options: "Sequence[str]" = (), recommended: "Sequence[str]" = (), context: str = "") -> "dict[str, Any]":
-    """The form as JSON values; UsageError where the agent's words make none."""
+    """Raises UsageError for an agent's invalid words."""
     own = {str(one["label"]) for one in OWN}
     offered = [one for one in map(parted, options) if one["label"].casefold() not in own]
     values = {"kind": "radio", "options": [*offered, *OWN], "recommended": list(recommended), "priority": 1}
@@ -428,7 +410,6 @@ def form_of(options: "Sequence[str]" = (), recommended: "Sequence[str]" = (), co
 
 
 def is_blocker(evidence: "Mapping[str, Any]") -> bool:
-    """Whether the escalation with this evidence is one."""
     return bool(evidence.get(MARK))
 
 
@@ -436,7 +417,6 @@ def is_blocker(evidence: "Mapping[str, Any]") -> bool:
 # words, or the plan is changed because of it, or the feature rests; taking back what it brought has a page and a yes of
 # its own. Only what nobrakes itself asked with FEATURE in its evidence is meant so: agents fill a form.
 FEATURE = "feature"
-"""In an escalation's evidence: the feature whose step failed."""
 RETRY = "retry with guidance"
 REPLAN = "change the plan"
 FAILING_PAUSE = "pause the feature"
@@ -444,7 +424,6 @@ ROLL_BACK = "roll back the feature"
 
 
 def failing_form(feature: str) -> "dict[str, Any]":
-    """The question's form as JSON values, about a feature by its id."""
     what = f"the feature {feature}"
     options: list[Mapping[str, Any]] = [
         {

@@ -37,7 +37,7 @@ class About(StrEnum):
 
 
 class Effect(StrEnum):
-    """What is done, in one transaction with the end of the question."""
+    """Done in the same transaction that ends the question."""
 
     ANSWER = "the agent that asked continues with your words"
     BACK = "the escalation closes; its bead is retried with your note, and its failure count starts at zero"
@@ -61,7 +61,7 @@ class Effect(StrEnum):
 
 @frozen
 class Way:
-    """What a word does, and what a person reads of it: its label, what it does, what that costs."""
+    """A word's effect, label, meaning and cost."""
 
     effect: Effect
     label: str
@@ -113,7 +113,6 @@ _USUALLY_RETRIED: Rows = {
 
 
 def _head_choices(approve: Row, back: Effect, whole: Way) -> Rows:
-    """What is approved is one commit, whose review goes on."""
     label = "Send the work back"
     retry = {About.BEAD: replace(_BACK, effect=back, label=label), About.EPIC: replace(whole, label=label)}
     if About.TESTS in approve:
@@ -289,11 +288,11 @@ OPTIONS: Mapping[str, Mapping[str, Effect]] = {
     },
     READING: {reading.GO_ON: Effect.GO_ON, reading.READ_AGAIN: Effect.READ_AGAIN, reading.TICKETS: Effect.DRAFTS},
 }
-"""By what nobrakes asks, what its own options do; agents fill a form, and no evidence, so they cannot ask so."""
+"""Effects of nobrakes' own options, by the evidence of its questions; agents fill forms but no evidence."""
 
 
 def about(found: Escalation, bead: Bead | None = None) -> tuple[About, ...]:
-    """What is asked about, the narrowest first. `bead`: the one that it names; else an epic counts as a bead."""
+    """What is asked about, the narrowest first. `bead`: the named one; else an epic counts as a bead."""
     if found.bead is None and found.session is not None:
         return (About.SESSION,)
     if found.bead is None:
@@ -307,7 +306,7 @@ def about(found: Escalation, bead: Bead | None = None) -> tuple[About, ...]:
 
 
 def ways(found: Escalation, bead: Bead | None = None) -> dict[Word, Way]:
-    """What each word does that it can be decided with, the usual one first; nothing once it was decided."""
+    """Possible words and their effects, the default first; empty once decided."""
     if found.resolved_at is not None:
         return {}
     made: dict[Word, Way] = {}
@@ -321,10 +320,8 @@ def ways(found: Escalation, bead: Bead | None = None) -> dict[Word, Way]:
 
 
 def chosen(found: Escalation, label: str, bead: Bead | None = None) -> Effect | None:
-    """What an option of nobrakes' own does beside being the answer; None: nothing more, or it was decided before.
-
-    An epic in code review is mended by whatever else is answered.
-    """
+    """The effect of nobrakes' own option beside answering; None: nothing, or decided. Any other answer fixes an epic in
+    code review."""
     if bead is None or found.resolved_at is not None:
         return None
     if found.type is EscalationType.CODE_REVIEW:
@@ -376,7 +373,7 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.NOBRAKES_FAILED: "An internal error in nobrakes while it worked on this bead; all other work "
     "continued. The escalation has the traceback. After the second one the bead is held (`nobrakes release`).",
 }
-"""What each type means; a type without a meaning stops docs/reference/outcomes.md from being printed."""
+"""Each type needs a meaning for docs/reference/outcomes.md."""
 CAUSES: Mapping[EscalationType, str] = {
     EscalationType.CONFLICT: "conflicts with main",
     EscalationType.REPEATED_FAILURE: "failed too often",
@@ -400,4 +397,4 @@ CAUSES: Mapping[EscalationType, str] = {
     EscalationType.CAP_REACHED: "reached a cap of [caps.bead]",
     EscalationType.NOBRAKES_FAILED: "an internal error in nobrakes",
 }
-"""Why a person is asked, in a few words."""
+"""Short reasons for asking."""

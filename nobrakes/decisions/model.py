@@ -21,7 +21,7 @@ from ..text.cleaning import clean, shorten
 
 
 class EscalationType(StrEnum):
-    """What kind of decision is asked for."""
+    """The kind of decision."""
 
     CONFLICT = "conflict"
     REPEATED_FAILURE = "repeated_failure"
@@ -54,30 +54,28 @@ DECISIONS = {
     "done": "Mark the bead as done by hand.",
     "dismiss": "Close it without any action.",
 }
-"""The words of `nobrakes resolve`, each with its help."""
+"""The words of `nobrakes resolve`, with their help."""
 FAILURES = frozenset(
     {EscalationType.REPEATED_FAILURE, EscalationType.BROKEN_CHECKS, EscalationType.BROKEN_ENVIRONMENT}
     | {EscalationType.WEAK_TESTS, EscalationType.MAIN_RED}
 )
-"""What has a cause, which may be known or not."""
+"""These have a cause, known or not."""
 UNKNOWN = "not known"
-"""What is said of a cause for which nothing speaks that was seen."""
 OF_TESTS = "of_tests"
-"""In the evidence of `checks_changed`: a Test Writer changed it, so what is sent back goes to a Test Writer."""
+"""In the evidence of `checks_changed`: a Test Writer made the change and fixes it."""
 STARTS = "starts"
-"""In the evidence of the question about an agent that does not start: its provider, whose gate is closed for it."""
+"""In the evidence about an agent that does not start: its provider, which has a cooldown."""
 
 FILTERS, COMMANDS = "filters", "commands"
-"""In the evidence of `filter_not_allowed`: the filters by name, and what a person types to allow them."""
+"""In the evidence of `filter_not_allowed`: filters by name, and commands to allow them."""
 
 WAIT_ESCALATIONS = frozenset({EscalationType.CHECKOUT_BEHIND, EscalationType.MERGE_HELD_UP})
-"""What keeps a merge from main: it goes on by itself when that is over."""
 STOPS_BEAD = frozenset(EscalationType) - {EscalationType.DOER_SUGGESTION, *WAIT_ESCALATIONS}
 
 
 @frozen
 class Escalation:
-    """A request for a person. Open while `resolved_at` is None; `behind` counts the beads that wait for it."""
+    """A request for a person. Open while `resolved_at` is None; `behind` counts waiting beads."""
 
     id: int
     type: EscalationType
@@ -106,11 +104,8 @@ NO_ANSWERS: Mapping[int, str] = {}
 
 @frozen
 class NewEscalation:
-    """An escalation about to be filed. `adds_to`: the open one which this is more of; 0: none.
-
-    `session`: the session that asks, where it is no attempt's; such a question is about no bead.
-    `form`: of a question, as decisions.forms.as_values gives it.
-    """
+    """An escalation to file. `adds_to`: the open one it extends; 0: none. `session`: the asking session, if no attempt;
+    such a question has no bead. `form`: of a question, by decisions.forms.as_values."""
 
     type: EscalationType
     title: str
@@ -123,17 +118,16 @@ class NewEscalation:
 
 
 def answer_text(asked: Escalation) -> str:
-    """What the session that asked is told of the answer, or of how it was decided without one."""
+    """The text that the asking session gets."""
     return answered_text(asked.title, asked.answer if asked.answer is not None else asked.resolution)
 
 
 def answered_text(title: str, answer: str) -> str:
-    """As answer_text, of the words themselves."""
     return f"You asked: {title}\nThe answer: {answer}"
 
 
 def is_accepted(asked: Iterable[Escalation], type_: EscalationType, head: str, of: str = "head") -> bool:
-    """Whether a person accepted what was asked about this very commit, or about what else the evidence calls `of`."""
+    """Whether a person accepted the question about this commit, or the evidence's other key `of`."""
     return any(
         one.type is type_
         and one.resolved_at is not None
@@ -144,10 +138,8 @@ def is_accepted(asked: Iterable[Escalation], type_: EscalationType, head: str, o
 
 
 def fingerprint(type_: EscalationType, bead: str | None, title: str, form: str = "") -> str:
-    """What makes two escalations the same: type, bead, and for questions and suggestions their words.
-
-    `form`: the question's form in JSON; empty: it has none.
-    """
+    """Identifies equal escalations: type, bead, and for questions and suggestions their words. `form`: JSON; empty:
+    none."""
     import hashlib  # loads OpenSSL, and whoever only reads escalations needs none
 
     words = " ".join(title.split()).lower() if type_ in _BY_WORDS else ""
@@ -159,13 +151,12 @@ _BY_WORDS = {EscalationType.QUESTION, EscalationType.PLAN_REVIEW, EscalationType
 
 
 def too_many_failures(failures: int, max_failures: int) -> bool:
-    """Whether a bead with this many counted failures goes to a person instead of another agent."""
     return failures >= max_failures
 
 
 @frozen
 class Mend:
-    """What the bead answers that mends an epic, as its title says; `does`: what it does with what was asked about."""
+    """The start of the fixing bead's title; `does`: how it treats the question."""
 
     answers: str
     does: str = ""  # empty: it does what the note says, and only that
@@ -181,7 +172,6 @@ MENDS: Mapping[EscalationType, Mend] = {
 
 
 def is_told(found: Escalation) -> bool:
-    """Whether what is asked about has in it what a bead of the epic is to mend."""
     mend = MENDS.get(found.type)
     return mend is not None and bool(mend.does) and (not mend.of or bool(found.evidence.get(mend.of)))
 
@@ -235,30 +225,26 @@ _CHECK_OUTCOMES = frozenset({Outcome.FAILED_REVIEW, Outcome.NOT_RED, Outcome.BRO
 _PROCESS_OUTCOMES = frozenset(
     {Outcome.CRASHED, Outcome.KILLED, Outcome.WORKSPACE_FAILED, Outcome.TIMED_OUT, Outcome.STALLED}
 )
-"""Endings whose detail is what a check or a process printed, and how it ended."""
 
 _WHOLE = {
     **dict.fromkeys((Outcome.CONTEXT_OVERFLOW, Outcome.TURN_LIMIT), _BIG),
     **dict.fromkeys((Outcome.TIMED_OUT, Outcome.STALLED), _NEVER),
     Outcome.MISSING_EXECUTABLE: _TOOL,
 }
-"""Endings that the machine itself saw, and that have one cause."""
 
 _FULL = re.compile(r"context was nearly full|context window|(prompt|input) is too long", re.I)
 _BARE = re.compile(r"\W*(E\s+)?\w*(Error|Exception)\W*", re.I)
-"""A line that says no more than that something failed: any two failures share it."""
 _ASSERTION = re.compile(
     r"\s*(?:[E>]\s+)?(?:(?:self\.)?assert\w*\b|Assert\w*Error\b)|.* - (?:assert\b|Assert\w*Error\b)|"
     r".*\bassertion\b.*\bfailed"
 )
 _NAMES_TEST = re.compile(r"(FAILED|FAIL:|ERROR:?|not ok\b|--- FAIL|✕|✗|×)")
 _COUNTS = re.compile(r"FAILED \(\w+=\d+.*\)")
-"""How many failed, which is no line of one of them."""
 _FAILED = re.compile(r"^(FAILED|FAIL:|ERROR:?|E |not ok\b|--- FAIL|✕|✗|×)|\b\w*(Error|Exception|panicked)\b", re.I)
 
 
 def hypothesis(attempts: Sequence[Attempt]) -> str:
-    """The likeliest cause of what these attempts came to, with its quote; empty without evidence."""
+    """The likeliest cause of these attempts, with its quote; empty without evidence."""
     found = [(cause, attempt, line) for attempt in attempts for cause, line in _evidence(attempt)]
     found += _same_line(attempts)
     if not found:
@@ -269,17 +255,15 @@ def hypothesis(attempts: Sequence[Attempt]) -> str:
 
 
 def likely_cause(text: str) -> str:
-    """The likeliest cause of what a command printed, with its quote; empty without evidence."""
     sign = _sign(text)
     return f"{sign[0]} ({quote(sign[1])})" if sign else ""
 
 
 MAX_NAMED = 20
-"""So many beads are named in a question about all of them."""
 
 
 def waiting_text(beads: Iterable[Bead]) -> str:
-    """Which beads wait for what is broken for all of them, in a sentence."""
+    """Which beads wait for a common cause."""
     waits = (*WAITING_FOR_AGENT, *WORKING, Status.NEEDS_REVIEW)
     found = [bead.id for bead in beads if bead.status in waits and bead.held is None]
     more = f" and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
@@ -287,7 +271,7 @@ def waiting_text(beads: Iterable[Bead]) -> str:
 
 
 def passed_before(what: str, output: str) -> str:
-    """Why checks may fail on what passed them before: `what` says when it did; the first line that failed is quoted."""
+    """Why checks may fail on code that passed: `what` says when; quotes the first failed line."""
     line = next(iter(_failures(output)), "") or next((line for line in output.splitlines() if line.strip()), "")
     return (
         f"a check that is flaky, or that depends on more than the tree: {what}, and now {quote(line)}" if line else ""
@@ -295,12 +279,11 @@ def passed_before(what: str, output: str) -> str:
 
 
 def quote(line: str) -> str:
-    """A line as it is shown within a sentence: on one line, without what nobody sees, bounded."""
     return f'"{shorten(" ".join(clean(line).split()), _QUOTE)}"'
 
 
 def _evidence(attempt: Attempt) -> list[tuple[str, str]]:
-    """(cause, the line that speaks for it), none or one."""
+    """(cause, its line), none or one."""
     lines = [line for line in attempt.detail.splitlines() if line.strip()]
     if not lines or attempt.outcome is None:
         return []
@@ -319,7 +302,6 @@ def _evidence(attempt: Attempt) -> list[tuple[str, str]]:
 
 
 def _sign(text: str) -> tuple[str, str] | None:
-    """(cause, its line). What an assertion compares is no sign: a test may be about a full disk."""
     for line in text.splitlines():
         if _ASSERTION.match(line):
             continue
@@ -330,7 +312,6 @@ def _sign(text: str) -> tuple[str, str] | None:
 
 
 def _same_line(attempts: Sequence[Attempt]) -> list[tuple[str, Attempt, str]]:
-    """An entry for each attempt whose checks failed with a line that those of another failed with, too."""
     checked = [(a, _failures(a.detail)) for a in attempts if a.outcome in _CHECK_OUTCOMES and not _sign(a.detail)]
     times = Counter(line for _, lines in checked for line in dict.fromkeys(lines))
     found = []

@@ -41,13 +41,13 @@ _LOST = watching.DELETE_SELF | watching.MOVE_SELF | watching.UNMOUNT | watching.
 # it comes. What cannot be watched is said by `watch`, and tried again with the next call. Moved or removed folders and
 # too many events are told as "look at everything". All but `wake` belongs to the thread that sleeps.
 class Arrivals:
-    """Says which of the watched folders something was written in or moved into."""
+    """Reports writes and moves into the watched folders."""
 
     def __init__(self) -> None:
         self.why_not = ""
-        """Why something is not watched that is there, in the system's words; empty: nothing."""
+        """Why an existing folder is not watched; empty: all are."""
         self.missing = False
-        """Whether a folder that is to be watched is not there, and nobody would tell that it comes."""
+        """Whether a folder is missing whose creation would not be reported."""
         self._reading, self._writing = os.pipe()
         os.set_blocking(self._reading, False)
         os.set_blocking(self._writing, False)
@@ -60,12 +60,12 @@ class Arrivals:
         self._deaf: set[str] = set()
 
     def wake(self) -> None:
-        """End the sleep: everything is to be looked at. May be called from any thread."""
+        """End the sleep, to inspect everything. Callable from any thread."""
         with suppress(OSError):  # it is woken already, or closed
             os.write(self._writing, b"\n")
 
     def wait(self, seconds: float | None) -> set[str] | None:
-        """The folders that something came to, of so many seconds (None: without end). None: look at everything."""
+        """The folders with news within so many seconds (None: unlimited); None: inspect everything."""
         ready = {number for number, _ in self._sleep.poll(None if seconds is None else max(0.0, seconds * 1000))}
         is_called = self._reading in ready
         if is_called:
@@ -85,7 +85,7 @@ class Arrivals:
         return None if is_called else told
 
     def watch(self, folders: Iterable[str]) -> set[str]:
-        """Watch these folders and no others; those that are there and not watched. What came before is not told."""
+        """Watch only these folders; returns those that exist unwatched. Earlier events are not reported."""
         wanted = {folder: _identity(folder) for folder in folders}
         self._deaf &= wanted.keys()
         for folder, (identity, watch) in list(self._watches.items()):
@@ -108,21 +108,19 @@ class Arrivals:
         return (there.keys() - self._watches.keys()) | self._deaf
 
     def distrust(self, folder: str) -> None:
-        """Something came there and was not told: it counts as not watched from now on."""
+        """An event there went unreported: it counts as unwatched."""
         self._deaf.add(folder)
 
     def watched(self) -> set[str]:
         return set(self._watches)
 
     def _opened(self) -> Inotify:
-        """OSError: there is none."""
         if self._inotify is None:
             self._inotify = Inotify()
             self._sleep.register(self._inotify.descriptor, select.POLLIN)
         return self._inotify
 
     def _awaits(self, folder: str, wanted: Container[str]) -> bool:
-        """Have the system tell when the folder comes; whether it will."""
         above = os.path.dirname(folder)
         if folder in self._awaited.values():
             return True
@@ -160,7 +158,6 @@ class Arrivals:
             self._inotify.remove(watch)
 
     def close(self) -> None:
-        """Watch nothing any more."""
         if self._inotify is not None:
             self._inotify.close()
         os.close(self._reading)
@@ -169,7 +166,7 @@ class Arrivals:
 
 
 def _identity(folder: str) -> int:
-    """The inode: a folder that was made anew is another one. 0: there is none."""
+    """The inode identifies a recreated folder; 0: missing."""
     try:
         return os.stat(folder, follow_symlinks=False).st_ino
     except OSError:
@@ -177,19 +174,15 @@ def _identity(folder: str) -> int:
 
 
 BUSY = 0.01
-"""Seconds between two looks at somebody who spoke a second ago and is not watched, or who makes noise."""
 PAUSE = 0.1
-"""Seconds between two looks while there are doors that the system does not watch."""
 MISSING = 0.5
-"""The same while the inbox of a door is not there and the system would not tell that it is made anew."""
 QUIET = 5.0
-"""Seconds between two looks at everything while the system tells of each request."""
+"""Seconds between full inspections while requests are reported."""
 TROUBLE = 0.5
-"""Seconds between two looks while requests cannot be answered."""
 NOISE = 50
-"""So often in QUIET seconds it may wake for nothing."""
+"""Useless wake-ups allowed in QUIET seconds."""
 AT_ONCE = 10
-"""Requests of one run that are answered before another run is looked at."""
+"""Requests of one run answered before another run's turn."""
 UNTOLD = "the system did not tell of a request that lay there"
 
 
@@ -197,7 +190,8 @@ UNTOLD = "the system did not tell of a request that lay there"
 # renewed login. A request that it finds then and was not told of is the last one: that door is looked at every PAUSE
 # seconds from now on, and people are told once.
 class ChannelPoller:
-    """Looks at the doors in one folder. `answer` says how many requests waited at a run's door, AT_ONCE answered."""
+    """Serves the channels in one folder. `answer` returns the number of waiting requests of a run, after answering
+    AT_ONCE."""
 
     def __init__(self, folder: str, answer: Callable[[str], int], tell: Callable[[str], None]) -> None:
         self._folder = folder
@@ -205,7 +199,7 @@ class ChannelPoller:
         self._tell = tell
         self._said: set[str] = set()
         self.failed: dict[str, Exception] = {}
-        """What nobody expected, by the run at whose door it was met: that door is not looked at any more."""
+        """Unexpected errors by run; such a channel is no longer served."""
         self._arrivals = Arrivals()
         self._unwatched: set[str] = set()
         self._waiting: set[str] = set()  # who has more to say, or could not be answered
@@ -216,14 +210,12 @@ class ChannelPoller:
         self.close = self._arrivals.close
 
     def attend(self, is_over: Callable[[], bool]) -> None:
-        """Answer whoever speaks, until then."""
         told: set[str] | None = None
         while not is_over():
             pause, late = self._look(told)
             told = late if late else self._arrivals.wait(pause)
 
     def _look(self, told: set[str] | None) -> tuple[float | None, set[str]]:
-        """Look at who is said to have spoken, None: at all; (how long nothing is due, what was told meanwhile)."""
         now = time.monotonic()
         is_whole = told is None or now >= self._due or self._arrivals.missing or bool(self._unwatched)
         before = self._arrivals.watched()
@@ -254,7 +246,6 @@ class ChannelPoller:
         return runs
 
     def _visit(self, runs: list[str]) -> set[str]:
-        """Answer these; who had something to say."""
         answered: set[str] = set()
         self._has_more = self._has_trouble = False
         self._waiting = set()
@@ -278,7 +269,6 @@ class ChannelPoller:
         return answered
 
     def _doubt(self, inboxes: set[str]) -> set[str]:
-        """They were not told of before they were found; what is told by now."""
         told = self._arrivals.wait(0.0)
         if told is None:  # events were lost, and the system says so
             self._due = 0.0
@@ -314,16 +304,14 @@ class ChannelPoller:
 
 
 LARGEST = 400_000
-"""Bytes of one request."""
 MAX_ENTRIES = 200
-"""Entries that are looked at in one go, and answers that are kept."""
+"""Entries inspected at once, and stored answers."""
 _NAME = re.compile(r"[0-9a-f]{1,20}-[0-9]{1,10}-[0-9a-f]{1,16}\.json")
 
 
 # The daemon's side of a door: what the agent left is bytes that may lie, and nothing is ever written where it may
 # write. A request is removed after its answer is there: a daemon that is killed in between answers it again.
 def requests(channel: str) -> list[tuple[str, bytes | None]]:
-    """(name, content) of what waits at a door, oldest first; None: it is no request."""
     try:
         with os.scandir(os.path.join(channel, "in")) as entries:
             some = [entry for entry in itertools.islice(entries, MAX_ENTRIES) if _NAME.fullmatch(entry.name)]
@@ -341,7 +329,7 @@ def _read(folder: str, name: str) -> bytes | None:
 
 
 def answer(channel: str, name: str, content: bytes) -> None:
-    """Lay the answer down, then take the request away."""
+    """Write the answer before removing the request."""
     out = os.path.join(channel, "out")
     with contextlib.suppress(FileNotFoundError):  # the run has ended, and nobody reads it
         # not written through to the disk: after a loss of power nobody waits for it
@@ -361,14 +349,11 @@ def answer(channel: str, name: str, content: bytes) -> None:
 
 
 LAST_WORDS = 50
-"""Looks at the door of a run that is dead, each AT_ONCE requests: the daemon waits for it."""
+"""Limit of final inspections of a dead run, while the daemon waits."""
 
 
 class FolderChannelServer:
-    """Keeps the doors in one folder.
-
-    `reply` makes the answer for who speaks there (a run's name up to "-"); it is called from two threads in turn.
-    """
+    """Serves the channels in one folder. `reply` answers a run (its name up to "-"), from two threads in turn."""
 
     def __init__(
         self,
@@ -388,14 +373,13 @@ class FolderChannelServer:
         self._told: set[str] = set()
 
     def start(self) -> None:
-        """Look from now on."""
         self._thread = threading.Thread(
             target=self._keeper.attend, args=(self._ended.is_set,), name="channel-poller", daemon=True
         )
         self._thread.start()
 
     def close(self) -> None:
-        """Look no more. What waits is answered by the next one."""
+        """Stop; the next server answers what waits."""
         self._ended.set()
         self._keeper.wake()
         if self._thread is not None:
@@ -403,7 +387,7 @@ class FolderChannelServer:
         self._keeper.close()
 
     def begin(self, run: str, logins: Sequence[Login] = ()) -> str:
-        """Make the run's door, and copies of these logins; its folder. DiskFull, StoreReadOnly."""
+        """Make the run's channel, with copies of these logins; returns its folder. Raises DiskFull, StoreReadOnly."""
         channel = os.path.join(self._folder, run)
         for name in ("in", "out"):
             private_folder(os.path.join(channel, name))
@@ -413,7 +397,7 @@ class FolderChannelServer:
         return channel
 
     def end(self, run: str) -> None:
-        """The run is dead: answer its last words, then take its door away. DiskFull, StoreReadOnly."""
+        """Answer the dead run's last requests, then remove its channel. Raises DiskFull, StoreReadOnly."""
         channel = os.path.join(self._folder, run)
         if os.path.isdir(channel):
             try:
@@ -428,13 +412,12 @@ class FolderChannelServer:
         self._keeper.failed.pop(run, None)
 
     def failed(self) -> Mapping[str, Exception]:
-        """What nobody expected at the doors of these runs, told once."""
+        """Each error is returned once."""
         found = {run: error for run, error in list(self._keeper.failed.items()) if run not in self._told}
         self._told |= found.keys()
         return found
 
     def _answer(self, run: str) -> int:
-        """Answer at most AT_ONCE of its requests; how many there were."""
         owner = run.partition("-")[0]
         channel = os.path.join(self._folder, run)
         with self._turn:
@@ -452,22 +435,17 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Logins:
-    """Gives logins to confined runs and keeps them the same. `tell` hears what was not taken over.
-
-    1. A copy and no mount: a CLI that renews its login by a new file under the old name could not do so with a mount.
-    2. Whoever changed it last wins; where the human's file changed too, that does. So a renewal reaches the human and
-       every other run in the time between two looks.
-    3. What an agent left is bytes that may lie: no link is followed below `top`, and only a JSON object with what the
-       human's has is taken over. Where the human is not logged in, nothing is taken.
-    4. A copy goes with its run.
-    """
+    """Copies logins to confined runs and synchronizes them. `tell` reports rejected copies. 1. A mount would break CLIs
+    that replace the file on renewal. 2. The last change wins, but a change of the person's file always does; so a
+    renewal spreads between two looks. 3. Copies are untrusted: no link is followed below `top`, and only a JSON object
+    with the person's keys is accepted, only while the person is logged in. 4. A copy goes with its run."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
         self._marks: dict[tuple[str, int], object] = {}
 
     def give(self, channel: str, logins: Sequence[Login]) -> None:
-        """Lay the copies of a run down. DiskFull, StoreReadOnly."""
+        """Write the copies of a run. Raises DiskFull, StoreReadOnly."""
         given = []
         for login in logins:
             if (content := _read_login(login.source)) is not None:
@@ -482,7 +460,7 @@ class Logins:
             write_private(os.path.join(channel, LOGINS_FILE), json.dumps(given).encode())
 
     def look(self, channel: str, last: bool = False) -> None:
-        """Carry over what changed; the `last` time the copies are removed."""
+        """Synchronize changes; `last` removes the copies."""
         given = _given(channel)
         changed = False
         for number, (source, top, name, seen) in enumerate(given):
@@ -500,7 +478,6 @@ class Logins:
             write_private(os.path.join(channel, LOGINS_FILE), json.dumps(given).encode())
 
     def _carried(self, login: Login, seen: str, last: bool) -> str:
-        """The digest of what both have now."""
         human, copy = _read_login(login.source), _read_copy(login)
         if human is not None and _digest(human) != seen:
             if not last:
@@ -546,7 +523,7 @@ def _mark(path: str) -> object:
 
 
 def _objection(human: bytes, copy: bytes) -> str:
-    """Why this is no renewal of the human's login; empty: it is one."""
+    """Why the copy is no renewal of the person's login; empty: it is."""
     try:
         before, now = _object(human), _object(copy)
     except (ValueError, RecursionError):
@@ -563,7 +540,7 @@ def _object(content: bytes) -> dict[str, Any]:
 
 
 def _read_login(path: str) -> bytes | None:
-    """The content of the human's plain file, perhaps by a link, that is not too large; None: anything else is there."""
+    """None: not a plain file of acceptable size, perhaps behind a link."""
     try:
         descriptor = os.open(path, _READ)
     except OSError:
@@ -575,7 +552,6 @@ def _read_login(path: str) -> bytes | None:
 
 @contextlib.contextmanager
 def _folder(login: Login) -> Iterator[tuple[int, str]]:
-    """The folder of the copy, reached without a link, and its name there. OSError."""
     *parts, name = login.name.split("/")
     folder = folder_below(login.top, "/".join(parts))
     if folder is None:

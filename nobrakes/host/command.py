@@ -28,7 +28,7 @@ _BOOT = "/proc/sys/kernel/random/boot_id"
 
 
 def steady() -> tuple[str, float]:
-    """(this boot, seconds of it in which the machine was awake). Where boots have no name they have the same one."""
+    """(boot id, seconds awake since boot); without boot ids the id is constant."""
     boot = ""
     with contextlib.suppress(OSError), open(_BOOT, encoding="ascii") as file:
         boot = file.read().strip()
@@ -36,10 +36,9 @@ def steady() -> tuple[str, float]:
 
 
 class LocalZone(tzinfo):
-    """Local time on any day: `datetime.astimezone` alone gives today's offset for all days."""
+    """Local time on any day; `datetime.astimezone` gives today's offset for all days."""
 
     def utcoffset(self, moment: datetime | None) -> timedelta | None:
-        """How far local time is ahead at this local moment."""
         if moment is None:
             return None
         return moment.replace(tzinfo=None).astimezone().utcoffset()
@@ -48,18 +47,16 @@ class LocalZone(tzinfo):
         return None
 
     def tzname(self, moment: datetime | None) -> str | None:
-        """The zone's short name at this moment."""
         return None if moment is None else moment.replace(tzinfo=None).astimezone().tzname()
 
     def fromutc(self, moment: datetime) -> datetime:
-        """The local moment of a UTC one."""
         utc = moment.replace(tzinfo=None)
         seconds = (utc - datetime(1970, 1, 1)).total_seconds()
         return datetime.fromtimestamp(seconds).replace(tzinfo=self)
 
 
 def named_zone(name: str) -> tzinfo | None:
-    """The zone of this name, as Europe/Berlin; None: it is empty, or this machine knows none of that name."""
+    """None: empty or unknown name."""
     if not name:
         return None
     from zoneinfo import ZoneInfo  # reads the folders of zones when it is imported
@@ -71,7 +68,6 @@ def named_zone(name: str) -> tzinfo | None:
 
 
 def open_page(path: str) -> bool:
-    """Show the file in a browser; whether one could be started."""
     return open_address(Path(path).as_uri())
 
 
@@ -91,7 +87,7 @@ _ASKED_ALL_NIGHT = (
     *("", "agents", "agents/db", "agents/service", "beads", "checks", "checks/policy"),
     *("cli", "db", "decisions", "events", "features", "host", "projects", "projects/service", "text"),
 )
-"""The folders of the package that `nobrakes agent …` imports from."""
+"""Folders of the package that `nobrakes agent …` imports from."""
 _PROGRAM = """
 import sys
 sys.path.append({package!r})
@@ -104,7 +100,6 @@ _BY_SHELL = """#!/bin/sh
 
 
 def script(python: str, package: str) -> bytes:
-    """The script for this interpreter and the folder that the package lies in."""
     first = f"#!{python} -PS"  # nothing is imported from the script's own folder, and `site` only where it is needed
     if " " in python or len(os.fsencode(first)) > MAX_LENGTH:
         import shlex
@@ -117,7 +112,7 @@ def script(python: str, package: str) -> bytes:
 # eighth. What it imports is compiled first, since a sandbox is read-only. Where the kernel would not read the first
 # line to its end (a space, a long path), /bin/sh starts the interpreter.
 def install(paths: Paths) -> None:
-    """Put the `nobrakes` that runs now into .nobrakes/bin, and the hooks of workspaces below it."""
+    """Install the running `nobrakes` in .nobrakes/bin, with the workspaces' hooks below."""
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     compile_for_agents(os.path.join(package, "nobrakes"))
     _put(os.path.join(paths.folder, "bin", "nobrakes"), script(sys.executable, package))
@@ -127,10 +122,8 @@ def install(paths: Paths) -> None:
 
 
 def compile_for_agents(package: str) -> int:
-    """Compile what agents' commands import, where a compiled file is missing; how many modules were.
-
-    A package that may not be written stays as it is: the doctor tells of it.
-    """
+    """Compile the uncompiled modules of agents' commands; returns how many. An unwritable package stays; doctor reports
+    it."""
     from importlib.util import cache_from_source
 
     missing = [path for path in _sources(package) if not os.path.exists(cache_from_source(path))]
@@ -166,7 +159,7 @@ _GONE_SECONDS = 2.0
 def outputs(
     commands: Mapping[str, Sequence[str]], env: Mapping[str, str], seconds: float, folder: str | None = None
 ) -> dict[str, tuple[int, str]]:
-    """Exit code and output of each, by its name; what takes longer is killed, with its session."""
+    """Exit code and output by name; on a timeout the command's session is killed."""
     running = {
         name: subprocess.Popen(
             argv,
@@ -196,7 +189,6 @@ def outputs(
 
 
 def pid_in(path: str) -> int:
-    """The pid that a process wrote into a file; 0: none, or not yet."""
     try:
         with open(path, encoding="ascii") as file:
             text = file.read()
@@ -206,26 +198,25 @@ def pid_in(path: str) -> int:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether the process lives; a zombie does not."""
+    """A zombie is not alive."""
     process = proctable.look(pid)
     return process is not None and process.running
 
 
 def end(pid: int) -> None:
-    """KILL to a process that would not go otherwise."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, signal.SIGKILL)
 
 
 STOP_SECONDS = 25.0
-"""Between the signal and the end, for a stop in order."""
+"""Seconds from the signal to the end of an orderly stop."""
 AT_ONCE_SECONDS = 5.0
-"""The same for a stop at once: the second signal, or a hand-over."""
+"""Seconds of an immediate stop: the second signal, or a hand-over."""
 PENDING_SECONDS = 10.0
-"""Between two looks for a signal that nobody could hear: it wakes for nothing else while nobody asks for a stop."""
+"""Interval for checking unhandled signals, the only reason to wake."""
 LAST_WORDS_SECONDS = 2
 IDLE = "idle"
-"""What the name of a thread begins with that has nothing to do: it is not told as left."""
+"""Prefix of idle threads' names, which are not reported as left."""
 _HEARD = {signal.SIGTERM, signal.SIGINT, signal.SIGUSR1}
 _MAX_SHOWN = 12
 
@@ -234,7 +225,7 @@ _MAX_SHOWN = 12
 # sees signals that no handler took within PENDING_SECONDS. Then it says what is left and ends the process; an alarm
 # does where saying it hangs. What is closed at the end has a time of its own beside that (`part`).
 class StopLimit:
-    """Watches while it is open. `more` seconds are added to the time of a stop in order."""
+    """Limits a stop while open. `more` seconds extend an orderly stop."""
 
     def __init__(self, more: float = 0.0) -> None:
         self._seconds = STOP_SECONDS + more
@@ -253,12 +244,12 @@ class StopLimit:
         os.close(self._reading)
 
     def asked(self, at_once: bool) -> None:
-        """A stop was asked for. May be called in a signal handler."""
+        """Callable in a signal handler."""
         self._say(b"!" if at_once else b".")
 
     @contextlib.contextmanager
     def part(self, name: str, seconds: float) -> Iterator[None]:
-        """What is done in this block is over after so many seconds, or all is cut and this is named."""
+        """If the block takes longer, the process ends and names this part."""
         self._part = (name, time.monotonic() + seconds)
         self._say(b"p")
         try:
@@ -296,7 +287,6 @@ class StopLimit:
 
 
 def _cut(part: str) -> None:
-    """Say what is left, with the part that was being closed, and end the process."""
     signal.setitimer(signal.ITIMER_REAL, LAST_WORDS_SECONDS)  # nobody handles this alarm: it kills
     with contextlib.suppress(Exception):
         os.write(2, f"! {left_running(part)}\n".encode("utf-8", "replace"))
@@ -304,7 +294,7 @@ def _cut(part: str) -> None:
 
 
 def left_running(part: str = "") -> str:
-    """What still works in and below this process, in a line; first `part`, which was waited for."""
+    """One line about work in and below this process; first `part`, which was waited for."""
     main = threading.main_thread()
     found = [part] if part else []
     found += [f"{_name(pid)} (process {pid})" for pid in proctable.children(os.getpid())]
@@ -330,14 +320,14 @@ def _where(thread: threading.Thread) -> str:
 
 
 NEAR = 4
-"""Jobs at a time: a clone that takes long to be taken in holds up none but its own bead."""
+"""Parallel jobs, so that a slow clone holds up only its bead."""
 
 
 # A job uses git and files, never the store: a database connection belongs to one thread. It is known by its name until
 # its end was told once, and asked for again it is done again. Nothing is remembered over a restart. A thread has the
 # name of its job, so that a stop that is cut can tell which one it left.
 class ThreadBackground:
-    """Background by threads that start with the first job and end with the process, its last job done."""
+    """Background in threads that start with the first job and end with the process."""
 
     def __init__(self) -> None:
         from concurrent.futures import ThreadPoolExecutor
@@ -352,13 +342,13 @@ class ThreadBackground:
         self._wake = wake
 
     def begin(self, name: str, job: Callable[[], None], far: bool = False) -> None:
-        """Do the job, unless one of this name was begun and its end not told yet."""
+        """Ignored while a job of this name is unfinished or uncollected."""
         if name not in self._jobs:
             self._jobs[name] = (self._far if far else self._near).submit(partial(_do, name, job))
             self._jobs[name].add_done_callback(lambda _: self._wake())
 
     def over(self, name: str) -> bool:
-        """Whether no such job goes on; the error of one that failed is raised, and with that it is told."""
+        """Whether no such job runs; raises its error once."""
         future = self._jobs.get(name)
         if future is None:
             return True
@@ -369,7 +359,7 @@ class ThreadBackground:
         return True
 
     def busy(self, name: str) -> bool:
-        """Whether the job was begun and its end not told yet."""
+        """Whether the job's end was not collected yet."""
         return name in self._jobs
 
     def is_empty(self) -> bool:

@@ -24,25 +24,24 @@ from .port import Login
 
 _PROXY = os.path.join(os.path.dirname(__file__), "proxy.py")
 REFUSED = "network.refused"
-"""In a run's folder: the hosts that it asked for and may not reach, a line each."""
+"""In a run's folder: refused hosts, a line each."""
 OWN = "own"
 """The part of a run's folder that its agent may write."""
 CACHES = os.path.join(".git", "nobrakes-cache")
-"""In a workspace: the caches of its agents' tools, which go with it."""
+"""In a workspace: the tools' caches, removed with it."""
 TEMPORARY = "tmp"
-"""The folder in a run's folder for its temporary files, where it needs one."""
 
 
 @frozen
 class Confined:
-    """What wraps the commands of one run; closure and wall None: nothing does. `folder` is the run's."""
+    """Wraps one run's commands; without closure and wall it does nothing. `folder` is the run's."""
 
     closure: Closure | None = None
     wall: Wall | None = None
     folder: str = ""
 
     def wrap(self, argv: Argv, alone: bool = False) -> Argv:
-        """The argv that runs `argv` closed off. `alone`: it needs no network, and gets no part of one."""
+        """The confined command. `alone`: without network."""
         if self.wall is not None:
             return closure.wall_wrap(argv, self.wall)
         if self.closure is None:
@@ -55,13 +54,13 @@ class Confined:
 
 
 class Confinement:
-    """Decides by settings and machine whether runs are closed off, and how."""
+    """Decides by settings and machine how runs are confined."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
 
     def why_not(self) -> str:
-        """Why agents and checks run without a sandbox; empty: they run in one. NoSandbox where they may not without."""
+        """Why agents and checks run without a sandbox; empty: with one. Raises NoSandbox if one is required."""
         mode = self.ports.config().sandbox.mode
         if mode == "none":
             return 'the setting sandbox.mode is "none"'
@@ -71,7 +70,7 @@ class Confinement:
         return trouble
 
     def why_open(self) -> str:
-        """Why runs that have no sandbox have no wall either; empty: they have. NoSandbox where they may not without."""
+        """Why unsandboxed runs have no wall; empty: they have. Raises NoSandbox if one is required."""
         setting = self.ports.config().sandbox.wall
         if setting == "none":
             return 'the setting sandbox.wall is "none"'
@@ -81,7 +80,7 @@ class Confinement:
         return trouble
 
     def nothing(self) -> str:
-        """Why runs are not closed off at all; empty: they are. NoSandbox."""
+        """Why runs are unconfined; empty: they are confined. Raises NoSandbox."""
         why_not = self.why_not()
         why_open = self.why_open() if why_not else ""
         return f"{why_not}, and {why_open}" if why_open else ""
@@ -95,10 +94,8 @@ class Confinement:
         lent: tuple[str, ...] = (),
         laid: Laid | None = None,
     ) -> Confined:
-        """The closure of an agent's run, with its door made. `lent`: folders of objects of another repository.
-
-        `laid`: the workspace is a person's checkout, with this over it.
-        """
+        """An agent's confinement; makes its channel. `lent`: object folders of another repository. `laid`: the
+        workspace is a person's checkout, with this over it."""
         if self.nothing():
             return Confined()
         paths = self.ports.paths
@@ -138,7 +135,7 @@ class Confinement:
         )
 
     def check(self, checkout: str, folder: str, read: tuple[str, ...] = ()) -> Confined:
-        """The closure of a validation or red proof in its run's folder, which also reads these folders of it."""
+        """The confinement of a validation or red proof, which may read these folders of its run."""
         if self.nothing():
             return Confined()
         if self.why_not():
@@ -147,15 +144,11 @@ class Confinement:
         return self._confined(checkout, folder, machine(self.ports.environment), inner=read)
 
     def home(self, folder: str) -> str:
-        """The home that has to be made for a run of checks with this folder; empty: none has to be.
-
-        In a sandbox it has one in memory.
-        """
+        """The home to be made for a run of checks; empty: none, or in the sandbox's memory."""
         is_private = self.ports.config().sandbox.home == "private"
         return os.path.join(folder, HOME) if is_private and self.why_not() else ""
 
     def environment(self, folder: str) -> dict[str, str]:
-        """What a run of checks with this folder sees."""
         environment = dict(self.ports.environment)
         if home := self.home(folder):
             let_in = None if self.nothing() else self._written()
@@ -163,7 +156,7 @@ class Confinement:
         return environment if self.ports.config().sandbox.home == "own" else {**environment, **NO_USER_SITE}
 
     def seen(self) -> dict[str, str]:
-        """What all runs of checks see alike, whichever folder they have."""
+        """The common part of all checks' environments."""
         environment = dict(self.ports.environment)
         return environment if self.ports.config().sandbox.home == "own" else steady(environment)
 
@@ -175,7 +168,6 @@ class Confinement:
         return self.ports.paths.root, self.ports.paths.folder, *self.ports.git.territory(), *user.folders()
 
     def _written(self) -> tuple[str, ...]:
-        """What the settings let runs write that are behind the wall."""
         paths = self._let_in("write", self.ports.config().sandbox.write, self._territory())
         return tuple(sorted({os.path.realpath(path) for path in paths}))
 
@@ -222,7 +214,6 @@ class Confinement:
         return Confined(closure, folder=folder)
 
     def _let_in(self, name: str, paths: tuple[str, ...], forbidden: tuple[str, ...]) -> tuple[str, ...]:
-        """The paths of a setting as they really are; NoSandbox for one that would let in what must stay outside."""
         found = []
         for path in paths:
             whole = os.path.normpath(os.path.expanduser(path))
@@ -239,7 +230,6 @@ class Confinement:
 
 
 def _is_laid(path: str, laid: Laid | None) -> bool:
-    """Whether something else lies there in the sandbox."""
     return laid is not None and any(lies_in(path, where) for _, where in laid.over)
 
 
@@ -249,7 +239,7 @@ def _login(source: str, place: str, own: tuple[str, ...]) -> Login:
 
 
 def describe(why_not: str, nothing: str, agents: AgentSettings) -> str:
-    """What people are told once about how agents and checks are closed off."""
+    """The message about the confinement of agents and checks."""
     if nothing:
         return f"{closure.describe(agents.agent_choice().names(), agents)} The reason: {nothing}."
     if why_not:

@@ -19,13 +19,13 @@ from ..paths import Paths
 from ..walking import FAULTS, below, state_parts, within
 
 LEFT = "left running: "
-"""What the line about work that a stop left begins with, wherever it is read again."""
+"""Prefix of the line about work left by a stop."""
 _MAX_MILLISECONDS = 2**31 - 1
-"""Milliseconds that `poll` takes: 24 days. Who waits for longer is told "not yet" then, and asks again."""
+"""Limit of `poll`: 24 days; longer waits ask again."""
 
 
 def is_readable(descriptor: int, seconds: float | None) -> bool:
-    """Whether something can be read from it, or its other end is closed, within so many seconds; None: without end."""
+    """Whether it has data or is closed within so many seconds; None: unlimited."""
     watched = select.poll()
     watched.register(descriptor, select.POLLIN)
     return bool(watched.poll(None if seconds is None else math.ceil(max(0.0, min(seconds * 1000, _MAX_MILLISECONDS)))))
@@ -33,9 +33,8 @@ def is_readable(descriptor: int, seconds: float | None) -> bool:
 
 @contextmanager
 def plain_file(folder: int, name: str, since: float) -> Iterator[BinaryIO | None]:
-    """The file of that name in an open folder; None where there is no plain one (walking.within), or where nobody wrote
-    it since then. The moment is the inode's own (ctime), which no program can set.
-    """
+    """The plain file (walking.within), or None if there is none written since then. Uses ctime, which no program can
+    set."""
     file = within(folder, name)
     if file is None:
         yield None
@@ -45,7 +44,7 @@ def plain_file(folder: int, name: str, since: float) -> Iterator[BinaryIO | None
 
 
 def poke(folder: str, name: str) -> None:
-    """Wake the daemon that sleeps on `folder`, if there is one. A missing folder means there is none."""
+    """Wake the daemon that watches `folder`; a missing folder means none."""
     with contextlib.suppress(OSError):  # a poke that fails costs the daemon's patience, never the caller's work
         descriptor = os.open(os.path.join(folder, name), os.O_WRONLY | os.O_CREAT, 0o600)
         try:
@@ -55,25 +54,23 @@ def poke(folder: str, name: str) -> None:
 
 
 def wake(paths: Paths) -> None:
-    """Tell the daemon, if there is one, that something changed."""
     poke(paths.wake, "person")
 
 
 # Folders are 0700 and files 0600, since logs and prompts may hold what only the human should see. A full disk and a
 # machine short of files, processes or memory are told as such.
 SHORT = FAULTS | {errno.EAGAIN}
-"""What the machine lacks just now, or a disk that answers with errors: it passes, or a person mends it."""
 _NO_THREAD = "can't start new thread"
 
 
 class InPlace:
-    """Files and folders that must stay the ones that they are. What is gone is told elsewhere."""
+    """Files and folders that must not be replaced; a missing one is handled elsewhere."""
 
     def __init__(self, *paths: str) -> None:
         self._known = {path: found for path in paths if (found := _identity(path)) is not None}
 
     def __call__(self) -> None:
-        """RepositoryReplaced where another one lies in the place of one of them."""
+        """Raises RepositoryReplaced."""
         for path, known in self._known.items():
             if _identity(path) not in (known, None):
                 raise RepositoryReplaced(
@@ -92,7 +89,7 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 @contextmanager
 def storage_errors(path: str) -> Iterator[None]:
-    """Turn trouble of disk and machine into DiskFull, StoreReadOnly and MachineShort, naming `path`."""
+    """Convert disk errors to DiskFull, StoreReadOnly and MachineShort, naming `path`."""
     try:
         yield
     except OSError as error:
@@ -114,7 +111,7 @@ def storage_errors(path: str) -> Iterator[None]:
 
 
 def private_folder(path: str) -> bool:
-    """Make the folder (0700) and its parents; whether it is new. DiskFull, StoreReadOnly."""
+    """Make the folder (0700) and its parents; whether it is new. Raises DiskFull, StoreReadOnly."""
     with storage_errors(path):
         try:
             os.mkdir(path, 0o700)
@@ -127,7 +124,7 @@ def private_folder(path: str) -> bool:
 
 
 TRACKED = frozenset((".gitattributes", ".gitignore", "config.toml", "beads.jsonl", "roles", "skills"))
-"""What of .nobrakes git tracks: its modes are git's business."""
+"""Files of .nobrakes that git tracks, with modes of its own."""
 ATTRIBUTES = b".gitignore ident\n"
 IGNORED = b"""\
 # Tracked by git: the settings, the graph, and what you change about roles and skills. Everything else stays here.
@@ -143,14 +140,13 @@ IGNORED = b"""\
 !/keeps-this-folder-$Id: nobrakes $
 """
 IGNORED_BEFORE = b"".join(IGNORED.partition(b"!/skills/\n")[:2]).replace(b"!/.gitattributes\n", b"")
-"""As earlier versions wrote it."""
 _KEPT = b"!/keeps-this-folder-$Id: "
 KEEPER = "keeps-this-folder-$Id$"
-"""The file for whose sake git leaves .nobrakes where it is, though a sparse checkout leaves it out."""
+"""The file that makes git keep .nobrakes in a sparse checkout."""
 
 
 def for_git(folder: str) -> dict[str, bytes]:
-    """What git tracks of .nobrakes beside the graph, name -> content as git keeps it; names of files that are there."""
+    """Tracked files of .nobrakes beside the graph: name -> content as git stores it."""
     import re  # rarely needed here
 
     found = {}
@@ -164,7 +160,7 @@ def for_git(folder: str) -> dict[str, bytes]:
 
 
 def _keep_from_git(folder: str) -> None:
-    """Let the file lie there that keeps the folder; not where git would show it to a person who did not ask."""
+    """Write the keeper file, unless git would show it as a change."""
     said = read_tail(os.path.join(folder, ".gitignore"), 64_000)
     if said and _KEPT not in said:  # where it is not checked out, git reads main's
         return
@@ -173,10 +169,8 @@ def _keep_from_git(folder: str) -> None:
 
 
 def keep_private(folder: str, depth: int = 1) -> None:
-    """Close .nobrakes, and what is in it `depth` levels down, to everybody else, whatever the umask was.
-
-    Only what is ours and neither a link nor tracked; what cannot be changed is left, and doctor tells of it.
-    """
+    """Close .nobrakes and `depth` levels to other accounts, whatever the umask. Only our own, untracked files, no
+    links; doctor reports failures."""
     _keep_from_git(folder)
     _close(folder)
     for entry in _entries(folder):
@@ -185,7 +179,7 @@ def keep_private(folder: str, depth: int = 1) -> None:
 
 
 def open_to_others(folder: str) -> list[str]:
-    """What of .nobrakes, itself and one level down, other accounts may read or write."""
+    """Paths of .nobrakes, one level down, that other accounts may read or write."""
     found = [folder, *(entry.path for entry in _entries(folder) if entry.name not in TRACKED)]
     return [path for path in found if not os.path.islink(path) and stat.S_IMODE(os.lstat(path).st_mode) & 0o077]
 
@@ -218,7 +212,7 @@ def _close(path: str) -> None:
 
 
 def write_private(path: str, content: bytes) -> None:
-    """Write a file that nobody reads before it is done. DiskFull, StoreReadOnly."""
+    """Raises DiskFull, StoreReadOnly."""
     with storage_errors(path):
         # where an agent put a link or a pipe in its place, it is not written
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
@@ -227,7 +221,7 @@ def write_private(path: str, content: bytes) -> None:
 
 
 def write_atomic(path: str, content: bytes, mode: int = 0o600) -> None:
-    """Replace the file: readers, also after a loss of power, see the old or the new one. DiskFull, StoreReadOnly."""
+    """Readers see the old or the new file, also after a power loss. Raises DiskFull, StoreReadOnly."""
     temporary = f"{path}.{os.getpid()}.new"
     with storage_errors(path):
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode)
@@ -249,7 +243,7 @@ def write_atomic(path: str, content: bytes, mode: int = 0o600) -> None:
 
 
 def read_tail(path: str, limit: int) -> bytes:
-    """The last `limit` bytes of a plain file; b"" when it is missing, or when an agent put something else there."""
+    """The end of a plain file; b"" if it is missing or something else."""
     with below(*state_parts(path)) or io.BytesIO() as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - limit))
         return file.read(limit)

@@ -35,7 +35,7 @@ class DaemonLock:
         self._descriptor: int | None = None
 
     def acquire(self) -> None:
-        """Take it. DaemonRunning names the holder."""
+        """DaemonRunning names the holder."""
         private_folder(os.path.dirname(self.path))
         with storage_errors(self.path):
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -54,7 +54,6 @@ class DaemonLock:
         self._descriptor = descriptor
 
     def release(self) -> None:
-        """Give it back; nothing happens when it is not held."""
         if self._descriptor is not None:
             os.ftruncate(self._descriptor, 0)
             os.close(self._descriptor)
@@ -69,7 +68,7 @@ class DaemonLock:
 
 
 def holder(path: str) -> int | None:
-    """The pid of the living daemon that holds the lock; None: there is none."""
+    """The pid of the living daemon with the lock."""
     try:
         with open(path, encoding="ascii") as file:
             words = file.read().split()
@@ -85,7 +84,7 @@ def holder(path: str) -> int | None:
 # so threads exclude each other as processes do. Elsewhere than on Linux the whole file is locked.
 @contextmanager
 def locked(path: str, word: str) -> Iterator[None]:
-    """Hold the word's lock; whoever else wants it waits, another process or another thread."""
+    """Excludes other processes and threads for this word."""
     place = int.from_bytes(sha256(word.encode()).digest()[:6]) >> 1
     with storage_errors(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -100,7 +99,6 @@ def locked(path: str, word: str) -> Iterator[None]:
 
 
 def _set(descriptor: int, how: int, place: int) -> None:
-    """Lock or unlock the byte at this place; waits for it (struct flock of 64 bits)."""
     if LINUX:
         fcntl.fcntl(descriptor, fcntl.F_OFD_SETLKW, struct.pack("hhqqi4x", how, os.SEEK_SET, place, 1, 0))
     else:
@@ -113,7 +111,7 @@ _ENDING = ".lock"
 # Whether a daemon lives: it keeps a file locked, which its children do not inherit and the kernel lets go. The file is
 # locked before it has its name, so one that is seen unlocked is a dead daemon's, and goes.
 class LivenessLock:
-    """This process, alive in `folder` under a name of its own, until it is closed or dies."""
+    """Marks this process as alive in `folder` until it closes or dies."""
 
     def __init__(self, folder: str) -> None:
         private_folder(folder)
@@ -134,14 +132,12 @@ class LivenessLock:
             return descriptor
 
     def is_seen(self) -> bool:
-        """Whether the file that others look at is still ours."""
         try:
             return os.path.samestat(os.fstat(self._descriptor), os.stat(self.path))
         except OSError:
             return False
 
     def close(self) -> None:
-        """Live no more."""
         with contextlib.suppress(OSError):
             os.unlink(self.path)
         os.close(self._descriptor)
@@ -166,7 +162,6 @@ def _is_locked(path: str) -> bool:
 
 
 def sweep(folder: str) -> None:
-    """Remove what daemons left that were killed."""
     with contextlib.suppress(OSError):
         for entry in os.scandir(folder):
             if not _is_locked(entry.path):
@@ -177,7 +172,7 @@ def sweep(folder: str) -> None:
 READY_VARIABLE = "NOBRAKES_READY_FD"
 
 LAST_WORDS = 4000
-"""Bytes of the log that are shown when the daemon dies at its start."""
+"""Bytes of the log shown when the daemon dies at its start."""
 
 _started: list["subprocess.Popen[bytes]"] = []  # kept, since Python warns when it forgets a living child
 
@@ -186,11 +181,9 @@ _started: list["subprocess.Popen[bytes]"] = []  # kept, since Python warns when 
 def start_daemon(
     argv: Sequence[str], *, log: str, lock: str, cwd: str, env: Mapping[str, str], timeout: float = 30.0
 ) -> int:
-    """Start a daemon detached from this terminal and return its pid once it called `report_ready`.
-
-    Its output is appended to `log`. DaemonRunning when one holds `lock`; DaemonNotRunning with the log's last lines
-    when it died; NobrakesError when it says nothing for `timeout` seconds (it is left running).
-    """
+    """Start a detached daemon; returns its pid after `report_ready`. Output is appended to `log`. DaemonRunning: `lock`
+    is held; DaemonNotRunning: it died, with the log's end; NobrakesError: silent for `timeout` seconds, and left
+    running."""
     if (running := holder(lock)) is not None:
         raise DaemonRunning(f"a daemon already works in this repository (process {running})")
     private_folder(os.path.dirname(log))
@@ -230,13 +223,12 @@ def start_daemon(
 
 
 def _since(log: str, before: int) -> str:
-    """What was added to the log, at most the last words of it."""
     added = max(0, os.path.getsize(log) - before)
     return read_tail(log, min(added, LAST_WORDS)).decode("utf-8", "replace").strip()
 
 
 def report_ready() -> None:
-    """Tell whoever started this process as a daemon that it works. Nothing happens in the foreground."""
+    """Report to the starter of this daemon; ignored in the foreground."""
     descriptor = os.environ.pop(READY_VARIABLE, None)
     if descriptor is not None and descriptor.isdigit():
         try:
@@ -248,10 +240,8 @@ def report_ready() -> None:
 
 
 def stop_daemon(lock: str, timeout: float = 60.0, log: str = "") -> tuple[int, str]:
-    """TERM to the daemon that holds `lock`; its pid, once it is gone, and what `log` tells of what it left running.
-
-    DaemonNotRunning; NobrakesError: `timeout`.
-    """
+    """Send TERM to the holder of `lock`; returns its pid once it is gone, and the log's note about remaining work.
+    Raises DaemonNotRunning; NobrakesError on a timeout."""
     before = os.path.getsize(log) if log and os.path.isfile(log) else 0
     pid = holder(lock)
     process = proctable.look(pid) if pid is not None else None
@@ -275,7 +265,7 @@ SECONDS = 30.0
 
 
 def why_not() -> str:
-    """Why units cannot be used here, in words; empty: they can."""
+    """Why units cannot be used here; empty: they can."""
     if own_program("systemctl", os.getcwd()) is None:
         return "there is no systemctl here"
     code, said = control("show-environment")
@@ -283,7 +273,7 @@ def why_not() -> str:
 
 
 def control(*words: str) -> tuple[int, str]:
-    """`systemctl --user WORDS`: its exit code and what it printed. NobrakesError: it does not answer."""
+    """Exit code and output of `systemctl --user WORDS`. NobrakesError: no answer."""
     try:
         done = subprocess.run(
             ["systemctl", "--user", "--no-pager", *words],
@@ -298,7 +288,7 @@ def control(*words: str) -> tuple[int, str]:
 
 
 def lingers() -> bool:
-    """Whether this account's units run while nobody is logged in."""
+    """Whether this account's units run while it is logged out."""
     try:
         return os.path.exists(os.path.join("/var/lib/systemd/linger", pwd.getpwuid(os.geteuid()).pw_name))
     except KeyError:
@@ -306,10 +296,8 @@ def lingers() -> bool:
 
 
 def run_interactive(argv: Sequence[str], env: Mapping[str, str], cwd: str) -> int:
-    """Give the terminal to the program until it ends; its exit code, 128+n for a signal. NoAgent: it is not there.
-
-    Ctrl-C is the program's while it runs.
-    """
+    """Give the terminal to the program; returns its exit code, 128+n for a signal. Raises NoAgent. Ctrl-C belongs to
+    the program."""
     if not os.path.isdir(cwd):
         raise NotADirectoryError(cwd)
     # a handler that does nothing, since to ignore the signal is what the program would inherit

@@ -36,16 +36,15 @@ PASSED_ON = (
     *("USER", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"),
     *("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy"),
 )
-"""What a sender sees of the environment."""
 MAX_ERROR = 4000
 _LOOK = 0.02
 
 Pack = Callable[[str, Message], tuple[bytes, str]]
-"""What the process is given for a channel and a message, and the secret in it. NobrakesError."""
+"""The process' input for a channel and message, and the secret in it. Raises NobrakesError."""
 
 
 class ChildChannels:
-    """Channels by child processes. `seconds` is the deadline as it is now."""
+    """Channels by child processes. `seconds`: the present deadline."""
 
     def __init__(self, pack: Pack, seconds: Callable[[], float], argv: tuple[str, ...] = ARGV) -> None:
         self._pack = pack
@@ -59,11 +58,9 @@ class ChildChannels:
         self._cut = threading.Event()
 
     def wakes(self, wake: Callable[[], None]) -> None:
-        """`wake` is called from the thread after each end."""
         self._wake = wake
 
     def begin(self, channel: str, delivery: int, message: Message) -> None:
-        """Start a process that sends it."""
         self._busy.add(channel)
         try:
             stdin, secret = self._pack(channel, message)
@@ -128,18 +125,16 @@ class ChildChannels:
         self._wake()
 
     def is_busy(self, channel: str) -> bool:
-        """Whether something was begun there whose end was not asked for yet."""
+        """Whether its end was not collected."""
         return channel in self._busy
 
     def ended(self) -> list[Sent]:
-        """What has ended since it was asked last."""
         with self._lock:
             found, self._ended = self._ended, []
         self._busy -= {sent.channel for sent in found}
         return found
 
     def close(self, seconds: float) -> None:
-        """Wait so long for what is being sent, then kill it."""
         until = time.monotonic() + seconds
         for thread in self._threads:
             thread.join(max(0.0, until - time.monotonic()))
@@ -153,7 +148,7 @@ MAX_LOG_BYTES = 8_000_000
 
 @frozen
 class Asked:
-    """How it ended. `code` None: it took too long; 127: there is no such program."""
+    """How it ended. `code` None: timeout; 127: no such program."""
 
     code: int | None
     out: str = ""
@@ -164,13 +159,12 @@ class Asked:
 # not pipes: what outlives it keeps nobody waiting.
 @frozen
 class Asking:
-    """Asks programs in one environment, each for so many seconds at most."""
+    """Runs programs in one environment with a timeout."""
 
     env: Mapping[str, str]
     seconds: float
 
     def __call__(self, argv: Sequence[str], given: bytes) -> Asked:
-        """Run it with this standard input to its end."""
         with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
             stdin.write(given)
             stdin.seek(0)
@@ -197,7 +191,6 @@ class Asking:
 
 BLOCK = 65536
 BEGIN = b'{"ts":'
-"""How each line begins."""
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 HINT = "Choose another file: the setting `events.export`, or --export."
@@ -215,7 +208,6 @@ class EventFile:
         self.is_new = not os.fstat(descriptor).st_size
 
     def _settle(self) -> None:
-        """Cut away a torn line; NotAllowed where what is there is not ours."""
         size = os.fstat(self._descriptor).st_size
         torn = next(self._backwards(size, whole=False), b"")
         ours = torn.startswith(BEGIN) or BEGIN.startswith(torn) or not torn.strip(b"\0")
@@ -226,13 +218,12 @@ class EventFile:
             os.ftruncate(self._descriptor, size - len(torn))
 
     def lines_back(self) -> Iterator[bytes]:
-        """The whole lines from the last one to the first."""
         lines = self._backwards(os.fstat(self._descriptor).st_size, whole=True)
         next(lines, None)  # what stands after the last line end
         yield from lines
 
     def _backwards(self, size: int, whole: bool) -> Iterator[bytes]:
-        """The pieces between line ends, last first; the first piece is what stands after the last line end."""
+        """The pieces between line ends, last first; the first one is unterminated."""
         rest = b""
         while size:
             start = max(0, size - BLOCK)
@@ -242,7 +233,7 @@ class EventFile:
         yield rest
 
     def append(self, content: bytes) -> None:
-        """All of it, or what a kill left of it; where it cannot be written, the file is as it was."""
+        """All, or a prefix after a kill; on an error the file is unchanged."""
         size = os.fstat(self._descriptor).st_size
         written = 0
         try:
@@ -254,7 +245,7 @@ class EventFile:
 
 
 def mark_of(path: str) -> tuple[int, int, int] | None:
-    """What changes with the file that the path names; None: there is nothing."""
+    """Identifies the file's present state; None: missing."""
     try:
         found = os.lstat(path)
     except OSError:
@@ -264,10 +255,8 @@ def mark_of(path: str) -> tuple[int, int, int] | None:
 
 @contextmanager
 def opened(root: str, path: str, refuses: Callable[[str], str]) -> Iterator[EventFile | None]:
-    """The file, locked; None: another process writes it just now. NotAllowed, DiskFull, StoreReadOnly.
-
-    A relative path is one of `root`. `refuses` says what is wrong with where a folder really is.
-    """
+    """The locked file, relative to `root`; None: another process writes it. Raises NotAllowed, DiskFull, StoreReadOnly.
+    `refuses`: what is wrong with the real folder."""
     with storage_errors(path):
         descriptor = _open(root, path, refuses)
         try:
@@ -280,7 +269,6 @@ def opened(root: str, path: str, refuses: Callable[[str], str]) -> Iterator[Even
 
 
 def _open(root: str, path: str, refuses: Callable[[str], str]) -> int:
-    """The file by its folder, in which no link is followed where it lies in the repository."""
     whole = os.path.normpath(os.path.join(root, path))
     base = os.path.realpath(root)
     start = next((one for one in (os.path.normpath(root), base) if whole.startswith(f"{one}/")), None)
@@ -312,11 +300,11 @@ def _open(root: str, path: str, refuses: Callable[[str], str]) -> int:
 
 
 _LINK = frozenset((errno.ELOOP, errno.ENXIO))
-"""A link, or a pipe that nobody reads."""
+"""A link, or a pipe without a reader."""
 
 
 def _git_error(folder: str) -> str:
-    """Whether the folder lies in a repository's own folder that is called otherwise: a bare one."""
+    """Also refuses bare repositories' own folders."""
     while folder != os.path.dirname(folder):
         if os.path.isfile(os.path.join(folder, "HEAD")) and os.path.isdir(os.path.join(folder, "objects")):
             return "lies inside of git's own folder"
@@ -325,7 +313,7 @@ def _git_error(folder: str) -> str:
 
 
 def _locked(descriptor: int, path: str) -> bool:
-    """Whether the lock is ours, on the file that bears the name."""
+    """Whether we hold the lock of the file with this name."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return os.path.samestat(os.fstat(descriptor), os.lstat(path))

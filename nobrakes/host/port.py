@@ -12,11 +12,9 @@ from ..records import frozen
 
 @frozen
 class Step:
-    """One command of a run. Its output goes to `<folder>/<name>.out` (errors to .err, or with it).
-
-    Neighbours that are `beside` run at the same time. `after` names an earlier step: this one runs only when that one
-    failed (exit codes 1 to 125). `when_passed` names earlier steps: this one runs only when one of them ended with 0.
-    """
+    """One command of a run. Output goes to `<folder>/<name>.out` (errors to .err, or with it). `beside` neighbours run
+    together. `after`: run only if that step failed (exit codes 1 to 125). `when_passed`: run only if one of those steps
+    ended with 0."""
 
     name: str
     argv: Argv
@@ -29,7 +27,7 @@ class Step:
 
 @frozen
 class Command:
-    """What a run executes: first the prologue, then the steps in order, all without a shell's reading of them."""
+    """A run's prologue and then its steps in order, without a shell."""
 
     folder: str  # logs and exit codes; made by start()
     cwd: str
@@ -42,7 +40,7 @@ class Command:
 
 @frozen
 class StepEnd:
-    """How a step ended. `code` None: nobody saw its exit code, or (`started` False) it was never reached."""
+    """How a step ended. `code` None: unknown, or (`started` False) never reached."""
 
     name: str
     started: bool
@@ -54,11 +52,8 @@ class StepEnd:
 
 @frozen
 class Ending:
-    """How a run ended. `prologue_failed` is the text of what went wrong while its folder was prepared.
-
-    `over`: it was brought to an end. A dead run that is not was cut off: its wrapper was killed, with or before its
-    program, or the machine went down.
-    """
+    """How a run ended. `prologue_failed`: why its preparation failed. `over`: it ended properly; a dead run that did
+    not was cut off by a kill of its wrapper or a crash of the machine."""
 
     steps: tuple[StepEnd, ...]
     prologue_failed: str | None = None
@@ -66,20 +61,20 @@ class Ending:
 
     @property
     def cut_off(self) -> bool:
-        """Of a dead run: whether there is something that nobody can tell any more."""
+        """Of a dead run: whether some result is unknown."""
         return not self.over and any(step.code is None for step in self.steps)
 
 
 @frozen
 class Reports:
-    """What a check wrote into files. `trouble`: why that is not all of it; then nobody may count on the texts."""
+    """A check's result files. `trouble`: why they are incomplete, so that no one may rely on them."""
 
     texts: tuple[str, ...] = ()
     trouble: str = ""
 
 
 class Remains(StrEnum):
-    """What of a run still lives."""
+    """What still lives of a run."""
 
     WHOLE = "whole"  # its wrapper, which will say how it ends
     STEP = "step"  # the wrapper was killed; its program lives on, and nobody will know its exit code
@@ -98,63 +93,45 @@ class ProcessStart:
 class Processes(Protocol):
     """Children that survive the daemon: own session, output to files, exit codes on disk."""
 
-    def start(self, run: str, command: Command) -> ProcessStart:
-        """Start it and return at once."""
-        ...
+    def start(self, run: str, command: Command) -> ProcessStart: ...
 
     def alive(self, run: Run) -> bool:
-        """Whether anything of the run's tree still lives, also after a restart of the daemon."""
-        ...
+        """Whether any process of the run lives, also after a restart of the daemon."""
 
     def remains(self, run: Run, folder: str, steps: Sequence[str]) -> Remains:
-        """What of its tree still lives. From the first look on, the daemon is woken when that changes."""
-        ...
+        """What lives of its tree. From the first call on, a change wakes the daemon."""
 
-    def ending(self, folder: str, steps: Sequence[str]) -> Ending:
-        """What the exit files say."""
-        ...
+    def ending(self, folder: str, steps: Sequence[str]) -> Ending: ...
 
     def output(self, path: str, limit: int) -> str:
-        """The last `limit` bytes of an output file as text, undecodable bytes replaced; "" when it is missing."""
-        ...
+        """The last `limit` bytes, undecodable ones replaced; "" if missing."""
 
     def head(self, path: str, limit: int, start: int = 0) -> bytes:
-        """The first `limit` bytes of an output file, from `start` on; empty when it is missing."""
-        ...
+        """Empty if missing."""
 
     def appended(self, folder: str, glob: str, since: float, places: Mapping[str, int], limit: int) -> dict[str, bytes]:
-        """By path, what the files below `folder` hold from their `places` on, together `limit` bytes at most.
-
-        Those that the glob matches and that were written at `since` or later; an agent may have put anything there.
-        """
-        ...
+        """By path, the untrusted new content from `places` on of files below `folder` that match the glob and were
+        written since; together at most `limit` bytes."""
 
     def reports(self, top: str, folder: str, glob: str, since: float, keep: str) -> Reports:
-        """The files in `folder` below `top` that the glob matches and that were written at `since` or later.
-
-        They are kept in the file `keep`, and read there when they are asked for again: the checkout may be gone then.
-        """
-        ...
+        """The files in `folder` below `top` that match the glob and were written since. Stored in `keep` for later
+        calls, since the checkout may be gone."""
 
     def terminate(self, run: Run) -> None:
-        """TERM to the whole tree, including what detached itself."""
-        ...
+        """TERM to the full tree, including detached processes."""
 
     def kill(self, run: Run) -> None:
-        """KILL to the whole tree, until none is left."""
-        ...
+        """KILL to the full tree, until none is left."""
 
     def memory_mb(self, run: Run) -> int:
-        """MB of memory that the run's processes hold now; 0: none lives."""
-        ...
+        """Memory of the living processes in MB."""
 
     def activity(self, run: Run, folder: str, workspace: str) -> str:
-        """A fingerprint of output, files, commits and CPU: the same text again means silence."""
-        ...
+        """A fingerprint of output, files, commits and CPU: the same again means silence."""
 
 
 class Login(NamedTuple):
-    """A login that a confined agent gets a copy of: the human's file, and where below the folder `top` it is seen."""
+    """A login that a confined agent gets a copy of: the person's file, and its path below `top`."""
 
     source: str
     top: str
@@ -162,40 +139,31 @@ class Login(NamedTuple):
 
 
 class ChannelServer(Protocol):
-    """Hears agents that are confined, and answers them."""
+    """Answers confined agents."""
 
-    def start(self) -> None:
-        """Hear them from now on, until `close`."""
-        ...
+    def start(self) -> None: ...
 
-    def close(self) -> None:
-        """Hear nobody any more; what is said waits for the next one."""
-        ...
+    def close(self) -> None: ...
 
     def begin(self, run: str, logins: Sequence[Login] = ()) -> str:
-        """Make the door of a run that is about to start, or find it; its folder. It gets these logins."""
-        ...
+        """Make or find the channel of a starting run, with these logins; returns its folder."""
 
     def end(self, run: str) -> None:
-        """The run is dead: take in its last words, and close its door."""
-        ...
+        """Answer the dead run's last requests, and close its channel."""
 
     def failed(self) -> Mapping[str, Exception]:
-        """By run, what nobody expected while it was heard, told once: it is not heard any more."""
-        ...
+        """Unexpected errors by run, each returned once; such a run is no longer served."""
 
 
 class Clock(Protocol):
     """Time, as the store and the loop see it."""
 
-    def now(self) -> float:
-        """Seconds since 1970 UTC."""
-        ...
+    def now(self) -> float: ...
 
 
 @frozen
 class Notice:
-    """Something a person should hear of. `urgent`: work waits for them."""
+    """A message to a person. `urgent`: work waits for them."""
 
     text: str
     bead: str | None = None
@@ -205,37 +173,25 @@ class Notice:
 class Notifier(Protocol):
     """Tells people."""
 
-    def tell(self, notice: Notice) -> None:
-        """Say it; a failure to say it must never stop the work."""
-        ...
+    def tell(self, notice: Notice) -> None: ...
 
 
 class Background(Protocol):
-    """Does beside the loop what the loop need not wait for (host.command says what a job may use)."""
+    """Runs jobs that the loop does not wait for (host.command says what they may use)."""
 
     def wakes(self, wake: Callable[[], None]) -> None:
-        """`wake` is called after each job, from wherever it was done."""
-        ...
+        """`wake` is called after each job, from any thread."""
 
     def begin(self, name: str, job: Callable[[], None], far: bool = False) -> None:
-        """Do the job, unless one of this name was begun and its end not told yet.
-
-        `far`: it waits for another machine, and no other job waits for it but those that are far as well.
-        """
-        ...
+        """Ignored while a job of this name is unfinished or uncollected. `far`: it waits for another machine, and
+        delays only other `far` jobs."""
 
     def over(self, name: str) -> bool:
-        """Whether no such job goes on; the error of one that failed is raised here, once."""
-        ...
+        """Whether no such job runs; raises its error once."""
 
     def busy(self, name: str) -> bool:
-        """Whether it was begun and its end not told yet."""
-        ...
+        """Whether its end was not collected."""
 
-    def is_empty(self) -> bool:
-        """Whether the end of everything that was begun was told."""
-        ...
+    def is_empty(self) -> bool: ...
 
-    def close(self) -> None:
-        """Wait for what was begun."""
-        ...
+    def close(self) -> None: ...

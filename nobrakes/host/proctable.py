@@ -26,12 +26,11 @@ from ..records import frozen
 LINUX = sys.platform.startswith("linux")
 
 DEAD = ("Z", "X", "x")
-"""States of processes that have ended and only wait to be collected."""
 
 
 @cache
 def boot() -> str:
-    """The id of this boot; start times are absolute where there is none."""
+    """Without boot ids start times are absolute."""
     if not LINUX:
         return "ps"
     with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
@@ -40,7 +39,7 @@ def boot() -> str:
 
 @frozen
 class Process:
-    """One process. `started` is in clock ticks since boot on Linux, else in seconds since 1970."""
+    """`started`: clock ticks since boot on Linux, else seconds since 1970."""
 
     pid: int
     parent: int
@@ -51,34 +50,32 @@ class Process:
 
     @property
     def running(self) -> bool:
-        """Whether it still lives; a zombie does not."""
         return self.state not in DEAD
 
     @property
     def mark(self) -> str:
-        """Its identity beside the pid, as kept in ProcessStart.mark and Run.born."""
+        """Identity beside the pid, as in ProcessStart.mark and Run.born."""
         return f"{boot()}:{self.started}"
 
 
 _KERNEL_THREAD = 0x00200000
 
 EXEC = 0.5
-"""Seconds that a process may take to become another program, on a machine that is very busy."""
 
 
 def ended_mark() -> str:
-    """The mark of a process of this boot that had ended before anybody looked."""
+    """The mark of a process that had already ended."""
     return f"{boot()}:0"
 
 
 def started_of(mark: str) -> int | None:
-    """The start time in a mark; None when it speaks of another boot, so that nothing of it can live."""
+    """None: another boot, so that it cannot live."""
     booted, _, started = mark.rpartition(":")
     return int(started) if booted == boot() and started.isdigit() else None
 
 
 def _stat(pid: int) -> list[bytes]:
-    """The words of /proc/<pid>/stat from the state on; empty when there is no such process."""
+    """Fields of /proc/<pid>/stat from the state on; empty: no such process."""
     try:
         line = _read(f"/proc/{pid}/stat")
     except OSError:
@@ -88,7 +85,7 @@ def _stat(pid: int) -> list[bytes]:
 
 
 def look(pid: int) -> Process | None:
-    """One process; None: there is none."""
+    """None: no such process."""
     if not LINUX:
         return ps_look(pid)
     words = _stat(pid)
@@ -110,10 +107,7 @@ def everything() -> dict[int, Process]:
 
 
 def below(pid: int, without: Container[int] = (), since: int = 0) -> dict[int, Process]:
-    """The descendants of a process by pid, except for some of its children and what is below those.
-
-    `since`: the same for all that were started before this, in the unit of start times.
-    """
+    """Descendants by pid, without those below `without` or below children started before `since`."""
     found: dict[int, Process] = {}
     # the kernel's list may miss one while others are just ending, so it has to say the same twice
     first, again = children(pid), children(pid)
@@ -137,7 +131,7 @@ def _nul_list(path: str) -> list[bytes]:
 
 
 def environment(pid: int) -> list[bytes]:
-    """The NAME=value entries that the process was started with; empty when they cannot be read."""
+    """The initial NAME=value entries; empty: unreadable."""
     if not LINUX:
         # also the words of its command line; a value with a space in it comes in pieces
         return [word.encode() for line in _ps("-E", "-ww", "-o", "command=", "-p", str(pid)) for word in line.split()]
@@ -155,12 +149,11 @@ def environment(pid: int) -> list[bytes]:
 
 
 def arguments(pid: int) -> list[str]:
-    """The process's argv; empty when it cannot be read, or where only `ps` could tell."""
+    """Empty: unreadable, or only `ps` could tell."""
     return [os.fsdecode(word) for word in _nul_list(f"/proc/{pid}/cmdline")] if LINUX else []
 
 
 def outputs(pid: int) -> list[str]:
-    """The files that its output and its errors go to, where Linux tells."""
     found = []
     for name in ("1", "2") if LINUX else ():
         try:
@@ -171,13 +164,12 @@ def outputs(pid: int) -> list[str]:
 
 
 def bears_mark(pid: int) -> bool:
-    """Whether it descends from a run of this process (host.runs.forkserver.bear_mark), where Linux tells."""
+    """Whether it descends from a run of this process (host.runs.forkserver.bear_mark), on Linux."""
     own, other = _queues("self"), _queues(str(pid))
     return own is not None and other is not None and own != other
 
 
 def _queues(pid: str) -> bytes | None:
-    """The hard limit of message queues."""
     try:
         lines = _read(f"/proc/{pid}/limits").splitlines() if LINUX else []
     except OSError:
@@ -186,7 +178,7 @@ def _queues(pid: str) -> bytes | None:
 
 
 def children(pid: int) -> list[int]:
-    """The pids of its children now. Some may be missing while others are just ending."""
+    """The pids of its children; some may be missing while others end."""
     if not LINUX:
         return [process.pid for process in everything().values() if process.parent == pid]
     found: list[int] = []
@@ -199,7 +191,7 @@ def children(pid: int) -> list[int]:
 
 
 def _read(path: str) -> bytes:
-    """A file of /proc whole, without what Python's files cost."""
+    """Read a file of /proc, avoiding Python's overhead."""
     parts = []
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -245,26 +237,23 @@ def _parse(line: str) -> Process:
 
 
 def ps_look(pid: int) -> Process | None:
-    """One process; None: there is none."""
     lines = _ps("-o", _COLUMNS, "-p", str(pid))
     return _parse(lines[0]) if lines else None
 
 
 def ps_everything() -> dict[int, Process]:
-    """Every process by pid."""
     processes = (_parse(line) for line in _ps("-A", "-o", _COLUMNS))
     return {process.pid: process for process in processes}
 
 
 def resident(pids: Sequence[int]) -> int:
-    """Bytes of memory that these processes hold."""
     found = (line.strip() for line in _ps("-o", "rss=", "-p", ",".join(map(str, pids))))
     return sum(int(word) for word in found if word.isdigit()) * 1024
 
 
 # What several of them share is counted for each. What a run detached is still below its wrapper, which adopts it.
 def held_mb(pid: int | None, mark: str) -> int | None:
-    """MB held by the process that was started with this mark, and by what is below it; None: it does not live."""
+    """MB of this process and its descendants; None: it is dead."""
     process = look(pid) if pid else None
     if process is None or not process.running or process.mark != mark:
         return None
@@ -272,7 +261,7 @@ def held_mb(pid: int | None, mark: str) -> int | None:
 
 
 def resident_mb(pids: Sequence[int]) -> int:
-    """MB held by these processes together."""
+    """Total MB of these processes."""
     if not LINUX:
         return round(resident(pids) / 2**20)
     pages = 0
@@ -289,11 +278,11 @@ _PR_SET_CHILD_SUBREAPER = 36
 _adopter = 0
 
 TIMEOUT = 30.0
-"""Seconds after which a zombie of an unknown session is nobody's: whoever waits for a child collects it at once."""
+"""Seconds after which a zombie of an unknown session has no waiter."""
 
 
 def become_subreaper() -> bool:
-    """Let orphans below this process become its own children (Linux). False: the system cannot do that."""
+    """Adopt orphans below this process (Linux). False: unsupported."""
     global _adopter
     adopt = adopting()
     if adopt is not None and adopt() == 0:
@@ -302,10 +291,8 @@ def become_subreaper() -> bool:
 
 
 def adopting() -> Callable[[], int] | None:
-    """Makes the process that calls it the adopter of its orphans, also after an exec. None: the system has no such.
-
-    One system call, looked up here, so that a child of a program with threads may call it between fork and exec.
-    """
+    """Makes the calling process adopt its orphans, also after an exec; None: unsupported. Callable between fork and
+    exec, even of a threaded program."""
     if not LINUX:
         return None
     import ctypes
@@ -314,12 +301,10 @@ def adopting() -> Callable[[], int] | None:
 
 
 def adopts_orphans() -> bool:
-    """Whether what is started from now on stays below this process, whatever becomes of its parents."""
     return _adopter == os.getpid()
 
 
 def _has_ended() -> bool:
-    """Whether any child has ended that nobody collected: one question before looking at each of them."""
     if not hasattr(os, "waitid"):
         return True  # macOS
     try:
@@ -329,13 +314,13 @@ def _has_ended() -> bool:
 
 
 class Reaper:
-    """Collects the zombies that the children of this process left to it."""
+    """Collects zombies left by this process' children."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[int, int], float] = {}
 
     def collect(self, sessions: Container[int], mine: Container[int]) -> None:
-        """Collect adopted zombies of these sessions, and old ones of other sessions; `mine` have their own waiter."""
+        """Collect adopted zombies of these sessions, and old ones of others; `mine` have their own waiter."""
         if not _has_ended():
             return
         own = os.getsid(0)
@@ -365,7 +350,7 @@ HOME_MARKER = "NOBRAKES_WAKE"
 # well.
 @frozen
 class Tree:
-    """What identifies a run's processes. `pid` None: it is not known whether a wrapper ever started."""
+    """Identifies a run's processes. `pid` None: unknown start."""
 
     run: str
     wake: str  # run ids are unique in one repository only; its wake folder tells repositories apart
@@ -375,12 +360,11 @@ class Tree:
     known: frozenset[tuple[int, int]] = frozenset()  # pid and start time of processes that were seen to be of the run
 
     def markers(self) -> tuple[bytes, bytes]:
-        """The entries that each process of the run has in its environment."""
         return (os.fsencode(f"{RUN_MARKER}={self.run}"), os.fsencode(f"{HOME_MARKER}={self.wake}"))
 
 
 def members(tree: Tree, among: Mapping[int, Process] | None = None) -> list[Process]:
-    """The living processes of the run, the wrapper first. `among`: where else than in the whole table to look."""
+    """The run's living processes, the wrapper first. `among`: the searched table."""
     born = started_of(tree.mark) if tree.mark else 0
     if born is None:
         return []  # started before this machine was
@@ -413,7 +397,7 @@ def members(tree: Tree, among: Mapping[int, Process] | None = None) -> list[Proc
 
 
 def _is_known(tree: Tree, process: Process) -> bool:
-    """Whether it was seen to be of the run before, or its output goes to a file of the run: nobody else's does."""
+    """Whether it was known before, or writes to a file of the run."""
     if tree.mark and (process.pid, process.started) in tree.known:
         return True
     folder = os.path.join(os.path.realpath(tree.folder), "") if tree.folder else ""
@@ -421,7 +405,7 @@ def _is_known(tree: Tree, process: Process) -> bool:
 
 
 def send(process: Process, signum: signal.Signals) -> bool:
-    """Signal exactly this process. False: it has gone, or it is not ours to signal."""
+    """False: gone, or not ours. Cannot hit a reused pid."""
     try:
         descriptor = os.pidfd_open(process.pid) if hasattr(os, "pidfd_open") else -1
     except OSError:
@@ -448,10 +432,8 @@ KILLING = 5.0
 
 # For a repository whose database is gone or went back: nobody knows of these runs any more.
 def end_all(wake: str, but: Container[str] = ()) -> list[str]:
-    """TERM, then KILL, to every process of every run of this repository; the runs, sorted. NobrakesError: one stays.
-
-    `but`: runs that somebody knows of.
-    """
+    """TERM, then KILL, all runs of this repository except `but`; returns them sorted. NobrakesError: a process
+    stays."""
     ended: set[str] = set()
     started = time.monotonic()
     pause = 0.005
@@ -472,7 +454,7 @@ def end_all(wake: str, but: Container[str] = ()) -> list[str]:
 
 
 def _left(wake: str, but: Container[str]) -> dict[Process, str]:
-    """The living processes of the repository's runs, each with its run; this process is none."""
+    """The living processes of the repository's runs, without this one."""
     home = os.fsencode(f"{HOME_MARKER}={os.path.abspath(wake)}")
     start = os.fsencode(f"{RUN_MARKER}=")
     found = {}
@@ -489,15 +471,15 @@ def _left(wake: str, but: Container[str]) -> dict[Process, str]:
 # Cheap signs first: the files of the workspace are walked only when those are silent. CPU counts in grains of some
 # seconds, since a program that hangs still ticks a little. Everything is bounded, and no symbolic link is followed.
 CPU_GRAIN = 5.0
-"""Seconds of CPU that count as one sign of life."""
+"""Seconds of CPU per sign of life."""
 
 MAX_ENTRIES = 5000
-"""Entries of a workspace that are looked at, those near its root first."""
+"""Inspected entries of a workspace, nearest to its root first."""
 
 UNWATCHED = frozenset(
     {".git", "node_modules", ".venv", "venv", "__pycache__", ".mypy_cache", ".pytest_cache", "target"}
 )
-"""Folders that are large, or change without anybody working."""
+"""Large folders, or ones that change without work."""
 
 _GIT_FILES = ("HEAD", "index", "packed-refs", os.path.join("logs", "HEAD"))
 
@@ -525,7 +507,6 @@ def _commits(workspace: str) -> str:
 
 
 def _newest(root: str, most: int) -> tuple[int, int]:
-    """The newest change below `root` (ns) and how many entries were seen."""
     newest = seen = 0
     folders = deque([root])
     while folders and seen < most:
@@ -546,15 +527,12 @@ def _newest(root: str, most: int) -> tuple[int, int]:
 
 
 def _cpu(tree: Sequence[Process]) -> str:
-    """CPU of these processes, in grains."""
     return str(int(sum(process.cpu for process in tree) / os.sysconf("SC_CLK_TCK") / CPU_GRAIN))
 
 
 def fingerprint(tree: Sequence[Process], folder: str, workspace: str, before: str) -> str:
-    """Output, commits, CPU and files of a run, whose processes are `tree`.
-
-    `before` is the last answer: it spares the walk where signs abound.
-    """
+    """Output, commits, CPU and files of a run with the processes `tree`. `before`: the last result, which may save the
+    walk."""
     cheap = f"{_output(folder)} {_commits(workspace)} {_cpu(tree)}"
     before_cheap, _, before_files = before.rpartition(" ")
     if before_files and before_cheap != cheap:

@@ -28,24 +28,20 @@ from urllib.parse import unquote, urlsplit
 
 CHANNEL = "NOBRAKES_PROXY"
 HEAD = 64 * 1024
-"""Bytes that the head of a request may have."""
 BLOCK = 256 * 1024
 SECONDS = 30.0
-"""How long a head, or a connection to a host, may take."""
 AT_ONCE = 256
-"""Connections at a time; the others wait."""
 MAX_HOSTS = 100
-"""Hosts in the log."""
 _HOST = re.compile(r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]")
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _CARRIES = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "::/96")))
-"""Networks whose last four bytes are an address of the old kind, as `::ffff:0:0/96` and 6to4 have one too."""
+"""Networks whose last four bytes are an IPv4 address, like `::ffff:0:0/96` and 6to4."""
 _PROTOCOLS = ipaddress.ip_network("192.0.0.0/24")
 _LOCAL_USE = ipaddress.ip_network("64:ff9b:1::/48")
 
 
 class Refused(Exception):
-    """The status and what the client is told."""
+    """The status and message to the client."""
 
 
 class Proxy:
@@ -59,7 +55,7 @@ class Proxy:
         self._places = threading.Semaphore(AT_ONCE)
 
     def serve(self, channel: socket.socket) -> None:
-        """Wait for the socket that is handed out, and take its connections for ever."""
+        """Wait for the passed socket, and serve its connections forever."""
         with channel:
             _, descriptors, _, _ = socket.recv_fds(channel, 1, 1)
         if not descriptors:
@@ -93,7 +89,6 @@ class Proxy:
             self._places.release()
 
     def _asked(self, head: bytes, rest: bytes) -> "tuple[str, int, bytes, bytes]":
-        """(host, port, what the client is told first, what the host is sent first)."""
         line, _, fields = head.partition(b"\r\n")
         try:
             method, target, version = line.decode("ascii").split(" ")
@@ -139,7 +134,6 @@ class Proxy:
 
 
 def _head(client: socket.socket) -> "tuple[bytes, bytes]":
-    """The head of a request, and what came after it already."""
     said = b""
     while b"\r\n\r\n" not in said:
         block = client.recv(HEAD)
@@ -151,7 +145,7 @@ def _head(client: socket.socket) -> "tuple[bytes, bytes]":
 
 
 def is_public(address: str) -> bool:
-    """Whether the address belongs to the whole net, not to this machine or its network, nor carries one that does."""
+    """Whether the address is globally routed, and carries no other kind."""
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -176,7 +170,7 @@ def _is_global(found: "ipaddress.IPv4Address | ipaddress.IPv6Address") -> bool:
 
 
 def _own_addresses(found: "list[str]") -> "set[str]":
-    """Those of them that are this machine's own: a socket can be bound to no other."""
+    """Those that belong to this machine: only these can be bound."""
     own = set()
     for address in found:
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
@@ -187,10 +181,8 @@ def _own_addresses(found: "list[str]") -> "set[str]":
 
 
 def addresses(host: str, port: int, allowed: "list[str]") -> "list[str]":
-    """What a name leads to, looked up once and judged. Refused, OSError.
-
-    What is an address itself was allowed as such, and so is one of `allowed` to which a name leads.
-    """
+    """A name's addresses, looked up once and validated. Raises Refused, OSError. Literal addresses and those in
+    `allowed` were permitted as such."""
     with contextlib.suppress(ValueError):
         return [str(ipaddress.ip_address(host))]
     if host == "localhost":
@@ -217,7 +209,7 @@ def _names(address: str, port: int) -> "set[str]":
 
 
 def _directly(host: str, port: int, allowed: "list[str]") -> socket.socket:
-    """A connection to an address that was judged. Refused, OSError."""
+    """Connects only to validated addresses. Raises Refused, OSError."""
     failed: OSError = OSError("the name leads nowhere")
     for address in addresses(host, port, allowed):
         try:
@@ -228,7 +220,7 @@ def _directly(host: str, port: int, allowed: "list[str]") -> socket.socket:
 
 
 def _connected(host: str, port: int, allowed: "list[str]") -> socket.socket:
-    """A connection to the host, through the proxy of this machine where there is one."""
+    """Connects through this machine's proxy, if any."""
     further = "" if host in _LOCAL else os.environ.get("HTTPS_PROXY") or os.environ.get("https_proxy") or ""
     try:
         if not further:
@@ -260,7 +252,6 @@ def _connected(host: str, port: int, allowed: "list[str]") -> socket.socket:
 
 
 def _pump(client: socket.socket, server: socket.socket) -> None:
-    """Carry bytes both ways until both have said all."""
     for one in (client, server):
         one.settimeout(None)
     other = {client: server, server: client}
@@ -280,7 +271,7 @@ def _pump(client: socket.socket, server: socket.socket) -> None:
 
 
 def run(log: str, hosts: "list[str]", argv: "list[str]") -> int:
-    """Run `argv` and serve its sandbox; its exit code."""
+    """Run `argv` and serve its sandbox; returns its exit code."""
     here, there = socket.socketpair()
     number = there.fileno()
     try:

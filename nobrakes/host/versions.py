@@ -36,7 +36,7 @@ _PORTS = {"https": 443, "http": 80}
 
 
 def reach(urls: Sequence[str], seconds: float = SECONDS) -> dict[str, str]:
-    """By address: why nobody answers there; empty: somebody does."""
+    """By address, why it does not answer; empty: it does."""
     found: dict[str, str] = {}
 
     def ask(url: str) -> None:
@@ -68,7 +68,7 @@ def _why_not(url: str, seconds: float) -> str:
 
 
 def _connection(url: str, seconds: float) -> "HTTPConnection":
-    """Not connected yet. ValueError."""
+    """Not connected yet. Raises ValueError."""
     from http.client import HTTPConnection, HTTPSConnection
     from urllib.request import getproxies, proxy_bypass
 
@@ -104,7 +104,6 @@ VERSIONS_SECONDS = 20.0
 # A CLI is asked outside of every repository, and one that lies in a repository not at all: agents write there. An
 # answer is noted under the marks of the file (abilities.stamp), so a file is asked once.
 def ask(program: str, path: str) -> str:
-    """What `--version` tells; empty: nothing that is a version."""
     try:
         return abilities.version_in(_asked(program, path)[1])
     except OSError:
@@ -112,11 +111,8 @@ def ask(program: str, path: str) -> str:
 
 
 def trouble(program: str, path: str, root: str, is_asked: bool = True) -> str:
-    """Why the CLI does not work at all, by what it says of its version; empty: it does, or it is not asked.
-
-    `root` is the repository: neither a program in it is asked, nor one in a folder of PATH that is. Not `is_asked`: it
-    has no version that could be asked for, and is only looked for.
-    """
+    """Why the CLI fails, by its version output; empty: it works, or is not asked. Programs in the repository `root` are
+    not run. Without `is_asked` it is only located."""
     folders = [one for one in path.split(os.pathsep) if os.path.isabs(one) and not _is_in(one, root)]
     if os.sep in program:
         found = program if os.path.isabs(program) else None
@@ -137,7 +133,6 @@ def trouble(program: str, path: str, root: str, is_asked: bool = True) -> str:
 
 
 def _asked(program: str, path: str) -> tuple[int, str]:
-    """Exit code and output of `--version`; OSError: it cannot be started."""
     import tempfile
 
     from .command import outputs
@@ -148,13 +143,12 @@ def _asked(program: str, path: str) -> tuple[int, str]:
 
 
 def _is_in(path: str, root: str) -> bool:
-    """Whether it lies in the repository, by its name or by where a link of it leads."""
     top = os.path.realpath(root)
     return any(os.path.commonpath([top, one]) == top for one in (os.path.abspath(path), os.path.realpath(path)))
 
 
 class Versions:
-    """The versions of installed CLIs. `writes`: whether what was asked is noted for others too."""
+    """Versions of installed CLIs. `writes`: store them for others."""
 
     def __init__(self, paths: Paths, path: str | None, writes: bool) -> None:
         self.paths = paths
@@ -163,7 +157,6 @@ class Versions:
         self._asked: dict[tuple[str, str], str] = {}
 
     def __call__(self, name: str, program: str, mark: str) -> str:
-        """The version; empty where it is not told, as of an agent of which nobody knows how to ask."""
         if name not in abilities.PROVEN:
             return ""
         known = self._asked.get((program, mark))
@@ -181,7 +174,6 @@ class Versions:
 
 
 MAX_NAMES = 20_000
-"""So many entries of a folder are read."""
 MAX_BYTES = 100_000
 _MAX_LINKS = 20
 _PYTHON = re.compile(r"(?:pypy|python)[0-9.]*t?")
@@ -191,7 +183,7 @@ _ENDINGS = (".py", ".pyc", ".so", ".pyd")
 _SETTING = re.compile(r"^[ \t]*([\w-]+)[ \t]*=[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 _EDITABLE = re.compile(r"^import\s.*__editable__", re.MULTILINE)
 _HOMES = ("", "versions/*", "installs/python/*")
-"""Where below the folder of `bin` or `shims` the libraries are: a Python's own, pyenv's, asdf's and mise's."""
+"""Libraries relative to `bin` or `shims`: Python's own, pyenv's, asdf's and mise's."""
 _LIBRARIES = ("lib", "lib64", "local/lib")
 
 
@@ -199,13 +191,13 @@ _LIBRARIES = ("lib", "lib64", "local/lib")
 # files and `pyvenv.cfg`, each bounded. Where no program tells of a Python (`make test`), the `python3` on PATH is read.
 # An editable installation of the repository is left out.
 class Modules:
-    """Reads the interpreters of the checks of the repository in `root`."""
+    """Inspects the interpreters of checks in the repository `root`."""
 
     def __init__(self, root: str) -> None:
         self.root = root
 
     def of(self, programs: Sequence[tuple[str, str]]) -> frozenset[str]:
-        """The names of all top-level modules that one of these programs (word of a command, its folder) resolves."""
+        """Top-level modules that one of these programs (command word, folder) resolves."""
         found = {python for word, folder in programs if (python := self._python(word, folder))}
         usual = shutil.which("python3")
         pythons = sorted(found) or ([usual] if usual else [])
@@ -217,7 +209,6 @@ class Modules:
         return interpreter(path) if path else ""
 
     def _is_ours(self, place: str) -> bool:
-        """Whether the folder holds the work of the repository itself."""
         if "-packages" in place:
             return False
         top = os.path.realpath(self.root)
@@ -225,7 +216,7 @@ class Modules:
 
 
 def interpreter(path: str) -> str:
-    """The interpreter that runs the program at this path; empty where it is none of Python's."""
+    """The interpreter behind the program; empty: not Python."""
     if not os.access(path, os.X_OK):
         return ""
     if _PYTHON.fullmatch(os.path.basename(path)):
@@ -242,7 +233,7 @@ def interpreter(path: str) -> str:
 
 
 def folders(python: str) -> tuple[str, ...]:
-    """The folders that the interpreter's path consists of: its library, its packages, and what `.pth` files add."""
+    """The interpreter's path: its library, packages, and additions of `.pth` files."""
     found: dict[str, None] = {}
     for home, has_packages in _homes(python):
         for library in _libraries(home):
@@ -252,10 +243,8 @@ def folders(python: str) -> tuple[str, ...]:
 
 
 def lacks(python: str, module: str, user_site: bool) -> bool:
-    """Whether the interpreter surely has no top-level module of this name. `user_site`: the account's own site counts.
-
-    An interpreter whose folders are not found, or whose modules come by a finder of its own, may have any.
-    """
+    """Whether the interpreter certainly lacks a module. `user_site`: the account's own site counts. With unknown
+    folders or custom finders it may have any."""
     places = list(folders(python))
     if user_site:
         places += _packages(os.path.expanduser("~/.local/lib/python*"))
@@ -268,7 +257,6 @@ def lacks(python: str, module: str, user_site: bool) -> bool:
 
 
 def names(folder: str) -> frozenset[str]:
-    """The top-level modules in a folder."""
     try:
         return _names(folder, os.stat(folder).st_mtime_ns)
     except OSError:
@@ -293,10 +281,8 @@ def _is_package(folder: str) -> bool:
 
 
 def _homes(python: str) -> Iterator[tuple[str, bool]]:
-    """The folders above `bin`, along the links that lead to the interpreter, and whether their packages count.
-
-    An environment ends them, with the Python that it was made from.
-    """
+    """The folders above `bin` along the interpreter's links, and whether their packages count. An environment ends
+    them, with its base Python."""
     path = os.path.abspath(python)
     for _ in range(_MAX_LINKS):
         home = os.path.dirname(os.path.dirname(path))
@@ -319,7 +305,6 @@ def _libraries(home: str) -> list[str]:
 
 
 def _packages(library: str) -> list[str]:
-    """The folders of packages below the libraries that fit the pattern."""
     found = [path for kind in ("site", "dist") for path in glob(f"{library}/{kind}-packages")]
     for place in tuple(found):
         for path in glob(f"{escape(place)}/*.pth"):
@@ -329,7 +314,7 @@ def _packages(library: str) -> list[str]:
 
 
 def _text(path: str) -> str:
-    """The beginning of a plain file, without NUL; empty: it is none, or cannot be read."""
+    """The beginning of a plain file, without NUL; empty: unreadable."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would keep us waiting for its writer
     except OSError:
@@ -347,12 +332,11 @@ LISTING_SECONDS = 120.0
 MAX_PROBING_BYTES = 20_000_000
 _GONE_SECONDS = 2.0
 _KILLED = 128
-"""An exit code beyond it is a signal's, passed on by whoever ran the command."""
 
 
 # A run that was killed or did not end tells nothing: it is repeated, and a night is not begun on a guess.
 def probing_trouble(argv: Sequence[str]) -> str:
-    """Why the command does not work here, in a line; empty: it does. MachineShort: nobody can tell just now."""
+    """Why the command fails here, in a line; empty: it works. Raises MachineShort if that cannot be found out."""
     for _ in range(ATTEMPTS):
         try:
             with storage_errors(argv[0]):
@@ -370,7 +354,6 @@ def probing_trouble(argv: Sequence[str]) -> str:
 
 
 def _tried(argv: Sequence[str]) -> tuple[int, bytes]:
-    """Exit code and errors of one run; a negative code: it was killed, by its time or by others."""
     child = subprocess.Popen(
         argv,
         env={**process_environment(), "PATH": own_path(os.getcwd())},
@@ -389,7 +372,7 @@ def _tried(argv: Sequence[str]) -> tuple[int, bytes]:
 
 
 def output_of(argv: Sequence[str], folder: str) -> tuple[str, str]:
-    """(what the command prints, in `folder`; why it does not work, or empty). It is stopped after LISTING_SECONDS."""
+    """(output in `folder`; error or empty). Stopped after LISTING_SECONDS."""
     try:
         done = subprocess.run(
             argv, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=LISTING_SECONDS, check=False

@@ -21,11 +21,10 @@ from ..walking import Beyond, folder_below, state_parts, walk
 from .files import is_readable, plain_file, storage_errors
 
 POLL = 1.0
-"""Seconds between looks where the system cannot watch a folder."""
 
 
 class Waker:
-    """Wakes when a file appears in the folder. Close it, or use it as a context."""
+    """Wakes when a file appears in the folder; a context manager."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -37,7 +36,6 @@ class Waker:
         self._watch()
 
     def _watch(self) -> None:
-        """Make the folder and have the system tell us of new files in it."""
         from watchdog.events import (
             FileClosedEvent,
             FileCreatedEvent,
@@ -73,16 +71,16 @@ class Waker:
             )
 
     def set(self) -> None:
-        """Wake the sleeper now. May be called from a signal handler and from any thread."""
+        """Callable from signal handlers and any thread."""
         with contextlib.suppress(BlockingIOError):  # the pipe is full of wake-ups already
             os.write(self._writing, b"\n")
 
     def writing_end(self) -> int:
-        """The descriptor on which any byte that is written wakes the sleeper."""
+        """Writing any byte to it wakes the sleeper."""
         return self._writing
 
     def wait(self, timeout: float | None) -> bool:
-        """Sleep until something happened (True) or `timeout` seconds went by (False); None sleeps without end."""
+        """True: something happened; False: timeout; None sleeps without limit."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
             if self._consume():
@@ -117,7 +115,6 @@ class Waker:
             self._observer = None
 
     def close(self) -> None:
-        """Stop watching and free the pipe."""
         self.close_observer()
         os.close(self._reading)
         os.close(self._writing)
@@ -130,7 +127,7 @@ class Waker:
 
 
 class Changes:
-    """Calls `changed`, from a thread of its own, after files whose names begin with `prefix` were written to."""
+    """Calls `changed`, in its own thread, after writes to files with this prefix."""
 
     def __init__(self, folder: str, prefix: str, changed: Callable[[], None]) -> None:
         from watchdog.events import FileModifiedEvent, FileSystemEvent, FileSystemEventHandler
@@ -156,7 +153,6 @@ class Changes:
             changed()
 
     def close(self) -> None:
-        """Hear no more."""
         self._over.set()
         if self._observer is not None:
             self._observer.stop()
@@ -164,15 +160,13 @@ class Changes:
 
 
 MAX_ENTRIES = 10_000
-"""Names below a folder that are looked at."""
 
 
 # The files lie where an agent may write: no link is followed, only plain files are read, and names and bytes are
 # bounded.
 def appended(folder: str, glob: str, since: float, paths: Mapping[str, int], limit: int) -> dict[str, bytes]:
-    """By path, what the files below `folder` hold from their places on: those that the glob matches, and that were
-    written at `since` or later. Together `limit` bytes at most.
-    """
+    """By path, new content from `paths` on of files below `folder` that match the glob and were written since; together
+    at most `limit` bytes."""
     found: dict[str, bytes] = {}
     top = folder_below(*state_parts(folder))
     if top is None:
@@ -208,7 +202,7 @@ MOVE_SELF = 0x800
 UNMOUNT = 0x2000
 OVERFLOW = 0x4000
 IGNORED = 0x8000
-"""The kernel has let go of the folder: it is gone, or it was asked to."""
+"""The kernel dropped the watch: the folder is gone, or by request."""
 _ONLYDIR = 0x1000000
 _DONT_FOLLOW = 0x2000000
 _HEAD = struct.Struct("iIII")
@@ -218,7 +212,7 @@ _MAX_BYTES = 65536
 # watchdog has a thread for each folder and hands an event on through three more, and may hold a renaming back for half
 # a second. Here is one descriptor for any number of folders, no thread and one wake-up.
 class Inotify:
-    """An instance of inotify. OSError where the system has none left to give, or has none at all."""
+    """Raises OSError if the system has no inotify left or at all."""
 
     def __init__(self) -> None:
         import ctypes
@@ -233,7 +227,7 @@ class Inotify:
             raise _error("inotify")
 
     def add(self, folder: str, events: int) -> int:
-        """Watch the folder itself, no link in its place and nothing below it; the number of the watch. OSError."""
+        """Watch only the folder itself, not a link's target; returns the watch's number. Raises OSError."""
         from ctypes import c_uint32
 
         mask = c_uint32(events | _ONLYDIR | _DONT_FOLLOW)
@@ -243,11 +237,10 @@ class Inotify:
         return watch
 
     def remove(self, watch: int) -> None:
-        """Watch it no more; one that has gone is none."""
         self._libc.inotify_rm_watch(self.descriptor, watch)
 
     def read(self) -> list[tuple[int, int, str]]:
-        """(watch, events, name) of what has happened; nothing is waited for. A watch of -1 with OVERFLOW: more did."""
+        """(watch, events, name) without waiting. A watch of -1 with OVERFLOW: events were lost."""
         try:
             data = os.read(self.descriptor, _MAX_BYTES)
         except BlockingIOError:

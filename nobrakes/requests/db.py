@@ -11,13 +11,12 @@ _KEY = "pull/"
 
 
 def pull(db: Database, bead: str) -> PullRequest | None:
-    """The bead's newest request; None: there was none."""
     kept = views.setting(db, _KEY + bead)
     return None if kept is None else _made(bead, kept)
 
 
 def pulls(db: Database, waiting: bool = True) -> list[PullRequest]:
-    """The requests that wait, or all of them; oldest first."""
+    """The waiting requests, or all; oldest first."""
     # the loop asks in each quiet turn: what is over is large, and is not read
     states = json.dumps(sorted(WAITING if waiting else PullState))
     rows = db.all(
@@ -30,7 +29,6 @@ def pulls(db: Database, waiting: bool = True) -> list[PullRequest]:
 
 
 def save_pull(db: Database, pull: PullRequest) -> None:
-    """Keep it in the place of the bead's last one."""
     views.set_setting(db, _KEY + pull.bead, json.dumps(as_values(pull), sort_keys=True))
 
 

@@ -17,16 +17,14 @@ from ..records import frozen
 from ..text.cleaning import clean, shorten
 
 ASKED = "pulls_asked_at"
-"""The setting: when a person asked to look at all requests at once."""
 
 
 def push_approval(bead: str) -> str:
-    """The setting: the work of the bead, by its head, that a person said may be pushed."""
+    """The setting with the head that a person allowed to push."""
     return f"push_approval {bead}"
 
 
 def own_base(bead: str) -> str:
-    """The setting: the branch beside main that the bead takes merges back from, or was pushed to without a request."""
     return f"own_base {bead}"
 
 
@@ -40,16 +38,13 @@ class PullState(StrEnum):
 
 
 WAITING = frozenset({PullState.OPENING, PullState.OPEN})
-"""Those that count against `review.max_open`."""
+"""States that count against `review.max_open`."""
 
 
 @frozen
 class PullRequest:
-    """The newest request of a bead. `number` 0: the host told none, or not yet.
-
-    `head` is the commit that we pushed, `base` what it was validated on, `tree` its tree, `contract` the key of the
-    checks that it passed, `branch` its branch at the host.
-    """
+    """A bead's newest request. `number` 0: unknown. `head`: our pushed commit, `base`: what it was validated on,
+    `tree`: its tree, `contract`: the key of its passed checks, `branch`: at the host."""
 
     bead: str
     state: PullState = PullState.OPENING
@@ -77,7 +72,6 @@ class PullRequest:
 
     @property
     def waits(self) -> bool:
-        """Whether it counts against `review.max_open`."""
         return self.state in WAITING
 
     @property
@@ -95,7 +89,7 @@ class CheckState(StrEnum):
 
 @frozen
 class HostCheck:
-    """One check that the host ran on a commit. `key`: by what its log is asked for; `says`: its own summary."""
+    """A host's check of a commit. `key`: of its log; `says`: its summary."""
 
     name: str
     state: CheckState
@@ -106,7 +100,7 @@ class HostCheck:
 
 @frozen
 class ReviewComment:
-    """What a person with write access wrote in a review, or their approval. `path` empty: about the whole."""
+    """A review comment or approval of a person with write access. Empty `path`: about everything."""
 
     key: str
     by: str
@@ -119,9 +113,8 @@ class ReviewComment:
 
 @frozen
 class Told:
-    """What the host says of a request just now. `base`: the branch that it is to be merged into; empty: not known;
-    `auto_merge`: whether the host merges it by itself, once all is there that it asks for.
-    """
+    """The host's present state of a request. `base`: its target, empty: unknown; `auto_merge`: the host merges it when
+    its conditions hold."""
 
     number: int
     url: str
@@ -137,12 +130,8 @@ class Told:
 
 @frozen
 class Seen:
-    """What one exchange with the host came to.
-
-    `told` None: there is no request yet. `trouble`: why the exchange could not be brought to its end; `wait`: seconds
-    before the next one; `needs_person`: the trouble does not pass by itself; `paced`: we asked too often ourselves.
-    `text`: the digest of the host's text.
-    """
+    """The result of an exchange. `told` None: no request yet. `trouble`: why it stopped; `wait`: seconds to the next;
+    `needs_person`: it does not pass by itself; `paced`: our own limit. `text`: the digest of the host's text."""
 
     told: Told | None = None
     checks: Sequence[HostCheck] = ()
@@ -160,20 +149,18 @@ class Seen:
 # never an instruction to us. What the host's checks say of a branch that somebody else pushed to blames nobody here.
 MAX_REVIEW_COMMENTS = 50
 LOG = 6000
-"""So many characters of a failed check's log are told, from its end."""
+"""Characters at the end of a failed check's log for an agent."""
 MAX_COMMENT = 2000
-"""So many characters of one review comment are told."""
 MAX_SECONDS = 600.0
-"""So many seconds are the most between two looks because nothing happens."""
+"""Maximal seconds between two looks at a quiet request."""
 CALLS_A_MINUTE = 30
-"""So often a code host is asked at most."""
+"""Maximal calls to a code host."""
 _CALLS_OF_A_LOOK = 6
-"""The request, its checks and statuses, reviews and comments, and one to spare."""
 _SHOWN = 12
 
 
 class Turn(StrEnum):
-    """How a review goes on that waits for its request."""
+    """What a review does that waits for its request."""
 
     WAIT = "wait"
     MERGED = "merged"
@@ -184,21 +171,16 @@ class Turn(StrEnum):
 
 
 def between_looks(poll: float, waiting: int) -> float:
-    """Seconds from one look at a request to the next: where several wait, the looks at all of them fit into what a host
-    is asked in a minute.
-    """
     return max(poll, (waiting - 1) * _CALLS_OF_A_LOOK * 60 / CALLS_A_MINUTE)
 
 
 def next_look(between: float, waited: float) -> float:
-    """Seconds to the next look at a request about which nothing was new for `waited` seconds: ever longer, up to
-    `MAX_SECONDS`, and never less than `between`, however long that is.
-    """
+    """Seconds to the next look at a request without news: growing up to `MAX_SECONDS`, but at least `between`."""
     return max(between, min(MAX_SECONDS, waited / 10))
 
 
 def turn(seen: Seen, pull: PullRequest) -> Turn:
-    """What follows. `pull`: as it is kept."""
+    """The next step. `pull`: as stored."""
     told = seen.told
     if told is None:
         return Turn.WAIT
@@ -220,17 +202,15 @@ def failed(checks: Sequence[HostCheck]) -> list[HostCheck]:
 
 
 def running(checks: Sequence[HostCheck]) -> list[HostCheck]:
-    """The checks that have no end yet."""
     return [check for check in checks if check.state is CheckState.RUNNING]
 
 
 def unheard_comments(remarks: Sequence[ReviewComment], pull: PullRequest) -> list[ReviewComment]:
-    """The review comments that no Doer was told of."""
     return [one for one in remarks if one.key not in pull.heard and not one.approves]
 
 
 def waits_for(seen: Seen, pull: PullRequest, by_itself: bool = False) -> str:
-    """What the request waits for, in words. `by_itself`: it is to be merged so, and where it is nobody can."""
+    """What the request waits for. `by_itself`: auto-merge is wanted, and the host cannot."""
     if seen.trouble:
         return seen.trouble
     told = seen.told
@@ -248,7 +228,7 @@ def waits_for(seen: Seen, pull: PullRequest, by_itself: bool = False) -> str:
 
 
 def log_of_red(seen: Seen, pull: PullRequest) -> str:
-    """What a Doer is told of red checks."""
+    """Red checks for a Doer."""
     logs = dict(seen.logs)
     parts = [f"Checks of the code host failed on pull request {pull.name} ({pull.head[:12]}):"]
     for check in failed(seen.checks)[:_SHOWN]:
@@ -259,7 +239,7 @@ def log_of_red(seen: Seen, pull: PullRequest) -> str:
 
 
 def log_of_comments(seen: Seen, pull: PullRequest) -> str:
-    """What a Doer is told of people's remarks: each with its place, as somebody else's words."""
+    """People's comments for a Doer, with their places, marked as foreign text."""
     found = unheard_comments(seen.remarks, pull)
     parts = [f"People reviewed pull request {pull.name} and asked for changes. They wrote:"]
     for one in found[:MAX_REVIEW_COMMENTS]:
@@ -274,7 +254,6 @@ def log_of_comments(seen: Seen, pull: PullRequest) -> str:
 # we pushed, remarks are those of people who may write. Everything is cleaned and bounded.
 MAX_NEW_EVENTS = 50
 SHOWN = 20
-"""So many review comments are kept to be shown, and so many checks."""
 _TEXT = 2000
 _NAME = 100
 _PLACE = 200
@@ -285,7 +264,6 @@ Happening = tuple[Kind, Mapping[str, Any]]
 
 
 def kept(pull: PullRequest, seen: Seen) -> PullRequest:
-    """The request with what is shown of its checks, remarks and approvals."""
     if seen.told is None:
         return pull
     shown = [one for one in seen.remarks if not one.approves][-SHOWN:]
@@ -306,7 +284,6 @@ def kept(pull: PullRequest, seen: Seen) -> PullRequest:
 
 
 def auto_merge_key(head: str) -> str:
-    """The key of what is done once for each commit: who takes it back at the host is not overruled."""
     return f"merges itself {head[:12]}"
 
 
@@ -315,7 +292,7 @@ def _is_new_auto_merge(pull: PullRequest, told: Told) -> bool:
 
 
 def happened(pull: PullRequest, seen: Seen) -> tuple[PullRequest, list[Happening]]:
-    """What is new, in order, and the request that knows it was told. `pull`: as it is by now."""
+    """New events in order, and the request that records them. `pull`: now."""
     if seen.told is None:
         return pull, []
     found: list[tuple[str, Happening]] = [(f"created {pull.name}", (Kind.PULL_OPENED, about(pull)))]
@@ -330,7 +307,7 @@ def happened(pull: PullRequest, seen: Seen) -> tuple[PullRequest, list[Happening
 
 
 def merged(pull: PullRequest) -> tuple[PullRequest, list[Happening]]:
-    """That it is merged, and that it was there where nobody had looked before."""
+    """The merge, and the opening if it was unseen."""
     found = [
         (f"created {pull.name}", (Kind.PULL_OPENED, about(replace(pull, merged_as="")))),
         (f"merged {pull.name}", (Kind.PULL_MERGED, about(pull))),
@@ -383,16 +360,14 @@ def _short(text: str, most: int) -> str:
 # quoted, cleaned and bounded; nothing is read into it.
 NEAR = 3
 MAX_DISPUTES = 200
-"""So many points are remembered, the latest."""
 _QUOTED = 1000
 _DISPUTES_SHOWN = 12
 
 Again = tuple[Mapping[str, Any], ReviewComment]
-"""A point as it was asked for before, and the remark that asks again."""
 
 
 def again(new: Sequence[ReviewComment], pull: PullRequest) -> list[Again]:
-    """Of the new remarks those that ask for what was asked for on another commit, each with how it was asked then."""
+    """New comments that repeat a demand made on another commit, each with the earlier one."""
     before = [point for point in pull.points if point.get("head") != pull.head]
     found = []
     for comment in new:
@@ -403,7 +378,7 @@ def again(new: Sequence[ReviewComment], pull: PullRequest) -> list[Again]:
 
 
 def remembered(new: Sequence[ReviewComment], pull: PullRequest) -> PullRequest:
-    """The request that knows what was asked for on its commit."""
+    """The request with the demands on its commit."""
     points = [
         {
             "key": one.key,
@@ -420,7 +395,7 @@ def remembered(new: Sequence[ReviewComment], pull: PullRequest) -> PullRequest:
 
 
 def told(found: Sequence[Again], pull: PullRequest, answers: Sequence[str]) -> str:
-    """What a person is told: each point with both requests, then what the Doers answered, the latest last."""
+    """Text for a person: each point with both demands, then the Doers' answers, the latest last."""
     lines = [f"People asked again for a change of pull request {pull.name} that was asked for and answered before."]
     for before, now in found[:_DISPUTES_SHOWN]:
         place = f"{_short(now.path, 200)}:{now.line}" if now.line else _short(now.path, 200) or "about the whole"

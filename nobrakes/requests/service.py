@@ -32,12 +32,11 @@ if TYPE_CHECKING:
 
 
 def listed(store: "Store", everything: bool = False) -> list[RequestView]:
-    """Those that wait, or with `everything` the newest of each bead; oldest first."""
     return [view(one) for one in store.pulls(waiting=not everything)]
 
 
 def one(store: "Store", bead: str) -> RequestView:
-    """The bead's; NoSuchBead, NotAllowed: it has none."""
+    """Raises NoSuchBead; NotAllowed: it has none."""
     store.bead(bead)
     found = store.pull(bead)
     if found is None and _unopened(store, _review(store, bead)) is not None:
@@ -49,20 +48,17 @@ def one(store: "Store", bead: str) -> RequestView:
 
 
 def unsaid(store: "Store", config: "Config") -> list[Bead]:
-    """The beads whose work has passed, and is pushed when a person says so."""
     reviews = store.reviewing() if config.review.by_request else []
     found = ((store.bead(one.bead), one) for one in reviews)
     return [bead for bead, one in found if _waits_for_word(store, config, bead, _unopened(store, one))]
 
 
 def _waits_for_word(store: "Store", config: "Config", bead: Bead, head: str | None) -> bool:
-    """Whether what has passed is not pushed before a person says so, and nobody did of this head."""
     asks = not delivery_of(store, config, bead).push
     return asks and head is not None and store.setting(push_approval(bead.id)) != head
 
 
 def _unopened(store: "Store", review: "Attempt | None") -> str | None:
-    """The head of the work under review that has passed and is in no open request; None: there is none."""
     found = store.pull(review.bead) if review is not None else None
     if review is None or (found is not None and found.waits):
         return None
@@ -75,7 +71,7 @@ def _review(store: "Store", bead: str) -> "Attempt | None":
 
 
 def address(store: "Store", bead: str) -> str:
-    """Where the bead's request is to be seen; NotAllowed: no host tells."""
+    """The request's page; NotAllowed: unknown."""
     found = one(store, bead)
     if not found.page:
         raise NotAllowed(f"the request of {bead} has no page: it is the branch {found.branch}", "Look for it there.")
@@ -83,10 +79,7 @@ def address(store: "Store", bead: str) -> str:
 
 
 def may_open(store: "Store", config: "Config", paths: "Paths | None", bead: str, actor: str, version: str = "") -> bool:
-    """Let the work of the bead be pushed that waits for a person's word; False: none does, and nothing was written.
-
-    `version`: how its head begins, as it was shown.
-    """
+    """Allow the bead's work to be pushed; False: it does not wait. `version`: the shown prefix of its head."""
     review = _review(store, bead)
     head = _unopened(store, review)
     if review is None or head is None or not _waits_for_word(store, config, store.bead(bead), head):
@@ -104,7 +97,7 @@ def may_open(store: "Store", config: "Config", paths: "Paths | None", bead: str,
 
 
 def sync(store: "Store", config: "Config", paths: "Paths") -> int:
-    """Have all requests that wait looked at now; how many these are. NotAllowed: work does not land by them."""
+    """Poll all waiting requests now; returns their number. NotAllowed: work does not land by requests."""
     if not config.review.by_request:
         why = f'work lands in another way: review.land = "{config.review.land}"'
         raise NotAllowed(why, "`nobrakes config set review.land pull_request` has each bead become a pull request.")
@@ -124,7 +117,7 @@ _QUIET = {
 
 
 def ports_of(paths: "Paths", config: "Config") -> PullPorts:
-    """What a review needs to land by requests. ConfigError."""
+    """The ports of a review that lands by requests. Raises ConfigError."""
     review = config.review
     publish = publisher(paths, config)
 
@@ -143,11 +136,10 @@ def ports_of(paths: "Paths", config: "Config") -> PullPorts:
 
 _NAME = "code host"
 _MAX_LISTED = 10
-"""So many beads are named that need what is merged elsewhere."""
 
 
 def examine(store: "Store | None", git: "Git | None", paths: "Paths", config: "Config") -> Iterator[Finding]:
-    """Nothing, where work does not land by requests."""
+    """Empty unless work lands by requests."""
     if not config.review.by_request:
         return
 
@@ -178,7 +170,7 @@ def examine(store: "Store | None", git: "Git | None", paths: "Paths", config: "C
 
 
 def _features(store: "Store", config: "Config") -> Iterator[Finding]:
-    """What the settings say of features that there are not, and names of branches that are another epic's."""
+    """Settings of unknown features, and branch names of other epics."""
     named = config.review.features
     beads = {one.id: one for one in store.beads(ids=sorted(named))} if named else {}
     for epic, one in named.items():
@@ -197,7 +189,6 @@ def _features(store: "Store", config: "Config") -> Iterator[Finding]:
 
 
 def _waits(store: "Store", config: "Config") -> Iterator[Finding]:
-    """Epics that wait for each other, though their beads do not."""
     rules = config.review.rules(config.main)
     if rules.unit != "epic" and all(one.unit != "epic" for one in rules.features.values()):
         return
@@ -219,7 +210,6 @@ def _waits(store: "Store", config: "Config") -> Iterator[Finding]:
 
 
 def _bases(store: "Store", config: "Config") -> Iterator[Finding]:
-    """Beads that need what is merged into another branch: it is not there when they begin."""
     if not bases(config):
         return
     rules = config.review.rules(config.main)
@@ -247,7 +237,6 @@ def _bases(store: "Store", config: "Config") -> Iterator[Finding]:
 
 
 def _around(epic: str | None, epics: Mapping[str, str | None]) -> list[str]:
-    """The epic and those above it, the nearest first."""
     found: list[str] = []
     while epic is not None and epic not in found:
         found.append(epic)
@@ -256,7 +245,6 @@ def _around(epic: str | None, epics: Mapping[str, str | None]) -> list[str]:
 
 
 def _orphans(store: "Store", git: "Git", pulls: "PullPorts") -> Iterator[Finding]:
-    """Branches at the remote that we pushed, and whose bead is over or unknown: nobody looks after them."""
     try:
         there = pulls.branches()
     except NobrakesError:

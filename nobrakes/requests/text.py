@@ -36,16 +36,13 @@ TEMPLATES = (
     ".gitlab/merge_request_templates/Default.md",
     ".gitlab/merge_request_templates/default.md",
 )
-"""Where a repository's own template is, the first that is there."""
 _MENTION = re.compile(r"(?<![\w`])@(?=[A-Za-z0-9])")
 
 
 @frozen
 class Facts:
-    """What the text is made of. `checks`: rows of the validation that the candidate passed; `before` and `after`:
-    tests that passed on the base and on the candidate; `manual`: what no check says; `files`: paths that change;
-    `read`: the code reviews, as review.reading keeps them.
-    """
+    """The text's input. `checks`: rows of the candidate's validation; `before`, `after`: tests passed on base and
+    candidate; `manual`: what no check covers; `files`: changed paths; `read`: code reviews of review.reading."""
 
     bead: Bead
     base: str
@@ -67,7 +64,7 @@ class Facts:
 
 
 def mark(bead: str) -> str:
-    """The line by which a request is found again."""
+    """The line that identifies a request."""
     return f"<!-- nobrakes request: {bead} -->"
 
 
@@ -76,7 +73,7 @@ def title(bead: Bead) -> str:
 
 
 def body(facts: Facts, line: str) -> str:
-    """The request's text, its last line the mark `line`."""
+    """The request's text, ending with the mark `line`."""
     parts = [
         _summary(facts),
         _test_plan(facts),
@@ -91,7 +88,6 @@ def body(facts: Facts, line: str) -> str:
 
 
 def shown(text: str, most: int) -> str:
-    """Words that somebody else wrote: they mention nobody, and hide nothing."""
     safe = shorten(clean(text).strip(), most).replace("<!--", "&lt;!--")
     return _MENTION.sub("&#64;", safe)
 
@@ -121,7 +117,7 @@ def _manual(facts: Facts) -> str:
 
 
 def _read(facts: Facts) -> str:
-    """How many findings each reading had: what they say stays here, and is no item of a person's list."""
+    """Only counts of findings: the details are not for the request."""
     if not facts.read:
         return ""
     lines = ["## Code review", "", "An agent that did not do the work read it after every check had passed.", ""]
@@ -172,7 +168,7 @@ WEB = ("https://", "http://")
 
 @frozen
 class RequestLine:
-    """A request in a list of beads. `state`: of docs/reference; `says`: what it waits for."""
+    """A request in a list. `state`: see docs/reference; `says`: what it waits for."""
 
     number: int  # 0: the code host numbers none
     state: str
@@ -182,7 +178,7 @@ class RequestLine:
 
 @frozen
 class RequestView:
-    """The newest request of a bead. `checks`: name, state and url; `remarks`: by, text, path and line, untrusted."""
+    """A bead's newest request. `checks`: name, state and url; `remarks`: by, text, path and line, untrusted."""
 
     bead: str
     number: int
@@ -208,7 +204,7 @@ class RequestView:
 
 
 def page_of(url: str) -> str:
-    """The address, where a browser may go there; else nothing."""
+    """The address if it is a web page; else empty."""
     return url if url.startswith(WEB) else ""
 
 
@@ -239,7 +235,7 @@ def view(pull: PullRequest) -> RequestView:
 # an epic's branch ends there (`is_begun`). The branch that people merge to may be a feature's own (`base`).
 @frozen
 class Said:
-    """What the settings of one feature say; None: what is said above it."""
+    """One feature's settings; None: inherited."""
 
     unit: str | None = None
     branch: str | None = None
@@ -250,9 +246,7 @@ class Said:
 
 @frozen
 class Rules:
-    """What the settings say of the whole repository, and of each feature by its epic. `main`: the remote's branch that
-    people merge to where nothing else is said.
-    """
+    """The repository's settings, and each feature's by its epic. `main`: the default remote branch."""
 
     by_request: bool
     unit: str
@@ -262,18 +256,14 @@ class Rules:
 
     @property
     def elsewhere(self) -> tuple[str, ...]:
-        """The epics whose work is for another branch than main."""
         return tuple(epic for epic in self.features if base_of((epic,), self))
 
 
 @frozen
 class Delivery:
-    """How one bead's work gets to people.
-
-    `epic`: on whose branch it lands, empty: on main; `branch`: that of its request at the code host; `push`: whether it
-    is pushed without a person's word; `base`: the branch that people merge it to, empty: the remote's main; `direct`:
-    nobody merges it, it is pushed to that branch when it is proven.
-    """
+    """How a bead is delivered. `epic`: whose branch it lands on, empty: main; `branch`: of its request; `push`: without
+    a person's permission; `base`: the target branch, empty: the remote's main; `direct`: pushed there without a
+    request."""
 
     epic: str
     branch: str
@@ -284,9 +274,8 @@ class Delivery:
 
 @frozen
 class Where:
-    """By which branch a bead is begun, reviewed and proven: that of its `epic`; else `base`, a branch that people merge
-    to, and main where that is empty. `direct`: what is proven is pushed there.
-    """
+    """The branch on which a bead begins, is reviewed and proven: its `epic`'s, else `base`, else main. `direct`: proven
+    work is pushed there."""
 
     base: str = ""
     epic: str = ""
@@ -294,7 +283,7 @@ class Where:
 
 
 def delivery(bead: Bead, above: Sequence[str], rules: Rules, is_begun: bool = False) -> Delivery:
-    """How the bead's work goes; `above` are the epics that it lies in, the nearest first."""
+    """How the bead is delivered; `above`: its epics, the nearest first."""
     is_epic = bead.type is BeadType.EPIC
     around = (bead.id, *above) if is_epic else tuple(above)
     said = [rules.features[one] for one in around if one in rules.features]
@@ -308,23 +297,21 @@ def delivery(bead: Bead, above: Sequence[str], rules: Rules, is_begun: bool = Fa
 
 
 def unit_of(around: Sequence[str], rules: Rules) -> str:
-    """What one request brings of the beads in these epics, the nearest of them first."""
     said = (rules.features[one].unit for one in around if one in rules.features)
     return next((unit for unit in said if unit is not None), rules.unit)
 
 
 def base_of(around: Sequence[str], rules: Rules) -> str:
-    """The branch that people merge the work in these epics to, the nearest of them first; empty: the remote's main."""
+    """The target branch, by the nearest epic; empty: the remote's main."""
     said = (rules.features[one].base for one in around if one in rules.features)
     base = next((base for base in said if base is not None), rules.main) if rules.by_request else rules.main
     return "" if base == rules.main else base
 
 
 def request_branch(bead: Bead) -> str:
-    """The branch of its pull request where nobody chose another one: an epic's has a name of its own."""
+    """The default branch of its pull request."""
     return default_epic_branch(bead.id) if bead.type is BeadType.EPIC else branch_of(bead)
 
 
 def default_epic_branch(epic: str) -> str:
-    """The branch of an epic's request where nobody chose another one."""
     return f"feature/{epic}"

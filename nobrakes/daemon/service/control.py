@@ -46,7 +46,7 @@ _OWN = "refs/nobrakes/"
 
 @frozen
 class Archived:
-    """One archived ref. `days` since its bead was merged (None: it is not merged work); `goes`: it is old enough."""
+    """One archived ref. `days` since its bead's merge (None: not merged); `goes`: old enough."""
 
     ref: str
     commit: str
@@ -56,7 +56,7 @@ class Archived:
 
 
 def look(store: "Store", git: Git, keep_days: float | None) -> list[Archived]:
-    """What is archived, newest first. `keep_days` None: all of it is kept."""
+    """Newest first. `keep_days` None: all stays."""
     now = store.now()
     heads: dict[str, tuple[str, float] | None] = {}
     found = []
@@ -72,7 +72,6 @@ def look(store: "Store", git: Git, keep_days: float | None) -> list[Archived]:
 
 
 def _merged_head(store: "Store", git: Git, name: str) -> tuple[str, float] | None:
-    """(what was handed in, when it was merged) of a bead whose merge stands on main."""
     known: list[Bead] = store.beads(ids=[name])
     if not known or known[0].status is not Status.DONE or known[0].merged_commit is None:
         return None
@@ -85,7 +84,7 @@ def _merged_head(store: "Store", git: Git, name: str) -> tuple[str, float] | Non
 
 
 def expire(store: "Store", git: Git, keep_days: float | None, actor: str) -> list[Archived]:
-    """Remove the refs that may go; those that went. UsageError: the settings keep everything."""
+    """Remove expired refs; returns them. UsageError: the settings keep everything."""
     if keep_days is None:
         raise UsageError(
             "retention.archive_days is not set, so nothing is removed",
@@ -101,7 +100,7 @@ def expire(store: "Store", git: Git, keep_days: float | None, actor: str) -> lis
 
 
 def bring_back(git: Git, event: Event) -> None:
-    """Set the refs again that an expiry removed; NotAllowed, and nothing is set, when git has collected a commit."""
+    """Restore the refs of an expiry; NotAllowed if git has collected a commit, and then none is set."""
     refs = {str(ref): str(commit) for ref, commit in event.data.get("refs", {}).items()}
     for ref, commit in refs.items():
         if not git.has(commit):
@@ -118,21 +117,20 @@ FROZEN = "frozen"
 BROKEN = "frozen_by_setup"  # as databases have kept it since a failed set-up was the only reason
 STOP_ASKED = "stop_asked"
 UNSIGNED = "unsigned"
-"""Why no commit was signed, though the person's are, from the last start of the daemon on."""
+"""Why no commit was signed although the person's are, since the daemon's last start."""
 LIMITS = "limits"
 RED_MAIN = "red_main"
-"""The setting with the tip on which a person lets agents start, whatever the checks say."""
+"""The setting with the tip on which a person allows starts despite its checks."""
 TROUBLE = "trouble"
-"""What keeps the daemon from doing anything just now, in words; absent: nothing."""
+"""Why the daemon cannot work now; absent: it can."""
 TRIAL_WAITS = "trial_waits"
-"""The setting that says, while a daemon lives, what the trial of a main that moves waits for."""
+"""The setting with what main's trial waits for, while a daemon lives."""
 YES = "yes"
 FORMATS_REPORTED = "formats_told"
-"""The setting of the store with the checks of which a start has told that they say no format."""
 
 
 def untold(store: "Store", root: str, checks: "Iterable[CheckSettings]") -> list[str]:
-    """What to write about checks that say no format, and that no start has told yet; from now on they are told."""
+    """Messages about checks without a format; each is reported once."""
     lacking = {check.name: check.command for check in checks if check.lacks_format}
     before = store.setting(FORMATS_REPORTED)
     now = json.dumps(lacking, sort_keys=True) if lacking else None
@@ -156,7 +154,7 @@ def quarantined(store: "Store") -> "tuple[Quarantined, ...]":
 
 
 def memory_of_agents(runs: Iterable[Run]) -> dict[tuple[int, int], int]:
-    """MB by (attempt, turn), one of which is 0, for each agent that lives."""
+    """MB by (attempt, turn), one of which is 0, for each living agent."""
     found = {}
     for run in runs:
         held = proctable.held_mb(run.pid, run.born) if run.kind is RunKind.AGENT else None
@@ -177,17 +175,17 @@ def _switch(store: "Store", paths: Paths, wanted: Mapping[str, str | None], kind
 
 
 def pause(store: "Store", paths: Paths, actor: str) -> bool:
-    """Start nothing new; what runs goes on. Whether that is new."""
+    """Whether that is new."""
     return _switch(store, paths, {PAUSED: YES}, Kind.PAUSED, actor)
 
 
 def stop(store: "Store", paths: Paths, actor: str) -> bool:
-    """Stop the agents too, and keep their work. Whether that is new."""
+    """Also stop the agents, keeping their work. Whether that is new."""
     return _switch(store, paths, {PAUSED: YES, STOPPING: YES}, Kind.PAUSED, actor)
 
 
 def allow_red_main(store: "Store", git: "Git", actor: str, paths: Paths) -> bool:
-    """Let agents start on main as it stands, whatever its checks say. Whether that is new."""
+    """Let agents start on the present main despite its checks. Whether that is new."""
     try:
         return _switch(store, paths, {RED_MAIN: git.main()}, Kind.RESUMED, actor)
     except NoMain:
@@ -195,10 +193,8 @@ def allow_red_main(store: "Store", git: "Git", actor: str, paths: Paths) -> bool
 
 
 def stop_one(store: "Store", paths: Paths, name_or_bead: str, hold: str | None, actor: str) -> "Attempt":
-    """Have the agent of this name or bead stopped, and its work kept; `hold`: why its bead is held, None: it goes on.
-
-    Asked twice, it is asked once. The attempt that is stopped. NoSuchBead, and NotAllowed where nobody is at work.
-    """
+    """Stop the agent of this name or bead, keeping its work; returns the attempt. `hold`: why to hold its bead, None:
+    it goes on. Repeatable. Raises NoSuchBead; NotAllowed if none works."""
     from ...beads.service import beads
     from ...sessions.service import live
     from ..model import Limits
@@ -225,12 +221,12 @@ def stop_one(store: "Store", paths: Paths, name_or_bead: str, hold: str | None, 
 
 
 def resume(store: "Store", paths: Paths, actor: str) -> bool:
-    """Go on after pause or stop. Whether that is new."""
+    """Whether that is new."""
     return _switch(store, paths, {PAUSED: None, STOPPING: None}, Kind.RESUMED, actor)
 
 
 def overrides(store: "Store") -> dict[str, Any]:
-    """The limits that a person changed while it runs, by name."""
+    """Limits that a person changed at runtime, by name."""
     text = store.setting(LIMITS)
     if not text:
         return {}
@@ -256,7 +252,7 @@ def _known() -> list[str]:
 
 
 def limits(store: "Store", config: "Config") -> "Limits":
-    """The limits in force: config.toml, overridden by what a person changed while it runs."""
+    """The effective limits: config.toml with runtime changes."""
     changed = overrides(store)
     if not changed:
         return config.board_limits()
@@ -267,10 +263,8 @@ def limits(store: "Store", config: "Config") -> "Limits":
 
 
 def set_limits(store: "Store", changes: Mapping[str, str], actor: str, paths: Paths | None = None) -> dict[str, object]:
-    """Change limits by name until they are changed again; the word `default` gives one back to config.toml.
-
-    Returns all that are changed now. ConfigError: an unknown name or a wrong value, and nothing was changed.
-    """
+    """Change limits by name; `default` restores config.toml. Returns all changed ones. ConfigError: an unknown name or
+    wrong value, and nothing changed."""
     from ...config.sections import FROM_THE_START
 
     for name in changes:
@@ -294,7 +288,7 @@ def set_limits(store: "Store", changes: Mapping[str, str], actor: str, paths: Pa
 
 @frozen
 class CapView:
-    """A cap that is set for all beads, and what was spent under it."""
+    """A set cap for all beads, and its spending."""
 
     name: str
     spent: float
@@ -316,7 +310,7 @@ def caps_of(caps: Caps, spent: Spent, now: float) -> tuple[CapView, ...]:
 
 @frozen
 class Lifted:
-    """A cap that a person lifted, or lets hold again. `until`: when its period ends; None: with the run."""
+    """A lifted or restored cap. `until`: its period's end; None: the run's."""
 
     name: str
     spent: float
@@ -326,7 +320,7 @@ class Lifted:
 
 
 def lift(store: "Store", paths: Paths, config: "Config", name: str, is_lifted: bool, actor: str) -> Lifted:
-    """Let agents start beyond this cap until its period ends, or let it hold again. UsageError: it is not set."""
+    """Lift the cap until its period ends, or restore it. UsageError: not set."""
     in_force = limits(store, config)
     board = store.board(in_force, 1)
     found = {one.name: one for one in caps_of(in_force.caps, board.spent, board.now)}
@@ -345,7 +339,7 @@ def lift(store: "Store", paths: Paths, config: "Config", name: str, is_lifted: b
 
 
 def end_cooldown(store: "Store", paths: Paths, provider: str, actor: str) -> bool:
-    """Start agents at the provider again; False: it had no cooldown. UsageError where nothing ever closed it."""
+    """False: there was no cooldown. UsageError: an unknown provider."""
     from ...agents.registry import ADAPTERS
 
     known = sorted({WORKSPACES, *(agent.provider for agent in ADAPTERS.values() if agent.provider)})
@@ -356,40 +350,33 @@ def end_cooldown(store: "Store", paths: Paths, provider: str, actor: str) -> boo
 
 
 def reset(store: "Store", paths: Paths, bead: str, actor: str) -> int:
-    """Let agents try the bead once more, though its breakers are open; how many breakers that were."""
+    """Let agents try the bead again; returns the number of reset breakers."""
     found = store.reset_breakers(bead, actor)
     wake(paths)
     return found
 
 
 WANTED = "daemon_wanted"
-"""The setting that says since when a person wants a daemon in the background, until they stop it."""
+"""The setting with the time since when a person wants a background daemon."""
 
 POLL_SECONDS = 0.02
 
 STARTING_SECONDS = 20.0
-"""So long a daemon may take until it works."""
 
 AGENT_ENV = "NOBRAKES_"
-"""Variables that begin so belong to an agent or to a daemon before this one."""
 
 
 def running(paths: Paths) -> int | None:
-    """The pid of the repository's daemon; None: there is none."""
     return holder(paths.lock)
 
 
 def is_wanted(store: "Store") -> bool:
-    """Whether a person started a daemon in the background and did not stop it since."""
     return store.setting(WANTED) is not None
 
 
 def start(paths: Paths, store: "Store", wait: float = STARTING_SECONDS) -> int:
-    """Start a daemon and wait at most `wait` seconds until it works; its pid. DaemonRunning, DaemonNotRunning.
-
-    A person wants it from now on: the watchdog starts it again (daemon.deciders). One that fails to start is as wanted
-    as it was before.
-    """
+    """Start a daemon and wait at most `wait` seconds; returns its pid. Raises DaemonRunning, DaemonNotRunning. The
+    watchdog then restarts it (daemon.deciders); a failed start changes nothing about that."""
     before = store.setting(WANTED)
     store.set_setting(WANTED, repr(store.now()))
     try:
@@ -401,7 +388,7 @@ def start(paths: Paths, store: "Store", wait: float = STARTING_SECONDS) -> int:
 
 
 def start_again(paths: Paths, store: "Store") -> int | None:
-    """`start` for the watchdog; None: a person stopped it meanwhile, and it does not work. DaemonNotRunning."""
+    """`start` for the watchdog; None: a person stopped it meanwhile. Raises DaemonNotRunning."""
     pid = _started(paths, STARTING_SECONDS)
     if is_wanted(store):
         return pid
@@ -427,10 +414,8 @@ def _environment() -> Mapping[str, str]:
 
 
 def stop_daemon(paths: Paths, store: "Store", wait: float) -> tuple[int, str]:
-    """End the daemon in order, its agents too, and wait at most `wait` seconds; its pid, and what it left running.
-
-    DaemonNotRunning; then it is not missed any more either (decisions.blockers). The watchdog starts it no more.
-    """
+    """Stop the daemon and its agents in order, waiting at most `wait` seconds; returns its pid and what still runs.
+    DaemonNotRunning, and it is no longer missed (decisions.blockers). The watchdog leaves it stopped."""
     store.set_setting(WANTED, None)  # before it ends: whoever looks then finds that it is not wanted
     if holder(paths.lock) is None and store.setting(BACKGROUND) is not None:
         dead = store.setting(BACKGROUND)
@@ -443,7 +428,7 @@ def stop_daemon(paths: Paths, store: "Store", wait: float) -> tuple[int, str]:
 
 
 def restart(paths: Paths, store: "Store", wait: float) -> int:
-    """A new daemon in the old one's place, whose agents go on meanwhile; the new pid. As by `start` it is wanted."""
+    """Replace the daemon while its agents go on; returns the new pid. It is wanted as by `start`."""
     pid = holder(paths.lock)
     process = proctable.look(pid) if pid is not None else None
     if process is not None and holder(paths.lock) == process.pid and send(process, signal.SIGUSR1):

@@ -42,15 +42,12 @@ if TYPE_CHECKING:
 
 
 SILENT_SECONDS = 20.0
-"""A daemon that leaves a word to it lying for so long does not turn."""
 
 
 @frozen
 class BarView:
-    """`daemon` is its pid. `silent` are the seconds for which it left a word to it unread, None: it turns.
-
-    `seq` and `at` are those of the last event: how old what a page shows is at most.
-    """
+    """`daemon`: its pid. `silent`: seconds of an ignored wake-up, None: it works. `seq`, `at`: of the last event, and
+    so the age of the page."""
 
     name: str
     main: str
@@ -92,12 +89,11 @@ def bar(store: "Store", paths: Paths, config: "Config") -> BarView:
 
 
 def last_seq(store: "Store") -> int:
-    """The number of the last event; 0: no events yet."""
     return next((event.seq for event in store.latest_events(Happened, None, 1)), 0)
 
 
 def unread(paths: Paths) -> float | None:
-    """For how long a word to the daemon has been lying unread; None: not for long."""
+    """Seconds of an ignored wake-up; None: not for long."""
     import time
 
     try:
@@ -110,7 +106,7 @@ def unread(paths: Paths) -> float | None:
 
 @frozen
 class Limit:
-    """A limit that can be changed while it runs. `is_changed`: not as in config.toml."""
+    """A limit that can change at runtime. `is_changed`: differs from config.toml."""
 
     name: str
     value: str
@@ -120,7 +116,7 @@ class Limit:
 
 @frozen
 class CapLine:
-    """A cap with when it starts anew (seconds since 1970), where it does by itself."""
+    """A cap and when it restarts (seconds since 1970), if by itself."""
 
     cap: CapView
     resets_at: float | None
@@ -128,7 +124,7 @@ class CapLine:
 
 @frozen
 class BreakerView:
-    """Everything that holds agents back or lets them go. `stands`: what holds up more than single beads now."""
+    """What holds agents back. `stands`: blockers of more than single beads."""
 
     paused: bool
     stopping: bool
@@ -160,7 +156,7 @@ def breaker(store: "Store", paths: Paths, config: "Config", misconfigured: str =
 
 
 def resets_at(cap: str, now: float) -> float | None:
-    """When a cap starts anew by itself: a day's at midnight UTC, an hour's at the full hour."""
+    """A day restarts at midnight UTC, an hour at the full hour."""
     if cap.startswith("day."):
         return day_start(now) + DAY_SECONDS
     return hour_start(now) + HOUR_SECONDS if cap == "calls_per_hour" else None
@@ -179,7 +175,6 @@ def _limits(store: "Store", config: "Config") -> tuple[Limit, ...]:
 
 
 _WAITS = frozenset({Kind.CAP, Kind.COOLDOWN, Kind.NO_PLACE})
-"""What ends by itself is no step of anybody's."""
 _STANDS = (Kind.MERGE_WAITS, Kind.CANCELLED_BLOCKER, Kind.CANCELLED_PARENT, Kind.HELD, Kind.DRAFTS, Kind.DEFERRED)
 
 
@@ -192,10 +187,8 @@ class NextStep:
 
 
 def next_step(store: "Store", stands: "Blockers", rules: "ForgeSettings") -> NextStep:
-    """By what waits: what stops everything first, then for a person, then for agents, then what stands still.
-
-    What is proposed of live beads comes before the work, unless agents are at it. What it names is accepted now.
-    """
+    """By what waits: first what blocks everything, then for a person, then for agents, then standing beads. Proposed
+    changes come before work, unless agents work. The named command works now."""
     counts, waiting = store.counts(), store.escalations()
     beads = {name: number for name, number in counts.items() if number and name not in ("epic", "held")}
     asks = next((one for one in stands.found if one.kind in WAITS_FOR_PERSON), None)
@@ -240,18 +233,17 @@ def _by(one: Blocker) -> NextStep:
 
 MERGED = 8
 LATEST = 20
-"""So many merges a forecast stands on."""
+"""Merges that a forecast uses."""
 NEWS = 12
 _NEWS = tuple(Happened)
 _SETTINGS = (Kind.CONFIG, Kind.NO_CHECK)
-"""What `nobrakes` alone does not look at; the next step is the same here and there."""
 _SWITCHES = (Kind.PAUSED, Kind.STOPPING)
 _WAITING = ("draft", "blocked", "ready", "working", "review", "requested", "escalated")
 
 
 @frozen
 class AtWork:
-    """Who works, and the newest line that its agent said."""
+    """A worker and its agent's newest line."""
 
     worker: Worker
     line: str
@@ -268,10 +260,8 @@ class Merged:
 
 @frozen
 class NowView:
-    """One screen. `left` counts what is not done, `chain` the beads of it that wait for each other in a row.
-
-    `broken` is what of the blockers holds up more than single beads and is no switch of the person's, with merges
-    that wait and what may fail; `degraded` are programs that do not do all that is wanted of them: agents', git's.
+    """One screen. `left`: unfinished beads, `chain`: their longest chain. `broken`: blockers of more than single beads,
+    without the person's switches, with waiting merges and quarantine; `degraded`: agents or git with reduced function.
     """
 
     needs: tuple[Escalation, ...]
@@ -340,7 +330,6 @@ def _said(store: "Store", paths: Paths, found: tuple[Worker, ...]) -> tuple[AtWo
 
 
 def _merged(store: "Store") -> tuple[Merged, ...]:
-    """The latest, newest first; a bead that was merged again stands there once."""
     events = store.latest_events(MERGES, None, LATEST)
     titles = {bead.id: bead.title for bead in store.beads(ids=[e.bead for e in events if e.bead])} if events else {}
     found: dict[str, Merged] = {}
@@ -375,29 +364,27 @@ class Feed:
         self._changes = Changes(paths.folder, "nobrakes.db", self._changed.set)
 
     def wait(self, seconds: float) -> bool:
-        """Until something was written, or for so long; whether something was."""
         found = self._changed.wait(seconds)
         self._changed.clear()
         return found
 
     def wake(self) -> None:
-        """End the wait now."""
         self._changed.set()
 
     def events(self) -> Sequence[Event]:
-        """Those that nobody was given yet, oldest first; at most a page of them."""
+        """New events, oldest first; at most a page."""
         found = self._store.events(self.seq, PAGE)
         if found:
             self.seq = found[-1].seq
         return found
 
     def daemon(self) -> tuple[int | None, bool]:
-        """The daemon's pid, and whether it leaves a word to it lying: what no event tells."""
+        """The daemon's pid, and whether it ignores a wake-up: no event tells that."""
         pid = holder(self._paths.lock)
         return pid, pid is not None and unread(self._paths) is not None
 
     def lines(self, attempt: int) -> tuple[int, list[TranscriptLine]]:
-        """(the number of the first one, the lines of the attempt's agent that are new); none where there is no such."""
+        """(number of the first line, new lines of the attempt's agent); none if it is gone."""
         if attempt not in self._rings:
             try:
                 session = attempt_output(self._paths, self._store.attempt(attempt))
@@ -410,9 +397,7 @@ class Feed:
         return count, found
 
     def forget(self, attempt: int) -> None:
-        """Nobody wants its lines any more."""
         self._rings.pop(attempt, None)
 
     def close(self) -> None:
-        """Look no more."""
         self._changes.close()

@@ -41,7 +41,7 @@ TEXT = 500
 
 @frozen
 class Claim:
-    """What an agent last said about where it is. `of` None: it did not say out of how many."""
+    """An agent's last claim of progress. `of` None: unknown total."""
 
     text: str
     step: int | None = None
@@ -49,14 +49,13 @@ class Claim:
 
 
 def spoken(claim: Claim, commits: int | None) -> str:
-    """Both tracks on one line."""
     step = "" if claim.step is None else f"step {claim.step}" + (f" of {claim.of}" if claim.of else "")
     fact = "" if commits is None else f"{commits} commit{'' if commits == 1 else 's'}"
     return ", ".join(part for part in (step, fact, claim.text) if part)
 
 
 def claimed(store: "Store", attempt: Attempt) -> Claim | None:
-    """What the attempt last said of its progress; None: nothing."""
+    """The attempt's last claim of its progress."""
     after, found = 0, None
     while page := store.events(after, PROGRESS_PAGE, attempt.bead):
         after = page[-1].seq
@@ -69,15 +68,13 @@ def claimed(store: "Store", attempt: Attempt) -> Claim | None:
 
 
 def review_step(attempt: Attempt) -> str:
-    """Where a review is, in words."""
     journal = Journal.of(attempt.data)
     return f"waits: {why}" if (why := journal.merging.waiting) else stage(journal.step.value, journal.change.epic)
 
 
 def requested(store: "Store") -> dict[str, RequestLine]:
-    """Bead -> its request, as long as it has nothing to do but to wait for that. The beads of an epic that have landed
-    on its branch wait for the epic's, once that is there; the epic itself stands in no column.
-    """
+    """Bead -> its request, while it only waits for that. Beads on an epic's branch wait for the epic's request; the
+    epic itself has no column."""
     found = {}
     for attempt in store.reviewing():
         if waits_for_people(attempt.data):
@@ -89,23 +86,20 @@ def requested(store: "Store") -> dict[str, RequestLine]:
 
 
 def counts(store: "Store") -> dict[str, int]:
-    """How many beads (epics apart) stand in each column of the board, and how many of them are held."""
+    """Beads by column of the board, without epics, and held ones."""
     return counted(store.counts(), len(requested(store)))
 
 
 def counted(found: Mapping[str, int], asked: int) -> dict[str, int]:
-    """The store's counts by the board's columns, where so many reviews have nothing to do but to wait for people."""
     by_column = {**found, "review": max(0, found["review"] - asked), REQUESTED: asked}
     return {name: by_column[name] for name in (*SHOWN, "held")}
 
 
 def landed(epic: str) -> str:
-    """Where a bead is that landed with its epic's others."""
     return f"landed on the branch of {epic}"
 
 
 def line(store: "Store", bead: str, waiting: str = "") -> RequestLine:
-    """The bead's request in a line; `waiting`: what its review says that it waits for."""
     pull = store.pull(bead)
     if pull is None or not pull.waits:
         return RequestLine(0, PullState.OPENING.value, "", waiting)
@@ -114,7 +108,7 @@ def line(store: "Store", bead: str, waiting: str = "") -> RequestLine:
 
 @frozen
 class GatesView:
-    """What holds agents back, at one moment."""
+    """Present cooldowns and caps."""
 
     now: float
     gates: tuple[Cooldown, ...]
@@ -124,7 +118,7 @@ class GatesView:
 
 @frozen
 class Worker:
-    """An attempt that is open now. `seconds` since it began."""
+    """An open attempt. `seconds` since it began."""
 
     name: str
     role: Role
@@ -144,7 +138,7 @@ class Worker:
 
 @frozen
 class OpenSession:
-    """A session that goes on; `seconds` in its turn, None: its agent is not at work."""
+    """An open session; `seconds` in its turn, None: idle."""
 
     session: int
     kind: str
@@ -157,7 +151,7 @@ class OpenSession:
 
 @frozen
 class StatusView:
-    """One screen. `counts` has the columns of the board; epics are counted apart."""
+    """One screen. `counts`: the board's columns; epics are separate."""
 
     main: str
     daemon: int | None  # its pid
@@ -184,7 +178,7 @@ class StatusView:
 
 
 def workers(store: "Store", runs: bool = True) -> tuple[Worker, ...]:
-    """The attempts that are open, those that began first in front. A review is nobody's work unless a daemon `runs`."""
+    """Open attempts, oldest first. Reviews only count while a daemon `runs`."""
     now = store.now()
     found, held = [], control.memory_of_agents(store.runs())
     for bead in store.beads(WORKING):
@@ -210,7 +204,7 @@ def workers(store: "Store", runs: bool = True) -> tuple[Worker, ...]:
 
 
 def open_sessions(store: "Store") -> tuple[OpenSession, ...]:
-    """The sessions that go on, those at work first."""
+    """Open sessions, working ones first."""
     now, found = store.now(), []
     held = control.memory_of_agents(store.runs())
     for one in store.sessions():
@@ -222,7 +216,7 @@ def open_sessions(store: "Store") -> tuple[OpenSession, ...]:
 
 
 def with_progress(store: "Store", paths: Paths, worker: Worker) -> Worker:
-    """The worker with what it claims of its progress, beside the commits that its clone tells of."""
+    """The worker with its claimed progress and its clone's commits."""
     claim = claimed(store, store.attempt(worker.attempt))
     if claim is None:
         return worker
@@ -231,7 +225,7 @@ def with_progress(store: "Store", paths: Paths, worker: Worker) -> Worker:
 
 
 def status(store: "Store", paths: Paths, config: "Config", here: Here | None = None) -> StatusView:
-    """The whole repository on one screen. `here`: this process, to say whether agents could be started from it."""
+    """The whole repository on one screen. `here`: this process, to tell whether it could start agents."""
     limits, daemon = control.limits(store, config), holder(paths.lock)
     found, moment = store.counts(), store.board(limits, 1)
     of_main, stands = _main_problems(store, paths, config), looked_for(store, paths, config, here)
@@ -261,10 +255,8 @@ def status(store: "Store", paths: Paths, config: "Config", here: Here | None = N
 
 
 def _main_problems(store: "Store", paths: Paths, config: "Config") -> tuple[tuple[str, ...], str, tuple[str, ...]]:
-    """Checkouts that are behind, what fell off main, and what of it the store does not know.
-
-    Nothing where git cannot be asked: the doctor says why.
-    """
+    """Outdated checkouts, merges missing on main, and merges unknown to the store. Empty if git fails: the doctor
+    reports that."""
     from ...git.repository import open_git
     from ...review.service.landed import off_main_message, unknown
 
@@ -280,7 +272,7 @@ def _main_problems(store: "Store", paths: Paths, config: "Config") -> tuple[tupl
 
 
 def degraded(store: "Store", paths: Paths, config: "Config") -> tuple[str, ...]:
-    """By what was noted: of agents, and whether commits are signed. Programs are asked by the daemon, not here."""
+    """Recorded problems of agents and signing; only the daemon runs programs."""
     seen = abilities.recall(paths)
 
     def version(name: str, program: str, mark: str) -> str | None:
@@ -294,7 +286,6 @@ def degraded(store: "Store", paths: Paths, config: "Config") -> tuple[str, ...]:
 
 
 def view(store: "Store", config: "Config") -> GatesView:
-    """The cooldowns and the caps now."""
     limits = control.limits(store, config)
     board = store.board(limits, 1)
     return GatesView(board.now, tuple(board.gates.values()), caps_of(limits.caps, board.spent, board.now), shown())

@@ -32,15 +32,13 @@ if TYPE_CHECKING:
 
 
 Reach = Callable[[Sequence[str]], Mapping[str, str]]
-"""By address: why nobody answers there; empty: somebody does."""
+"""By address: why it does not answer; empty: it does."""
 
 
 @frozen
 class Looked:
-    """What a look came to. `started`: the pid of a new daemon. `down`: what did not answer, or why a start failed.
-
-    `until`: nobody is asked again before that time; 0: the next look asks.
-    """
+    """`started`: the pid of a new daemon. `down`: what did not answer, or why a start failed. `until`: the next check;
+    0: at the next look."""
 
     said: str
     started: int | None = None
@@ -56,7 +54,7 @@ def look(
     require: Callable[[], None] = lambda: None,
     reach: Reach = versions.reach,
 ) -> Looked:
-    """One look at this repository. `require` raises where `daemon start` would refuse. PlaceUnusable, ConfigError."""
+    """Check this repository once. `require` raises where `daemon start` refuses. Raises PlaceUnusable, ConfigError."""
     file = _file(paths)
     resting = at_rest(_facts(store, paths))
     if resting:
@@ -96,7 +94,6 @@ def _failed(said: str, down: Sequence[str], file: str, waiting: Waiting, now: fl
 
 
 def _down(config: "Config", env: Mapping[str, str], reach: Reach) -> list[str]:
-    """What of the network and the provider does not answer, in words. One address of each that answers is enough."""
     own = own_settings().watchdog
     asked = {"the network": own.network, "the provider": own.provider or providers(config, env)}
     answers = reach(list(dict.fromkeys(url for urls in asked.values() for url in urls)))
@@ -108,7 +105,7 @@ def _down(config: "Config", env: Mapping[str, str], reach: Reach) -> list[str]:
 
 
 def providers(config: "Config", env: Mapping[str, str]) -> tuple[str, ...]:
-    """Where the agents of these settings reach their providers; empty: nobody knows, as for a script."""
+    """The providers' addresses of these agents; empty: unknown, as for a script."""
     from ...agents.adapter import Assignment
     from ...beads.model import Role
 
@@ -136,13 +133,11 @@ def providers(config: "Config", env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def keys(config: "Config") -> tuple[str, ...]:
-    """The variables of the environment by which the agents of these settings may prove who they are."""
     found = (name for agent in _agents(config) for name in agent.credentials)
     return tuple(dict.fromkeys((*found, *config.agents.environment)))
 
 
 def _agents(config: "Config") -> "list[Adapter]":
-    """The adapters of all agents that these settings start, each once; one that there is not is left out."""
     from ...agents.registry import ADAPTERS, adapter
 
     names = dict.fromkeys((*config.agents.agent_choice().names(), *config.agents.shaper))
@@ -167,17 +162,14 @@ def _read(file: str) -> Waiting:
 
 
 KEPT = ("PATH", OVERRIDE, "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR")
-"""What a service has to know of the environment, as it is when it is installed."""
 
 
 # A timer looks once a minute; the service is one look that ends, and a daemon that it starts lives on
 # (KillMode=process). Units hold no secret. A file that somebody changed since is put beside itself and not removed.
 @frozen
 class Plan:
-    """What `install` does, or `uninstall` undoes. `files` is the text by path; `commands` are typed afterwards.
-
-    `not_written`: keys that agents have in this environment, and a daemon that is started by the units has not.
-    """
+    """What `install` does or `uninstall` undoes. `files`: text by path; `commands` follow. `not_written`: keys of
+    agents that the units lack."""
 
     name: str
     files: Mapping[str, str]
@@ -188,14 +180,13 @@ class Plan:
 
 
 def name_of(root: str) -> str:
-    """What the units of the repository are called."""
     whole = os.path.realpath(root)
     word = re.sub(r"[^A-Za-z0-9]+", "-", os.path.basename(whole)).strip("-")[:40] or "repository"
     return f"nobrakes-{word}-{sha256(os.fsencode(whole)).hexdigest()[:8]}"
 
 
 def plan(root: str, env: Mapping[str, str], keys: tuple[str, ...] = (), user: bool = False) -> Plan:
-    """The units for the repository. UsageError: its path, or a variable, cannot be written into one."""
+    """The repository's units. UsageError: its path or a variable cannot be written into one."""
     name, folder = name_of(root), _folder(env)
     words = [sys.executable, "-P", "-m", "nobrakes", "daemon", "watch", *(["--user"] if user else [])]
     variables = [f"Environment={_quoted(f'{key}={env[key]}')}" for key in KEPT if env.get(key)]
@@ -231,7 +222,7 @@ def plan(root: str, env: Mapping[str, str], keys: tuple[str, ...] = (), user: bo
 
 
 def install(wanted: Plan) -> None:
-    """Write the units and start the timer. NobrakesError: systemd is not there, or refuses; NotAllowed in a run."""
+    """Write the units and start the timer. Raises NobrakesError (systemd); NotAllowed in a run."""
     _require_systemd(wanted)
     for path, text in wanted.files.items():
         with storage_errors(path):
@@ -242,7 +233,7 @@ def install(wanted: Plan) -> None:
 
 
 def uninstall(wanted: Plan) -> tuple[str, ...]:
-    """Stop the timer and take the units away; the files that are gone. A daemon that works goes on."""
+    """Stop the timer and remove the units; returns the files. A running daemon goes on."""
     _require_systemd(wanted)
     there = [path for path in wanted.files if os.path.lexists(path)]
     if not there:
@@ -277,13 +268,13 @@ def _require_systemd(wanted: Plan) -> None:
 
 
 def _marked(text: str) -> str:
-    """The text below a first line that says whose it is, and by whose digest it is known again."""
+    """The text below a line with its digest, which identifies our files."""
     digest = sha256(os.fsencode(text)).hexdigest()[:16]
     return f"# Written by nobrakes ({digest}): `nobrakes daemon uninstall` takes it away.\n{text}"
 
 
 def _move_away(path: str) -> None:
-    """Keep a file that is not as any `install` wrote it beside itself."""
+    """Keep a file that `install` did not write beside itself."""
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
             found = file.read()
@@ -302,7 +293,6 @@ def _folder(env: Mapping[str, str]) -> str:
 
 
 def _by_hand(root: str, words: list[str], env: Mapping[str, str]) -> str:
-    """The same as a line for a crontab, whose commands find no program but the system's."""
     import shlex
 
     line = f"cd {shlex.quote(root)} && PATH={shlex.quote(env.get('PATH', os.defpath))} {shlex.join(words)}"
@@ -310,13 +300,11 @@ def _by_hand(root: str, words: list[str], env: Mapping[str, str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """For a line that takes no quotes. UsageError: it cannot be on one."""
     if not text.isprintable() or text != text.strip() or text.endswith("\\"):
         raise UsageError(f"{text!r} cannot be written into a unit of systemd", "Use a folder without such characters.")
     return text.replace("%", "%%")
 
 
 def _quoted(text: str, is_command: bool = False) -> str:
-    """One word in quotes, as systemd reads them."""
     escaped = _plain(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped.replace("$", "$$") if is_command else escaped}"'

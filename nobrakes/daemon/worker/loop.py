@@ -58,14 +58,14 @@ from .perform import Performer
 from .recovery import Upkeep, restore, take_up
 
 RETRY_SECONDS = 15.0
-"""When the disk is full or git fails, the loop tries again so much later."""
+"""Seconds to the next try on a full disk or failing git."""
 WAITED_OUT = (errors.DiskFull, errors.GitUnusable, errors.MachineShort, errors.NoAnswer, errors.StoreBusy)
-"""Trouble that may meet any look of the loop itself, and that passes or is mended from outside: it never ends it."""
+"""Passing troubles that may meet the loop; they never end it."""
 
 
 @dataclass(slots=True)
 class _Alone:
-    """Since when git fails for one owner in one thing, when that is tried again, and what it said."""
+    """Git fails for one owner's action: since when, next try, message."""
 
     since: float
     until: float
@@ -77,20 +77,19 @@ class _Alone:
 # less often, and is parked after PASSES. What nobody expected parks its bead or session, makes a part wait, or, about
 # nobody, ends the daemon.
 class Troubles:
-    """What is in the way just now."""
+    """Present troubles."""
 
     def __init__(self, ports: Ports, sender: NotificationSender) -> None:
         self.ports = ports
         self.sender = sender
         self.until = 0.0
-        """Until then nothing is begun."""
         self._met: errors.NobrakesError | None = None
         self._since = 0.0
         self._noted: str | None = "of an earlier daemon"
         self.alone: dict[tuple[str, str], _Alone] = {}
 
     def guarded(self, do: Callable[[], bool], owner: Owner = "", what: str = "") -> bool:
-        """Do this thing (`what`), for this owner (beads.model); trouble ends nothing but that, and nothing is lost."""
+        """Do it for this owner (beads.model); an error ends only this, and loses nothing."""
         named = owner if isinstance(owner, str) else ""
         if self.holds(named, what):
             return False
@@ -119,19 +118,16 @@ class Troubles:
             return self.guarded(partial(park, self.ports, met))
 
     def holds(self, owner: str, what: str) -> bool:
-        """Whether this thing, for this owner, is not to be tried yet."""
         waits = self.alone.get((owner, what))
         return waits is not None and self.ports.store.now() < waits.until
 
     def _git_works(self) -> bool:
-        """Whether git answers for the repository as a whole, so that the trouble is one bead's."""
         with suppress(errors.NobrakesError):
             self.ports.git.kept()
             return True
         return False
 
     def _fails(self, owner: str, what: str, error: errors.GitFailed) -> bool:
-        """Let this owner alone wait, or park it."""
         now = self.ports.store.now()
         waits = self.alone.setdefault((owner, what), _Alone(now, now))
         if now >= waits.since + PASSES:
@@ -147,18 +143,16 @@ class Troubles:
         return False
 
     def _wait(self, owner: str, what: str) -> None:
-        """Try this again later, and later each time."""
         now = self.ports.store.now()
         waits = self.alone.setdefault((owner, what), _Alone(now, now))
         waits.until = now + look_again(waits.since, now, RETRY_SECONDS)
 
     def wake_at(self) -> list[float]:
-        """When something is tried again."""
         now = self.ports.store.now()
         return [moment for moment in (self.until, *(one.until for one in self.alone.values())) if moment > now]
 
     def pause(self, error: errors.NobrakesError) -> None:
-        """Pause for it, and tell it unless it is what was told last."""
+        """Pause for it, and report a new trouble."""
         now = self.ports.store.now()
         self.until = now + RETRY_SECONDS
         known = self._met is not None and str(error) == str(self._met)
@@ -178,7 +172,7 @@ class Troubles:
             self._note(error, "", self._since)
 
     def settle(self, now: float) -> bool:
-        """Keep for `status` what waits alone at the end of a turn, or that nothing is in the way any more."""
+        """Record for `status` what waits alone, or that nothing blocks."""
         if now < self.until:
             return False
         self._met = None  # should it come back, it is told again
@@ -195,7 +189,7 @@ class Troubles:
         return False
 
     def _note(self, error: errors.NobrakesError, whose: str, since: float) -> None:
-        """A person is asked once about what time has not healed, or will not heal; answered, it has its time again."""
+        """Ask a person once about lasting trouble; an answer restarts its time."""
         store, what = self.ports.store, f"{whose}{error.whole}"
         if self._noted != what:
             store.set_setting(control.TROUBLE, what)
@@ -216,18 +210,16 @@ class Troubles:
         return [one for one in self.ports.store.escalations(open_only=False) if control.TROUBLE in one.evidence]
 
     def measure_again(self) -> None:
-        """The clock jumped: nothing waits for a moment of before."""
         self.until, self._since, self.alone = 0.0, self.ports.store.now(), {}
 
     @property
     def present(self) -> errors.NobrakesError | None:
-        """What keeps the daemon from working just now; None when nothing does."""
+        """Why the daemon cannot work now."""
         return self._met if self.ports.store.now() < self.until else None
 
 
 @contextmanager
 def bearing(folder: str) -> Iterator[None]:
-    """What is shown may get lost where nothing can be written: it is in the store as well."""
     with suppress(*WAITED_OUT, errors.StoreReadOnly), storage_errors(folder):
         yield
 
@@ -236,28 +228,22 @@ class Waker(Protocol):
     """What the loop sleeps on."""
 
     def wait(self, timeout: float | None) -> bool:
-        """Sleep until something happened (True) or `timeout` seconds are over (False)."""
-        ...
+        """True: something happened; False: timeout."""
 
     def set(self) -> None:
-        """Wake it; from any thread."""
-        ...
+        """Callable from any thread."""
 
 
 class View(Protocol):
-    """Who watches a run."""
+    """Watches a run."""
 
-    def event(self, event: Event) -> None:
-        """Something happened."""
-        ...
+    def event(self, event: Event) -> None: ...
 
-    def board(self, board: model.Board) -> None:
-        """The board after a turn."""
-        ...
+    def board(self, board: model.Board) -> None: ...
 
 
 def wake_at(due_at: float | None, *looks: Meter | EndWatch | Definitions) -> float | None:
-    """When something is due, or an agent is to be looked at; None: never."""
+    """When something is due, or an agent is polled; None: never."""
     times = (due_at, *(at for look in looks for at in look.wake_at()))
     return min((at for at in times if at is not None), default=None)
 
@@ -269,7 +255,7 @@ def rest(
     due_at: float | None,
     clock: Callable[[], float],
 ) -> None:
-    """Sleep from `since` until something happens, is due, or an agent has said something. A clock set back is due."""
+    """Sleep until an event, a due time, or an agent's output. A clock set back counts as due."""
     now = since
     while True:
         until = wake_at(due_at, *looks)
@@ -288,10 +274,10 @@ def _is_silent(look: Meter | EndWatch | Definitions, now: float) -> bool:
 
 
 KEPT = "clock"
-"""The setting: the boot, and how far the wall clock stood from the steady one."""
+"""The setting: the boot, and the wall clock's offset from the steady one."""
 
 JUMP = 2.0
-"""Seconds; what is less is a clock that is being put right slowly."""
+"""Seconds; smaller offsets are slow corrections."""
 
 
 # A clock that jumps counts against nobody: how far it stands from one that goes on while the machine is awake is kept
@@ -299,14 +285,14 @@ JUMP = 2.0
 # by the clock is counted again where it went back. What a person named (defer) stays, and what waits for a moment is
 # moved only with a clock that went back.
 class Jumps:
-    """Sees jumps, also those of a time in which no daemon worked."""
+    """Detects jumps of the clock, also while no daemon worked."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
         self._kept: tuple[str, float] | None = None
 
     def settle(self) -> float:
-        """Move along what is measured; how far the clock jumped since the last look: 0.0, it did not."""
+        """Move measured times; returns the jump in seconds since the last look."""
         steady = self.ports.steady()
         if steady is None:
             return 0.0
@@ -352,11 +338,9 @@ def _moved(review: Attempt, jump: float) -> Journal:
 
 
 LINGER_SECONDS = 1.0
-"""A process that lives on so long after its run has ended is stopped."""
+"""Seconds that a process may outlive its run's end."""
 CLOSE = "close"
-"""Closing a run, to `Troubles`."""
 RECHECK_SECONDS = 1.0
-"""Work beside the loop wakes it when it is done; it is looked at so often in any case."""
 NEEDS_A_PERSON = (
     errors.ConfigError,
     errors.GitTooOld,
@@ -366,12 +350,12 @@ NEEDS_A_PERSON = (
     errors.RefsBroken,
     errors.StoreReadOnly,
 )
-"""Trouble that does not pass by itself: a run that would end when idle ends with it."""
+"""Lasting troubles: a run until idle ends with them."""
 
 
 @frozen
 class Turn:
-    """What a turn did, when the next one is due without anything happening, and when if no agent says anything."""
+    """A turn's result, the next due time, and the next if agents stay silent."""
 
     changed: bool
     board: model.Board
@@ -381,10 +365,10 @@ class Turn:
 
 
 class Daemon:
-    """One daemon over one set of doors. It keeps nothing in memory that a new one would miss."""
+    """One daemon over one set of ports. It holds nothing in memory that a new one would miss."""
 
     def __init__(self, ports: Ports, tries_main: bool = False) -> None:
-        """`tries_main`: before the first agent starts, main has to pass its checks (checks.proof)."""
+        """`tries_main`: main has to pass before the first agent (checks.proof)."""
         self.ports = ports
         self.sender = NotificationSender(ports)
         self.fetches = Fetches(ports)
@@ -417,11 +401,11 @@ class Daemon:
             self.trial.heard(tip, results, seen)
 
     def recover(self) -> None:
-        """Make good what a killed daemon left half done; the turns then take up the rest."""
+        """Repair what a killed daemon left; turns take up the rest."""
         take_up(self.ports, self._look())
 
     def tick(self, seen: model.Board | None = None) -> Turn:
-        """One turn. `seen`: the board of the turn that has just ended, when nothing was waited for since."""
+        """One turn. `seen`: the board of a turn that just ended."""
         board = seen or self._look()
         changed = False
         guarded = self.troubles.guarded
@@ -476,7 +460,6 @@ class Daemon:
         return Turn(changed or bool(events), board, events, wake_at(due_at, self.meter), due_at)
 
     def _forget(self, board: model.Board) -> None:
-        """Drop what is remembered of runs that are gone or being stopped: it would wake the loop for nothing."""
         watched, known = {run.id for run in board.all_runs if run.term_at is None}, {run.id for run in board.all_runs}
         self._ended_at = {run: since for run, since in self._ended_at.items() if run in watched}
         for living in (self.checks, self.guards, self.meter, self.ends):
@@ -502,7 +485,6 @@ class Daemon:
         return self.work.seen(replace(board, finished=finished))
 
     def _measure_again(self, jump: float) -> None:
-        """What is remembered by the clock is forgotten, as by a new daemon."""
         self._ended_at = {}
         self.troubles.measure_again()
         for watch in (self.checks, self.meter, self.ends, self.work):
@@ -518,7 +500,6 @@ class Daemon:
             return ""  # whoever is to start it says so
 
     def _ended(self, board: model.Board) -> tuple[list[Run], list[tuple[Run, Unexpected]]]:
-        """The runs to close, validations first and alone, since all wait for them; those that cannot be looked at."""
         failed: list[tuple[Run, Unexpected]] = []
         runs = [run for run in board.all_runs if run.pid is not None or board.work_of(run) is None]
         self.fetches.unseen = set()
@@ -530,7 +511,6 @@ class Daemon:
         return [], failed
 
     def _is_over(self, run: Run, board: model.Board, failed: list[tuple[Run, Unexpected]]) -> bool:
-        """Whether the run's whole tree is dead, what it left is taken in, and it is not to be closed later."""
         try:
             if self.troubles.alone and self.troubles.holds(run_owner(self.ports, run.id), CLOSE):
                 return False
@@ -549,7 +529,6 @@ class Daemon:
         return True
 
     def _let_go(self, run: Run, met: Unexpected) -> bool:
-        """Park whom it is about, and forget the run if that is who it served: the same would be met again."""
         park(self.ports, met)
         if met.owner == run_owner(self.ports, run.id):
             with suppress(Unexpected), about(self.ports, met.owner):
@@ -574,13 +553,13 @@ class Daemon:
         ]
 
     def _with_leftovers(self, board: model.Board) -> set[str]:
-        """Beads whose former attempt still has a living process or a clone that is being archived."""
+        """Beads whose former attempt still lives or whose clone is being archived."""
         held = {attempt.id for attempt in board.attempts}
         former = {self.ports.store.attempt(run.attempt).bead for run in board.runs.values() if run.attempt not in held}
         return former | {bead.id for bead in board.ready if self.ports.background.busy(retiring(bead.id))}
 
     def _has_ended(self, run: Run, board: model.Board) -> bool:
-        """Whether the whole tree is dead. What goes on after the run's own end is stopped after a moment."""
+        """Whether the tree is dead; processes that outlive their run are stopped soon."""
         is_agent, now = run.kind is RunKind.AGENT, board.now
         folder = os.path.join(self.ports.paths.runs, run.id)
         steps = [STEP] if is_agent else self.performer.validation.steps(run)
@@ -633,12 +612,12 @@ class Daemon:
         return min((t for t in times if t is not None), default=None)
 
     def finish(self, waker: Waker) -> None:
-        """A run has nothing left to do: a last look at checkouts, and notices that are due get a bounded chance."""
+        """At the end of a run: check the checkouts, and send due notices within bounds."""
         self.troubles.guarded(self.rewritten.look)
         self.troubles.guarded(partial(self.sender.finish, self._look, waker.wait))
 
     def works(self, board: model.Board) -> bool:
-        """Whether any child process is still alive, or main is being looked at."""
+        """Whether a child lives, or main is being checked."""
         runs = board.all_runs
         return self.monitor.is_at_work() or any(r.pid is not None and self.ports.processes.alive(r) for r in runs)
 
@@ -650,10 +629,8 @@ def _raised(error: Exception) -> bool:
 def recover(
     daemon: Daemon, waker: Waker, met: Callable[[], None], should_end: Callable[[], bool], until_idle: bool = False
 ) -> bool:
-    """Take up what an earlier daemon left, once nothing of the machine or of git is in the way; False: told to end.
-
-    What is in the way is told and waited out as in a turn; `met` is called then. `until_idle`: as for `run`.
-    """
+    """Take up an earlier daemon's work; False: told to end. Troubles are reported and waited out as in a turn, calling
+    `met`. `until_idle`: as for `run`."""
     ports = daemon.ports
     while not should_end():
         try:
@@ -677,10 +654,8 @@ def run(
     until_idle: bool,
     should_end: Callable[[model.Board], bool] = lambda _: False,
 ) -> model.Board:
-    """Turn until told to end, or with `until_idle` until nothing is left to do; the last board.
-
-    With `until_idle`, trouble that only a person can mend is raised once nothing runs any more.
-    """
+    """Turn until told to end, or with `until_idle` until idle; returns the last board. `until_idle` raises troubles for
+    a person once nothing runs."""
     seen: model.Board | None = None
     background = daemon.ports.background
     background.wakes(waker.set)
@@ -718,7 +693,6 @@ def run(
 
 
 def _subject(ports: Ports, action: model.Action, board: model.Board) -> Owner:
-    """Whom an action is about; empty: nobody alone."""
     if isinstance(action, model.StartAgent | model.StartReview | model.AskPerson):
         return bead_owner(action.bead)
     if isinstance(action, model.CompleteEpic | model.LandEpic):

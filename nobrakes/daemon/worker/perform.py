@@ -36,11 +36,10 @@ from ...sessions.worker import NO_PLACE, TurnEndings, TurnLauncher, folder_of, r
 from .. import model
 
 MAX_REFUSED = 32_000
-"""Bytes of a run's list of refused hosts that are told."""
 
 
 class AgentStarts:
-    """Starts agents on beads and in sessions, where the machine has a place for one more."""
+    """Starts agents of beads and sessions while the machine has places."""
 
     def __init__(self, ports: Ports, share: MachineShare, endings: TurnEndings, new_contract: NewContract) -> None:
         self.ports = ports
@@ -48,7 +47,7 @@ class AgentStarts:
         self.launcher, self.turns, self.probe = Launcher(ports), TurnLauncher(ports), StartProbe(ports)
 
     def start_agent(self, action: model.StartAgent, board: model.Board) -> bool:
-        """Open an attempt and start its agent; whether the board is different now."""
+        """Open an attempt and start its agent; whether the board changed."""
         ports = self.ports
         config = ports.config()
         adapter = ports.adapter(action.agent)
@@ -96,7 +95,6 @@ class AgentStarts:
             raise
 
     def _is_barred(self, attempt: Attempt, run: Run, board: model.Board) -> bool:
-        """Whether the bead names files of a filter that is not allowed: a person is asked first, once."""
         store = self.ports.store
         bead = store.bead(attempt.bead)
         asked = store.escalations(open_only=False, bead=bead.id) if bead.touches else ()
@@ -113,7 +111,7 @@ class AgentStarts:
         return why is not None
 
     def launch_again(self, attempt: Attempt, board: model.Board) -> None:
-        """Go on with a start that a crash cut off; its bead goes back where another repository has the place now."""
+        """Continue a start after a crash; the bead goes back if its place is gone."""
         run = _run_of_agent(attempt, board)
         if self.share.take_again(run):
             with self.share.starting(run.id) as place:
@@ -124,7 +122,7 @@ class AgentStarts:
         self.ports.store.end_run(run.id)
 
     def start_turn(self, action: model.StartTurn, board: model.Board) -> bool:
-        """Open the turn of a session and start its agent; whether the board is different now."""
+        """Open a session's turn and start its agent; whether the board changed."""
         session = self.ports.store.session(action.session)
         if (held := self.probe.holds(session.agent, session.provider, board)) is not None:
             return held
@@ -139,7 +137,7 @@ class AgentStarts:
         return True
 
     def resume_turn(self, action: model.ResumeTurn, board: model.Board) -> bool:
-        """Start the agent of a turn again, or end the turn where no place is left."""
+        """Restart a turn's agent, or end the turn without a place."""
         talk = next(one for one in board.talks if one.turn.id == action.turn)
         run = _run_of_turn(talk, board)
         if self.share.take_again(run):
@@ -167,14 +165,14 @@ class AgentStarts:
             raise
 
     def _end_start(self, run: Run) -> None:
-        """It may have been started before the error came: nothing lives on without a trace, and no channel is left."""
+        """The process may have started before the error, so end it and its channel."""
         self.ports.in_place()
         self.ports.processes.kill(run)
         self.ports.channel.end(run.id)
 
 
 class Performer:
-    """The hands of the daemon. A method may be called again after a crash in the middle of it."""
+    """Performs the daemon's actions; each may repeat after a crash."""
 
     def __init__(
         self,
@@ -184,10 +182,8 @@ class Performer:
         work: WorkWatch,
         watchman: Watchman,
     ) -> None:
-        """`trouble` tells people of limits that cannot be read, `watchman` is told that main is red.
-
-        `refused`: by attempt, why its work is not taken in.
-        """
+        """`trouble` reports unreadable limits, `watchman` a red main. `refused`: by attempt, why its work is not
+        fetched."""
         self.ports = ports
         self.validation = Validation(ports)
         self.share, self.memory = MachineShare(ports, trouble), MemoryWatch(ports)
@@ -215,19 +211,17 @@ class Performer:
         }
 
     def perform(self, action: model.Action, board: model.Board) -> bool:
-        """Do it; whether the board is different now."""
+        """Whether the board changed."""
         return self._methods[type(action)](action, board)
 
     def seen(self, board: model.Board) -> model.Board:
-        """The board with what only the world knows: memory, and the branches that work is for."""
         return self.memory.seen(self.review.bases.seen(board))
 
     def wake_at(self, board: model.Board) -> list[float | None]:
-        """When to look again, since nobody tells."""
         return [self.share.wake_at(board), self.memory.wake_at(board), *self.review.wake_at()]
 
     def ended(self, run: Run, board: model.Board) -> None:
-        """A run's whole tree is dead: draw the consequences."""
+        """Handle a dead run."""
         if run.kind is RunKind.AGENT:
             self.ports.channel.end(run.id)
         self._note_refused(run)
@@ -251,14 +245,12 @@ class Performer:
             self.ports.store.end_run(run.id)
 
     def _turn_ended(self, run: Run, board: model.Board) -> None:
-        """A turn's agent is dead; a turn that was closed before has nothing left to close."""
         talk = next((one for one in board.talks if one.turn.id == run.turn), None)
         if talk is not None:
             self.turn_endings.ended(talk, run, board.limits)
         self.ports.store.end_run(run.id)
 
     def _note_refused(self, run: Run) -> None:
-        """Tell of the hosts that the run was kept from: its agent may have failed for want of one."""
         ports = self.ports
         hosts = ports.processes.output(os.path.join(ports.paths.runs, run.id, REFUSED), MAX_REFUSED).split()
         if hosts:
@@ -267,7 +259,6 @@ class Performer:
             ports.store.record(Event(Kind.HOSTS_REFUSED, bead, run.attempt or None, data=data))
 
     def _stray(self, run: Run) -> None:
-        """The attempt was taken away while the process lived: keep its work, forget the process."""
         ports = self.ports
         bead = ports.store.bead(ports.store.attempt(run.attempt).bead)
         if run.kind is RunKind.AGENT:
@@ -321,7 +312,7 @@ class Performer:
         return True
 
     def _restart_validation(self, attempt: Attempt, run: Run, board: model.Board) -> None:
-        """A validation that was planned and perhaps never started: starting it again starts it once."""
+        """A planned validation may never have started; starting is repeatable."""
         if run.kind is RunKind.VALIDATION:
             self.review.restart(attempt)
         elif run.kind is RunKind.CHEAT:
@@ -378,13 +369,13 @@ class Performer:
         return False
 
     def finish_relays(self, board: model.Board) -> bool:
-        """Keep and remove the clones of relay sessions that have ended, and write how far the others are."""
+        """Archive and remove clones of ended relay sessions, and record the others' progress."""
         self.turn_endings.relays.files.look(board)
         self.turn_endings.relays.settle()
         return False
 
     def measure_again(self) -> None:
-        """The clock jumped: leases are looked at in the next turn, and readings begin to wait now."""
+        """The clock jumped: check leases next turn, and restart reviewers' waits."""
         self._renewed = -math.inf
         self.review.measure_again()
 

@@ -53,7 +53,7 @@ class Reconciling:
     """Compares once."""
 
     def __init__(self, ports: Ports, each: Callable[[str], AbstractContextManager[None]]) -> None:
-        """`each`: goes round what is done about one bead."""
+        """`each`: wraps the work for a bead."""
         self.ports = ports
         self.each = each
         self.evidence = Evidence(ports)
@@ -62,7 +62,7 @@ class Reconciling:
         self._line: set[str] = set()
 
     def look(self) -> list[str]:
-        """Make store and evidence agree with main; the beads that turned out to be done."""
+        """Reconcile store and evidence with main; returns beads found done."""
         try:
             main = self.ports.git.main()
         except NoMain:
@@ -86,7 +86,6 @@ class Reconciling:
         return since if since and git.has(since) and git.contains(since, main) else None
 
     def _deal_with(self, merge: Merge) -> bool:
-        """Whether its bead was not known to be done."""
         known = self.ports.store.beads(ids=[merge.bead])
         bead = known[0] if known else None
         if bead is None or self._is_known(bead, merge):
@@ -119,21 +118,18 @@ class Reconciling:
         return any(event.data.get("merged_commit") in commits for event in events) or self._is_rewritten(bead, merge)
 
     def _waits_for_people(self, bead: str) -> bool:
-        """Whether a review of the bead waits for its pull request, or is to."""
         store = self.ports.store
         pull = store.pull(bead) if self.ports.pulls is not None else None
         is_reviewed = store.bead(bead).status in (model.Status.NEEDS_REVIEW, model.Status.REVIEWING)
         return pull is not None and pull.state in WAITING and is_reviewed
 
     def _is_rewritten(self, bead: model.Bead, merge: Merge) -> bool:
-        """Whether it is a merge that the store knows, in the words of a person who rewrote main."""
         if bead.merged_commit is None or bead.merged_commit in self._line:
             return False
         before = self.ports.git.made(bead.merged_commit)
         return before is not None and before.trailer("Evidence") == merge.anchor
 
     def _was_taken_back(self, bead: model.Bead, merge: Merge) -> bool:
-        """Whether main was red with it and the bead was sent back, though the commit is still there."""
         reviews = (one for one in self.ports.store.attempts(bead.id) if one.role is model.Role.REVIEWER)
         return any(
             one.outcome is model.Outcome.FAILED_REVIEW and Journal.of(one.data).build.candidate == merge.tip.commit
@@ -141,7 +137,6 @@ class Reconciling:
         )
 
     def _evidence(self) -> tuple[set[str], dict[str, Value]]:
-        """The commits of the chain, and the commits on main that its records name, with these."""
         if self._chain is None:
             self._chain = set()
             for entry in self.ports.git.evidence():
@@ -171,7 +166,6 @@ class Reconciling:
         return self.evidence.unknown(bead, base or merge.commits[0], merge.commits, merge.anchor, _WHY)
 
     def _done(self, bead: model.Bead, merge: Merge) -> None:
-        """The bead is done. Who works on it is stopped by that, and its clone archived when its process is gone."""
         ports = self.ports
         with contextlib.suppress(Tampered):  # it stays where it is, and is put aside when its place is needed
             ports.git.archive(bead, bead.fence)
@@ -181,7 +175,6 @@ class Reconciling:
         ports.notifier.tell(Notice(text, bead.id, urgent=True))
 
     def _drop_landings(self, main: str) -> None:
-        """Archive and drop what was about to land and did not, unless its review is still open."""
         git = self.ports.git
         going: dict[str, str] = {}
         for name in git.kept():
@@ -201,7 +194,7 @@ class Reconciling:
 
 
 def take_up(ports: Ports, board: Board) -> None:
-    """Look at once at what waited, take stale locks away, and tell what was found running."""
+    """Poll what waited, remove stale locks, and report what is running."""
     for attempt in board.attempts:
         journal = Journal.of(attempt.data) if attempt.role is model.Role.REVIEWER else None
         if journal is not None and journal.merging.waiting:  # whoever starts a daemon wants it to look at once
@@ -231,7 +224,7 @@ def take_up(ports: Ports, board: Board) -> None:
 
 
 def restore(ports: Ports, in_depth: bool = False) -> None:
-    """Fetch again what refs of ours name and git lost, as long as a workspace has it; doctor names the others."""
+    """Fetch lost objects of our refs from workspaces; doctor reports the rest."""
     for one in ports.git.broken_refs(in_depth):
         if one.held_in and ports.git.restore(one):
             text = f"git had lost what {one.ref} names, and {one.held_in} still had it: it was fetched again"
@@ -239,7 +232,6 @@ def restore(ports: Ports, in_depth: bool = False) -> None:
 
 
 def _go_on_through_filters(ports: Ports) -> None:
-    """Withdraw the questions about filters that a person has allowed: their beads go on."""
     for one in ports.store.escalations():
         if one.type is EscalationType.FILTER_NOT_ALLOWED:
             with contextlib.suppress(NobrakesError):  # git cannot say so now, or a person decided: it stays theirs
@@ -250,7 +242,6 @@ def _go_on_through_filters(ports: Ports) -> None:
 
 
 def _tell_of_checkouts(ports: Ports, board: Board) -> None:
-    """What could not be brought along, unless the review that brought it about is open: it sees to it, and tells."""
     if any(attempt.role is model.Role.REVIEWER and may_land(attempt.data) for attempt in board.attempts):
         return
     with contextlib.suppress(NobrakesError):  # the turns meet it again, and tell
@@ -259,7 +250,6 @@ def _tell_of_checkouts(ports: Ports, board: Board) -> None:
 
 
 def _tell_of_what_fell_off(ports: Ports) -> None:
-    """A person took done beads off main: theirs to decide, and told at each start for as long as it is so."""
     with contextlib.suppress(NobrakesError):  # without a main there is nothing to compare, and the turns tell of it
         text = fallen(ports)
         if text:
@@ -267,10 +257,8 @@ def _tell_of_what_fell_off(ports: Ports) -> None:
 
 
 def _count_on(ports: Ports) -> None:
-    """Where folders bear attempts or sessions that the store does not know, it went back: nothing takes their numbers.
-
-    Whoever still works for an attempt that nobody knows is ended; what it committed stays in its clone.
-    """
+    """Folders with unknown attempts or sessions mean that the database went back: skip their numbers. Unknown agents
+    are ended; their commits stay in their clones."""
     names = _names(ports.paths.runs)
     last, turns = model.last_attempt(names), model.last_turn(names)
     sessions = model.last_clone(_names(ports.paths.relays))
@@ -288,7 +276,6 @@ def _names(folder: str) -> list[str]:
 
 
 def _let_candidates_go(ports: Ports) -> None:
-    """Remove the refs of candidates of beads that are closed: a database that was put back may not know of a review."""
     kept: Collection[str] = ()
     with contextlib.suppress(NobrakesError):  # the next start sees to it
         kept = ports.git.kept()
@@ -302,19 +289,14 @@ def _let_candidates_go(ports: Ports) -> None:
 JOB = "upkeep"
 PACKING = "pack refs and objects"
 AGAIN = 600.0
-"""Seconds between two looks."""
 PACK_AGAIN = 30.0
-"""Seconds between two looks at what there is to pack."""
 REQUEST_SECONDS = 30 * 86400.0
-"""A command under a key is remembered so long."""
 MAX_INSPECTED = 2000
-"""Folders of runs in one look."""
 MAX_REMOVED = 200
-"""Folders that go at one time."""
 
 
 class Upkeep:
-    """Lets old logs go, and has refs and objects packed."""
+    """Removes old logs, and packs refs and objects."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
@@ -323,7 +305,7 @@ class Upkeep:
         self._place = 0
 
     def turn(self, board: Board) -> bool:
-        """Look, when it is time and nobody works; nothing of it is anybody's turn: False."""
+        """Clean up if due and idle; always False: it changes no board."""
         if board.now >= self._learnt + AGAIN:
             self._learnt = board.now
             self.ports.store.learn()
@@ -338,7 +320,6 @@ class Upkeep:
         return False
 
     def _pack(self, board: Board) -> None:
-        """Have refs and objects packed, if it is time and there may be new ones."""
         background = self.ports.background
         self._has_worked |= bool(board.attempts)
         if background.busy(PACKING):
@@ -352,7 +333,6 @@ class Upkeep:
             self.ports.git.pack()
 
     def _old_runs(self, board: Board) -> list[str]:
-        """The folders of runs that may go now."""
         settings, store = self.ports.config().retention, self.ports.store
         try:
             names = sorted(os.listdir(self.ports.paths.runs), key=lambda name: (attempt_of(name) or 0, name))
@@ -381,11 +361,9 @@ class Upkeep:
 
     @staticmethod
     def _may_go(attempts: Collection[model.Attempt], most: int, before: float) -> bool:
-        """Whether there are logs of more beads than are kept, or one that began before that moment."""
         return len({one.bead for one in attempts}) > most or any(one.started_at <= before for one in attempts)
 
     def _ended_turns(self, names: Sequence[str]) -> dict[int, float]:
-        """When the session of each turn was ended, of those that were."""
         over = {one.id: one.ended_at for one in self.ports.store.sessions(going=False) if one.ended_at is not None}
         found = {}
         for number in {turn_of(name) for name in names} - {None}:

@@ -39,17 +39,17 @@ from . import loop
 from .loop import Daemon, View
 
 DEFAULT_GRACE_SECONDS = 10.0
-"""Of the time of a stop so much is for agents that are asked to end."""
+"""Part of a stop's time for agents to end."""
 SERVANT_SECONDS = 10.0
-"""The thread that answers agents, and the one that watches for wake-ups, end in so long."""
+"""Seconds for the channel server and the watcher to end."""
 JOBS_SECONDS = 120.0
-"""What is done beside the loop ends in so long where nobody asked for the end: else in the time of the stop."""
+"""Seconds for background work at a normal end; at a stop the stop's time applies."""
 SWITCH_SECONDS = 0.0005
-"""So long one thread may hold up another. The loop would wait ten times as long for what is done beside it."""
+"""Maximal seconds one thread may hold up another; the default is ten times as long."""
 
 
 class _Signals:
-    """What the outside asked for."""
+    """Requests from outside."""
 
     def __init__(self, waker: Waker, limit: StopLimit) -> None:
         self.asked = 0
@@ -86,11 +86,8 @@ def serve(
     ready: Callable[[], None] = lambda: None,
     is_background: bool = False,
 ) -> Board:
-    """Hold the repository's lock and work until told to end or, with `until_idle`, until nothing is left to do.
-
-    `ready` is called when the daemon has the lock and has recovered, or said what it waits for before that. Raises
-    DaemonRunning.
-    """
+    """Hold the repository's lock and work until told to end or, with `until_idle`, until idle. Calls `ready` with the
+    lock and after recovery, or after reporting what blocks it. Raises DaemonRunning."""
     sys.setswitchinterval(SWITCH_SECONDS)
     daemon = open_daemon()
     ports = daemon.ports
@@ -151,7 +148,7 @@ def _forget_run(ports: Ports, signals: _Signals) -> None:
 
 
 def close(ports: Ports, waker: Waker, limit: StopLimit) -> None:
-    """End what works beside the loop, each part in its time."""
+    """End the background work, each part in its time."""
     with limit.part("the channel, which answers agents", SERVANT_SECONDS):
         ports.channel.close()
     with limit.part("work beside the loop", JOBS_SECONDS):
@@ -164,7 +161,7 @@ def close(ports: Ports, waker: Waker, limit: StopLimit) -> None:
 
 @contextmanager
 def _temporary(folder: str, trash: Trash) -> Iterator[None]:
-    """Make this process's temporary files there: whoever could write them would speak with the daemon's voice."""
+    """A private folder for temporary files: whoever writes them could impersonate the daemon."""
     trash.take(os.path.dirname(folder), folder)  # what a killed daemon left
     keep_private(os.path.dirname(folder), depth=2)
     private_folder(folder)
@@ -176,7 +173,7 @@ def _temporary(folder: str, trash: Trash) -> Iterator[None]:
 
 
 def _should_end(signals: _Signals, ports: Ports, waker: Waker, limit: StopLimit, board: Board) -> bool:
-    """Whether the loop is over: somebody asked for it, or what it works on is not there any more."""
+    """Whether to stop: by request, or since the repository is gone."""
     ports.in_place()
     if not signals.asked and not os.path.lexists(ports.paths.database):
         ports.notifier.tell(Notice("the database was removed: this daemon stops cleanly", urgent=True))

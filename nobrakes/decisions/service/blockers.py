@@ -64,7 +64,7 @@ _SCRIPT = re.compile(r".*\.(?:sh|bash|py|js|mjs|cjs|rb|pl|php)|.*/.*")
 
 @frozen
 class Where:
-    """Where commands are run: `root` is the working tree, `in_main` says whether main has a path."""
+    """Where commands run: `root` is the working tree; `in_main`: whether main has a path."""
 
     root: str
     environment: Mapping[str, str]
@@ -72,12 +72,10 @@ class Where:
     user_site: bool = False
 
     def has(self, path: str) -> bool:
-        """Whether the path is there, in the working tree or in main."""
         return os.path.exists(os.path.join(self.root, path)) or self.in_main(os.path.normpath(path))
 
 
 def program_of(command: str) -> str | None:
-    """The program that a shell command begins with; None where it begins with the shell's own words."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -86,7 +84,6 @@ def program_of(command: str) -> str | None:
 
 
 def _program(words: list[str]) -> tuple[str | None, list[str]]:
-    """The program and what it is given; None: nobody can tell, or it is the shell's own."""
     for number, word in enumerate(words):
         if "=" in word and word.split("=", 1)[0].isidentifier():
             continue
@@ -96,7 +93,7 @@ def _program(words: list[str]) -> tuple[str | None, list[str]]:
 
 
 def missing(command: str, directory: str, where: Where) -> str:
-    """What the command needs and is not there, in words; empty: nothing that can be told without running it."""
+    """What the command needs and lacks; empty: unknown without running it."""
     for words, folder in _chain(command, directory):
         program, given = _program(words)
         if program is None:
@@ -116,7 +113,6 @@ def missing(command: str, directory: str, where: Where) -> str:
 
 
 def _chain(command: str, directory: str) -> Iterator[tuple[list[str], str]]:
-    """The commands of a chain with `&&`, each with the folder it runs in; none where it is anything else."""
     try:
         lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
         lexer.whitespace_split = True
@@ -142,7 +138,6 @@ def _chain(command: str, directory: str) -> Iterator[tuple[list[str], str]]:
 
 
 def _missing_argument(name: str, found: str | None, given: list[str], folder: str, where: Where) -> str:
-    """What an interpreter is given and is not there: a module, or a script."""
     options = [word for word in given if not word.startswith("-")]
     if _PYTHON.fullmatch(name) and "-m" in given:
         after = given[given.index("-m") + 1 :]
@@ -159,7 +154,7 @@ def _missing_argument(name: str, found: str | None, given: list[str], folder: st
 
 
 def _has_module(python: str, module: str, folder: str, where: Where) -> bool:
-    """Whether this Python may find the module, in its own folders, the working tree, or main."""
+    """Whether this Python may find the module in its folders, the working tree, or main."""
     from ...host.versions import interpreter, lacks  # few checks name a module
 
     own = interpreter(python)
@@ -183,10 +178,8 @@ NOT_TRIED = "it was not tried"
 
 @frozen
 class Here:
-    """This process, as whoever starts agents from it. `environment` is what runs see, `credentials` all there is.
-
-    `misconfigured`: what is wrong with config.toml, where the settings are those of before.
-    """
+    """This process as a starter of agents. `environment`: of runs, `credentials`: everything. `misconfigured`: the
+    error in config.toml, while earlier settings apply."""
 
     environment: Mapping[str, str]
     credentials: Mapping[str, str]
@@ -209,7 +202,7 @@ def config_blockers(misconfigured: str) -> Iterator[Blocker]:
 
 
 def code_blockers(root: str) -> Iterator[Blocker]:
-    """That this process imports files of the repository, which agents would change."""
+    """This process imports files of the repository, which agents would change."""
     found, package = own_code_tracked(root), os.path.realpath(PACKAGE)
     if not found:
         return
@@ -241,7 +234,7 @@ def no_check_blockers(config: "Config") -> Iterator[Blocker]:
 
 
 def check_blockers(config: "Config", paths: Paths, here: Here) -> Iterator[Blocker]:
-    """Checks that are not there, or that cannot run."""
+    """Missing or unrunnable checks."""
     yield from no_check_blockers(config)
     where = Where(paths.root, here.environment, here.in_main, config.sandbox.home == "own")
     commands = [("the setup", "setup", config.setup, "")] if config.checks else []
@@ -263,7 +256,6 @@ def check_blockers(config: "Config", paths: Paths, here: Here) -> Iterator[Block
 
 
 def blockers_by_agent(config: "Config", here: Here) -> Iterator[tuple[str, Blocker]]:
-    """(agent, why it cannot be started), for each agent that the settings name and that cannot."""
     for name in config.agents.agent_choice().names():
         found = agent_blocker(name, config, here)
         if found is not None:
@@ -271,7 +263,7 @@ def blockers_by_agent(config: "Config", here: Here) -> Iterator[tuple[str, Block
 
 
 def agent_blocker(name: str, config: "Config", here: Here) -> Blocker | None:
-    """Why this agent cannot be started from here; None: nothing can be seen that speaks against it."""
+    """Why this agent cannot start here; None: no visible reason."""
     from ...agents.registry import ADAPTERS
 
     cure, commands = f"install it, or choose another agent under [agents] in {CONFIG}", ("nobrakes doctor",)
@@ -314,7 +306,6 @@ def _logged_out(name: str, login: "Login") -> Blocker:
 
 
 def sandbox_blockers(config: "Config", here: Here) -> Iterator[Blocker]:
-    """That the settings ask for a sandbox or a wall, and there is none."""
     try:
         said = _closure(config, here)
     except MachineShort as error:
@@ -336,20 +327,15 @@ def _closure(config: "Config", here: Here) -> str:
 
 
 def shaper_blockers(config: "Config", here: Here, is_alone: bool) -> list[Blocker]:
-    """What is wrong with the agents that plan features, one of which is planned now.
-
-    `is_alone`: there is nothing else to do, so that none of them being there refuses.
-    """
+    """Problems of planning agents. `is_alone`: there is no other work, so a run is refused without any of them."""
     names = dict.fromkeys(config.agents.shaper)
     found = [one for one in (agent_blocker(name, config, here) for name in names) if one is not None]
     return [replace(one, refuses=is_alone and len(found) == len(names)) for one in found]
 
 
 def role_blockers(config: "Config", here: Here, wanted: "tuple[tuple[bool, str], ...]") -> list[Blocker]:
-    """What is wrong with the agents. One refuses where no bead of `wanted` could be worked on without it.
-
-    `wanted`: of each kind of bead for which agents will be started, whether it needs tests first, and its type.
-    """
+    """Problems of agents; refuses if no bead of `wanted` could be worked on without one. `wanted`: (needs tests first,
+    type) of beads that will start."""
     found = dict(blockers_by_agent(config, here))
     choice = config.agents.agent_choice()
     from ...beads.model import Role
@@ -372,17 +358,13 @@ FROZEN = "frozen"
 MEND = 'nobrakes add "Fix main" --type repair --no-tests'
 RUN_COMMAND: tuple[str, ...] = ("nobrakes run",)
 STARTS_WORK = (*RUN_COMMAND, "nobrakes daemon start")
-"""Refused while a daemon works: never named then."""
 _MAIN_ESCALATIONS = (EscalationType.MAIN_RED, EscalationType.BROKEN_CHECKS)
 _WHY = 300
-"""Characters of a reason that are shown; the escalation has all of it."""
 _TITLE = 60
 _WHY_OF_ONE = 140
-"""The same for a single bead's: there may be many of them."""
 
 
 def switch_blockers(store: "Store", board: "Board", root: str) -> Iterator[Blocker]:
-    """What the person, a limit, a provider or the machine holds up."""
     paused_by = _paused_by(store) if board.paused or board.stopping else ""
     held = sum(control.memory_of_agents(board.all_runs).values()) if board.limits.agents_mb else 0
     yield from board_blockers(replace(board, machine=_room(shown(), root), memory_mb=held), paused_by)
@@ -403,7 +385,7 @@ def _paused_by(store: "Store") -> str:
 
 
 def daemon_blockers(store: "Store", pid: int | None) -> Iterator[Blocker]:
-    """What keeps it from working, or that it ended without being stopped. `pid`: of the one that works now."""
+    """Why the daemon cannot work, or that it died. `pid`: of the present one."""
     if pid is not None:
         if what := store.setting(control.TROUBLE):
             yield Blocker(Kind.RETRY, what.removesuffix("."))
@@ -429,7 +411,7 @@ def daemon_blockers(store: "Store", pid: int | None) -> Iterator[Blocker]:
 
 
 def main_blockers(store: "Store", waiting: list[Escalation], runs: bool) -> Iterator[Blocker]:
-    """A main that is red, or on which the checks could not be run, or that moves while it is tried."""
+    """A red main, unrunnable checks, or a main that moves during its trial."""
     if runs and (what := store.setting(control.TRIAL_WAITS)):
         yield Blocker(Kind.RETRY, what.removesuffix("."))
     asked = {one.type: one for one in reversed(waiting) if one.bead is None and one.type in _MAIN_ESCALATIONS}
@@ -463,7 +445,6 @@ def main_blockers(store: "Store", waiting: list[Escalation], runs: bool) -> Iter
 
 
 def _said(one: Escalation) -> str:
-    """What of the checks did not pass, on one line and bounded: the escalation has all of it."""
     rows = one.evidence.get("results")
     found = []
     for row in rows if isinstance(rows, list | tuple) else ():
@@ -478,12 +459,10 @@ def _said(one: Escalation) -> str:
 
 
 def _joined(text: str) -> str:
-    """The lines of a text on one line."""
     return "; ".join(line.strip() for line in text.splitlines() if line.strip()).replace(":; ", ": ")
 
 
 def question_blockers(waiting: list[Escalation]) -> Iterator[Blocker]:
-    """What waits for the person's decision, but for main."""
     yield from (_escalated(one) for one in waiting if one.bead is not None or one.type not in _MAIN_ESCALATIONS)
 
 
@@ -510,7 +489,6 @@ _STANDS: Mapping[State, str] = {
 
 
 def feature_blockers(store: "Store", features: Sequence[Feature]) -> Iterator[Blocker]:
-    """Features that begin no turn before somebody goes on with them."""
     for one in features:
         if one.archived or one.state not in _STANDS or ROLLBACK in one.data:
             continue
@@ -522,7 +500,7 @@ def feature_blockers(store: "Store", features: Sequence[Feature]) -> Iterator[Bl
 
 
 def merge_blockers(store: "Store", config: "Config", daemon: bool) -> Iterator[Blocker]:
-    """Reviews that wait: for your word to push, for git's locks, for edits in a checkout, for a remote."""
+    """Waiting reviews: for permission to push, git's locks, edits in a checkout, or a remote."""
     unsaid: list[str] = []
     if config.review.by_request:
         from ...requests.service import unsaid as without_word
@@ -546,10 +524,7 @@ def merge_blockers(store: "Store", config: "Config", daemon: bool) -> Iterator[B
 
 
 def approval_blockers(store: "Store", config: "Config") -> Iterator[Blocker]:
-    """Plans that wait for a sign-off, and drafts and proposed changes that wait for approval.
-
-    The drafts of a plan that is made or reviewed wait for nobody yet.
-    """
+    """Plans to sign off, and drafts and changes to approve; not drafts of unfinished plans."""
     drafts, changed = {id_ for _, id_ in store.by_priority((Status.DRAFT,))}, {one.id for one in store.proposed()}
     if not (drafts or changed):
         return
@@ -576,7 +551,6 @@ def approval_blockers(store: "Store", config: "Config") -> Iterator[Blocker]:
 
 
 def sprint_blockers(store: "Store") -> Iterator[Blocker]:
-    """A run of sprints that continues only with a new yes."""
     if not store.has_sprints() or (going := store.sprints_going()) is None:
         return
     from ...projects.model import RunState
@@ -589,7 +563,7 @@ def sprint_blockers(store: "Store") -> Iterator[Blocker]:
 
 
 def session_blockers(store: "Store", features: Sequence[Feature]) -> Iterator[Blocker]:
-    """Sessions whose turns fail; a feature says so itself, and nobody talks with a reviewer."""
+    """Stuck sessions; features report their own, and reviewers have no partner."""
     of_features = {one.session for one in features}
     for one in store.sessions():
         if one.state is Talk.STUCK and one.kind not in REVIEWERS and one.id not in of_features:
@@ -599,7 +573,7 @@ def session_blockers(store: "Store", features: Sequence[Feature]) -> Iterator[Bl
 
 
 def bead_blockers(store: "Store", found: Standstill, daemon: bool) -> Iterator[Blocker]:
-    """Beads that stand still. `daemon`: one works, and goes on with what comes due."""
+    """Beads that stand still. `daemon`: one works, and continues what comes due."""
     for bead, blocker in found.cancelled_blockers:
         yield Blocker(
             Kind.CANCELLED_BLOCKER,
@@ -634,14 +608,12 @@ def bead_blockers(store: "Store", found: Standstill, daemon: bool) -> Iterator[B
 
 
 def _last(store: "Store", bead: str) -> str:
-    """How the bead's last attempt ended, which is why it waits."""
     ended = [one for one in store.attempts(bead) if one.outcome is not None]
     said = ended[-1].detail if ended else ""
     return f"{shorten(said.partition(chr(10))[0], _WHY)}; " if said else ""
 
 
 def person_blockers(store: "Store", config: "Config", features: Sequence[Feature], daemon: bool) -> list[Blocker]:
-    """What waits for a person beside questions, machine and settings, and merges that wait."""
     return [
         *feature_blockers(store, features),
         *merge_blockers(store, config, daemon),
@@ -652,7 +624,6 @@ def person_blockers(store: "Store", config: "Config", features: Sequence[Feature
 
 
 def quarantine_blockers(store: "Store") -> Iterator[Blocker]:
-    """Tests and checks that a person lets fail."""
     for one in control.quarantined(store):
         what = f"{one.test} of {one.check}" if one.test else f"the check {one.check}"
         words = [one.check, one.test] if one.test else [one.check]
@@ -665,7 +636,6 @@ def quarantine_blockers(store: "Store") -> Iterator[Blocker]:
 
 
 def more(found: Standstill) -> dict[Kind, int]:
-    """How many of each kind are not named."""
     kinds = {
         "held": Kind.HELD,
         "deferred": Kind.DEFERRED,
@@ -683,7 +653,7 @@ def more(found: Standstill) -> dict[Kind, int]:
 
 @frozen
 class Blockers:
-    """What stands in the way, the heaviest first. `more`: how many of a kind are not named. `works`: a daemon does."""
+    """Blockers, the heaviest first. `more`: unnamed ones by kind. `works`: a daemon runs."""
 
     found: tuple[Blocker, ...]
     more: tuple[tuple[Kind, int], ...] = ()
@@ -691,11 +661,10 @@ class Blockers:
 
     @property
     def asks(self) -> tuple[Blocker, ...]:
-        """What waits for a person beside the escalations."""
         return tuple(one for one in self.found if one.asks)
 
     def require(self, now: float) -> None:
-        """Hindered where a run would do nothing from its first moment."""
+        """Raises Hindered if a run could do nothing."""
         refused = tuple(one for one in self.found if one.refuses)
         if refused:
             raise Hindered(*refusal(refused, now))
@@ -712,7 +681,7 @@ def blockers(
     red_main: bool = False,
     misconfigured: str | None = None,
 ) -> Blockers:
-    """Everything that keeps work from going on, as far as it can be told without starting anything."""
+    """All blockers that can be found without starting anything."""
     pid = holder(paths.lock)
     limits = control.limits(store, config)
     board = store.board(limits, 1)

@@ -36,23 +36,20 @@ if TYPE_CHECKING:
 
 
 def escalations(store: "Store", all: bool = False) -> list[Escalation]:
-    """What is open: the urgent first, then by how many beads wait behind it. With `all`, what was decided too."""
+    """Urgent ones first, then by waiting beads. `all`: also decided ones."""
     return store.escalations(open_only=not all)
 
 
 def show(store: "Store", n: int) -> Escalation:
-    """One escalation; NoSuchEscalation."""
     return store.escalation(n)
 
 
 def answer(
     store: "Store", n: int, text: str, actor: str, paths: Paths | None = None, recommended: bool = False
 ) -> Escalation:
-    """Answer; the bead goes on, and the answer is in its next prompt.
-
-    A question with a form takes one of its options (decisions.forms.judge), or with `recommended` the one that the
-    agent recommends. UsageError: it is none. NotAllowed: it was decided before, or is no question.
-    """
+    """Answer; the bead goes on with the answer in its next prompt. A form takes one of its options
+    (decisions.forms.judge), or with `recommended` the agent's. Raises UsageError; NotAllowed: decided before, or no
+    question."""
     found = store.escalation(n)
     if found.resolved_at is None and "answer" not in machine.ways(found):
         raise NotAllowed(f"escalation {n} is not a question: decide it instead of answering", decisions(found))
@@ -76,7 +73,7 @@ def answer(
 
 
 def take_back(store: "Store", n: int, actor: str, paths: Paths | None = None) -> Escalation:
-    """Take an answer back that nobody has read: the question is open again. NotAllowed: somebody acts by it."""
+    """Reopen the question. NotAllowed: the answer is in use."""
     found = store.take_back(n, actor)
     if paths is not None:
         wake(paths)
@@ -86,9 +83,8 @@ def take_back(store: "Store", n: int, actor: str, paths: Paths | None = None) ->
 def resolve(
     store: "Store", n: int, how: str, note: str = "", actor: str = "person", paths: Paths | None = None
 ) -> Escalation:
-    """Decide an escalation by a word of DECISIONS. UsageError: it is none. NotAllowed: it is none for this one
-    (decisions.machine), or it was decided before.
-    """
+    """Decide an escalation by a word of DECISIONS. Raises UsageError; NotAllowed: impossible for this one
+    (decisions.machine), or decided before."""
     if how not in DECISIONS:
         raise UsageError(f"'{how[:40]}' is not a decision", f"Use one of: {', '.join(DECISIONS)}.")
     found = store.escalation(n)
@@ -106,7 +102,6 @@ def resolve(
 
 
 def decisions(found: Escalation) -> str:
-    """What to type to decide what is no question."""
     flags = " | ".join(f"--{word}" for word in machine.ways(found) if word != "answer")
     return f'Decide it: nobrakes resolve {found.id} {flags} --note "…"'
 
@@ -119,7 +114,7 @@ _NEXT = {  # a daemon may have started it already
 
 
 def then(store: "Store", decided: Escalation) -> str:
-    """What became of the bead, to go on a sentence with: one that several escalations stop waits for the last."""
+    """The bead's new state, as a continuation; it may wait for its last escalation."""
     if decided.bead is None:
         return ""
     others = [str(e.id) for e in store.escalations(bead=decided.bead)]
@@ -130,10 +125,8 @@ def then(store: "Store", decided: Escalation) -> str:
 
 
 def give(store: "Store", session: Session, answer: str) -> dict[str, int]:
-    """Keep the review that the session gives, in the place of an earlier one; how many findings of each priority.
-
-    NotAllowed: it reads no work. UsageError: it is no review, and nothing of it is kept.
-    """
+    """Store the session's review instead of an earlier one; returns findings by priority. Raises NotAllowed;
+    UsageError, which stores nothing."""
     if session.kind is not SessionKind.CODE_REVIEW:
         raise NotAllowed("this session is not a code review, so it cannot give one", "Say it in your last message.")
     found = reading.findings_of(answer)
@@ -146,7 +139,6 @@ def _bead(store: "Store", found: Escalation) -> Bead | None:
 
 
 def _no_way(found: Escalation, how: str) -> NotAllowed:
-    """Why this escalation is not decided so, and how it is."""
     why = f"escalation {found.id} cannot be decided by --{how}"
     if found.bead is None and how in ("approve", "done", "cancel"):
         why = f"escalation {found.id} is about no single bead"
@@ -160,7 +152,7 @@ def _no_way(found: Escalation, how: str) -> NotAllowed:
 
 @frozen
 class _Said:
-    """What a person said. `note`: of an answer the option."""
+    """A person's decision. `note`: of an answer the option."""
 
     word: str
     note: str
@@ -168,7 +160,6 @@ class _Said:
 
     @property
     def text(self) -> str:
-        """As it is kept."""
         return f"{self.word}: {self.note}" if self.note.strip() else self.word
 
 
@@ -222,11 +213,8 @@ def _mend(store: "Store", found: Escalation, said: _Said) -> None:
 
 
 def _mended(store: "Store", found: Escalation, words: str, actor: str) -> bool:
-    """Send an epic back that people merge as a whole: a bead of it mends what was found, or what the person says.
-
-    False: it is about no epic, or there is nothing to mend; nothing was done then. Nobody takes that bead back by
-    taking the answer back.
-    """
+    """Send an epic back: a new bead fixes the findings, or what the person says. False: not an epic, or nothing to fix.
+    Taking the answer back leaves that bead."""
     epic, has_told = _bead(store, found), is_told(found)
     if epic is None or epic.type is not BeadType.EPIC or not (has_told or words.strip()):
         return False

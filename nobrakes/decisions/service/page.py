@@ -64,7 +64,7 @@ GONE = "git no longer has the commits of this branch, and there is no archive of
 
 @frozen
 class Branch:
-    """Where the work is: its commit, where it left main, and the archived ref that keeps it, if one does."""
+    """The work: its commit, its fork from main, and its archived ref, if any."""
 
     head: str
     base: str
@@ -72,7 +72,7 @@ class Branch:
 
 
 def branch(git: Git, found: Escalation, attempts: Sequence[Attempt]) -> Branch | None:
-    """The branch's commits; None: there are none, or they are gone. GitFailed."""
+    """None: no commits, or lost ones. Raises GitFailed."""
     archived = git.archived(found.bead) if found.bead else []
     for head in _heads(found, attempts):
         if git.has(head):
@@ -83,14 +83,12 @@ def branch(git: Git, found: Escalation, attempts: Sequence[Attempt]) -> Branch |
 
 
 def _heads(found: Escalation, attempts: Sequence[Attempt]) -> list[str]:
-    """The commits that it may be about, the likeliest first."""
     named = [found.evidence.get(key) for key in ("head", "commit")]
     before = [one for one in attempts if one.started_at <= found.created_at] or list(attempts)
     return [str(head) for head in (*named, *(one.head for one in reversed(before))) if head]
 
 
 def _base(git: Git, head: str, attempts: Sequence[Attempt]) -> str:
-    """Where the branch left main; of what was merged, main before that; of a branch without commits, the branch."""
     main = git.main()
     if any(head == one.head == one.data.get(FORK) for one in attempts):
         return head
@@ -102,7 +100,7 @@ def _base(git: Git, head: str, attempts: Sequence[Attempt]) -> str:
 
 
 def difference(git: Git, bead: str, found: Branch | None, is_whole: bool) -> BranchDifference:
-    """What it changes: the files with their counts, and the beginning of the text."""
+    """The changed files with counts, and the beginning of the text."""
     if found is None:
         return BranchDifference(missing=GONE)
     command = f"nobrakes diff {bead}"
@@ -133,11 +131,9 @@ def difference(git: Git, bead: str, found: Branch | None, is_whole: bool) -> Bra
 
 CONFLICT_FILES, HUNKS, CONFLICT_LINES, OTHERS = 5, 3, 10, 5
 SEARCHED = 200
-"""So many commits of main are looked through for the other side."""
 
 
 def conflict(store: "Store", git: Git, found: Escalation, branch: Branch | None, is_whole: bool) -> ConflictView:
-    """The conflict as it was when it was asked about."""
     where = main_of(str(found.evidence.get("epic") or ""))
     return replace(_seen(store, git, found, branch, is_whole, where), where=where)
 
@@ -190,7 +186,6 @@ def _how(clash: Clash, where: str) -> str:
 
 
 def _conflict_others(store: "Store", git: Git, onto: str, base: str, paths: Sequence[str]) -> Iterator[OtherSide]:
-    """The newest commits of main that touch these files, since the branch left it."""
     wanted, shown = frozenset(paths), 0
     for made in git.line(onto, base)[:SEARCHED]:
         if not made.parents:
@@ -228,16 +223,14 @@ def _named(doers: Sequence[Attempt]) -> str:
 Lines = Callable[[Any], list[str]]
 MAX_LISTED = 12
 TAIL = 8
-"""Lines of a check's output."""
 CODE = 40
 
 HIDDEN = frozenset(("attempts", "contract", "content", "epic"))
-"""What the view shows in a part of its own, a digest that only the machine compares, and what titles say."""
 _CONFLICT_KEYS = frozenset(("files", "main", "head"))
 
 
 def sections(found: Escalation, command: str, is_whole: bool = False) -> tuple[Section, ...]:
-    """The evidence in words, in the order of the table. `command` shows all of it; `is_whole`: nothing is cut."""
+    """The evidence in words, in the table's order. `command` shows all; `is_whole`: nothing is cut."""
     hidden = HIDDEN | (_CONFLICT_KEYS if found.type is EscalationType.CONFLICT else frozenset())
     left = {str(key): value for key, value in found.evidence.items() if key not in hidden and not _is_empty(value)}
     made = []
@@ -260,7 +253,7 @@ def _is_empty(value: object) -> bool:
 
 
 def results(value: Any) -> list[str]:
-    """What checks said: those that did not pass with the end of their output, the others counted."""
+    """Failed checks with the end of their output; others are counted."""
     rows = [row for row in _list(value) if isinstance(row, Mapping)]
     bad = [row for row in rows if row.get("outcome") != "pass"]
     out = []
@@ -304,7 +297,6 @@ def _taken_back(value: Any) -> list[str]:
 
 
 def _words(value: Any, indent: str = "") -> list[str]:
-    """Any JSON value in lines: a name and its value each, lists an entry a line."""
     if isinstance(value, Mapping):
         out = []
         for key, one in value.items():
@@ -349,7 +341,6 @@ TABLE: Mapping[str, tuple[str, Lines, int]] = {
     "revert": ("the commit that reverted it", _commit, MAX_LISTED),
     "searched": ("the commits that were looked through", _commits, MAX_LISTED),
 }
-"""By key: its title, its value in words, and how many lines of it are shown."""
 
 _TITLES: Mapping[tuple[EscalationType, str], str] = {
     (EscalationType.CHECKS_CHANGED, "files"): "the files that decide whether work passes, and that the branch changes",
@@ -365,12 +356,11 @@ _TITLES: Mapping[tuple[EscalationType, str], str] = {
 
 # What was tried on the bead before a person was asked, and what the last agent said.
 SHOWN = 5
-"""So many attempts, the last ones."""
 _DETAIL, _LEFT, _LAST = 6, 4, 8
 
 
 def tried(found: Escalation, attempts: Sequence[Attempt], is_whole: bool) -> tuple[tuple[Tried, ...], int]:
-    """The attempts that ended before the question was asked, and how many before those are not shown."""
+    """The attempts before the question, and the number of omitted ones."""
     by_number = {attempt.number: attempt for attempt in attempts}
     rows = found.evidence.get("attempts")
     if not isinstance(rows, list | tuple):
@@ -404,7 +394,7 @@ def _tried(row: Mapping[str, Any], attempt: Attempt | None, is_whole: bool) -> T
 
 
 def last_words(store: "Store", paths: Paths, found: Escalation, attempts: Sequence[Attempt]) -> LastWords | None:
-    """The last lines of the agent whose attempt led here, or worked last before it; None: no agent said anything."""
+    """The last lines of the agent that led here; None: none."""
     agents = [one for one in attempts if one.role not in NO_AGENTS and one.started_at <= found.created_at]
     chosen = [one for one in agents if one.id == found.attempt] or agents
     if not chosen:
@@ -416,7 +406,6 @@ def last_words(store: "Store", paths: Paths, found: Escalation, attempts: Sequen
 
 
 def _words_of(attempt: Attempt) -> str:
-    """The command that shows all that was said in an attempt."""
     return f"nobrakes history {attempt.bead} --transcript --attempt {attempt.number}"
 
 
@@ -432,10 +421,8 @@ def decision(
     n: int,
     is_whole: bool = False,
 ) -> DecisionView:
-    """What a person is shown of escalation `n`; NoSuchEscalation. `is_whole`: nothing is cut.
-
-    `git` and `config` are asked for only where the escalation is about a bead.
-    """
+    """The view of escalation `n`. Raises NoSuchEscalation. `is_whole`: nothing is cut. `git` and `config` are only
+    called for a bead."""
     found = store.escalation(n)
     whole = f"nobrakes escalation {n} --all"
     about = None if found.bead is None else store.bead(found.bead)
@@ -462,7 +449,7 @@ def decision(
 
 
 def listed(store: "Store", all: bool = False) -> list[Asked]:
-    """What waits for a person, the most urgent first, each with its bead's title and why it is asked."""
+    """Open escalations, the most urgent first, with their beads' titles and causes."""
     found = store.escalations(open_only=not all)
     ids = {one.bead for one in found if one.bead}
     titles = {bead.id: bead.title for bead in store.beads(ids=ids)} if ids else {}
@@ -509,7 +496,6 @@ def _limits(store: "Store", config: "Callable[[], Config]") -> Limits | None:
 
 
 def _waiting(store: "Store", bead: Bead) -> tuple[str, ...]:
-    """The open beads that wait for this one directly."""
     ids = blocked_by(bead.id, store.dependencies(bead.id))
     return tuple(one.id for one in store.beads(ids=ids) if one.status not in CLOSED) if ids else ()
 
@@ -517,7 +503,6 @@ def _waiting(store: "Store", bead: Bead) -> tuple[str, ...]:
 def _branch_evidence(
     store: "Store", git: "Callable[[], Git]", found: Escalation, attempts: Sequence[Attempt], is_whole: bool
 ) -> tuple[BranchDifference | None, ConflictView | None, str]:
-    """The difference, the conflict, and the ref that keeps the branch."""
     if found.bead is None or found.type in _WITHOUT_BRANCH:
         return None, None, ""
     is_conflict = found.type is EscalationType.CONFLICT
@@ -540,7 +525,7 @@ def _others(store: "Store", found: Escalation) -> tuple[int, ...]:
 
 
 def mend(found: Escalation) -> tuple[str, ...]:
-    """What to do first, where deciding alone does not help."""
+    """What to do first if deciding alone does not help."""
     bead = found.bead or ""
     by_type = {
         EscalationType.BROKEN_CHECKS: (

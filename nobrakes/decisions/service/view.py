@@ -23,11 +23,8 @@ from ..model import MENDS, Escalation, is_told
 
 @frozen
 class Choice:
-    """One way to decide. `command` is what to type for it.
-
-    `how` is `answer`, or one of the ways of `nobrakes resolve`; `value` is what `answer` is given, None where any text
-    may be. `takes_note`: a note may be added. `is_recommended`: by the agent that asks, or as the usual way out.
-    """
+    """One way to decide. `command`: what to type. `how`: `answer`, or a word of `nobrakes resolve`; `value`: of the
+    answer, None: any text. `takes_note`: a note is possible. `is_recommended`: by the asking agent, or the default."""
 
     how: str
     label: str
@@ -41,7 +38,7 @@ class Choice:
 
 @frozen
 class Excerpt:
-    """Lines of a text. `more`: so many were left out; `command` shows them all, where one does."""
+    """Lines of a text. `more`: omitted lines; `command` shows them."""
 
     lines: tuple[str, ...] = ()
     more: int = 0
@@ -58,7 +55,7 @@ class Section:
 
 @frozen
 class AboutBead:
-    """The bead that is asked about. `waiting`: those that wait for it directly, at most twenty of them."""
+    """The bead of the question. `waiting`: directly, at most twenty."""
 
     id: str
     title: str
@@ -71,7 +68,7 @@ class AboutBead:
 
 @frozen
 class Tried:
-    """One attempt: who, how it ended and what that means, and what it left for the next one."""
+    """One attempt: worker, ending and its meaning, and its notes."""
 
     number: int
     role: str
@@ -90,7 +87,7 @@ class Tried:
 
 @frozen
 class LastWords:
-    """The last lines of the agent that worked last. `command` shows all of them."""
+    """The last lines of the last agent. `command` shows all."""
 
     attempt: int
     name: str
@@ -100,7 +97,7 @@ class LastWords:
 
 @frozen
 class FileDifference:
-    """One changed file. `added` and `removed` lines; None: it is no text. `how`: added, removed, changed, renamed."""
+    """One changed file. `added` and `removed` lines; None: not text. `how`: added, removed, changed, renamed."""
 
     path: str
     how: str
@@ -110,10 +107,8 @@ class FileDifference:
 
 @frozen
 class BranchDifference:
-    """What the branch changes against where it left main. `missing`: why nothing can be shown.
-
-    `more_files`: so many files are not listed; `ref`: what keeps the branch, once it was archived.
-    """
+    """The branch's changes since its fork. `missing`: why there are none; `more_files`: unlisted files; `ref`: of an
+    archived branch."""
 
     base: str = ""
     head: str = ""
@@ -128,7 +123,7 @@ class BranchDifference:
 
 @frozen
 class ConflictHunk:
-    """A place that both sides changed: main's lines and the branch's. `line` is where it begins in the merged file."""
+    """A place that both sides changed: main's lines and the branch's. `line`: in the merged file."""
 
     line: int
     main: Excerpt
@@ -137,7 +132,7 @@ class ConflictHunk:
 
 @frozen
 class ConflictFile:
-    """A file in conflict; `how` says in words what each side did to it."""
+    """A file in conflict; `how`: what each side did."""
 
     path: str
     how: str
@@ -147,7 +142,7 @@ class ConflictFile:
 
 @frozen
 class OtherSide:
-    """A change of main that the branch conflicts with. `bead` empty: no merge of a bead, but `who`'s own commit."""
+    """A change of main in conflict. Empty `bead`: `who`'s own commit."""
 
     bead: str
     title: str
@@ -159,10 +154,8 @@ class OtherSide:
 
 @frozen
 class ConflictView:
-    """A conflict with main, or with the branch of an epic: `where`.
-
-    `missing`: why its hunks cannot be shown; `more`: so many files are not listed.
-    """
+    """A conflict with main, or an epic's branch: `where`. `missing`: why hunks are unavailable; `more`: unlisted
+    files."""
 
     main: str = ""
     files: tuple[ConflictFile, ...] = ()
@@ -174,7 +167,7 @@ class ConflictView:
 
 @frozen
 class Asked(Escalation):
-    """One escalation of the list: `cause` is why it is asked, `subject` the title of its bead."""
+    """A listed escalation: `cause`: why; `subject`: its bead's title."""
 
     cause: str = ""
     subject: str = ""
@@ -182,12 +175,9 @@ class Asked(Escalation):
 
 @frozen
 class DecisionView(Escalation):
-    """One escalation with all that a person needs to decide it.
-
-    `cause`: why it is asked, in a few words; `means`: what its type is; `happened`: what was seen, in words. `mend`:
-    what to do first, where deciding alone does not help. `earlier`: so many attempts before those of `tried`. `others`:
-    the other open escalations that stop the same bead. `choices` is empty once it is decided.
-    """
+    """One escalation with everything for its decision. `cause`: why, in short; `means`: its type; `happened`: what was
+    seen. `mend`: what to do first, if deciding alone does not help. `earlier`: attempts before `tried`. `others`: other
+    open escalations of the bead. `choices`: empty once decided."""
 
     cause: str = ""
     means: str = ""
@@ -214,10 +204,7 @@ _WORKERS = {Status.NEEDS_TESTS: "A Test Writer", Status.NEEDS_DOER: "A Doer"}
 
 @frozen
 class Stakes:
-    """What hangs on the decision. `spent`: on the bead so far; `ref`: what keeps the archived branch, if it was.
-
-    `by_person`: whose work is decided about, where no agent did it.
-    """
+    """The context of the decision. `spent`: on the bead; `ref`: of an archived branch. `by_person`: a person's work."""
 
     bead: Bead | None = None
     limits: Limits | None = None
@@ -228,7 +215,7 @@ class Stakes:
 
 
 def choices(found: Escalation, stakes: Stakes) -> tuple[Choice, ...]:
-    """The ways to decide it, the usual first; empty once it was decided."""
+    """Possible decisions, the default first; empty once decided."""
     made: list[Choice] = []
     for word, way in machine.ways(found, stakes.bead).items():
         made += answers(found, way) if word == "answer" else [_choice(found, stakes, word, way)]
@@ -247,7 +234,7 @@ def _choice(found: Escalation, stakes: Stakes, word: Word, way: Way) -> Choice:
 
 
 def answers(found: Escalation, way: Way) -> list[Choice]:
-    """The answers that a question takes: a choice for each option, and what else may be said."""
+    """A choice for each option, and free text if allowed."""
     if found.form is None:
         return [_answer(found, way.label, way.does, None)]
     form = forms.form(found.form)
@@ -282,12 +269,11 @@ def _answer(
 
 
 def _base(found: Escalation) -> str:
-    """What the work lands on: main, or the branch of an epic, as whoever asked noted."""
     return main_of(str(found.evidence.get("epic") or ""))
 
 
 def _does(found: Escalation, stakes: Stakes, way: Way) -> tuple[str, str]:
-    """What the way does and what it costs, in words."""
+    """The way's effect and cost, in words."""
     bead, back, costs = stakes.bead, "", ""
     if bead is not None and way.effect in _BACKS:
         to = found.return_to or bead.return_to or Status.NEEDS_DOER
@@ -325,7 +311,7 @@ def _back(found: Escalation, stakes: Stakes, way: Way, to: Status) -> tuple[str,
 
 
 def _mend(found: Escalation) -> str:
-    """Of an epic that people merge as a whole, on which itself nobody works."""
+    """For an epic that merges as a whole, which has no workers of its own."""
     again = "then the review of the epic starts again"
     if is_told(found):
         return f"A bead of the epic {MENDS[found.type].does}, with your note; {again}."
@@ -341,7 +327,6 @@ def _waiting(stakes: Stakes, what: str) -> str:
 
 
 def _next_attempt(stakes: Stakes) -> str:
-    """What one more attempt may cost."""
     if stakes.limits is None:
         return ""
     caps = stakes.limits.caps
@@ -383,34 +368,29 @@ def _joined(*parts: str) -> str:
 # What looks like a secret is blacked out, in code too: the page is copied, sent by mail and read out.
 
 WIDE = 400
-"""Characters of one line that are shown."""
 WHOLE = 10**6
-"""So many lines: nothing is cut, and no line either."""
 _ID = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
 
 
 def short(commit: object) -> str:
-    """A commit as a sentence names it."""
     return str(commit)[:12]
 
 
 def readable(text: str) -> str:
-    """Harmless text in which commits are named by their first digits."""
+    """Harmless text with short commit ids."""
     return _ID.sub(lambda found: short(found[0]), redacted(clean(text)))
 
 
 def flat(text: object) -> str:
-    """The same on one line."""
     return " ".join(readable(str(text)).split())
 
 
 def line(text: object) -> str:
-    """The same on one line, bounded."""
     return _cut(flat(text))
 
 
 def excerpt(text: str, most: int, command: str = "", is_end: bool = False, is_code: bool = False) -> Excerpt:
-    """At most `most` lines of a text: the first ones, or with `is_end` the last. `is_code`: its ids stay whole."""
+    """At most `most` lines: the first, or with `is_end` the last. `is_code`: ids stay complete."""
     cleaned = (redacted(clean(text)) if is_code else readable(text)).expandtabs(4).strip("\n")
     found = [one.rstrip() for one in cleaned.split("\n")] if cleaned.strip() else []
     kept = found[-most:] if is_end else found[:most]
@@ -420,7 +400,6 @@ def excerpt(text: str, most: int, command: str = "", is_end: bool = False, is_co
 
 
 def first_lines(lines: "tuple[str, ...] | list[str]", most: int, command: str = "", is_code: bool = False) -> Excerpt:
-    """At most `most` of the lines."""
     return excerpt("\n".join(lines), most, command, is_code=is_code)
 
 

@@ -26,7 +26,7 @@ import struct
 import sys
 
 _CLONE = {"x86_64": 56, "aarch64": 220}
-"""The number of the system call, by machine."""
+"""The system call's number by machine."""
 _CLONE_PARENT = 0x8000
 _PR_SET_NAME = 15
 _PR_SET_CHILD_SUBREAPER = 36
@@ -34,32 +34,27 @@ _PR_SET_CHILD_SUBREAPER = 36
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 READY = b"nobrakes-ready"
-"""What a process is called that waits for what it is to become."""
+"""Name of a process that waits for its request."""
 LENGTH = struct.Struct("=Q")
-"""Before a request: the bytes that follow. With it comes the descriptor for the new process's errors.
-
-Nothing follows 0, which asks for another process where none could be forked.
-"""
+"""Before a request: its length, with the descriptor for errors. 0 asks for another process after a failed fork."""
 _ERRNO = struct.Struct("=i")
 ANSWER = struct.Struct("=ii")
-"""The pid of the process that waits, or that was asked for, and an errno; one of them is 0."""
+"""The pid of the waiting or requested process, and an errno; one of them is 0."""
 HEARD = (signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SIGXFSZ)
-"""What every new process hears: a shell's background commands ignore the first two, and this interpreter the others."""
+"""Signals reset in every new process: shells ignore the first two in background commands, this interpreter the
+others."""
 SHORT = 1 << 16
-"""Bytes of a request with words that every exec takes: Linux always has room for twice as many (execve(2))."""
+"""Bytes of a request that every exec accepts: Linux allows twice as many (execve(2))."""
 _TAKEN, _TAKEN_LONG = b"s", b"l"
 
 
 def able() -> bool:
-    """Whether this machine can start processes in this way."""
     return sys.platform.startswith("linux") and platform.machine() in _CLONE
 
 
 def bear_mark() -> None:
-    """Let this process and what it starts be told from the daemon's own children, whatever becomes of their parents.
-
-    The mark is one byte less that message queues may hold: a hard limit, which only root can raise again.
-    """
+    """Mark this process and its descendants as a run's: one byte less of message queues, a hard limit that only root
+    can raise."""
     which = getattr(resource, "RLIMIT_MSGQUEUE", None)
     if which is None:
         return  # macOS
@@ -70,7 +65,6 @@ def bear_mark() -> None:
 
 
 def serve(line: socket.socket) -> None:
-    """Have one process ready until the daemon has gone."""
     while True:
         told, tell = os.pipe()
         pid = _LIBC.syscall(_CLONE[platform.machine()], _CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)
@@ -92,7 +86,7 @@ def serve(line: socket.socket) -> None:
 
 
 def _become(line: socket.socket, tell: int) -> None:
-    """Wait as a new session's leader for a request, and become what it says. Does not return."""
+    """Wait as a new session's leader for a request, and exec it. Does not return."""
     errors, waits = -1, False
     try:
         os.setsid()
@@ -123,7 +117,6 @@ def _become(line: socket.socket, tell: int) -> None:
 
 
 def _heard(line: socket.socket) -> "tuple[list[str], dict[str, str], int, bool] | None":
-    """The words, the environment, the descriptor for errors, and whether somebody waits; None: the daemon has gone."""
     flags = socket.MSG_WAITALL | socket.MSG_CMSG_CLOEXEC
     head, ancillary, _, _ = line.recvmsg(LENGTH.size, socket.CMSG_SPACE(4), flags)
     if len(head) < LENGTH.size:

@@ -21,13 +21,11 @@ from ..files import write_atomic
 from . import wrapper
 
 KILLING = 2.0
-"""Seconds that a killed command has to be gone."""
 KEPT = 6_000
-"""Bytes of the end of its output that are kept."""
 
 
 def run(command: str, folder: str, seconds: float, environment: Mapping[str, str]) -> tuple[int | None, str]:
-    """(exit code, the end of what it printed) of a shell command in a folder; None: it took too long, and was ended."""
+    """(exit code, end of the output) of a shell command; None: timeout."""
     with tempfile.TemporaryFile() as said:
         child = subprocess.Popen(
             ["/bin/sh", "-c", command],
@@ -55,10 +53,9 @@ def run(command: str, folder: str, seconds: float, environment: Mapping[str, str
 # are taken from the repository, since the check could write its checkout, and all that may be drawn are written anew,
 # so that no file's time tells which was altered. `<step>.plan` says it afterwards: a run without it was ended by force.
 PLAN = ".plan"
-"""The ending of the file in the run's folder that says what a step altered."""
 
 MAX_PROBES = 2
-"""So many tests are altered at most, each in a file of its own."""
+"""Maximal altered tests, each in its own file."""
 
 _WRITE = """import json, os, sys
 for path, text, mode, modified in json.load(sys.stdin):
@@ -71,11 +68,11 @@ for path, text, mode, modified in json.load(sys.stdin):
     os.utime(path, (modified, modified))
 """
 PUT = (sys.executable, "-I", "-S", "-c", _WRITE)
-"""Writes files that it is given as JSON, at the top of the checkout: no program of the machine's is needed."""
+"""Writes files given as JSON, at the top of the checkout, without programs of the machine."""
 
 
 def draw(texts: Mapping[str, str], dice: random.Random) -> list[MutationProbe]:
-    """The tests to alter of these files, those first whose expected value can be altered."""
+    """The tests to alter, preferably by their expected value."""
     found: list[MutationProbe] = []
     for path in dice.sample(sorted(texts), len(texts)):
         some = mutation_probes(path, texts[path], dice)
@@ -85,7 +82,7 @@ def draw(texts: Mapping[str, str], dice: random.Random) -> list[MutationProbe]:
 
 
 def main(words: str) -> int:
-    """Do what the JSON says: `folder`, `name` of the step, `repository`, `commit`, `paths`, `put`, `run`, `report`."""
+    """Perform the JSON: `folder`, `name` of the step, `repository`, `commit`, `paths`, `put`, `run`, `report`."""
     given: dict[str, Any] = json.loads(words)
     if given["report"]:
         wrapper.main(given["folder"], *given["report"])
@@ -104,7 +101,6 @@ def main(words: str) -> int:
 
 
 def _text(given: Mapping[str, Any], path: str) -> str | None:
-    """A file of the commit; None: it cannot be read as text."""
     argv = ("git", f"--git-dir={given['repository']}", "cat-file", "blob", f"{given['commit']}:{path}")
     # it is unconfined, and the checkout that it would stand in is the branch's
     env = {**process_environment(), "PATH": own_path(given["folder"])}
@@ -116,7 +112,7 @@ def _text(given: Mapping[str, Any], path: str) -> str | None:
 
 
 def _put(argv: Sequence[str], texts: Mapping[str, str], modified: int, dice: random.Random) -> int:
-    """Write these files into the checkout, in any order; the exit code of what does."""
+    """Write these files in random order; returns the writer's exit code."""
     files = [(path, texts[path], _mode(path), modified) for path in dice.sample(sorted(texts), len(texts))]
     done = subprocess.run(argv, check=False, input=json.dumps(files).encode(), stdout=sys.stderr)
     return done.returncode

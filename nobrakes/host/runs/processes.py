@@ -32,20 +32,20 @@ from . import forkserver, wrapper
 from .wrapper import Exits, Outputs
 
 SECONDS = 20
-"""A fork server that is silent for so long hangs, and is given up."""
+"""Silence after which a fork server is abandoned."""
 _GONE_SECONDS = 2.0
 _FORK_AGAIN = forkserver.LENGTH.pack(0)
 
 
 class Child:
-    """A child of this process that nobody else collects."""
+    """A child that only this object collects."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self._over = False
 
     def over(self) -> bool:
-        """Whether it has ended; the first yes collects it."""
+        """The first True collects it."""
         if not self._over:
             try:
                 self._over = os.waitpid(self.pid, os.WNOHANG)[0] == self.pid
@@ -56,7 +56,7 @@ class Child:
 
 @frozen
 class Started:
-    """A child, and whether an attempt before it, cut off, may have left another."""
+    """A child, and whether a failed earlier attempt may have left another."""
 
     child: Child
     twice: bool = False
@@ -72,7 +72,7 @@ class Spawner:
         self._leave: Callable[[], object] = _nothing_to_leave
 
     def start(self, argv: Sequence[str], environment: Mapping[str, str], errors: int) -> Started:
-        """A new session's leader with these words and nothing but this environment. OSError: it cannot be started."""
+        """Start a session leader with only this environment. Raises OSError."""
         if not forkserver.able():
             return Started(_by_ourselves(argv, environment, errors))
         request = marshal.dumps((list(argv), dict(environment)))
@@ -132,12 +132,10 @@ class Spawner:
         self._leave()
 
 
-def _nothing_to_leave() -> None:
-    """There is no fork server yet."""
+def _nothing_to_leave() -> None: ...
 
 
 def _hear(line: socket.socket) -> tuple[int, int]:
-    """The next word from there: a pid, or an errno. EOFError: there is nobody."""
     answer = line.recv(forkserver.ANSWER.size, socket.MSG_WAITALL)
     if len(answer) < forkserver.ANSWER.size:
         raise EOFError
@@ -153,7 +151,7 @@ def _end(line: socket.socket, server: subprocess.Popen[bytes]) -> None:
 
 
 def _prepare(adopt: Callable[[], int] | None) -> None:
-    """Between fork and exec, so as little as can be."""
+    """Runs between fork and exec: as little as possible."""
     if adopt is not None:
         adopt()
     forkserver.bear_mark()
@@ -162,7 +160,7 @@ def _prepare(adopt: Callable[[], int] | None) -> None:
 
 
 class _Gone(Exception):
-    """The fork server does not answer. `asked`: it may have heard what it was to start."""
+    """The fork server is silent. `asked`: it may have received the request."""
 
     def __init__(self, asked: bool) -> None:
         super().__init__()
@@ -187,14 +185,12 @@ def _by_ourselves(argv: Sequence[str], environment: Mapping[str, str], errors: i
 _STEP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]*")
 
 STARTING = 10.0
-"""Seconds that a wrapper may take to say that it runs."""
 
 KILLING = 5.0
-"""Seconds in which KILL must have ended a whole tree."""
 
 
 class LocalProcesses(Outputs):
-    """Processes on this machine. One instance belongs to one repository's daemon."""
+    """Processes on this machine, for one repository's daemon."""
 
     def __init__(self, wake_folder: str, in_place: Callable[[], None] = lambda: None) -> None:
         self._in_place = in_place  # RepositoryReplaced, just before a run starts
@@ -213,7 +209,7 @@ class LocalProcesses(Outputs):
         os.umask(self._umask)
 
     def start(self, run: str, command: Command) -> ProcessStart:
-        """Start the run's wrapper, or find the one that was started before. DiskFull, StoreReadOnly."""
+        """Start the run's wrapper, or find an earlier one. Raises DiskFull, StoreReadOnly."""
         _require_sound(command)
         self._in_place()
         self._collect()
@@ -257,7 +253,6 @@ class LocalProcesses(Outputs):
         return self._found(run, folder, winner)
 
     def _await_pid(self, folder: str, child: Child) -> int:
-        """The wrapper that works in `folder`, when an earlier daemon may have started one just before it died."""
         deadline = time.monotonic() + STARTING
         while (pid := _pid_file(folder)) is None and time.monotonic() < deadline:
             if child.over() and _pid_file(folder) is None:
@@ -266,7 +261,6 @@ class LocalProcesses(Outputs):
         return pid or 0
 
     def _found(self, run: str, folder: str, pid: int) -> ProcessStart:
-        """ProcessStart of a wrapper that an earlier start() left, alive or not."""
         self._folders[run] = folder
         if (process := proctable.look(pid)) is not None:
             tree = Tree(run, self._wake, pid, process.mark)
@@ -312,12 +306,10 @@ class LocalProcesses(Outputs):
         return Remains.STEP if wrapper.is_step_alive(folder, steps) else Remains.REST
 
     def _is_over(self, run: str, pid: int) -> bool:
-        """Whether a living wrapper has nothing left to do but to exit: it wakes the daemon just before."""
         folder = self._folder(run, pid)
         return folder is not None and wrapper.is_over(folder)
 
     def _folder(self, run: str, pid: int) -> str | None:
-        """The folder of a run whose wrapper lives; None: it cannot be learnt."""
         if run not in self._folders:
             folder = wrapper.folder_in(proctable.arguments(pid))
             if folder is None:
@@ -345,10 +337,8 @@ class LocalProcesses(Outputs):
         return found
 
     def _strangers(self, run: Run, among: Mapping[int, Process]) -> frozenset[tuple[int, int]]:
-        """Orphans that a dead wrapper left to us, without a sign of which run: they are taken for this one's.
-
-        Runs start them, and nothing else of ours (bears_mark), so whoever they belong to, their wrapper is dead.
-        """
+        """Orphans of a dead wrapper without a sign of their run, assigned to this one. Only runs start such processes
+        (bears_mark), and their wrapper is dead."""
         me, leader = os.getpid(), among.get(run.pid or 0)
         if leader is not None and leader.running:
             return frozenset()  # it adopts its orphans itself
@@ -366,7 +356,7 @@ class LocalProcesses(Outputs):
         )
 
     def _forget(self, run: Run) -> None:
-        """Nothing of the run lives any more. Until here a dead wrapper keeps its session's id from being given away."""
+        """The run is fully dead. Until here its wrapper's zombie reserves the session id."""
         self._folders.pop(run.id, None)
         self._sessions.discard(run.pid or 0)
         if run.pid:
@@ -378,7 +368,6 @@ class LocalProcesses(Outputs):
         self._collect()
 
     def _collect(self) -> None:
-        """Collect the wrappers that nobody needs any more, and the orphans that were left to this process."""
         self._leaving = [child for child in self._leaving if not child.over()]
         mine = {child.pid for child in (*self._wrappers.values(), *self._leaving)}
         oldest = time.monotonic() - TIMEOUT
@@ -387,10 +376,8 @@ class LocalProcesses(Outputs):
         self._reaper.collect(self._sessions | self._past.keys(), mine)
 
     def terminate(self, run: Run) -> None:
-        """TERM to the whole tree; what was stopped is continued, so that it can hear it.
-
-        The wrapper is told by a file instead, so that it can still say how the run ended.
-        """
+        """TERM to the full tree; stopped processes are continued. The wrapper gets a file instead, so that it can
+        record the end."""
         wrapper_knows = self._tell_wrapper(run)
         for process in self._members(run):
             if wrapper_knows and process.pid == run.pid:
@@ -399,7 +386,7 @@ class LocalProcesses(Outputs):
                 send(process, signal.SIGCONT)
 
     def _tell_wrapper(self, run: Run) -> bool:
-        """Ask the wrapper to stop after its present step. False: it has gone, or cannot be asked."""
+        """Ask the wrapper to stop after its present step; False: impossible."""
         process = proctable.look(run.pid) if run.pid else None
         if process is None or not process.running or process.mark != run.born:
             return False
@@ -413,7 +400,7 @@ class LocalProcesses(Outputs):
         return True
 
     def kill(self, run: Run) -> None:
-        """KILL to the whole tree, in rounds until a sweep finds none; an error names what would not die."""
+        """KILL in rounds until a sweep finds none; the error names survivors."""
         deadline = time.monotonic() + KILLING
         pause = 0.001
         told: list[Process] = []  # while a process ends it is no member any more, and still there
@@ -455,13 +442,12 @@ def _private(path: str, flags: int) -> int:
 
 
 def _pid_file(folder: str) -> int | None:
-    """The pid of the wrapper that works or worked in the folder; None: there is none yet."""
     text = read_tail(os.path.join(folder, wrapper.PID), 100)
     return int(text) if text.endswith(b"\n") and text.strip().isdigit() else None
 
 
 def _require_sound(command: Command) -> None:
-    """Refuse what the wrapper could not keep apart. ValueError: the caller is wrong, not the user."""
+    """ValueError for a command that the wrapper cannot handle."""
     names = [step.name for step in command.steps]
     if len(set(names)) != len(names) or not all(_STEP.fullmatch(name) for name in names):
         raise ValueError(f"step names must differ and be plain: {names}")

@@ -27,33 +27,30 @@ if TYPE_CHECKING:
     from ...text.redaction import Redactor
 
 HELD = 1024 * 1024
-"""A line that is longer is written in parts."""
+"""Longer lines are written in parts."""
 OVERLAP = 4096
-"""What is kept back of such a part, since a secret may lie across the cut."""
+"""Bytes held back of a part, for a secret across the cut."""
 LAST_BLOCKS = 16
-"""So often a pipe is read once the agent has ended: all that it held then, whoever else goes on writing into it."""
+"""Final reads of a pipe: all that it held when the agent ended, even if others keep writing."""
 _BYTES = "latin-1"
-"""Bytes as text and back, one for one."""
 
 MAX_OUTPUT_BYTES = 64 * 1024 * 1024
-"""Bytes that are kept of what an agent says on OUT, of a check, and of a setup."""
+"""Stored bytes of an agent's OUT, a check, or a setup."""
 NEWEST = 1_000_000
-"""Bytes of a check's end that are kept whatever came before; less than what is read of it for judging."""
+"""Stored bytes of a check's end; fewer than are read for judging."""
 LEFT_OUT = "[nobrakes kept no more of this output, and left out here: {} B]"
 
 
 def capped(argv: "Sequence[str]") -> "tuple[str, ...]":
-    """The argv with an output that is bounded, its errors among it."""
     return (*_PROGRAM, str(MAX_OUTPUT_BYTES), "--", *argv)
 
 
 def recorded(argv: "Sequence[str]", out: str, err: str) -> "tuple[str, ...]":
-    """The argv with its output and its errors in these files, bounded and without secrets."""
     return (*_PROGRAM, out, err, str(MAX_OUTPUT_BYTES), "--", *argv)
 
 
 def left_out(text: str) -> int:
-    """How many bytes such an output says were left out; 0: none. Who prints that line deceives nobody else."""
+    """The number of omitted bytes in such an output; 0: none. Forging that line only harms its author."""
     import re  # only for who reads it: each check waits until this is imported
 
     before, _, after = LEFT_OUT.partition("{}")
@@ -65,7 +62,7 @@ _PROGRAM = (sys.executable, "-I", "-S", os.path.join(os.path.dirname(os.path.abs
 
 
 class Passed:
-    """Output that is passed on to our own, but for what lies between its beginning and its newest."""
+    """Passes output on, except between its beginning and its newest part."""
 
     def __init__(self, limit: int) -> None:
         self.newest = min(NEWEST, limit // 2)
@@ -75,7 +72,6 @@ class Passed:
         self.left_out = 0
 
     def add(self, block: bytes) -> None:
-        """Pass it on while there is room, then hold the newest."""
         begin, rest = block[: self.room], block[self.room :]
         if begin:
             self.room -= len(begin)
@@ -116,7 +112,7 @@ class File:
         return os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
 
     def add(self, block: bytes) -> None:
-        """Write the whole lines of what was said so far."""
+        """Write the complete lines so far."""
         data = self.rest + block
         end = data.rfind(b"\n") + 1
         if not end and len(data) > HELD:
@@ -127,7 +123,6 @@ class File:
             self._write(self._clean(data[:end]))
 
     def finish(self) -> None:
-        """Write what has no line end."""
         if self.rest:
             self._write(self._clean(self.rest))
         self.rest = b""
@@ -137,10 +132,7 @@ class File:
         return rules.feed(data.decode(_BYTES)).encode(_BYTES) if rules is not None else b""
 
     def _rules(self) -> "Redactor | None":
-        """What is secret, known from the first words on.
-
-        None: nobrakes was taken away under it, and nothing is written that nobody looked through.
-        """
+        """None: nobrakes was removed meanwhile, so nothing unchecked is written."""
         if self._redactor is None:
             try:
                 from ...text.redaction import Redactor, secret_values
@@ -176,12 +168,11 @@ class File:
 
 
 def files_of(out: str, err: str, limit: int) -> "tuple[File, File]":
-    """An agent's output and errors."""
     return (File(out, limit), File(err, limit // 16))
 
 
 def record(files: "Sequence[File | Passed]", argv: "list[str]") -> int:
-    """Run `argv` and write down what it says, its errors in the last of the files; its exit code."""
+    """Run `argv` and record its output, errors in the last file; returns its exit code."""
     try:
         child, streams = _started(argv, apart=len(files) > 1)
     except OSError as error:
@@ -222,7 +213,6 @@ def record(files: "Sequence[File | Passed]", argv: "list[str]") -> int:
 
 
 def _started(argv: "list[str]", apart: bool) -> "tuple[int, list[int]]":
-    """The process that `argv` has become, and what it says: output and errors, in one unless `apart`. OSError."""
     pipes = [os.pipe() for _ in range(2 if apart else 1)]
     outputs = [(os.POSIX_SPAWN_DUP2, pipes[0][1], 1), (os.POSIX_SPAWN_DUP2, pipes[-1][1], 2)]
     ignored_here = [number for number in (_signal.SIGPIPE, getattr(_signal, "SIGXFSZ", None)) if number is not None]
@@ -235,7 +225,6 @@ def _started(argv: "list[str]", apart: bool) -> "tuple[int, list[int]]":
 
 
 def _take(stream: int, said: "dict[int, File | Passed]") -> bool:
-    """Read a block; whether there may be more at once, or later. What has ended is said no more."""
     try:
         block = os.read(stream, 256 * 1024)
     except BlockingIOError:

@@ -49,7 +49,7 @@ _HEARS = (
     "import os,signal as s,sys;[s.signal(n,s.SIG_DFL) for n in (s.SIGINT,s.SIGQUIT,s.SIGPIPE,s.SIGXFSZ)];"
     "os.execvp(sys.argv[1],sys.argv[1:])"
 )
-"""A start for a background command: it hears signals as in the foreground. Python itself ignores the last two."""
+"""Resets the signals of a background command; Python itself ignores the last two."""
 
 SCRIPT = r"""
 umask 077
@@ -187,11 +187,10 @@ _nb_finish
 """
 
 _NAME = "nobrakes"
-"""What the shell calls itself; the folder is the word after it."""
 
 
 def arguments(command: Command, wake: str, umask: int) -> list[str]:
-    """The whole argv of the wrapper's shell. `wake` is the file that its end touches."""
+    """The wrapper shell's argv. `wake`: the file that its end touches."""
     argv = [SHELL, "-c", SCRIPT, _NAME, command.folder, wake, command.cwd]
     argv += ["1" if command.keep_going else "0", f"{umask:04o}"]
     argv += [own_path(command.folder, command.env.get("PATH", os.defpath)), str(len(command.prologue))]
@@ -212,17 +211,15 @@ def arguments(command: Command, wake: str, umask: int) -> list[str]:
 
 
 def folder_in(argv: list[str]) -> str | None:
-    """The run's folder in the argv of a living wrapper; None: it is none, or not yet."""
+    """The run's folder in a wrapper's argv."""
     place = argv.index(_NAME) + 1 if _NAME in argv[:10] else len(argv)
     return argv[place] if place < len(argv) else None
 
 
 SAID = 20_000
-"""Bytes of the prologue's output that are shown."""
 
 
 def _numbers(path: str) -> list[int] | None:
-    """The numbers in a file that the wrapper wrote; None: missing, or not written to its end."""
     words = read_tail(path, 100).split(b" ")
     if not words[-1].endswith(b"\n") or not all(word.strip().isdigit() for word in words):
         return None
@@ -239,12 +236,10 @@ def _modified(path: str) -> float | None:
 
 
 def begun_at(base: str) -> float | None:
-    """When the step began; None: not yet."""
     return _modified(base + ".start") if read_tail(base + ".start", 1) == b"\n" else None
 
 
 def _seconds(base: str, begun: float, last: float | None) -> float:
-    """How long a step took; for one that was killed, until its last sign of life."""
     ended = _modified(base + ".exit")
     if ended is None:
         signs = (_modified(base + ".out"), _modified(base + ".err"), last)
@@ -269,12 +264,10 @@ def _prologue_failed(folder: str) -> str | None:
 
 
 def is_over(folder: str) -> bool:
-    """Whether the wrapper has brought the run to its end, or has no place any more to say what it has to say."""
     return os.path.exists(os.path.join(folder, END)) or not os.path.isdir(folder)
 
 
 def _started_line(path: str) -> tuple[int, int] | None:
-    """Pid and start time of the process that a step became; None: not told, or not yet."""
     line = read_tail(path, 4096)
     words = line[line.rfind(b")") + 2 :].split()
     pid = line.split(b" ", 1)[0]
@@ -284,7 +277,6 @@ def _started_line(path: str) -> tuple[int, int] | None:
 
 
 def processes(folder: str) -> frozenset[tuple[int, int]]:
-    """Pid and start time of every step that the run has begun, as far as they are told."""
     try:
         names = [name for name in os.listdir(folder) if name.endswith(".start")]
     except OSError:
@@ -294,7 +286,7 @@ def processes(folder: str) -> frozenset[tuple[int, int]]:
 
 
 def is_step_alive(folder: str, steps: Sequence[str]) -> bool:
-    """With the wrapper gone, and something of the run alive: whether a step that it waited for may still run."""
+    """With a dead wrapper: whether a step may still run."""
     for name in steps:
         base = os.path.join(folder, name)
         if begun_at(base) is not None and _numbers(base + ".exit") is None:
@@ -306,7 +298,7 @@ def is_step_alive(folder: str, steps: Sequence[str]) -> bool:
 
 
 def ending(folder: str, steps: Sequence[str]) -> Ending:
-    """What the exit files in `folder` say, in the order of `steps`."""
+    """The run's end by the exit files in `folder`."""
     ends = []
     last = _modified(os.path.join(folder, END))
     for name in steps:
@@ -327,7 +319,6 @@ def ending(folder: str, steps: Sequence[str]) -> Ending:
 
 
 MAX_WATCHED = 256
-"""So many processes are watched at a time; of a larger tree, those that were looked at first."""
 
 
 # A help, and Linux only: whoever is not told finds out at its next look.
@@ -341,7 +332,7 @@ class Exits:
         self._sleeper: select.epoll | None = None
 
     def watch(self, process: Process, name: str) -> None:
-        """Touch the file `name` when the process has ended; asked again, it is watched once."""
+        """Touch the file `name` when the process ends; repeatable."""
         key = (process.pid, process.started)
         if key in self._watched or len(self._watched) >= MAX_WATCHED or not hasattr(os, "pidfd_open"):
             return
@@ -374,15 +365,13 @@ class Exits:
 
 
 MAX_ENTRIES = 500_000
-"""Names in the checkout that are looked at."""
 MAX_FILES = 2_000
 _LEFT = frozenset((".git",))
 MAX_BYTES = 20_000_000
-"""Of all reports of one check together."""
 
 
 def kept(top: str, folder: str, glob: str, since: float, keep: str) -> Reports:
-    """What `read` gives, or gave when it was asked for the first time."""
+    """The result of the first `read`, stored."""
     try:
         with open(keep, encoding="utf-8") as file:
             values = json.load(file)
@@ -397,7 +386,6 @@ def kept(top: str, folder: str, glob: str, since: float, keep: str) -> Reports:
 # No link is followed, and all is bounded: more than that is told, not cut short. What was read is kept beside the
 # output, since a run may be judged again when its checkout is gone.
 def read(top: str, folder: str, glob: str, since: float) -> Reports:
-    """The reports in `folder` below the checkout `top` that the glob matches, in the order of their paths."""
     try:
         return _read(top, folder, glob, since)
     except Beyond as error:
@@ -431,13 +419,13 @@ def _read(top: str, folder: str, glob: str, since: float) -> Reports:
 
 
 def _content(folder: int, name: str, since: float, limit: int) -> bytes | None:
-    """What the file holds, or a byte more than the limit; None: it is not a plain file, or an old one."""
+    """At most one byte more than the limit; None: not a plain, new file."""
     with plain_file(folder, name, since) as file:
         return None if file is None else file.read(limit + 1)
 
 
 def main(folder: str, directory: str, glob: str, *steps: str) -> int:
-    """Keep, in the run's folder, what the last of these steps that began wrote. The checkout is the current folder."""
+    """Store reports of the last begun step in the run's folder. The checkout is the current folder."""
 
     started = {name: since for name in steps if (since := begun_at(os.path.join(folder, name))) is not None}
     name, since = list(started.items())[-1]
@@ -450,13 +438,12 @@ if __name__ == "__main__":
 
 
 class Outputs:
-    """Reads them, whoever wrote them and whether the run still lives."""
+    """Reads outputs of any run, alive or not."""
 
     def ending(self, folder: str, steps: Sequence[str]) -> Ending:
         return ending(folder, steps)
 
     def output(self, path: str, limit: int) -> str:
-        """The last `limit` bytes of an output file as text; "" when it is missing."""
         return read_tail(path, limit).decode("utf-8", "replace")
 
     def head(self, path: str, limit: int, start: int = 0) -> bytes:
@@ -465,9 +452,7 @@ class Outputs:
             return file.read(limit)
 
     def appended(self, folder: str, glob: str, since: float, paths: Mapping[str, int], limit: int) -> dict[str, bytes]:
-        """What agents' own files hold from their places on."""
         return watching.appended(folder, glob, since, paths, limit)
 
     def reports(self, top: str, folder: str, glob: str, since: float, keep: str) -> Reports:
-        """What a check wrote into files."""
         return kept(top, folder, glob, since, keep)

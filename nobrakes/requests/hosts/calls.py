@@ -29,26 +29,19 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
 class Answered(Protocol):
-    """How a program ended: `code` None for one that took too long."""
+    """A program's end: `code` None: timeout."""
 
     @property
-    def code(self) -> int | None:
-        """Its exit code."""
-        ...
+    def code(self) -> int | None: ...
 
     @property
-    def out(self) -> str:
-        """What it printed."""
-        ...
+    def out(self) -> str: ...
 
     @property
-    def error(self) -> str:
-        """What it complained of."""
-        ...
+    def error(self) -> str: ...
 
 
 Ask = Callable[[Sequence[str], bytes], Answered]
-"""Runs a program with this standard input."""
 
 
 @frozen
@@ -60,7 +53,6 @@ class Reply:
     body: str = ""
 
     def json(self) -> Any:
-        """Its JSON; HostUnavailable: it is none, as from a proxy in between."""
         try:
             return json.loads(self.body or "null")
         except ValueError:
@@ -84,7 +76,7 @@ class Calls(ABC):
         self._logged_in_until = 0.0
 
     def ready(self) -> None:
-        """HostUnavailable: the program is not installed, or nobody is logged in."""
+        """HostUnavailable: the program is missing, or not logged in."""
         if self.clock() < self._logged_in_until:
             return
         self.check_login()
@@ -92,19 +84,18 @@ class Calls(ABC):
 
     @abstractmethod
     def check_login(self) -> None:
-        """HostUnavailable: nobody is logged in."""
+        """Raises HostUnavailable."""
 
     @abstractmethod
     def login(self) -> str:
-        """The command by which a person logs in."""
+        """The login command for a person."""
 
     def version(self) -> str:
-        """What the program says it is, without its date."""
         found = _VERSION.search(first_line(self.run("--version").out))
         return f"{self.program} {found[0]}" if found else self.program
 
     def run(self, *arguments: str) -> Answered:
-        """The program, asked something else than a call. HostUnavailable: it took too long, or is not installed."""
+        """Run the program with other arguments. HostUnavailable: timeout, or not installed."""
         said = self.ask([self.program, *arguments], b"")
         self._ran(said)
         return said
@@ -113,7 +104,6 @@ class Calls(ABC):
         return self.read(path).json()
 
     def read(self, path: str) -> Reply:
-        """What is at a path, asked for by its tag where it was read before. HostUnavailable, HostRefused."""
         known = self._kept.get(path)
         headers = [f"If-None-Match: {known[0]}"] if known is not None else []
         reply = self._call("GET", path, None, headers)
@@ -127,7 +117,6 @@ class Calls(ABC):
         return reply
 
     def pages(self, path: str) -> list[Any]:
-        """The items of a list, page by page, bounded."""
         found: list[Any] = []
         for number in range(1, PAGES + 1):
             more = self.get(f"{path}{'&' if '?' in path else '?'}per_page={PAGE}&page={number}")
@@ -139,7 +128,7 @@ class Calls(ABC):
         return found
 
     def send(self, method: str, path: str, body: Mapping[str, Any]) -> Any:
-        """Change something; the JSON that comes back."""
+        """Change something; returns the JSON answer."""
         reply = self._call(method, path, body, [])
         self._judge(reply, path)
         return reply.json()
@@ -182,7 +171,6 @@ class Calls(ABC):
         self._calls.append(now)
 
     def _judge(self, reply: Reply, path: str) -> None:
-        """HostUnavailable and HostRefused for what is no good answer."""
         if 200 <= reply.status < 300:
             return
         words = _words(reply)
@@ -213,7 +201,7 @@ class Calls(ABC):
 
 
 def parsed(text: str) -> Reply | None:
-    """The answer that `api --include` printed; None: there is none."""
+    """The answer printed by `api --include`."""
     head, _, body = text.replace("\r\n", "\n").partition("\n\n")
     lines = head.split("\n")
     words = lines[0].split()
@@ -237,7 +225,6 @@ def _words(reply: Reply) -> str:
 
 
 def first_line(text: str) -> str:
-    """The first line that says something, cleaned and bounded."""
     return shorten(clean(next((line for line in text.splitlines() if line.strip()), "")), 300)
 
 
@@ -249,7 +236,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]+\Z")
 
 @frozen
 class Address:
-    """A repository at a code host: `host` may have a port, `owner` may be a group in a group."""
+    """A repository at a code host: `host` may have a port, `owner` may be a nested group."""
 
     host: str
     owner: str
@@ -260,13 +247,12 @@ class Address:
 
 
 def named(text: str) -> Address | None:
-    """Of `host/owner/name` or `host/group/group/name`, as settings have it; None: it is something else."""
     host, _, path = text.partition("/")
     return _made(host, path)
 
 
 def parse_remote_url(url: str) -> Address | None:
-    """Of a remote's address; None: it is a path, or no repository of a code host."""
+    """Parse a remote's address; None: a path, or no code host."""
     found = _URL.match(url.strip()) or _SCP.match(url.strip())
     if found is None:
         return None
@@ -288,7 +274,7 @@ _MAX_KNOWN = 1000
 
 
 class Writers:
-    """Asks once for each person. `ask`: whether they may; HostRefused says no."""
+    """Caches whether people may write. `ask`: queries it; HostRefused means no."""
 
     def __init__(self, clock: Callable[[], float], ask: Callable[[str], bool]) -> None:
         self.clock = clock
@@ -296,7 +282,7 @@ class Writers:
         self._known: dict[str, tuple[bool, float]] = {}
 
     def may(self, name: str) -> bool:
-        """Whether they may. HostUnavailable: nobody knows just now."""
+        """Raises HostUnavailable if that is unknown."""
         known, until = self._known.get(name, (False, 0.0))
         if self.clock() < until:
             return known

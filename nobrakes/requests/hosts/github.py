@@ -20,7 +20,7 @@ _UNREACHED = ("dial tcp", "no such host", "timeout", "connection refused")
 
 
 class Gh(Calls):
-    """Calls to GitHub, or to a server of its kind: to GH_HOST, which may have a port."""
+    """Calls to GitHub, or a server of its kind: GH_HOST, which may have a port."""
 
     program = "gh"
     maker = "GitHub"
@@ -69,11 +69,9 @@ class GitHub:
         self._refused: dict[str, int] = {}
 
     def about(self) -> str:
-        """gh with its version, and the repository."""
         return f"{self.gh.version()}, at {self.address}"
 
     def ready(self) -> None:
-        """HostUnavailable: gh is missing, or nobody is logged in."""
         self.gh.ready()
 
     def find(self, branch: str, mark: str) -> Sequence[Told]:
@@ -84,7 +82,7 @@ class GitHub:
         return sorted(ours, key=lambda one: (one.state is not PullState.OPEN, -one.number))
 
     def open(self, wanted: Wanted) -> Told:
-        """Open it; HostRefused: as for a branch without a commit of its own."""
+        """HostRefused, e.g. for a branch without own commits."""
         body = {"title": wanted.title, "head": wanted.branch, "base": wanted.base, "body": wanted.body}
         return _told(self.gh.send("POST", f"{self.at}/pulls", {**body, "draft": wanted.draft}))
 
@@ -104,7 +102,6 @@ class GitHub:
         self.gh.send("PATCH", f"{self.at}/pulls/{number}", {"base": base})
 
     def auto_merge(self, number: int, head: str) -> None:
-        """Have it merged by itself; what is refused for a head a few times is not asked for again."""
         if self._refused.get(head, 0) >= _TRIES:
             raise HostRefused(f"{self.address} does not merge {head[:12]} by itself")
         try:
@@ -134,7 +131,7 @@ class GitHub:
         return _told(self.gh.get(f"{self.at}/pulls/{number}"))
 
     def checks(self, commit: str) -> Sequence[HostCheck]:
-        """Check runs and statuses of the commit, the newest of each name."""
+        """Check runs and statuses, the newest of each name."""
         found: dict[str, HostCheck] = {}
         runs = self.gh.get(f"{self.at}/commits/{commit}/check-runs?filter=latest&per_page=100")
         for one in (runs or {}).get("check_runs", ()):
@@ -153,7 +150,6 @@ class GitHub:
         return list(found.values())
 
     def log(self, check: HostCheck) -> str:
-        """The end of the job's log; empty where the check is of no job."""
         if not check.key:
             return ""
         try:
@@ -162,7 +158,6 @@ class GitHub:
             return ""
 
     def remarks(self, number: int) -> Sequence[ReviewComment]:
-        """What people with write access wrote, oldest first: reviews as a whole, then lines; then who approves."""
         found: list[ReviewComment] = []
         stands: dict[str, ReviewComment | None] = {}  # of each person, whether the last judgement approves
         for one in self.gh.pages(f"{self.at}/pulls/{number}/reviews"):
@@ -182,7 +177,6 @@ class GitHub:
         return [*found, *filter(None, stands.values())]
 
     def _is_heard(self, user: object) -> bool:
-        """Whether it is a person who may write to the repository."""
         if not isinstance(user, Mapping) or user.get("type") == "Bot":
             return False
         name = str(user.get("login") or "")

@@ -25,25 +25,21 @@ _UNKNOWN = ("has not been authenticated", "no gitlab instances")
 
 
 class Glab(Calls):
-    """Calls to GitLab, or to a server of its kind: to GITLAB_HOST, which may have a port."""
+    """Calls to GitLab, or a server of its kind: GITLAB_HOST, which may have a port."""
 
     program = "glab"
     maker = "GitLab"
     body_headers: ClassVar = ("Content-Type: application/json",)
 
     def check_login(self) -> None:
-        """HostUnavailable: nobody is logged in, or the host cannot be reached."""
         self.read("user")
 
     def login(self) -> str:
         return f"glab auth login --hostname {self.host}"
 
     def knows(self) -> bool:
-        """Whether somebody ever logged in to the host with it.
-
-        An answer that does not come in time is no no: of a host that it does not know it says so without asking
-        anybody. Whether that one answers by now is asked before each exchange.
-        """
+        """Whether a login to the host ever existed. A timeout counts as yes, since an unknown host is refused without a
+        query. Each exchange checks whether it works now."""
         said = self.ask([self.program, "auth", "status", "--hostname", self.host], b"")
         words = f"{said.out}\n{said.error}".lower()
         return said.code == 0 or (said.code != 127 and not any(word in words for word in _UNKNOWN))
@@ -75,15 +71,12 @@ class GitLab:
         self._pipelines: dict[str, Mapping[str, Any]] = {}  # of a request's head, as it was looked at last
 
     def about(self) -> str:
-        """glab with its version, and the project."""
         return f"{self.glab.version()}, at {self.address}"
 
     def ready(self) -> None:
-        """HostUnavailable: glab is missing, or nobody is logged in."""
         self.glab.ready()
 
     def find(self, branch: str, mark: str) -> Sequence[Told]:
-        """The requests from this branch that carry the mark, open ones first, then the newest."""
         asked = f"state=all&order_by=created_at&sort=desc&source_branch={quote(branch, safe='')}"
         found = self.glab.pages(f"{self.at}/merge_requests?{asked}")
         ours = [
@@ -96,7 +89,7 @@ class GitLab:
         return sorted(ours, key=lambda one: (one.state is not PullState.OPEN, -one.number))
 
     def open(self, wanted: Wanted) -> Told:
-        """Open it; HostRefused: as where there is one from this branch already."""
+        """HostRefused, e.g. if this branch has one."""
         body = {
             "source_branch": wanted.branch,
             "target_branch": wanted.base,
@@ -107,7 +100,7 @@ class GitLab:
         return _told(self.glab.send("POST", f"{self.at}/merge_requests", body))
 
     def set_labels_and_reviewers(self, number: int, wanted: Wanted) -> None:
-        """Give it the labels and the reviewers that are wanted; those that it has stay. Teams review nothing there."""
+        """Existing ones stay. GitLab has no team reviewers."""
         if not wanted.labels and not wanted.reviewers:
             return
         row = self.glab.get(f"{self.at}/merge_requests/{number}")
@@ -118,7 +111,7 @@ class GitLab:
             self._change(number, {"reviewer_ids": [*has.values(), *map(self._user, new)]})
 
     def rewrite(self, number: int, wanted: Wanted) -> None:
-        """Give it the title and the body that are wanted; a draft stays one."""
+        """A draft stays one."""
         row = self.glab.get(f"{self.at}/merge_requests/{number}")
         is_draft = _DRAFT.match(str(row.get("title") or "")) is not None
         self._change(number, {"title": _title(wanted.title, is_draft), "description": _harmless(wanted.body)})
@@ -129,7 +122,7 @@ class GitLab:
             raise HostRefused(f"merge request {number} is not for {base}: it is {now.get('state')}")
 
     def auto_merge(self, number: int, head: str) -> None:
-        """Have it merged by itself; only while a pipeline of it runs, since it would be merged at once otherwise."""
+        """Only while a pipeline runs, since GitLab would otherwise merge immediately."""
         told = self.look(number)
         runs = self._pipelines.get(head, {}).get("status") in _ACTIVE
         if told.state is not PullState.OPEN or told.head != head or not runs:
@@ -142,7 +135,6 @@ class GitLab:
             self._change(number, {"state_event": "close"})
 
     def look(self, number: int) -> Told:
-        """How it is now."""
         row = self.glab.get(f"{self.at}/merge_requests/{number}")
         told = _told(row)
         if len(self._pipelines) >= _MAX_PIPELINES:
@@ -154,7 +146,6 @@ class GitLab:
         return told
 
     def checks(self, commit: str) -> Sequence[HostCheck]:
-        """Jobs and statuses of the commit, the newest of each name, those of a merge tried beforehand included."""
         rows = self.glab.pages(f"{self.at}/repository/commits/{commit}/statuses")
         pipeline = self._pipelines.get(commit) or {}
         if pipeline.get("id") and pipeline.get("sha") != commit:  # it ran on what a merge of the commit would be
@@ -168,7 +159,6 @@ class GitLab:
         return [_check(name, one) for name, one in newest.items()]
 
     def log(self, check: HostCheck) -> str:
-        """The end of the job's trace; empty where the check is of no job."""
         if not check.key:
             return ""
         try:
@@ -177,7 +167,6 @@ class GitLab:
             return ""
 
     def remarks(self, number: int) -> Sequence[ReviewComment]:
-        """What members wrote, oldest first, but for threads that are resolved; then who approves."""
         found = list(self._notes(number))
         found.sort(key=lambda one: int(one.key.rpartition(" ")[2]))
         try:
@@ -267,5 +256,5 @@ def _title(text: str, is_draft: bool) -> str:
 
 
 def _harmless(text: str) -> str:
-    """The text, in which no line is a command of GitLab's."""
+    """The text without GitLab commands."""
     return _COMMAND.sub(r"\1&#47;", text)

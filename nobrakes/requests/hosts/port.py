@@ -16,9 +16,7 @@ from ..model import HostCheck, ReviewComment, Told
 
 @frozen
 class Wanted:
-    """A request as it should be. `base`: the branch there that it is for; `mark`: the line of `body` by which it is
-    found again.
-    """
+    """A wanted request. `base`: its target branch; `mark`: the line of `body` that identifies it."""
 
     branch: str
     base: str
@@ -37,73 +35,53 @@ class CodeHost(Protocol):
     supports_pull_requests: bool  # where not, a request is a branch, and merged is what its base contains
 
     def about(self) -> str:
-        """With what it is asked and which repository it has, in words."""
-        ...
+        """The program and repository, in words."""
 
     def ready(self) -> None:
         """HostUnavailable: why it cannot be used, and what to type."""
-        ...
 
     def find(self, branch: str, mark: str) -> Sequence[Told]:
-        """The requests from this branch that carry the mark, open ones first, then the newest."""
-        ...
+        """The branch's requests with the mark, open ones first, then the newest."""
 
     def open(self, wanted: Wanted) -> Told:
-        """Open it. HostRefused: there is one from this branch for this base, no such base, or nothing to merge."""
-        ...
+        """HostRefused: this branch has one for this base, no such base, or nothing to merge."""
 
-    def set_labels_and_reviewers(self, number: int, wanted: Wanted) -> None:
-        """Give it the labels and the reviewers that are wanted."""
-        ...
+    def set_labels_and_reviewers(self, number: int, wanted: Wanted) -> None: ...
 
-    def rewrite(self, number: int, wanted: Wanted) -> None:
-        """Give it the title and the body that are wanted."""
-        ...
+    def rewrite(self, number: int, wanted: Wanted) -> None: ...
 
     def retarget(self, number: int, base: str) -> None:
-        """Have it be for another branch. HostRefused: there is no such branch, or the request is over."""
-        ...
+        """HostRefused: no such branch, or the request is over."""
 
     def auto_merge(self, number: int, head: str) -> None:
-        """Have the host merge it by itself, at this head, once all is there that the host asks for, and never at once.
-
-        HostRefused: it is over or at another commit, the host does not do that, or nothing would be waited for.
-        """
-        ...
+        """Let the host merge it at this head once its conditions hold, never immediately. HostRefused: it is over or at
+        another commit, unsupported, or would merge now."""
 
     def close(self, number: int) -> None:
-        """Close it unmerged; one that is over stays as it is."""
-        ...
+        """Close it unmerged; ignores one that is over."""
 
-    def look(self, number: int) -> Told:
-        """How it is now."""
-        ...
+    def look(self, number: int) -> Told: ...
 
     def checks(self, commit: str) -> Sequence[HostCheck]:
-        """What ran on the commit."""
-        ...
+        """Checks of the commit."""
 
     def log(self, check: HostCheck) -> str:
-        """The end of what it printed; empty: the host does not tell."""
-        ...
+        """The end of its output; empty: unknown."""
 
     def remarks(self, number: int) -> Sequence[ReviewComment]:
-        """What people with write access wrote in reviews, oldest first; then the approvals of those who approve now."""
-        ...
+        """Review comments of people with write access, oldest first; then present approvals."""
 
 
 Publish = Callable[[str, str, Collection[str]], Land]
-"""Push a commit to a branch of the remote that is not there, or at one of these commits, which we pushed before.
-
-MOVED: it is there. LOST: the branch is somewhere else, so it is not ours. BLOCKED: the remote did not take it.
-"""
+"""Push a commit to a remote branch that is missing or at one of our commits. MOVED: done. LOST: the branch is not ours.
+BLOCKED: refused."""
 Remove = Callable[[str, Collection[str]], Land]
-"""Remove a branch of the remote that is at one of these commits, which we pushed. MOVED: it is gone. LOST: not ours."""
+"""Remove a remote branch at one of our commits. MOVED: gone. LOST: not ours."""
 
 
 @frozen
 class PullPorts:
-    """What a review needs to land by a pull request."""
+    """The ports of a review that lands by pull request."""
 
     host: CodeHost
     publish: Publish

@@ -14,7 +14,7 @@ from .port import CodeHost, Wanted
 
 
 class PlainGit:
-    """One remote. `address`: what people are told, without what is secret in it."""
+    """One remote. `address`: for people, without secrets."""
 
     supports_pull_requests = False
 
@@ -22,11 +22,9 @@ class PlainGit:
         self.address = address
 
     def about(self) -> str:
-        """What it can tell, and what not."""
         return f"git alone, as branches at {self.address}: it tells of no checks and no reviews"
 
-    def ready(self) -> None:
-        """Nobody logs in."""
+    def ready(self) -> None: ...
 
     def find(self, branch: str, mark: str) -> Sequence[Told]:
         return ()
@@ -34,24 +32,19 @@ class PlainGit:
     def open(self, wanted: Wanted) -> Told:
         return Told(0, self.address, PullState.OPEN, title=wanted.title)
 
-    def set_labels_and_reviewers(self, number: int, wanted: Wanted) -> None:
-        """A branch has no labels and no reviewers."""
+    def set_labels_and_reviewers(self, number: int, wanted: Wanted) -> None: ...
 
-    def rewrite(self, number: int, wanted: Wanted) -> None:
-        """There is no text."""
+    def rewrite(self, number: int, wanted: Wanted) -> None: ...
 
-    def retarget(self, number: int, base: str) -> None:
-        """Nobody there knows what a branch is for."""
+    def retarget(self, number: int, base: str) -> None: ...
 
     def auto_merge(self, number: int, head: str) -> None:
-        """HostRefused: nobody there merges by itself."""
+        """Raises HostRefused."""
         raise HostRefused("git alone merges nothing by itself")
 
-    def close(self, number: int) -> None:
-        """The branch stays: it is somebody's to look at."""
+    def close(self, number: int) -> None: ...
 
     def look(self, number: int) -> Told:
-        """The branch stands; whether it is merged is asked of its base."""
         return Told(0, self.address, PullState.OPEN)
 
     def checks(self, commit: str) -> Sequence[HostCheck]:
@@ -68,7 +61,7 @@ _PROGRAMS = {"github": "gh", "gitlab": "glab"}
 
 
 def address_of(setting: str, remote: str) -> Address | None:
-    """The repository at its host; None: the remote is no repository of a code host. ConfigError."""
+    """The repository at its host; None: no code host. Raises ConfigError."""
     if not setting:
         return parse_remote_url(remote)
     found = named(setting)
@@ -79,7 +72,7 @@ def address_of(setting: str, remote: str) -> Address | None:
 
 
 def kind_of(kind: str, setting: str, address: Address | None, knows: Callable[[str], bool]) -> str:
-    """github, gitlab or git. `knows`: whether glab knows a host, asked only where nothing else tells."""
+    """github, gitlab or git. `knows`: whether glab knows a host, called last."""
     if kind != "auto":
         return kind
     if address is None:
@@ -94,9 +87,8 @@ def kind_of(kind: str, setting: str, address: Address | None, knows: Callable[[s
 def code_host(
     kind: str, setting: str, remote: str, shown: str, asking: Callable[[str], Ask], clock: Callable[[], float]
 ) -> CodeHost:
-    """The host. `remote`: the remote's address, `shown`: the same for people; `asking`: what asks programs about a
-    host of this name. ConfigError: gh or glab, and no repository.
-    """
+    """`remote`: the remote's address, `shown`: for people; `asking`: runs programs for a host. ConfigError: gh or glab
+    without a repository."""
     address = address_of(setting, remote)
     kind = kind_of(kind, setting, address, lambda host: Glab(host, asking(host), clock).knows())
     if kind == "git":

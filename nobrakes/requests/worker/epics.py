@@ -51,7 +51,6 @@ _SENT_BACK = {
     Outcome.REMARKS: "what people wrote about the pull request of",
     Outcome.FINDINGS: MENDS[EscalationType.CODE_REVIEW].answers,
 }
-"""What a bead of its own answers, as its title says."""
 
 
 def is_epic(bead: Bead) -> bool:
@@ -59,7 +58,7 @@ def is_epic(bead: Bead) -> bool:
 
 
 def taken_in(ports: Ports, bead: Bead) -> Report:
-    """What is on the epic's branch."""
+    """The fetched content of the epic's branch."""
     git = ports.git
     if not landing_branch.ensure_objects(ports, bead.id) or not landing_branch.landings(ports, bead.id):
         return refused(Outcome.NO_WORK, f"nothing of {bead.id} is on its branch")
@@ -83,9 +82,6 @@ def taken_in(ports: Ports, bead: Bead) -> Report:
 
 
 def _began_on(ports: Ports, epic: str, main: str, base: str) -> bool:
-    """Whether between the two there is only what landed on the epic's branch once, though its bead is done by now,
-    open again or in another epic, and what was joined there.
-    """
     git, todo, seen = ports.git, [base], set[str]()
     while todo:
         commit = todo.pop()
@@ -102,7 +98,7 @@ def _began_on(ports: Ports, epic: str, main: str, base: str) -> bool:
 
 
 def without_request(ports: Ports, bead: Bead) -> Report | None:
-    """What the review of an epic is told where work lands in another way by now; None: people merge it."""
+    """What an epic's review does if work no longer lands by requests; None: it does."""
     if not is_epic(bead) or ports.pulls is not None:
         return None
     why = hold_without_request(ports, bead.id)
@@ -110,7 +106,7 @@ def without_request(ports: Ports, bead: Bead) -> Report | None:
 
 
 def hold_without_request(ports: Ports, epic: str) -> str:
-    """Hold an epic that has something on its branch, which nobody would be asked to merge; why."""
+    """Hold an epic with landed work that no request would deliver; returns the reason."""
     why = (
         "what landed of it is on its branch, which people merge by a pull request, and review.land is "
         f'"{ports.config().review.land}" by now: set it to "pull_request" again, then `nobrakes release {epic}`'
@@ -120,7 +116,7 @@ def hold_without_request(ports: Ports, epic: str) -> str:
 
 
 def made(ports: Ports, bead: Bead, attempt: Attempt, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
-    """The epic's branch on the base: itself where it has it, else both together in the way of the settings."""
+    """The epic's branch on the base: itself if it contains it, else combined as the settings say."""
     change = journal.change
     git = ports.git
     if git.contains(base, change.head):
@@ -135,7 +131,6 @@ def made(ports: Ports, bead: Bead, attempt: Attempt, journal: Journal, base: str
 
 
 def _rebased(ports: Ports, bead: Bead, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
-    """The landings of the branch one by one on the base, with their words and trailers."""
     git = ports.git
     landed = {one.commit: one for one in landing_branch.landings(ports, bead.id)}
     tip = Candidate(base, git.tree(base))
@@ -152,7 +147,7 @@ def _rebased(ports: Ports, bead: Bead, journal: Journal, base: str) -> tuple[Can
 
 
 def has_more(ports: Ports, bead: Bead, journal: Journal) -> Report | None:
-    """What a review is told that waits for people or readers while more of the epic has landed; None: it has all."""
+    """What a waiting review does when more of the epic has landed; None: it has all."""
     if not is_epic(bead):
         return None
     head = ports.git.with_epic_branch(bead.id).main()
@@ -164,13 +159,12 @@ def has_more(ports: Ports, bead: Bead, journal: Journal) -> Report | None:
 
 
 def works(ports: Ports, bead: Bead) -> list[Attempt]:
-    """The attempts whose work the review is of, in the order in which they began: of an epic, what is on its branch."""
+    """The reviewed attempts by start: for an epic, those on its branch."""
     done = [submitted(ports.store.attempts(one.id)) for one in (within(ports, bead) or [bead])]
     return sorted((one for one in done if one is not None), key=lambda one: one.id)
 
 
 def within(ports: Ports, bead: Bead) -> list[Bead]:
-    """The beads of an epic that its review is of; empty: it is of one bead."""
     return [one.bead for one in landing_branch.landings(ports, bead.id)] if is_epic(bead) else []
 
 
@@ -181,10 +175,7 @@ def _children(store: "Store", bead: Bead) -> list[Bead]:
 
 
 def sent_back(ports: Ports, bead: Bead, journal: Journal, ending: AttemptEnd) -> None:
-    """A bead of the epic for what is to be mended. Its Doer begins on what failed: base and branch together.
-
-    The caller has a transaction.
-    """
+    """Add a bead that fixes the epic, beginning on the failed combination. Needs a transaction."""
     build, change = journal.build, journal.change
     if ending.outcome not in _SENT_BACK:
         return
@@ -197,7 +188,6 @@ def sent_back(ports: Ports, bead: Bead, journal: Journal, ending: AttemptEnd) ->
 
 
 def _merged(ports: Ports, bead: Bead, journal: Journal) -> list[landing_branch.Landed]:
-    """The beads whose landing the request had."""
     build = journal.build
     git, landed = ports.git, landing_branch.landings(ports, bead.id)
     named: set[str] = set()
@@ -207,17 +197,16 @@ def _merged(ports: Ports, bead: Bead, journal: Journal) -> list[landing_branch.L
 
 
 def _holds(git: Git, commit: str, landing: str) -> bool:
-    """Whether the commit contains the landing; what is gone from git nobody can tell of."""
     return git.has(landing) and git.contains(landing, commit)
 
 
 def is_a_landing(ports: Ports, bead: Bead, merged: str) -> bool:
-    """Whether the epic came to main by the very commit that one of its beads landed by, and that has its record."""
+    """Whether the epic reached main by a bead's own landing commit, which has its record."""
     return is_epic(bead) and any(one.commit == merged for one in landing_branch.landings(ports, bead.id))
 
 
 def let_go(ports: Ports, bead: Bead, journal: Journal) -> None:
-    """Archive the branch whose request is merged. It stays where it has more than the request had."""
+    """Archive the merged branch, unless it has more than its request."""
     git, name = ports.git, f"{EPICS}/{bead.id}"
     there = git.kept().get(name)
     if there is None:
@@ -228,11 +217,8 @@ def let_go(ports: Ports, bead: Bead, journal: Journal) -> None:
 
 
 def end(ports: Ports, bead: Bead, journal: Journal, merged: str) -> Kind:
-    """What the merged request had is done, and with it the feature that the epic is. The caller has a transaction.
-
-    Gives the kind of event by which the epic's review ends: MERGED, or LANDED where the epic goes on with what the
-    request had not.
-    """
+    """Finish what the merged request contained, and the feature. Needs a transaction. Returns the ending event: MERGED,
+    or LANDED if the epic goes on."""
     reason = (
         "main had all of it already" if merged == journal.build.base else f"the pull request of {bead.id} was merged"
     )
@@ -253,12 +239,12 @@ def end(ports: Ports, bead: Bead, journal: Journal, merged: str) -> Kind:
 
 
 def adds_nothing(ports: Ports, candidate: Sequence[Candidate], base: str) -> bool:
-    """Whether main has all of the branch already, by whatever way."""
+    """Whether main already contains the branch."""
     return candidate[-1].tree == ports.git.tree(base)
 
 
 class RemoteBranches:
-    """Has each that is wanted heard of, and again from the time on that was said. Main's name is empty here."""
+    """Fetches wanted branches, and again when due. Main's name is empty here."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
@@ -267,7 +253,7 @@ class RemoteBranches:
         self._due: dict[str, float] = {}
 
     def turn(self, wanted: Iterable[str], now: float) -> Mapping[str, Land]:
-        """Ask about those that are due; what came of it, by branch, also of those that are not wanted any more."""
+        """Fetch due branches; returns results by branch, also of unwanted ones."""
         heard: dict[str, Land] = {}
         for branch in sorted(self._going):
             if self._beside.is_pending(_asking(branch)):  # else it failed, and who heard of that was told
@@ -283,15 +269,12 @@ class RemoteBranches:
         return heard
 
     def again(self, branch: str, at: float) -> None:
-        """It is not asked about before that time."""
         self._due[branch] = at
 
     def at_once(self) -> None:
-        """The clock jumped: nothing is waited for."""
         self._due.clear()
 
     def wake_at(self, wanted: Iterable[str]) -> float | None:
-        """When the next of those is asked about again; None: none is, or its end wakes the loop."""
         return min((self._due[one] for one in wanted if one in self._due and one not in self._going), default=None)
 
 
@@ -300,7 +283,7 @@ def _asking(branch: str) -> str:
 
 
 AGAIN_SECONDS = 60.0
-"""So long a branch that is not there is not asked about again."""
+"""Seconds before a missing branch is asked about again."""
 
 
 class Bases:
@@ -314,18 +297,17 @@ class Bases:
         self._told: set[str] = set()
 
     def turn(self, board: Board) -> bool:
-        """Ask, and hear what came of it; whether one was heard of."""
+        """Whether a branch was heard of for the first time."""
         heard = self.remote.turn(self._unasked(), board.now)
         return True in [self._heard(base, land, board.now) for base, land in heard.items()]
 
     def ask_again(self, base: str, at: float) -> None:
-        """Have it asked about again at that time, unless that is due already."""
         if base in self._asked:
             self._asked.remove(base)
             self.remote.again(base, at)
 
     def seen(self, board: Board) -> Board:
-        """The board without the beads whose branch nobody has heard of yet; on a red main with those for others."""
+        """The board without beads whose branch is unknown, and on a red main with those for others."""
         if board.elsewhere:
             of = self._bases(board.to_review)
             epics = {one.id for one in board.to_review if one.type == BeadType.EPIC}  # with a repair on their branches
@@ -338,7 +320,6 @@ class Bases:
         return replace(board, ready=ready, to_review=tuple(one for one in board.to_review if of[one.id] not in unknown))
 
     def wake_at(self) -> float | None:
-        """When the next is asked about; None: none is."""
         return self.remote.wake_at(self._unasked())
 
     def _unasked(self) -> list[str]:
@@ -352,7 +333,6 @@ class Bases:
         return {bead.id: lands_on(self.ports, bead).base for bead in found}
 
     def is_known(self, base: str) -> bool:
-        """Whether the branch, or main where it is empty, was heard of."""
         if not base:
             return True
         if base not in self._known:
@@ -380,11 +360,10 @@ class Bases:
 # What is held because the branch that it lands on does not pass by itself. The event by which it is held says at which
 # tip (`red`). What a person holds, or holds again, is theirs to release.
 MAX_EVENTS = 1000
-"""So many of the last events are looked through by a daemon that begins."""
 
 
 class RedBranches:
-    """Holds beads for red branches, and lets them go on."""
+    """Holds beads for red branches, and releases them."""
 
     def __init__(self, ports: Ports, bases: Bases) -> None:
         self.ports = ports
@@ -392,12 +371,12 @@ class RedBranches:
         self._held: dict[str, str] | None = None  # bead to the red tip; None: not looked for yet
 
     def hold(self, bead: str, tip: str, reason: str, more: str) -> None:
-        """Hold it while its branch is at that tip; `more` is told with the reason."""
+        """Hold it while its branch is at that tip; `more` extends the message."""
         landing_branch.hold(self.ports, bead, reason, more, {"red": tip})
         self._held = None
 
     def turn(self, board: Board) -> bool:
-        """Release what has another branch to land on by now; whether anything was."""
+        """Release beads whose branch changed; whether any."""
         if not self.ports.config().review.by_request:
             return False
         if self._held is None:
@@ -428,7 +407,6 @@ class RedBranches:
         return now + self.ports.config().review.poll_seconds
 
     def _tips(self, bead: Bead) -> set[str]:
-        """Where the branches are by which the bead is proven; the tip of an epic's own, too."""
         branches = [git_at(self.ports.git, landing_branch.lands_on(self.ports, bead))]
         if bead.type is BeadType.EPIC:
             branches.append(self.ports.git.with_epic_branch(bead.id))
@@ -442,18 +420,17 @@ class RedBranches:
 # Files are looked up once for each branch under review, and only while a bead that waits says what it will change. That
 # git could not say it is no trouble: what collides is found when it is merged, as ever.
 MAX_REACH = 100
-"""So many files of one branch are looked at."""
 
 
 class Reach:
-    """Remembers the files of each branch under review, also that there are none."""
+    """Caches the files of each reviewed branch."""
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
         self._files: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def seen(self, board: Board) -> Board:
-        """The board with the files of all work under review among what is taken."""
+        """The board with the files of reviewed work marked as taken."""
         if not any(bead.touches for bead in board.ready):
             return board
         taken, known = dict(board.taken), self._files

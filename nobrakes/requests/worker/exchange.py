@@ -40,11 +40,8 @@ MAX_LOGS = 5
 
 @frozen
 class Order:
-    """What is wanted. `ours`: the commits that we pushed to the branch, `head` among them; `now`: those of them that
-    were pushed since the last request was merged. `number` 0: not known.
-
-    `text`: the digest of `wanted`; `has_text`: the digest of what the host has, as far as it is known.
-    """
+    """The wanted exchange. `ours`: our pushed commits, with `head`; `now`: those since the last merged request.
+    `number` 0: unknown. `text`: the digest of `wanted`; `has_text`: of the host's text, if known."""
 
     head: str
     ours: frozenset[str]
@@ -57,12 +54,12 @@ class Order:
 
 
 def exchange(order: Order, ports: PullPorts, catch_up: Callable[[], Land]) -> Seen:
-    """Bring the request to what is wanted, as far as that goes, and say how it is."""
+    """Bring the request to its wanted state as far as possible; returns its state."""
     return _asked(ports, lambda: _exchanged(order, ports, catch_up))
 
 
 def look(number: int, ports: PullPorts, catch_up: Callable[[], Land]) -> Seen:
-    """How the request is, without a change; where it is merged, with the base as it is now."""
+    """Read the request without changes; if merged, also fetch the base."""
 
     def looked() -> Seen:
         told = ports.host.look(number)
@@ -73,7 +70,6 @@ def look(number: int, ports: PullPorts, catch_up: Callable[[], Land]) -> Seen:
 
 
 def _asked(ports: PullPorts, ask: Callable[[], Seen]) -> Seen:
-    """What came of it, trouble of the host included."""
     try:
         ports.host.ready()
         return ask()
@@ -118,7 +114,7 @@ def _exchanged(order: Order, ports: PullPorts, catch_up: Callable[[], Land]) -> 
 
 
 def _merges_itself(order: Order, ports: PullPorts, told: Told) -> Told:
-    """The request, which the host merges by itself where that is wanted. That it does not holds nothing up."""
+    """Enable auto-merge if wanted; a refusal blocks nothing."""
     if told.auto_merge or not order.wanted.auto_merge or told.head != order.head:
         return told
     try:
@@ -138,9 +134,8 @@ def _looked(order: Order, ports: PullPorts, told: Told) -> Seen:
 
 
 def _found(order: Order, ports: PullPorts) -> Told | None:
-    """The request that goes on: open at a commit that we pushed, or merged at one that was pushed for it; what was
-    merged before is another one, though it has the same mark.
-    """
+    """The continuing request: open at our commit, or merged at one pushed for it. Earlier merges are other requests
+    despite the mark."""
     if order.was and (told := ports.host.look(order.was)).state is not PullState.CLOSED:
         return told  # people opened it again, whatever they pushed to it and wrote about it
     commits = {PullState.MERGED: order.now, PullState.CLOSED: frozenset[str]()}
@@ -151,7 +146,6 @@ def _found(order: Order, ports: PullPorts) -> Told | None:
 
 
 def _opened(order: Order, ports: PullPorts) -> Told:
-    """Open it; where that fails, look for it, and try once more."""
     host = ports.host
     try:
         told = host.open(order.wanted)
@@ -165,7 +159,6 @@ def _opened(order: Order, ports: PullPorts) -> Told:
 
 
 def _set_labels_and_reviewers(ports: PullPorts, told: Told, wanted: Wanted) -> None:
-    """Labels and reviewers are no reason to hold a request up that is there."""
     if told.number:
         try:
             ports.host.set_labels_and_reviewers(told.number, wanted)
@@ -178,23 +171,21 @@ PINS = "pull"
 
 
 def pins(ports: Ports, bead: str) -> list[str]:
-    """The names of what was pushed for the bead's open request."""
     return [name for name in ports.git.kept() if name.startswith(f"{PINS}/{bead}/")]
 
 
 def pushed(ports: Ports, bead: str) -> frozenset[str]:
-    """Every commit that was pushed for the bead, also for requests that are over."""
+    """Every commit pushed for the bead, also for former requests."""
     starts = (f"{PINS}/{bead}/", f"archive/{bead}/pull-")
     return frozenset(commit for name, commit in ports.git.kept().items() if name.startswith(starts))
 
 
 def pushed_now(ports: Ports, bead: str) -> frozenset[str]:
-    """What was pushed for the bead since its last request was merged."""
     return frozenset(name.rpartition("/")[2] for name in pins(ports, bead))
 
 
 def as_merged(ports: Ports, pull: PullRequest, told: Told | None) -> PullRequest:
-    """The request as people merged it: where they were faster than our last push, at an earlier head."""
+    """The request as merged, perhaps at a head before our last push."""
     git, head = ports.git, told.head if told is not None else ""
     if head and head not in pushed(ports, pull.bead):
         head = pull.had  # with what somebody else pushed on it, and without what could not be pushed after that
@@ -204,7 +195,7 @@ def as_merged(ports: Ports, pull: PullRequest, told: Told | None) -> PullRequest
 
 
 def tell_of_others(ports: Ports, pull: PullRequest, told: Told | None) -> None:
-    """Tell that people merged what we did not push, unless it is known to have what we pushed."""
+    """Report a merge of commits that we did not push, unless it contains ours."""
     git, head = ports.git, told.head if told is not None else ""
     if not head or head in {pull.head, *pushed(ports, pull.bead)} or (git.has(head) and git.contains(pull.head, head)):
         return
@@ -216,7 +207,7 @@ def tell_of_others(ports: Ports, pull: PullRequest, told: Told | None) -> None:
 
 
 def tell_of_later(ports: Ports, bead: Bead, pull: PullRequest, fork: str, head: str) -> None:
-    """Tell that people merged it before what was handed in since (`fork`..`head`) was in it; an epic goes on."""
+    """Report a merge without the newer work (`fork`..`head`); an epic goes on."""
     git, commits = ports.git, (pull.base, pull.head, fork, head)
     if bead.type is BeadType.EPIC or not all(commit and git.has(commit) for commit in commits):
         return
@@ -234,7 +225,7 @@ def tell_of_later(ports: Ports, bead: Bead, pull: PullRequest, fork: str, head: 
 
 
 def archive(ports: Ports, bead: str) -> None:
-    """What was pushed for the bead is archived, and has no pins of its own any more."""
+    """Archive the pushed commits, and drop their pins."""
     for name in pins(ports, bead):
         commit = name.rpartition("/")[2]
         if ports.git.has(commit):
@@ -243,23 +234,19 @@ def archive(ports: Ports, bead: str) -> None:
 
 
 def is_to_go(ports: Ports, pull: PullRequest | None) -> bool:
-    """Whether the branch of the merged request is removed at the remote."""
     return pull is not None and bool(pull.branch) and ports.config().review.pull_delete_branch
 
 
 _LINE = 500
-"""So many commits of the base are looked through, where no host tells what is merged."""
 _SLACK = 2.0
-"""So many seconds a commit that brings a request may seem older than it: git's times are whole seconds."""
 
 
 def is_on_main(git: Git, commit: str) -> bool:
-    """Whether main contains the commit, as far as main is known here."""
     return bool(commit) and git.has(commit) and git.contains(commit, git.main())
 
 
 def with_base(git: Git, pull: PullRequest) -> PullRequest:
-    """The merged request; where it was to be built anew, with what its head stands on as the base it was proven on."""
+    """The merged request; after a cleared base, with its head's real base."""
     if pull.base:
         return pull
     made = git.made(pull.merged_as)
@@ -268,9 +255,7 @@ def with_base(git: Git, pull: PullRequest) -> PullRequest:
 
 
 def brought_since(git: Git, base: str, head: str, merged: str) -> str:
-    """After which commit main got what `base`..`head` brings, where people merged it as its commits, the last of which
-    is `merged`; empty: it came by that commit alone.
-    """
+    """Main's commit before people's merge of `base`..`head`, ending with `merged`; empty: it was one commit."""
     made, count = git.made(merged), len(git.line(head, base))
     if made is None or len(made.parents) != 1 or count < 2:
         return ""
@@ -283,7 +268,7 @@ def brought_since(git: Git, base: str, head: str, merged: str) -> str:
 
 
 def in_base(git: Git, pull: PullRequest) -> str:
-    """The commit by which the base got what was pushed, also squashed or rebased; empty: it did not."""
+    """The base's commit with the pushed work, also squashed or rebased; empty: none."""
     main = git.main()
     since = pull.base if pull.base and git.has(pull.base) and git.contains(pull.base, main) else None
     if main == since:
@@ -307,7 +292,7 @@ _PAGE = 1000
 
 
 def settle(store: "Store", bead: str, commit: str) -> None:
-    """`bead` was merged as `commit`. Done again it does nothing; its caller has a transaction."""
+    """Mark `bead` as merged by `commit`. Repeatable; needs a transaction."""
     attempts = store.attempts(bead)
     last = submitted(attempts)
     if last is None or (last.role is not Role.PERSON and not is_built(attempts)):
@@ -329,7 +314,7 @@ def settle(store: "Store", bead: str, commit: str) -> None:
 
 
 def _with(store: "Store", merge: Merged) -> list[Merged]:
-    """The beads that came to main with the merged request of an epic."""
+    """The beads in the merged request of an epic."""
     if store.bead(merge.bead).type is not BeadType.EPIC:
         return []
     found: list[Merged] = []
@@ -345,9 +330,8 @@ def _with(store: "Store", merge: Merged) -> list[Merged]:
 
 
 def _came_as(store: "Store", found: Event) -> str:
-    """The commit by which the bead is on main: its own one where people merged the epic as its commits, and that was
-    found by its trailer since. Work that was merged later is other work.
-    """
+    """The bead's commit on main: its own if people kept the epic's commits and its trailer was found. Later merges are
+    other work."""
     bead = str(found.bead)
     later = [one for one in store.latest_events((Kind.MERGED,), None, 1, bead) if one.seq > found.seq]
     return str(found.data["merged_commit"]) if later else store.bead(bead).merged_commit or ""
@@ -424,7 +408,6 @@ def _needs(ports: Ports, bead: Bead) -> list[tuple[str, str]]:
 
 
 def _template(ports: Ports, base: str) -> str:
-    """The repository's own template, as its base has it; empty: it has none."""
     for path in text.TEMPLATES:
         try:
             found = ports.git.read(base, path, _TEMPLATE)
@@ -436,7 +419,7 @@ def _template(ports: Ports, base: str) -> str:
 
 
 def without_secrets(ports: Ports, seen: Seen) -> Seen:
-    """What others wrote, as it may be kept and shown."""
+    """Foreign texts without secrets."""
     return replace(
         seen,
         checks=[replace(one, name=clean(ports, one.name), says=clean(ports, one.says)) for one in seen.checks],
@@ -445,7 +428,7 @@ def without_secrets(ports: Ports, seen: Seen) -> Seen:
 
 
 def answers(ports: Ports, bead: str) -> list[str]:
-    """What the last two who handed in said of their work, and as which commit."""
+    """The last two workers' reports, with their commits."""
     done = [one for one in ports.store.attempts(bead) if one.role is Role.DOER and one.head]
     return [
         clean(ports, f"{one.name}, attempt {one.number}, {str(one.head)[:12]}: {one.log.summary or 'it said nothing'}")

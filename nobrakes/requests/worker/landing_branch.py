@@ -21,7 +21,7 @@ from ..text import Where
 
 
 def git_of(ports: Ports, bead: Bead) -> Git:
-    """The repository as the bead sees it: main is the branch by which it is begun, reviewed and proven."""
+    """The repository with the bead's target branch as main."""
     where = lands_on(ports, bead)
     if where.epic:
         ensure_objects(ports, where.epic)
@@ -29,17 +29,16 @@ def git_of(ports: Ports, bead: Bead) -> Git:
 
 
 def base_of(ports: Ports, bead: Bead) -> Git:
-    """The repository where main is the branch that people merge the bead's work to."""
+    """The repository with the request's target branch as main."""
     return landed.git_at(ports.git, Where(lands_on(ports, bead).base))
 
 
 def lands_on(ports: Ports, bead: Bead) -> Where:
-    """By which branch it is begun, reviewed and proven."""
     return landed.where_of(ports.store, ports.config(), bead)
 
 
 def ports_of(ports: Ports, where: Where) -> Ports:
-    """What those work with who review by that branch: nobody else decides where that is."""
+    """Ports for reviews on that branch, which only we move."""
     pulls = None if where.epic or where.direct else ports.pulls
     if pulls is not None and where.base:
         pulls = replace(pulls, base=where.base)
@@ -48,7 +47,7 @@ def ports_of(ports: Ports, where: Where) -> Ports:
 
 @frozen
 class Landed:
-    """A bead that is on its epic's branch and not done, and the commits by which it came there: `base`..`commit`."""
+    """A bead on its epic's branch, not done, with its commits `base`..`commit`."""
 
     bead: Bead
     commit: str
@@ -56,9 +55,7 @@ class Landed:
 
 
 def landings(ports: Ports, epic: str) -> list[Landed]:
-    """The beads that are on the epic's branch and not done, as their reviews say; where a lost database took those
-    along, as the branch does.
-    """
+    """Beads on the epic's branch that are not done, by their reviews, or by the branch after a lost database."""
     store = ports.store
     beads = [bead for bead in store.beads(statuses=(Status.LANDED,)) if bead.epic == epic]
     told = {bead.id: [one for one in store.attempts(bead.id) if _has_landed(one)] for bead in beads}
@@ -78,9 +75,8 @@ def _has_landed(one: Attempt) -> bool:
 
 
 def has_landed_as(ports: Ports, epic: str, commit: str, bead: str | None) -> bool:
-    """Whether the bead came to the epic's branch by the commit, whatever became of it afterwards; where a lost
-    database took its reviews along, whether it is of the epic.
-    """
+    """Whether the bead landed on the epic's branch by this commit; after a lost database, whether it belongs to the
+    epic."""
     found = ports.store.beads(ids=[bead]) if bead else []
     landed = [one for each in found for one in ports.store.attempts(each.id) if _has_landed(one)]
     if not landed:
@@ -89,7 +85,7 @@ def has_landed_as(ports: Ports, epic: str, commit: str, bead: str | None) -> boo
 
 
 def ensure_objects(ports: Ports, epic: str) -> bool:
-    """Have the epic's branch hold all that landed there; False: it cannot be told what it should hold."""
+    """Ensure that the epic's branch holds all landings; False: unknown."""
     git = ports.git
     commits = [one.commit for one in landings(ports, epic)]
     if not commits:
@@ -113,7 +109,7 @@ def ensure_objects(ports: Ports, epic: str) -> bool:
 
 
 def hold(ports: Ports, bead: str, reason: str, more: str = "", data: Mapping[str, str] | None = None) -> None:
-    """Hold the bead until a person looks, and tell it once; `more` is told with the reason, `data` kept with it."""
+    """Hold the bead for a person, and report it once; `more` extends the message, `data` is stored."""
     if ports.store.bead(bead).held is None:
         ports.store.record(Event(Kind.HELD, bead, data={"reason": reason, **(data or {})}))
         ports.notifier.tell(Notice(f"{bead} is held: {reason}{more}", bead, urgent=True))

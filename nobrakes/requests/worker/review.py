@@ -42,7 +42,7 @@ from .landing_branch import git_of
 
 
 def why_not(ports: Ports, base: str, bead: str, journal: Journal, delivery: Delivery) -> str:
-    """Why no new request for that branch is opened now; empty: it is."""
+    """Why no new request for that branch opens now; empty: it does."""
     store, most = ports.store, ports.config().review.max_open
     if not delivery.push and store.setting(push_approval(bead)) != journal.change.head:
         return f"nothing is pushed, and no pull request opened, before you say `nobrakes pr open {bead}`"
@@ -59,13 +59,12 @@ def why_not(ports: Ports, base: str, bead: str, journal: Journal, delivery: Deli
 
 
 def _mends(ports: Ports, bead: str) -> bool:
-    """Whether it brings a repair of main, by itself or as an epic."""
     one = ports.store.bead(bead)
     return BeadType.REPAIR in (one.type, *(each.type for each in epics.within(ports, one)))
 
 
 def opening_adopted(git: Git, journal: Journal, pull: PullRequest) -> Report | None:
-    """A request that is there already stays as it is, where it brings what this review proved."""
+    """Keep an existing request that contains what this review proved."""
     build = journal.build
     if pull.head in ("", build.candidate) or not pull.base or pull.contract != build.contract:
         return None
@@ -78,7 +77,6 @@ def opening_adopted(git: Git, journal: Journal, pull: PullRequest) -> Report | N
 
 
 def _has_moved(ports: Ports, bead: Bead, journal: Journal) -> bool:
-    """Whether what the bead's request was proven on was taken off the branch that it is for."""
     build = journal.build
     if not build.base or epics.is_epic(bead) or not ports.git.has(build.base):
         return False
@@ -89,7 +87,7 @@ def _has_moved(ports: Ports, bead: Bead, journal: Journal) -> bool:
 # that people merged meanwhile stays as it is; where its bead was cancelled, a person is told. A host that tells nothing
 # is not asked: what was pushed there stays.
 class GivenUp:
-    """Closes them."""
+    """Closes requests of beads that were given up."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
@@ -97,7 +95,6 @@ class GivenUp:
         self._tried: set[tuple[str, int]] = set()
 
     def turn(self, host: CodeHost) -> None:
-        """Begin what is to be done, and write down what came of it."""
         store = self.ports.store
         for _, closed in self._beside.settle(()):
             now = store.pull(closed.bead)
@@ -150,7 +147,7 @@ class GivenUp:
 
 
 def _number_of(host: CodeHost, pull: PullRequest, ours: Collection[str]) -> int:
-    """The open request of the bead; 0: there is none. HostRefused: somebody else pushed to it, so it is theirs."""
+    """The bead's open request; 0: none. HostRefused: someone else pushed to it."""
     found = [one for one in host.find(pull.branch, mark(pull.bead)) if one.state is PullState.OPEN]
     if found and found[0].head not in ours:
         raise HostRefused(f"the branch {pull.branch} has commits of somebody else")
@@ -158,7 +155,7 @@ def _number_of(host: CodeHost, pull: PullRequest, ours: Collection[str]) -> int:
 
 
 TIMEOUT = 300.0
-"""So long trouble that may pass is waited for, before a person has to look."""
+"""Seconds of passing trouble before a person has to look."""
 
 
 class PullSteps:
@@ -174,13 +171,11 @@ class PullSteps:
 
     @property
     def is_on(self) -> bool:
-        """Whether work lands by pull requests."""
         return self.ports.pulls is not None
 
     def is_due(self, attempt: Attempt, journal: Journal) -> bool:
-        """Whether the request is looked at whatever its journal says: this process never did, it waits for what it
-        asked, a person asked, or more of its epic has landed.
-        """
+        """Whether to look regardless of the journal: the first time in this process, with an answer pending, on
+        request, or with more of its epic."""
         if journal.step is not Step.PULL_REQUEST:
             return False
         looked = self._looked.get(attempt.id)
@@ -196,7 +191,7 @@ class PullSteps:
     # --- before a candidate is built -------------------------------------------------------------
 
     def merged_before(self, context: ReviewContext, journal: Journal) -> Report | None:
-        """What a review is told whose request people merged before it began; None: it builds its candidate."""
+        """What a review does whose request was merged before; None: build the candidate."""
         attempt, bead = context.attempt.id, context.attempt.bead
         pull = self.ports.store.pull(bead)
         if pull is not None and self._is_cut_off(pull):
@@ -227,7 +222,7 @@ class PullSteps:
     # --- the request -----------------------------------------------------------------------------
 
     def turn(self, context: ReviewContext, journal: Journal) -> Report:
-        """Open it, or see how it is."""
+        """Open it, or read its state."""
         attempt, bead = context.attempt.id, context.bead
         if not self.is_on:  # it was to be a request of its own, and now its epic's branch is where it lands
             return Report(Fact.FELL_OFF)
@@ -266,10 +261,8 @@ class PullSteps:
         return Report(Fact.NOT_YET) if end is None else self._report(context, journal, pull, end)
 
     def forget(self, bead: str) -> None:
-        """The bead is merged: what was pushed for it is archived, and then its branch is removed, where that is wanted.
-
-        Whether it could be is not waited for: doctor names what is left.
-        """
+        """After the merge archive pushed commits, and remove the branch if wanted, in the background: doctor reports
+        leftovers."""
         if not self.is_on:
             return
         for held in self._held:  # there is room now
@@ -279,7 +272,6 @@ class PullSteps:
         self._remove(bead)
 
     def _remove(self, bead: str) -> None:
-        """Remove the branch of the merged request."""
         pull, ours, remove = self.ports.store.pull(bead), requests_exchange.pushed(self.ports, bead), self._pulls.remove
         if pull is None or not ours or not requests_exchange.is_to_go(self.ports, pull):
             return
@@ -294,9 +286,6 @@ class PullSteps:
             self._beside.begin(NOBODY, name, removed)
 
     def settle(self, attempts: Collection[int]) -> None:
-        """Hear the ends of what was begun for reviews that are not open any more; close the requests of beads that
-        people gave up.
-        """
         for attempt, seen in self._beside.settle(attempts):
             # what was heard of a request whose review is over: doctor names it, and the next review goes on with it
             store = self.ports.store
@@ -313,7 +302,6 @@ class PullSteps:
         return self.ports.pulls
 
     def _prepared(self, journal: Journal, pull: PullRequest, title: str) -> PullRequest:
-        """The row and the pin, before anything is asked of anybody."""
         build = journal.build
         proven = replace(pull, head=build.candidate, base=build.base, contract=build.contract)
         now = replace(proven, title=title, into=self.ports.where.base)
@@ -368,13 +356,12 @@ class PullSteps:
         return self._waits(context, journal, pull, seen)
 
     def _rebuilt(self, pull: PullRequest | None) -> Report:
-        """It is not gone on with as it is."""
         if pull is not None:
             self.ports.store.save_pull(replace(pull, base=""))
         return Report(Fact.FELL_OFF)
 
     def _merged_elsewhere(self, context: ReviewContext, journal: Journal, pull: PullRequest, into: str) -> Report:
-        """People merged it into that branch (empty: not known), and main has not got its commit."""
+        """It was merged into that branch (empty: unknown), without its commit on main."""
         main, bead = self._pulls.base, pull.bead
         said = f"pull request {pull.name} is merged, and its commit is not on {main}"
         if into not in ("", main):
@@ -386,7 +373,7 @@ class PullSteps:
         return self._waits(context, journal, pull, seen)
 
     def _save(self, attempt: int, pull: PullRequest, found: Sequence[Happening]) -> PullRequest:
-        """Keep it, and tell what is new about it, in one transaction."""
+        """One transaction for the state and its events."""
         store = self.ports.store
         with store.write():
             for kind, data in found:
@@ -395,7 +382,6 @@ class PullSteps:
         return pull
 
     def _is_cut_off(self, pull: PullRequest) -> bool:
-        """Whether its merge was written down by who was killed before the review knew it: its pins are there."""
         is_known = pull.state is PullState.MERGED and is_on_main(self.ports.git, pull.merged_as)
         return is_known and pull.head in requests_exchange.pushed_now(self.ports, pull.bead)
 
@@ -409,7 +395,7 @@ class PullSteps:
         return Report(Fact.PULL_MERGED, {**brought, "merged_as": pull.merged_as})
 
     def _remarked(self, journal: Journal, pull: PullRequest, seen: Seen) -> Report:
-        """What people want is told to the next attempt; where they want it for the second time, a person decides."""
+        """Pass comments to the next attempt; a repeated demand goes to a person."""
         new = requests_model.unheard_comments(seen.remarks, pull)
         detail, twice = clean(self.ports, requests_model.log_of_comments(seen, pull)), requests_model.again(new, pull)
         heard = (*pull.heard, *(one.key for one in new))[-1000:]
@@ -442,7 +428,6 @@ class PullSteps:
         return clean(self.ports, requests_model.waits_for(seen, pull, by_itself=cannot))
 
     def _waits(self, context: ReviewContext, journal: Journal, pull: PullRequest | None, seen: Seen) -> Report:
-        """The review waits; a person is told once for each reason."""
         merging = journal.merging
         now, bead = self.ports.store.now(), context.attempt.bead
         is_open = pull is not None and pull.state is PullState.OPEN
@@ -484,12 +469,12 @@ def _about(pull: PullRequest) -> Mapping[str, Any]:
 # looked at as often as others, and a review of theirs ends what was asked.
 NAME = "pulls merged meanwhile"
 UNREVIEWED = (Status.ESCALATED, Status.OPEN)
-"""A question about it is open; an epic has more to do."""
+"""Its question is open, or its epic has more to do."""
 SAID = "people merged its pull request"
 
 
 class MergedMeanwhile:
-    """Looks at them."""
+    """Looks at unreviewed requests."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
@@ -498,7 +483,7 @@ class MergedMeanwhile:
         self._waits = False
 
     def turn(self, board: Board) -> bool:
-        """Ask about them when that is due; whether a review of one begins."""
+        """Poll them if due; whether a review begins."""
         pulls = self.ports.pulls
         if self._beside.is_pending(NAME):
             merged = self._beside.end(NAME)
@@ -515,7 +500,6 @@ class MergedMeanwhile:
         return False
 
     def wake_at(self) -> float | None:
-        """When they are looked at again; None: none is, or its end wakes the loop."""
         return self._due if self._waits and not self._beside.is_pending(NAME) else None
 
     def _waiting(self) -> list[PullRequest]:
@@ -523,7 +507,6 @@ class MergedMeanwhile:
         return [one for one in store.pulls() if one.number and store.bead(one.bead).status in UNREVIEWED]
 
     def _reviewed(self, pull: PullRequest) -> bool:
-        """Have the bead reviewed: who reviews it sees the merge."""
         store = self.ports.store
         now, bead = store.pull(pull.bead), store.bead(pull.bead)
         if now is None or now.number != pull.number:
