@@ -10,7 +10,7 @@ from ..records import frozen
 
 @frozen
 class Request:
-    """A command under its key. `result` is what it came to; None: it was cut off after it changed something."""
+    """A command under its key. `result` None: it was cut off after a change."""
 
     key: str
     command: str
@@ -21,11 +21,10 @@ class Request:
 
 _KEEP = "INSERT OR REPLACE INTO requests (key, command, actor, at, result) VALUES (?, ?, ?, ?, ?)"
 UNKNOWN = ""
-"""The result of a command that was cut off: JSON is never empty."""
+"""The result of a cut-off command: JSON is never empty."""
 
 
 def request(db: Database, key: str) -> Request | None:
-    """What was done under the key; None: nothing."""
     row = db.maybe("SELECT * FROM requests WHERE key = ?", (key,))
     return None if row is None else Request(row[0], row[1], row[2], row[3], row[4] or None)
 
@@ -41,7 +40,7 @@ def _keep(db: Database, request: Request) -> None:
 
 
 def noting(db: Database, request: Request) -> AbstractContextManager[None]:
-    """Inside, each transaction that writes also remembers the request; an error takes it back."""
+    """Each transaction inside also stores the request; an error removes it."""
     return _noting(db, request)
 
 
@@ -60,7 +59,6 @@ def _noting(db: Database, request: Request) -> Iterator[None]:
 
 
 def forget_requests(db: Database, before: float) -> int:
-    """Forget those of before this time; how many."""
     if db.maybe("SELECT 1 FROM requests WHERE at < ?", (before,)) is None:
         return 0
     with db.write():

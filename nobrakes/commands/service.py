@@ -25,12 +25,11 @@ if TYPE_CHECKING:
 
 
 MAX_KEY = 200
-"""Characters of a key."""
 
 
 @frozen
 class Answer:
-    """What a command came to: its exit code, its data as JSON, its text; the error that the code stands for, if any."""
+    """A command's exit code, JSON data and text, and the code's error."""
 
     code: int
     data: str
@@ -40,7 +39,7 @@ class Answer:
 
 @frozen
 class Once:
-    """A command under its key. `together`: it is one transaction, and works on nothing but the store."""
+    """A command under its key. `together`: one transaction of the store alone."""
 
     key: str
     command: str  # its words and its arguments: `named` makes it
@@ -49,13 +48,13 @@ class Once:
 
 
 def named(words: str, arguments: Any, more: str = "") -> str:
-    """The command with all that it was given, `more` being what it reads elsewhere, such as standard input."""
+    """The command with all its input; `more` is read elsewhere, such as stdin."""
     given = json.dumps([arguments, more], sort_keys=True, default=str)
     return f"{words} {sha256(given.encode()).hexdigest()}"
 
 
 def once(store: "Store", paths: "Paths", wanted: Once, do: Callable[[], Answer]) -> tuple[Answer, bool]:
-    """Do it, unless it was done; what it came to, and whether it was done before. UsageError, NotAllowed."""
+    """Run it once; returns its result, and whether it ran before. Raises UsageError, NotAllowed."""
     _check(wanted.key)
     request = Request(wanted.key, wanted.command, wanted.actor.name)
     if wanted.together:

@@ -18,7 +18,6 @@ from ..paths import resource
 from ..records import frozen
 
 Path = tuple[str | int, ...]
-"""The names of the tables and the setting; a number is the place in a list of tables ([[checks]])."""
 _KEY = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')"""
 _KEYS = rf"{_KEY}(?:\s*\.\s*{_KEY})*"
 _HEADER = re.compile(rf"\s*(\[\[?)\s*({_KEYS})\s*\]\]?\s*(?:#.*)?")
@@ -48,7 +47,7 @@ def _name(key: str) -> str:
 
 @frozen
 class _Assigned:
-    """The lines `first` to `last` set the value at `path`; `left` is what stands before it."""
+    """The lines `first` to `last` set the value at `path`; `left` is the text before it."""
 
     path: Path
     first: int
@@ -58,7 +57,7 @@ class _Assigned:
 
 @frozen
 class _Table:
-    """The table at `path` has the lines from `first` (its header; -1 for the top) up to, not with, `end`."""
+    """The lines of the table at `path` from `first` (its header; -1 for the top) up to, but without, `end`."""
 
     path: Path
     first: int
@@ -88,20 +87,18 @@ class _Text:
         self.tables = [_Table(path, first, end) for (path, first), end in zip(headers, ends, strict=True)]
 
     def _last(self, first: int, begin: int) -> int:
-        """The last line of the value that begins on this one; a value without an end is that line alone."""
+        """A value without an end counts as one line."""
         if not any(mark in self.lines[first][begin:] for mark in ("[", "{", '"""', "'''")):
             return first
         return next((last for last in range(first, len(self.lines)) if self.block(first, last) is not None), first)
 
     def block(self, first: int, last: int) -> dict[str, Any] | None:
-        """What these lines alone say; None: they are no TOML."""
         return _read("\n".join(self.lines[first : last + 1]) + "\n")
 
     def exact(self, path: Path) -> _Assigned | None:
         return next((one for one in self.assigned if one.path == path), None)
 
     def around(self, path: Path) -> _Assigned | None:
-        """What sets a table that holds the path, in one value."""
         found = [one for one in self.assigned if one.path == path[: len(one.path)] and len(one.path) < len(path)]
         return max(found, key=lambda one: len(one.path), default=None)
 
@@ -109,11 +106,11 @@ class _Text:
         return next((one for one in self.tables if one.path == path), None)
 
     def with_lines(self, first: int, last: int, *new: str) -> str:
-        """The text with the lines from `first` up to `last`, not with it, replaced."""
+        """Replace the lines from `first` up to, but without, `last`."""
         return "\n".join([*self.lines[:first], *(f"{line}{self.end}" for line in new), *self.lines[last:]])
 
     def replaced(self, found: _Assigned, value: Any) -> str:
-        """The text with another value there; a comment behind it stays."""
+        """Keeps a comment behind the value."""
         line = f"{found.left.rstrip()} {toml(value)}{self._comment(found)}"
         return self.with_lines(found.first, found.last + 1, line)
 
@@ -142,7 +139,6 @@ class _Text:
         return None
 
     def _own(self, table: _Table) -> list[int]:
-        """The lines of the table that are in no value, up to a table that is commented out."""
         inside = {at for one in self.assigned for at in range(one.first, one.last + 1)}
         own = []
         for at in range(table.first + 1, table.end):
@@ -152,7 +148,7 @@ class _Text:
         return own
 
     def added(self, path: Path, line: str) -> str:
-        """The text with this line at the end of its table, which is made where there is none."""
+        """Add the line to its table, which is created if needed."""
         table = self.table(path[:-1])
         beside = [one for one in self.assigned if one.path[:-1] == path[:-1] and "." in one.left]
         if table is None and beside:  # the table is written as dotted keys
@@ -189,7 +185,6 @@ def _names(key: str) -> tuple[str, ...]:
 
 
 def _absolute(names: tuple[str, ...], is_list: bool, counts: dict[Path, int]) -> Path:
-    """The path of a header: within a list of tables, that of the last one."""
     if is_list:
         counts[names] = counts.get(names, -1) + 1
         return (*names, counts[names])
@@ -206,7 +201,6 @@ def _read(text: str) -> dict[str, Any] | None:
 
 
 def value_at(raw: Any, path: Path) -> Any:
-    """The value there; None: nothing is."""
     for name in path:
         try:
             raw = raw[name]
@@ -216,7 +210,7 @@ def value_at(raw: Any, path: Path) -> Any:
 
 
 def values(text: str, path: Path, where: str) -> dict[str, Any]:
-    """What the text says; where its mistake is in the line of this key, what the rest says. ConfigError."""
+    """The parsed text; if this key's line is wrong, the rest. Raises ConfigError."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -229,7 +223,7 @@ def values(text: str, path: Path, where: str) -> dict[str, Any]:
 
 
 def not_toml(text: str, error: Exception, where: str) -> ConfigError:
-    """The mistake, with its line."""
+    """The mistake with its line."""
     found = re.search(r"at line (\d+)", str(error))
     number = int(found[1]) if found else len(text.rstrip("\n").split("\n"))
     line = text.split("\n")[number - 1].strip()[:120]
@@ -237,7 +231,7 @@ def not_toml(text: str, error: Exception, where: str) -> ConfigError:
 
 
 def line_of(text: str, path: Path) -> int | None:
-    """The number of the line that sets this or begins this table, from 1; None: none does."""
+    """The line, from 1, that sets this or begins this table."""
     known = _Text(text)
     found = [one.first for one in (known.exact(path) or known.around(path),) if one]
     found += [one.first for one in known.tables if one.path == path and path]
@@ -246,7 +240,7 @@ def line_of(text: str, path: Path) -> int | None:
 
 
 def with_value(text: str, path: Path, value: Any, where: str) -> str:
-    """The text in which the setting has this value. ConfigError."""
+    """The text with this value of the setting. Raises ConfigError."""
     before = values(text, path, where)
     known = _Text(text)
     exact, around, name = known.exact(path), known.around(path), str(path[-1])
@@ -265,7 +259,7 @@ def with_value(text: str, path: Path, value: Any, where: str) -> str:
 
 
 def without(text: str, path: Path, default: str, where: str) -> str:
-    """The text in which nothing sets this; `default`: the line that then shows its default, or empty. ConfigError."""
+    """The text without the setting; `default`: the line that shows its default, or empty. Raises ConfigError."""
     before = values(text, path, where)
     known = _Text(text)
     exact, around = known.exact(path), known.around(path)
@@ -310,7 +304,6 @@ def _sure(made: str, wanted: dict[str, Any], path: Path, text: str, where: str) 
 
 
 def _full(raw: Any) -> Any:
-    """The raw values without tables that hold nothing."""
     if isinstance(raw, dict):
         return {key: _full(value) for key, value in raw.items() if value != {}}
     return [_full(one) for one in raw] if isinstance(raw, list) else (raw, type(raw))
@@ -331,11 +324,10 @@ USER = "config/user.toml"
 _SETTING = re.compile(r"(?:# )?([a-z_]+) = (.*)")
 _SECTION = re.compile(r"(?:# )?\[\[?([a-z.]+)\]\]?")
 EXAMPLES = ("checks", "notify.channels.phone")
-"""Tables that stand there as an example, commented out."""
 
 
 class Setting(NamedTuple):
-    """One setting of config/nobrakes.toml: section (empty: the top), name, default as TOML, comment."""
+    """One setting of config/nobrakes.toml: section (empty: top), name, default as TOML, comment."""
 
     section: str
     name: str
@@ -344,7 +336,7 @@ class Setting(NamedTuple):
 
 
 def settings(template: str = TEMPLATE) -> Iterator[Setting]:
-    """Every setting of the file, in its order; one without a comment has that of the line before."""
+    """In the file's order; one without a comment has that of the line before."""
     with open(resource(template), encoding="utf-8") as file:
         lines = iter(file.read().splitlines())
     section, comment, used = "", "", True
@@ -369,7 +361,7 @@ def settings(template: str = TEMPLATE) -> Iterator[Setting]:
 
 
 def commented(path: tuple[str | int, ...]) -> str:
-    """The line that shows the default of a setting, commented out; empty: the template has none for it."""
+    """The commented-out default of a setting; empty: not in the template."""
     section, name = ".".join(map(str, path[:-1])), path[-1]
     found = next((one for one in settings() if (one.section, one.name) == (section, name)), None)
     return "" if found is None or section in EXAMPLES else f"# {found.name} = {found.default}"

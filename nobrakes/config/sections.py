@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @section
 class FeatureSettings(Section):
-    """One feature, by the id of its epic. Unset: as the epics above it have it, and then the repository."""
+    """One feature, by its epic's id. Unset values come from the epics above, then the repository."""
 
     unit: Literal["bead", "epic"] | None = None
     branch: Annotated[str, BRANCH] | None = None
@@ -31,7 +31,6 @@ class FeatureSettings(Section):
     land: Literal["local", "remote", "pull_request"] | None = None
 
     def said(self) -> "Said":
-        """The same as core reads it."""
         from ..requests.text import Said
 
         return Said(self.unit, self.branch, self.push, self.base, self.land)
@@ -39,18 +38,14 @@ class FeatureSettings(Section):
 
 Features = Mapping[Annotated[str, BEAD_ID], FeatureSettings]
 MAX_NAME = 200
-"""Characters of a branch's name."""
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)*")
-"""What nobrakes can keep a ref of its own for."""
 
 
 def mistakes(
     features: Features, land: str, unit: str, push: bool, base: str, base_setting: str, pattern: str
 ) -> Iterator[str]:
-    """What does not fit together, each with its key below `review.features`.
-
-    `base`: the branch that all work is for, and the setting that names it; `pattern`: how branches of beads are named.
-    """
+    """Contradictions, each with its key below `review.features`. `base`: the branch of all work, and its setting;
+    `pattern`: of beads' branches."""
     from ..beads.branches import may_be_a_beads
     from ..requests.text import default_epic_branch
 
@@ -99,7 +94,6 @@ def mistakes(
 
 
 def _wrong_base(key: str, base: str, features: Features, pattern: str) -> Iterator[str]:
-    """Why no work can be for that branch."""
     from ..beads.branches import may_be_a_beads
     from ..requests.text import default_epic_branch
 
@@ -133,15 +127,12 @@ class LimitSettings(Section):
 
 
 FROM_THE_START = ("max_file_mb", "max_new_mb", "max_paths", "max_depth")
-"""The limits that are read once: `nobrakes set` does not change them."""
+"""Limits read only at the start: `nobrakes set` does not change them."""
 
 
 @section
 class BoundarySettings(Section):
-    """What is a test and what is a protected file, as globs.
-
-    No `tests`: they are read off the repository (checks.layout).
-    """
+    """Globs of tests and protected files. Without `tests` they are detected (checks.layout)."""
 
     tests: tuple[str, ...] = ()
     gates: tuple[str, ...] = GATES
@@ -188,7 +179,6 @@ class ReviewSettings(Section):
     code_review_agents: Annotated[tuple[Annotated[str, Rule(min_length=1)], ...], OneOrMore()] = ()
 
     def reading_rules(self) -> "ReadingRules":
-        """The settings of code review, as its decider reads them."""
         from ..review.reading import Rules as ReadingRules
 
         own = (self.code_review, self.code_review_rounds, self.code_review_usd, self.code_review_minutes)
@@ -196,18 +186,17 @@ class ReviewSettings(Section):
 
     @property
     def by_request(self) -> bool:
-        """Whether people merge what is done, by pull requests."""
         return self.land == "pull_request"
 
     def rules(self, main: str) -> "DeliveryRules":
-        """How work gets to people, as core reads it; `main`: the branch here that is main."""
+        """`main`: the local main branch."""
         from ..requests.text import Rules as DeliveryRules
 
         features = {epic: one.said() for epic, one in self.features.items()}
         return DeliveryRules(self.by_request, self.unit, self.push, features, self.remote_branch or main)
 
     def mistakes(self, main: str, pattern: str) -> list[str]:
-        """What does not fit together, each with its key below `review`; `pattern`: how branches of beads are named."""
+        """Contradictions, each with its key below `review`; `pattern`: of beads' branches."""
         setting = "review.remote_branch" if self.remote_branch else "main"
         base = self.remote_branch or main
         found = mistakes(self.features, self.land, self.unit, self.push, base, setting, pattern)
@@ -216,7 +205,7 @@ class ReviewSettings(Section):
 
     @property
     def watch_hours(self) -> float:
-        """So often main is looked at by itself; 0: never, as where what people merged is theirs to mend."""
+        """Interval of main's own checks; 0: never, as when people merge."""
         return 0.0 if self.by_request else self.main_check_hours
 
 
@@ -228,7 +217,6 @@ class ScriptSettings(Section):
 
 
 Agents = Annotated[tuple[Annotated[str, Rule(min_length=1)], ...], Rule(min_length=1), OneOrMore()]
-"""One name, or several in order of preference."""
 Workable = Literal["feature", "fix", "task", "chore", "docs", "test", "refactor", "repair"]
 
 
@@ -312,7 +300,7 @@ ASK_FIRST = (
     "dropdb",
     "aws s3 rm",
 )
-"""What reaches others, or removes what no git brings back: a person says yes to it first."""
+"""Commands that affect others or delete what git lacks: a person confirms them."""
 
 
 @section
@@ -333,18 +321,17 @@ class AgentSettings(Section):
     acp: AcpSettings = AcpSettings()
 
     def executable(self, agent: str) -> str:
-        """The command of an agent CLI, by the agent's name."""
         of = {"claude": self.claude.executable, "codex": self.codex.executable, "gemini": self.gemini.executable}
         return of[agent]
 
     def command(self, agent: str) -> tuple[str, ...]:
-        """What begins an agent's command line; empty where none is set, or nothing is known of such an agent."""
+        """Empty: not set, or an unknown agent."""
         if agent in ("script", "acp"):
             return self.script.command if agent == "script" else self.acp.command
         return (self.executable(agent),) if agent in ("claude", "codex", "gemini") else ()
 
     def bypasses(self, agent: str) -> bool:
-        """Whether nothing of its own restrains the agent where nothing else does: by its setting, or it has nothing."""
+        """Whether the agent's own permissions do not restrain it."""
         settings = {
             "claude": self.claude.permissions,
             "codex": self.codex.permissions,
@@ -353,7 +340,6 @@ class AgentSettings(Section):
         return settings.get(agent, "bypass") == "bypass"
 
     def agent_choice(self) -> "AgentChoice":
-        """Who may work in which role, as the Assigner reads it."""
         from ..daemon.model import AgentChoice
 
         by_type = {
@@ -363,12 +349,12 @@ class AgentSettings(Section):
         return AgentChoice({"test_writer": self.test_writer, "doer": self.doer}, by_type)
 
     def model_of(self, agent: str, role: str) -> str:
-        """The model that this agent uses in the role; empty: its own choice."""
+        """Empty: the agent's own choice."""
         own: str = getattr(getattr(self, agent, None), "model", "")
         return getattr(self.models.get(agent), role, "") or own
 
     def seated(self, agent: str, role: str, usd: float | None = None, model: str = "") -> "AgentSettings":
-        """The settings as the agent's adapter reads them in the role: model (a session's: `model`), dollars."""
+        """The settings for an agent in a role: its model (a session's: `model`) and dollars."""
         section = getattr(self, agent, None)
         if not isinstance(section, Section):
             return self
@@ -435,10 +421,8 @@ class EventSettings(Section):
 
 @section
 class ForgeSettings(Section):
-    """How features are planned and reviewed: `review_usd` limits the reviews of one feature, `shaper_usd` its Shaper.
-
-    0 hours: a session never expires; 0 dollars: it may cost what it costs.
-    """
+    """How features are planned and reviewed: `review_usd` limits a feature's reviews, `shaper_usd` its Shaper. 0 hours:
+    no expiry; 0 dollars: no limit."""
 
     expire_hours: Annotated[float, Rule(ge=0)] = 24.0
     warn_hours: Annotated[float, Rule(ge=0)] = 2.0
@@ -533,7 +517,7 @@ class NotifySettings(Section):
     )
 
     def mistakes(self) -> list[str]:
-        """What does not fit together, each with its key below `notify`."""
+        """Contradictions, each with its key below `notify`."""
         from ..errors import ConfigError
         from ..notices.model import parsed
 
@@ -547,7 +531,6 @@ class NotifySettings(Section):
         return found
 
     def rules(self) -> "NoticesRules":
-        """The settings as the rules of notices read them."""
         from ..notices.model import ChannelRules, Severity, parsed
         from ..notices.model import Rules as NoticesRules
 
@@ -598,11 +581,10 @@ class CheckSettings(Section):
 
     @property
     def lacks_format(self) -> bool:
-        """Whether nothing says what this check of kind test prints."""
+        """A test check whose format is unknown."""
         return self.kind == "test" and self.format == "auto" and not self.report
 
     def check(self) -> "Check":
-        """The check as core judges it."""
         from ..checks.contract import Check
 
         return Check(

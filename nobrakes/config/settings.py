@@ -69,7 +69,7 @@ class Config(Section):
     names: tuple[str, ...] = ()
 
     def board_limits(self) -> "Limits":
-        """The limits as the deciders read them."""
+        """The limits for deciders."""
         from ..agents.limits import Cap, Caps, Thresholds
         from ..daemon.model import Limits
         from ..review.queue import Rules
@@ -105,21 +105,17 @@ class Config(Section):
         )
 
     def sizes(self) -> "Sizes":
-        """How much of an agent's work is taken in."""
         from ..agents.limits import Sizes
 
         limits = self.limits
         return Sizes(int(limits.max_file_mb * 1e6), int(limits.max_new_mb * 1e6), limits.max_paths, limits.max_depth)
 
     def contract(self) -> "tuple[Check, ...]":
-        """The checks as core judges them."""
         return tuple(check.check() for check in self.checks)
 
     def boundary(self, texts: Mapping[str, str] | None = None, paths: frozenset[str] = frozenset()) -> "Boundary":
-        """The globs as core reads them; of an empty repository where nobody said what tests are (see `within`).
-
-        `paths` are those of the tree that work began from, `texts` its files that tell what the checks start.
-        """
+        """The globs for deciders; without `tests` those of an empty repository (see `within`). `paths`: the tree where
+        work began; `texts`: its files that define the checks."""
         from ..checks.layout import EMPTY
         from ..checks.policy.boundaries import Boundary
         from ..checks.policy.protected_files import GIT, LOCK_FILES, OTHER_AGENTS, loaded, named
@@ -142,10 +138,8 @@ class Config(Section):
         )
 
     def boundary_at(self, trees: "Trees", base: str, role: "Role", head: str = "") -> "Boundary":
-        """The boundary of a role whose work began from the commit `base`, and is `head`.
-
-        It knows what git's settings and agents' instructions name, and where links lead on the way to what is named.
-        """
+        """The boundary of a role's work from `base` to `head`, with paths that git's settings, agents' instructions and
+        links name."""
         from ..checks.layout import PYTEST
         from ..checks.policy.protected_files import along_links, below, plain, sources, steering_taken_up
 
@@ -162,10 +156,8 @@ class Config(Section):
         return replace(found, named=named | on_the_way | their_links, gates=gates)
 
     def within(self, trees: "Trees", base: str, role: "Role", head: str = "") -> "Config":
-        """These settings, with the tests of the commit `base` where nobody said which files are tests.
-
-        A Test Writer's are also those that its work, `head`, adds to it: see checks.layout.
-        """
+        """The settings with the tests of `base` if none are set. A Test Writer's include those added by `head`: see
+        checks.layout."""
         from ..beads.model import Role
 
         if self.boundaries.tests:
@@ -182,7 +174,7 @@ class Config(Section):
         return replace(self, boundaries=replace(self.boundaries, tests=known))
 
     def worker_names(self) -> tuple[str, ...]:
-        """The names in order: the config's own, else those of NAMES.json."""
+        """The config's own names, else those of NAMES.json."""
         if self.names:
             return self.names
         with open(resource("NAMES.json"), encoding="utf-8") as file:
@@ -195,7 +187,7 @@ RENAMED = {
     "fresh_eyes": "code_review",
     **{f"fresh_eyes_{one}": f"code_review_{one}" for one in ("rounds", "usd", "minutes", "agents")},
 }
-"""Settings of [review] by their old names, which are read for one version more: what they are called now."""
+"""Old names of [review] settings, accepted for one more version."""
 GONE = {
     **{
         f"review.{old}": f"was renamed to {new}, and both are set: type `nobrakes config unset review.{old}`"
@@ -205,11 +197,11 @@ GONE = {
     "review.dependants": "was removed: pull requests no longer stack, and a bead waits until the beads "
     "that it needs are merged. Remove this line.",
 }
-"""Settings of earlier versions, and what to do about each."""
+"""Removed settings, with advice."""
 
 
 def validated(kind: type[S], values: Mapping[str, Any], unknown: str = "is not a setting") -> S:
-    """A section made of plain values; ConfigError with a line for each mistake, `unknown` for a key that is none."""
+    """A section from plain values; ConfigError lists each mistake, `unknown` for an unknown key."""
     from pydantic import TypeAdapter, ValidationError
 
     try:
@@ -226,14 +218,13 @@ def validated(kind: type[S], values: Mapping[str, Any], unknown: str = "is not a
 
 
 def _rename(review: Any) -> None:
-    """Give settings that stand there by an old name their new one, unless that stands there as well."""
+    """Rename old settings unless the new one is set too."""
     for old in RENAMED.keys() & review if isinstance(review, dict) else ():
         if RENAMED[old] not in review:
             review[RENAMED[old]] = review.pop(old)
 
 
 def _meant(kind: type[S], place: Sequence[Any]) -> str:
-    """`; did you mean …` for a key that is like one of those that its table has."""
     from difflib import get_close_matches
 
     table: Any = kind
@@ -248,7 +239,7 @@ def _meant(kind: type[S], place: Sequence[Any]) -> str:
 
 
 def parse(text: str, where: str) -> Config:
-    """The config in `text`; ConfigError names file, key and what is allowed."""
+    """ConfigError names file, key and allowed values."""
     import tomllib
 
     try:
@@ -274,7 +265,7 @@ def parse(text: str, where: str) -> Config:
 
 
 def load(path: str) -> Config:
-    """The config in the file; ConfigError when it cannot be read."""
+    """Raises ConfigError."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
@@ -289,7 +280,7 @@ def load(path: str) -> Config:
 
 
 def load_for_reading(path: str) -> tuple[Config, str]:
-    """The config for who only looks, and what is wrong with the file: then the last good one, or else the defaults."""
+    """For reading: with an error message the last valid config, or the defaults."""
     try:
         found = load(path)
         with contextlib.suppress(OSError), open(path, encoding="utf-8") as file:
@@ -304,7 +295,6 @@ def load_for_reading(path: str) -> tuple[Config, str]:
 
 
 def _remembered(path: str, text: str) -> Config | None:
-    """What these rules made of this very text before; None: they have not seen it."""
     try:
         values = config_values.recall(path, text, _judge())
         return None if values is None else _made(Config, values)
@@ -313,7 +303,6 @@ def _remembered(path: str, text: str) -> Config | None:
 
 
 def _judge() -> str:
-    """Which rules judged a file: those of these very modules."""
     own = [os.stat(file) for file in (__file__, *(str(module.__file__) for module in (sections, config_values)))]
     return " ".join([__version__, *(f"{one.st_mtime_ns} {one.st_size}" for one in own)])
 
@@ -324,11 +313,9 @@ _MAPPED: Mapping[str, type[Section]] = {
     "features": FeatureSettings,
     "channels": ChannelSettings,
 }
-"""The settings whose values are tables by names that a person chooses."""
 
 
 def _made(kind: type[S], values: Mapping[str, Any]) -> S:
-    """The section whose plain values these are."""
     made: dict[str, Any] = {}
     for name, value in values.items():
         default = getattr(kind, name, None)
@@ -344,13 +331,12 @@ def _made(kind: type[S], values: Mapping[str, Any]) -> S:
 
 
 AGAIN = 0.02
-"""Seconds between two looks at config.toml."""
 SETTLED = 1.0
-"""Seconds for which a file that lost a check must stay as it is, to be believed: half a file may be valid, too."""
+"""Seconds that a file must stay unchanged after losing a check: half a file may be valid too."""
 
 
 class ConfigSource:
-    """config.toml as it is now; while it is empty or broken, the last good one: both ends of that are told once."""
+    """The present config.toml; while it is empty or broken, the last valid one: both changes are reported once."""
 
     def __init__(self, path: str | Callable[[], str], first: Config, tell: Callable[[str], None]) -> None:
         self._path = path if callable(path) else lambda: str(path)
@@ -398,7 +384,6 @@ Stamp = tuple[int, int, int]
 
 
 def _stamp(path: str) -> Stamp | None:
-    """What changes with the file: time, size, and the file itself; None: it is not there."""
     try:
         found = os.stat(path)
     except OSError:

@@ -39,39 +39,36 @@ _NAME = "nobrakes"
 
 @frozen
 class UserPlace:
-    """Where the two folders are; neither has to be there."""
+    """The two folders, existing or not."""
 
     settings: str
     state: str
 
     @property
     def config(self) -> str:
-        """The person's settings."""
         return os.path.join(self.settings, "config.toml")
 
     @property
     def database(self) -> str:
-        """What the repositories of this machine share."""
         return os.path.join(self.state, "user.db")
 
     @property
     def home(self) -> str:
-        """A repository of the person's own, without work in it, for sessions that belong to no other."""
+        """The person's own repository for sessions without another."""
         return os.path.join(self.state, "home")
 
     @property
     def daemons(self) -> str:
-        """One file a living daemon, locked by it."""
+        """One locked file for each living daemon."""
         return os.path.join(self.state, "daemons")
 
 
 def is_in_a_run() -> bool:
-    """Whether this process belongs to an agent, a check, or what these started."""
     return "NOBRAKES_TOKEN" in os.environ or "NOBRAKES_RUN" in os.environ
 
 
 def user_place() -> UserPlace:
-    """The place of this account. NotAllowed in a run; PlaceUnusable where there is no home."""
+    """This account's place. NotAllowed in a run; PlaceUnusable without a home."""
     if is_in_a_run():
         raise NotAllowed("an agent or a check neither reads nor changes what the repositories of a machine share")
     own = os.environ.get(OVERRIDE)
@@ -92,10 +89,7 @@ def user_place() -> UserPlace:
 
 
 def _require_home() -> None:
-    """PlaceUnusable where nobody said which home is meant, or where it is not there or another account's.
-
-    Nobody's home is guessed, made, or written into by another account.
-    """
+    """PlaceUnusable without a home, or with another account's. No home is guessed or created."""
     if os.environ.get("XDG_CONFIG_HOME") and os.environ.get("XDG_STATE_HOME"):
         return
     home = os.environ.get("HOME", "")
@@ -112,18 +106,17 @@ def _require_home() -> None:
 
 
 READS, ENTERS, CHANGES = os.R_OK, os.X_OK, os.R_OK | os.W_OK
-"""What this account has to be allowed: to read a file, to enter a folder, to read and write one of them."""
 
 
 def _require_rights(path: str, rights: int) -> None:
-    """PlaceUnusable where this process itself may not do that: what is closed is there, and not unset."""
+    """PlaceUnusable if this process lacks the rights: closed is not unset."""
     if not os.access(path, rights, effective_ids=os.access in os.supports_effective_ids):
         what = "read or change" if rights & os.W_OK else "read"
         raise PlaceUnusable(f"this account may not {what} {path}", f"Look at its rights: ls -ld {path}")
 
 
 def require_own(path: str, rights: int = READS) -> None:
-    """PlaceUnusable where the file is there, and is not a plain one that this account alone may write."""
+    """PlaceUnusable for an existing file that is not plain or that others may write."""
     try:
         found = os.lstat(path)
     except FileNotFoundError:
@@ -140,7 +133,7 @@ def require_own(path: str, rights: int = READS) -> None:
 
 
 def default_workspace() -> str:
-    """Where the person's projects are unless they say so: below the data of this account. NotAllowed, PlaceUnusable."""
+    """The default folder of projects, below the account's data. Raises NotAllowed, PlaceUnusable."""
     user_place()
     own = os.environ.get(OVERRIDE)
     if own:
@@ -151,7 +144,7 @@ def default_workspace() -> str:
 
 
 def folders() -> tuple[str, ...]:
-    """Both folders as they really are, as far as they are there: what no run may read or write."""
+    """The existing folders' real paths, closed to every run."""
     try:
         place = user_place()
     except (NotAllowed, PlaceUnusable):
@@ -161,7 +154,7 @@ def folders() -> tuple[str, ...]:
 
 
 def require_safe(folder: str, rights: int = ENTERS) -> bool:
-    """Whether the folder is there. PlaceUnusable where somebody else could change what is in it."""
+    """Whether the folder exists. PlaceUnusable if others could change its content."""
     try:
         found = os.stat(folder)
     except FileNotFoundError:
@@ -181,7 +174,7 @@ def require_safe(folder: str, rights: int = ENTERS) -> bool:
 
 
 def make(folder: str) -> None:
-    """Make the folder and those above it where they are missing, and close it to others. PlaceUnusable."""
+    """Create the folder and its parents, closed to others. Raises PlaceUnusable."""
     try:
         if not require_safe(folder):
             os.makedirs(os.path.dirname(folder), exist_ok=True)
@@ -196,16 +189,15 @@ def make(folder: str) -> None:
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 MAX_SECRET = 4096
-"""Characters of a secret."""
 
 
 def secrets_path() -> str:
-    """The user's file of secrets. NotAllowed for an agent or a check, PlaceUnusable."""
+    """Raises NotAllowed for an agent or check, PlaceUnusable."""
     return os.path.join(user_place().settings, "secrets.toml")
 
 
 def secret(name: str) -> str:
-    """The secret of this name; ConfigError where there is none, or where others could read the file."""
+    """ConfigError: missing, or others could read the file."""
     found = _read(secrets_path()).get(name)
     if found is None:
         raise ConfigError(f"there is no secret '{name[:64]}'", f"Store it with `nobrakes notify secret {name[:64]}`.")
@@ -213,7 +205,8 @@ def secret(name: str) -> str:
 
 
 def keep(name: str, value: str) -> str:
-    """Write the secret into the file; its path. UsageError for what is none, ConfigError where others read the file."""
+    """Store the secret; returns its file. Raises UsageError for an invalid one, ConfigError if others could read the
+    file."""
     if not NAME.fullmatch(name):
         hint = "For example: nobrakes notify secret phone"
         raise UsageError("the name of a secret may contain only letters, digits, - and _", hint)
@@ -285,7 +278,6 @@ class MachineSettings(Section):
     tokens_per_day: Annotated[int, Rule(gt=0)] | None = None
 
     def limits(self) -> MachineLimits:
-        """As the deciders read them."""
         return MachineLimits(self.agents, self.usd_per_day, self.tokens_per_day)
 
 
@@ -301,17 +293,15 @@ class WebSettings(Section):
 
 @section
 class WorkspaceSettings(Section):
-    """Where the person's projects are. Unset: below the data of this account (`nobrakes project list` says where)."""
+    """The folder of the person's projects. Unset: below this account's data (`nobrakes project list`)."""
 
     folder: Annotated[str, FULL_PATH] = ""
 
 
 @section
 class WatchdogSettings(Section):
-    """Whom the watchdog asks before it starts a daemon again: a connection, and no word. `provider` empty: the agents'.
-
-    Of each list one that answers is enough.
-    """
+    """Addresses checked before a daemon restarts: only a connection. Empty `provider`: the agents'. One answer of each
+    list suffices."""
 
     network: Annotated[tuple[str, ...], WEB_ADDRESSES] = ("https://one.one.one.one", "https://dns.google")
     provider: Annotated[tuple[str, ...], WEB_ADDRESSES] = ()
@@ -328,11 +318,10 @@ class UserConfig(Section):
 
 
 NAMES = tuple(field.name for field in fields(MachineSettings))
-"""The limits of the machine."""
 
 
 def load_user(path: str) -> UserConfig:
-    """The settings in the file; ConfigError names the file, the key and what is allowed."""
+    """ConfigError names the file, key and allowed values."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
@@ -352,7 +341,6 @@ def load_user(path: str) -> UserConfig:
 
 
 def parse_user(text: str, where: str) -> UserConfig:
-    """The settings in `text`. ConfigError."""
     import tomllib
 
     try:
@@ -369,7 +357,7 @@ def _judge() -> str:
 
 
 def limits_of(words: Mapping[str, str]) -> dict[str, float | None]:
-    """What a person typed, as values; the word `default` is None. ConfigError names what is wrong, and all limits."""
+    """`default` becomes None. ConfigError names the mistake and all limits."""
     try:
         given = {name: None if word == "default" else _number(name, word) for name, word in words.items()}
         checked = asdict(validated(MachineSettings, {**dict.fromkeys(words, None), **given}, "is not a limit"))
@@ -386,10 +374,8 @@ def _number(name: str, word: str) -> float:
 
 
 def edited(text: str, changes: Mapping[str, float | None], where: str) -> str:
-    """The text with these limits of the machine; None takes one out. ConfigError.
-
-    What is written in a way that lines do not show (an inline table) is left to the person, who is told.
-    """
+    """The text with these limits; None removes one. ConfigError, also for forms that lines cannot show (an inline
+    table)."""
     before = asdict(parse_user(text, where).machine)
     lines = text.splitlines()
     begin = next((i for i, line in enumerate(lines) if _header(line) == f"[{TABLE}]"), None)
@@ -416,6 +402,5 @@ def edited(text: str, changes: Mapping[str, float | None], where: str) -> str:
 
 
 def _header(line: str) -> str:
-    """The table that begins on this line; empty: none does."""
     plain = line.partition("#")[0].strip()
     return plain if plain.startswith("[") and "=" not in plain else ""

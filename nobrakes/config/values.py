@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Section:
-    """A table of config.toml, made by @section. What dataclass would write for each of them is here, once for all."""
+    """A table of config.toml, made by @section. Shares the methods that dataclass would generate for each."""
 
     __pydantic_config__ = {"extra": "forbid", "allow_inf_nan": False}  # noqa: RUF012 - pydantic reads it
 
@@ -54,15 +54,13 @@ S = TypeVar("S", bound=Section)
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def section(kind: type[S]) -> type[S]:
-    """The class as a frozen dataclass whose values are given by name.
-
-    dataclass would compile six functions for each of twenty sections, in every command: as long as Python's own start.
-    """
+    """A frozen dataclass with keyword values. dataclass would compile six functions for each of twenty sections in
+    every command, which doubles Python's start-up."""
     return dataclass(kw_only=True, init=False, eq=False, repr=False)(kind)
 
 
 class Rule:
-    """What a value must be beside its type, in pydantic's words: `ge`, `gt`, `le`, `min_length`, `pattern`."""
+    """Constraints in pydantic's terms: `ge`, `gt`, `le`, `min_length`, `pattern`."""
 
     def __init__(self, **words: float | str) -> None:
         self.words = words
@@ -72,7 +70,7 @@ class Rule:
 
 
 class Judged:
-    """What this function judges, and may put another way; a ValueError says what is wrong."""
+    """A function that checks and may convert a value; ValueError says what is wrong."""
 
     def __init__(self, judge: Callable[[Any], Any]) -> None:
         self.judge = judge
@@ -84,7 +82,7 @@ class Judged:
 
 
 class OneOrMore:
-    """One name stands for a list of it alone."""
+    """Accepts a single name for a list."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         from pydantic_core.core_schema import no_info_before_validator_function
@@ -105,7 +103,6 @@ def _branch(name: str) -> str:
 
 
 BRANCH = Judged(_branch)
-"""A name that git takes for a branch."""
 
 
 def _bead_id(name: str) -> str:
@@ -117,7 +114,6 @@ def _bead_id(name: str) -> str:
 
 
 BEAD_ID = Judged(_bead_id)
-"""What may be a bead's id."""
 
 
 def _branch_pattern(pattern: str) -> str:
@@ -130,7 +126,6 @@ def _branch_pattern(pattern: str) -> str:
 
 
 BRANCH_PATTERN = Judged(_branch_pattern)
-"""What the branches of beads are called."""
 
 
 def _export_path(path: str) -> str:
@@ -143,7 +138,6 @@ def _export_path(path: str) -> str:
 
 
 EXPORT_PATH = Judged(_export_path)
-"""A file that events may be written to; empty: none."""
 
 
 def _whole(paths: tuple[str, ...]) -> tuple[str, ...]:
@@ -154,9 +148,7 @@ def _whole(paths: tuple[str, ...]) -> tuple[str, ...]:
 
 
 FULL_PATHS = Judged(_whole)
-"""Paths from the root or from the home (~/…)."""
 FULL_PATH = Judged(lambda path: path and _whole((path,))[0])
-"""A path from the root or from the home (~/…); empty: none."""
 
 
 def _inside(path: str) -> str:
@@ -168,7 +160,6 @@ def _inside(path: str) -> str:
 
 
 INSIDE = Judged(_inside)
-"""A relative path that stays below where it begins."""
 
 
 def _tools(tools: dict[str, str]) -> dict[str, str]:
@@ -186,7 +177,6 @@ def _tools(tools: dict[str, str]) -> dict[str, str]:
 
 
 TOOLS = Judged(_tools)
-"""Tools by name, each with the versions that are wanted."""
 
 
 def _hosts(hosts: tuple[str, ...]) -> tuple[str, ...]:
@@ -202,7 +192,6 @@ def _hosts(hosts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 HOSTS = Judged(_hosts)
-"""Hosts with their ports; without one it is 443."""
 
 
 def _web_addresses(urls: tuple[str, ...]) -> tuple[str, ...]:
@@ -215,12 +204,12 @@ def _web_addresses(urls: tuple[str, ...]) -> tuple[str, ...]:
 
 
 WEB_ADDRESSES = Judged(_web_addresses)
-"""Addresses of servers, `https://name` with a port where it is another one."""
 
 
 @section
 class GitSettings(Section):
-    """How beads appear in git. `filters`: those that nobrakes runs; `clear_text`: of which agents and checks see it."""
+    """How beads appear in git. `filters`: those that nobrakes runs; `clear_text`: those whose clear text agents and
+    checks see."""
 
     branch_pattern: Annotated[str, BRANCH_PATTERN] = PATTERN
     filters: Annotated[tuple[str, ...], OneOrMore()] = ()
@@ -231,27 +220,22 @@ class GitSettings(Section):
 
 # Which files of a commit are tests, where no setting says it.
 class Trees(Protocol):
-    """What holds the commits (git.port.Git)."""
+    """The commits' files (git.port.Git)."""
 
-    def paths(self, commit: str) -> frozenset[str]:
-        """Every path in the commit's tree."""
-        ...
+    def paths(self, commit: str) -> frozenset[str]: ...
 
     def read(self, commit: str, path: str, most: int | None = ...) -> bytes | None:
-        """A file's content; FileTooLarge."""
-        ...
+        """Raises FileTooLarge."""
 
     def link(self, commit: str, path: str) -> str | None:
-        """Where a symbolic link leads, as it is written; None: it is none."""
-        ...
+        """A symbolic link's target as written; None: not a link."""
 
     def named_by_git(self) -> tuple[frozenset[str], tuple[str, ...]]:
-        """(paths that git's own settings and hooks name, folders in which all is named)."""
-        ...
+        """(paths that git's settings and hooks name, folders that count with all in them)."""
 
 
 def layout_of(trees: Trees, commit: str) -> "Layout":
-    """Which files of the commit are tests, by its paths and the texts that tell."""
+    """Which files of the commit are tests, by paths and texts."""
     from ..checks.layout import layout, unclear
 
     paths = trees.paths(commit)
@@ -260,7 +244,7 @@ def layout_of(trees: Trees, commit: str) -> "Layout":
 
 
 def text_of(trees: Trees, commit: str, path: str) -> str:
-    """The text by which a file is told; empty: there is none of a size that anybody would write."""
+    """Empty for missing or oversized files."""
     from ..checks.layout import LARGEST
     from ..errors import FileTooLarge
 
@@ -281,12 +265,12 @@ def _beside(path: str) -> str:
 
 
 def recall_last(path: str, judge: str) -> Any:
-    """The JSON values that `judge` made last, of whatever text; None: there are none."""
+    """The last JSON values of `judge`, of any text."""
     return _kept(path, judge, None)
 
 
 def recall(path: str, text: str, judge: str) -> Any:
-    """The JSON values that `judge` made of this text; None: it has not seen it."""
+    """The JSON values of `judge` for this text."""
     values = _kept(path, judge, text)
     if values is not None:
         # what was touched and is the same is not new (paths.Paths.config_is_new)
@@ -306,7 +290,6 @@ def _kept(path: str, judge: str, text: str | None) -> Any:
 
 
 def keep(path: str, text: str, judge: str, values: Any) -> None:
-    """Remember what `judge` made of this text."""
     temporary = f"{_beside(path)}.{os.getpid()}"
     try:
         with open(temporary, "w", encoding="utf-8", opener=_private) as file:

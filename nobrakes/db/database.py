@@ -38,7 +38,7 @@ _NO_SPACE_FOR_SHARED_MEMORY = sqlite3.SQLITE_IOERR_SHMSIZE
 
 
 def translated(error: sqlite3.Error, path: str) -> NobrakesError | None:
-    """The error for people; None where it is a bug of ours."""
+    """None: a bug of ours."""
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
         return None
@@ -58,7 +58,6 @@ def translated(error: sqlite3.Error, path: str) -> NobrakesError | None:
 
 
 def _writable(path: str) -> bool:
-    """Whether the file and its folder may be written: the log beside the database is made there."""
     return os.access(path, os.W_OK) and os.access(os.path.dirname(path) or ".", os.W_OK)
 
 
@@ -68,19 +67,17 @@ def _writable(path: str) -> bool:
 # all, and a question that names a moment (a float) is asked each time.
 DOUBT_SECONDS = 0.1
 MAX_CACHED = 2048
-"""So many answers are kept; then the older half is dropped."""
 MAX_ROWS = 20_000
-"""So many rows that were written are remembered; then all answers are dropped."""
 
 _WORD = re.compile(r"\w+")
 
 Of = tuple[str, ...]
-"""What an answer is read from, or what a statement writes: tables, and rows of them."""
+"""What an answer reads or a statement writes: tables, and rows of them."""
 
 
 @cache
 def schema() -> str:
-    """The SQL that makes an empty database of this version; tables.py has made it."""
+    """The SQL of an empty database, made by tables.py."""
     with open(os.path.join(os.path.dirname(__file__), "schema.sql"), encoding="utf-8") as file:
         return file.read().partition("\n")[2]
 
@@ -92,19 +89,17 @@ def _tables() -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def tables(sql: str) -> Of:
-    """The tables that a statement names, and perhaps some whose names are also names of columns. None: it names one
-    that is no part of the schema.
-    """
+    """Tables in a statement, perhaps with names that are also columns. Empty: another table, outside the schema."""
     return () if "temp." in sql else tuple(_tables().intersection(_WORD.findall(sql)))
 
 
 def row(table: str, key: object) -> Of:
-    """One row, of which also those write who do not say which rows they write."""
+    """One row, also for writers that do not name their rows."""
     return f"{table} {key}", f"{table} *"
 
 
 class Cache:
-    """The answers of one connection, if `is_on`."""
+    """One connection's cached answers, if `is_on`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.is_on = False
@@ -115,20 +110,18 @@ class Cache:
         self.version = -1
         self._sure_until = 0.0
         self.asked = 0
-        """How many questions the database itself was asked."""
 
     def doubt(self) -> None:
         """Others may have written."""
         self._sure_until = 0.0
 
     def forget(self) -> None:
-        """No answer holds any more."""
         self._answers.clear()
         self._written.clear()
         self.doubt()
 
     def writes(self, sql: str, rows: Of) -> None:
-        """This connection executes a statement that changes something: these rows alone, if any is named."""
+        """A statement writes these rows, or anything if none is named."""
         if not self.is_on:
             return
         if len(self._written) > MAX_ROWS:
@@ -141,7 +134,7 @@ class Cache:
     def rows(
         self, sql: str, values: Sequence[Any] | Mapping[str, Any], ask: Callable[[], list[Any]], one: bool, of: Of
     ) -> list[Any]:
-        """The answer; `ask` gets it from the database. `one`: it is asked for the first row alone."""
+        """The answer; `ask` queries the database. `one`: only the first row."""
         if not self.is_on:
             return ask()
         given = tuple(values.items()) if isinstance(values, Mapping) else tuple(values)
@@ -169,7 +162,7 @@ class Cache:
         return monotonic() < self._sure_until or self.is_same()
 
     def is_same(self) -> bool:
-        """Whether nobody else wrote since this was asked last; else no answer holds any more."""
+        """Whether no one else wrote since the last query; else all answers are dropped."""
         version = _data_version(self._connection)
         self._sure_until = monotonic() + DOUBT_SECONDS
         if version == self.version:
@@ -188,7 +181,6 @@ T = TypeVar("T")
 
 
 def secret() -> str:
-    """A token that nobody guesses."""
     from secrets import token_urlsafe  # only whoever opens an attempt needs one
 
     return token_urlsafe(24)
@@ -198,7 +190,7 @@ def secret() -> str:
 # and writing is StoreReadOnly. A power cut may take the last transactions: `sync` is for those that must be on the disk
 # first.
 class Database:
-    """A connection. Not to be shared between threads or across a fork."""
+    """A connection, for one thread and process."""
 
     def __init__(
         self,
@@ -266,24 +258,22 @@ class Database:
         self.connection.close()
 
     def keep_answers(self) -> None:
-        """From now on answers are kept; who waits for what others write calls `doubt`."""
+        """Cache answers; callers that wait for other writers call `doubt`."""
         self._cache.is_on = True
 
     @property
     def keeps_answers(self) -> bool:
-        """Whether a question that was asked before mostly costs nothing."""
         return self._cache.is_on
 
     def data_version(self) -> int:
-        """Another number when another connection has committed since."""
         return _data_version(self.connection)
 
     def doubt(self) -> None:
-        """The next question also sees what others have written until then."""
+        """The next query also sees others' commits."""
         self._cache.doubt()
 
     def sync(self) -> None:
-        """Whatever was committed is on the disk when this returns, and what was written beside it. MachineShort."""
+        """On return all commits are on disk, with the files beside the database. Raises MachineShort."""
         if self._settle is not None:
             self._settle()
         if self.path == MEMORY:
@@ -293,26 +283,22 @@ class Database:
         _flush(os.path.dirname(self.path) or ".")  # the names of files that are new
 
     def tell(self, told: Callable[[], None], settle: Callable[[], None]) -> None:
-        """Call `told` after each transaction that changed what `changes` gives, and `settle` in `sync`."""
+        """Call `told` after each transaction that changed `changes`, and `settle` in `sync`."""
         self._told, self._settle = told, settle
 
     def now(self) -> float:
-        """Seconds since 1970 UTC by the database's own clock, unless another was given."""
+        """Seconds since 1970 UTC."""
         if self._given_now is not None:
             return self._given_now()
         return now()
 
     def errors(self) -> "_Errors":
-        """SQLite's errors inside become errors."""
         return self._errors
 
     @contextmanager
     def write(self, *, derived: bool = False, told: bool = True) -> Iterator[None]:
-        """One transaction that writes: all of it or nothing. Inside another one it is a part of that.
-
-        `derived`: only what follows from the facts and the clock, so that a copy for reading takes it, too.
-        `told=False`: nobody is told of what was noted in it.
-        """
+        """One writing transaction, or a part of the outer one. `derived`: only derived values, which a copy for reading
+        also accepts. `told=False`: no notification."""
         if self.is_copy and not derived:
             raise StoreReadOnly(f"the database cannot be written: {self.path}")
         if self.connection.in_transaction:
@@ -329,7 +315,7 @@ class Database:
             self._told()
 
     def alone(self, sql: str, values: Values = (), rows: Of = ()) -> int:
-        """`run` a statement that is a whole transaction. Inside one, a part of it."""
+        """`run` a statement as a transaction, or within the outer one."""
         if self.connection.in_transaction:
             return self.run(sql, values, rows)
         if self.can_write_alone:
@@ -340,14 +326,12 @@ class Database:
 
     @property
     def can_write_alone(self) -> bool:
-        """Whether a statement by itself is a whole transaction: nothing has to be written with it."""
+        """Whether no other writes belong to a statement."""
         return not self.is_copy and self.before_commit is None
 
     def moment(self, look: Callable[[], T]) -> T:
-        """What `look` finds, which asks several questions and writes nothing: all of one moment of the database.
-
-        Where answers are kept it takes no transaction to see that nobody wrote meanwhile; where somebody did, it does.
-        """
+        """Several reads of `look` at one consistent state. With cached answers and no concurrent write it needs no
+        transaction."""
         if self._cache.is_on and not self.connection.in_transaction:
             asked, version = self._cache.asked, self._cache.version
             with self.errors():
@@ -360,7 +344,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[None]:
-        """One moment of the database for several questions. Inside a transaction, that one goes on."""
+        """A consistent state for several reads; continues an outer transaction."""
         with self.errors():
             if self.connection.in_transaction:
                 yield
@@ -369,19 +353,18 @@ class Database:
                 yield
 
     def run(self, sql: str, values: Values = (), rows: Of = ()) -> int:
-        """Execute a statement; the number of rows it changed. `rows`: those that it may change, where that is known."""
+        """The number of changed rows. `rows`: those it may change, if known."""
         self._cache.writes(sql, rows)
         with self.errors():
             return self.connection.execute(sql, values).rowcount
 
     def run_many(self, sql: str, rows: Iterable[Values]) -> None:
-        """Execute a statement for each of `rows`."""
         self._cache.writes(sql, ())
         with self.errors():
             self.connection.executemany(sql, rows)
 
     def insert(self, table: str, values: Mapping[str, Any], rows: Of = ()) -> int:
-        """Insert one row; its rowid. `rows` as in `run`."""
+        """Returns the rowid. `rows` as in `run`."""
         columns = ", ".join(f'"{name}"' for name in values)
         marks = ", ".join("?" * len(values))
         sql = f"INSERT INTO {table} ({columns}) VALUES ({marks})"
@@ -391,7 +374,7 @@ class Database:
         return cursor.lastrowid or 0
 
     def all(self, sql: str, values: Values = (), of: Of = ()) -> list[Row]:
-        """Every row of the answer. `of`: what alone it is read from, where that is less than whole tables."""
+        """`of`: what the answer depends on, if less than full tables."""
 
         def ask() -> list[Row]:
             with self.errors():
@@ -400,7 +383,7 @@ class Database:
         return self._cache.rows(sql, values, ask, False, of)
 
     def plain(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """As `all`, as plain tuples: for answers that are as long as the graph, and are not kept."""
+        """As `all`, uncached plain tuples, for answers as long as the graph."""
         self._cache.asked += 1
         with self.errors():
             cursor = self.connection.cursor()
@@ -408,14 +391,14 @@ class Database:
             return cursor.execute(sql, values).fetchall()
 
     def each(self, sql: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
-        """As `plain`, row by row, for answers that are not kept. Nothing may be written meanwhile."""
+        """As `plain`, row by row; nothing may be written meanwhile."""
         with self.errors():
             cursor = self.connection.cursor()
             cursor.row_factory = None
             yield from cursor.execute(sql, values)
 
     def maybe(self, sql: str, values: Values = (), of: Of = ()) -> Row | None:
-        """The first row of the answer, if there is one. `of` as in `all`."""
+        """The first row. `of` as in `all`."""
 
         def ask() -> list[Row | None]:
             with self.errors():
@@ -425,7 +408,7 @@ class Database:
         return found
 
     def one(self, sql: str, values: Values = (), of: Of = ()) -> Row:
-        """The first row of an answer that cannot be empty. `of` as in `all`."""
+        """The first row of a non-empty answer. `of` as in `all`."""
         row = self.maybe(sql, values, of)
         assert row is not None, f"an answer was certain: {sql}"
         return row
@@ -502,12 +485,11 @@ class _Errors:
 
 
 def missing(path: str) -> StoreBroken:
-    """The error for a database that is not there."""
     return StoreBroken(f"there is no database at {path}", "`nobrakes doctor --repair rebuild` rebuilds it.")
 
 
 def require_version(found: int, path: str) -> None:
-    """StoreBroken unless the database is of the version that this nobrakes writes; StoreNewer above it."""
+    """StoreBroken for an older version, StoreNewer for a newer one."""
     if found > VERSION:
         raise StoreNewer(f"{path} was written by a newer nobrakes (its version is {found}, this one knows {VERSION})")
     if found < VERSION:
@@ -515,7 +497,7 @@ def require_version(found: int, path: str) -> None:
 
 
 def require_not_newer(path: str) -> None:
-    """StoreNewer where a newer nobrakes wrote the file. Nothing is changed; what cannot be read is not newer."""
+    """StoreNewer for a newer file. Changes nothing; unreadable files pass."""
     with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA query_only = ON")
         found = _version(connection)
@@ -524,13 +506,9 @@ def require_not_newer(path: str) -> None:
 
 
 def copy_of(path: str) -> sqlite3.Connection:
-    """The database in memory, where SQLite can make neither its log nor its shared memory. sqlite3.Error, OSError.
-
-    1. What is read is one whole moment, so nothing is ever wrong or half there. It is not kept up.
-    2. Somebody who can write is at work there: their shared memory and log are used, and what is in the log is seen.
-    3. Nobody is: the file and the log that a killed writer left are copied and put together away from there. The file
-    alone counts only where there is no log.
-    """
+    """A copy in memory, where SQLite cannot make its log or shared memory. Raises sqlite3.Error, OSError. 1. It is one
+    consistent state, not updated. 2. A present writer's shared memory and log are used. 3. Otherwise file and log are
+    copied and joined elsewhere. The file alone counts only without a log."""
     import shutil
     import tempfile
 
@@ -563,7 +541,6 @@ def _in_memory(uri: str) -> sqlite3.Connection:
 
 
 def _marks(path: str) -> tuple[tuple[int, int], tuple[int, int] | None]:
-    """What shows that the file or its log was written; no second part: there is no log with anything in it."""
     main = os.stat(path)
     try:
         log = os.stat(path + "-wal")

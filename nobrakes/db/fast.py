@@ -20,106 +20,95 @@ if TYPE_CHECKING:
 
 
 VERSION = 9
-"""Of the schema: schema.sql makes an empty database of it, migrations.py brings an earlier one to it."""
+"""The schema's version: schema.sql makes it, migrations.py upgrades to it."""
 
 
 def attempt_of(token: str) -> int | None:
-    """The attempt that a token names, whether or not it is genuine."""
     first = token.split(".", 1)[0]
     return int(first) if first.isascii() and first.isdigit() and len(first) < 19 else None
 
 
 def turn_of(token: str) -> int | None:
-    """The turn that a token names, whether or not it is genuine."""
     return attempt_of(token[1:]) if token[:1] == "s" else None
 
 
 # A partial index serves a query only when both say the same words, so hot commands, the store and the tables share
 # these.
 UNOBSTRUCTED = "open_blockers = 0 AND held IS NULL AND asleep = 0"
-"""Nothing is in the way of the bead: blockers are done, parents free, it is not held or deferred."""
+"""Blockers are done, parents free; neither held nor deferred."""
 
 CLAIMABLE = (
     f"status IN ('needs_tests', 'needs_doer') AND type <> 'epic' AND {UNOBSTRUCTED} "
     "AND resting = 0 AND assignee IS NULL"
 )
-"""Ready, by beads.readiness's rule."""
+"""Ready by the rule of beads.readiness."""
 
 REVIEWABLE = f"status = 'needs_review' AND {UNOBSTRUCTED} AND resting = 0 AND assignee IS NULL"
-"""In the Reviewer's queue."""
 
 ESTIMATED = "estimate IS NOT NULL AND type <> 'epic'"
-"""Somebody said how long it takes."""
 
 EPIC_COMPLETE = f"type = 'epic' AND status = 'open' AND open_children = 0 AND done_children > 0 AND {UNOBSTRUCTED}"
-"""A live epic whose children are closed, and not all of them cancelled."""
+"""A live epic with closed children, not all cancelled."""
 
 EPIC_LANDED = f"type = 'epic' AND status = 'open' AND {UNOBSTRUCTED}"
-"""A live epic that can be reviewed as a whole, once all in it that is not closed has landed."""
+"""A live epic to review as a whole, once its open beads have landed."""
 
 IN_ORDER = "ORDER BY rank, b_level DESC, dependents DESC, ready_since DESC, id"
-"""The Assigner's order; the indexes hold it. Of equals the one whose way has just become free goes on with what was
-begun; what waits meanwhile rises (beads.graph)."""
+"""The Assigner's order; the indexes have it. Among equals the latest unblocked continues begun work; waiting ones rise
+(beads.graph)."""
 
 PRIORITY_OF_FORM = "coalesce(json_extract(nullif(form, ''), '$.priority'), 2)"
-"""How urgent an escalation is, by decisions.forms.priority_of's rule."""
+"""An escalation's urgency, by the rule of decisions.forms.priority_of."""
 
 PROPOSED = "proposed <> '{}'"
-"""Something is proposed for the bead. Of a row of `bead_text`."""
 
 CLOSES_OFF = "(status IN ('draft', 'cancelled') OR held IS NOT NULL OR asleep = 1 OR open_blockers > 0)"
-"""Whether the bead, as a parent, keeps its children from being started."""
+"""Whether the bead keeps its children from starting."""
 
 UNFINISHED = "status NOT IN ('done', 'cancelled')"
-"""Not closed: beads.model.CLOSED."""
 
 FEATURE_GOES_ON = (
     "(state NOT IN ('completed', 'rolled_back') "
     "OR (state = 'completed' AND json_extract(data, '$.rollback') IS NOT NULL))"
 )
-"""Not over (features.model.OVER), or being rolled back. Of a row of `features`."""
+"""In `features`: not over (features.model.OVER), or being rolled back."""
 
 DID = """UPDATE turns SET data = json_set(data, '$.did',
 json_insert(coalesce(json_extract(data, '$.did'), json('[]')), '$[#]', :what))
 WHERE id = :turn AND NOT EXISTS (SELECT 1 FROM json_each(turns.data, '$.did') WHERE value = :what)"""
-"""Notes in the turn's data what its agent did in it, once: its words need not be read then."""
+"""Records once what a turn's agent did, so that its words need no parsing."""
 
 NOW = "round((julianday('now') - 2440587.5) * 86400.0, 3)"
 """The database's clock: seconds since 1970 UTC, in milliseconds."""
 
 
 def now() -> float:
-    """What NOW says to SQLite, without asking it."""
     return time.time_ns() // 1_000_000 / 1000
 
 
 WAITS = f"(({CLAIMABLE}) OR ({REVIEWABLE}))"
-"""Who competes, and rises when it has waited."""
 
 DUE = """SELECT id, 1 AS asleep FROM beads WHERE asleep = 1 AND defer_until <= :now
 UNION ALL SELECT id, 0 FROM beads WHERE resting = 1 AND retry_at <= :now"""
-"""Beads whose deferral or retry has come due, and that nobody has woken yet."""
 
 RISING = f"SELECT id FROM beads INDEXED BY beads_rising WHERE {WAITS} AND rises_at <= :now"
-"""Beads that compete one class higher from now on."""
 
 OPEN_ATTEMPT = """SELECT attempts.* FROM attempts
 JOIN beads ON beads.id = attempts.bead AND beads.fence = attempts.fence
 WHERE attempts.id = ? AND outcome IS NULL"""
-"""The attempt that a token may speak for: not ended, and its fence is the bead's."""
+"""A token's attempt: open, with the bead's fence."""
 
 GOING = "ended_at IS NULL AND kind <> 'attempt'"
-"""A session of its own that has not ended; those of attempts go with their attempts."""
 
 
 def file_uri(path: str, how: str) -> str:
-    """The address by which SQLite opens this absolute path, in the way `how`, whatever signs are in its name."""
+    """SQLite's URI of this absolute path with any characters, opened by `how`."""
     return f"file:{path.replace('%', '%25').replace('?', '%3f').replace('#', '%23')}?{how}"
 
 
 # What is rare (an earlier version, an error) imports the whole store when it happens.
 def connected(path: str, work: "Callable[[Connection], T]") -> "T":
-    """What `work` makes of a connection to an existing database; errors for what can go wrong with that."""
+    """Run `work` on a connection to an existing database; converts errors."""
     try:
         connection = connect(file_uri(path, "mode=rw"), timeout=30.0, isolation_level=None, uri=True)
         try:
@@ -147,7 +136,7 @@ def _missing(path: str) -> Exception:
 
 
 def json_object(fields: str) -> str:
-    """json_object of space-separated columns; `?name` is a truth value, `{name` holds JSON already."""
+    """json_object of space-separated columns; `?name` is a truth value, `{name` holds JSON."""
     parts = []
     for field in fields.split():
         name = field.lstrip("?{")
@@ -166,11 +155,8 @@ BEAD_FIELDS = (
     "lease_until return_to ?branch_kept merged_commit branch {proposed"
 )
 ADDED = tuple(name.lstrip("?{") for name in BEAD_FIELDS.partition("{proposed")[2].split())
-"""beads.model.ADDED: what shows a bead shows these by their names."""
 BEAD = json_object(BEAD_FIELDS)
-"""A row of `beads` with its `bead_text`."""
 LOG = json_object("summary blockers learnings ?keep_branch")
-"""What an attempt left for the next one."""
 
 # The JSON says what records.plain says of the same beads; tests compare the two.
 _READY = f"""SELECT json_group_array(json(bead)) FROM (SELECT {BEAD} AS bead
@@ -203,7 +189,6 @@ _KEPT = {
 
 
 def _kept(name: str) -> str:
-    """The SQL of a field of a pull request; one that an earlier version did not keep is as at first."""
     found = f"coalesce(json_extract(value, '$.{name}'), {_KEPT[name]})"
     return f"json({found})" if _KEPT[name] == "'[]'" else found
 
@@ -223,9 +208,8 @@ FROM escalations WHERE bead = :id AND resolved_at IS NULL ORDER BY {PRIORITY_OF_
 
 
 def ready_json(path: str, limit: int) -> "tuple[str, int]":
-    """The first `limit` ready beads in the Assigner's order, as a JSON array of objects with every field of Bead; and
-    how many more are ready.
-    """
+    """The first `limit` ready beads in the Assigner's order as a JSON array with every field; and the number of
+    others."""
 
     def work(connection: "Connection") -> "tuple[str, int]":
         moment = {"now": now()}
@@ -243,11 +227,8 @@ def ready_json(path: str, limit: int) -> "tuple[str, int]":
 
 
 def show_json(path: str, bead: str) -> "str | None":
-    """One bead with every field, `dependencies` in both directions, `attempts`, open `escalations` and its newest
-    `request` at a code host; None: no such.
-
-    Nobody's token is in it.
-    """
+    """One bead with all fields, `dependencies` in both directions, `attempts`, open `escalations` and its newest
+    `request`; without tokens. None: no such bead."""
 
     def work(connection: "Connection") -> "str | None":
         connection.execute("BEGIN")

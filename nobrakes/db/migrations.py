@@ -26,7 +26,6 @@ FOREIGN KEY(bead) REFERENCES beads (id))"""
 
 
 def _to_3(connection: Connection) -> None:
-    """Beads know their branch; those that an agent worked on had it from their type and their id."""
     connection.execute("ALTER TABLE beads ADD COLUMN branch VARCHAR DEFAULT '' NOT NULL")
     named = "UPDATE beads SET branch = type || '/bead-' || id WHERE id IN (SELECT bead FROM attempts)"
     connection.execute(named)
@@ -121,7 +120,6 @@ FOREIGN KEY(id) REFERENCES beads (id))""",
 
 
 def _to_5(connection: Connection) -> None:
-    """Beads keep what is proposed for them; levels are settled in parts."""
     connection.execute("ALTER TABLE bead_text ADD COLUMN proposed VARCHAR DEFAULT '{}' NOT NULL")
     connection.execute("CREATE INDEX bead_text_proposed ON bead_text (id) WHERE proposed <> '{}'")
     for statement in _LEVELS_DUE:
@@ -234,7 +232,7 @@ def _columns(connection: Connection, table: str) -> set[str]:
 
 
 def _to_8(connection: Connection) -> None:
-    """Every database has what version 7 had in the end, whichever commit made it."""
+    """Every database gets the final version 7, whichever commit made it."""
     for column in _columns(connection, "features").intersection(_OWN_TITLES):
         connection.execute(f"ALTER TABLE features DROP COLUMN {column}")  # a feature has its epic's
     if "stacks_on" not in _columns(connection, "beads"):
@@ -262,8 +260,6 @@ AND NOT (below.status = 'landed' AND below.epic IS NOT NULL AND below.epic IS be
 
 
 def _running(*statements: str) -> Callable[[Connection], None]:
-    """A step that runs these statements and nothing else."""
-
     def step(connection: Connection) -> None:
         for statement in statements:
             connection.execute(statement)
@@ -293,12 +289,11 @@ STEPS: Mapping[int, Callable[[Connection], None]] = {
 
 
 def is_earlier(version: int) -> bool:
-    """Whether a database of this version can be brought to the present one."""
     return version in STEPS
 
 
 def migrate(connection: Connection, version: int) -> None:
-    """Bring the database to VERSION. The caller has begun the transaction and ends it."""
+    """Upgrade to VERSION, in the caller's transaction."""
     for step in range(version, VERSION):
         STEPS[step](connection)
     connection.execute(f"PRAGMA user_version = {VERSION}")

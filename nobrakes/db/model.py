@@ -10,7 +10,7 @@ from ..records import frozen
 
 @frozen
 class Position:
-    """A place in the event log: an event's seq and time, which tell one database from another. (0, 0): before all."""
+    """A position in one database's event log: seq and time. (0, 0): before all."""
 
     seq: int = 0
     at: float = 0.0
@@ -18,11 +18,8 @@ class Position:
 
 @frozen
 class Changes:
-    """What of the facts changed after a position, as it is now; `upto` is the position up to which it holds.
-
-    `restarted`: the position is not of this database, and everything is given. `settings` None: unchanged.
-    `attempts` are those that have ended. `more`: there is more after `upto`.
-    """
+    """Facts changed after a position; `upto`: the position they hold for. `restarted`: from another database, so
+    everything is included. `settings` None: unchanged. `attempts`: ended ones. `more`: there is more after `upto`."""
 
     upto: Position
     beads: Sequence[Alike] = ()
@@ -38,11 +35,8 @@ class Changes:
 
 @frozen
 class Restored:
-    """What was kept outside of a database, to be put into one.
-
-    `tests`: bead -> the commit of its proven tests; `settings` None: not known; `attempts`: the last one's number;
-    `ended`: attempts that are known.
-    """
+    """External data for a database. `tests`: bead -> commit of proven tests; `settings` None: unknown; `attempts`: the
+    last number; `ended`: known attempts."""
 
     beads: Sequence[Bead]
     dependencies: Sequence[Dependency]
@@ -64,7 +58,7 @@ def mark(place: Position) -> str:
 
 
 def last_mark(text: str) -> Position | None:
-    """The last mark in the text; None: there is none. One without its line end was never written."""
+    """An incomplete last line does not count."""
     for line in reversed(text.split("\n")[:-1]):
         if line.startswith(MARKS_BEGIN) and line.endswith(END):
             seq, _, at = line[len(MARKS_BEGIN) : -len(END)].partition(BETWEEN)

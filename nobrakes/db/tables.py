@@ -41,7 +41,6 @@ from .fast import CLAIMABLE, EPIC_COMPLETE, ESTIMATED, FEATURE_GOES_ON, GOING, P
 from .rows import TEXT_COLUMNS
 
 Columns = Mapping[str, Any]
-"""The types of columns by their names."""
 
 _PLAIN = (bool, int, float)
 _NONE: Mapping[str, Any] = MappingProxyType({})
@@ -62,11 +61,8 @@ def _table(
     columns: Mapping[str, Columns] = _NONE,
     options: Mapping[str, bool] = _NONE,
 ) -> Any:
-    """The table of a record, whose key has these columns; a number that is a key alone is given by SQLite.
-
-    `refers`: by column, the other table's key. `defaults`: what a migration gives the rows that are there. `columns`:
-    by field, what stands in its place; none where it is empty.
-    """
+    """A record's table with this key; a number as only key is assigned by SQLite. `refers`: other tables by column.
+    `defaults`: for rows in a migration. `columns`: replacements by field, empty: none."""
     found: dict[str, Any] = {}
     for field, kind in (record if isinstance(record, Mapping) else record.__annotations__).items():
         found |= columns.get(field, {field: kind})
@@ -88,7 +84,6 @@ def _table(
 
 
 def _stored(kind: Any) -> Any:
-    """What a field's column holds: enums, tuples and mappings are text."""
     if isinstance(kind, UnionType):
         return _stored(get_args(kind)[0]) | None
     return kind if kind in _PLAIN else str
@@ -296,11 +291,10 @@ _table("validations", {"tree": str, "contract": str, "results": str, "at": float
 
 _WIDE = 110
 _GLUE = "\0"
-"""Stands for a space at which no line is broken."""
 
 
 def schema() -> str:
-    """The SQL that makes an empty database of this version; lines are full, and broken between columns."""
+    """The SQL of an empty database, with lines filled and broken between columns."""
     dialect = sqlite.dialect()
     statements: list[CreateTable | CreateIndex] = []
     for table in SQLModel.metadata.sorted_tables:
@@ -337,23 +331,19 @@ STATES = ("all", "active", "completed", "failed")
 
 
 def rows_of(db: Database, statement: ClauseElement) -> list[Row]:
-    """The rows that it finds; a column's key is its name."""
     compiled = statement.compile(dialect=_DIALECT, compile_kwargs={"render_postcompile": True})  # `IN` lists
     values: dict[str, Any] = dict(compiled.params)
     return db.all(str(compiled), values)
 
 
 def latest(db: Database, limit: int) -> list[Attempt]:
-    """The Reviewer's latest attempts, newest first."""
     wanted = select(ATTEMPTS).where(ATTEMPTS.role == Role.REVIEWER.value).order_by(col(ATTEMPTS.id).desc())
     return [rows.attempt({**dict(row), "provider_session": None}) for row in rows_of(db, wanted.limit(limit))]
 
 
 def agents(db: Database, words: str, state: str, sort: str, limit: int, offset: int = 0) -> list[Attempt]:
-    """At most `limit` attempts that have each word in their bead, its title, their name or their agent.
-
-    `state`: one of STATES; `sort`: one of SORTS, the newest first where they are alike.
-    """
+    """At most `limit` attempts with each word in their bead, title, name or agent. `state`: of STATES; `sort`: of
+    SORTS, then newest first."""
     wanted: Any = select(ATTEMPTS).join(BEAD_TEXTS, col(BEAD_TEXTS.id) == col(ATTEMPTS.bead))
     wanted = wanted.where(col(ATTEMPTS.role).not_in([role.value for role in NO_AGENTS]))
     for word in words.split()[:8]:

@@ -20,7 +20,7 @@ _RUN_FIELDS = frozenset(Run.__dataclass_fields__) - {"id"}
 
 
 def plan_run(db: Database, run: Run) -> None:
-    """Remember a child that is about to be started; planned again after a crash, it is the same child."""
+    """Record a child before its start; repeatable."""
     values = {**as_values(run), "attempt": run.attempt or None, "turn": run.turn or None}
     columns = ", ".join(f'"{name}"' for name in values)
     marks = ", ".join("?" * len(values))
@@ -40,17 +40,14 @@ def _plain(value: Any) -> Any:
 
 
 def end_run(db: Database, run: str) -> None:
-    """Forget the child: its end has been dealt with."""
     db.alone("DELETE FROM runs WHERE id = ?", (run,))
 
 
 def runs(db: Database) -> list[Run]:
-    """The children that are planned or alive, as far as the store knows."""
     return [rows.run(row) for row in db.all("SELECT * FROM runs ORDER BY started_at, id")]
 
 
 def setting(db: Database, key: str) -> str | None:
-    """A small fact of the machine (paused, name cursor, limits changed at run time)."""
     row = db.maybe("SELECT value FROM settings WHERE key = ?", (key,), row_of("settings", key))
     return None if row is None else str(row[0])
 
@@ -64,7 +61,7 @@ def set_setting(db: Database, key: str, value: str | None) -> None:
 
 
 def validation(db: Database, tree: str, contract: str) -> Mapping[str, Any] | None:
-    """The recorded results of a validation that passed, by its key; None: it has to be run."""
+    """Results of a passed validation by its key; None: run it."""
     row = db.maybe("SELECT results FROM validations WHERE tree = ? AND contract = ?", (tree, contract))
     if row is None:
         return None
@@ -73,7 +70,7 @@ def validation(db: Database, tree: str, contract: str) -> Mapping[str, Any] | No
 
 
 def passed_otherwise(db: Database, tree: str) -> bool:
-    """Whether this tree has passed under any key at all: with other checks, programs or another environment."""
+    """Whether this tree passed with other checks, programs or environment."""
     return db.maybe("SELECT 1 FROM validations WHERE tree = ?", (tree,)) is not None
 
 
@@ -90,7 +87,7 @@ _WAITING = tuple(status for status in Status if status not in BY_STATUS)
 
 
 def beads(db: Database, statuses: Iterable[Status] = (), ids: Iterable[str] = ()) -> list[Bead]:
-    """Beads by id order; statuses and ids both narrow it down."""
+    """By id; statuses and ids are combined."""
     where, values = ["1"], []
     for column, choices in (("status", [status.value for status in statuses]), ("beads.id", list(ids))):
         if choices:
@@ -104,14 +101,11 @@ _ELSEWHERE = (
     "AND coalesce(json_extract(value, '$.into'), '') <> '' "
     "UNION SELECT substr(key, 10) FROM settings WHERE key >= 'own_base ' AND key < 'own_base!')"
 )
-"""The beads and epics whose request people merged, or are to merge, into another branch than main, or that were pushed
-to one.
-"""
+"""Beads and epics that were or will be merged or pushed to another branch."""
 
 
 def merges(db: Database, on_main: bool = False) -> dict[str, str]:
-    """Bead id to the commit of its merge, of every done bead that has one, by id order; `on_main`: without those
-    whose request people merged into another branch."""
+    """Done bead id to its merge commit, by id; `on_main`: without merges into other branches."""
     which = f"AND id NOT IN {_ELSEWHERE} AND coalesce(epic, '') NOT IN {_ELSEWHERE}" if on_main else ""
     asked = (
         f"SELECT id, merged_commit FROM beads WHERE status = '{Status.DONE.value}' AND merged_commit <> '' {which} "
@@ -121,13 +115,12 @@ def merges(db: Database, on_main: bool = False) -> dict[str, str]:
 
 
 def proposed(db: Database) -> list[Bead]:
-    """The beads for which something is proposed, by id order."""
     ids = f"SELECT id FROM bead_text INDEXED BY bead_text_proposed WHERE {PROPOSED}"
     return [rows.bead(row) for row in db.all(f"{rows.BEAD} WHERE beads.id IN ({ids}) ORDER BY id")]
 
 
 def dependencies(db: Database, bead: str | None = None) -> list[Dependency]:
-    """All dependencies, parents among them, or those that touch `bead`, at either end; sorted."""
+    """All, with parents, or those of `bead` in both directions; sorted."""
     if bead is None:
         return beads_levels.all_dependencies(db)
     found = db.all(
@@ -171,10 +164,7 @@ def has_sprints(db: Database) -> bool:
 
 
 def counts(db: Database) -> dict[str, int]:
-    """How many beads stand in each column; beside them how many are `held`, and how many are `epic`s.
-
-    Indexes are counted, and of the rows themselves only who is held: a million beads take 0.1 s.
-    """
+    """Beads by column, and `held` and `epic` ones. Counts indexes, and rows only of held beads: 0.1 s for a million."""
     moves.wake(db, db.now())
     with db.read():
         of = dict(db.plain(_BY_STATUS))
@@ -194,8 +184,8 @@ def column(db: Database, name: str, limit: int) -> list[Node]:
 
 
 def around(db: Database, beads: Sequence[str]) -> tuple[list[Node], list[Dependency]]:
-    """What decides whether these beads are ready: they, their parents up to the top, the blockers of all those,
-    and the dependencies between them. Beads that do not exist are left out."""
+    """What decides these beads' readiness: they, their ancestors, all their blockers, and dependencies. Missing beads
+    are left out."""
     with db.read():
         found = [rows.node(row) for row in db.all(_NODES_ABOVE, (json.dumps(list(beads)),))]
         blocks = db.all(_BLOCKS_ABOVE, (json.dumps(list(beads)),))
@@ -204,14 +194,14 @@ def around(db: Database, beads: Sequence[str]) -> tuple[list[Node], list[Depende
 
 
 def levels(db: Database, beads: Iterable[str]) -> dict[str, int]:
-    """The minutes of the longest chain behind each of these beads, itself included. What is due is settled."""
+    """Minutes of the longest chain behind each bead, itself included; settles due levels."""
     beads_levels.settle_all(db)
     asked = "SELECT id, b_level FROM beads WHERE id IN (SELECT value FROM json_each(?))"
     return dict(db.plain(asked, (json.dumps([*beads]),)))
 
 
 def by_priority(db: Database, statuses: Iterable[Status] = (), epic: str | None = None) -> list[tuple[int, str]]:
-    """(priority, id) of the beads with one of these statuses (none given: any) that belong to `epic` (None: any)."""
+    """(priority, id) of beads with these statuses (empty: any) in `epic` (None: any)."""
     wanted = [status.value for status in statuses]
     where, values = ["1"], []
     if wanted:
@@ -228,39 +218,32 @@ UNION SELECT id FROM beads WHERE updated_at >= ?"""
 
 
 def touched(db: Database, after: int | None, since: float | None) -> tuple[int, float, list[str]]:
-    """(last event's seq, now, ids that events after `after` name or whose bead changed at or after `since`).
-
-    None: nobody asks for ids.
-    """
+    """(last event's seq, now, ids in events after `after` or changed since `since`). None: no ids."""
     with db.read():
         seq = db.one("SELECT coalesce(max(seq), 0) FROM events")[0]
         return seq, db.now(), [row[0] for row in db.plain(_TOUCHED, (after, since))]
 
 
 def reviewing(db: Database) -> list[Attempt]:
-    """The Reviewer's attempts that have not ended, oldest first."""
     sql = f"{rows.ATTEMPT} INDEXED BY attempts_open WHERE outcome IS NULL AND role = ? ORDER BY id"
     return [rows.attempt(row) for row in db.all(sql, (Role.REVIEWER.value,))]
 
 
 def ready(db: Database, limit: int) -> list[Bead]:
-    """The first `limit` ready beads in the Assigner's order."""
     moves.wake(db, db.now())
     sql = f"{rows.BEAD.replace('FROM beads', 'FROM beads INDEXED BY beads_claimable')} WHERE {CLAIMABLE} {IN_ORDER}"
     return [rows.bead(row) for row in db.all(f"{sql} LIMIT ?", (limit,))]
 
 
 def reviews(db: Database, limit: int) -> list[Attempt]:
-    """The Reviewer's latest attempts, newest first."""
     from . import tables
 
     return tables.latest(db, limit)
 
 
 def agents(db: Database, words: str, state: str, sort: str, limit: int, offset: int = 0) -> list[Attempt]:
-    """Attempts of agents that have each word in their bead, its title, their name or their agent.
-
-    `state`: all, active, completed or failed; `sort`: newest, oldest, bead, agent or cost."""
+    """Attempts with each word in their bead, title, name or agent. `state`: all, active, completed or failed; `sort`:
+    newest, oldest, bead, agent or cost."""
     from . import tables
 
     return tables.agents(db, words, state, sort, limit, offset)

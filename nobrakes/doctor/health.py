@@ -28,7 +28,7 @@ ERROR: Level = "error"
 
 @frozen
 class Finding:
-    """One thing looked at. `repair` is the name of what mends it, where something here can."""
+    """One finding. `repair`: the name of its repair here, if any."""
 
     name: str
     level: Level
@@ -37,7 +37,7 @@ class Finding:
 
     @property
     def ok(self) -> bool:
-        """Whether it works as it is; warnings do."""
+        """Warnings count as ok."""
         return self.level != ERROR
 
 
@@ -59,7 +59,7 @@ _FAILED = (
 
 @frozen
 class Looked:
-    """What the doctor found, and when that was (seconds since 1970)."""
+    """The doctor's findings and their time (seconds since 1970)."""
 
     at: float
     findings: tuple[Finding, ...]
@@ -67,7 +67,7 @@ class Looked:
 
 @frozen
 class HealthView:
-    """`free` and `total` are bytes of the disk; `workspaces` how many there are; `started_at` of the daemon."""
+    """`free`, `total`: bytes of the disk; `workspaces`: how many; `started_at`: of the daemon."""
 
     bar: BarView
     started_at: float | None
@@ -82,7 +82,7 @@ class HealthView:
 
 @frozen
 class Step:
-    """One thing that a repository needs. `command`: what to type where it is not there."""
+    """One need of a repository. `command`: what to type if it is missing."""
 
     name: str
     is_done: bool
@@ -91,17 +91,17 @@ class Step:
 
 
 class Looks:
-    """What the doctor found last in each repository, for as long as its owner lives."""
+    """The last findings by repository, in memory."""
 
     def __init__(self) -> None:
         self._found: dict[str, Looked] = {}
 
     def last(self, root: str) -> Looked | None:
-        """What it found in this repository; None: it did not look yet."""
+        """None: no look yet."""
         return self._found.get(root)
 
     def look(self, root: str, run: Callable[[], list[Finding]]) -> Looked:
-        """The doctor's whole look at the repository, which `run` does: it takes seconds and starts programs."""
+        """The doctor's full look by `run`, which takes seconds and starts programs."""
         order = {ERROR: 0, OK: 2}
         made = Looked(time.time(), tuple(sorted(run(), key=lambda one: order.get(one.level, 1))))
         self._found[root] = made
@@ -109,7 +109,7 @@ class Looks:
 
 
 def health(store: "Store", paths: Paths, config: "Config", looked: Looked | None) -> HealthView:
-    """As it is now, with what the last full look found."""
+    """The present state, with the last full look."""
     disk = shutil.disk_usage(paths.folder)
     started = store.latest_events((Kind.DAEMON_STARTED,), None, 1)
     try:
@@ -131,7 +131,7 @@ def health(store: "Store", paths: Paths, config: "Config", looked: Looked | None
 
 
 def set_up(store: "Store", paths: Paths, config: "Config", misconfigured: str) -> tuple[Step, ...]:
-    """The steps from nothing to agents at work, in order."""
+    """The steps from nothing to working agents, in order."""
     names = config.agents.agent_choice().names()
     missing = [name for name in names if not _is_there((*config.agents.command(name), "")[0])]
     checks = [one for one in config.checks if (program := program_of(one.command)) and not _is_there(program)]

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 def _place(_: "_Patient") -> Iterator[Finding]:
-    """Whether the person's place can be used. Nothing is said to an agent, which may not look."""
+    """Silent for an agent, which may not look."""
     try:
         place = user_place()
     except NobrakesError:
@@ -65,7 +65,6 @@ _KEPT = "; the snapshot, what changed since and git still hold the graph"
 
 
 def _privacy(patient: "_Patient") -> Iterator[Finding]:
-    """The owners of what is read and run here, and the modes of what is private."""
     paths = patient.paths
     strange = found.strangers(paths.root)
     for path in strange[:_SHOWN]:
@@ -99,7 +98,7 @@ def examine_machine(
     wall_trouble: Callable[[], str],
     here: Here | None = None,
 ) -> Iterator[Finding]:
-    """The programs that the config names, and how agents are closed off, as seen from `here`."""
+    """The configured programs and the confinement of agents, as seen from `here`."""
     seen = here or Here(process_environment(), process_environment())
     for one in check_blockers(config, paths, seen):
         yield as_finding("checks", one)
@@ -116,7 +115,7 @@ def examine_machine(
 
 
 def as_finding(name: str, one: Blocker) -> Finding:
-    """A blocker as a finding: broken where a run would be refused for it, or would start nothing."""
+    """A blocker as a finding: broken if a run would be refused, or start nothing."""
     typed = " or ".join(f"`{command}`" for command in one.commands[:2])
     then = "; ".join(part for part in (one.why, one.cure, typed and f"type {typed}") if part)
     level = ERROR if one.refuses or one.kind in _BROKEN else WARNING
@@ -124,8 +123,6 @@ def as_finding(name: str, one: Blocker) -> Finding:
 
 
 def _sandbox(config: "Config", sandbox_trouble: Callable[[], str], wall_trouble: Callable[[], str]) -> Finding:
-    """How agents and checks are closed off, by setting and machine."""
-
     mode = config.sandbox.mode
     trouble = 'the setting sandbox.mode is "none"' if mode == "none" else sandbox_trouble()
     if not trouble:
@@ -161,7 +158,7 @@ def _agent(name: str, config: "Config", paths: Paths, here: Here) -> Finding:
 
 
 def _installation(_: "_Patient") -> Iterator[Finding]:
-    """Whether Python's compiled files are there: without them each command pays for compiling."""
+    """Without compiled files each command compiles."""
     missing = uncompiled()
     if not missing:
         yield Finding("start-up", OK, "every module is compiled")
@@ -186,7 +183,7 @@ def uncompiled() -> list[str]:
 
 
 def compile_package() -> list[str]:
-    """Compile every module; what was done."""
+    """Compile every module; returns what was done."""
     import compileall
 
     before = len(uncompiled())
@@ -203,7 +200,7 @@ Opened = Union["Store", NobrakesError]
 
 
 def repair(name: str, store: Opened, git: "Git | None", paths: Paths) -> list[str]:
-    """Mend one thing; what was done, a line each. UsageError for an unknown name, DaemonRunning while one works."""
+    """Repair one thing; returns what was done. UsageError: unknown name; DaemonRunning."""
     if name not in REPAIRS:
         raise UsageError(f"'{name[:40]}' is not a repair", f"The repairs are: {', '.join(REPAIRS)}.")
     pid = holder(paths.lock)
@@ -265,7 +262,7 @@ def _compile(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
 
 
 def stale_workspaces(store: "Store", paths: Paths) -> list[str]:
-    """The beads that are not live and have a workspace, or sessions that an agent CLI kept of them."""
+    """Closed beads with a workspace or an agent CLI's sessions."""
     names = {name for name in names_in(paths.workspaces) if os.path.isdir(os.path.join(paths.workspaces, name))}
     names = {name for name in names if BROKEN not in name}
     names |= kept_by_agents(paths.agents).keys()
@@ -279,7 +276,7 @@ def stale_workspaces(store: "Store", paths: Paths) -> list[str]:
 
 
 def names_in(folder: str) -> list[str]:
-    """What lies in the folder; nothing where there is none."""
+    """Empty if it is missing."""
     try:
         return os.listdir(folder)
     except FileNotFoundError:
@@ -293,7 +290,6 @@ REPAIRS: dict[str, Callable[[Opened, "Git | None", Paths], list[str]]] = {
     "refs": _refs_of,
     "compile": _compile,
 }
-"""What can be mended, by name."""
 NOT_TRIED = "it was not tried"
 _Look = Callable[["_Patient"], Iterator[Finding]]
 
@@ -322,11 +318,9 @@ def examine(
     here: Here | None = None,
     untried: Callable[[], str] = lambda: "",
 ) -> list[Finding]:
-    """Every finding, the good ones too. What could not be opened is a finding itself: for the store, by its error.
-
-    `misconfigured`: what is wrong with config.toml, where `config` is that of before. `here`: this process, as whoever
-    starts agents from it. `untried`: why it is not known whether main passes its checks; empty: it does.
-    """
+    """Every finding, also good ones. An unopened store is a finding by its error. `misconfigured`: the mistake in
+    config.toml while `config` is older. `here`: this process as starter of agents. `untried`: why main is not known to
+    pass; empty: it passes."""
     if config is not None and config.sandbox.mode != "none":
         sandbox_trouble = _begun(sandbox_trouble)
     rest = wall_trouble, misconfigured, here, untried
@@ -347,7 +341,6 @@ def examine(
 
 
 def or_none(open_it: "Callable[[], T]") -> "T | None":
-    """What cannot be opened is what the doctor is there to explain."""
     try:
         return open_it()
     except NobrakesError:
@@ -355,7 +348,7 @@ def or_none(open_it: "Callable[[], T]") -> "T | None":
 
 
 def opened_store(paths: Paths, open_it: "Callable[[], Store]") -> "Store | NobrakesError":
-    """The store, or why there is none. A database that is not there is not made by looking."""
+    """Never creates a missing database."""
     from ..db.database import missing
 
     if not os.path.lexists(paths.database):
@@ -367,7 +360,6 @@ def opened_store(paths: Paths, open_it: "Callable[[], Store]") -> "Store | Nobra
 
 
 def _found(look: "_Look", patient: _Patient) -> list[Finding]:
-    """What one look finds; what keeps it from looking is a finding, and the other looks go on."""
     found: list[Finding] = []
     try:
         for one in look(patient):
@@ -378,7 +370,7 @@ def _found(look: "_Look", patient: _Patient) -> list[Finding]:
 
 
 def _begun(question: Callable[[], str]) -> Callable[[], str]:
-    """The same question, asked at once in a thread; whoever asks waits for its answer."""
+    """Starts the question in a thread; calling the result waits."""
     answers: list[str | BaseException] = []
 
     def ask() -> None:
@@ -450,8 +442,6 @@ def _main(patient: _Patient) -> Iterator[Finding]:
 
 
 def _fallen(patient: _Patient) -> Iterator[Finding]:
-    """What the database calls done and a person took off main."""
-
     store, git, config = patient.store, patient.git, patient.config
     text = off_main_message(store, git, config) if store and git and config else ""
     if text:
@@ -461,7 +451,7 @@ def _fallen(patient: _Patient) -> Iterator[Finding]:
 
 
 def _untried(patient: _Patient) -> Iterator[Finding]:
-    """Whether main passes its checks, as far as that is known. A red main is what _standing says."""
+    """A red main is reported by _standing."""
     if patient.store is None or patient.store.setting(FROZEN) is not None:
         return
     text = patient.untried()
@@ -470,7 +460,7 @@ def _untried(patient: _Patient) -> Iterator[Finding]:
 
 
 def _standing(patient: _Patient) -> Iterator[Finding]:
-    """What of the facts keeps a run from starting anything, and what can never go on by itself."""
+    """What keeps a run from starting, and what can never continue by itself."""
     if patient.store is None or patient.config is None:
         return
     found = blockers(patient.store, patient.paths, patient.config).found
@@ -491,7 +481,7 @@ _NAMES = {
 
 
 def _refs(git: "Git") -> Iterator[Finding]:
-    """Refs of ours that lead nowhere, also by halves. Those of work in hand are made again by who needs them."""
+    """Also incomplete refs. Those of present work are rebuilt when needed."""
     try:
         found = git.broken_refs(in_depth=True)
     except NobrakesError as error:
@@ -525,7 +515,6 @@ _ARCHIVED = {
     "head": "was committed outside the branch",
     "incoming": "was handed in and then dropped",
 }
-"""By the name of an archive's ref, after its number."""
 
 
 def _checkouts(git: "Git") -> Iterator[Finding]:
@@ -573,7 +562,7 @@ def _told(circle: Circle) -> str:
 
 
 def _parked(patient: _Patient) -> Iterator[Finding]:
-    """The beads, sessions and parts of the daemon for which nobrakes met what it did not expect."""
+    """Owners of unexpected errors in nobrakes."""
     store = patient.store
     for one in store.escalations() if store is not None else ():
         if one.type is EscalationType.NOBRAKES_FAILED and store is not None:

@@ -20,7 +20,7 @@ from .payloads import Name, Payload, Rule
 CRASHES = frozenset(
     {Outcome.CRASHED, Outcome.KILLED, Outcome.STALLED, Outcome.TIMED_OUT, Outcome.LOST, Outcome.CONTEXT_OVERFLOW}
 )
-"""Endings without a word of the agent: `crash_timeout` tells of them, too."""
+"""Endings without a word of the agent; `crash_timeout` reports them too."""
 
 
 class KindDescription(NamedTuple):
@@ -67,7 +67,7 @@ def _checked(event: Event) -> str:
 
 
 def verdict(results: Sequence[Mapping[str, Any]]) -> str:
-    """What checks came to, in a few words: the first that did not pass with its reason, or that all passed."""
+    """The result of checks in short: the first failure with its reason, or that all passed."""
     if not results:
         return ""
     bad = [row for row in results if row.get("outcome") != "pass"]
@@ -777,4 +777,3 @@ TABLE: Mapping[Kind, KindDescription] = {
         Rule(Name.SAFETY_HOSTS_REFUSED, say.HostsRefused),
     ),
 }
-"""Every kind, in the order of a bead's life."""

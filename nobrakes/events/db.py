@@ -22,7 +22,7 @@ def append(
     data: Mapping[str, Any] | None = None,
     attempt: int | None = None,
 ) -> int:
-    """Write one event down; its seq."""
+    """Returns its seq."""
     db.noted |= not kind.is_quiet
     return db.insert(
         "events",
@@ -40,7 +40,7 @@ def append(
 def after(
     db: Database, after: int = 0, limit: int = 1000, bead: str | None = None, kinds: Iterable[Kind] = ()
 ) -> list[Event]:
-    """Events with a greater seq, oldest first, of one bead or of all, of these kinds or of any."""
+    """Events with a greater seq, oldest first, of one bead or all, of these kinds or any."""
     wanted = [*kinds]
     where = "seq > :after" + (" AND bead = :bead" if bead is not None else "")
     where += " AND kind IN (SELECT value FROM json_each(:kinds))" if wanted else ""
@@ -51,7 +51,7 @@ def after(
 def latest(
     db: Database, kinds: Iterable[Kind], before: int | None = None, limit: int = 1000, bead: str | None = None
 ) -> list[Event]:
-    """Events of these kinds with a smaller seq, newest first, of one bead or of all."""
+    """Events of these kinds with a smaller seq, newest first, of one bead or all."""
     where = "kind IN (SELECT value FROM json_each(:kinds))"
     where += (" AND seq < :before" if before is not None else "") + (" AND bead = :bead" if bead is not None else "")
     values = {"kinds": json.dumps([*kinds]), "before": before, "bead": bead, "limit": limit}
@@ -74,14 +74,10 @@ _ROWS = f"""SELECT {", ".join(_OWN)}, (SELECT group_concat(needs || ' ' || type)
 _IS_LISTED = "WHERE beads.id IN (SELECT value FROM json_each(?))"
 
 AT_ONCE = 4096
-"""So many beads that others are like are remembered."""
 
 
 def alike(db: Database, ids: Iterable[str] | None = None) -> Iterator[Alike]:
-    """Those of these beads (None: of all) that are there, by id order, read as they are asked for.
-
-    Nothing is written meanwhile.
-    """
+    """These existing beads (None: all) by id, read lazily; nothing may be written meanwhile."""
     asked = (_ROWS.format(""), ()) if ids is None else (_ROWS.format(_IS_LISTED), (json.dumps([*ids]),))
     with db.read():
         known: dict[tuple[Any, ...], Bead] = {}
@@ -103,7 +99,7 @@ def alike(db: Database, ids: Iterable[str] | None = None) -> Iterator[Alike]:
 # position names. A position that is not in this database, or is another one there, is of another life of it: then all
 # is given.
 PEOPLES = ("paused", "limits", "quarantine")
-"""The settings that people make (daemon.service.control, review.service.evidence)."""
+"""Settings that people make (daemon.service.control, review.service.evidence)."""
 
 _SETTING_KINDS = (Kind.PAUSED, Kind.RESUMED, Kind.LIMITS_CHANGED, Kind.QUARANTINED, Kind.QUARANTINE_LIFTED)
 _QUIET = ", ".join(f"'{kind.value}'" for kind in sorted(kind for kind in Kind if kind.is_quiet))
@@ -117,7 +113,6 @@ _ENDED = f"""{rows.ATTEMPT} WHERE outcome IS NOT NULL
 AND id IN (SELECT attempt FROM events WHERE seq > ? AND seq <= ? AND attempt IS NOT NULL)
 ORDER BY id"""
 _LAST = "SELECT seq, at, (SELECT at FROM events WHERE seq = ?) FROM events ORDER BY seq DESC LIMIT 1"
-"""The last event, and when the one of a position was."""
 
 
 def position(db: Database) -> Position:
@@ -126,10 +121,8 @@ def position(db: Database) -> Position:
 
 
 def changes(db: Database, since: Position, limit: int | None = None) -> Changes:
-    """What changed after this position: beads, escalations and the settings that people make.
-
-    `limit`: what the first so many events tell of (Changes.more: there are others); None: all.
-    """
+    """Beads, escalations and people's settings changed after a position. `limit`: what the first events name
+    (Changes.more: there are others); None: all."""
     with db.read():
         last = db.maybe(_LAST, (since.seq,))
         upto = Position() if last is None else Position(last[0], last[1])

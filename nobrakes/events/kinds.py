@@ -14,8 +14,8 @@ from ..records import frozen
 from ..text.cleaning import is_seen, only_seen
 
 QUIET: Final = True
-"""Marks a kind that a database which is made anew need not know. Every other one says that a fact of the plan changed,
-or something that a person decides or was asked."""
+"""Marks kinds that a rebuilt database need not know. Others record a fact of the plan or a person's decision or
+question."""
 
 
 class Kind(StrEnum):
@@ -147,7 +147,7 @@ class Kind(StrEnum):
 
 
 MERGES = (Kind.MERGED, Kind.FOUND_MERGED)
-"""By what a bead comes to be on main: we merged it, or found it there."""
+"""Kinds that put a bead on main: merged by us, or found there."""
 
 
 @frozen
@@ -164,19 +164,18 @@ class Event:
 
 
 WATCHED: Final = frozenset({Kind.FILES_CHANGED, Kind.TESTS_RUN})
-"""What is seen of an agent at work while it works: for who follows it. Pages and lines for people leave it out."""
+"""Seen of a working agent; lists for people leave them out."""
 
 MAX_NAME = 80
-"""Characters."""
 UNDO_MARK = " (undo)"
-"""Ends the actor's name in the events of an undo."""
+"""Ends the actor's name in events of an undo."""
 _SESSION = "Session "
 RESERVED = frozenset((Event(Kind.PROPOSED).actor, "reviewer"))
 NOBODY = "person"
 
 
 class Surface(StrEnum):
-    """By which way somebody acts."""
+    """The interface of an action."""
 
     CLI = "cli"
     MCP = "mcp"
@@ -197,12 +196,12 @@ def session_actor(session: int) -> str:
 
 
 def is_session(actor: str) -> bool:
-    """Whether it is the agent of a session: no person can take such a name."""
+    """No person can take such a name."""
     return actor.startswith(_SESSION) and actor.removeprefix(_SESSION).isdecimal()
 
 
 def given(name: str, surface: Surface) -> Actor:
-    """The actor that was asked for by name; UsageError."""
+    """Raises UsageError."""
     wrong = _mistake(name)
     if wrong:
         raise UsageError(
@@ -212,7 +211,7 @@ def given(name: str, surface: Surface) -> Actor:
 
 
 def default_actor(name: str, surface: Surface) -> Actor:
-    """The actor that the system names, cleaned; `person` where nothing is left of the name."""
+    """The system's name, cleaned; `person` if nothing is left."""
     found = " ".join(only_seen(name).split())[:MAX_NAME].strip()
     return Actor(NOBODY if _mistake(found) else found, surface)
 

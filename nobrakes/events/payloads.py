@@ -19,7 +19,7 @@ from .kinds import Event
 
 
 class Name(StrEnum):
-    """Every public event, with what it says. A name never changes its meaning; a new meaning is a new name."""
+    """Every public event with its meaning. A name never changes its meaning."""
 
     meaning: str
 
@@ -131,7 +131,7 @@ class Name(StrEnum):
 
 @frozen
 class Payload:
-    """Nothing more than what is said about every event."""
+    """Only the fields common to all events."""
 
 
 P = TypeVar("P", bound=Payload)
@@ -143,7 +143,7 @@ def _hints(kind: type) -> Mapping[str, Any]:
 
 
 def made(kind: type[P], values: Mapping[str, Any]) -> P:
-    """The payload of what `values` has for its fields; a value of another type becomes the field's, or is left out."""
+    """The payload with its fields from `values`; values of another type are converted, or left out."""
     shape: type = kind
     types = _hints(shape)
     known: dict[str, Any] = {}
@@ -644,36 +644,28 @@ class Begun(Payload):
 KINDS: tuple[type[Payload], ...] = tuple(
     one for one in tuple(globals().values()) if isinstance(one, type) and issubclass(one, Payload)
 )
-"""Every shape."""
 
 
 class Facts(Protocol):
-    """What is asked about a bead, to say who acted and how often it was tried."""
+    """Facts about a bead, for the actor and number of tries."""
 
-    def bead(self, bead: str) -> Bead | None:
-        """The bead; None where it is not known any more."""
-        ...
+    def bead(self, bead: str) -> Bead | None: ...
 
     def attempts(self, bead: str) -> Sequence[Attempt]:
-        """Its attempts, oldest first."""
-        ...
+        """Oldest first."""
 
-    def escalations(self, bead: str) -> Sequence[Escalation]:
-        """What was asked about it."""
-        ...
+    def escalations(self, bead: str) -> Sequence[Escalation]: ...
 
     def status(self, event: Event) -> WorkStatus | None:
-        """How the event's bead stood after it; None: its events are not known any more."""
-        ...
+        """The bead's status after the event; None: unknown."""
 
 
 Made = tuple[Name, Payload]
-"""What a rule makes of an event."""
 
 
 @frozen
 class Rule:
-    """One public event of a kind: its name, its payload, where the payload's fields are in the event's data."""
+    """A kind's public event: name, payload, and the keys of the event's data."""
 
     name: Name
     payload: type[Payload]

@@ -51,11 +51,9 @@ class StoreFacts:
                 self._escalations.setdefault(one.bead, []).append(one)
 
     def bead(self, bead: str) -> Bead | None:
-        """The bead; None where it is not known any more."""
         return self._beads.get(bead)
 
     def attempts(self, bead: str) -> Sequence[Attempt]:
-        """Its attempts, oldest first."""
         if bead not in self._attempts:
             self._attempts[bead] = self._store.attempts(bead) if bead in self._beads else ()
         return self._attempts[bead]
@@ -64,7 +62,6 @@ class StoreFacts:
         return self._escalations.get(bead, ())
 
     def status(self, event: "Event") -> WorkStatus | None:
-        """How the event's bead stood after it. The event is one of the page."""
         bead = event.bead or ""
         if bead not in self._statuses:
             self._statuses[bead] = statuses(events_between(self._store, bead, *self._between[bead]))
@@ -72,7 +69,7 @@ class StoreFacts:
 
 
 def public_events(store: "Store", after: int, bead: str | None = None) -> "Iterator[tuple[int, list[PublicEvent]]]":
-    """Pages of what was said in public after this number, oldest first: (the last number read, what it came to)."""
+    """Public events after this number, oldest first, by page: (last number read, events)."""
     while events := store.events(after, PAGE, bead):
         facts = StoreFacts(store, events)
         after = events[-1].seq
@@ -86,7 +83,7 @@ OTHER = "the database does not know what was written last: it is another one, or
 
 @frozen
 class Exported:
-    """What was appended: how many events; `upto`, the number of the last one that was looked at."""
+    """The number of appended events; `upto`: the last one read."""
 
     written: int
     upto: int
@@ -98,10 +95,8 @@ def line(event: PublicEvent) -> str:
 
 
 def keep_up(store: "Store", root: str, path: str) -> Exported | None:
-    """Append what the file does not have yet; None: another process writes it just now.
-
-    NotAllowed where no events may be written there; DiskFull, StoreReadOnly: the file is as it was.
-    """
+    """Append missing events; None: another process writes. NotAllowed: no events there; DiskFull, StoreReadOnly: the
+    file is unchanged."""
     with messages.opened(root, path, path_mistake) as file:
         if file is None:
             return None
@@ -119,7 +114,7 @@ def keep_up(store: "Store", root: str, path: str) -> Exported | None:
 
 
 def wait_and_keep_up(store: "Store", root: str, path: str) -> Exported:
-    """As `keep_up`, with patience for another process; StoreBusy when that does not end."""
+    """As `keep_up`, waiting for another process. Raises StoreBusy."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
     while (done := keep_up(store, root, path)) is None:
         if time.monotonic() > deadline:
@@ -129,7 +124,7 @@ def wait_and_keep_up(store: "Store", root: str, path: str) -> Exported:
 
 
 def _position(store: "Store", file: messages.EventFile) -> tuple[int, int, str]:
-    """(events up to this number are in the file, so many parts of the next one too, why it goes on otherwise)."""
+    """(events up to this number are in the file, so many parts of the next, why it restarts)."""
     why = ""
     below: float = math.inf  # what a `log.begun` left behind is not asked about again
     for text in file.lines_back():
@@ -147,7 +142,7 @@ def _position(store: "Store", file: messages.EventFile) -> tuple[int, int, str]:
 
 
 def _read(text: bytes) -> tuple[bool, int, int, int, str]:
-    """(whether it is a `log.begun`, its number, part, parts, time); number 0 for what nobody can read."""
+    """(whether a `log.begun`, number, part, parts, time); number 0: unreadable."""
     try:
         said = loads(text.decode())
         about = said["metadata"]
@@ -158,7 +153,7 @@ def _read(text: bytes) -> tuple[bool, int, int, int, str]:
 
 
 class Exporter:
-    """Keeps the file of the settings up with the store, for the daemon."""
+    """Keeps the file of the settings current, for the daemon."""
 
     def __init__(self, store: "Store", root: str, path: Callable[[], str], tell: Callable[[str], None]) -> None:
         self._store = store

@@ -31,20 +31,18 @@ from .kinds import Event, Kind
 from .payloads import Facts, Made, Name, Payload
 
 MACHINE = Event(Kind.PROPOSED).actor
-"""Who acts where nobody else does."""
 _SPEAKING = ("provider", "cap", "reason", "title", "text", "summary", "resolution", "answer", "why", "check")
 _LEAST_TITLE = 12
-"""A title of which fewer columns would be left is left out."""
 
 
 class Days:
-    """Tells where a new day begins among lines that have the time of day only."""
+    """Finds new days among lines with only a time of day."""
 
     def __init__(self, today: float) -> None:
         self._day = date(today)
 
     def heading(self, at: float) -> str:
-        """The line with the date that comes before what happened at `at`; empty while the day stays the same."""
+        """The line with a new date; empty within a day."""
         day = date(at)
         if day == self._day:
             return ""
@@ -53,10 +51,7 @@ class Days:
 
 
 def as_json(event: Event, name: str = "") -> dict[str, Any]:
-    """The schema of `events --json`; `metadata` has the event's number, its own kind and its data.
-
-    `name` is who works in the event's attempt.
-    """
+    """The schema of `events --json`; `metadata`: number, kind and data. `name`: the attempt's worker."""
     return {
         "ts": timestamp(event.at),
         "event": TABLE[event.kind].json or event.kind.value,
@@ -67,7 +62,7 @@ def as_json(event: Event, name: str = "") -> dict[str, Any]:
 
 
 def who(event: Event, name: str = "") -> str:
-    """Who did it; `name` is who works in the event's attempt."""
+    """`name`: the attempt's worker."""
     return (name or str(event.data.get("name") or "") or event.actor) if event.actor == MACHINE else event.actor
 
 
@@ -80,12 +75,11 @@ def as_line(event: Event, title: str = "", name: str = "", width: int = 120) -> 
 
 
 def style(event: Event) -> str:
-    """The colour of its line; empty: none."""
     return TABLE[event.kind].style
 
 
 def with_title(head: str, title: str, columns: int) -> str:
-    """`head` cut to `columns`, and behind it as much of the title as there is room for."""
+    """`head`, cut to `columns`, with as much of the title as fits."""
     left = columns - width(head) - 2
     return cut(f"{head}  {one_line(title)}".rstrip(), columns) if left >= _LEAST_TITLE else cut(head, columns)
 
@@ -104,12 +98,12 @@ def what(event: Event) -> str:
 
 
 LANGUAGE = 1
-"""The version of the names and payloads."""
+"""The version of names and payloads."""
 
 
 @frozen
 class About:
-    """What the metadata of every event begins with. None: not known, or there is no bead."""
+    """The common metadata. None: unknown, or no bead."""
 
     language: int
     seq: int  # of the event in the store: what `--after` takes
@@ -124,7 +118,7 @@ class About:
 
 @frozen
 class PublicEvent:
-    """One public event. `agent` is who acts: an agent's name, the Reviewer's, a person's, or `nobrakes`."""
+    """One public event. `agent`: the actor: an agent, the Reviewer, a person, or `nobrakes`."""
 
     name: Name
     at: float
@@ -134,7 +128,7 @@ class PublicEvent:
     payload: Payload
 
     def as_values(self) -> dict[str, Any]:
-        """The event as JSON values: ts, event, task_id, agent, metadata."""
+        """JSON values: ts, event, task_id, agent, metadata."""
         metadata = {one.name: getattr(self.about, one.name) for one in fields(self.about)}
         metadata |= {one.name: _listed(getattr(self.payload, one.name)) for one in fields(self.payload)}
         return {
@@ -147,7 +141,7 @@ class PublicEvent:
 
 
 def timestamp(at: float) -> str:
-    """ISO 8601 in UTC, to the millisecond."""
+    """ISO 8601 in UTC, with milliseconds."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -156,10 +150,9 @@ def _listed(value: Any) -> Any:
 
 
 Ending = tuple[Attempt, str]
-"""An attempt that a person's or the machine's decision ended, and its outcome."""
 
 TAKES_AWAY = frozenset({Kind.TAKEN, Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.FOUND_MERGED, Kind.BROUGHT_BACK})
-"""What ends the attempt at work on a bead, beside the attempt's own end."""
+"""Kinds that end a bead's attempt from outside."""
 CUT_OFF: Mapping[Role, Name] = {
     Role.TEST_WRITER: Name.TEST_WRITER_FAILED,
     Role.DOER: Name.DOER_FAILED,
@@ -168,7 +161,7 @@ CUT_OFF: Mapping[Role, Name] = {
 
 
 def public(event: Event, facts: Facts) -> tuple[PublicEvent, ...]:
-    """What the event says in public, in order; nothing where its kind is INTERNAL."""
+    """The public events in order; none if its kind is INTERNAL."""
     attempts = facts.attempts(event.bead) if event.bead is not None else ()
     own = next((one for one in attempts if one.id == event.attempt), None)
     said = [(event.actor, *rule.of(event, facts)) for rule in TABLE[event.kind].public if rule.when(event)]
@@ -185,7 +178,6 @@ def public(event: Event, facts: Facts) -> tuple[PublicEvent, ...]:
 
 
 def _cut_off(attempt: Attempt, event: Event) -> Made:
-    """The end of an attempt whose bead was taken away from it."""
     ended = say.Ended(
         attempt.id, attempt.number, attempt.role.value, Outcome.CANCELLED.value, event.kind.value, attempt.head
     )
@@ -193,7 +185,6 @@ def _cut_off(attempt: Attempt, event: Event) -> Made:
 
 
 def _about(event: Event, facts: Facts, attempts: Iterable[Attempt], parts: int) -> dict[str, Any]:
-    """What held for the bead when the event happened."""
     known: dict[str, Any] = {"language": LANGUAGE, "seq": event.seq, "parts": parts}
     bead = facts.bead(event.bead) if event.bead is not None else None
     if bead is None:
@@ -219,7 +210,7 @@ OURS = frozenset((".git", ".nobrakes"))
 
 
 def path_mistake(path: str) -> str:
-    """What is wrong with the path as a place for events; empty: nothing, or it is no path at all."""
+    """Why events cannot be written there; empty: they can, or no path."""
     parts = path.split("/")
     if "\0" in path or any(not (part.isprintable()) for part in parts):
         return "contains invisible characters"

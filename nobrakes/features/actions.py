@@ -1,9 +1,5 @@
-"""What the Forge's decider asks for, imperatives, and what a person is asked about a feature.
-
-features.worker.forge does each action in one transaction of the store.
-
-Done twice, each does nothing the second time: what it changes is what it was decided by.
-"""
+"""What the Forge's decider asks for, and what a person is asked about a feature. features.worker.forge does each action
+in one store transaction; a repeated action changes nothing."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -23,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class About(StrEnum):
-    """What nobrakes itself asks a person about a feature. One question of each is open at a time."""
+    """What nobrakes itself asks a person about a feature; one question of each kind is open at a time."""
 
     EXPIRED = "expired"
     BUDGET = "budget"
@@ -43,7 +39,7 @@ class BeginShaper:
 
 @frozen
 class SwitchShaper:
-    """Let another agent go on with the feature's session, which begins afresh there."""
+    """Let another agent continue the feature's session, in a new conversation."""
 
     feature: str
     agent: str
@@ -52,7 +48,7 @@ class SwitchShaper:
 
 @frozen
 class Renew:
-    """The Shaper's next turn begins a new conversation with its agent, and is given all that it needs for it."""
+    """The Shaper's next turn begins a new conversation with its full context."""
 
     feature: str
     why: str
@@ -60,7 +56,7 @@ class Renew:
 
 @frozen
 class TellShaper:
-    """Tell the feature's session to go on after this turn, once: it left nothing that anybody waits for."""
+    """Tell the session to continue: its turn left nothing that anybody waits for."""
 
     feature: str
     after: int
@@ -68,12 +64,9 @@ class TellShaper:
 
 @frozen
 class TakeTurn:
-    """Deal with a turn of the Shaper that ended: do what its words say, and note that it was dealt with.
-
-    `reading`: what the words say; None: it spoke by operations, or its words do not count. `warn`: how full its context
-    is, from 0 to 1, where a person should know. `answer`: its words, where they only answer what a person said, or the
-    plan is built.
-    """
+    """Handle a Shaper turn that ended, and note that. `reading`: what its words say; None: it called operations, or its
+    words do not count. `warn`: how full its context is (0 to 1), if a person should know. `answer`: its words, if they
+    only answer a person or the plan is built."""
 
     feature: str
     turn: int
@@ -84,7 +77,7 @@ class TakeTurn:
 
 @frozen
 class AskAboutSilentTurn:
-    """Show a turn's words raw, with a question: it neither asked, nor proposed, nor was ready."""
+    """Show a turn's raw words with a question: it neither asked, proposed nor was ready."""
 
     feature: str
     turn: int
@@ -106,7 +99,7 @@ class Ask:
 
 @frozen
 class Answered:
-    """A question of Ask was answered: forget it, and do what was chosen."""
+    """A question of Ask was answered: forget it and act on the choice."""
 
     feature: str
     about: About
@@ -115,7 +108,7 @@ class Answered:
 
 @frozen
 class WarnOfExpiry:
-    """Say that the feature's session expires at `at` unless somebody says something."""
+    """Warn that the feature's session expires at `at` unless somebody writes."""
 
     feature: str
     at: float
@@ -123,14 +116,14 @@ class WarnOfExpiry:
 
 @frozen
 class Expire:
-    """Nobody said a word for too long: the session is given up, its questions stay."""
+    """Nobody wrote for too long: end the session, keep its questions."""
 
     feature: str
 
 
 @frozen
 class Fail:
-    """The session does not go on, and no other agent can: a person looks."""
+    """The session cannot continue with any agent: a person looks."""
 
     feature: str
     why: str
@@ -138,7 +131,7 @@ class Fail:
 
 @frozen
 class Recover:
-    """A person said something to a session that did not go on: the feature goes on."""
+    """A person wrote to a session that was stuck: the feature continues."""
 
     feature: str
 
@@ -155,7 +148,7 @@ class BeginRound:
 
 @frozen
 class AskFindings:
-    """Make questions of what a round found, all in one transaction, the most urgent first."""
+    """Make questions of a round's findings in one transaction, most urgent first."""
 
     feature: str
     round: int
@@ -164,7 +157,7 @@ class AskFindings:
 
 @frozen
 class EndReview:
-    """A reviewer is done, or failed, or took too long."""
+    """A reviewer finished, failed or timed out."""
 
     feature: str
     round: int
@@ -175,7 +168,7 @@ class EndReview:
 
 @frozen
 class CloseRound:
-    """All reviewers of the round have ended, and all its findings are decided."""
+    """All reviewers of the round ended, and all findings are decided."""
 
     feature: str
     round: int
@@ -183,7 +176,7 @@ class CloseRound:
 
 @frozen
 class AskSignOff:
-    """The reviews are enough, or there are no more: a person may approve this version of the plan."""
+    """No more reviews are needed: a person may approve this version of the plan."""
 
     feature: str
     version: int
@@ -191,7 +184,7 @@ class AskSignOff:
 
 @frozen
 class Checkpoint:
-    """What was collected goes to a re-planning."""
+    """Start re-planning with the collected items."""
 
     feature: str
     items: tuple[int, ...]
@@ -200,7 +193,7 @@ class Checkpoint:
 
 @frozen
 class HoldNamed:
-    """Hold the live beads that a new plan names, and release those that are held for one and named no more."""
+    """Hold the live beads that a new plan names, and release those that it names no more."""
 
     feature: str
     hold: tuple[str, ...] = ()
@@ -209,21 +202,21 @@ class HoldNamed:
 
 @frozen
 class TakeBack:
-    """Build the commit that takes the feature's merges off main, and hand it in; where none is left, it is over."""
+    """Build and hand in the commit that takes the feature's merges off main; without merges it is finished."""
 
     feature: str
 
 
 @frozen
 class FinishRollback:
-    """What takes the feature back is on main: its beads are given up, and so is the feature."""
+    """The rollback is on main: cancel the feature and its beads."""
 
     feature: str
 
 
 @frozen
 class DropRollback:
-    """The rollback is off: what was merged stays."""
+    """The rollback is cancelled: merges stay."""
 
     feature: str
     why: str
@@ -266,10 +259,8 @@ class AgentSpec:
 
 @frozen
 class LastTurn:
-    """The Shaper's last turn that ended, while nobody has dealt with it. `did`: the operations that it called.
-
-    `spoken_to`: whether a person said something to it that is no answer to a question.
-    """
+    """The Shaper's last ended turn that was not handled yet. `did`: the operations that it called. `spoken_to`: a
+    person wrote something that answers no question."""
 
     turn: int
     number: int
@@ -291,9 +282,7 @@ class Asked:
 
 @frozen
 class Rolling:
-    """A rollback that was asked for: the bead that does it, and where that is. `conflicts`: what nobrakes built and
-    handed in for it does not fit main any more.
-    """
+    """A requested rollback and its bead. `conflicts`: the commit that nobrakes handed in no longer fits main."""
 
     bead: str
     status: Status
@@ -303,7 +292,7 @@ class Rolling:
 
 @frozen
 class Standing:
-    """Where one feature stands. What is only asked of some stages is empty in the others."""
+    """State of one feature; fields that its stage does not use are empty."""
 
     feature: Feature
     session: Session | None = None  # the Shaper's
@@ -328,7 +317,7 @@ class Standing:
 
 @frozen
 class ForgeBoard:
-    """One moment, as far as the Forge looks."""
+    """What the Forge decides on, at one moment."""
 
     now: float
     rules: "ForgeSettings"
@@ -378,10 +367,8 @@ QUESTIONS: Mapping[About, tuple[str, str, Mapping[str, Any]]] = {
     ),
 }
 OFFERED = frozenset({EscalationType.REPEATED_FAILURE, EscalationType.WEAK_TESTS, EscalationType.BREAKER_OPEN})
-"""Of what a person is asked about a step that failed, what offers to change its feature (decisions.forms)."""
 
 
 def feature_of(features: Sequence[Feature], above: Sequence[str]) -> Feature | None:
-    """The feature that is built and that the bead with these epics above it is a step of."""
     found = (one for one in features if one.id in above and one.stage in (Stage.IMPLEMENTATION, Stage.REQUEST))
     return next(found, None)

@@ -77,7 +77,6 @@ def edit(
 
 
 def criteria(feature: Feature) -> list[str]:
-    """A line for each."""
     return [f"  {number}. {one_line(one.text)} ({one.how})" for number, one in enumerate(feature.criteria, start=1)]
 
 

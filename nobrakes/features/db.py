@@ -25,15 +25,13 @@ if TYPE_CHECKING:
 # feature make none, nor do those of a bead that is no epic. Where another feature has the turn, what comes back is
 # paused.
 KEY = model.FACTS
-"""In the metadata of the epic."""
 _TEXTS = ("notes", "base", "actor")
 _MAX_NUMBER = 2**53
-"""A larger number is no count and no time."""
 _OTHERS = "SELECT stage, state FROM features WHERE id <> ?"
 
 
 def keep(db: Database, one: Feature) -> None:
-    """Write the facts to the epic, where they are others there. In the caller's transaction."""
+    """Write the facts to the epic if they differ, in the caller's transaction."""
     row = db.one("SELECT metadata FROM bead_text WHERE id = ?", (one.id,))
     metadata: dict[str, Any] = json.loads(row["metadata"])
     facts = {name: getattr(one, name) for name in (*_TEXTS, "replannings", "archived", "created_at")}
@@ -44,7 +42,7 @@ def keep(db: Database, one: Feature) -> None:
 
 
 def bring_back(db: Database, beads: Iterable[Bead], now: float) -> int:
-    """The features of these beads, as their facts say; how many. In the caller's transaction."""
+    """Restore these beads' features from their facts; returns how many. In the caller's transaction."""
     count = 0
     known = [(bead, facts) for bead in beads if (facts := _facts(bead)) is not None]
     for bead, facts in sorted(known, key=lambda one: _has_turn(one[1])):  # who gives the turn up goes before who has it
@@ -67,7 +65,7 @@ def bring_back(db: Database, beads: Iterable[Bead], now: float) -> int:
 
 
 def _facts(bead: Bead) -> dict[str, Any] | None:
-    """The columns that the bead's metadata give; None where they are none."""
+    """The columns in the bead's metadata; None if there are none."""
     kept = bead.metadata.get(KEY)
     if bead.type is not BeadType.EPIC or not isinstance(kept, dict):
         return None
@@ -99,7 +97,7 @@ def _has_turn(facts: Mapping[str, Any] | Row) -> bool:
 _FEATURE = """SELECT features.*, bead_text.title, bead_text.description
 FROM features JOIN bead_text ON bead_text.id = features.id"""
 _SOURCES = ("features", "bead_text *")
-"""What features are read from: of their beads' texts none that changes as a bead is closed."""
+"""Without the bead columns that change when a bead closes."""
 _GOING = f"""SELECT features.*, bead_text.title, bead_text.description
 FROM features INDEXED BY features_going JOIN bead_text ON bead_text.id = features.id
 WHERE {FEATURE_GOES_ON} ORDER BY features.id"""
@@ -115,7 +113,7 @@ _FIELDS = frozenset(
 _AS_JSON = frozenset({"criteria", "files", "data"})
 _EPIC_COLUMNS = frozenset({"title", "description"})
 _SAID = _EPIC_COLUMNS | {"criteria", "files", "notes", "archived"}
-"""Fields that a person sets; the event names them. The rest is the machine's bookkeeping, and no event of its own."""
+"""Fields set by people, named in the event; changes of others are no event."""
 
 
 def _feature(row: Row) -> Feature:
@@ -131,7 +129,7 @@ def _columns(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def begin(db: Database, new: Feature) -> Feature:
-    """Keep a new feature; its epic is there. NotAllowed: another feature has the repository's turn."""
+    """Store a new feature, whose epic exists. NotAllowed: another feature has the repository's turn."""
     now = db.now()
     with db.write():
         refuse_second(db, new)
@@ -146,7 +144,7 @@ def begin(db: Database, new: Feature) -> Feature:
 
 
 def refuse_second(db: Database, one: Feature) -> None:
-    """NotAllowed where another feature has the repository's turn, and this one would have it too."""
+    """NotAllowed if another feature has the repository's turn."""
     if not one.has_turn:
         return
     for other in features(db):
@@ -159,7 +157,7 @@ def refuse_second(db: Database, one: Feature) -> None:
 
 
 def get_feature(db: Database, id_: str) -> Feature:
-    """One feature; NoSuchFeature."""
+    """Raises NoSuchFeature."""
     row = db.maybe(f"{_FEATURE} WHERE features.id = ?", (id_,))
     if row is None:
         raise NoSuchFeature(f"there is no feature '{id_[:64]}'")
@@ -167,12 +165,12 @@ def get_feature(db: Database, id_: str) -> Feature:
 
 
 def features(db: Database, going: bool = True) -> list[Feature]:
-    """Those that are not completed or rolled back, and those that are just being rolled back; or all. By id."""
+    """By id; `going`: without completed and rolled back ones, but with rollbacks in progress."""
     return [_feature(row) for row in db.all(_GOING if going else f"{_FEATURE} ORDER BY features.id", (), _SOURCES)]
 
 
 def get_session_feature(db: Database, session: int) -> tuple[Feature, str] | None:
-    """The feature that the session plans (""), or reviews (the domain); None: it serves none."""
+    """The feature that the session plans (with "") or reviews (with the domain), or None."""
     if (row := db.maybe(FEATURE_OF_SESSION, (session,))) is not None:
         return _feature(row), ""
     found = db.maybe(REVIEW_OF_SESSION, (session,))
@@ -180,7 +178,6 @@ def get_session_feature(db: Database, session: int) -> tuple[Feature, str] | Non
 
 
 def move(db: Database, id_: str, step: Step, actor: str, why: str = "", **values: Any) -> Feature:
-    """Let the step move it; what goes on is in lists again."""
     now = db.now()
     with db.write():
         before = get_feature(db, id_)
@@ -203,10 +200,7 @@ def move(db: Database, id_: str, step: Step, actor: str, why: str = "", **values
 
 
 def change(db: "Store", id_: str, values: Mapping[str, Any], actor: str) -> Feature:
-    """Set fields that no step moves: texts, criteria, files, archived, session, round.
-
-    Title and description are its epic's, and are set there.
-    """
+    """Set fields that no step moves. Title and description are set on the epic."""
     now = db.now()
     with db.write():
         before = get_feature(db, id_)
@@ -220,7 +214,7 @@ def change(db: "Store", id_: str, values: Mapping[str, Any], actor: str) -> Feat
 
 
 def note(db: "Store", id_: str, values: Mapping[str, Any], actor: str) -> Feature:
-    """Set values of its data, by the keys of features.model; None takes one away, the others stay."""
+    """Set values of its data (keys in features.model); None removes one."""
     with db.write():
         data = {**get_feature(db, id_).data, **values}
         kept_values = {name: value for name, value in data.items() if value is not None}
@@ -237,7 +231,6 @@ def _set(db: Database, before: Feature, values: Mapping[str, Any], now: float) -
 
 
 def keep_plan(db: Database, id_: str, beads: Sequence[Mapping[str, Any]], why: str, actor: str) -> PlanVersion:
-    """Keep the plan's next version; where it is as the one before, that one."""
     now, text = db.now(), rows.as_json([dict(one) for one in beads])
     with db.write():
         before = get_feature(db, id_)
@@ -254,24 +247,21 @@ def keep_plan(db: Database, id_: str, beads: Sequence[Mapping[str, Any]], why: s
 
 
 def version(db: Database, id_: str, number: int | None = None) -> PlanVersion | None:
-    """This version of its plan, or the last one; None: there is none."""
     this = "SELECT * FROM plan_versions WHERE feature = ? AND number = ?"
     row = db.maybe(_LAST, (id_,)) if number is None else db.maybe(this, (id_, number))
     return None if row is None else rows.record(PlanVersion, row)
 
 
 def versions(db: Database, id_: str) -> list[PlanVersion]:
-    """All versions of its plan, oldest first."""
     found = db.all("SELECT * FROM plan_versions WHERE feature = ? ORDER BY number", (id_,))
     return [rows.record(PlanVersion, row) for row in found]
 
 
 DISMISSED = "dismiss"
-"""How a person says that nothing is to be done about a question (decisions.model)."""
 
 
 def begin_review(db: Database, id_: str, round_: int, domain: str, session: int | None) -> PlanReview:
-    """A reviewer begins with the plan's last version. NotAllowed: one of this round and domain did already."""
+    """NotAllowed if this round has a reviewer of the domain already."""
     now = db.now()
     with db.write():
         one = get_feature(db, id_)
@@ -289,7 +279,7 @@ def begin_review(db: Database, id_: str, round_: int, domain: str, session: int 
 
 
 def end(db: Database, id_: str, round_: int, domain: str, state: ReviewState, detail: str) -> bool:
-    """The reviewer ended; False: it had ended before."""
+    """False: it had ended before."""
     now = db.now()
     with db.write():
         ended = """UPDATE plan_reviews SET state = ?, ended_at = ?, detail = ?
@@ -305,14 +295,13 @@ def end(db: Database, id_: str, round_: int, domain: str, state: ReviewState, de
 
 
 def reviews(db: Database, id_: str, round_: int | None = None) -> list[PlanReview]:
-    """Its reviews, by round and domain."""
     where, values = ("", (id_,)) if round_ is None else (" AND round = ?", (id_, round_))
     found = db.all(f"SELECT * FROM plan_reviews WHERE feature = ?{where} ORDER BY round, domain", values)
     return [rows.record(PlanReview, row) for row in found]
 
 
 def add_finding(db: Database, new: Finding) -> Finding:
-    """Keep what a reviewer found; its id is given here."""
+    """Store a finding, which gets its id here."""
     now = db.now()
     with db.write():
         names = (
@@ -336,13 +325,12 @@ def add_finding(db: Database, new: Finding) -> Finding:
 
 
 def ask_of(db: Database, finding: int, escalation: int) -> None:
-    """Note the question that was asked about it."""
     with db.write():
         db.run("UPDATE findings SET escalation = ? WHERE id = ?", (escalation, finding))
 
 
 def settle_finding(db: Database, finding: int, state: model.FindingState, answer: str, actor: str) -> bool:
-    """Decide it; False: it was decided before."""
+    """False: it was decided before."""
     now = db.now()
     with db.write():
         row = db.maybe("SELECT * FROM findings WHERE id = ?", (finding,))
@@ -357,7 +345,7 @@ def settle_finding(db: Database, finding: int, state: model.FindingState, answer
 
 
 def decided(db: Database, escalation: int, said: str, actor: str) -> None:
-    """A question about findings was decided: so are they. In the caller's transaction; UsageError: no reason."""
+    """Decide the findings of a question that was answered. In the caller's transaction; UsageError without a reason."""
     sql = "SELECT * FROM findings WHERE escalation = ? AND state = 'open' ORDER BY id"
     for one in [rows.record(Finding, row) for row in db.all(sql, (escalation,))]:
         word, _, note = said.partition(":")
@@ -379,7 +367,6 @@ def told(db: Database, escalation: int, said: str) -> str:
 
 
 def close_questions(db: Database, id_: str, why: str) -> int:
-    """The questions about the feature's findings are over, and nobody is told; how many were open."""
     now = db.now()
     with db.write():
         asked = "SELECT escalation FROM findings WHERE feature = ? AND escalation IS NOT NULL"
@@ -393,12 +380,11 @@ def close_questions(db: Database, id_: str, why: str) -> int:
 
 
 def reopen(db: Database, escalation: int) -> None:
-    """The answer was taken back: what it decided is open again. In the caller's transaction."""
+    """Reopen the findings of an answer that was taken back. In the caller's transaction."""
     db.run("UPDATE findings SET state = 'open', answer = '' WHERE escalation = ?", (escalation,))
 
 
 def findings(db: Database, id_: str, round_: int | None = None) -> list[Finding]:
-    """What was found, by id."""
     where, values = ("", (id_,)) if round_ is None else (" AND round = ?", (id_, round_))
     return [
         rows.record(Finding, row)
@@ -419,10 +405,8 @@ def collect(
     blocks: bool = False,
     nth: int = 1,
 ) -> Item | None:
-    """Collect it for the next checkpoint; None: it was collected before (same file and text, or kind and text).
-
-    `nth`: of those with the same text in the file; the second is another one.
-    """
+    """Collect an item for the next checkpoint; None: it was collected before (same file and text, or same kind and
+    text). `nth`: among those with the same text in the file."""
     now = db.now()
     words = " ".join(text.split())[:2000]
     place = f"{file}\0{words}" if file else f"{kind.value}\0{words}"
@@ -440,12 +424,11 @@ def collect(
 
 
 def items(db: Database, id_: str) -> list[Item]:
-    """What was collected, by id."""
     return [rows.record(Item, row) for row in db.all("SELECT * FROM items WHERE feature = ? ORDER BY id", (id_,))]
 
 
 def settle_items(db: Database, chosen: Collection[int], state: ItemState, actor: str) -> int:
-    """Set the state of those that wait; how many did."""
+    """Set the state of the waiting ones; returns how many."""
     now, settled = db.now(), 0
     with db.write():
         for number in sorted(chosen):

@@ -27,9 +27,9 @@ from .model import Feature, Finding, FindingState, Item, PlanVersion, Stage, cha
 T = TypeVar("T")
 
 MAX_QUESTIONS, MAX_STEPS = 10, 200
-"""So many of one turn are taken; an agent that calls no operation is not counted otherwise."""
+"""Limits for one turn's words; operations are not limited by these."""
 MAX_TITLE = 300
-"""A question with more words than this has the rest as its context."""
+"""Longer questions keep the rest as context."""
 
 BLOCKS = frozenset({"DECISION_NEEDED", "PLAN_STEP", "CHECKPOINT", "REVIEW_CHECKPOINT", "IMPLEMENTATION_STATUS"})
 READY = frozenset({"PLAN_READY", "PLAN_MODE_EXITED"})
@@ -49,7 +49,7 @@ _MINOR = re.compile(r"\b(optional|minor|nice to have|cosmetic|later)\b", re.IGNO
 
 @frozen
 class Question:
-    """A question as the words have it; the form is made of it by decisions.forms."""
+    """A question read from words; decisions.forms builds its form."""
 
     text: str
     options: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class Question:
 
 @frozen
 class PlanStep:
-    """A step of a plan as the words have it. `parent`: the id of the step that it is a part of, or empty."""
+    """A plan step read from words. `parent`: id of the step that contains it, or empty."""
 
     id: str
     title: str
@@ -70,7 +70,7 @@ class PlanStep:
 
 @frozen
 class Reading:
-    """What a turn's words say, questions the most urgent first. `certain`: by markers, not by the look of them."""
+    """What a turn's words say, questions most urgent first. `certain`: by markers."""
 
     questions: tuple[Question, ...] = ()
     steps: tuple[PlanStep, ...] = ()
@@ -79,12 +79,11 @@ class Reading:
 
     @property
     def is_empty(self) -> bool:
-        """Whether they say nothing that anybody could wait for."""
         return not (self.questions or self.steps or self.ready)
 
 
 def read(words: str) -> Reading:
-    """What the words say, cleaned text in, nothing else asked."""
+    """Parse cleaned text."""
     outside = _Block("", {})
     blocks = _blocks(_without_code(words), outside)
     questions = [_decision(one) for one in blocks if one.name == "DECISION_NEEDED" and one.closed]
@@ -101,7 +100,6 @@ def read(words: str) -> Reading:
 
 
 def _first(found: Iterable[T], name: Callable[[T], str]) -> list[T]:
-    """The first of each name; what has none is nothing."""
     kept: dict[str, T] = {}
     for one in found:
         if name(one):
@@ -119,13 +117,12 @@ class _Block:
 
     @property
     def priority(self) -> int:
-        """As its attribute says."""
         found = self.attributes.get("priority", "")
         return int(found) if found in ("1", "2", "3") else DEFAULT_PRIORITY
 
 
 def _without_code(words: str) -> list[str]:
-    """The lines outside code blocks; one that has no end goes to the end."""
+    """The lines outside code blocks; an unclosed block extends to the end."""
     kept: list[str] = []
     fence = ""
     for line in words.replace("\r\n", "\n").split("\n"):
@@ -141,7 +138,7 @@ def _without_code(words: str) -> list[str]:
 
 
 def _blocks(lines: list[str], outside: _Block) -> list[_Block]:
-    """All blocks in the order in which they begin; what stands in none is in `outside`, and whether it is ready."""
+    """All blocks in the order of their beginnings; `outside` gets the rest."""
     found: list[_Block] = []
     open_: list[_Block] = []
     for line in lines:
@@ -183,7 +180,7 @@ def _made(words: list[str], items: list[str], priority: int) -> Question:
 
 
 def _options(items: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(options, labels of those that are recommended)."""
+    """(options, labels of the recommended ones)."""
     options: list[str] = []
     recommended: list[str] = []
     for item in items:
@@ -207,7 +204,7 @@ def _step(block: _Block, place: int) -> PlanStep:
 
 
 def _questions(lines: list[str], priority: int | None) -> list[Question]:
-    """Lines that ask: with options behind them, or in the last paragraph. `priority` None: as their words say."""
+    """Questions with options, or in the last paragraph. `priority` None: from their words."""
     found: list[Question] = []
     last = len(lines)
     while last and not lines[last - 1].strip():
@@ -227,7 +224,7 @@ def _questions(lines: list[str], priority: int | None) -> list[Question]:
 
 
 def _items_behind(lines: list[str], place: int) -> list[str]:
-    """The items of the list that follows the line, an empty line between them or none."""
+    """The items of the list after the line; one empty line may separate them."""
     items: list[str] = []
     for line in lines[place + 1 :]:
         if _ITEM.match(line) and not line.rstrip().endswith("?"):
@@ -244,7 +241,7 @@ def _urgency(words: str) -> int:
 
 
 def _steps(lines: list[str]) -> list[PlanStep]:
-    """The numbered list under a line that speaks of a plan or of steps; what is indented under an item tells of it."""
+    """The numbered list under a line about a plan or steps; indented text belongs to its item."""
     found: list[PlanStep] = []
     under = False
     for line in lines:
@@ -266,14 +263,13 @@ def _steps(lines: list[str]) -> list[PlanStep]:
 # Each section has its bound, and says what it left out. What is newest is kept.
 TEXT, NOTES, LINE = 16_000, 8_000, 400
 PLAN, DIFFERENCE, POINTS, FINDINGS, ANSWERS, RESULTS = 24_000, 4_000, 6_000, 8_000, 12_000, 8_000
-"""Characters of each section."""
 WHOLE = 90_000
-"""Characters of all sections together: what their bounds come to, and room to spare."""
+"""Characters of all sections together."""
 
 
 @frozen
 class Section:
-    """A part of what a turn is given. `untrusted`: agents, tools or files wrote it."""
+    """A section of a turn's prompt. `untrusted`: written by agents, tools or files."""
 
     title: str
     text: str
@@ -290,7 +286,7 @@ class Answered:
 
 @frozen
 class Result:
-    """How far a bead of the plan is, and what happened to it last."""
+    """The state of a bead of the plan, and what happened to it last."""
 
     bead: str
     status: str
@@ -299,7 +295,7 @@ class Result:
 
 @frozen
 class Facts:
-    """All that a turn may be given. `plan`: the beads as they lie, as plan files have them."""
+    """All that a turn may be told. `plan`: the beads in plan file format."""
 
     feature: Feature
     plan: Sequence[Mapping[str, Any]] = ()
@@ -312,7 +308,7 @@ class Facts:
 
 
 def compiled(facts: Facts) -> tuple[Section, ...]:
-    """The sections that say something, in their order."""
+    """The non-empty sections in order."""
     found = (
         Section(f"The feature: {line(facts.feature.title)}", _feature(facts.feature)),
         Section("Where it is", _where(facts)),
@@ -327,7 +323,6 @@ def compiled(facts: Facts) -> tuple[Section, ...]:
 
 
 def line(text: str, most: int = LINE) -> str:
-    """The text on one line, its beginning where it is longer."""
     words = " ".join(clean(text).split())
     return words if len(words) <= most else words[: most - 2].rstrip() + " …"
 
@@ -338,7 +333,6 @@ def _cut(text: str, most: int) -> str:
 
 
 def _kept(lines: Iterable[str], most: int, *, newest: bool = False) -> str:
-    """As many whole lines as there is room for: the first ones, or the last ones where those are the newest."""
     all_, kept, room = list(lines), list[str](), most
     for line in reversed(all_) if newest else all_:
         room -= len(line) + 1
@@ -399,7 +393,7 @@ def _difference(versions: Sequence[PlanVersion]) -> str:
 
 
 def _findings(findings: Iterable[Finding]) -> str:
-    """The open ones first, then the decided ones, newest first."""
+    """Open ones first, then the decided ones, newest first."""
     ordered = sorted(findings, key=lambda one: (one.state is not FindingState.OPEN, -one.round, one.priority, one.id))
     return _kept((_finding(one) for one in ordered), FINDINGS)
 
@@ -420,6 +414,5 @@ def _results(results: Iterable[Result]) -> str:
 
 
 def _answers(answers: Iterable[Answered]) -> str:
-    """The last ones; each is a question and its answer on lines of their own."""
     told = (f"- {line(one.question, 1000)}\n  -> {_cut(one.answer, 2000)}" for one in answers)
     return _kept(told, ANSWERS, newest=True)

@@ -40,9 +40,9 @@ REVISING = "revising"  # whether the Shaper works decisions into the plan; plan-
 CLOSED_ROUND = "closed_round"  # the last round that was told as ended
 REVIEWS_USD = "review_usd"  # what its reviews may cost, where a person raised it
 HELD_WITH = "feature {feature} is paused"
-"""Why a bead is held that is held with its feature alone."""
+"""Why a bead is held only because its feature is paused."""
 RESHAPED = "the plan of feature {feature} is being changed because of it"
-"""Why the bead that failed is held until its feature's plan was changed."""
+"""Why a failed bead is held until its feature's plan was changed."""
 FORGIVEN = "go_on_round"  # the round after which a person said: go on, although no reviewer came through
 SIGN_OFF_ASKED = "sign_off_asked"  # the version of the plan of which a person was told that they may sign it off
 SINCE = "rounds_since"  # the last round before the plan was opened anew: later ones are counted from 1 again
@@ -60,7 +60,7 @@ STAGE, ROUND = "stage", "round"  # where the feature was when it began
 
 
 class Stage(StrEnum):
-    """How far a feature is."""
+    """The stage of a feature."""
 
     DISCOVERY = "discovery"  # the Shaper looks at the code and asks
     PLANNING = "planning"  # it proposes beads, as drafts under the epic
@@ -71,11 +71,11 @@ class Stage(StrEnum):
 
 
 PLANNED = frozenset({Stage.DISCOVERY, Stage.PLANNING, Stage.REVIEW})
-"""Where a feature has the repository's turn, and where its session may expire."""
+"""Stages in which a feature has the repository's turn and its session may expire."""
 
 
 class State(StrEnum):
-    """Whether a feature goes on."""
+    """Whether a feature is active."""
 
     ACTIVE = "active"
     PAUSED = "paused"
@@ -86,7 +86,7 @@ class State(StrEnum):
 
 
 FACTS = "feature"
-"""In the metadata of its epic: what is kept of a feature there (features.db). Agents write none."""
+"""Metadata key of the feature's facts on its epic (features.db); agents cannot write it."""
 
 OVER = frozenset({State.COMPLETED, State.ROLLED_BACK})
 
@@ -141,7 +141,7 @@ STAGES: Mapping[Stage, Mapping[Step, Stage]] = {
     Stage.REQUEST: {Step.CHECKPOINT: Stage.REVIEW, Step.CHANGE_ASKED: Stage.PLANNING, Step.MERGED: Stage.DONE},
     Stage.DONE: {},
 }
-"""What each step makes of each stage; a step that is in no row leaves the stage."""
+"""The stage after each step; a step without an entry keeps it."""
 
 STATES: Mapping[State, Mapping[Step, State]] = {
     State.ACTIVE: {
@@ -175,19 +175,16 @@ STATES: Mapping[State, Mapping[Step, State]] = {
     State.COMPLETED: {Step.ROLLED_BACK: State.ROLLED_BACK},
     State.ROLLED_BACK: {},
 }
-"""What each step makes of each state: a yes to the plan makes it go on, whatever it was.
-
-A step that is in no row of STATES at all leaves an active feature active.
-"""
+"""The state after each step: approving the plan activates it from any state. A step in no row keeps an active feature
+active."""
 
 STATE_STEPS = frozenset(step for row in STATES.values() for step in row)
-"""The steps that move the state."""
 _STAGE_STEPS = frozenset(step for row in STAGES.values() for step in row)
 
 
 @frozen
 class Criterion:
-    """One acceptance criterion. `how`: who says that it holds: `automated` (a check), `manual` (a person), `review`."""
+    """An acceptance criterion. `how` it is judged: `automated` (a check), `manual` (a person), `review`."""
 
     text: str
     how: str
@@ -196,11 +193,9 @@ class Criterion:
 
 @frozen
 class Feature:
-    """A feature. `id` is its epic's; `plan` the version of its plan that is kept last, 0: none yet.
-
-    `turn_at`: when its Shaper's last turn ended, or when it was begun or resumed, in seconds: a day counts from it.
-    `round`: the iteration of plan reviews that runs or ran last, 0: none; `clean`: how many in a row found nothing.
-    """
+    """A feature. `id`: its epic's; `plan`: last version of its plan, 0: none. `turn_at`: when its Shaper's last turn
+    ended, or it was begun or resumed, in seconds. `round`: last iteration of plan reviews, 0: none; `clean`: how many
+    in a row found nothing."""
 
     id: str
     title: str
@@ -225,12 +220,12 @@ class Feature:
 
     @property
     def has_turn(self) -> bool:
-        """Whether it has the repository's turn: no other feature is planned meanwhile."""
+        """Whether no other feature may be planned meanwhile."""
         return self.stage in PLANNED and self.state in (State.ACTIVE, State.ERROR)
 
 
 def advance(feature: Feature, step: Step) -> tuple[Stage, State]:
-    """Stage and state after the step; NotAllowed."""
+    """Stage and state after the step. Raises NotAllowed."""
     stage, state = STAGES[feature.stage].get(step), STATES[feature.state].get(step)
     refused = (step in STATE_STEPS and state is None) or (step in _STAGE_STEPS and stage is None)
     if step not in STATE_STEPS and feature.state is not State.ACTIVE:
@@ -248,7 +243,6 @@ def advance(feature: Feature, step: Step) -> tuple[Stage, State]:
 
 
 def refuse_while_rolling(feature: Feature) -> None:
-    """NotAllowed while the feature is being rolled back."""
     if rolling := feature.data.get(ROLLBACK):
         raise NotAllowed(
             f"feature {feature.id} is being rolled back by bead {rolling['bead']}",
@@ -257,7 +251,7 @@ def refuse_while_rolling(feature: Feature) -> None:
 
 
 def require(feature: Feature, stage: Stage, needed: str) -> None:
-    """NotAllowed unless the feature goes on in this stage; `needed` says what it is asked for, and why that is not."""
+    """NotAllowed unless the feature is active in this stage; `needed` completes the message."""
     if feature.stage is stage and feature.state is State.ACTIVE:
         return
     where = feature.state.value if feature.state is not State.ACTIVE else feature.stage.value
@@ -269,7 +263,7 @@ def require(feature: Feature, stage: Stage, needed: str) -> None:
 
 @frozen
 class PlanVersion:
-    """The plan as it was when the Shaper said that it is whole: one node a bead, as plan files have them."""
+    """The plan when the Shaper called it complete: one node a bead, in plan file format."""
 
     feature: str
     number: int  # counts from 1
@@ -280,7 +274,7 @@ class PlanVersion:
 
 
 class ReviewState(StrEnum):
-    """Where one reviewer's look at a plan is."""
+    """State of one reviewer's look at a plan."""
 
     RUNNING = "running"
     DONE = "done"
@@ -289,7 +283,7 @@ class ReviewState(StrEnum):
 
 @frozen
 class PlanReview:
-    """One reviewer's look at one version of the plan, for one domain, in a session of its own."""
+    """One reviewer's look at one plan version, for one domain, in its own session."""
 
     feature: str
     round: int
@@ -312,7 +306,7 @@ class FindingState(StrEnum):
 
 @frozen
 class Finding:
-    """What a reviewer found in a plan. `escalation` is the question about it on the Desk."""
+    """A reviewer's finding. `escalation`: the question about it on the Desk."""
 
     id: int
     feature: str
@@ -350,10 +344,8 @@ class ItemState(StrEnum):
 
 @frozen
 class Item:
-    """Something collected for the next checkpoint, or found by the scan at the start; `blocks`: in an affected file.
-
-    `line`: of `file`; of an escalation its number.
-    """
+    """Something collected for the next checkpoint, or found by the first scan; `blocks`: in an affected file. `line`:
+    of `file`, or the number of an escalation."""
 
     id: int
     feature: str
@@ -374,7 +366,7 @@ DEFAULT_MINUTES = 60
 
 @frozen
 class Bar:
-    """One draft in time: minutes from the start, and how many. `is_guess`: nobody estimated it."""
+    """A draft in time, in minutes from the start. `is_guess`: nobody estimated it."""
 
     bead: Bead
     begin: int
@@ -384,7 +376,7 @@ class Bar:
 
 
 def timeline(drafts: Sequence[Bead], needs: Mapping[str, Sequence[str]], critical: frozenset[str]) -> tuple[Bar, ...]:
-    """Each draft as early as it can begin, by its beginning; needs that are no drafts are over."""
+    """Each draft at its earliest start, in order; needs outside the drafts count as done."""
     known = [draft.estimate for draft in drafts if draft.estimate]
     usual = typical(known) if known else DEFAULT_MINUTES
     minutes = {draft.id: draft.estimate or usual for draft in drafts}
@@ -411,14 +403,14 @@ ENDINGS = (".ts", ".tsx", ".js", ".jsx", ".py", ".go", ".rs", ".java")
 FOLDERS = frozenset({"node_modules", ".git", "dist", "build", "vendor"})
 MAX_TEXT = 500
 MAX_BYTES = 1_000_000
-"""Of one file; a larger one is none that people write."""
+"""Larger files are not scanned."""
 _WORDS = "|".join(kind.name for kind in (ItemKind.TODO, ItemKind.FIXME))
 _FIND = re.compile(rf"(?://|#|/\*)\s*({_WORDS}):[ \t]*(.*)")
 
 
 @frozen
 class Todo:
-    """One find; `line` counts from 1, `nth` those of the file with the same word and text."""
+    """A find; `line` counts from 1, `nth`: among those in the file with the same word and text."""
 
     kind: ItemKind
     text: str
@@ -428,13 +420,12 @@ class Todo:
 
 
 def is_scanned(path: str) -> bool:
-    """Whether the file, by its path in the repository, is looked into."""
     *folders, name = path.split("/")
     return name.endswith(ENDINGS) and not FOLDERS.intersection(folders)
 
 
 def scan(path: str, text: str) -> tuple[Todo, ...]:
-    """The finds of one file, by line; none in a file that is not looked into."""
+    """The finds of one file, by line; none if the file is not scanned."""
     if not is_scanned(path):
         return ()
     found: list[Todo] = []
@@ -451,7 +442,7 @@ def scan(path: str, text: str) -> tuple[Todo, ...]:
 
 
 def new_in(after: Iterable[Todo], before: Iterable[Todo]) -> tuple[Todo, ...]:
-    """What `after` has that `before` had not, wherever its line is."""
+    """What is new in `after`, at whatever line."""
     known = {_key(one) for one in before}
     return tuple(one for one in after if _key(one) not in known)
 
@@ -461,19 +452,18 @@ def _key(one: Todo) -> tuple[str, ItemKind, str, int]:
 
 
 def is_affected(path: str, files: Sequence[str]) -> bool:
-    """Whether the file is one of these: named, matched by a pattern, or in a folder that is named."""
+    """Whether the path is named, matches a pattern, or lies in a named folder."""
     return any(path == one or fnmatchcase(path, one) or path.startswith(f"{one.rstrip('/')}/") for one in files)
 
 
 MACHINE = frozenset({"id", "status"})
-"""Fields that are no part of what was planned."""
 
 Node = Mapping[str, Any]
 
 
 @frozen
 class Changed:
-    """A bead that is in both: its fields that differ, each (before, after); None where it had none."""
+    """A bead in both versions: fields that differ, each (before, after); None: not set."""
 
     id: str
     title: str
@@ -482,7 +472,7 @@ class Changed:
 
 @frozen
 class PlanChanges:
-    """The beads that came, that went, and that changed, by id."""
+    """Added, removed and changed beads, by id."""
 
     added: tuple[Node, ...] = ()
     gone: tuple[Node, ...] = ()
@@ -490,7 +480,6 @@ class PlanChanges:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the two are the same plan."""
         return not (self.added or self.gone or self.changed)
 
 
@@ -512,11 +501,11 @@ def _fields(before: Node, after: Node) -> dict[str, tuple[Any, Any]]:
 
 
 ACCEPT_RISK = "accept the risk"
-"""The option that every finding has, last."""
+"""The last option of every finding."""
 
 
 def decision(finding: Finding, answer: str) -> tuple[FindingState, str]:
-    """What a person's answer makes of the finding, with the option or the reason. UsageError: a risk without one."""
+    """The state that an answer gives the finding, with the option or reason. UsageError: a risk without a reason."""
     said = " ".join(answer.split())
     if not said.casefold().startswith(ACCEPT_RISK):
         return FindingState.ANSWERED, said

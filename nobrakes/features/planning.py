@@ -41,12 +41,12 @@ if TYPE_CHECKING:
 # over.
 AGAIN, LEAVE = "try again", "leave it on main"
 ROLLBACK_HELD = "it takes feature {feature} back, and waits for nobrakes to hand that in"
-"""Why the bead of a rollback is held until its candidate is built."""
+"""Why a rollback's bead is held until its candidate is built."""
 GIVEN_UP = "its feature {feature} is rolled back"
 
 
 def plan_rollback(one: Standing) -> list[ForgeAction]:
-    """What the rollback of the feature needs now."""
+    """What the feature's rollback needs now."""
     rolling, id_ = one.rolling, one.feature.id
     if rolling is None:
         return []
@@ -63,14 +63,14 @@ def plan_rollback(one: Standing) -> list[ForgeAction]:
 
 
 def _waits(one: Standing, rolling: actions.Rolling) -> bool:
-    """Whether its candidate is to be built: it was not yet, or main went on and it does not fit any more."""
+    """Whether its candidate must be built, for the first time or because it no longer fits main."""
     if rolling.held not in (None, ROLLBACK_HELD.format(feature=one.feature.id)):
         return False  # a person has it
     return rolling.status in WAITING_FOR_AGENT or (rolling.status is Status.ESCALATED and rolling.conflicts)
 
 
 def asking(feature: str, bead: str, title: str, detail: str) -> actions.Ask:
-    """What a person is asked where it cannot be done as it is."""
+    """What a person is asked if the rollback does not work as it is."""
     form = made(
         "radio",
         (
@@ -87,9 +87,8 @@ def asking(feature: str, bead: str, title: str, detail: str) -> actions.Ask:
 
 
 def unfinished(feature: str, bead: str, title: str, detail: str) -> actions.Ask:
-    """What a person is told where its bead is done, and what that came to cannot be found out. It is tried again by
-    itself, and the question is settled by that.
-    """
+    """What a person is told if the bead is done but its result cannot be read. It is retried, and success closes the
+    question."""
     more = f"Bead {bead} is done; which merges of feature {feature} it took off main is not known yet."
     return actions.Ask(feature, About.ROLLBACK, title[:480], f"{detail}\n{more}", holds=False)
 
@@ -99,15 +98,13 @@ def unfinished(feature: str, bead: str, title: str, detail: str) -> actions.Ask:
 # anything left to do and an item waits, or when a person says so. Live beads go on; only those that the new plan names
 # are held.
 HOLD_REASON = "the plan of feature {feature} is being changed, and names it"
-"""Why a live bead is held while a new plan that names it waits for a yes."""
+"""Why a live bead is held while a new plan with it waits for approval."""
 MAX_LISTED, SHORT = 100, 300
-"""Items and questions that are told, and characters of each."""
 KINDS: Mapping[str, ItemKind] = {"dependency": ItemKind.DEPENDENCY, "scope": ItemKind.SCOPE}
-"""How an agent's suggestion begins that is about more than one's bead: "dependency: …", "scope: …"."""
+"""Prefixes of an agent's suggestion that concern more than its bead: "dependency: …", "scope: …"."""
 
 
 def kind_of(suggestion: str) -> ItemKind:
-    """What kind of item an agent's suggestion is."""
     word = suggestion.partition(":")[0].strip().casefold()
     return KINDS.get(word, ItemKind.SUGGESTION)
 
@@ -124,7 +121,7 @@ def why(rules: "ForgeSettings", items: Sequence[Item], beads: Mapping[str, Statu
 
 
 def plan_checkpoints(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
-    """What a feature that is built needs: its checkpoint, and live beads held or let go."""
+    """What a feature that is built needs: its checkpoint, and live beads held or released."""
     feature = one.feature
     if one.to_hold or one.to_release:
         return [actions.HoldNamed(feature.id, one.to_hold, one.to_release)]
@@ -138,12 +135,12 @@ def plan_checkpoints(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
 
 
 def is_changing(feature: Feature) -> bool:
-    """Whether a plan that is partly live is being changed: live beads that it names are held."""
+    """Whether a partly live plan is being changed; live beads that it names are held."""
     return feature.stage in model.PLANNED and feature.replannings > 0
 
 
 def is_over(feature: Feature, held: str | None, named: bool) -> bool:
-    """Whether a bead is held for the feature's sake, and that is over. `named`: the new plan names it."""
+    """Whether a bead's hold for the feature has ended. `named`: the new plan names it."""
     over = {
         HOLD_REASON: not (is_changing(feature) and named),
         model.RESHAPED: feature.stage not in model.PLANNED and not feature.data.get(model.CHECKPOINT_ASKED),
@@ -153,13 +150,12 @@ def is_over(feature: Feature, held: str | None, named: bool) -> bool:
 
 
 def asked(one: Escalation) -> str:
-    """What stops a bead, as it is collected: its words, and what speaks for a cause."""
     kind = one.type.value.replace("_", " ")
     return f"{kind}: {one.title}" + (f"; it may be {one.hypothesis}" if one.hypothesis else "")
 
 
 def told(items: Iterable[Item], escalations: Iterable[Escalation], reason: str) -> str:
-    """What the Shaper is told at a checkpoint; what agents wrote is quoted, one line each."""
+    """What the Shaper is told at a checkpoint; agents' words are quoted, one line each."""
     parts = [
         f"A checkpoint of the feature: {reason}. Part of it is built, and its live beads go on. Decide with the person "
         "what becomes of each of these: propose new beads, which may depend on any bead, changes of live ones, or "
@@ -234,14 +230,14 @@ def _reviewing_next(board: ForgeBoard, standing: Standing, seen: Tracker) -> lis
 
 
 def is_revising(standing: Standing) -> bool:
-    """Whether the findings of the last round are decided, and the Shaper has to say that the plan is ready again."""
+    """Whether the findings are decided and the Shaper must declare the revised plan ready."""
     return bool(standing.feature.data.get(model.REVISING)) and not any(
         one.state is FindingState.OPEN for one in standing.findings
     )
 
 
 def since(feature: Feature) -> int:
-    """The last round that does not count any more."""
+    """The last round that no longer counts."""
     return int(feature.data.get(model.SINCE, 0))
 
 
@@ -249,19 +245,18 @@ _PLAN_KEYS = (model.SIGNED, model.ENOUGH, model.FORGIVEN, model.SIGN_OFF_ASKED, 
 
 
 def reopened(feature: Feature) -> Mapping[str, Any]:
-    """What to note of a feature whose plan is opened anew: what was said of it is over, and its rounds do not count."""
+    """Notes for a plan that is reopened: its sign-off is void and earlier rounds do not count."""
     return {**dict.fromkeys(_PLAN_KEYS), model.SINCE: feature.round, model.CLOSED_ROUND: feature.round}
 
 
 def are_over(feature: Feature) -> bool:
-    """Whether the reviews of the plan were over: a person was told so, or has signed it off."""
+    """Whether the reviews had ended: a sign-off was asked for or given."""
     return bool(feature.data.get(model.SIGN_OFF_ASKED) or feature.data.get(model.SIGNED))
 
 
 def tracker(
     rules: "ForgeSettings", feature: Feature, reviews: Iterable[PlanReview], findings: Iterable[Finding]
 ) -> Tracker:
-    """The rounds of the plan that count: those since it was opened last."""
     last = since(feature)
     return reviewed_plan.tracker(
         rules, (one for one in reviews if one.round > last), (one for one in findings if one.round > last)
@@ -269,19 +264,18 @@ def tracker(
 
 
 def cap(rules: "ForgeSettings", feature: Feature) -> float:
-    """What the reviews of the feature may cost by now."""
+    """What the feature's reviews may cost by now, in USD."""
     return float(feature.data.get(model.REVIEWS_USD, rules.review_usd))
 
 
 def agents(rules: "ForgeSettings", standing: Standing, domains: Sequence[str], number: int) -> dict[str, str]:
-    """Who reviews which domain: the reviewers in turn, and in the next round the next ones, so that eyes are fresh."""
     own = [standing.session.agent] if standing.session is not None else [spec.agent for spec in standing.specs[:1]]
     names = list(rules.reviewers) or own
     return {domain: names[(place + number - 1) % len(names)] for place, domain in enumerate(domains)} if names else {}
 
 
 def reviewing_ended(board: ForgeBoard, standing: Standing) -> list[actions.EndReview]:
-    """The reviewers that are done, or failed, whatever the feature's state."""
+    """The reviewers that finished or failed, in any state of the feature."""
     running = [one for one in standing.reviews if one.state is ReviewState.RUNNING]
     found = []
     for review in running:
@@ -317,7 +311,7 @@ def _end(board: ForgeBoard, review: PlanReview, session: Session | None, standin
 
 
 def reviewing_wake_at(board: ForgeBoard) -> float | None:
-    """When the first reviewer has taken, or waited, too long; those that wait while all is paused wait for that."""
+    """When the first reviewer times out; while all is paused, waiting ones do not."""
     minutes = board.rules.review_minutes * 60
     times = [
         session.updated_at + minutes if session.state is At.RUNNING else review.started_at + WAITS * minutes
@@ -331,7 +325,6 @@ def reviewing_wake_at(board: ForgeBoard) -> float | None:
 
 
 def to_ask(findings: Iterable[Finding], open_questions: frozenset[int]) -> tuple[int, ...]:
-    """The open findings without an open question, the most urgent first."""
     waiting = [
         one
         for one in findings
@@ -367,20 +360,19 @@ def _cost(standing: Standing, rules: "ForgeSettings") -> tuple[str, str, Sequenc
 
 
 WARN_SHARE, FRESH_SHARE = 0.8, 0.95
-"""How full a context is when a person is told, and when the next turn begins afresh."""
+"""How full a context is when a person is warned, and when the next turn begins afresh."""
 FRESH_AFTER_ROUNDS = 5
-"""After so many iterations of reviews in one conversation it begins afresh."""
+"""Review iterations in one conversation before it begins afresh."""
 MAX_NUDGES = 3
-"""So often in a row a Shaper is told to go on; then a person is asked."""
+"""Nudges in a row before a person is asked."""
 
 
 def plan_features(board: ForgeBoard) -> list[ForgeAction]:
-    """What is to be done now, at most one step of each feature: the next look sees what it came to."""
     return [action for standing in board.standings for action in _next(board, standing)[:1]]
 
 
 def wake_at(board: ForgeBoard) -> float | None:
-    """When the first session expires, or is to be warned of."""
+    """When the first session expires, or its warning is due."""
     times = [moment for one in board.standings if _may_expire(one) for moment in _times(board.rules, one)]
     return min((moment for moment in times if moment > board.now), default=None)
 
@@ -407,7 +399,7 @@ def _next(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
 
 
 def _turns(one: Standing) -> list[ForgeAction]:
-    """Deal with the turn that ended."""
+    """Handle the turn that ended."""
     last, id_ = one.last, one.feature.id
     if last is None:
         return []
@@ -445,7 +437,7 @@ def _free(one: Standing) -> tuple[actions.AgentSpec, ...]:
 
 
 def _seated(one: Standing) -> list[ForgeAction]:
-    """Who goes on where the agent of the session cannot."""
+    """Replace the session's agent if it cannot continue."""
     session, id_ = one.session, one.feature.id
     assert session is not None
     stuck = session.state is At.STUCK
@@ -458,7 +450,7 @@ def _seated(one: Standing) -> list[ForgeAction]:
 
 
 def _renewed(one: Standing) -> list[ForgeAction]:
-    """Whether the conversation with the agent has to begin afresh."""
+    """Whether the conversation must begin afresh."""
     feature, session = one.feature, one.session
     assert session is not None
     begun = feature.data.get(model.TALK)
@@ -496,7 +488,7 @@ def _may_expire(one: Standing) -> bool:
 
 
 def _times(rules: "ForgeSettings", one: Standing) -> tuple[float, float]:
-    """(when it is warned of, when it expires)."""
+    """(warning time, expiry time)."""
     expires = one.feature.turn_at + rules.expire_hours * 3600
     return expires - rules.warn_hours * 3600, expires
 
@@ -513,7 +505,7 @@ def _expiry(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
 
 
 def _idle(one: Standing) -> list[ForgeAction]:
-    """A turn of discovery or planning left nothing that anybody waits for: go on, and not for ever."""
+    """Nudge after a turn of discovery or planning that left nothing to wait for."""
     session = one.session
     assert session is not None
     if session.state is At.READY and int(one.feature.data.get(model.NUDGED) or 0) > MAX_NUDGES:
@@ -524,7 +516,7 @@ def _idle(one: Standing) -> list[ForgeAction]:
 
 
 def nudge(one: Standing) -> list[ForgeAction]:
-    """Tell the Shaper to go on; after so many times in a row a person is asked, once."""
+    """Tell the Shaper to continue; after MAX_NUDGES in a row ask a person, once."""
     nudged = int(one.feature.data.get(model.NUDGED) or 0)
     if nudged < MAX_NUDGES:
         return [actions.TellShaper(one.feature.id, int(one.feature.data.get(model.SEEN) or 0))]

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 
 DISCOVERY, PLANNING, REPLANNING, PLAN_REVIEWER = "discovery", "planning", "replanning", "plan_reviewer"
-"""Files of config/roles, and of .nobrakes/roles in their place."""
+"""Files of config/roles, overridden by .nobrakes/roles."""
 OWN, REVIEW = 30_000, 64_000
-"""Characters of a person's own instructions, and of what a reviewer is told to look at."""
+"""Characters of a person's own instructions, and of a reviewer's task."""
 
 PROTOCOL = f"""# How this session works
 
@@ -50,7 +50,7 @@ or `{PREFIX}{Marker.BLOCKED.value}` when you wait for an answer to a question th
 
 @frozen
 class Given:
-    """What a turn is given beside its feature. `cut_off`: how the last one ended before it was done; empty: it was."""
+    """What a turn is given beside its feature. `cut_off`: how the last turn was interrupted; empty: it was not."""
 
     told: Sequence[Message]
     cut_off: str
@@ -59,19 +59,17 @@ class Given:
 
 
 def role_of(feature: Feature) -> str:
-    """The persona of the feature's Shaper in its stage."""
     if feature.replannings:
         return REPLANNING
     return DISCOVERY if feature.stage is Stage.DISCOVERY else PLANNING
 
 
 def persona_of(feature: Feature, folder: str) -> str:
-    """The text of that persona; `folder`: where the repository's own roles are. ConfigError for a bad file."""
     return only_seen(persona(role_of(feature), os.path.join(folder, "roles")))
 
 
 def own_instructions(path: str) -> str:
-    """A person's own instructions as a section; empty: there are none. ConfigError: the file cannot be read."""
+    """A person's own instructions as a section; empty: none. ConfigError if unreadable."""
     if not path:
         return ""
     where = os.path.expanduser(path)
@@ -92,7 +90,7 @@ def own_instructions(path: str) -> str:
 
 
 def facts_of(store: "Store", feature: Feature, rounds: int, told: Sequence[Message] = ()) -> markers.Facts:
-    """What the store knows for the feature's context; answers that the turn is `told` are left out."""
+    """What the store knows for the feature's context, without answers that the turn is `told`."""
     beads = beads_under(store, feature.id)
     asked, said = store.escalations_as_filed(), {one.text for one in told}
     own = [one for one in asked if feature.session is not None and one.session == feature.session]
@@ -112,7 +110,7 @@ def facts_of(store: "Store", feature: Feature, rounds: int, told: Sequence[Messa
 
 
 def _result(store: "Store", bead: Bead, asked: Iterable[Escalation]) -> markers.Result:
-    """Its status, and how its last attempt ended or what it waits for a person about."""
+    """Its status, and how its last attempt ended or what it waits for."""
     if bead.status in CLOSED:
         return markers.Result(bead.id, bead.status.value, bead.close_reason)
     waiting = [one.title for one in asked if one.bead == bead.id]
@@ -131,10 +129,8 @@ def shaper_prompt(
     own: str = "",
     read: Callable[[str], bytes | None] = lambda path: None,
 ) -> str:
-    """The prompt of one turn. `told` is what was said to it; `cut_off`: how the last one ended before it was done.
-
-    `own`: a person's own instructions; `read` gives a file of main.
-    """
+    """The prompt of one turn. `told`: messages to it; `cut_off`: how the last turn was interrupted; `own`: a person's
+    own instructions; `read` gives a file of main."""
     parts: list[str] = []
     if not resumes:
         parts += [PROTOCOL, *_instructed(facts.feature, own, read)]
@@ -146,10 +142,8 @@ def shaper_prompt(
 
 
 def shaper_turn(store: "Store", git: Git | None, settings: "ForgeSettings", feature: Feature, given: Given) -> str:
-    """The prompt of one turn of the feature's Shaper; ConfigError for a person's own instructions.
-
-    An agent that goes on knows the feature: nothing is read for it.
-    """
+    """The prompt of the Shaper's next turn; ConfigError for a person's instructions. An agent that resumes knows the
+    feature, so nothing is read for it."""
 
     def read(path: str) -> bytes | None:
         try:
@@ -167,12 +161,11 @@ def shaper_turn(store: "Store", git: Git | None, settings: "ForgeSettings", feat
 
 
 def reviewer_prompt(told: Sequence[Message], cut_off: str, *, resumes: bool) -> str:
-    """The prompt of a reviewer's turn: how its session works, and what it was told to look at."""
     return joined([*([] if resumes else [PROTOCOL]), *new(told, cut_off, resumes=resumes, most=REVIEW)])
 
 
 def _instructed(feature: Feature, own: str, read: Callable[[str], bytes | None]) -> list[str]:
-    """The person's own instructions, then the repository's; a text that both have is the person's."""
+    """The person's own instructions, then the repository's; duplicates are dropped from the latter."""
     parts = []
     if own:
         heading = "# The person's own instructions\n\nThey hold wherever this person works. "
@@ -185,7 +178,7 @@ def _instructed(feature: Feature, own: str, read: Callable[[str], bytes | None])
 # What a reviewer of a plan is told. What agents wrote is data: cleaned, bounded, quoted in a fence with a nonce. What a
 # person took as a risk is told, so that it is not found again.
 PLAN, DECIDED, WORDS = 24_000, 8_000, 4_000
-"""Characters of the plan, of what was decided before, and of one text of the feature."""
+"""Characters of the plan, of earlier decisions, and of one text of the feature."""
 
 
 def review_text(feature: Feature, plan: PlanVersion, domain: str, number: int, earlier: Iterable[Finding]) -> str:

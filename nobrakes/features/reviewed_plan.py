@@ -40,7 +40,7 @@ _DEFAULTS: Mapping[str, Any] = {
 
 
 def under(store: "Store", epic: str) -> list[str]:
-    """The beads under the epic, those of epics in it too, by priority; the epic itself left out."""
+    """The beads under the epic at any depth, by priority, without the epic."""
     found: list[str] = []
     waiting, seen = [epic], {epic}
     while waiting:
@@ -52,21 +52,18 @@ def under(store: "Store", epic: str) -> list[str]:
 
 
 def beads_under(store: "Store", epic: str) -> list[Bead]:
-    """The beads under the epic, those of epics in it too."""
     ids = under(store, epic)
     return store.beads(ids=ids) if ids else []
 
 
 def steps_under(store: "Store", epic: str) -> list[Bead]:
-    """The beads under the epic that are work: epics are left out."""
+    """Without epics."""
     return [bead for bead in beads_under(store, epic) if bead.type is not BeadType.EPIC]
 
 
 def nodes_of(store: "Store", epic: str) -> list[dict[str, Any]]:
-    """The plan as it lies now: one node a bead, by id, with `status` and what is proposed for live ones (`proposed`).
-
-    A draft that is cancelled is no part of it; fields that are as they usually are are left out.
-    """
+    """The plan now: one node a bead, by id, with `status`, and `proposed` for live ones. Cancelled drafts and default
+    values are left out."""
     return [_node(store, bead) for bead in beads_under(store, epic) if bead.status is not Status.CANCELLED]
 
 
@@ -86,15 +83,13 @@ def _node(store: "Store", bead: Bead) -> dict[str, Any]:
 
 
 def is_dropped(node: Mapping[str, Any]) -> bool:
-    """Whether the plan gives the bead up."""
+    """Whether the plan proposes to cancel the bead."""
     return bool(node.get("proposed", {}).get(CANCEL))
 
 
 def is_as_kept(store: "Store", feature: Feature) -> bool:
-    """Whether what of the plan waits for a yes is as the last version has it.
-
-    What is live by now and has no change proposed was approved, or dropped, by a person: no change of the plan.
-    """
+    """Whether the unapproved part of the plan equals the last version. Live beads without proposed changes were decided
+    by a person and do not count."""
     kept, nodes = store.plan_version(feature.id), nodes_of(store, feature.id)
     if kept is None:
         return False
@@ -112,15 +107,13 @@ def _waits(node: Mapping[str, object]) -> bool:
 
 
 def unsigned(store: "Store", drafts: Collection[str]) -> Feature | None:
-    """The first feature of these drafts whose plan nobody signed off as it is."""
+    """The first feature of these drafts whose current plan is not signed off."""
     return next((feature for feature, _ in unsigned_plans(store, drafts)), None)
 
 
 def unsigned_plans(store: "Store", drafts: Collection[str]) -> Iterator[tuple[Feature, frozenset[str]]]:
-    """The features of these drafts whose plans nobody signed off as they are, each with which of the drafts it has.
-
-    A plan that its Shaper never called whole was under no review: the yes of commit-strategy is enough for it.
-    """
+    """The features of these drafts whose current plan is not signed off, each with its drafts. A plan that was never
+    called complete was not reviewed: commit-strategy alone approves it."""
     for feature in store.features():
         if feature.stage not in model.PLANNED or not feature.plan:
             continue
@@ -134,14 +127,14 @@ YES = "nobrakes commit-strategy"
 
 
 def approval(store: "Store", rules: "ForgeSettings") -> tuple[str, str]:
-    """What to type for all that waits for a yes, and what comes before `commit-strategy` (empty: nothing)."""
+    """(command that approves everything waiting, command needed before it or empty)."""
     waits = {id_ for _, id_ in store.by_priority([Status.DRAFT])} | {one.id for one in store.proposed()}
     feature = unsigned(store, waits)
     return (YES, "") if feature is None else to_sign(store, rules, feature)
 
 
 def to_sign(store: "Store", rules: "ForgeSettings", feature: Feature) -> tuple[str, str]:
-    """What to type for a plan that is not signed off, as it is accepted now, and why."""
+    """The command to sign a plan off, and why."""
     id_, what = feature.id, f"the plan of feature {feature.id} is not signed off"
     if feature.state is not State.ACTIVE:
         may = Step.RESUMED in model.STATES[feature.state] and model.ROLLBACK not in feature.data
@@ -161,7 +154,7 @@ def to_sign(store: "Store", rules: "ForgeSettings", feature: Feature) -> tuple[s
 
 
 def hold(store: "Store", feature: str, actor: str) -> tuple[str, ...]:
-    """Hold its live beads that are not held yet, in the caller's transaction; which."""
+    """Hold its live beads that are not held, in the caller's transaction; returns them."""
     done = []
     for bead in steps_under(store, feature):
         if bead.held is None and bead.status not in (Status.DRAFT, *CLOSED):
@@ -173,7 +166,7 @@ def hold(store: "Store", feature: str, actor: str) -> tuple[str, ...]:
 
 
 def let_go(store: "Store", feature: str, actor: str) -> tuple[str, ...]:
-    """Let go what is held for that alone; which."""
+    """Release what is held only for the feature; returns the beads."""
     held = [bead.id for bead in steps_under(store, feature) if bead.held == model.HELD_WITH.format(feature=feature)]
     for id_ in held:
         store.record(Event(Kind.RELEASED, id_, actor=actor))
@@ -181,7 +174,7 @@ def let_go(store: "Store", feature: str, actor: str) -> tuple[str, ...]:
 
 
 def checkpoint(store: "Store", id_: str, actor: str) -> Feature:
-    """Ask for it; the daemon does it once no other feature is being planned. NoSuchFeature, NotAllowed."""
+    """Request a checkpoint, done once no other feature is planned. NoSuchFeature, NotAllowed."""
     with store.write():
         feature = store.feature(id_)
         model.require(feature, Stage.IMPLEMENTATION, "a checkpoint is of what is being built")
@@ -192,7 +185,7 @@ def checkpoint(store: "Store", id_: str, actor: str) -> Feature:
 # of which nothing is known is backend; one that only writes documents is nobody's. Affected files count one each.
 FRONTEND, BACKEND, DATABASE, DEVOPS, TEST = "frontend", "backend", "database", "devops", "test"
 DOMAINS = (FRONTEND, BACKEND, DATABASE, DEVOPS, TEST)
-"""In the order in which equals are chosen."""
+"""In the order in which ties are broken."""
 
 _LABELS: Mapping[str, frozenset[str]] = {
     FRONTEND: frozenset({"frontend", "front-end", "ui", "ux", "web", "css", "client"}),
@@ -211,7 +204,7 @@ _FOLDERS: Mapping[str, frozenset[str]] = {
         {"frontend", "client", "components", "pages", "ui", "web", "views", "templates", "static", "styles", "public"}
     ),
 }
-"""Asked in this order: a test of the pages is a test, and a migration's folder is one wherever it lies."""
+"""In order of precedence: a test of pages is a test; a migration folder counts anywhere."""
 _SUFFIXES: Mapping[str, frozenset[str]] = {
     DATABASE: frozenset({".sql", ".prisma", ".ddl"}),
     DEVOPS: frozenset({".tf", ".hcl", ".dockerfile"}),
@@ -260,7 +253,7 @@ _WORDS: Mapping[str, frozenset[str]] = {
 
 
 def path_domain(path: str) -> str | None:
-    """The domain of a file or a glob; None: of none, as a document is."""
+    """The domain of a file or glob; None for e.g. a document."""
     parts = [part.lower() for part in path.replace("\\", "/").split("/") if part not in ("", ".", "..")]
     name = parts[-1] if parts else ""
     stem, suffix = posixpath.splitext(name)
@@ -277,7 +270,7 @@ def path_domain(path: str) -> str | None:
 
 
 def bead_domains(bead: Mapping[str, Any]) -> frozenset[str]:
-    """The domains that one bead of a plan touches, by its record as a plan file has it."""
+    """The domains that a bead touches, given in plan file format."""
     if bead.get("type") == "epic":
         return frozenset()
     labels = {str(label).lower() for label in bead.get("labels") or ()}
@@ -296,7 +289,7 @@ def bead_domains(bead: Mapping[str, Any]) -> frozenset[str]:
 
 
 def touched(plan: Sequence[Mapping[str, Any]], files: Iterable[str], most: int) -> tuple[str, ...]:
-    """The domains that the plan touches, the most touched first; at least one, since every plan is looked at."""
+    """The domains that the plan touches, most touched first; at least one."""
     count = Counter(domain for bead in plan for domain in bead_domains(bead))
     count.update(found for found in map(path_domain, files) if found)
     ranked = sorted(count, key=lambda domain: (-count[domain], DOMAINS.index(domain)))
@@ -304,10 +297,7 @@ def touched(plan: Sequence[Mapping[str, Any]], files: Iterable[str], most: int) 
 
 
 def changed(before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> frozenset[str]:
-    """The domains of the beads that differ between two versions of a plan; a bead that is gone counts too.
-
-    How far a bead is built is no difference.
-    """
+    """The domains of beads that differ between two versions; removed ones count, build progress does not."""
     found = model.changes(before, now)
     differ = {str(bead["id"]) for bead in (*found.added, *found.gone)} | {one.id for one in found.changed}
     sides = [bead for bead in (*before, *now) if bead["id"] in differ]
@@ -315,13 +305,13 @@ def changed(before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]
 
 
 MAX_DEGRADED = 2
-"""So many rounds in a row in which no reviewer came through, and a person is asked."""
+"""Rounds in a row without a finished reviewer before a person is asked."""
 DEFAULT_USD = 0.5
-"""What one reviewer is taken to cost before any has come through."""
+"""Assumed cost of a reviewer before any has finished."""
 
 
 class End(StrEnum):
-    """How a round is, or ended."""
+    """How a round ended, or that it runs."""
 
     RUNNING = "running"
     CLEAN = "clean"
@@ -331,7 +321,7 @@ class End(StrEnum):
 
 @frozen
 class Iteration:
-    """One round as a person sees it. `categories` and `priorities` count its findings."""
+    """One round as people see it. `categories` and `priorities` count its findings."""
 
     number: int
     plan: int
@@ -345,7 +335,6 @@ class Iteration:
 
     @property
     def found(self) -> int:
-        """How many findings."""
         return sum(self.categories.values())
 
 
@@ -358,20 +347,18 @@ class Tracker:
 
     @property
     def done(self) -> int:
-        """How many rounds somebody looked in."""
+        """Rounds in which at least one reviewer finished."""
         return len(self._looked())
 
     @property
     def clean(self) -> int:
-        """How many rounds in a row found nothing in the same version, at the end.
-
-        One where no reviewer finished is neither.
-        """
+        """How many of the last rounds in a row found nothing in the same version. Rounds without a finished reviewer do
+        not count."""
         return _last([one.end for one in self._looked() if one.plan == self.looked_at], End.CLEAN)
 
     @property
     def looked_at(self) -> int:
-        """The version that somebody looked at last; 0: nobody has looked."""
+        """The version reviewed last; 0: none."""
         return max((one.plan for one in self._looked()[-1:]), default=0)
 
     def _looked(self) -> list[Iteration]:
@@ -379,12 +366,11 @@ class Tracker:
 
     @property
     def degraded(self) -> int:
-        """How many rounds in a row no reviewer finished, at the end."""
+        """How many of the last rounds in a row had no finished reviewer."""
         return _last([one.end for one in self.iterations if one.end is not End.RUNNING], End.DEGRADED)
 
     @property
     def open(self) -> int:
-        """How many findings wait for a decision."""
         return sum(one.open for one in self.iterations)
 
 
@@ -421,7 +407,7 @@ def _iteration(number: int, reviews: Sequence[PlanReview], findings: Sequence[Fi
 
 
 def _last(ends: Sequence[End], wanted: End) -> int:
-    """How many at the end are this."""
+    """How many at the end equal `wanted`."""
     count = 0
     for end in reversed(ends):
         if end is not wanted:
@@ -433,7 +419,7 @@ def _last(ends: Sequence[End], wanted: End) -> int:
 def looks(
     rules: "ForgeSettings", plans: Sequence[model.PlanVersion], reviews: Sequence[PlanReview], files: Iterable[str] = ()
 ) -> tuple[str, ...]:
-    """The domains whose reviewers look in the next round, at the last of `plans`; `files`: the affected ones."""
+    """The domains to review in the next round, at the last of `plans`; `files`: the affected ones."""
     by_number = {plan.number: plan for plan in plans}
     now = max(by_number)
     all_touched = touched(by_number[now].beads, files, rules.most_domains)
@@ -452,7 +438,7 @@ def looks(
 
 
 class Then(StrEnum):
-    """What comes after what is known of a feature's reviews."""
+    """What comes after the reviews so far."""
 
     WAIT = "wait"  # for reviewers
     DECIDE = "decide"  # findings of the last round wait for people
@@ -463,11 +449,8 @@ class Then(StrEnum):
 
 
 def then(rules: "ForgeSettings", seen: Tracker, version: int, spent: float, cap: float, forgiven: int = 0) -> Then:
-    """What comes next for the version of a plan that is ready.
-
-    `cap`: what the reviews may cost by now, a person may have raised it. `forgiven`: the number of the last round in a
-    row of degraded ones after which a person said: go on.
-    """
+    """What comes next for a version that is ready. `cap`: allowed cost of the reviews. `forgiven`: the last degraded
+    round after which a person continued."""
     last = seen.iterations[-1] if seen.iterations else None
     if last is not None and last.end is End.RUNNING:
         return Then.WAIT
@@ -482,7 +465,6 @@ def then(rules: "ForgeSettings", seen: Tracker, version: int, spent: float, cap:
 
 
 def same(one: Finding, other: Finding) -> bool:
-    """Whether two findings say the same of the same bead."""
     return (one.bead, _words(one.issue)) == (other.bead, _words(other.issue))
 
 
@@ -491,17 +473,15 @@ def _words(text: str) -> str:
 
 
 def decided_before(new: Finding, earlier: Iterable[Finding]) -> Finding | None:
-    """The earlier finding whose risk a person took, and that this one says again; None: a person decides."""
+    """The earlier finding with the same words whose risk a person accepted, or None."""
     taken = (one for one in earlier if one.state is FindingState.RISK_ACCEPTED)
     return next((one for one in taken if same(new, one)), None)
 
 
 @frozen
 class Estimate:
-    """What reviews may cost, in dollars: the next round, all rounds that may follow, and the cap over both.
-
-    `known`: whether it is reckoned from reviewers that came through, or from DEFAULT_USD.
-    """
+    """Cost of reviews in dollars: the next round, all possible rounds, and the cap. `known`: from finished reviewers,
+    not DEFAULT_USD."""
 
     round_usd: float
     all_usd: float
@@ -514,7 +494,7 @@ class Estimate:
 def estimate(
     rules: "ForgeSettings", domains: int, rounds: int, costs: Sequence[float], spent: float, cap: float
 ) -> Estimate:
-    """The estimate for `domains` reviewers after `rounds` rounds. `costs`: of each reviewer that came through."""
+    """For `domains` reviewers after `rounds` rounds. `costs`: of each finished reviewer."""
     priced = [cost for cost in costs if cost > 0]
     each = sum(priced) / len(priced) if priced else DEFAULT_USD
     left = max(0, rules.most_rounds - rounds)
@@ -524,7 +504,7 @@ def estimate(
 
 @frozen
 class SignOff:
-    """A person's yes to a version of the plan, as it is kept."""
+    """A person's stored approval of a plan version."""
 
     version: int
     reviews: int
@@ -538,12 +518,12 @@ class SignOff:
 
 
 def warning(seen: Tracker) -> str:
-    """What a person takes upon themselves by signing off now; empty: nothing."""
+    """The risk of signing off now; empty: none."""
     return "" if seen.done >= seen.most else f"{seen.done} of {count(seen.most, 'review')}"
 
 
 def sign_off(seen: Tracker, version: int, actor: str, at: float, risk: bool, reason: str) -> SignOff:
-    """The yes that is kept. NotAllowed: there is no plan, a round runs, or what has to be said beside it is missing."""
+    """The sign-off to store. NotAllowed: no plan, a running round, or a missing risk or reason."""
     if version < 1:
         raise NotAllowed("there is no plan to sign off yet", "The Shaper says when it is ready.")
     last = seen.iterations[-1] if seen.iterations else None
@@ -575,7 +555,7 @@ MAX_CRITERIA, MAX_CRITERION = 40, 500
 
 @frozen
 class Stack:
-    """What was detected: the commands of the project's checks by kind, empty where there is none; its language."""
+    """The project's check commands by kind, empty if there is none, and its language."""
 
     tests: str = ""
     types: str = ""
@@ -609,15 +589,12 @@ def default_criteria(stack: Stack) -> tuple[Criterion, ...]:
 
 
 def _checked(text: str, command: str) -> Criterion:
-    """A check's command says it; where there is none, a person looks."""
     return Criterion(f"{text}: `{command}`", AUTOMATED) if command else Criterion(text, MANUAL)
 
 
 def chosen(eight: Sequence[Criterion], without: Collection[int], own: Sequence[str]) -> tuple[Criterion, ...]:
-    """The usual ones but those of these numbers (from 1), and a person's own. UsageError.
-
-    An own one may begin with how it is judged: "review: the API stays as it is"; else a person judges it.
-    """
+    """The usual criteria without these numbers (from 1), then a person's own. UsageError. An own one may begin with how
+    it is judged: "review: the API stays as it is"; else a person judges."""
     if wrong := sorted(number for number in without if not 1 <= number <= len(eight)):
         raise UsageError(f"there is no criterion {wrong[0]}", f"They are numbered from 1 to {len(eight)}.")
     kept = [one for number, one in enumerate(eight, start=1) if number not in without]
@@ -630,7 +607,7 @@ def chosen(eight: Sequence[Criterion], without: Collection[int], own: Sequence[s
 
 
 def own_one(text: str) -> Criterion:
-    """A person's criterion from their words; UsageError."""
+    """A person's criterion from their words. UsageError."""
     how, colon, rest = text.partition(":")
     judged = how.strip().lower()
     words = " ".join((rest if colon and judged in WAYS else text).split())

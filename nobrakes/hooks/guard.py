@@ -18,7 +18,7 @@ REFUSED = 2
 
 
 def read_json(text: str) -> object:
-    """The JSON value in `text`; ValueError where it is not exactly one. `json` itself would cost 7 ms, for `re`."""
+    """ValueError for anything but one JSON value. `json` would cost 7 ms, for `re`."""
     from _json import make_scanner
 
     class Context:
@@ -39,7 +39,7 @@ def read_json(text: str) -> object:
 
 
 def main(arguments: list[str]) -> int:
-    """Decide about the call on stdin, or answer a canary; the exit code."""
+    """Decide about the call on stdin, or answer a self-test; returns the exit code."""
     import _signal  # type: ignore[import-not-found]  # `signal` would import `enum`
 
     _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
@@ -72,7 +72,7 @@ def main(arguments: list[str]) -> int:
 
 
 def self_test(place: object, path: str = "") -> int:
-    """Decide one call that must be refused and one that must not, as if they were real; say so, or at `path`."""
+    """Decide one call that must be refused and one that must pass; report it, or write it to `path`."""
     from nobrakes.hooks.rules import decide
 
     def call(command: str) -> object:

@@ -64,7 +64,7 @@ _ONLY_READS = frozenset(
 
 
 def subcommand(words: list[str]) -> tuple[str, list[str]] | str:
-    """The subcommand and its arguments in the words after `git`, or why the options before it are refused."""
+    """The subcommand and its arguments after `git`, or why its options are refused."""
     place = 0
     while place < len(words) and words[place].startswith("-"):
         option, _, value = words[place].partition("=")
@@ -80,7 +80,7 @@ def subcommand(words: list[str]) -> tuple[str, list[str]] | str:
 
 
 def why_not(words: list[str], branch: str, is_path: "Callable[[str], bool]") -> str | None:
-    """Why `git WORDS` is refused, or None. `is_path(word)` tells whether a word names a file in the work tree."""
+    """Why `git WORDS` is refused. `is_path(word)`: whether a word names a file in the work tree."""
     found = subcommand(words)
     if isinstance(found, str):
         return found
@@ -95,7 +95,7 @@ def why_not(words: list[str], branch: str, is_path: "Callable[[str], bool]") -> 
 
 
 def why_not_reading(words: list[str]) -> str | None:
-    """Why `git WORDS` is refused to who only reads, or None."""
+    """Why `git WORDS` is refused for reading only."""
     found = subcommand(words)
     if isinstance(found, str):
         return found
@@ -175,7 +175,7 @@ MORE = {name: f"NOBRAKES_{name.upper()}" for name in ("scaffolding", "branch", "
 
 
 class Place:
-    """Who asks, and where: what the daemon said in the environment. ValueError where it said too little."""
+    """The caller and its workspace, by the environment. Raises ValueError."""
 
     __slots__ = ("ask_first", "branch", "gates", "handoff", "home", "role", "scaffolding", "tests", "workspace")
 
@@ -194,7 +194,7 @@ class Place:
 
     @classmethod
     def of(cls, env: "Mapping[str, str]") -> "Place":
-        """The place that the NOBRAKES_ variables tell of."""
+        """The place in the NOBRAKES_ variables."""
         missing = [name for name in NEEDED if name not in env]
         if missing:
             raise ValueError(f"{', '.join(missing)} not set")
@@ -203,17 +203,15 @@ class Place:
 
 
 def may_write(path: str, place: Place) -> str | None:
-    """Why the place's role may not change this path of the workspace, or None."""
     return why_not_path(place.role, path, place.tests, place.gates, place.scaffolding)
 
 
 def _inside(path: str, folder: str) -> str | None:
-    """The path relative to the folder, or None where it lies outside."""
     return path[len(folder) + 1 :] if path.startswith(folder + "/") else None
 
 
 def why_not_file(path: str, cwd: str, place: Place) -> str | None:
-    """Why a file may not be written by a tool."""
+    """Why a tool may not write the file."""
     if place.role == "shaper":
         return SHAPER
     full = os.path.realpath(os.path.join(cwd, os.path.expanduser(path)))
@@ -225,7 +223,7 @@ def why_not_file(path: str, cwd: str, place: Place) -> str | None:
 
 
 def why_not_patch(text: str, cwd: str, place: Place) -> str | None:
-    """Why a patch may not be applied; ValueError for one that names no file."""
+    """Why a patch may not be applied; ValueError if it names no file."""
     found = patched(text)
     if not found:
         raise ValueError("a patch without files")
@@ -234,7 +232,7 @@ def why_not_patch(text: str, cwd: str, place: Place) -> str | None:
 
 
 def _why_not_target(word: str, cwd: str, place: Place, strict: bool) -> str | None:
-    """Why a command may not write to what a word names. Outside the workspace only nobrakes' own files are closed."""
+    """Why a command may not write to a word's target. Outside the workspace only nobrakes' own files are closed."""
     if "$" in word or word in ("", "-") or word.startswith("/dev/"):
         return None
     full = os.path.realpath(os.path.join(cwd, os.path.expanduser(word)))
@@ -250,7 +248,6 @@ def _why_not_target(word: str, cwd: str, place: Place, strict: bool) -> str | No
 
 
 def why_not_command(text: str, cwd: str, place: Place, depth: int = 0) -> str | None:
-    """Why a command line may not be run."""
     if depth > 8:
         return "commands inside commands, too deep to read"
     for call in calls(text):
@@ -298,7 +295,6 @@ def _why_not_call(call: Call, cwd: str, place: Place, depth: int) -> str | None:
 
 
 def _targets(program: str, rest: list[str]) -> list[tuple[str, bool]]:
-    """The words that a command writes to, and whether what they name is made or filled by it."""
     plain = [word for word in rest if not word.startswith("-")]
     if program in _REMOVES:
         return [(word, False) for word in plain]
@@ -314,7 +310,7 @@ def _targets(program: str, rest: list[str]) -> list[tuple[str, bool]]:
 
 
 def decide(call: object, place: object) -> str | None:
-    """Why the tool call (a hook's JSON) is refused, or None; ValueError for a call that is none."""
+    """Why the tool call (a hook's JSON) is refused; ValueError for an invalid call."""
     if not isinstance(call, dict) or not isinstance(place, Place):
         raise ValueError("no tool call")
     tool, given, cwd = call.get("tool_name"), call.get("tool_input"), call.get("cwd", place.workspace)
@@ -338,7 +334,7 @@ def decide(call: object, place: object) -> str | None:
 
 
 def asks_first(call: object, place: Place) -> "tuple[str, str] | None":
-    """(the command, the pattern of it) that a person says yes to before it runs; None: the call needs no yes."""
+    """(command, pattern) if a person has to approve the call first."""
     if not place.ask_first or not isinstance(call, dict) or call.get("tool_name") in PATCHERS:
         return None
     given = call.get("tool_input")

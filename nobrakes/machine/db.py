@@ -19,7 +19,7 @@ TIMEOUT_SECONDS = 0.2
 
 
 def open_escalations(path: str) -> int | None:
-    """How many escalations are open there; None: it cannot be said now."""
+    """None: unknown now."""
     try:
         connection = sqlite3.connect(file_uri(os.path.abspath(path), "mode=ro"), uri=True, timeout=TIMEOUT_SECONDS)
         try:
@@ -66,14 +66,13 @@ _MIGRATIONS = "CREATE TABLE IF NOT EXISTS migrations (version INTEGER NOT NULL P
 
 
 def version(connection: Connection) -> int:
-    """How many steps the file has."""
     there = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").fetchone()
     found = connection.execute("SELECT max(version) FROM migrations").fetchone()[0] if there else None
     return int(found or 0)
 
 
 def bring_up(connection: Connection, path: str, now: float, steps: Sequence[Sequence[str]] = STEPS) -> None:
-    """Bring the file to the last step. PlaceUnusable: a newer nobrakes wrote it, and nothing was changed."""
+    """Upgrade the file. PlaceUnusable: a newer nobrakes wrote it, and nothing changed."""
     found = version(connection)
     if found < len(steps):
         connection.execute("BEGIN IMMEDIATE")
@@ -91,7 +90,7 @@ def bring_up(connection: Connection, path: str, now: float, steps: Sequence[Sequ
 
 
 def require_known(connection: Connection, path: str, steps: Sequence[Sequence[str]] = STEPS) -> None:
-    """PlaceUnusable: a newer nobrakes wrote the file, and nothing was changed."""
+    """PlaceUnusable for a newer file; nothing changed."""
     found = version(connection)
     if found > len(steps):
         text = f"{path} was written by a newer nobrakes (its version is {found}, this one knows {len(steps)})"
@@ -104,7 +103,7 @@ USER_TIMEOUT_SECONDS = 5.0
 # A write is BEGIN IMMEDIATE: of two that want the last place one is first, and the other sees it. Nobody waits longer
 # than a few seconds: StoreBusy then.
 class UserDatabase:
-    """The file at `path`, made where it is missing; `is_reading`: only an existing one, and never written."""
+    """The file at `path`, created if missing; `is_reading`: only an existing one, never written."""
 
     def __init__(
         self, path: str, now: Callable[[], float], is_reading: bool = False, timeout: float = USER_TIMEOUT_SECONDS
@@ -137,12 +136,12 @@ class UserDatabase:
         bring_up(self._connection, self.path, self._now())
 
     def require_present(self) -> None:
-        """PlaceUnusable where a newer nobrakes has brought the file to a version that this one does not know."""
+        """PlaceUnusable after a newer nobrakes upgraded it."""
         with self._errors():
             require_known(self._connection, self.path)
 
     def require_writable(self) -> None:
-        """StoreBusy, StoreReadOnly where nothing can be written now. Nothing is, here or by this reader later."""
+        """StoreBusy, StoreReadOnly if nothing can be written now. Writes nothing."""
         with self._errors():
             self._connection.execute("PRAGMA query_only = OFF")
             self._connection.execute("BEGIN IMMEDIATE")
@@ -202,7 +201,6 @@ _PLACES = """SELECT places.daemon, daemons.repository, daemons.pid, places.run, 
 FROM places JOIN daemons ON daemons.name = places.daemon ORDER BY places.since, places.run"""
 
 IsAlive = Callable[[str], bool]
-"""Whether the daemon of this name lives."""
 
 
 @frozen
@@ -218,7 +216,7 @@ class Repository:
 
 @frozen
 class Place:
-    """A place that an agent holds. `repository` is the identity."""
+    """A place held by an agent. `repository`: its identity."""
 
     daemon: str
     repository: str
@@ -244,25 +242,23 @@ class UserStore(UserDatabase):
     # --- repositories ----------------------------------------------------------------------------
 
     def register(self, identity: str, path: str, name: str) -> None:
-        """Know the repository, where it is now. Who was at this path before is there no more."""
+        """Forgets another repository that was at this path."""
         with self._write():
             self._run("DELETE FROM repositories WHERE path = ? AND identity <> ?", path, identity)
             self._run(_REGISTER, identity, path, name, self._now())
 
     def repositories(self) -> list[Repository]:
-        """All that are known, by path."""
         columns = "identity, path, name, registered_at, seen_at"
         return [Repository(*row) for row in self._all(f"SELECT {columns} FROM repositories ORDER BY path")]
 
     def forget(self, identity: str) -> bool:
-        """Know the repository no more; what it spent still counts. Whether it was known."""
+        """Its spending still counts. Whether it was known."""
         with self._write():
             return self._run("DELETE FROM repositories WHERE identity = ?", identity) > 0
 
     # --- places ----------------------------------------------------------------------------------
 
     def begin_daemon(self, name: str, repository: str, pid: int, born: str) -> None:
-        """A daemon lives under this name; without a place so far."""
         with self._write():
             self._run("INSERT INTO daemons VALUES (?, ?, ?, ?, ?)", name, repository, pid, born, self._now())
 
@@ -271,7 +267,7 @@ class UserStore(UserDatabase):
             self._run("DELETE FROM daemons WHERE name = ?", name)
 
     def take(self, daemon: str, run: str, most: int | None, is_alive: IsAlive) -> bool:
-        """Take a place for the run unless `most` are taken; the dead are swept away first."""
+        """Take a place for the run unless `most` are taken; first frees those of dead daemons."""
         with self._write():
             for (name,) in self._all("SELECT name FROM daemons"):
                 if name != daemon and not is_alive(name):
@@ -283,14 +279,14 @@ class UserStore(UserDatabase):
             return True
 
     def set_places(self, daemon: str, runs: Collection[str]) -> None:
-        """The daemon has places for these runs, whatever the limit is, and no other."""
+        """The daemon has exactly these places, whatever the limit."""
         names = json.dumps(sorted(runs))
         with self._write():
             self._run(_LET_GO, daemon, names)
             self._run(_HOLD_ALL, daemon, self._now(), names)
 
     def places(self, is_alive: IsAlive) -> list[Place]:
-        """The places of the daemons that live, oldest first."""
+        """Places of living daemons, oldest first."""
         found = [Place(*row) for row in self._all(_PLACES)]
         alive = {name: is_alive(name) for name in {place.daemon for place in found}}
         return [place for place in found if alive[place.daemon]]
@@ -302,7 +298,7 @@ class UserStore(UserDatabase):
             self._run("INSERT OR REPLACE INTO spent VALUES (?, ?, ?, ?)", repository, day, usd, tokens)
 
     def spent(self, day: float) -> list[DaySpent]:
-        """What each repository spent on that day, also those that are known no more."""
+        """Also of forgotten repositories."""
         rows = self._all("SELECT repository, usd, tokens FROM spent WHERE day = ? ORDER BY repository", day)
         return [DaySpent(*row) for row in rows]
 
@@ -315,7 +311,7 @@ ON CONFLICT (name) DO UPDATE SET seen_at = ?3, client = CASE WHEN ?2 = '' THEN c
 
 @frozen
 class ProjectRow:
-    """A project as the database knows it. `archived_at` None: it is not archived."""
+    """A project. `archived_at` None: not archived."""
 
     name: str
     created_at: float
@@ -325,10 +321,8 @@ class ProjectRow:
 
 @frozen
 class Chat:
-    """A chat agent's session. `confirmed_project` is a folder's name, None: none was confirmed yet.
-
-    `identity`: the word of the repository that was confirmed; `client`: who speaks in it.
-    """
+    """A chat agent's session. `confirmed_project`: a folder's name, None: none yet. `identity`: of the confirmed
+    repository; `client`: the caller."""
 
     name: str
     confirmed_project: str | None
@@ -353,7 +347,7 @@ class ChatEvent:
 
 @frozen
 class ChatRun:
-    """A session that a chat's coding tool began. `is_current`: the tool goes on with it."""
+    """A session begun by a chat's coding tool. `is_current`: the tool continues it."""
 
     chat: str
     project: str
@@ -369,23 +363,21 @@ class ProjectStore(UserDatabase):
     """Projects and chats."""
 
     def created(self, name: str, actor: str) -> None:
-        """The project was made by this person or agent; one that is known already stays as it is."""
+        """A known project stays as it is."""
         with self._write():
             self._run("INSERT OR IGNORE INTO projects VALUES (?, ?, ?, NULL)", name, self._now(), actor)
 
     def archive(self, name: str, is_archived: bool) -> None:
-        """Archive the project, or bring it back."""
         with self._write():
             self._run("INSERT OR IGNORE INTO projects VALUES (?, ?, '', NULL)", name, self._now())
             self._run("UPDATE projects SET archived_at = ? WHERE name = ?", self._now() if is_archived else None, name)
 
     def projects(self) -> dict[str, ProjectRow]:
-        """All that are known, by name."""
         rows = self._all("SELECT name, created_at, created_by, archived_at FROM projects ORDER BY name")
         return {row[0]: ProjectRow(*row) for row in rows}
 
     def see_chat(self, name: str, client: str = "") -> Chat:
-        """The chat, which speaks now; one that is not known begins."""
+        """The chat, seen now; creates an unknown one."""
         with self._write():
             self._run(_SEEN, name, client, self._now())
         found = self.chat(name)
@@ -393,16 +385,14 @@ class ProjectStore(UserDatabase):
         return found
 
     def chat(self, name: str) -> Chat | None:
-        """The chat of this name; None: it is not known."""
         rows = self._all(f"SELECT {_CHAT} FROM chats WHERE name = ?", name)
         return _chat(rows[0]) if rows else None
 
     def chats(self) -> list[Chat]:
-        """All chats, the one that spoke last first."""
         return [_chat(row) for row in self._all(f"SELECT {_CHAT} FROM chats ORDER BY seen_at DESC, name")]
 
     def set_project(self, chat: str, project: str, path: str, is_new: bool, identity: str) -> None:
-        """The chat's project is this one from now on, and its coding tools begin anew."""
+        """Its coding tools begin new sessions."""
         data = {"sessionId": chat, "projectName": project, "projectPath": path, "isNew": is_new}
         now = self._now()
         with self._write():
@@ -414,13 +404,11 @@ class ProjectStore(UserDatabase):
             self._run(insert, now, chat, PROJECT_SET, json.dumps(data))
 
     def chat_events(self, chat: str = "", most: int = 100) -> list[ChatEvent]:
-        """What happened in the chat, or in all of them, newest first."""
         where = "WHERE ? IN ('', chat) ORDER BY seq DESC LIMIT ?"
         rows = self._all(f"SELECT seq, at, chat, kind, data FROM chat_events {where}", chat, most)
         return [ChatEvent(row[0], row[1], row[2], row[3], json.loads(row[4])) for row in rows]
 
     def ran(self, run: ChatRun) -> None:
-        """The chat's tool works in this session from now on."""
         with self._write():
             before = "UPDATE chat_runs SET is_current = 0 WHERE chat = ? AND project = ? AND tool = ?"
             self._run(before, run.chat, run.project, run.tool)
@@ -428,7 +416,6 @@ class ProjectStore(UserDatabase):
             self._run("INSERT OR REPLACE INTO chat_runs VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
 
     def runs(self, chat: str) -> list[ChatRun]:
-        """The sessions that the chat's tools began, newest first."""
         columns = "chat, project, tool, session, model, is_current, at"
         rows = self._all(f"SELECT {columns} FROM chat_runs WHERE chat = ? ORDER BY at DESC, session DESC", chat)
         return [ChatRun(row[0], row[1], row[2], row[3], row[4], bool(row[5]), row[6]) for row in rows]
@@ -445,7 +432,7 @@ SET hash = ?2, made_at = ?3, used_at = NULL, revoked_at = NULL WHERE revoked_at 
 
 @frozen
 class Client:
-    """Who may call. `revoked_at` None: its token is good."""
+    """A caller. `revoked_at` None: its token is valid."""
 
     name: str
     made_at: float
@@ -457,22 +444,19 @@ class ClientStore(UserDatabase):
     """Clients by name."""
 
     def add(self, name: str, hashed: str) -> bool:
-        """Give the name this token; False: it has one that is good."""
+        """False: the name has a valid token."""
         with self._write():
             return self._run(_ADD, name, hashed, self._now()) > 0
 
     def revoke(self, name: str) -> bool:
-        """End the name's token; False: it has none."""
+        """False: it has none."""
         with self._write():
             ended = "UPDATE clients SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL"
             return self._run(ended, self._now(), name) > 0
 
     def use(self, hashed: str) -> str:
-        """The name whose token this is, which is used now; empty: nobody's, or it was revoked.
-
-        Who has no good token writes nothing. The time is noted once in NOTED_SECONDS, and left out where that had
-        to wait.
-        """
+        """The owner of a valid token, recorded as used; empty: invalid. An invalid token writes nothing. The time is
+        recorded once in NOTED_SECONDS, and skipped if that had to wait."""
         rows = self._all("SELECT name, used_at FROM clients WHERE hash = ? AND revoked_at IS NULL", hashed)
         if not rows:
             return ""
@@ -485,6 +469,5 @@ class ClientStore(UserDatabase):
         return str(name)
 
     def clients(self) -> list[Client]:
-        """All of them, by name."""
         columns = "name, made_at, used_at, revoked_at"
         return [Client(*row) for row in self._all(f"SELECT {columns} FROM clients ORDER BY name")]

@@ -50,13 +50,13 @@ _LENGTH = 32
 # A repository is known by a word in its shared git folder, drawn once: no agent reaches it and no clone copies it. A
 # copy of a whole folder is told by the original beside it, and draws a word of its own when it is registered.
 def identity(root: str) -> str:
-    """The word of the repository whose folder (or bare git folder) is `root`; empty: it has none, or is gone."""
+    """The identity of the repository at `root`; empty: none, or gone."""
     folder = git_folder(root)
     return _read(os.path.join(folder, FILE)) if folder else ""
 
 
 def draw(root: str) -> str:
-    """Give the repository a word of its own, in the place of any that it has; the word, empty where there is no git."""
+    """Give the repository a new identity; empty: no git."""
     folder = git_folder(root)
     if folder is None:
         return ""
@@ -90,7 +90,7 @@ Kind = TypeVar("Kind", bound=UserDatabase)
 
 
 def opened(kind: type[Kind]) -> Kind:
-    """The database, made where it is missing; the caller closes it. NotAllowed in a run, PlaceUnusable."""
+    """Open the database, created if missing; the caller closes it. NotAllowed in a run, PlaceUnusable."""
     place = user_place()
     make(place.state)
     require_own(place.database)
@@ -98,15 +98,13 @@ def opened(kind: type[Kind]) -> Kind:
 
 
 TIMEOUT_SECONDS = 2.0
-"""So long all repositories together may take to answer."""
 LOCK_SECONDS = 1.0
-"""So long who only looks waits for another process's transaction."""
 AT_WORK, STOPPED, GONE, SILENT = "daemon runs", "stopped", "gone", "does not answer"
 
 
 @frozen
 class RepositoryView:
-    """One line. `escalations` None: nobody could say."""
+    """One line. `escalations` None: unknown."""
 
     path: str
     name: str
@@ -116,7 +114,7 @@ class RepositoryView:
 
 
 def known(place: UserPlace) -> UserStore | None:
-    """The database for who only looks; None: there is none yet. PlaceUnusable."""
+    """For reading; None: no database yet. Raises PlaceUnusable."""
     if not require_safe(place.state) or not os.path.lexists(place.database):
         return None
     require_own(place.database)
@@ -124,7 +122,7 @@ def known(place: UserPlace) -> UserStore | None:
 
 
 def register(store: UserStore, root: str) -> str:
-    """Know the repository at `root` from now on, or know where it is now; its identity, empty where it has no git."""
+    """Register the repository at `root`, or its new path; returns its identity, empty without git."""
     word = identity(root) or draw(root)
     # a path that is no text can be read by people, and not be opened: it is listed as gone
     shown = root.encode("utf-8", "backslashreplace").decode()
@@ -137,13 +135,12 @@ def register(store: UserStore, root: str) -> str:
 
 
 def _is_copy(root: str, before: Repository, word: str) -> bool:
-    """Whether the repository that was known by the word is still there, beside this one."""
     there = before.path != root and identity(before.path) == word
     return there and not is_same(before.path, root)
 
 
 def register_here(root: str) -> str:
-    """Know the repository at `root`; why that is not possible, empty: it is known."""
+    """Returns why that failed; empty: registered."""
     try:
         store = opened(UserStore)
         try:
@@ -155,7 +152,7 @@ def register_here(root: str) -> str:
 
 
 def repositories() -> list[RepositoryView]:
-    """All that are known, by path, as they are now."""
+    """By path, in their present state."""
     store = known(user_place())
     if store is None:
         return []
@@ -166,7 +163,7 @@ def repositories() -> list[RepositoryView]:
 
 
 def paths() -> list[str]:
-    """Where all that are known are, without a look at any of them. NotAllowed in a run, PlaceUnusable."""
+    """Paths of known repositories, unread. NotAllowed in a run, PlaceUnusable."""
     place = user_place()
     store = known(place)
     if store is None:
@@ -179,7 +176,7 @@ def paths() -> list[str]:
 
 
 def looked_at(found: Sequence[Repository]) -> list[RepositoryView]:
-    """What can be said of each within the time."""
+    """What is known of each in time."""
     answers: dict[str, RepositoryView] = {}
 
     def look(one: Repository) -> None:
@@ -207,7 +204,7 @@ def _view(one: Repository) -> RepositoryView:
 
 
 def forget(path: str) -> str:
-    """Know the repository at `path` no more; its whole path. UsageError, NotAllowed while its daemon runs."""
+    """Returns its full path. UsageError; NotAllowed while its daemon runs."""
     store = opened(UserStore)
     try:
         whole = os.path.realpath(path)
@@ -223,7 +220,7 @@ def forget(path: str) -> str:
 
 
 def wake_all(place: UserPlace) -> None:
-    """Have every daemon of this machine look now; who is not there needs no word."""
+    """Wake every daemon of this machine."""
     store = known(place)
     if store is None:
         return
@@ -243,28 +240,25 @@ _PASSING = (errors.DiskFull, errors.MachineShort, errors.StoreBusy)
 
 
 def own_settings() -> UserConfig:
-    """As the file says; what is not there is as it comes. NotAllowed in a run, PlaceUnusable, ConfigError."""
+    """NotAllowed in a run, PlaceUnusable, ConfigError."""
     return settings_at(user_place())
 
 
 def settings_at(place: UserPlace) -> UserConfig:
-    """As the file of this place says. PlaceUnusable, ConfigError."""
+    """Raises PlaceUnusable, ConfigError."""
     require_safe(place.settings)
     require_own(place.config)
     return load_user(place.config)
 
 
 def require_changeable(place: UserPlace) -> None:
-    """PlaceUnusable where what is used of the limits cannot be counted there."""
+    """PlaceUnusable if usage cannot be recorded there."""
     if require_safe(place.state, CHANGES | ENTERS):
         require_own(place.database, CHANGES)
 
 
 def unknown(limits: MachineLimits | None, error: errors.NobrakesError) -> MachineRoom | None:
-    """What the machine allows where `error` keeps its limits (None) or what is used of them from being read.
-
-    None: nothing is limited, so nothing is missed.
-    """
+    """The machine's state when `error` keeps limits (None) or usage from being read. None: nothing is limited."""
     if limits is not None and not limits.is_set:
         return None
     passes = isinstance(error, _PASSING)
@@ -286,14 +280,14 @@ doers = 0
 
 
 def home_paths() -> Paths | None:
-    """Where it is; None: it was not needed yet. NotAllowed in a run, PlaceUnusable."""
+    """None: not needed yet. NotAllowed in a run, PlaceUnusable."""
     home = user_place().home
     found = Paths(os.path.join(home, FOLDER))
     return found if require_safe(home) and os.path.exists(found.config) else None
 
 
 def made() -> Paths:
-    """Where it is, made where it is missing. NotAllowed in a run, PlaceUnusable."""
+    """Its paths, created if missing. NotAllowed in a run, PlaceUnusable."""
     known = home_paths()
     if known is not None:
         return known
@@ -316,14 +310,14 @@ def made() -> Paths:
 
 
 def daemon(found: Paths, store: "Store") -> tuple[int, bool]:
-    """The pid of its daemon, which is started where there is none; and whether it was."""
+    """The pid of its daemon, started if needed; and whether it was."""
     pid = control.running(found)
     return (pid, False) if pid is not None else (control.start(found, store), True)
 
 
 @frozen
 class Share:
-    """One repository's part. `path` is empty where the repository is known no more."""
+    """One repository's usage. Empty `path`: forgotten."""
 
     path: str
     agents: int
@@ -333,10 +327,8 @@ class Share:
 
 @frozen
 class MachineView:
-    """One moment. Of the limits None says that there is none.
-
-    `trouble`: why limits, or what is used of them, cannot be read, so that no agent starts; `mend`: what helps.
-    """
+    """A snapshot; None: no such limit. `trouble`: why limits or usage are unreadable, so that nothing starts; `mend`:
+    the fix."""
 
     agents: int | None
     usd_per_day: float | None
@@ -356,7 +348,7 @@ class MachineView:
 
 
 def view() -> MachineView:
-    """The machine now. NotAllowed in a run; PlaceUnusable where this account has no place."""
+    """NotAllowed in a run; PlaceUnusable without a place."""
     limits, shares, error = _looked(user_place())
     found = _views_view(limits or MachineLimits(), shares)
     room = unknown(limits, error) if error is not None else None
@@ -364,7 +356,6 @@ def view() -> MachineView:
 
 
 def _looked(place: UserPlace) -> tuple[MachineLimits | None, tuple[Share, ...], errors.NobrakesError | None]:
-    """The limits (None: they cannot be read), what is used of them, and what keeps from reading or counting."""
     limits = None
     try:
         limits = settings_at(place).machine.limits()
@@ -385,7 +376,7 @@ def _looked(place: UserPlace) -> tuple[MachineLimits | None, tuple[Share, ...], 
 
 
 def shown() -> MachineView | None:
-    """The machine for a picture of one repository: None where nothing is limited, or this account has no place."""
+    """For one repository's screen: None without limits or a place."""
     try:
         found = view()
     except errors.NobrakesError:  # in a run; or no place was ever made, and then nothing is limited
@@ -424,7 +415,7 @@ def _shares(store: UserStore, place: UserPlace) -> tuple[Share, ...]:
 
 
 def set_limits(words: Mapping[str, str]) -> MachineView:
-    """Set limits of the machine by name; the word `default` takes one out. Every daemon hears of it. ConfigError."""
+    """Set limits by name; `default` removes one. Wakes every daemon. Raises ConfigError."""
     place = user_place()
     changes = limits_of(words)
     if not require_safe(place.settings):
@@ -443,7 +434,7 @@ def set_limits(words: Mapping[str, str]) -> MachineView:
 
 
 def trouble() -> tuple[str, bool]:
-    """Why what repositories share cannot be used, and whether no agent starts for it; empty: it can be."""
+    """Why shared data is unusable, and whether agents are stopped by it; empty: usable."""
     try:
         limits, _, error = _looked(user_place())
     except errors.NotAllowed:

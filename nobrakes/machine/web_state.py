@@ -33,7 +33,6 @@ from .registry import LOCK_SECONDS, register, require_changeable, settings_at, u
 CODE_SECONDS = 120.0
 SESSION_SECONDS = 12 * 3600.0
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-"""Of a code: none that are taken for another one."""
 _CODE = 10
 _LOGIN = "login"
 _OPENING = "open.html"
@@ -41,7 +40,7 @@ _OPENING = "open.html"
 
 @frozen
 class Serving:
-    """A server that runs: its process, the address that a person opens, and those by which it is known too."""
+    """A running server: process, address, and further addresses."""
 
     pid: int
     address: str
@@ -53,7 +52,7 @@ def _hashed(value: str) -> str:
 
 
 def _normal(code: str) -> str:
-    """A code as it is hashed: what a person types has blanks, dashes and small letters."""
+    """Codes may be typed with blanks, dashes and small letters."""
     return "".join(letter for letter in code.upper() if letter.isalnum())[:64]
 
 
@@ -70,7 +69,7 @@ class WebState:
     # who serves
 
     def begin(self) -> bool:
-        """Be the server; False: another process is it already."""
+        """Become the server; False: another process is."""
         try:
             self._lock.acquire()
         except DaemonRunning:
@@ -79,11 +78,10 @@ class WebState:
         return True
 
     def tell(self, serving: Serving) -> None:
-        """Write down by which address the server is reached."""
         self._write("server.json", json.dumps(asdict(serving)))
 
     def serving(self) -> Serving | None:
-        """The server that runs; None: none does, or it has not said yet where."""
+        """None: none runs, or its address is unknown yet."""
         pid = holder(self._lock.path)
         if pid is None:
             return None
@@ -95,16 +93,13 @@ class WebState:
         return told if told.pid == pid else None
 
     def end(self) -> None:
-        """Serve no more."""
         for name in ("server.json", _OPENING):
             with suppress(OSError):
                 os.unlink(os.path.join(self.folder, name))
         self._lock.release()
 
     def name(self) -> str:
-        """The name of this person's pages, drawn once: other programs of the machine, which share 127.0.0.1 and
-        so its cookies, cannot guess it.
-        """
+        """A random name of this person's pages: other programs share 127.0.0.1 and its cookies, and cannot guess it."""
         try:
             found = self._read("name").strip()
         except OSError:
@@ -117,7 +112,7 @@ class WebState:
     # codes
 
     def new_code(self, confirms: bool = True) -> str:
-        """A code that is good once, for two minutes: `ABCDE-FGHJK`. `confirms`: not to log in alone."""
+        """A code, valid once for two minutes: `ABCDE-FGHJK`. `confirms`: not only for login."""
         self._sweep()
         code = "".join(secrets.choice(_LETTERS) for _ in range(_CODE))
         until = str(self._now() + CODE_SECONDS)
@@ -125,42 +120,37 @@ class WebState:
         return f"{code[:5]}-{code[5:]}"
 
     def use_code(self, code: str, confirms: bool = False) -> bool:
-        """Whether the code was good; it is not any more. `confirms`: for something dangerous, not to log in."""
+        """Whether the code was valid; it is used up. `confirms`: for something dangerous."""
         return self._until(os.path.join("codes", _hashed(_normal(code))), remove=True, confirms=confirms)
 
     # sessions
 
     def new_session(self) -> str:
-        """The secret of a new session, which only the browser keeps."""
+        """Only the browser stores this secret."""
         secret = secrets.token_urlsafe(32)
         self._write(os.path.join("sessions", _hashed(secret)), str(self._now() + SESSION_SECONDS))
         return secret
 
     def session(self, secret: str) -> str | None:
-        """By what name the session of this secret is known; None: there is none."""
+        """The session's short name."""
         hashed = _hashed(secret)
         return hashed[:12] if self._until(os.path.join("sessions", hashed)) else None
 
     def end_session(self, secret: str) -> None:
-        """Log out."""
         with suppress(OSError):
             os.unlink(os.path.join(self.folder, "sessions", _hashed(secret)))
 
     # the door of a person's browser
 
     def opening_page(self, link: str) -> str:
-        """A file that leads a browser to the link: its code, which is to log in alone, stands on no command line,
-        which others could read.
-        """
+        """A file that leads a browser to the link, so that its login code is on no command line."""
         page = f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={link}">nobrakes\n'
         self._write(_OPENING, page)
         return os.path.join(self.folder, _OPENING)
 
     def _until(self, name: str, remove: bool = False, confirms: bool = False) -> bool:
-        """Whether the file says that now is early enough; with `remove` only whoever removes it is told so.
-
-        `confirms`: and that it is not to log in alone.
-        """
+        """Whether the file is still valid; `remove`: only for the one who removes it. `confirms`: and not only for
+        login."""
         path = os.path.join(self.folder, name)
         try:
             with open(path, encoding="ascii") as file:
@@ -173,7 +163,6 @@ class WebState:
         return early and not (confirms and kind)
 
     def _sweep(self) -> None:
-        """Remove what is over."""
         for kind in ("codes", "sessions"):
             for name in os.listdir(os.path.join(self.folder, kind)):
                 if not self._until(os.path.join(kind, name)):
@@ -187,7 +176,7 @@ class WebState:
             return file.read(100_000)
 
     def _write(self, name: str, text: str) -> None:
-        """Write a file of this account alone, whole or not at all."""
+        """A private file, complete or not written."""
         path = os.path.join(self.folder, name)
         new = f"{path}.{secrets.token_hex(4)}"
         try:
@@ -200,24 +189,23 @@ class WebState:
 
 
 def web_state(now: Callable[[], float] = time.time) -> WebState:
-    """The state of this person. NotAllowed in a run; PlaceUnusable."""
+    """NotAllowed in a run; PlaceUnusable."""
     place = user_place()
     make(place.state)
     return WebState(os.path.join(place.state, "web"), now)
 
 
 def short(path: str) -> str:
-    """The last folder of a path, as a part of an address."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", os.path.basename(path)).strip(".-")[:60] or "repository"
 
 
 def long_word(path: str) -> str:
-    """The word of a path that another one cannot have."""
+    """A unique word of a path."""
     return f"{short(path)}~{hashlib.sha256(path.encode('utf-8', 'surrogateescape')).hexdigest()[:6]}"
 
 
 def words(paths: Sequence[str]) -> dict[str, str]:
-    """The word of each path: its short one, or the long one where another path has the same short one."""
+    """Short words, or long ones for equal names."""
     counted: dict[str, int] = {}
     for path in paths:
         counted[short(path)] = counted.get(short(path), 0) + 1
@@ -225,26 +213,23 @@ def words(paths: Sequence[str]) -> dict[str, str]:
 
 
 def word_of(path: str) -> str:
-    """The word of the repository in this folder; empty: it is not known."""
     return words(registry.paths()).get(path, "")
 
 
 def link(path: str, page: str = "") -> str:
-    """The address of a page of the repository in this folder; empty: nobody serves the pages now."""
+    """Empty: the pages are not served."""
     found, word = web_state().serving(), word_of(path)
     return f"{found.address}/r/{word}/{page}" if found is not None and word else ""
 
 
 AGAIN_SECONDS = 5.0
-"""So long after it could not be used the place is looked at again."""
 PASSES_SECONDS = 60.0
-"""What may pass by itself and lasts longer is a person's matter."""
 
 T = TypeVar("T")
 
 
 class _Joined:
-    """A daemon that shares: its database, its name, its repository."""
+    """A sharing daemon: its database, name and repository."""
 
     def __init__(self, place: UserPlace, root: str, now: Callable[[], float]) -> None:
         make(place.state)
@@ -265,7 +250,6 @@ class _Joined:
         self._file = _inode(place.database)
 
     def is_there(self) -> bool:
-        """Whether database and name are still what other daemons look at."""
         now = _inode(self.place.database)
         return now is not None and now == self._file and self.liveness_lock.is_seen()
 
@@ -273,7 +257,7 @@ class _Joined:
         return is_alive(self.place.daemons, name)
 
     def leave(self) -> None:
-        """Let go of everything; what cannot be written is seen by whoever asks who lives."""
+        """Unwritten changes are found by whoever checks liveness."""
         self.liveness_lock.close()
         try:
             self.store.end_daemon(self.liveness_lock.name)
@@ -287,7 +271,7 @@ class _Joined:
 # let go of meanwhile: agents at work keep their places, and what was spent is written later. Where the folder of state
 # was removed, the daemon begins anew with all its agents.
 class SharedMachine:
-    """What the daemon of the repository at `root` shares. `tell` says something to the person, once."""
+    """What the daemon of `root` shares. `tell` reports something once."""
 
     def __init__(self, root: str, now: Callable[[], float], tell: Callable[[str], None]) -> None:
         self._root = root
@@ -302,7 +286,7 @@ class SharedMachine:
         self._reached = False
 
     def look(self, at_work: Collection[str]) -> MachineRoom | None:
-        """What is allowed and taken now; where that cannot be read, it says so, and nothing may start."""
+        """If unreadable, the answer says so, and nothing may start."""
         if not (self._trouble and self._now() < self._again_at <= self._now() + AGAIN_SECONDS):
             self._room = self._looked(frozenset(at_work))
         return self._room
@@ -338,7 +322,6 @@ class SharedMachine:
         return MachineRoom(limits, len(places), own, usd, sum(one.tokens for one in spent))
 
     def take(self, name: str) -> bool:
-        """Take a place, if there is one."""
         joined, room = self._joined, self._room
         if room is None:
             return True  # nobody counts; the next look says what lives
@@ -353,13 +336,11 @@ class SharedMachine:
         return bool(taken)
 
     def give_back(self, name: str) -> None:
-        """Nothing was started under this name."""
         joined = self._joined
         if joined is not None and name in joined.held:
             self._places(joined, joined.held - {name})
 
     def hold(self, name: str) -> None:
-        """Have a place for what lives already."""
         joined = self._joined
         if joined is not None and name not in joined.held:
             self._places(joined, joined.held | {name})
@@ -369,7 +350,6 @@ class SharedMachine:
         joined.held = runs
 
     def spent(self, day: float, usd: float, tokens: int) -> None:
-        """What this repository spent on the day, in all."""
         if self._spent == (day, usd, tokens):
             return
         self._spent, self._is_written = (day, usd, tokens), False
@@ -378,13 +358,12 @@ class SharedMachine:
             self._tell_others(self._joined)
 
     def _write_spent(self, joined: _Joined) -> None:
-        """Write what was spent, also what could not be written before."""
         if self._spent is not None and not self._is_written:
             joined.store.spend(joined.identity, *self._spent)
             self._is_written = True
 
     def _tell_others(self, joined: _Joined) -> None:
-        """Who works elsewhere looks at once when the day's sum reaches a limit: nobody spends on until it wakes."""
+        """Wake others when the day's sum reaches a limit, so that they stop spending."""
         limits = self._room.limits if self._room is not None else MachineLimits()
         if not _counts_money(limits):
             return
@@ -395,7 +374,6 @@ class SharedMachine:
         self._reached = is_reached
 
     def close(self) -> None:
-        """Give every place back."""
         if self._joined is not None:
             self._joined.leave()
             self._joined = None
@@ -411,7 +389,7 @@ class SharedMachine:
         return joined
 
     def _tried(self, ask: Callable[[], T]) -> T | None:
-        """The answer; None where it cannot be had: then nothing starts until a look can read everything."""
+        """None on an error: nothing starts until everything is readable."""
         try:
             return ask()
         except NobrakesError as error:
@@ -419,7 +397,6 @@ class SharedMachine:
             return None
 
     def _failed(self, error: NobrakesError, limits: MachineLimits | None) -> MachineRoom | None:
-        """What is allowed while this lasts; what should pass and lasts needs a person."""
         now = self._now()
         self._again_at = now + AGAIN_SECONDS
         is_new, self._trouble = str(error) != self._trouble, str(error)
@@ -438,7 +415,6 @@ def _counts_money(limits: MachineLimits) -> bool:
 
 
 def _inode(path: str) -> int | None:
-    """The file itself, whatever is written into it; None: it is not there."""
     try:
         return os.stat(path).st_ino
     except OSError:

@@ -25,12 +25,11 @@ from ..ports import Alone, Ports
 
 LOOK_SECONDS = 1.0
 READ_SECONDS = 5.0
-"""Limits that cannot be read are looked at again so often, while something is ready."""
 
 
 @dataclass(slots=True)
 class Place:
-    """A place on the machine, and whether an agent lives in it."""
+    """A place, and whether an agent uses it."""
 
     is_used: bool = False
 
@@ -39,7 +38,7 @@ class MachineShare:
     """The machine as this daemon sees it."""
 
     def __init__(self, ports: Ports, trouble: Callable[[str, bool], None]) -> None:
-        """`trouble` tells people of limits that cannot be read."""
+        """`trouble` reports unreadable limits."""
         self.ports, self.trouble = ports, trouble
         self.lost = False  # a place that was free when the board was made was taken by another daemon
         self._is_alone = isinstance(ports.machine, Alone)
@@ -63,7 +62,6 @@ class MachineShare:
         return MachineRoom(room.limits, room.taken, room.own, room.usd, room.tokens, told)
 
     def _tell_unknown(self, room: MachineRoom | None) -> None:
-        """Say why no agent starts, once; and that they do again."""
         was, self._unknown = self._unknown, room.unknown if room is not None else ""
         if room is not None and room.unknown and room.unknown != was:
             self.ports.notifier.tell(Notice(limits.unknown_text(room), urgent=True))
@@ -83,13 +81,13 @@ class MachineShare:
             self._counted = mark
 
     def take(self, name: str) -> bool:
-        """A place for an agent that starts now; False: another daemon was faster."""
+        """False: another daemon was faster."""
         taken = self.ports.machine.take(name)
         self.lost |= not taken
         return taken
 
     def take_again(self, run: Run) -> bool:
-        """A place for an agent whose start was cut off: what lives of it has one whatever the limit is."""
+        """After an interrupted start: a living agent has a place beyond any limit."""
         if self._is_alone:
             return True
         if self.ports.processes.alive(run):
@@ -99,7 +97,7 @@ class MachineShare:
 
     @contextmanager
     def starting(self, name: str) -> Iterator[Place]:
-        """A place that was taken, while an agent starts in it; unless one did, it is given back, whatever happened."""
+        """A taken place during a start; given back unless used."""
         place = Place()
         try:
             yield place
@@ -108,7 +106,7 @@ class MachineShare:
                 self.ports.machine.give_back(name)
 
     def wake_at(self, board: Board) -> float | None:
-        """When to look again, since nothing wakes who waits for other daemons; a person is told when it begins."""
+        """The next look, since other daemons send no event; reports the first wait."""
         waits = deciders.waits_for_place(board)
         if waits and not self._waits and board.machine is not None:
             self.ports.notifier.tell(Notice(limits.waiting_text(board.machine)))
@@ -121,12 +119,10 @@ class MachineShare:
 
 
 def live_runs(board: Board) -> frozenset[str]:
-    """The runs of agents that were started and have not been closed."""
     return frozenset(run.id for run in board.all_runs if run.kind is RunKind.AGENT and run.pid is not None)
 
 
 HOLDS_SECONDS = 0.25
-"""What was measured holds so long: a turn looks several times."""
 
 
 class MemoryWatch:
@@ -138,7 +134,7 @@ class MemoryWatch:
         self._is_full = False
 
     def seen(self, board: Board) -> Board:
-        """The board with the memory that agents hold, where somebody may start: nobody else asks how much that is."""
+        """The board with the agents' memory, measured only if something may start."""
         if not board.limits.agents_mb or not (board.ready or board.sessions):
             return board
         runs = [run for run in board.all_runs if run.kind is RunKind.AGENT and run.pid is not None]
@@ -154,14 +150,13 @@ class MemoryWatch:
         return 0
 
     def _together(self, board: Board, runs: Sequence[Run]) -> int:
-        """What they hold; what cannot be measured counts as the limit."""
         try:
             return sum(map(self._held, runs))
         except NobrakesError:
             return board.limits.agents_mb
 
     def wake_at(self, board: Board) -> float | None:
-        """When to look again, since nobody tells that memory is free; a person is told when it begins."""
+        """The next look, since free memory sends no event; reports the first wait."""
         is_full = limits.is_full(board.memory_mb, board.limits.agents_mb)
         if is_full and not self._is_full:
             self.ports.notifier.tell(Notice(limits.full_text(board.memory_mb, board.limits.agents_mb)))

@@ -14,7 +14,7 @@ _REMINDED = (NoticeKind.QUESTION.value, NoticeKind.ESCALATION.value)
 
 
 def add(db: Database, notices: Sequence[NewNotice], same_within: float) -> int:
-    """Write them; how many were written. One with the fingerprint of one of so many seconds ago is the same."""
+    """Returns how many were written; a recent fingerprint (in seconds) is skipped."""
     now, written = db.now(), 0
     with db.write():
         for notice in notices:
@@ -28,7 +28,6 @@ def add(db: Database, notices: Sequence[NewNotice], same_within: float) -> int:
 
 
 def insert(db: Database, notice: NewNotice, now: float, *, routed: bool) -> int:
-    """Write one row in the caller's transaction; its id."""
     values = {
         "kind": notice.kind.value,
         "severity": notice.severity.value,
@@ -49,12 +48,11 @@ def record(row: Row, id_: str = "id") -> NoticeRecord:
 
 
 def unrouted(db: Database, limit: int) -> list[NoticeRecord]:
-    """Notices for which nobody has said yet which channels get them, oldest first."""
     return [record(row) for row in db.all("SELECT * FROM notices WHERE routed = 0 ORDER BY id LIMIT ?", (limit,))]
 
 
 def route(db: Database, routes: Sequence[tuple[int, Sequence[tuple[str, float]]]]) -> None:
-    """For each notice by its id the channels that get it, each with the time from which it may be sent."""
+    """By notice id, its channels, each with the earliest time."""
     insert = """INSERT INTO deliveries (notice, channel, state, due_at, tries, error)
 SELECT id, ?, 'due', ?, 0, '' FROM notices WHERE id = ? AND routed = 0"""
     with db.write():
@@ -63,7 +61,7 @@ SELECT id, ?, 'due', ?, 0, '' FROM notices WHERE id = ? AND routed = 0"""
 
 
 def open_questions(db: Database) -> list[OpenQuestion]:
-    """Of each open escalation the newest notice, where that was sent."""
+    """The newest sent notice of each open escalation."""
     marks = ", ".join("?" * len(_REMINDED))
     sql = f"""SELECT notices.*, times FROM notices JOIN (
 SELECT max(notices.id) AS newest, count(*) AS times FROM notices JOIN escalations ON escalations.id = escalation
@@ -81,7 +79,7 @@ ORDER BY id LIMIT ?"""
 
 
 def prune(db: Database, before: float, limit: int) -> int:
-    """Remove notices that were written before, of which nothing waits and which no open escalation needs."""
+    """Remove older notices that neither wait nor belong to an open escalation."""
     with db.write():
         going = [(row["id"],) for row in db.all(_OLD, (before, limit))]
         db.run_many("DELETE FROM deliveries WHERE notice = ?", going)
@@ -107,7 +105,7 @@ AND created_at BETWEEN :since AND :now"""
 
 
 def queues(db: Database, window: float) -> list[Queue]:
-    """What waits for each channel for which something waits; messages of the last `window` seconds are counted."""
+    """Channels' queues; `window`: seconds of counted messages."""
     now = db.now()
     found = []
     with db.read():
@@ -123,7 +121,7 @@ def _delivery(row: Row) -> Delivery:
 
 
 def first(db: Database, channel: str) -> Delivery | None:
-    """The delivery that is due now and comes first: digests, then what matters most, then the oldest."""
+    """The next due delivery: digests, then by importance, then oldest."""
     row = db.maybe(
         f"{_WHOLE} WHERE channel = ? AND state = 'due' AND due_at <= ? "
         f"ORDER BY kind <> 'digest', {_MATTERS}, deliveries.id LIMIT 1",
@@ -133,7 +131,7 @@ def first(db: Database, channel: str) -> Delivery | None:
 
 
 def hold(db: Database, until: float) -> None:
-    """What waits and is not urgent is not sent before this time."""
+    """Delay what is not urgent."""
     with db.write():
         db.run(
             "UPDATE deliveries SET due_at = ? WHERE state = 'due' AND due_at < ? "
@@ -143,14 +141,14 @@ def hold(db: Database, until: float) -> None:
 
 
 def release(db: Database) -> None:
-    """Everything that waits may be sent now: the clock was set, and its times mean nothing any more."""
+    """After a clock change, since stored times are meaningless."""
     now = db.now()
     with db.write():
         db.run("UPDATE deliveries SET due_at = ? WHERE state = 'due' AND due_at > ?", (now, now))
 
 
 def drop_answered(db: Database) -> None:
-    """End what waits and tells of an escalation that was answered or decided meanwhile."""
+    """End deliveries about decided escalations."""
     with db.write():
         db.run(
             "UPDATE deliveries SET state = 'answered', ended_at = ? WHERE state = 'due' AND notice IN ("
@@ -161,7 +159,7 @@ def drop_answered(db: Database) -> None:
 
 
 def make_digest(db: Database, channel: str, compose: Compose, shown: int) -> None:
-    """All single notices that are due there become one, made of (kind, count) and the `shown` that matter most."""
+    """Combine due single notices into one of (kind, count) and the `shown` most important."""
     now = db.now()
     values = {"channel": channel, "now": now, "shown": shown}
     where = f"WHERE channel = :channel AND {_SINGLE}"
@@ -183,10 +181,8 @@ def make_digest(db: Database, channel: str, compose: Compose, shown: int) -> Non
 
 
 def settle(db: Database, delivery: int, state: DeliveryState, error: str = "", due_at: float | None = None) -> bool:
-    """A try is over: sent, failed for good, or `due` again at `due_at`. What has ended already stays as it is.
-
-    Whether it is the first of its channel that failed for good since one was sent.
-    """
+    """End a try: sent, failed for good, or `due` again at `due_at`; ended ones stay. Whether it is the channel's first
+    permanent failure since a success."""
     now = db.now()
     with db.write():
         row = db.maybe("SELECT channel, notice FROM deliveries WHERE id = ? AND state = 'due'", (delivery,))
@@ -212,7 +208,7 @@ def settle(db: Database, delivery: int, state: DeliveryState, error: str = "", d
 
 
 def end_others(db: Database, known: Sequence[str]) -> None:
-    """What waits for a channel that is no more is given up."""
+    """Give up deliveries to removed channels."""
     marks = ", ".join("?" * len(known))
     with db.write():
         db.run(
@@ -223,6 +219,5 @@ def end_others(db: Database, known: Sequence[str]) -> None:
 
 
 def listed(db: Database, limit: int) -> list[Delivery]:
-    """The newest deliveries, newest first; those that wait come before."""
     sql = f"{_WHOLE} ORDER BY state <> 'due', coalesce(ended_at, due_at) DESC, deliveries.id DESC LIMIT ?"
     return [_delivery(row) for row in db.all(sql, (limit,))]

@@ -33,7 +33,7 @@ class Severity(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Greater matters more."""
+        """Higher is more important."""
         return _ORDER.index(self)
 
 
@@ -64,7 +64,7 @@ class NoticeKind(StrEnum):
 
 
 class DeliveryState(StrEnum):
-    """Where a delivery stands; all but `due` are ends."""
+    """A delivery's state; all but `due` are final."""
 
     DUE = "due"
     SENT = "sent"
@@ -74,12 +74,11 @@ class DeliveryState(StrEnum):
 
 
 MAX_TEXT = 2000
-"""So many characters of a notice are kept and sent."""
 
 
 @frozen
 class NewNotice:
-    """A notice to be written. One with the fingerprint of a recent one is the same, and not written again."""
+    """A notice to write, unless a recent one has its fingerprint."""
 
     kind: NoticeKind
     severity: Severity
@@ -93,7 +92,7 @@ class NewNotice:
 
 @frozen
 class NoticeRecord:
-    """A notice as the outbox has it. `told_at`: when a channel took it last."""
+    """A stored notice. `told_at`: its last delivery."""
 
     id: int
     kind: NoticeKind
@@ -124,10 +123,8 @@ class Delivery:
 
 @frozen
 class Queue:
-    """What waits for a channel. `due` counts single notices whose time has come, `next_at`: when the next one's does.
-
-    `sent` counts the messages of the last window, `digest_at` is when the last digest of it was made.
-    """
+    """A channel's queue. `due`: due single notices, `next_at`: the next one's time. `sent`: messages in the last
+    window, `digest_at`: its last digest."""
 
     channel: str
     due: int = 0
@@ -139,7 +136,7 @@ class Queue:
 
 @frozen
 class OpenQuestion:
-    """An open escalation of which people were told `times` times, the last time at `told_at`."""
+    """An open escalation that was reported `times` times, last at `told_at`."""
 
     notice: NoticeRecord
     told_at: float
@@ -163,7 +160,7 @@ class Message:
 
 @frozen
 class Sent:
-    """How the sending of a delivery ended; `error` is empty when the channel took it."""
+    """A delivery's end; empty `error`: accepted."""
 
     channel: str
     delivery: int
@@ -172,7 +169,7 @@ class Sent:
 
 @frozen
 class ChannelRules:
-    """What a channel takes: these kinds (`*` is every one) that matter at least so much."""
+    """The accepted kinds (`*`: all) from this severity on."""
 
     name: str
     kinds: tuple[str, ...] = ("*",)
@@ -181,7 +178,7 @@ class ChannelRules:
 
 @frozen
 class Rules:
-    """How notices are sent. `quiet`: minutes of the day from and to; None: no quiet hours."""
+    """`quiet`: from and to as minutes of the day; None: no quiet hours."""
 
     channels: tuple[ChannelRules, ...] = ()
     quiet: tuple[int, int] | None = None
@@ -204,17 +201,16 @@ def takes(channel: ChannelRules, notice: NoticeRecord | NewNotice) -> bool:
 
 
 def routes(rules: Rules, notice: NoticeRecord | NewNotice) -> list[str]:
-    """The names of the channels that get the notice."""
     return [channel.name for channel in rules.channels if takes(channel, notice)]
 
 
 def bounded(text: str, most: int = MAX_TEXT) -> str:
-    """Anybody's text as a notice holds it: without secrets and what nobody sees, and short."""
+    """Anyone's text for a notice: cleaned, without secrets, short."""
     return shorten(redacted(clean(text)).strip(), most)
 
 
 def message(notice: NoticeRecord, project: str) -> Message:
-    """The notice as it is sent, from the project of this name."""
+    """The notice as sent, from this project."""
     kind = notice.kind.value.replace("_", " ")
     about = f" {notice.bead}" if notice.bead else ""
     urgent = "URGENT: " if notice.severity.value == "urgent" else ""
@@ -233,7 +229,7 @@ def message(notice: NoticeRecord, project: str) -> Message:
 
 
 def _as_words(text: str) -> str:
-    """The text, which no program can take for an option or the name of a file."""
+    """No program takes the text for an option or file name."""
     return f"» {text}" if text.startswith(("-", "@", "/", "<")) else text
 
 
@@ -248,21 +244,19 @@ FIRST_PAUSE = 30.0
 MAX_PAUSE = 3600.0
 MAX_TRIES = 8
 WINDOW = 60.0
-"""Seconds over which a channel's messages are counted."""
 SAME_WITHIN = 600.0
-"""A notice with the fingerprint of one that is so many seconds old is the same."""
 MAX_REMINDERS = 3
 
 
 def next_try(tries: int, now: float) -> float | None:
-    """When it is tried again after so many tries that failed; None: never."""
+    """The time of the next try; None: give up."""
     if tries >= MAX_TRIES:
         return None
     return now + min(MAX_PAUSE, FIRST_PAUSE * 2.0 ** max(0, tries - 1))
 
 
 class Step(Enum):
-    """What a free channel does next."""
+    """A free channel's next action."""
 
     NOTHING = "nothing"
     SEND = "send"
@@ -270,7 +264,7 @@ class Step(Enum):
 
 
 def step(queue: Queue, digest_after: int, now: float) -> tuple[Step, float | None]:
-    """What a channel that sends nothing now does next, and when to ask again if that is nothing."""
+    """The next action, and when to ask again if it is none."""
     if queue.digests:
         return Step.SEND, None
     if not queue.due:
@@ -282,7 +276,6 @@ def step(queue: Queue, digest_after: int, now: float) -> tuple[Step, float | Non
 
 
 def reminds_at(question: OpenQuestion, rules: Rules) -> float | None:
-    """When people are told again of an open question; None: not any more."""
     if not rules.renotify_seconds or question.times > MAX_REMINDERS:
         return None
     return question.told_at + rules.renotify_seconds
@@ -295,7 +288,7 @@ _FORM = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-3]):([0-5]\d)
 
 
 def parsed(text: str) -> tuple[int, int] | None:
-    """Minutes of the day of `22:00-07:00`, from and to; None for an empty text; ConfigError."""
+    """`22:00-07:00` as minutes of the day; None: empty. Raises ConfigError."""
     if not text.strip():
         return None
     found = _FORM.fullmatch(text.strip())
@@ -309,7 +302,7 @@ def parsed(text: str) -> tuple[int, int] | None:
 
 
 def quiet_until(quiet: tuple[int, int] | None, now: float, zone: tzinfo) -> float | None:
-    """When the quiet hours end in which `now` lies; None: it lies in none."""
+    """The end of the present quiet hours."""
     if quiet is None:
         return None
     begin, end = quiet
@@ -323,7 +316,7 @@ def quiet_until(quiet: tuple[int, int] | None, now: float, zone: tzinfo) -> floa
 
 
 def _moment(day: date, minutes: int, zone: tzinfo, fold: int) -> float:
-    """When the local clock shows it, the first or the second time; of a time that is left out, the jump over it."""
+    """The time at which the local clock shows it, first or second; for a skipped time, after the jump."""
     wall = datetime(day.year, day.month, day.day, minutes // 60, minutes % 60)
     one, other = (wall.replace(tzinfo=zone, fold=at).timestamp() for at in (0, 1))
     if one <= other:  # it comes once, or twice
@@ -345,7 +338,7 @@ MAX_LINE = 200
 
 
 def digest(counts: Sequence[tuple[str, int]], shown: Sequence[NoticeRecord]) -> NewNotice:
-    """The message for `counts` (kind, how many); `shown` are the first of those that matter most, and not empty."""
+    """The message for `counts` (kind, number); `shown`: the most important, not empty."""
     ordered = sorted(counts, key=lambda one: (-one[1], one[0]))
     total = sum(many for _, many in ordered)
     lines = [f"{count(total, 'notice')}: {numbers(ordered)}"]
@@ -360,7 +353,6 @@ def digest(counts: Sequence[tuple[str, int]], shown: Sequence[NoticeRecord]) -> 
 
 
 def is_loopback(host: str) -> bool:
-    """Whether the host is this machine itself, by its name or address."""
     if host == "localhost":
         return True
     try:
@@ -370,7 +362,7 @@ def is_loopback(host: str) -> bool:
 
 
 def mistake(url: str, insecure: bool) -> str:
-    """What is wrong with the address of a webhook; empty: nothing. It is not quoted, since it may hold a secret."""
+    """Why a webhook's address is wrong; empty: valid. Does not quote it, since it may hold a secret."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
@@ -386,13 +378,13 @@ def mistake(url: str, insecure: bool) -> str:
 # Services quote the address that they were given, whole or in parts.
 _PARTS = re.compile(r"[/:@?&=,\s]+")
 SHORTEST = 6
-"""Shorter parts of a secret (a port, `mailto`) are words that an error may need."""
+"""Shorter parts of a secret (a port, `mailto`) may appear in errors."""
 MAX_DETAIL = 300
 HIDDEN = "…"
 
 
 def scrubbed(text: str, secret: str) -> str:
-    """The text as one short line, in which neither the secret nor a long part of it is left."""
+    """One short line without the secret or long parts of it."""
     parts = {secret, unquote(secret), *_PARTS.split(secret), *_PARTS.split(unquote(secret))}
     for part in sorted((one for one in parts if len(one) >= SHORTEST), key=len, reverse=True):
         text = text.replace(part, HIDDEN)
@@ -400,12 +392,11 @@ def scrubbed(text: str, secret: str) -> str:
 
 
 FOR_PEOPLE = frozenset({Outcome.AUTH.value, Outcome.BILLING.value})
-"""What a provider refuses until a person does something."""
 _QUESTIONS = frozenset({EscalationType.QUESTION.value, EscalationType.PLAN_REVIEW.value})
 
 
 def refusal(event: Event) -> str:
-    """What a provider that refuses means for the work."""
+    """The effect of a provider's refusal."""
     reason = str(event.data["reason"]).replace("_", " ")
     minutes = max(0.0, float(event.data["until"]) - event.at) / 60
     text = f"{event.data['provider']}: {reason}; no agent starts there for {minutes:.0f} min, then it is tried again"
@@ -413,7 +404,6 @@ def refusal(event: Event) -> str:
 
 
 def cap_text(event: Event) -> str:
-    """Which cap is reached, or which limit of the whole machine."""
     name, spent, limit = str(event.data["cap"]), float(event.data["spent"]), float(event.data["limit"])
     if name.startswith(PREFIX):
         return reached_text(name, spent, limit)
@@ -421,13 +411,13 @@ def cap_text(event: Event) -> str:
 
 
 def notice_of(event: Event) -> NewNotice | None:
-    """The notice of an event; None: nobody need learn of it."""
+    """None: no notice needed."""
     make = _MAKES.get(event.kind)
     return None if make is None else make(event)
 
 
 def _made(event: Event, kind: NoticeKind, severity: Severity, text: str, same: str = "", link: str = "") -> NewNotice:
-    """`same`: what else is the same notice while it is recent; without it the event is a notice of its own."""
+    """`same`: identifies equal recent notices; without it each event is a notice."""
     escalation, session = event.data.get("escalation"), event.data.get("session")
     return NewNotice(
         kind,
@@ -474,7 +464,7 @@ def _merged(event: Event) -> NewNotice:
 
 
 def _pull(event: Event) -> NewNotice:
-    """Each is told once; of one request's remarks and red checks one notice at a time."""
+    """Each once; comments and red checks of a request share a notice."""
     data = event.data
     name = f"pull request #{data['pr_number']}" if data.get("pr_number") else f"branch {data.get('branch', '')}"
     whose, link = f"{name} of {event.bead}", str(data.get("pr_url") or "")
@@ -522,7 +512,7 @@ def _notified(event: Event) -> NewNotice:
 
 
 def _talked(event: Event) -> NewNotice | None:
-    """Its question is an escalation of its own, and a session that goes on by itself is no news."""
+    """Questions have escalations, and automatic progress needs no notice."""
     session = event.data["session"]
     show = f"`nobrakes session show {session}`"
     if event.data.get("state") == State.IDLE.value:
@@ -549,7 +539,7 @@ def _sign_off(event: Event) -> NewNotice:
 
 
 def _sprint_notice(event: Event) -> NewNotice | None:
-    """How a sprint and its run ended, and what the run waits for."""
+    """The ends of sprints and runs, and what they wait for."""
     state, number = str(event.data.get("state", "")), event.data.get("sprint")
     if number is not None:
         over = f"sprint {number} is over, and its review is on main"
@@ -604,44 +594,35 @@ _MAKES: Mapping[Kind, Callable[[Event], NewNotice | None]] = {
 
 
 class Channels(Protocol):
-    """Sends messages beside the loop, at most one at a time through each channel."""
+    """Sends messages in the background, one at a time for each channel."""
 
     def wakes(self, wake: Callable[[], None]) -> None:
-        """`wake` is called after each end, from wherever it was seen."""
-        ...
+        """`wake` is called after each end, from any thread."""
 
     def begin(self, channel: str, delivery: int, message: Message) -> None:
-        """Begin to send. Whatever is wrong is told by `ended`; nothing is raised."""
-        ...
+        """Errors are reported by `ended`."""
 
     def is_busy(self, channel: str) -> bool:
-        """Whether something was begun there whose end was not asked for yet."""
-        ...
+        """Whether its end was not collected."""
 
     def ended(self) -> list[Sent]:
-        """What has ended since it was asked last."""
-        ...
+        """Ends since the last call."""
 
     def close(self, seconds: float) -> None:
-        """Wait so long for what is being sent, then end it; `ended` has all of it afterwards."""
-        ...
+        """Wait so long, then abort; `ended` then has everything."""
 
 
 class NoChannels:
     """Where nothing is sent."""
 
-    def wakes(self, wake: Callable[[], None]) -> None:
-        """Nothing ends."""
+    def wakes(self, wake: Callable[[], None]) -> None: ...
 
-    def begin(self, channel: str, delivery: int, message: Message) -> None:
-        """Nobody asks: there is no channel."""
+    def begin(self, channel: str, delivery: int, message: Message) -> None: ...
 
     def is_busy(self, channel: str) -> bool:
-        """Never."""
         return False
 
     def ended(self) -> list[Sent]:
         return []
 
-    def close(self, seconds: float) -> None:
-        """Nothing to end."""
+    def close(self, seconds: float) -> None: ...

@@ -33,7 +33,7 @@ MAX_BYTES = 60_000
 
 
 def packed(settings: Mapping[str, Any], secret: str, message: Message) -> bytes:
-    """The object as bytes. A text that makes it too long is cut further."""
+    """Cuts the text further to fit."""
     for most in (len(message.text), 4000, 1000, 100):
         said = asdict(message) | {"text": shorten(message.text, most)}
         whole = json.dumps({"channel": dict(settings), "secret": secret, "message": said}).encode()
@@ -43,7 +43,7 @@ def packed(settings: Mapping[str, Any], secret: str, message: Message) -> bytes:
 
 
 def packing(settings: "Callable[[], NotifySettings]", root: str) -> Pack:
-    """Makes what the sending process of a channel of the repository in `root` is given."""
+    """Makes the input of a sending process."""
 
     def pack(name: str, said: Message) -> tuple[bytes, str]:
         channel = channel_of(settings(), name)
@@ -60,7 +60,7 @@ def packing(settings: "Callable[[], NotifySettings]", root: str) -> Pack:
 
 
 def channel_of(settings: "NotifySettings", name: str) -> "ChannelSettings":
-    """The channel of this name; UsageError."""
+    """Raises UsageError."""
     found = settings.channels.get(name)
     if found is None:
         known = ", ".join(sorted(settings.channels)) or "none"
@@ -74,12 +74,11 @@ _TYPES = {"info": "info", "warning": "warning", "urgent": "failure"}
 
 
 def missing_apprise() -> str:
-    """Why it cannot be used; empty: it can."""
     return extras.missing("notify")
 
 
 def send_by_apprise(channel: Mapping[str, Any], secret: str, message: Mapping[str, Any]) -> None:
-    """Send it through the service that the address names."""
+    """Send it through the address' service."""
     extras.need("notify", "a channel of type apprise")
     import apprise
 
@@ -101,13 +100,12 @@ def send_by_apprise(channel: Mapping[str, Any], secret: str, message: Mapping[st
 
 # The program is found by its whole path or on PATH, never in the repository, where an agent's work could put one.
 def send_to_command(channel: Mapping[str, Any], secret: str, message: Mapping[str, Any]) -> None:
-    """Become the program, which reads the message, and the secret if the channel has one."""
+    """Replace this process by the program, which reads the message, and the channel's secret."""
     said = dict(message) | ({"secret": secret} if secret else {})
     become(channel["command"], json.dumps(said).encode())
 
 
 def found(command: Sequence[str]) -> str | None:
-    """The whole path of the program; None: it is not there."""
     program = os.path.expanduser(command[0])
     if "/" in program and not os.path.isabs(program):
         return None
@@ -115,7 +113,7 @@ def found(command: Sequence[str]) -> str | None:
 
 
 def become(command: Sequence[str], stdin: bytes) -> NoReturn:
-    """Run the program in this process's place, with these bytes on its stdin; they fit into a pipe."""
+    """Run the program in this process, with these bytes on stdin; they fit into a pipe."""
     program = found(command)
     if program is None:
         raise NotAllowed(f"the program `{command[0]}` is not there", "Give its absolute path, or put it on PATH.")
@@ -133,12 +131,12 @@ _URGENCY = {"info": "low", "warning": "normal", "urgent": "critical"}
 
 
 def program() -> str:
-    """What shows notifications on this system; empty: nothing that is known."""
+    """The system's notification program; empty: unknown."""
     return {"linux": "notify-send", "darwin": "osascript"}.get(sys.platform, "")
 
 
 def missing_desktop() -> str:
-    """Why nothing can be shown here; empty: it can."""
+    """Why nothing can be shown; empty: it can."""
     name = program()
     if not name:
         return "notifications on the desktop are known for Linux and macOS alone"
@@ -163,7 +161,7 @@ def send_to_desktop(channel: Mapping[str, Any], secret: str, message: Mapping[st
 # https, or http on this machine, unless the channel says `insecure`. A redirect is followed nowhere. A secret beside a
 # `url` is sent as a bearer token; a secret alone is the address. Neither is in an error.
 SECONDS = 15.0
-"""For each answer of the network; how long all of it may take is the caller's."""
+"""For each network answer; the caller limits the total."""
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -180,7 +178,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def send_to_webhook(channel: Mapping[str, Any], secret: str, message: Mapping[str, Any]) -> None:
-    """Post it; an answer of 2xx is taken for yes."""
+    """Post it; any 2xx is success."""
     url = channel["url"] or secret
     wrong = mistake(url, channel["insecure"])
     if wrong:
@@ -205,7 +203,7 @@ def send_to_webhook(channel: Mapping[str, Any], secret: str, message: Mapping[st
 
 
 def _reason(error: object) -> str:
-    """What went wrong, without the address."""
+    """Without the address."""
     said = getattr(error, "strerror", None)
     return str(said) if said else type(error).__name__
 
@@ -213,7 +211,7 @@ def _reason(error: object) -> str:
 # A notice may quote an agent, and an agent could speak to the terminal: control characters, escape sequences and marks
 # that reorder text are removed.
 def plain(text: str) -> str:
-    """The text as one line that only says something, and does nothing."""
+    """One harmless line."""
     return " ".join(clean(text).split())
 
 
@@ -221,7 +219,7 @@ class StdoutNotifier:
     """Prints each notice as a line and flushes it."""
 
     def tell(self, notice: Notice) -> None:
-        """Print it. A reader that has gone away does not stop the work."""
+        """A closed reader does not stop the work."""
         line = ("! " if notice.urgent else "") + (f"{plain(notice.bead)}: " if notice.bead else "") + plain(notice.text)
         encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
         try:
@@ -239,11 +237,11 @@ WAYS: dict[str, Callable[[Mapping[str, Any], str, Mapping[str, Any]], None]] = {
     "webhook": send_to_webhook,
     "apprise": send_by_apprise,
 }
-"""Each sends a message through a channel with these settings and this secret, or raises."""
+"""Senders by type; each may raise."""
 
 
 def trouble(type_: str, program: tuple[str, ...]) -> str:
-    """Why a channel of this type cannot work on this machine; empty: nothing is known to be missing."""
+    """Why such a channel cannot work here; empty: no known reason."""
     if type_ == "command" and found(program) is None:
         return f"the program `{program[0]}` is not there"
     if type_ == "desktop":
@@ -255,7 +253,6 @@ def trouble(type_: str, program: tuple[str, ...]) -> str:
 # environment. Whoever started it ends it when it takes too long; should that one be gone, an alarm of the system does.
 # A way that is another program takes this process's place, so its exit code is the answer: 0 means the channel took it.
 MAX_SECONDS = 330
-"""After the longest time that a setting allows."""
 
 
 def main() -> int:

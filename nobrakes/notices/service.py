@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 
 
 SHOWN = 200
-"""Deliveries that are looked at for the list."""
 
 
 @frozen
 class ChannelView:
-    """A channel: what it takes, how many messages wait and until when, and what came of the last one."""
+    """A channel: its rules, waiting messages, and last result."""
 
     name: str
     type: str
@@ -47,7 +46,7 @@ class NotifyView:
 
 
 def try_out(settings: "NotifySettings", paths: Paths, name: str | None, now: float) -> list[Sent]:
-    """Send a test notice through one channel, or through each; what came of it, by their names."""
+    """Send a test notice through one channel or all; returns the results."""
     names = sorted(settings.channels) if name is None else [name]
     if not names:
         raise ConfigError("no channel is set", "Write a table [notify.channels.NAME] into .nobrakes/config.toml.")
@@ -67,7 +66,7 @@ def try_out(settings: "NotifySettings", paths: Paths, name: str | None, now: flo
 
 
 def view(store: "Store", settings: "NotifySettings") -> NotifyView:
-    """The channels and what is on its way through them."""
+    """The channels and their deliveries."""
     found = store.deliveries(SHOWN)
     channels = []
     for name, one in sorted(settings.channels.items()):
@@ -81,7 +80,6 @@ def view(store: "Store", settings: "NotifySettings") -> NotifyView:
 
 
 def trouble(channel: "ChannelSettings") -> str:
-    """Why the channel cannot work on this machine; empty: nothing is known to be missing."""
     from .senders import trouble as missing
 
     try:

@@ -54,22 +54,19 @@ from .model import (
 )
 
 ROUTED_AT_ONCE = 1000
-"""Notices that a turn routes."""
 UPKEEP_SECONDS = 60.0
-"""Between two looks for open questions to tell again and for old notices, when something happens anyway."""
+"""Interval of reminders and clean-up."""
 LOOK_SECONDS = 5.0
-"""An end wakes the loop; what is being sent is looked at so often in any case."""
+"""Safety interval while sending; ends wake the loop."""
 STILL = "still open: "
 NEVER = float("inf")
 PRUNED_AT_ONCE = 2000
 LAST_SECONDS = 3.0
-"""So long a run that has ended waits for what can still be sent."""
 CLOSING_SECONDS = 2.0
-"""So long a daemon that ends waits for what is being sent."""
 
 
 class NotificationSender:
-    """Sends notices. What it remembers, a new one finds in the outbox."""
+    """Sends notices. All its state is in the outbox."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
@@ -84,14 +81,13 @@ class NotificationSender:
         self._has_waited = False
 
     def rules(self) -> Rules:
-        """The settings as they are now."""
         config = self.ports.config()
         if config is not self._config:
             self._config, self._rules = config, config.notify.rules()
         return self._rules
 
     def wanted(self, notices: Sequence[NewNotice]) -> list[NewNotice]:
-        """Those that some channel takes: whoever asks writes them to the outbox."""
+        """Notices that some channel accepts."""
         rules = self.rules()
         found = [notice for notice in notices if routes(rules, notice)]
         self._is_fresh |= bool(found)
@@ -103,20 +99,20 @@ class NotificationSender:
             self.ports.store.add_notices(found, model.SAME_WITHIN)
 
     def trouble(self, text: str, stops: bool) -> None:
-        """The machine is in trouble; `stops`: nothing is started until it is mended. It is kept where it can be."""
+        """Report trouble of the machine; `stops`: nothing starts until it is fixed. Stored if possible."""
         severity = Severity.URGENT if stops else Severity.WARNING
         said = bounded(text)
         with suppress(NobrakesError):
             self._add([NewNotice(NoticeKind.DAEMON_TROUBLE, severity, said, fingerprint=f"trouble:{said}")])
 
     def measure_again(self) -> None:
-        """The clock was set: what waits is looked at anew."""
+        """The clock was set: recheck everything."""
         self._look_at = self._upkeep_at = 0.0
         if self._channels:
             self.ports.store.release_deliveries()
 
     def turn(self, board: Board) -> bool:
-        """Do what can be done now. Nothing of it is anybody's turn: False."""
+        """Do what is possible; always False: the board is unchanged."""
         rules, now = self.rules(), board.now
         if not rules.channels and not self._channels:
             return False
@@ -138,7 +134,6 @@ class NotificationSender:
         return False
 
     def _settle(self, sent: Sent, now: float) -> None:
-        """Write down how a try ended."""
         store, tries = self.ports.store, self._begun.pop(sent.delivery, 1)
         if not sent.error:
             store.settle_delivery(sent.delivery, DeliveryState.SENT)
@@ -152,7 +147,7 @@ class NotificationSender:
             self.ports.notifier.tell(Notice(text, urgent=True))
 
     def _keep_up(self, rules: Rules, now: float) -> None:
-        """Tell again what nobody answered, and let go of what is old."""
+        """Send reminders, and remove old notices."""
         again, later = [], [NEVER]
         for question in self.ports.store.open_questions():
             at = model.reminds_at(question, rules)
@@ -167,7 +162,6 @@ class NotificationSender:
         self._remind_at, self._upkeep_at = min(later), now + UPKEEP_SECONDS
 
     def _send(self, rules: Rules, now: float) -> float:
-        """Begin what is due; when to look again."""
         store = self.ports.store
         queues = self._queues()
         if any(queue.due or queue.digests for queue in queues):
@@ -208,18 +202,17 @@ class NotificationSender:
                 park(self.ports, met)
 
     def is_busy(self) -> bool:
-        """Whether a message is being sent."""
         return any(self.ports.channels.is_busy(channel) for channel in self._channels)
 
     def wake_at(self, now: float) -> float | None:
-        """When something is due without anything happening."""
+        """When something is due without an event."""
         if not self._channels:
             return None
         at = min(self._look_at, self._remind_at, now + LOOK_SECONDS if self.is_busy() else NEVER)
         return None if at == NEVER else at
 
     def finish(self, board: Callable[[], Board], wait: Callable[[float], object]) -> bool:
-        """A run has nothing left to do: say so, and give what is due a bounded chance to be sent."""
+        """At the end of a run: report it, and send due notices within bounds."""
         if not self.rules().channels:
             return False
         store = self.ports.store
@@ -237,7 +230,7 @@ class NotificationSender:
         return False
 
     def close(self, at_once: bool) -> None:
-        """Wait a little for what is being sent, then end it. What was not sent is sent by the next daemon."""
+        """Wait briefly, then abort; the next daemon sends the rest."""
         self.ports.channels.close(0.0 if at_once or self._has_waited else CLOSING_SECONDS)
         with suppress(NobrakesError):  # what was sent and cannot be settled is sent again
             for sent in self.ports.channels.ended():
@@ -246,7 +239,6 @@ class NotificationSender:
 
 
 def _reminder(notice: NoticeRecord, times: int) -> NewNotice:
-    """The notice of a question that is still open."""
     return NewNotice(
         notice.kind,
         notice.severity,
@@ -263,25 +255,20 @@ def _reminder(notice: NoticeRecord, times: int) -> NewNotice:
 CURSOR = "news"
 
 MAX_EVENTS = 500
-"""Events that are read at a time; while so many wait, no more are read."""
 
 _CLOSING = frozenset({Kind.MERGED, Kind.FOUND_MERGED, Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.BROUGHT_BACK})
 
 _REVIEW_OVER = frozenset({Kind.REVIEW_REJECTED, Kind.REVIEW_INTERRUPTED})
 Wanted = Callable[[Sequence[NewNotice]], list[NewNotice]]
-"""Which of the notices some channel takes."""
 
 
 def retiring(bead: str) -> str:
-    """The name of the job that archives and removes the bead's clone: nobody starts on the bead meanwhile."""
+    """The name of the background job that removes the bead's clone; no agent starts on it meanwhile."""
     return f"retire {bead}"
 
 
 def retire(ports: Ports, bead: Bead) -> None:
-    """Archive and remove a closed bead's clone; the sessions of its agents, which belong to that clone, go with it.
-
-    What an agent said is kept in the output of its run.
-    """
+    """Archive and remove a closed bead's clone and its agents' sessions. Outputs stay with their runs."""
     ports.git.retire(bead, bead.fence)
     forget_sessions(Trash(ports.paths.trash), ports.paths.agents, bead.id)
 
@@ -298,10 +285,10 @@ class EventConsumer:
         self.wanted = wanted
         self.read_to = int(ports.store.setting(CURSOR) or 0)
         self.waiting: list[Event] = []
-        """Read, and not dealt with yet."""
+        """Read, but not handled yet."""
 
     def read(self, board: Board) -> Sequence[Event]:
-        """The new events, after what they ask for has been done."""
+        """The new events, after handling them."""
         fresh = self.ports.store.events(self.read_to, MAX_EVENTS) if len(self.waiting) < MAX_EVENTS else ()
         for event in (*self.waiting[:1], *fresh):  # what the first one asks for may have failed
             with parked(self.ports, _whose(event)):
@@ -326,7 +313,6 @@ class EventConsumer:
         return dealt_with
 
     def _note(self, events: Sequence[Event]) -> None:
-        """They are dealt with: in one transaction with their notices, so that none is written twice or lost."""
         store, place = self.ports.store, str(events[-1].seq)
         notices = self.wanted([notice for event in events if (notice := notice_of(event)) is not None])
         if not notices:
@@ -337,7 +323,7 @@ class EventConsumer:
             store.set_setting(CURSOR, place)
 
     def _begin(self, event: Event, board: Board) -> None:
-        """Archive and remove the clone of a bead that was closed, unless something still works in it."""
+        """Archive and remove a closed bead's clone, unless something works in it."""
         reviewed = {attempt.bead for attempt in board.attempts if attempt.role is Role.REVIEWER}
         if event.kind in _REVIEW_OVER and event.bead is not None and event.bead not in reviewed:
             self.ports.git.pin(pin_of(event.bead), None)  # the candidate of a review that is over
@@ -359,18 +345,18 @@ class EventConsumer:
         self.ports.background.begin(retiring(bead.id), partial(self._retire, bead, event.kind in MERGES))
 
     def _retire(self, bead: Bead, merged: bool) -> None:
-        """Done aside, so without a look at the store."""
+        """In the background, so without the store."""
         retire(self.ports, bead)
         if merged:
             self.ports.git.pin(tests_pin(bead.id), None)
             self.ports.git.pin(landing_pin(bead.id), None)
 
     def _forget(self, session: int) -> None:
-        """What the CLI kept of a session that was ended, done aside; its checkout goes with those of no run."""
+        """In the background: remove a session's files of the CLI."""
         forget_sessions(Trash(self.ports.paths.trash), self.ports.paths.agents, name_of(session))
 
     def _react(self, event: Event) -> bool:
-        """Tell what has to be told; False: what the event asks for is not done yet."""
+        """Report it; False: it could not be handled yet."""
         if event.kind in (Kind.ESCALATED, Kind.SUGGESTED):
             number = event.data.get("escalation")
             title = event.data.get("title", "")

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 NAMED = 8
-"""So many beads of a list are named; all are counted."""
 
 
 def _listed(named: Iterable[str], of: int) -> str:
@@ -32,7 +31,6 @@ def _listed(named: Iterable[str], of: int) -> str:
 
 
 def too_many(beads: int, most: int) -> str:
-    """Why epics are shown, and how single beads are."""
     return (
         f"{count(beads, 'bead')} are too many to draw one by one, so these are the epics. Choose an epic, search, or "
         f"leave closed beads out, until at most {most} are left."
@@ -40,7 +38,6 @@ def too_many(beads: int, most: int) -> str:
 
 
 def circle(members: Iterable[str], cut_: Dependency, stuck: int) -> str:
-    """Beads that wait for each other, and what to take away."""
     shown = list(members)
     verb = "waits for" if cut_.type is DependencyType.BLOCKS else "is a child of"
     return (
@@ -54,15 +51,15 @@ def circle(members: Iterable[str], cut_: Dependency, stuck: int) -> str:
 Format = Literal["text", "mermaid", "dot", "svg"]
 FORMATS: tuple[Format, ...] = ("text", "mermaid", "dot", "svg")
 MAX_DRAWN = 500
-"""So many beads a drawing shows. An eye finds its way among a few hundred."""
+"""Maximal beads in a drawing: an eye follows a few hundred."""
 LINES = 5000
-"""So many beads are lines of text when nobody asked for a format."""
+"""Maximal lines of text without an explicit format."""
 
 _BUSY = (*WORKING, Status.NEEDS_REVIEW, Status.ESCALATED)
 
 
 class Drawn(NamedTuple):
-    """A picture's text, and how many of its beads it shows."""
+    """A picture's text, and the number of shown beads."""
 
     text: str
     shown: int
@@ -81,7 +78,7 @@ class Drawn(NamedTuple):
 
 
 def _view(store: "Store", epic: str | None, most: int | None) -> tuple[Picture, int]:
-    """The picture of at most so many beads of all or of an epic, and how many there are; NoSuchBead."""
+    """The picture of at most so many beads, of all or an epic, and their number. Raises NoSuchBead."""
     if epic is None and most is not None:
         counts = store.counts()
         beads = sum(counts[name] for name in (*COLUMNS, "epic"))
@@ -104,7 +101,6 @@ def _view(store: "Store", epic: str | None, most: int | None) -> tuple[Picture, 
 
 
 def _near(store: "Store", most: int) -> Picture:
-    """The picture of so many beads where something happens."""
     busy = [id_ for _, id_ in store.by_priority(_BUSY)]
     order = dict.fromkeys([*sorted(busy), *(node.id for node in store.column("ready", most))])
     touching: dict[str, list[Dependency]] = {}
@@ -128,7 +124,8 @@ def _near(store: "Store", most: int) -> Picture:
 
 
 def _front(nodes: Sequence[Node], dependencies: Sequence[Dependency], ready: Collection[str], most: int) -> set[str]:
-    """What of an epic is at work, with a person or ready, then what waits for that, step by step; then the others."""
+    """An epic's beads that are worked on, with a person or ready, then those that wait for them step by step, then
+    others."""
     following: dict[str, list[str]] = {}
     for bead, needs, type_ in dependencies:
         if type_ is DependencyType.BLOCKS:
@@ -145,7 +142,8 @@ def _front(nodes: Sequence[Node], dependencies: Sequence[Dependency], ready: Col
 
 
 def graph(store: "Store", *, format: Format | str = "", epic: str | None = None) -> Drawn:
-    """The graph as text, Mermaid, Graphviz' dot or SVG; NoSuchBead, UsageError. No format: text, and not too long."""
+    """The graph as text, Mermaid, dot or SVG. Raises NoSuchBead, UsageError. Without a format: text of limited
+    length."""
     most = MAX_DRAWN if format == "svg" else LINES if not format else None
     format = format or "text"
     if format not in FORMATS:
@@ -190,7 +188,6 @@ def quoted(text: str) -> str:
 
 
 def label(*lines: str) -> str:
-    """A dot string of several lines."""
     return '"' + "\\n".join(quoted(line)[1:-1] for line in lines if line) + '"'
 
 
@@ -239,7 +236,6 @@ def render_dot(picture: Picture) -> str:
 # Mermaid: ids become n1, n2, …, since Mermaid has words of its own; what could end a quote or be read as markup is
 # written as an entity.
 def escaped(text: str) -> str:
-    """Text for inside a quoted Mermaid label."""
     return "".join(c if c.isalnum() or c in " -_.,:/'" else f"#{ord(c)};" for c in text)
 
 
@@ -277,14 +273,12 @@ WIDTH, HEIGHT = 208, 66
 GAP_X, GAP_Y = 64, 14
 MARGIN, PADDING, HEAD = 24, 14, 26
 TALLEST = 12
-"""So many boxes above one another in one band, then a layer goes on in the next column."""
 LINE = 27
-"""Characters of a title in one line of a box."""
 
 
 @frozen
 class Band:
-    """An epic's frame, or the place of the beads without one (`epic` ""). `left` to `right` in pixels."""
+    """An epic's frame, or the area of beads without one (`epic` ""). `left` to `right` in pixels."""
 
     epic: str
     top: float
@@ -295,7 +289,7 @@ class Band:
 
 @frozen
 class Places:
-    """Where everything stands, in pixels: boxes by their left top corner."""
+    """All positions in pixels: boxes by their upper left corner."""
 
     boxes: dict[str, tuple[float, float]]
     bands: tuple[Band, ...]
@@ -304,7 +298,7 @@ class Places:
 
 
 def _order(picture: Picture) -> list[str]:
-    """The bands from top to bottom: each epic with beads of its own, one inside another after it; "" at the end."""
+    """The bands from top to bottom: epics with beads, nested ones after their parent; "" last."""
     members = dict(picture.groups)
     by_id = {box.id: box for box in picture.boxes}
     found: list[str] = []
@@ -324,7 +318,7 @@ def _order(picture: Picture) -> list[str]:
 
 
 def places(picture: Picture) -> Places:
-    """The whole layout in pixels."""
+    """The full layout in pixels."""
     members = dict(picture.groups)
     band_of = {box.id: box.epic or "" for box in picture.boxes if box.id not in members}
     order = _order(picture)
@@ -365,7 +359,6 @@ def places(picture: Picture) -> Places:
 
 @cache
 def _px(pixels: float) -> str:
-    """A number as the picture writes it: most occur many times, and writing one costs."""
     return f"{pixels:g}"
 
 
@@ -376,7 +369,6 @@ def escape(text: str) -> str:
 
 
 def _lines(text: str) -> Sequence[str]:
-    """The title in at most two lines, broken at spaces where there are any."""
     if len(text) <= LINE:
         return [text]
     cut = text.rfind(" ", 0, LINE + 1)
@@ -386,7 +378,7 @@ def _lines(text: str) -> Sequence[str]:
 
 
 def _box(box: Box, x: float, y: float) -> str:
-    """A box as a group with coordinates of its own, so that for every box all is the same but the words."""
+    """A group with its own coordinates, so that boxes only differ in words."""
     status = box.status.replace("_", " ")
     if box.assignee:
         status += f" · {box.assignee}"
@@ -437,7 +429,6 @@ def _arrows(picture: Picture, at: Places) -> list[str]:
 
 
 def _frame(band: Band | None, leaves: bool) -> tuple[float, float] | None:
-    """Where an arrow leaves or reaches an epic's frame; None: an epic whose beads are in other bands."""
     if band is None:
         return None
     return (band.right if leaves else band.left - 3), band.top + band.height / 2
@@ -479,7 +470,7 @@ STYLE = (
 
 
 def render_svg(picture: Picture, note: str = "") -> str:
-    """The picture as one SVG document; `note` stands below it."""
+    """The picture as an SVG document; `note` is below it."""
     at = places(picture)
     by_id = {box.id: box for box in picture.boxes}
     height = at.height + (48 if note else 24)
@@ -519,7 +510,7 @@ DRAW_TITLE = 72
 
 
 def render_text(picture: Picture) -> str:
-    """The whole text, with the meaning of the signs that occur at its end."""
+    """The full text, with a legend of its signs."""
     if not picture.boxes:
         return "no bead\n"
     by_id = {box.id: box for box in picture.boxes}

@@ -20,14 +20,13 @@ from ..text.cleaning import clean
 # connected with; other lanes do not pull. No two beads share a place, and the same graph gives the same places.
 LANES_SWEEPS = 4
 ROWS = 12
-"""So many rows a band may have before a depth goes on beside it; more where that would be much wider than high."""
+"""Rows of a band before a depth continues sideways; more if it would be too wide."""
 WIDER = 4
-"""A place is about so many times as wide as it is high."""
 
 
 @frozen
 class Size:
-    """Of boxes and of the room between them, in pixels of a picture that is not scaled."""
+    """Of boxes and gaps, in unscaled pixels."""
 
     width: float = 168.0
     height: float = 32.0
@@ -39,7 +38,7 @@ class Size:
 
 @frozen
 class Placement:
-    """The upper left corners of the boxes, in the order in which they were given, and each band's top and height."""
+    """The boxes' upper left corners in the given order, and each band's top and height."""
 
     x: tuple[float, ...]
     y: tuple[float, ...]
@@ -50,12 +49,11 @@ class Placement:
 
 NOWHERE = Placement((), (), (), 0.0, 0.0)
 Band = dict[int, list[int]]
-"""The boxes of one lane by depth, each depth from top to bottom."""
 
 
 @dataclass(slots=True)
 class _Boxes:
-    """What is known of the boxes by number; `row` is a step in the cell until the band is settled."""
+    """Boxes by number; `row` is a position in the cell until the band is settled."""
 
     before: list[list[int]]
     after: list[list[int]]
@@ -64,7 +62,7 @@ class _Boxes:
 
 
 def place(depth: Sequence[int], lane: Sequence[int], edges: Iterable[tuple[int, int]], size: Size) -> Placement:
-    """Places for boxes, each given by its depth (from 0) and its lane (from 0, each occurs). Edges join numbers."""
+    """Positions of boxes by depth and lane (from 0, all used). Edges join numbers."""
     if not depth:
         return NOWHERE
     bands: list[Band] = [{} for _ in range(max(lane) + 1)]
@@ -87,7 +85,7 @@ def place(depth: Sequence[int], lane: Sequence[int], edges: Iterable[tuple[int, 
 
 
 def _sweep(band: Band, boxes: _Boxes) -> None:
-    """Order each depth of the band by where its neighbours stand; without any, a box stays about where it is."""
+    """Order each depth by its neighbours' positions; boxes without any stay about where they are."""
     order = sorted(band)
     row = boxes.row
     for column in order:
@@ -112,7 +110,6 @@ def _middle(near: Sequence[int], row: Sequence[int], otherwise: int) -> float:
 
 
 def _settle(band: Band, boxes: _Boxes, rows: int) -> None:
-    """Give each box its row: beside what it waits for where there is room, so that chains are straight lines."""
     room = min(rows, max(map(len, band.values())))
     row = boxes.row
     for column in sorted(band):
@@ -155,7 +152,7 @@ def _measured(
 
 
 def shelves(boxes: Sequence[tuple[float, float]], width: float, room: float) -> tuple[tuple[float, float], ...]:
-    """The upper left corners of boxes (width, height) that stand on shelves of this width, in the order given."""
+    """Upper left corners of boxes (width, height) on shelves of this width, in order."""
     found: list[tuple[float, float]] = []
     left = top = high = 0.0
     for wide, tall in boxes:
@@ -168,7 +165,7 @@ def shelves(boxes: Sequence[tuple[float, float]], width: float, room: float) -> 
 
 
 def components(count: int, edges: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """The parts of 0 to count - 1 that edges hold together, each sorted, by their smallest number."""
+    """The connected parts of 0 to count - 1, sorted, by smallest number."""
     over = list(range(count))
 
     def top(number: int) -> int:
@@ -191,7 +188,7 @@ Rows = list[list[int]]
 
 
 def turned(before: Sequence[Sequence[int]]) -> Rows:
-    """Who comes after each."""
+    """The successors of each."""
     after: Rows = [[] for _ in before]
     for number, row in enumerate(before):
         for earlier in row:
@@ -200,7 +197,7 @@ def turned(before: Sequence[Sequence[int]]) -> Rows:
 
 
 def generations(before: Sequence[Sequence[int]]) -> Rows:
-    """Each in the first generation after all that come before it; those in or behind a circle are left out."""
+    """Generations after all predecessors, without circles and what is behind them."""
     found: Rows = []
     depth = [0] * len(before)
     for number in order_of(before):
@@ -212,7 +209,7 @@ def generations(before: Sequence[Sequence[int]]) -> Rows:
 
 
 def break_circles(before: Rows, left: Collection[int]) -> None:
-    """Take edges out of `before` until no circle is left; all circles are among `left`."""
+    """Remove edges from `before` until no circle is left; all circles are in `left`."""
     import networkx as nx
 
     while knots := [part for part in nx.strongly_connected_components(_layering_graph(before, left)) if len(part) > 1]:
@@ -229,7 +226,6 @@ def break_circles(before: Rows, left: Collection[int]) -> None:
 
 
 def _layering_graph(before: Sequence[Sequence[int]], among: Collection[int]) -> Any:
-    """The numbers among these, with an arrow from each to what comes after it."""
     import networkx as nx
 
     graph: Any = nx.DiGraph()
@@ -244,22 +240,19 @@ def _layering_graph(before: Sequence[Sequence[int]], among: Collection[int]) -> 
 def critical_path(
     nodes: Iterable[Node], dependencies: Iterable[Dependency], expected: TypicalMinutes | None = None
 ) -> tuple[str, ...]:
-    """The longest chain of live work by estimate, first bead first, epics left out; empty without live beads.
-
-    `expected`: what a bead without an estimate takes; None: what the estimates of the others tell.
-    """
+    """The longest chain of live work by estimate, without epics; empty: no live beads. `expected`: minutes without an
+    estimate; None: derived."""
     return chain_of(Links(nodes, dependencies), expected)
 
 
 def chain_of(links: Links, expected: TypicalMinutes | None = None) -> tuple[str, ...]:
-    """`critical_path` of links that are already built."""
     expected = expected or typical_of(links.nodes.values())
     weights = [weight(node.type, node.estimate, expected) for node in links.alive]
     return tuple(_walked(links, weights, _reached(links, weights)))
 
 
 def _reached(links: Links, weights: list[int]) -> list[int]:
-    """The level of each moment; what is in or behind a circle is left out, and so is behind nothing."""
+    """Each moment's level, without circles and what is behind them."""
     needs, order = links.needs, links.order
     if len(order) == len(needs):
         return levels_of(needs, weights, order)
@@ -268,7 +261,7 @@ def _reached(links: Links, weights: list[int]) -> list[int]:
 
 
 def _walked(links: Links, weights: list[int], reached: list[int]) -> Iterator[str]:
-    """The chain from the largest level on: a following moment is one whose level is what is left."""
+    """The chain from the largest level: each next moment has the remaining level."""
     live = links.alive
     place = {node.id: number for number, node in enumerate(live)}
     number = max(range(len(live)), key=lambda one: reached[2 * one], default=0)
@@ -309,7 +302,7 @@ KINDS = ("draft", "ready", "blocked", "working", "review", "escalated", "done", 
 
 
 class Box(NamedTuple):
-    """One bead. `kind` is one of KINDS, what colours it."""
+    """One bead. `kind`: of KINDS, its colour."""
 
     id: str
     title: str
@@ -330,12 +323,11 @@ class Arrow(NamedTuple):
 
 _ARROW: Callable[[tuple[str, str, DependencyType]], Arrow] = partial(tuple.__new__, Arrow)
 _BOX: Callable[[tuple[Any, ...]], Box] = partial(tuple.__new__, Box)
-"""What `_make` does, without its look at the length: a whole graph has tens of thousands of them."""
 
 
 @frozen
 class Picture:
-    """Boxes by id, groups (epic to members, members sorted), arrows sorted. `parents`: a group inside a group."""
+    """Boxes by id, groups (epic to sorted members), sorted arrows. `parents`: nested groups."""
 
     boxes: tuple[Box, ...]
     groups: tuple[tuple[str, tuple[str, ...]], ...]
@@ -367,7 +359,7 @@ def kind_of(node: Node, ready: bool) -> str:
 def picture(
     nodes: Iterable[Node], dependencies: Iterable[Dependency], ready: Collection[str], *, epic: str | None = None
 ) -> Picture:
-    """The picture of the graph, or of what is inside one epic at any depth and what it is connected with inside."""
+    """The picture of the graph, or of one epic at any depth with its inner connections."""
     by_id = {node.id: node for node in nodes}
     wanted = set(by_id) if epic is None else _inside(epic, by_id) & by_id.keys()
     words = {status: status.value for status in Status}
@@ -406,7 +398,6 @@ def picture(
 
 
 def title_of(text: str) -> str:
-    """On one line and harmless; most titles are, and cleaning costs."""
     return " ".join((text if text.isprintable() and text.isascii() else clean(text)).split())
 
 
@@ -427,19 +418,19 @@ def _inside(epic: str, nodes: dict[str, Node]) -> set[str]:
 
 SWEEPS = 6
 LARGE = 2000
-"""From so many boxes on no eye follows single arrows: they get a third of the sweeps."""
+"""From so many boxes on, a third of the sweeps suffices."""
 
 
 @frozen
 class Layout:
-    """The boxes of each layer from left to right, each layer from top to bottom; epics with beads are no boxes."""
+    """Layers from left to right, each from top to bottom, without epics with beads."""
 
     layers: tuple[tuple[str, ...], ...]
 
 
 @frozen
 class _Graph:
-    """Boxes as numbers in the order of their ids, without circles. An arrow at an epic is one at each of its beads."""
+    """Boxes as numbers by id, without circles. An epic's arrow becomes one for each of its beads."""
 
     ids: list[str]
     before: Rows
@@ -477,7 +468,6 @@ def _graph(picture: Picture) -> _Graph:
 
 
 def _leaves(epic: str, members: Mapping[str, Sequence[str]]) -> set[str]:
-    """What is inside the epic, at any depth, and holds nothing itself."""
     found: set[str] = set()
     waiting, seen = [epic], set()
     while waiting:
@@ -492,7 +482,7 @@ def _leaves(epic: str, members: Mapping[str, Sequence[str]]) -> set[str]:
 
 
 def layers(picture: Picture) -> Mapping[str, int]:
-    """The layer of every box, from 0; an epic stands where its first bead does."""
+    """The layer of every box, from 0; an epic is at its first bead's."""
     graph = _graph(picture)
     found = {graph.ids[number]: layer for layer, row in enumerate(graph.generations) for number in row}
     members = dict(picture.groups)
@@ -535,7 +525,7 @@ def layout(picture: Picture) -> Layout:
 
 
 def _by_median(row: Sequence[int], beside: Rows, place: Sequence[int]) -> list[int]:
-    """The row by the middle place of each one's neighbours; without neighbours one stays about where it is."""
+    """The row by median neighbour positions; others stay about where they are."""
     middle = []
     for step, box in enumerate(row):
         near = beside[box]

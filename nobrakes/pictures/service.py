@@ -31,11 +31,8 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 
 @frozen
 class GraphNode:
-    """A bead or an epic. `column` is one of beads.work_status.COLUMNS, of an epic the most urgent one of its beads.
-
-    `waits_for` counts its unfinished blockers, `frees` the live beads that wait for it directly, `counts` an epic's
-    beads by column.
-    """
+    """A bead or epic. `column`: of beads.work_status.COLUMNS, for an epic the most urgent one. `waits_for`: unfinished
+    blockers, `frees`: live direct dependents, `counts`: an epic's beads by column."""
 
     id: str
     title: str
@@ -51,7 +48,7 @@ class GraphNode:
 
 
 class GraphEdge(NamedTuple):
-    """`target` waits for `source`; between epics as many times as `beads`."""
+    """`target` waits for `source`; between epics `beads` times."""
 
     source: str
     target: str
@@ -61,7 +58,7 @@ class GraphEdge(NamedTuple):
 
 @frozen
 class Lane:
-    """An epic's band in `all`; `id` is empty for beads without an epic."""
+    """An epic's band in `all`; empty `id`: beads without an epic."""
 
     id: str
     title: str
@@ -72,7 +69,7 @@ class Lane:
 
 @frozen
 class Cycle:
-    """Beads that wait for each other. Without the dependency `cut` they would not; `stuck` beads can never start."""
+    """Beads that wait for each other. `cut`: the dependency to remove; `stuck`: beads that can never start."""
 
     members: tuple[str, ...]
     cut: Dependency
@@ -81,7 +78,7 @@ class Cycle:
 
 @frozen
 class GraphView:
-    """`beads` are in the repository, epics left out. `too_many`: so many beads were asked for that epics are shown."""
+    """`beads`: all, without epics. `too_many`: so many were requested that epics are shown."""
 
     mode: str
     nodes: tuple[GraphNode, ...]
@@ -108,7 +105,7 @@ class GraphView:
 
 
 class Standing:
-    """In which column each bead of a part of the graph stands, and what it waits for. `ready` are known to be so."""
+    """Columns and blockers of a part of the graph. `ready`: known to be ready."""
 
     def __init__(self, links: Links, now: float, ready: Iterable[str] | None = None) -> None:
         self.links = links
@@ -116,23 +113,19 @@ class Standing:
         self._ready = None if ready is None else frozenset(ready)
 
     def column(self, node: Node) -> str:
-        """The column of a bead; of an epic, that of its own status."""
         if node.type == BeadType.EPIC:
             return column(node.status, False)
         return column(node.status, self._readiness.ready(node.id) if self._ready is None else node.id in self._ready)
 
     def waits_for(self, bead: str) -> int:
-        """How many of its blockers are not done."""
         return len(self._readiness.unfinished_blockers(bead)) if self.links.live(bead) else 0
 
     def frees(self, bead: str) -> int:
-        """How many live beads wait for it directly."""
         found = self.links.dependents.get(bead, ()) if self.links.live(bead) else ()
         return sum(self.links.live(one) for one in found)
 
 
 def is_open(node: Node) -> bool:
-    """Whether there is still something to do about it."""
     return node.status not in CLOSED
 
 
@@ -144,7 +137,7 @@ SIZE = Size()
 def drawn(
     links: Links, shown: Collection[str], standing: Standing, chain: Sequence[str]
 ) -> tuple[list[GraphNode], list[GraphEdge], list[Lane], float, float]:
-    """The boxes of the beads shown with their places, edges, lanes, and the size of it all."""
+    """The boxes with positions, edges, lanes, and the total size."""
     blocks = [(blocker, bead) for bead in sorted(shown) for blocker in links.blockers.get(bead, ()) if blocker in shown]
     ends = {end for pair in blocks for end in pair}
     boxes = [
@@ -185,7 +178,7 @@ def _lane(node: Node) -> str:
 
 
 def _depths(links: Links, shown: Collection[str], boxes: Sequence[str]) -> list[int]:
-    """For each box how many boxes are in front of it at most; what waits for it is further on."""
+    """Each box's longest chain of boxes before it."""
     nodes = [links.nodes[bead] for bead in sorted(shown)]
     # a bead takes two steps, so that an epic's box fits between its last bead and what waits for the epic
     ahead = chains_ahead(plain_needs(links, nodes), [2] * len(nodes))
@@ -232,7 +225,7 @@ URGENT = ("escalated", "working", "review", "ready", "blocked", "draft", "done",
 def epics_drawn(
     links: Links, standing: Standing, chain: Sequence[str]
 ) -> tuple[list[GraphNode], list[GraphEdge], float, float]:
-    """The boxes of the epics with their places, edges, and the size of it all."""
+    """The epics' boxes with positions, edges, and the total size."""
     counts = _epics_counts(links, standing)
     ids = sorted(counts, key=lambda one: (one == "", natural(one)))
     weights, critical = _between(links, set(ids), chain)
@@ -281,7 +274,6 @@ def _epic_of(links: Links, bead: str) -> str:
 
 
 def _epics_counts(links: Links, standing: Standing) -> dict[str, Mapping[str, int]]:
-    """By epic, its beads by column; beads without an epic under the empty id, where there are some."""
     found: dict[str, Counter[str]] = {node.id: Counter() for node in links.nodes.values() if node.type == BeadType.EPIC}
     for node in links.nodes.values():
         if node.type == BeadType.EPIC:
@@ -293,7 +285,7 @@ def _epics_counts(links: Links, standing: Standing) -> dict[str, Mapping[str, in
 
 
 def _above(links: Links, epic: str | None) -> list[str]:
-    """The epics that a bead with this parent is in, from the nearest on."""
+    """The epics around a bead with this parent, nearest first."""
     found: list[str] = []
     seen: set[str] = set()
     while epic is not None and epic not in seen:
@@ -310,10 +302,7 @@ def _above(links: Links, epic: str | None) -> list[str]:
 def _between(
     links: Links, ids: set[str], chain: Sequence[str]
 ) -> tuple[dict[tuple[str, str], int], set[tuple[str, str]]]:
-    """How many dependencies lead from epic to epic, and between which of them the critical path goes.
-
-    Beads without an epic are no epic: what they wait for is left out.
-    """
+    """Dependencies between epics, and those on the critical path; beads without an epic are left out."""
     nearest = {
         node.id: node.id if node.type == BeadType.EPIC else next(iter(_above(links, node.epic)), "")
         for node in links.nodes.values()
@@ -350,21 +339,17 @@ def _epics_depths(count: int, pairs: Sequence[tuple[int, int]]) -> list[int]:
 # it frees. Each connected part stands for itself; the one of the critical path comes first, then the larger ones.
 BUSY = ("escalated", "working", "review")
 MAX_PER_COLUMN = 12
-"""So many beads of a column are shown."""
 FEW = 8
-"""With fewer at work, beads that are ready are shown up to so many."""
+"""Ready beads are added up to this number."""
 NEXT = 5
-"""Beads of the critical path."""
 FREED = 3
-"""So many of the beads that one frees are shown; the others are counted."""
 MAX_SHOWN = 60
 FOCUS_SIZE = Size()
 ROOM = 28.0
-"""Pixels between parts."""
 
 
 def chosen(store: "Store") -> tuple[list[str], list[str]]:
-    """The beads where something happens, and the beginning of the critical path."""
+    """Active beads, and the beginning of the critical path."""
     busy = [node.id for name in BUSY for node in store.column(name, MAX_PER_COLUMN)]
     if len(busy) < FEW:
         busy += [node.id for node in store.column("ready", FEW - len(busy))]
@@ -373,7 +358,7 @@ def chosen(store: "Store") -> tuple[list[str], list[str]]:
 
 
 def focus_drawn(store: "Store") -> tuple[list[GraphNode], list[GraphEdge], float, float]:
-    """Boxes with their places, edges, and the size of it all."""
+    """Boxes with positions, edges, and the total size."""
     front, chain = chosen(store)
     touching = {bead: store.dependencies(bead) for bead in front}
     freed = {bead: blocked_by(bead, found) for bead, found in touching.items()}
@@ -396,7 +381,7 @@ def focus_drawn(store: "Store") -> tuple[list[GraphNode], list[GraphEdge], float
 
 
 def _edges(shown: dict[str, None], dependencies: Sequence[Dependency], chain: Sequence[str]) -> list[GraphEdge]:
-    """What waits for what of the beads shown. The path is one line, also where an epic stands in it."""
+    """Dependencies of shown beads; the path stays connected through epics."""
     critical = set(pairwise(chain))
     found = {
         (one.needs, one.bead)
@@ -452,20 +437,15 @@ def _focus_node(node: Node, at: tuple[float, float], standing: Standing, is_crit
 # More than MAX_BEADS are drawn for one epic or search only: without, `epics` is shown, and the view says so. A focus
 # on a graph that is not read whole does not look for circles.
 MAX_BEADS = 5000
-"""So many beads are drawn one by one."""
 MAX_CHAIN = 1000
-"""So many beads of the critical path are marked."""
 SEARCH = 200
-"""A search has at most so many characters."""
 
 
 def graph_view(
     store: "Store", mode: Mode | str = "focus", *, epic: str = "", match: str = "", is_live_only: bool = False
 ) -> GraphView:
-    """The graph in a mode; UsageError for another one, NoSuchBead for an epic that is not there.
-
-    `epic` (what is in it at any depth), `match` (a part of id or title) and `is_live_only` narrow `all` down.
-    """
+    """The graph in a mode. UsageError; NoSuchBead: unknown epic. `epic` (at any depth), `match` (part of id or title)
+    and `is_live_only` filter `all`."""
     if mode not in get_args(Mode):
         raise UsageError(
             f"'{mode[:40]}' is not a way to look at the graph", f"Use one of: {', '.join(get_args(Mode))}."
@@ -498,7 +478,6 @@ def graph_view(
 
 
 def _narrowed(links: Links, epic: str, match: str, is_live_only: bool) -> set[str]:
-    """The ids that are asked for; epics among them where they are."""
     if epic and epic not in links.nodes:
         raise NoSuchBead(f"there is no bead '{epic[:80]}'")
     found = set(links.inside(epic) if epic else links.nodes)

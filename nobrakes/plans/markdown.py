@@ -48,12 +48,9 @@ from .nodes import (
 # or as far as the other's text. What stands under the words Acceptance or Done when are criteria. Nothing recurses.
 @dataclass(eq=False)
 class Part:
-    """A heading or an entry of a list. `line` counts from 1; `parent` is what it stands in.
-
-    `kind`: "section", "open" and "done" (items), "bullet", "label" (names criteria), "criterion". `column`: where the
-    text of an entry begins; `level`: of a heading, 0 for the whole text. `texts`: what stands below it, as it is, with
-    the line, 0 for code.
-    """
+    """A heading or list entry. `line`: from 1; `parent`: its container. `kind`: "section", "open" and "done" (items),
+    "bullet", "label" (names criteria), "criterion". `column`: where an entry's text begins; `level`: of a heading, 0:
+    the full text. `texts`: the lines below it with their numbers, 0 for code."""
 
     line: int
     kind: str
@@ -72,13 +69,12 @@ class Part:
 
     @property
     def description(self) -> str:
-        """The text below it."""
         return dedented([text for _, text in self.texts])
 
 
 @dataclass(frozen=True)
 class TaskLists:
-    """What a text holds, in its order: headings and items; and what was left out, each with its line."""
+    """Headings and items in order, and what was left out, with lines."""
 
     parts: tuple[Part, ...]
     told: tuple[str, ...]
@@ -86,10 +82,8 @@ class TaskLists:
 
 
 def task_lists(text: str, source: str, strict: bool = True) -> TaskLists:
-    """The headings and items of a text whose lines end in newlines.
-
-    `strict`: PlanError for a code block or comment that never ends, and the text as a whole owns no criteria.
-    """
+    """The headings and items of a text with newline-terminated lines. `strict`: PlanError for an unclosed code block or
+    comment, and the full text owns no criteria."""
     lines = text.split("\n")
     has_boxes = any(BOX.match(bullet[3] or "") for line in lines if (bullet := BULLET.fullmatch(line.strip(" \t"))))
     reader = _Reader(source, not strict, strict and not has_boxes)
@@ -104,7 +98,7 @@ def task_lists(text: str, source: str, strict: bool = True) -> TaskLists:
 
 
 class _Reader:
-    """What is open at a line."""
+    """The open containers at a line."""
 
     def __init__(self, source: str, owns: bool, wants: bool) -> None:
         self.wants = wants  # a bullet that names a requirement is an item
@@ -117,7 +111,6 @@ class _Reader:
         self.paragraph = 0  # lines of text just before this one, outside of lists
 
     def read(self, number: int, line: str) -> None:
-        """One more line."""
         body = line.strip(" \t")
         indent = len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(4))
         if self.until:
@@ -190,7 +183,7 @@ class _Reader:
                 holder.wants_criteria = False
 
     def _take_back(self, holder: Part) -> None:
-        """A line that names criteria is no text of its own."""
+        """A line that names criteria is no text itself."""
         holder.texts.pop()
         self.paragraph = 0
 
@@ -199,7 +192,6 @@ class _Reader:
         return section.kind == "section" and bool(LABEL.fullmatch(section.title))
 
     def _text(self, number: int, line: str) -> None:
-        """Text of the innermost entry that has text, else of the section."""
         holder = self.entries[-1] if self.entries else self.section
         if holder.kind == "criterion":
             if line.strip():
@@ -210,7 +202,7 @@ class _Reader:
         holder.texts.append((number, line))
 
     def _leave(self, indent: int) -> None:
-        """Leave the entries that something indented so far does not stand in."""
+        """Leave entries that a line of this indentation is not in."""
         while self.entries and indent < min(self.entries[-1].column, self.entries[-1].indent + 2):
             self.entries.pop()
 
@@ -247,7 +239,6 @@ class _Reader:
             self.until = ("code block", number, fence[1])
 
     def _judge(self, made: Part, above: Part, line: str) -> None:
-        """What an entry is, by where it stands."""
         owner, place = _owner(made), f"line {made.line}"
         label = LABEL.fullmatch(made.title)
         if above.wants_criteria or above.kind == "criterion":
@@ -284,7 +275,6 @@ class _Reader:
 
 
 def _owner(made: Part) -> Part | None:
-    """Whose criteria stand here: the item's that it is within, else the heading's; None: there is no such thing."""
     above = made.parent
     while above and above.kind not in ("open", "done", "section"):
         above = above.parent
@@ -302,20 +292,17 @@ _WITHIN = re.compile(rf"\b{KEY}[ \t]*((?:#\d+(?:[ \t]*(?:,|and|&)[ \t]*)?)+)", r
 REQUIREMENT = re.compile(
     r"[\[(*_`]{0,3}(?:(?:R|FR|NFR|REQ|RQ|US|UC|BR|TR|SR)[-_ ]?\d|(?:Requirement|User Story)[ \t]+\d)"
 )
-"""What begins with the id of a requirement."""
 _MUST = re.compile(r"\b(?:must|shall|should|has to|have to)\b", re.IGNORECASE)
 _BACKGROUND = re.compile(
     r"(?:\d+[.)]?[ \t]+)?(?:non-?[ ]?goals?|out of scope|scope|background|context|overview|introduction|motivation|"
     r"goals?|summary|vision|problem(?: statement)?|assumptions?|glossary)\b.*",
     re.IGNORECASE,
 )
-"""Headings whose text says what surrounds the work."""
 _PHASE = re.compile(r"phase[ \t]+\d+", re.IGNORECASE)
 _STORY = re.compile(r"\buser stor(?:y|ies)\b|\bUS\d", re.IGNORECASE)
 _TASK = re.compile(r"T\d{3,}\b")
 _PARALLEL = re.compile(r"T\d{3,}[ \t]+\[P\]")
 _LEADING = re.compile(r"(T\d{2,}|[A-Z]{1,6}-?\d+|\d+(?:\.\d+)*|phase[ \t]+\d+)\b", re.IGNORECASE)
-"""What a title begins with, by which others may name it."""
 _NOTHING = frozenset(("none", "nothing", "n a", "na", "nil", "no", "no dependencies", "-", "–", "—"))
 _BETWEEN = re.compile(r"[ \t]*(?:[,;&]|\band\b|[ \t]/[ \t])[ \t]*")
 _NUMBER = re.compile(r"#(\d{1,18})(?!\w)")
@@ -323,10 +310,8 @@ LOOKS_LIKE_ISSUES = re.compile(r"\s*(?:\[\s*[{\]]|\{\s*[\"}])")
 
 
 def read_tasks(path: str, known: Collection[str] = ()) -> Plan:
-    """The plan in a file of tasks or issues, "-" for standard input; `known`: the ids of the beads that there are.
-
-    PlanError names every problem with its line.
-    """
+    """The plan in a file of tasks or issues, "-" for stdin; `known`: existing bead ids. PlanError names every problem
+    with its line."""
     if (texts := nodes.read_folder(path)) is not None:
         from .trackers import plan_of_backlog
 
@@ -335,7 +320,7 @@ def read_tasks(path: str, known: Collection[str] = ()) -> Plan:
 
 
 def plan_of_tasks(text: str, path: str, known: Collection[str] = ()) -> Plan:
-    """As read_tasks, of the file's text. JSON is known by the file's name, or by how the text begins."""
+    """As read_tasks, of the text. JSON is recognized by file name or beginning."""
     from .trackers import front_matter, plan_of_backlog, plan_of_taskmaster, tagged
 
     source, small = nodes.shown(path), path.lower()
@@ -376,7 +361,6 @@ class _Tasks:
         self.known = {*known, *(self.ids[part] for part in self.beads)}
 
     def _name(self) -> None:
-        """Give each part its id, and remember what it can be called."""
         paths: dict[Part, str] = {}
         again: Counter[str] = Counter()
         for part in self.parts:
@@ -402,7 +386,6 @@ class _Tasks:
                     self.names[normal(leading[1])].append(part)
 
     def _place_text(self, part: Part) -> None:
-        """The text of a heading that is no bead goes to the epic that it is in, or is told of."""
         lines = [number for number, line in part.texts if number and line.strip()]
         is_heading, text = part.kind == "section" and part.level > 0, part.description
         is_label = LABEL.fullmatch(part.title) and part.parent and part.parent.criteria
@@ -423,7 +406,7 @@ class _Tasks:
         self.told.append(f"not taken: {where}, {what}")
 
     def _in_order(self) -> dict[Part, list[str]]:
-        """What waits since its format says that tasks, or phases, follow each other."""
+        """Implicit waits, in formats with sequential tasks or phases."""
         waits: defaultdict[Part, list[str]] = defaultdict(list)
         tasks = [part for part in self.beads if part.kind == "open" and _TASK.match(part.title)]
         for siblings in _siblings(tasks if len(tasks) > 1 else []):
@@ -447,7 +430,6 @@ class _Tasks:
         return waits
 
     def plan(self) -> Plan:
-        """All of it; PlanError."""
         waits: defaultdict[Part, list[str]] = defaultdict(list)
         titles = {}
         for part, ids in self._in_order().items():
@@ -478,7 +460,7 @@ class _Tasks:
         return {**made, **({"needs": needs} if needs else {})}
 
     def _needs(self, part: Part) -> tuple[list[str], str]:
-        """(what the part says that it waits for, its title without what says so)."""
+        """(what the part waits for, the rest of its title)."""
         needs: list[str] = []
         title = _IN_TITLE.sub("", part.title)
         for match in _IN_TITLE.finditer(part.title):
@@ -495,7 +477,7 @@ class _Tasks:
         return needs, title.strip() or part.title
 
     def _meant(self, part: Part, line: int, words: str, is_meant: bool) -> list[str] | None:
-        """The ids that the words name; None: nothing is named so. What is done is named, and not waited for."""
+        """The ids of these names; None: unknown. Done items are known but not waited for."""
         if normal(words) in _NOTHING:
             return []
         whole = self._one(part, words)
@@ -520,7 +502,6 @@ class _Tasks:
         return found
 
     def _one(self, part: Part, words: str) -> dict[str, str]:
-        """What may be meant: id -> where; the id is empty for what is ticked."""
         name = words.strip(" \t.:\"'`“”")
         number = _NUMBER.fullmatch(name)
         parts = self.names.get(f"#{number[1]}" if number else normal(name), [])
@@ -533,7 +514,6 @@ class _Tasks:
 
 
 def _find_beads(found: TaskLists) -> None:
-    """Mark the headings that are requirements, and those above beads."""
     for part in found.parts:
         if part.kind == "section" and part.level and not LABEL.fullmatch(part.title):
             part.is_wanted = bool(REQUIREMENT.match(part.title))
@@ -553,7 +533,6 @@ def _is_bead(part: Part) -> bool:
 
 
 def _siblings(parts: Iterable[Part]) -> list[list[Part]]:
-    """The parts that stand in the same one, in their order."""
     found: defaultdict[int, list[Part]] = defaultdict(list)
     for part in parts:
         found[id(part.parent)].append(part)
@@ -561,7 +540,6 @@ def _siblings(parts: Iterable[Part]) -> list[list[Part]]:
 
 
 def _above(part: Part, kind: str) -> Part | None:
-    """The nearest thing of this kind around it."""
     above = part.parent
     while above and above.kind != kind:
         above = above.parent
@@ -569,7 +547,7 @@ def _above(part: Part, kind: str) -> Part | None:
 
 
 def _said(text: str) -> Iterator[tuple[str, bool]]:
-    """What a line of text says is waited for, and whether it is clearly meant so."""
+    """What a line says is waited for, and whether clearly."""
     match = _LINE.fullmatch(text)
     if match:
         yield match[3], bool(match[2]) or match[1].endswith(":") or match[3].startswith("#")
@@ -603,7 +581,7 @@ TYPES: Mapping[str, str] = {
     "dependencies": "chore",
     "task": "task",
 }
-"""A label's words, joined by "-", and the type; of several the first in this table decides. `type: bug` is `bug`."""
+"""Labels (words joined by "-") and types; the first match decides. `type: bug` is `bug`."""
 PRIORITIES: Mapping[str, int] = {
     **{f"p{number}": number for number in range(5)},
     **{f"priority-{number}": number for number in range(5)},
@@ -623,7 +601,7 @@ PRIORITIES: Mapping[str, int] = {
     "low-priority": 3,
     "priority-lowest": 4,
 }
-"""Of several the most urgent decides."""
+"""The most urgent one decides."""
 _KINDS = re.compile(r"^(?:type|kind|t|k)-")
 _NEEDS = re.compile(rf"\b{KEY}[*_]{{0,3}}[ \t]*((?:(?<![\w/])#\d+(?:[ \t]*(?:,|and|&)?[ \t]*))+)", re.IGNORECASE)
 _ISSUES_NUMBER = re.compile(r"#(\d{1,18})(?!\w)")
@@ -631,7 +609,7 @@ _HINT = "Use what `gh issue list --json number,title,body,labels,state,milestone
 
 
 def plan_of_issues(value: Any, source: str, known: Collection[str] = ()) -> Plan:
-    """The plan in the values of a list of issues, or of one; PlanError names every problem."""
+    """The plan of one issue or a list. PlanError names every problem."""
     issues = [value] if isinstance(value, dict) else value
     if not isinstance(issues, list):
         raise PlanError(f"{source}: not a list of issues", _HINT)
@@ -666,7 +644,7 @@ def _problems(issue: Any) -> Iterator[str]:
 
 
 class _Issues:
-    """Issues that have the right kinds of values, on their way to a plan."""
+    """Validated issues on their way to a plan."""
 
     def __init__(self, issues: list[dict[str, Any]], source: str, known: Collection[str]) -> None:
         self.source, self.known, self.told = source, known, list[str]()
@@ -681,7 +659,6 @@ class _Issues:
         self.milestones: dict[str, dict[str, Any]] = {}
 
     def plan(self) -> Plan:
-        """All of it."""
         nodes = [self._node(issue) for issue in self.open]
         lines = [f"milestone '{one['title'][:80]}'" for one in self.milestones.values()]
         lines += [f"issue #{issue['number']}" for issue in self.open]
@@ -703,7 +680,6 @@ class _Issues:
         return {**made, **({"needs": ids} if (ids := [id_ for id_ in waits if id_]) else {})}
 
     def _waits(self, number: int, other: int) -> str:
-        """The id of the issue that is waited for; empty, and told: none."""
         if other == number:
             why = "names itself"
         elif other in self.closed:
@@ -731,7 +707,7 @@ class _Issues:
 
 
 def body_parts(parts: tuple[Part, ...]) -> tuple[list[str], str, list[int]]:
-    """(criteria, the text without them, the issues that are waited for) of a body."""
+    """(criteria, remaining text, awaited issues) of a body."""
     criteria: list[str] = []
     named: list[str] = []
     needs: list[int] = []
@@ -756,7 +732,6 @@ def body_parts(parts: tuple[Part, ...]) -> tuple[list[str], str, list[int]]:
 
 
 def _parse_labels(labels: Any) -> dict[str, Any]:
-    """Type, priority and the labels that say neither."""
     names = [label["name"] if isinstance(label, dict) else label for label in labels]
     words = {name: "-".join(re.findall(r"\w+", name.casefold())) for name in names}
     types = {_KINDS.sub("", word): name for name, word in words.items()}

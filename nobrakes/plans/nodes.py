@@ -38,14 +38,13 @@ StatusWord = Literal["draft", "live", "done", "cancelled"]
 
 
 def id_of(value: Any) -> Any:
-    """A bead's id."""
     if isinstance(value, str) and not is_bead_id(value):
         raise ValueError("is not an id: use 1 to 64 letters, digits, '-', '_' or '.', beginning with a letter or digit")
     return value
 
 
 def type_of(value: Any) -> Any:
-    """A type of bead, by any of its names."""
+    """Accepts aliases."""
     if isinstance(value, str):
         try:
             return parse_type(value)
@@ -55,7 +54,6 @@ def type_of(value: Any) -> Any:
 
 
 def title_of(value: Any) -> Any:
-    """A title: one line."""
     if isinstance(value, str):
         value = value.strip()
         if not value.isprintable():
@@ -71,7 +69,7 @@ def lines_of(value: Any) -> Any:
 
 
 def moment_of(value: Any) -> Any:
-    """Seconds since 1970, from a time as people and YAML write it."""
+    """Seconds since 1970, from a time in YAML or words."""
     if isinstance(value, str):
         try:
             return moment(value)
@@ -83,7 +81,7 @@ def moment_of(value: Any) -> Any:
 
 
 def status_of(value: Any) -> Any:
-    """One of StatusWord, from the words of trackers; None: neither says anything."""
+    """A StatusWord from trackers' words; None: no statement."""
     if isinstance(value, str):
         word = value.strip().lower()
         if word in CLOSED_WORDS:
@@ -98,7 +96,6 @@ Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Texts = tuple[Text, ...]
 _typed_dict: Any = TypedDict  # made of fields that are written down once, in Node
 AT_ONCE = 1000
-"""Beads that are judged together."""
 
 
 class _Node(BaseModel):
@@ -135,13 +132,12 @@ _PLAN_KINDS: Mapping[type, Any] = {
     Mapping: dict[str, Any],
     **{kind: Annotated[kind, Field(strict=True)] for kind in (bool, int, float)},
 }
-"""What a plan may say of a field that Node does not name, by its kind."""
 _MORE: Any = {name: (_PLAN_KINDS[model.kind_of(name)] | None, None) for name in model.ADDED if name in CONTENT}
 Node = create_model("Node", __base__=_Node, **_MORE)
 
 
 class File(BaseModel):
-    """A whole plan file. Its beads are judged apart: a hundred thousand models at once take 160 MB."""
+    """A plan file. Its beads are validated separately: a hundred thousand models at once take 160 MB."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -169,7 +165,7 @@ def _problems(error: ValidationError, *within: str | int) -> list[str]:
 
 
 def models_judged(value: dict[str, Any]) -> tuple[bool, list[dict[str, Any]]] | list[str]:
-    """(whether the plan is live, what each bead says, by key); or else every problem."""
+    """(whether the plan is live, each bead's values by key), or every problem."""
     live, beads, of_file = False, value.get("beads"), []
     try:
         file = File.model_validate({**value, "beads": ()} if isinstance(beads, list) else value)
@@ -186,7 +182,6 @@ def models_judged(value: dict[str, Any]) -> tuple[bool, list[dict[str, Any]]] | 
 
 
 def _judged_part(beads: Sequence[Any], first: int, problems: list[str]) -> list[dict[str, Any]]:
-    """What each of these says, by key; `first` is the place of the first one in the file."""
     try:
         return _said().validate_python(list(beads))
     except ValidationError:
@@ -204,7 +199,7 @@ def _judged_part(beads: Sequence[Any], first: int, problems: list[str]) -> list[
 
 @cache
 def _said() -> TypeAdapter[list[dict[str, Any]]]:
-    """Judges many nodes at once as dicts, by the same rules: an object a bead takes twice as long."""
+    """Validates nodes as dicts: models take twice as long."""
     hints = get_type_hints(Node, include_extras=True)
     said: Any = _typed_dict("said", {name: hints[name] for name in Node.model_fields}, total=False)
     said.__pydantic_config__ = ConfigDict(extra="forbid")
@@ -216,10 +211,8 @@ MAX_PROBLEMS = 100
 
 @frozen
 class PlanNode:
-    """One bead as a plan wants it. `fields` are Bead's content fields that the plan names.
-
-    `needs`, `related` and `discovered_from` are ids or keys; None: the plan does not say.
-    """
+    """A bead as a plan wants it. `fields`: named content fields. `needs`, `related`, `discovered_from`: ids or keys;
+    None: unsaid."""
 
     where: str
     id: str | None
@@ -235,13 +228,12 @@ class PlanNode:
 
     @property
     def name(self) -> str:
-        """What the plan calls it."""
         return str(self.id or self.key or self.where)
 
 
 @frozen
 class Plan:
-    """What the graph should be. `problems` are what a tolerant reader could not take over."""
+    """The wanted graph. `problems`: what a tolerant reader could not use."""
 
     nodes: tuple[PlanNode, ...]
     live: bool = False
@@ -253,7 +245,6 @@ _MAY_BE_NULL = frozenset(name for name in CONTENT if model.FIRST[name] is None)
 
 
 def refused(source: str, problems: list[str]) -> PlanError:
-    """The error that tells every problem of a plan."""
     shown = problems[:MAX_PROBLEMS]
     if len(problems) > MAX_PROBLEMS:
         shown.append(f"… and {len(problems) - MAX_PROBLEMS} more")
@@ -261,7 +252,6 @@ def refused(source: str, problems: list[str]) -> PlanError:
 
 
 def _node(place: int, found: dict[str, Any], raw: Any) -> PlanNode:
-    """The node that says `found`, as it stands in the file; what is left of `found` are the bead's fields."""
     take = found.pop
     status, hold, until = take("status", None), take("hold", None), take("defer_until", None)
     if hold is None and until is None and "status" in raw:
@@ -288,7 +278,7 @@ def _node(place: int, found: dict[str, Any], raw: Any) -> PlanNode:
 
 
 def plan_of(value: Any, source: str) -> Plan:
-    """The plan in a file's values: a mapping with `beads`, or a bare list of beads. PlanError names all problems."""
+    """The plan in a file's values: a mapping with `beads`, or a list of beads. PlanError names all problems."""
     if isinstance(value, list):
         value = {"beads": value}
     if not isinstance(value, dict):
@@ -305,7 +295,6 @@ def plan_of(value: Any, source: str) -> Plan:
 
 
 def _names(nodes: tuple[PlanNode, ...]) -> list[str]:
-    """Names that are there twice."""
     problems = []
     seen: dict[str, str] = {}
     for node in nodes:
@@ -325,7 +314,6 @@ UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*")
 RULE = re.compile(r"([-*_])(?:[ \t]*\1){2,}[ \t]*")
 BULLET = re.compile(r"([-*+]|\d{1,9}[.)])(?:([ \t]+)(.*)|()())")
 BOX = re.compile(r"\[([ xX~/>-])\](?:\*?[ \t]+(.*)|[ \t]*)")
-"""What is neither empty nor a tick is begun."""
 FENCE = re.compile(r"(`{3,}(?=[^`]*$)|~{3,})")
 CLOSING_FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*")
 LABEL = re.compile(
@@ -335,13 +323,12 @@ LABEL = re.compile(
 )
 _MARKUP = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
 _STARS = re.compile(r"(?<![^\s(\"'])(\*{1,3})(?=[\w`\"'(\[])([^*]*[^\s*/\\.])\1(?=[\s.,:;!?)\"']*(?:\s|$))")
-"""Emphasis, and no pattern of file names; what stands between underscores is as often a name."""
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _SPAN = re.compile(r"(`[^`]+`|``.+?``)")
 
 
 def front(lines: Sequence[str]) -> int:
-    """How many lines at the beginning are front matter."""
+    """The number of lines of front matter."""
     if lines and lines[0].rstrip() == "---":
         for place, line in enumerate(lines[1:], 2):
             if line.rstrip() in ("---", "..."):
@@ -350,21 +337,19 @@ def front(lines: Sequence[str]) -> int:
 
 
 def box_in(body: str) -> bool:
-    """Whether this would be an unticked item."""
     bullet = BULLET.fullmatch(body)
     box = BOX.match(bullet[3] or "") if bullet else None
     return box is not None and box[1] not in "xX"
 
 
 def dedented(lines: Sequence[str]) -> str:
-    """The lines without what all are indented by, and without empty ones at both ends."""
     from textwrap import dedent
 
     return dedent("\n".join(line.expandtabs(4) if line[:1] in " \t" else line for line in lines)).strip("\n").rstrip()
 
 
 def plain_title(text: str) -> str:
-    """A title in one line of printable characters, without Markdown's links and emphasis by stars; code is as it is."""
+    """A printable title without Markdown's links and star emphasis; code stays."""
     parts = _SPAN.split(text)
     return in_one_line(
         "".join(part if n % 2 else _STARS.sub(r"\2", _LINK.sub(r"\1", part)) for n, part in enumerate(parts))
@@ -372,29 +357,26 @@ def plain_title(text: str) -> str:
 
 
 def in_one_line(text: str) -> str:
-    """The text in one line of printable characters."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def normal(title: str) -> str:
-    """A title as it is compared: letters and digits alone, in one case. Ids are made of it, so it stays as it is."""
+    """A title for comparison: letters and digits in one case. Ids derive from it, so it must not change."""
     plain = in_one_line(_MARKUP.sub("", _LINK.sub(r"\1", title)))
     return " ".join(re.findall(r"\w+", plain.casefold())) or plain.casefold()
 
 
 # Nodes made from texts that are no plan files: cleaned, bounded, and judged as a plan file's are.
 KEY = r"(?:after[ \t]*:|(?:depends on|blocked by|waits for)\b[ \t]*:?)"
-"""How a text says that something is waited for."""
 
 
 def tidy(text: str) -> str:
-    """The text with one kind of line ending, and without what a person does not see."""
+    """Unifies line ends and removes invisible characters."""
     plain = text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").decode()
     return clean(plain)
 
 
 def made_plan(nodes: list[dict[str, Any]], lines: list[str], source: str, told: list[str]) -> Plan:
-    """The nodes as a plan, judged as a plan file is; `lines`: where each comes from."""
     if not nodes:
         return Plan((), False, source, tuple(told))
     plan = plan_of({"beads": nodes}, source)
@@ -408,10 +390,8 @@ def made_plan(nodes: list[dict[str, Any]], lines: list[str], source: str, told: 
 def bounded(
     title: str, description: str, where: str, told: list[str], plain: Callable[[str], str] = plain_title
 ) -> dict[str, Any]:
-    """The fields for a title and a description, cut to what a bead may have.
-
-    A title that is long or had a link is in the description too. `plain`: how it becomes one line.
-    """
+    """Title and description, cut to a bead's limits. A long title or one with a link is also in the description.
+    `plain`: makes one line."""
     full = plain(title)
     if plain is plain_title and _LINK.search(_SPAN.sub("", title)):
         description = f"{title.strip()}\n\n{description}".strip()
@@ -431,11 +411,10 @@ MAX_BYTES = 50 * 1024 * 1024
 MAX_DEPTH = 64
 STDIN = "-"
 _BEGINS_A_PLAN = re.compile(r'\{\s*"beads"\s*:')
-"""It is not read twice to know it, where all of it is one line."""
 
 
 def read_bytes(path: str) -> bytes:
-    """The file's bytes, or those of standard input for "-"; PlanError when it cannot be read or is too large."""
+    """ "-" means stdin. PlanError: unreadable, or too large."""
     try:
         if path == STDIN:
             data = sys.stdin.buffer.read(MAX_BYTES + 1)
@@ -453,7 +432,7 @@ def read_bytes(path: str) -> bytes:
 
 
 def read_text(path: str) -> str:
-    """The file as text; PlanError when it is not UTF-8."""
+    """PlanError if not UTF-8."""
     try:
         return read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -461,7 +440,7 @@ def read_text(path: str) -> str:
 
 
 def read_folder(path: str) -> dict[str, str] | None:
-    """The Markdown files of a folder, or of `tasks` in it, name -> text; None: the path is a file. PlanError."""
+    """The Markdown files of a folder, or its `tasks`, name -> text; None: a file. Raises PlanError."""
     if not os.path.isdir(path):
         return None
     inner = os.path.join(path, "tasks")
@@ -471,7 +450,7 @@ def read_folder(path: str) -> dict[str, str] | None:
 
 
 def lines(path: str) -> Iterator[str]:
-    """The file line by line, each of at most MAX_BYTES characters; PlanError as for the whole text."""
+    """At most MAX_BYTES characters each; PlanError as for the full text."""
     number = 0
     try:
         with open(path, encoding="utf-8-sig", newline="\n") as file:
@@ -487,12 +466,11 @@ def lines(path: str) -> Iterator[str]:
 
 
 def shown(path: str) -> str:
-    """The path for messages."""
     return "standard input" if path == STDIN else os.path.basename(path)
 
 
 def looks_like_records(path: str, text: str) -> bool:
-    """Whether the text is JSONL: by its name, or since its first two lines are each an object of their own."""
+    """Whether the text is JSONL, by name or its first two lines."""
     if path.endswith(".jsonl"):
         return True
     begin = len(text) - len(text.lstrip())
@@ -507,7 +485,7 @@ def looks_like_records(path: str, text: str) -> bool:
 
 
 def load(path: str, text: str) -> Any:
-    """The values in a YAML or JSON text; PlanError with line and column."""
+    """Parse YAML or JSON; PlanError with line and column."""
     if path.endswith(".json") or (not path.endswith((".yaml", ".yml")) and text.lstrip().startswith(("{", "["))):
         return _json(path, text)
     return _yaml(path, text)
@@ -562,7 +540,7 @@ def _yaml(path: str, text: str) -> Any:
 
 
 def _refuse_depth(path: str, text: str, loader: Any) -> None:
-    """PlanError where the text nests deeper than any plan does; the C parser would crash on an evil one."""
+    """PlanError for deep nesting, which could crash the C parser."""
     import yaml
 
     depth = 0
@@ -577,7 +555,7 @@ def _refuse_depth(path: str, text: str, loader: Any) -> None:
 
 
 def _refuse(path: str, document: Any) -> None:
-    """PlanError where a node stands for another one (an alias), or a mapping has a key twice."""
+    """PlanError for an alias or duplicate key."""
     import yaml
 
     seen: set[int] = set()
@@ -600,21 +578,20 @@ def _refuse(path: str, document: Any) -> None:
 
 _CLOSED: dict[Status, StatusWord] = {Status.DONE: "done", Status.CANCELLED: "cancelled"}
 _TOLD = (*CONTENT, "held", "defer_until", "created_at", "updated_at", "closed_at", "close_reason", "merged_commit")
-"""The fields of a bead that come in."""
 
 
 def plan_of_records(text: str, source: str) -> Plan:
-    """The plan that the records stand for. Open ones become drafts like any other; PlanError for conflict markers."""
+    """The plan of JSONL records; open ones become drafts. PlanError for conflict markers."""
     return _plan(interop.parse(text, source), source)
 
 
 def plan_of_file(path: str) -> Plan:
-    """The same of a file, which is read line by line: it may be of any size. PlanError."""
+    """As plan_of_records, line by line for any size. Raises PlanError."""
     return _plan(interop.parse_lines(partial(lines, path), shown(path)), shown(path))
 
 
 def _plan(found: interop.Imported, source: str) -> Plan:
-    """One object for each bead, and nothing kept beside it: a million of them shall fit into memory."""
+    """One object for each bead, so that a million fit into memory."""
     edges: defaultdict[tuple[str, DependencyType], list[str]] = defaultdict(list)
     for dependency in found.dependencies:
         edges[dependency.bead, dependency.type].append(dependency.needs)
@@ -630,7 +607,7 @@ def _plan(found: interop.Imported, source: str) -> Plan:
 
 
 class _Content(Mapping[str, Any]):
-    """The content fields of a bead, by name: a dict of them would take twice as much as the bead."""
+    """The content fields by name; a dict would take twice the bead's memory."""
 
     __slots__ = ("_bead",)
 

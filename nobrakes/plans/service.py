@@ -40,17 +40,13 @@ if TYPE_CHECKING:
 _NOTHING: frozenset[str] = frozenset()
 _DEPENDENCY: Callable[[tuple[str, str, DependencyType]], Dependency] = partial(tuple.__new__, Dependency)
 SMALL = 200
-"""Up to so many beads a plan is looked at bead by bead; beyond that, with the whole graph at once."""
 
 
 @dataclass
 class Work:
-    """What a plan comes to. `ids` are the plan's beads in the plan's order.
-
-    `named`: what the plan says of a bead that exists: fields, kinds of dependencies, "cancel". `at_once`: live beads
-    are changed like drafts. `problems`: what the plan asks for and does not get. `same`: beads that are as the plan
-    says, and of which nothing else is looked at; the others that exist are in `before`.
-    """
+    """A plan's changes. `ids`: its beads in order. `named`: by existing bead: fields, kinds of dependencies, "cancel".
+    `at_once`: live beads change like drafts. `problems`: refused wishes. `same`: unchanged beads; other existing ones
+    are in `before`."""
 
     ids: tuple[str, ...]
     at_once: bool = False
@@ -67,24 +63,24 @@ class Work:
 
     @property
     def touched(self) -> set[str]:
-        """The beads of before that change at once."""
+        """Existing beads that change now."""
         edges = {edge.bead for edge in self.added} | {edge.bead for edge in self.removed}
         found = (set(self.changes) | edges | set(self.approved)) - set(self.new)
         return {bead for bead in found if self.is_at_once(bead)}
 
     def is_at_once(self, bead: str) -> bool:
-        """Whether what the plan wants of the bead is written into it; else it is proposed."""
+        """Whether the bead is changed directly; else the change is proposed."""
         known = self.before.get(bead)
         status = self.same.get(bead) if known is None else known.status
         return self.at_once or bead in self.new or status is Status.DRAFT
 
     @property
     def only_adds(self) -> bool:
-        """Whether beads and dependencies come in and nothing else is done."""
+        """Whether beads and dependencies are only added."""
         return not (self.changes or self.removed or self.cancelled or self.approved)
 
     def take_out(self, edge: Dependency) -> None:
-        """Leave a dependency out of the graph, wherever it comes from."""
+        """Remove a dependency from the result, whatever its origin."""
         if edge.type is DependencyType.PARENT_CHILD:
             if edge.bead in self.new:
                 self.new[edge.bead] = replace(self.new[edge.bead], epic=None)
@@ -97,7 +93,7 @@ class Work:
 
 
 def work_out(store: "Store", plan: Plan, live: bool, at_once: bool = False) -> Work:
-    """What the plan changes; PlanError names every problem that it has with the graph."""
+    """The plan's changes; PlanError names every problem with the graph."""
     same = _same(store, plan, live) if len(plan.nodes) > SMALL else {}
     named = _named(plan).difference(same)
     if len(named) > SMALL:  # most of them are new
@@ -152,7 +148,6 @@ def work_out(store: "Store", plan: Plan, live: bool, at_once: bool = False) -> W
 
 
 def _same(store: "Store", plan: Plan, live: bool) -> dict[str, Status]:
-    """The beads of a large plan for which it wants nothing, with their status."""
     keys = {node.key for node in plan.nodes} - {None}
     said = [
         (node.id, node.fields, (node.needs, node.related, node.discovered_from))
@@ -171,7 +166,6 @@ def _names_one_of(node: PlanNode, keys: Collection[str | None]) -> bool:
 
 
 def _named(plan: Plan) -> set[str]:
-    """Every name in the plan that may be the id of a bead."""
     found = {node.id for node in plan.nodes if node.id} | {str(node.fields.get("epic") or "") for node in plan.nodes}
     for node in plan.nodes:
         for key in LISTS:
@@ -180,14 +174,13 @@ def _named(plan: Plan) -> set[str]:
 
 
 def _dependencies(store: "Store", beads: Collection[str]) -> list[Dependency]:
-    """The dependencies of these beads, and perhaps more: many are read faster all at once."""
+    """These beads' dependencies, perhaps more: reading all is faster for many."""
     if len(beads) > SMALL:
         return store.dependencies()
     return [dependency for bead in beads for dependency in store.dependencies(bead) if dependency.bead == bead]
 
 
 def _identities(store: "Store", plan: Plan, existing: frozenset[str]) -> tuple[dict[str, str], list[str]]:
-    """(key to id, the id of each node)."""
     taken = {*existing, *(node.id for node in plan.nodes if node.id)}
     if sum(node.id is None for node in plan.nodes) > SMALL:  # one question for all of them
         taken.update(id_ for _, id_ in store.by_priority())
@@ -230,7 +223,6 @@ def _create(work: Work, id_: str, node: PlanNode, fields: Mapping[str, Any], liv
 
 
 def _says(node: PlanNode, fields: Mapping[str, Any]) -> frozenset[str]:
-    """What the node says of its bead."""
     lists = (key for key in LISTS if getattr(node, key) is not None)
     return frozenset((*fields, *lists, *([CANCEL] if node.status is not None else ())))
 
@@ -249,7 +241,6 @@ def _update(work: Work, bead: Bead, node: PlanNode, fields: Mapping[str, Any], l
 
 
 def _leave_closed(work: Work) -> None:
-    """What the plan wants of beads that are done or cancelled is left out, and said."""
     closed = {id_ for id_, bead in work.before.items() if bead.status in CLOSED and not work.at_once}
     if not closed:
         return
@@ -263,14 +254,11 @@ def _leave_closed(work: Work) -> None:
 
 
 Parts = dict[str, dict[str, Any] | None]
-"""What is to be kept beside a bead: part -> how it is kept, None: taken away."""
+"""Stored proposals: part -> value, None: removed."""
 
 
 def proposals_of(store: "Store", work: Work, actor: str) -> dict[str, Parts]:
-    """What is to be kept beside the beads that are not changed at once.
-
-    A part that the plan names, and that is as it wants it, is not proposed any more.
-    """
+    """Proposals for beads that do not change now; parts already as wanted are withdrawn."""
     beads = dict(work.before)
     if not (beads or work.changes or work.removed):
         return {}
@@ -303,7 +291,7 @@ def proposals_of(store: "Store", work: Work, actor: str) -> dict[str, Parts]:
 
 
 def neighbourhood(store: "Store", work: Work) -> tuple[list[Node], list[Dependency]]:
-    """What decides about the plan's beads, once it is written: with the plan's drafts approved."""
+    """What decides about the plan's beads once it is written and its drafts approved."""
     nodes, edges = store.around(work.ids)
     drafts = {node.id for node in nodes if node.status is Status.DRAFT} & set(work.ids)
     live = {bead.id: lifecycle.live_status(bead) for bead in (store.beads(ids=drafts) if drafts else ())}
@@ -311,7 +299,7 @@ def neighbourhood(store: "Store", work: Work) -> tuple[list[Node], list[Dependen
 
 
 def graph_after(store: "Store", work: Work) -> tuple[list[Node], list[Dependency]]:
-    """The whole graph as it would be, with the plan's drafts and all that is proposed approved."""
+    """The future graph with the plan's drafts and all proposals approved."""
     nodes = {node.id: node for node in store.nodes()}
     drafts = [id_ for id_, status in work.same.items() if status is Status.DRAFT]
     for bead in store.beads(ids=drafts) if drafts else ():
@@ -341,7 +329,7 @@ def graph_after(store: "Store", work: Work) -> tuple[list[Node], list[Dependency
 
 
 def write(store: "Store", work: Work, actor: str) -> dict[str, Parts]:
-    """Bring it into the store, in one transaction; what is kept beside live beads since."""
+    """Write it in one transaction; returns the new proposals."""
     if work.only_adds and not work.named:
         # alone, so that the store works out what a large one comes to before it begins to write
         if work.new or work.added:
@@ -376,18 +364,13 @@ def _sorted(edges: Iterable[Dependency]) -> list[Dependency]:
 
 
 MAX_CHARACTERS = 2_000_000
-"""Of a plan that an agent hands over."""
 
 
 @frozen
 class PlanReport:
-    """What a plan did, or would do. `ready` and `explained` tell how its beads stand once they are approved.
-
-    `explained` has the reasons of every bead of the plan that is neither ready nor closed. `cut` are the dependencies
-    that were left out to break the circles, `problems` what a record of another tool could not bring along, and what
-    the plan asks for and does not get. `changed`: beads that are otherwise now; `proposed`: those for which a change
-    waits for a person's yes.
-    """
+    """A plan's result. `ready`, `explained`: its beads once approved; `explained` has the blockers of beads neither
+    ready nor closed. `cut`: dependencies left out to break circles; `problems`: of imported records, and refused
+    wishes. `changed`: beads changed now; `proposed`: beads with changes to approve."""
 
     new: tuple[str, ...]
     changed: tuple[str, ...]
@@ -403,7 +386,7 @@ class PlanReport:
 
 
 class PlanDeadlock(Deadlock):
-    """A plan under which beads would wait for each other. `details` has every circle as JSON values."""
+    """A plan whose beads would wait for each other. `details`: every circle as JSON values."""
 
     hint = "Take the named dependencies out of the plan, or apply it with --cut; nothing was written."
 
@@ -425,14 +408,14 @@ class PlanDeadlock(Deadlock):
 
 
 def told(circle: Circle) -> str:
-    """The circle in one line: who waits for whom, and what to cut."""
+    """One line: who waits for whom, and what to cut."""
     around = " -> ".join((*circle.members, circle.members[0]))
     verb = "is a child of" if circle.cut.type is DependencyType.PARENT_CHILD else "depends on"
     return f"{around}: cut '{circle.cut.bead} {verb} {circle.cut.needs}'"
 
 
 def read_plan(path: str) -> Plan:
-    """The plan in a file, "-" for standard input; PlanError names every problem with its place."""
+    """ "-" means stdin. PlanError names every problem with its place."""
     if path != nodes.STDIN and path.endswith(".jsonl"):
         from .nodes import plan_of_file
 
@@ -441,7 +424,7 @@ def read_plan(path: str) -> Plan:
 
 
 def plan_in(text: str, path: str) -> Plan:
-    """The plan in a text; the path says how to read it, and where a problem is. PlanError."""
+    """`path` selects the format, and is named in problems. Raises PlanError."""
     if nodes.looks_like_records(path, text):
         from .nodes import plan_of_records
 
@@ -459,12 +442,9 @@ def apply_plan(
     actor: str = "person",
     explain: bool = True,
 ) -> PlanReport:
-    """Bring the graph to what the plan says, in one transaction. PlanError, PlanDeadlock: nothing was written.
-
-    `live`: new beads are live at once, and live ones are changed at once. `dry_run` writes nothing and reports
-    deadlocks too; `cut` leaves out the dependencies that close circles. Not `explain`: nobody asks what is in the way
-    of each bead, and of a large plan `explained` is left empty.
-    """
+    """Apply the plan in one transaction; on PlanError, PlanDeadlock nothing is written. `live`: new beads are live, and
+    live ones change now. `dry_run` writes nothing and reports deadlocks; `cut` leaves out dependencies that close
+    circles. Without `explain` large plans skip `explained`."""
     work = work_out(store, plan, live or plan.live, at_once=live)
     if len(work.ids) <= SMALL and not proposals_of(store, work, actor):
         try:
@@ -501,11 +481,10 @@ def apply_plan(
 
 
 class _Undone(Exception):
-    """Takes back what a dry run wrote."""
+    """Rolls a dry run back."""
 
 
 def _apply_small(store: "Store", plan: Plan, work: Work, dry_run: bool, actor: str) -> PlanReport:
-    """Write the plan, or write it and take it back; the store looks for circles where the plan adds something."""
     reports = []
     try:
         with store.write():
@@ -521,7 +500,6 @@ def _apply_small(store: "Store", plan: Plan, work: Work, dry_run: bool, actor: s
 
 
 def _apply_many(store: "Store", plan: Plan, work: Work, actor: str) -> PlanReport:
-    """Write the plan; the store, which counts what it comes to, tells how its beads stand."""
     _write(store, work, actor)
     ready = store.ready_once_approved(work.ids)
     if store.levels_lag():  # the chain would be read off them
@@ -534,7 +512,7 @@ def _apply_many(store: "Store", plan: Plan, work: Work, actor: str) -> PlanRepor
 def _report(
     plan: Plan, work: Work, links: Links, found: Sequence[Circle], now: float, chain: tuple[str, ...], applied: bool
 ) -> PlanReport:
-    """What the plan comes to; the links hold all that decides about its beads, `found` are the circles in them."""
+    """The plan's result; `links`: everything about its beads, `found`: their circles."""
     ready: list[str] = []
     explained: dict[str, list[str]] = {}
     for id_, reasons in reasons_of(links, now, found, work.ids):

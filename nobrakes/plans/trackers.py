@@ -26,11 +26,10 @@ _TAKEN = frozenset(
     ("id", "title", "description", "details", "testStrategy", "status", "priority", "dependencies", "subtasks")
 )
 MASTER = "master"
-"""task-master's first tag: its tasks have the shortest ids."""
 
 
 def tagged(value: Any) -> dict[str, list[Any]]:
-    """task-master's tasks by their tags; empty: the values are something else."""
+    """task-master's tasks by tag; empty: another format."""
     if not isinstance(value, dict):
         return {}
     if isinstance(value.get("tasks"), list):
@@ -44,7 +43,7 @@ def _is_tag(value: Mapping[str, Any]) -> bool:
 
 
 class _Tag:
-    """The tasks of one tag."""
+    """One tag's tasks."""
 
     def __init__(self, tag: str, tasks: Sequence[Any], problems: list[str], told: list[str]) -> None:
         self.problems, self.told, self.nodes, self.places = problems, told, list[dict[str, Any]](), list[str]()
@@ -81,7 +80,6 @@ class _Tag:
         return self.status[number] not in _CLOSED | _CANCELLED
 
     def read(self) -> None:
-        """Make the nodes."""
         for number, task, parts in self.tasks:
             if not self._is_open(number):
                 open_ones = [name for name, _ in parts if self._is_open(name)]
@@ -151,12 +149,11 @@ def _title(task: Mapping[str, Any]) -> str:
 
 
 def _word(text: str) -> str:
-    """The text as a part of an id."""
     return text if re.fullmatch(r"[A-Za-z0-9_-]{1,24}", text) else sha256(text.encode()).hexdigest()[:8]
 
 
 def plan_of_taskmaster(value: Mapping[str, Any], source: str) -> Plan:
-    """The plan of task-master's tasks; PlanError names every problem."""
+    """PlanError names every problem."""
     problems: list[str] = []
     tags = tagged(value)
     wholes = {"": value} if "tasks" in value else value
@@ -182,7 +179,7 @@ _FIELDS = frozenset(
 
 
 def front_matter(text: str, source: str) -> dict[str, Any] | None:
-    """What a task of Backlog.md says before its text; None: the text is another one."""
+    """The front matter of a Backlog.md task; None: another text."""
     many = front(lines := text.split("\n"))
     names = {name for line in lines[:many] if (name := line.partition(":")[0]) != line}
     if not ({"id", "title", "status"} <= names or ("title" in names and "\n## Acceptance Criteria\n" in text)):

@@ -27,14 +27,13 @@ AND NOT EXISTS (SELECT 1 FROM sprint_documents WHERE sprint = number)"""
 _GIVEN_UP = "iif((SELECT status FROM beads WHERE id = sprints.{0}) = 'cancelled', NULL, {0})"
 _TAKEN_OVER = f"""UPDATE sprints SET run = ?, nudged = 0, bead = {_GIVEN_UP.format("bead")},
 opening = {_GIVEN_UP.format("opening")}, closing = {_GIVEN_UP.format("closing")} WHERE stage <> 'done'"""
-"""What was given up of it is made anew."""
+"""Cancelled parts are created anew."""
 BY = "nobrakes"
 MAX_DOCUMENTS = 200
-"""Of one sprint: whoever writes more writes a program's log."""
 
 
 def begin_sprints(db: Database, asked: int, needs_tests: bool, terms: Mapping[str, str], actor: str) -> SprintRun:
-    """Keep a person's yes for so many sprints."""
+    """Store a person's approval of so many sprints. NotAllowed while a run is going."""
     now = db.now()
     with db.write():
         last = db.maybe(_LAST)
@@ -54,7 +53,7 @@ def begin_sprints(db: Database, asked: int, needs_tests: bool, terms: Mapping[st
 
 
 def sprints_going(db: Database) -> Going | None:
-    """The last run with its present sprint and what was handed in for it."""
+    """The last run with its current sprint and the documents handed in for it."""
     return db.moment(lambda: _going(db))
 
 
@@ -63,7 +62,7 @@ def sprints(db: Database) -> list[Sprint]:
 
 
 def settle_run(db: Database, run: int, state: RunState, why: str, actor: str) -> bool:
-    """The run is in this state now."""
+    """False: the run was in this state already, or is not the last one."""
     now = db.now()
     with db.write():
         sql = "UPDATE sprint_runs SET state = ?, why = ?, updated_at = ? WHERE id = ? AND state <> ?"
@@ -76,7 +75,6 @@ def settle_run(db: Database, run: int, state: RunState, why: str, actor: str) ->
 
 
 def add_sprint(db: Database, number: int, run: int, session: int) -> Sprint:
-    """A sprint begins, planned by this session."""
     now = db.now()
     with db.write():
         known = db.maybe("SELECT * FROM sprints WHERE number = ?", (number,))
@@ -90,7 +88,6 @@ def add_sprint(db: Database, number: int, run: int, session: int) -> Sprint:
 
 
 def change_sprint(db: Database, number: int, values: Mapping[str, Any], actor: str) -> Sprint:
-    """Set fields of a sprint."""
     assert set(values) <= _FIELDS, f"these are no fields of a sprint: {set(values) - _FIELDS}"
     now = db.now()
     with db.write():
@@ -113,7 +110,6 @@ def sprint_of(db: Database, bead: str | None, session: int | None) -> Sprint | N
 
 
 def hand_in_document(db: Database, sprint: int, kind: Kind, text: str, actor: str, name: str = "") -> Document:
-    """Keep what an agent handed in."""
     now = db.now()
     with db.write():
         one = _one(db, sprint)
@@ -161,7 +157,7 @@ FROM schedules WHERE removed_at IS NULL ORDER BY id"""
 
 
 def add_schedule(db: Database, wanted: Schedule) -> Schedule:
-    """Keep it; its number and its time are given here."""
+    """Store it; number and time are assigned here."""
     now = db.now()
     with db.write():
         values: dict[str, Any] = {"at": wanted.at, "days": ",".join(wanted.days), "zone": wanted.zone}
@@ -174,7 +170,7 @@ def add_schedule(db: Database, wanted: Schedule) -> Schedule:
 
 
 def remove_schedule(db: Database, schedule: int, actor: str) -> bool:
-    """It begins nothing any more; False: it did not before."""
+    """False: it did not exist."""
     now = db.now()
     with db.write():
         if not db.run("UPDATE schedules SET removed_at = ? WHERE id = ? AND removed_at IS NULL", (now, schedule)):
@@ -185,12 +181,11 @@ def remove_schedule(db: Database, schedule: int, actor: str) -> bool:
 
 
 def schedules(db: Database) -> list[Schedule]:
-    """Those that begin something, by number."""
     return [rows.record(Schedule, row, days=tuple(filter(None, row["days"].split(",")))) for row in db.all(_ALL)]
 
 
 def settle_due(db: Database, due: Due) -> bool:
-    """Write down what came of a due time, and begin its sprints where they start; False: it was written down."""
+    """Record the result of a due time and begin its sprints if they start; False: it was recorded before."""
     now = db.now()
     with db.write():
         known = "SELECT 1 FROM schedule_starts WHERE schedule = ? AND due = ?"

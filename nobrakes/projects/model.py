@@ -21,7 +21,7 @@ STATES = ("planning", "executing", "blocked", "complete")
 SPRINTS = "docs/sprints"
 ROADMAP = "docs/ROADMAP.md"
 ITEM = r"\s*(?:[-*+]|\d+[.)])\s+"
-"""How the line of a list's item begins."""
+"""How a list item begins."""
 _BOX = re.compile(rf"{ITEM}\[([ xX])\]\s+(.*\S)")
 _HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*\Z")
 _FIELD = re.compile(r"\s*(?:[-*+]\s+)?\*\*([A-Za-z ]+?):?\*\*:?\s*(.*)")
@@ -30,7 +30,7 @@ _FENCE = re.compile(r"\s*(```|~~~)")
 
 @frozen
 class Box:
-    """One item that is ticked off. `line` counts from 1."""
+    """An item that can be ticked off. `line` counts from 1."""
 
     is_checked: bool
     text: str
@@ -39,7 +39,7 @@ class Box:
 
 @frozen
 class DocumentsSprint:
-    """A sprint's folder: `name` is `s1-begin`, `number` 1. None: the document is not there."""
+    """A sprint's folder: `name` is `s1-begin`, `number` 1. None: the document is missing."""
 
     name: str
     number: int
@@ -48,7 +48,7 @@ class DocumentsSprint:
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines outside of code blocks, with their numbers."""
+    """The numbered lines outside of code blocks."""
     fence = ""
     for number, line in enumerate(text.splitlines(), 1):
         found = _FENCE.match(line)
@@ -59,10 +59,8 @@ def lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def bounds(text: str, *titles: str) -> tuple[int, int]:
-    """The lines of the first section's heading and of the heading that ends it, else one more than the last line.
-
-    The section has one of these titles, in any capitals; (0, 0): there is none.
-    """
+    """Line numbers of the heading of the first section with one of these titles (any case), and of the heading that
+    ends it, else last line + 1; (0, 0): none."""
     wanted = {title.casefold() for title in titles}
     start = level = 0
     for number, line in lines(text):
@@ -75,19 +73,18 @@ def bounds(text: str, *titles: str) -> tuple[int, int]:
 
 
 def section(text: str, *titles: str) -> list[tuple[int, str]]:
-    """The lines of the first section with one of these titles, in any capitals; empty: there is none."""
+    """Of the first section with one of these titles (any case); empty: there is none."""
     start, end = bounds(text, *titles)
     return [(number, line) for number, line in lines(text) if start < number < end]
 
 
 def boxes(rows: list[tuple[int, str]]) -> list[Box]:
-    """The boxes among these lines."""
     found = ((number, _BOX.match(line)) for number, line in rows)
     return [Box(box[1] != " ", box[2].strip(), number) for number, box in found if box]
 
 
 def objective(brief: str) -> str:
-    """What a brief says that the project is for; empty: it does not."""
+    """A brief's objective; empty: none."""
     return "\n".join(line for _, line in section(brief, "Objective")).strip()
 
 
@@ -96,13 +93,13 @@ def criteria(brief: str) -> list[Box]:
 
 
 def tasks(plan: str) -> list[Box]:
-    """The tasks of a sprint's plan: the boxes below `Tasks`, or all of them where it has no such section."""
+    """A plan's boxes below `Tasks`, or all if it has no such section."""
     own = section(plan, "Tasks", "What to do")
     return boxes(own) if own else boxes(list(lines(plan)))
 
 
 def field(text: str, name: str) -> str:
-    """The value of `**Name:** value`; empty: it is not there."""
+    """The value of `**Name:** value`; empty: missing."""
     for _, line in lines(text):
         found = _FIELD.match(line)
         if found and found[1].strip().casefold() == name.casefold():
@@ -111,13 +108,13 @@ def field(text: str, name: str) -> str:
 
 
 def status(task: str) -> str:
-    """The status that task.md gives: a word of STATES; empty: it gives none of them."""
+    """The status in task.md: a word of STATES, or empty."""
     word = field(task, "Status").strip("*_` ").casefold()
     return word if word in STATES else ""
 
 
 def sprints(files: Mapping[str, str]) -> list[DocumentsSprint]:
-    """The sprints among these documents (path -> text), by number and name."""
+    """The sprints in these documents (path -> text), by number and name."""
     found: dict[str, dict[str, str]] = {}
     for path, text in files.items():
         if path.startswith(f"{SPRINTS}/"):
@@ -131,13 +128,13 @@ def sprints(files: Mapping[str, str]) -> list[DocumentsSprint]:
 
 
 def _number(name: str) -> int:
-    """The number in `s3-name` or `m7-s3-name`; 0: it is no sprint's folder."""
+    """The number in `s3-name` or `m7-s3-name`; 0: no sprint's folder."""
     found = re.match(r"(?:m\d+-)?s([1-9]\d{0,5})(?:-|\Z)", name)
     return int(found[1]) if found else 0
 
 
 class RunState(StrEnum):
-    """Whether a run goes on."""
+    """State of a run."""
 
     GOING = "going"
     WAITS = "waits"  # only a person's new yes lets it go on; `why` says what happened
@@ -147,7 +144,7 @@ class RunState(StrEnum):
 
 
 class Stage(StrEnum):
-    """How far a sprint is."""
+    """Stage of a sprint."""
 
     PLANNING = "planning"  # a session reads main and hands the plan in
     OPENING = "opening"  # the plan goes to main
@@ -157,7 +154,7 @@ class Stage(StrEnum):
 
 
 class Kind(StrEnum):
-    """What agents hand in for a project's documents."""
+    """Kinds of documents that agents hand in."""
 
     PLAN = "plan"
     REVIEW = "review"
@@ -167,18 +164,18 @@ class Kind(StrEnum):
 
 
 PLACES: Mapping[Kind, str] = {Kind.DECISION: "DECISIONS.md", Kind.DEVIATION: "DEVIATIONS.md", Kind.WISH: "WISHLIST.md"}
-"""Where what is told on the way is appended."""
+"""Files to which reports during a sprint are appended."""
 MAX_DOCUMENT = 30_000
 """Characters of a document that is handed in."""
 NAME = 40
 """Characters of a sprint's name."""
 ASKED = 50
-"""As many sprints one yes may be for."""
+"""Sprints in one approval."""
 
 
 @frozen
 class SprintRun:
-    """A yes for `asked` sprints. `terms`: by name, what the brief, the checks and the caps were when it was given."""
+    """An approval of `asked` sprints. `terms`: digests of the brief, the checks and the caps at the time, by name."""
 
     id: int
     asked: int
@@ -209,12 +206,10 @@ class Sprint:
 
     @property
     def title(self) -> str:
-        """Its folder's name, as far as it has one."""
         return f"s{self.number}-{self.name}" if self.name else f"s{self.number}"
 
     @property
     def folder(self) -> str:
-        """Where its documents are, from the root of the repository."""
         return f"{SPRINTS}/{self.title}"
 
 
@@ -232,7 +227,7 @@ class Document:
 
 @frozen
 class Going:
-    """The run that a repository has last, its present sprint (None: between two), and how many of it are done."""
+    """The repository's last run, its current sprint (None: between two), and how many are done."""
 
     run: SprintRun
     sprint: Sprint | None = None
@@ -242,12 +237,11 @@ class Going:
 
 
 def changed(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of the terms that are not as they were when the yes was given."""
+    """The names of terms that changed since the approval."""
     return tuple(name for name in now if before.get(name) != now[name])
 
 
 def going_already(run: SprintRun) -> NotAllowed:
-    """Why no other yes can be given while this run goes on."""
     return NotAllowed(
         f"{count(run.asked, 'sprint was', 'sprints were')} asked for already, and not all are done",
         "`nobrakes project status` says how far they are.",
@@ -255,13 +249,13 @@ def going_already(run: SprintRun) -> NotAllowed:
 
 
 def slug(text: str) -> str:
-    """A sprint's name as its folder has it: small letters, digits and '-'."""
+    """A sprint's name for its folder: lower-case letters, digits and '-'."""
     words = "".join(c if c.isascii() and c.isalnum() else " " for c in text.casefold()).split()
     return "-".join(words)[:NAME].strip("-") or "work"
 
 
 def require(kind: Kind, text: str) -> str:
-    """The text without space around it; UsageError where it cannot be such a document."""
+    """The stripped text. UsageError if it is invalid for this kind."""
     plain = text.strip()
     if not plain:
         raise UsageError(f"the {kind.value} is empty", "Say something in it.")
@@ -283,7 +277,7 @@ _PLACE = re.compile(r"\{\{([a-z_]+)\}\}")
 
 @frozen
 class Brief:
-    """What is said of a project when it is made. Empty: nobody said it yet."""
+    """What is known of a new project; empty: not given yet."""
 
     name: str
     title: str = ""
@@ -297,7 +291,7 @@ class Brief:
 
 
 def values(brief: Brief, created: str) -> dict[str, str]:
-    """What the templates may name. `created` is a time in words."""
+    """Values for the templates. `created`: a time in words."""
     return {
         "title": brief.title or brief.name,
         "name": brief.name,
@@ -313,7 +307,7 @@ def values(brief: Brief, created: str) -> dict[str, str]:
 
 
 def filled(template: str, known: Mapping[str, str]) -> str:
-    """The template with its values; what it names and nobody knows stays as it stands."""
+    """Unknown names stay as they are."""
     return _PLACE.sub(lambda found: known.get(found[1], found[0]), template)
 
 
@@ -327,12 +321,10 @@ JOINED = ": "
 
 
 def named(client: str, word: str) -> str:
-    """The name of the session that this client (empty: none) calls by this word."""
     return f"{client}{JOINED}{word}" if client else word
 
 
 def word_of(name: str) -> str:
-    """The word by which its agent calls the session of this name."""
     return name.partition(JOINED)[2] or name
 
 
@@ -347,7 +339,6 @@ NOT_HERE = "a working directory is inside the project that this session confirme
 
 
 def set_message(name: str, is_new: bool) -> str:
-    """What is said when a project was set."""
     if is_new:
         return (
             f"New project '{name}' created and set as active project. "
@@ -376,7 +367,6 @@ def guard_require(projects: str, path: str, confirmed: str | None) -> None:
 # A project's name is the name of its folder, so no name leads out of the folder. Two names that differ in capitals
 # alone are one name for a new project: people and some disks take them for one.
 MAX_NAME = 64
-"""Characters of a name."""
 HINT = "Letters, digits, '-', '_' and '.', beginning with a letter or a digit: for example my-app."
 _RESERVED = frozenset({"con", "prn", "aux", "nul", *(f"{x}{n}" for x in ("com", "lpt") for n in range(1, 10))})
 
@@ -395,7 +385,7 @@ def mistake(name: str) -> str:
 
 
 def names_require(name: str) -> str:
-    """The name, without spaces around it. UsageError."""
+    """The stripped name. UsageError."""
     plain = name.strip()
     why = mistake(plain)
     if why:
@@ -404,15 +394,13 @@ def names_require(name: str) -> str:
 
 
 def clash(name: str, known: Sequence[str]) -> str:
-    """The known name that is the same one, but for capitals; empty: it is free."""
+    """The known name that differs at most in case; empty: none."""
     return next((one for one in known if one.casefold() == name.casefold()), "")
 
 
 def suggested(known: Sequence[str], session: str, message: str) -> tuple[str, str]:
-    """(the project that is probably meant, why), both empty where none suggests itself.
-
-    The session's name first, then the words of the message, where one project alone is named in it.
-    """
+    """(the suggested project, why), both empty if there is none. By the session's name, else if the message names
+    exactly one project."""
     for one in known:
         if session and one.casefold() == session.casefold():
             return one, "the session has its name"
@@ -424,7 +412,7 @@ def suggested(known: Sequence[str], session: str, message: str) -> tuple[str, st
 
 
 def _words(text: str) -> str:
-    """The words of a text between spaces, without what joins or ends them: `my-app` is in "my app, please"."""
+    """Words surrounded by spaces, without punctuation: `my-app` is in "my app, please"."""
     return " " + " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split()) + " "
 
 
@@ -434,11 +422,11 @@ def _words(text: str) -> str:
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 MAX_LATE = 24.0 * 7
 MAX_DAYS = 400
-"""A schedule that was missed for longer is looked at from then on."""
+"""A schedule missed for longer starts from there."""
 
 
 class DueEnd(StrEnum):
-    """What came of a due time."""
+    """The result of a due time."""
 
     STARTED = "started"
     MISSED = "missed"
@@ -447,7 +435,7 @@ class DueEnd(StrEnum):
 
 @frozen
 class Schedule:
-    """`days` are names of DAYS, none of them: every day. `zone`: a name as Europe/Berlin; empty: the machine's."""
+    """`days`: names of DAYS, empty: every day. `zone`: e.g. Europe/Berlin; empty: the machine's."""
 
     id: int
     at: str
@@ -464,7 +452,7 @@ class Schedule:
 
 @frozen
 class Due:
-    """What comes of a due time now. `why`: in words, where it did not begin or others were missed before it."""
+    """Result of a due time. `why`: in words, if it did not begin or others were missed before."""
 
     schedule: int
     at: float
@@ -483,7 +471,7 @@ def clock_time(text: str) -> time:
 
 
 def named_days(text: str) -> tuple[str, ...]:
-    """`mon,thu` as names of days, in the week's order; empty: every day. UsageError."""
+    """`mon,thu` as day names in order; empty: every day. UsageError."""
     given = {one.strip().casefold()[:3] for one in text.split(",") if one.strip()}
     wrong = given - set(DAYS)
     if wrong:
@@ -492,7 +480,7 @@ def named_days(text: str) -> tuple[str, ...]:
 
 
 def due_times(one: Schedule, zone: tzinfo, after: float, until: float) -> list[float]:
-    """The due times later than `after`, and not later than `until`, in seconds since 1970."""
+    """The due times after `after` up to `until`, in seconds since 1970."""
     start = max(after, until - MAX_DAYS * 86_400)
     day, last = _day(start, zone) - timedelta(days=1), _day(until, zone) + timedelta(days=1)
     found = []
@@ -506,15 +494,12 @@ def due_times(one: Schedule, zone: tzinfo, after: float, until: float) -> list[f
 
 
 def next_due(one: Schedule, zone: tzinfo, now: float) -> float:
-    """When it is due next."""
     return due_times(one, zone, now, now + 9 * 86_400)[0]
 
 
 def comes(one: Schedule, zone: tzinfo, now: float, hindered: bool, refused: str) -> Due | None:
-    """What comes of it now; None: it is not due, or what hinders it may still pass.
-
-    `hindered`: nothing may be started now; `refused`: why it may not begin, whenever; empty: it may.
-    """
+    """What is due now; None: nothing, or the obstacle may still pass. `hindered`: nothing may start now; `refused`: why
+    it may never start; empty: it may."""
     dues = due_times(one, zone, max(one.last_due, one.created_at), now)
     if not dues:
         return None
@@ -533,7 +518,7 @@ def comes(one: Schedule, zone: tzinfo, now: float, hindered: bool, refused: str)
 
 
 def wakes(one: Schedule, zone: tzinfo, now: float) -> list[float]:
-    """When something comes of it without anything happening."""
+    """When it needs a look without an event."""
     dues = due_times(one, zone, max(one.last_due, one.created_at), now)
     return [next_due(one, zone, now), *(due + one.late_hours * 3600 for due in dues[-1:])]
 

@@ -14,11 +14,11 @@ from .model import Sprint, slug
 from .sprints import BRIEF
 
 SPRINT = "sprint"
-"""In the data of a session that plans one: its number."""
+"""Key of the sprint's number in the data of its planning session."""
 PLANNER = "sprint_planner"
 """The file of its persona."""
 MAX_PLAN = 16_000
-"""Characters of a plan that are in its bead; the whole of it is on main."""
+"""Characters of a plan in its bead; main has all of it."""
 MAX_FINDINGS = 30
 NUDGE = (
     "Your turn ended, and no plan was handed in. Hand it in with `nobrakes agent document - --kind plan --title NAME` "
@@ -29,7 +29,7 @@ _HEADINGS = ("Criteria", "Acceptance criteria", "Success criteria", "Done when")
 
 
 def asked(number: int, texts: Mapping[str, str], findings: Sequence[str]) -> str:
-    """What the planner of this sprint is told first."""
+    """The first message to this sprint's planner."""
     brief = texts.get(BRIEF, "")
     objective = model.objective(brief)
     boxes = [f"- [{'x' if one.is_checked else ' '}] {one.text}" for one in model.criteria(brief)]
@@ -48,18 +48,15 @@ def asked(number: int, texts: Mapping[str, str], findings: Sequence[str]) -> str
 
 
 def name_in(plan: str) -> str:
-    """What a plan calls its sprint: its first heading, without "Sprint 3:"."""
     heading = next((line[2:] for _, line in model.lines(plan) if line.startswith("# ")), "")
     return slug(re.sub(r"(?i)\A\s*(?:plan\s+of\s+)?sprint\s+\d+\s*[:—–-]?\s*", "", heading))
 
 
 def criteria(plan: str) -> tuple[str, ...]:
-    """The sprint's own acceptance criteria."""
     return tuple(box.text for box in model.boxes(model.section(plan, *_HEADINGS)))
 
 
 def work(sprint: Sprint, plan: str, brief: str) -> str:
-    """The description of the sprint's bead."""
     open_ = [f"- {box.text}" for box in model.criteria(brief) if not box.is_checked]
     whole = "\n\nSuccess criteria of the project that are open:\n\n" + "\n".join(open_) if open_ else ""
     return f"""Execute sprint {sprint.title} per {sprint.folder}/plan.md.

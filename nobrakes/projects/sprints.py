@@ -22,14 +22,14 @@ from . import model
 from .model import PLACES, Box, Document, DocumentsSprint, Kind, RunState, Sprint, SprintRun, Stage
 
 NUDGES = 2
-"""So often a planner that handed nothing in is told to; then a person is."""
+"""Reminders to a planner that handed nothing in, before a person is told."""
 TRIES = 4
-"""So often the documents are made anew that did not pass."""
+"""Attempts at documents that did not pass."""
 
 
 @frozen
 class Planner:
-    """The session that plans: whether it works or waits for an answer, is stuck until a person speaks, or is over."""
+    """The planning session: working or waiting, stuck until a person writes, or over."""
 
     is_busy: bool
     is_stuck: bool = False
@@ -38,7 +38,7 @@ class Planner:
 
 @frozen
 class Work:
-    """A bead of the sprint. `is_back`: it did not pass, and no other mends it; `tries`: how often it was handed in."""
+    """A bead of the sprint. `is_back`: it did not pass and no other fixes it; `tries`: times handed in."""
 
     status: Status
     is_back: bool = False
@@ -47,9 +47,8 @@ class Work:
 
 @frozen
 class Facts:
-    """What is known. `open`: success criteria that are not met, of `criteria`; `claimed`: those of them that agents say
-    are met; `findings`: those of whats-next.
-    """
+    """Known facts. `open`: unmet success criteria, of `criteria`; `claimed`: those that agents call met; `findings`: of
+    whats-next."""
 
     run: SprintRun
     sprint: Sprint | None
@@ -69,21 +68,21 @@ class Facts:
 
 @frozen
 class Begin:
-    """Begin the sprint of this number: somebody plans it."""
+    """Begin the planning of this sprint."""
 
     number: int
 
 
 @frozen
 class Nudge:
-    """Tell the planner that nothing was handed in."""
+    """Remind the planner that nothing was handed in."""
 
     sprint: int
 
 
 @frozen
 class Move:
-    """The sprint is in this stage now."""
+    """Move the sprint to this stage."""
 
     sprint: int
     to: Stage
@@ -91,7 +90,7 @@ class Move:
 
 @frozen
 class Place:
-    """Make the documents of this stage, and hand them in."""
+    """Make this stage's documents and hand them in."""
 
     sprint: int
     stage: Stage
@@ -99,14 +98,14 @@ class Place:
 
 @frozen
 class Execute:
-    """Make the sprint's bead, live."""
+    """Create the sprint's live bead."""
 
     sprint: int
 
 
 @frozen
 class Stop:
-    """The run is in this state now, and why."""
+    """Set the run to this state, and why."""
 
     run: int
     state: RunState
@@ -117,7 +116,7 @@ Step = Begin | Nudge | Move | Place | Execute | Stop
 
 
 def next_step(facts: Facts) -> Step | None:
-    """What is to be done now; None: nothing, until something happens."""
+    """The next step; None: wait for an event."""
     if facts.run.state is RunState.CLAIMED and facts.open:
         return None
     if facts.run.state not in (RunState.GOING, RunState.CLAIMED):
@@ -128,7 +127,7 @@ def next_step(facts: Facts) -> Step | None:
 
 
 def is_complete(facts: Facts) -> bool:
-    """Whether every success criterion is met and nothing contradicts; a brief without criteria is never complete."""
+    """Whether all success criteria are met without contradictions; never without criteria."""
     return facts.criteria > 0 and not facts.open and not facts.findings
 
 
@@ -226,7 +225,7 @@ _BY_STAGE = {
 # until that was reverted too. Decisions are the headings of the highest level below the first; those below them belong
 # to one, unless they begin with a decision's number.
 class Contradiction(StrEnum):
-    """The kinds, by what has to be done about them."""
+    """Kinds, by what must be done."""
 
     TASKS_LEFT = "tasks_left"
     DECISION_NOT_IN_PLAN = "decision_not_in_plan"
@@ -237,7 +236,7 @@ class Contradiction(StrEnum):
 
 @frozen
 class Finding:
-    """One contradiction: where it is, and what does not fit, in words."""
+    """A contradiction: its place and description."""
 
     kind: Contradiction
     where: str
@@ -252,17 +251,15 @@ _NOT = re.compile(
 )
 _REVERT = re.compile(r'Revert "(.+)"\Z')
 _REAPPLY = re.compile(r'Reapply "(.+)"\Z')
-"""git's own words for the revert of a revert."""
+"""git's subject for the revert of a revert."""
 _ID = re.compile(r"\b((?:D|ADR|DEC)-?\d+)\b")
 _HEAD = re.compile(r"(#{2,4}\s+|[-*+]\s+)(.*\S)")
 _DATE = re.compile(r"\A[\W_]*\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?Z?)?[\W_]*")
 
 
 def whats_next(files: Mapping[str, str], subjects: Sequence[str], exists: Callable[[str], bool]) -> list[Finding]:
-    """Every contradiction, by kind and place.
-
-    `files`: the documents, path -> text; `subjects`: of the commits, newest first; `exists`: whether an artifact does.
-    """
+    """All contradictions, by kind and place. `files`: path -> text; `subjects`: of commits, newest first; `exists`:
+    whether an artifact does."""
     sprints = model.sprints(files)
     status = model.status(files.get("task.md", ""))
     found = [*_tasks(sprints, exists), *_decisions(files.get("DECISIONS.md", ""), sprints)]
@@ -272,7 +269,6 @@ def whats_next(files: Mapping[str, str], subjects: Sequence[str], exists: Callab
 
 
 def words(text: str) -> str:
-    """The text as it is compared."""
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
@@ -282,7 +278,7 @@ def _has(task: Box, exists: Callable[[str], bool]) -> bool:
 
 
 def _left(sprint: DocumentsSprint, exists: Callable[[str], bool]) -> tuple[int, list[str]]:
-    """(how many tasks its plan has, those that are neither there nor told as not done)."""
+    """(number of tasks, those that neither exist nor are reported as not done)."""
     tasks = model.tasks(sprint.plan or "")
     rows = model.section(sprint.review or "", "Not done", "What was not done", "Not finished")
     told = f" {words(' '.join(line for _, line in rows))} "
@@ -318,7 +314,7 @@ def _decisions(text: str, sprints: Sequence[DocumentsSprint]) -> list[Finding]:
 
 
 def _titles(text: str) -> list[str]:
-    """The decisions: the headings of the highest level below the first, or the items of a list where there are none."""
+    """The decisions: headings of the highest level below the first, or list items if there are none."""
     rows = [found for _, line in model.lines(text) if (found := _HEAD.match(line))]
     heads = [(row[1].count("#"), row[2].rstrip("# ")) for row in rows if row[1].startswith("#")]
     highest = min((level for level, _ in heads), default=0)
@@ -344,7 +340,7 @@ def _roadmap(text: str, subjects: Sequence[str]) -> list[Finding]:
 
 
 def _said_done(subject: str) -> str:
-    """What the commit says is done: from the first word of it on, up to where it says that something is not."""
+    """What a commit subject calls done: from the first such word up to a negation."""
     begin = None
     for found in _WHATS_NEXT_DONE.finditer(subject):
         is_not = _NOT.search(subject[: found.start()]) is not None
@@ -391,18 +387,17 @@ NOBODY = "no review was handed in; this is what the records say"
 
 
 def plan(sprint: Sprint, text: str) -> str:
-    """plan.md of a sprint that begins."""
     return _titled(text, f"Sprint {sprint.number}: {sprint.name}")
 
 
 def plan_after(text: str, done: frozenset[str], decisions: Sequence[str]) -> str:
-    """plan.md of a sprint that is over: done tasks are ticked, and decisions taken on the way are in it."""
+    """plan.md of a finished sprint: done tasks ticked, decisions added."""
     found = ticked(text, done)
     return set_section(found, "Decisions taken on the way", _list(decisions)) if decisions else found
 
 
 def review(sprint: Sprint, text: str, told: str, tasks: Sequence[str]) -> str:
-    """review.md: what was handed in, else what the records say. `told`: the bead's own last words."""
+    """review.md: what was handed in, else from the records. `told`: the bead's last words."""
     if text:
         return _titled(text, f"Review of sprint {sprint.number}: {sprint.name}")
     body = f"# Review of sprint {sprint.number}: {sprint.name}\n\n({NOBODY})\n\n"
@@ -413,7 +408,7 @@ def review(sprint: Sprint, text: str, told: str, tasks: Sequence[str]) -> str:
 
 
 def done_of(text: str) -> frozenset[str]:
-    """What a review says is done, as it is compared: its ticked boxes, and the items below `Done`."""
+    """What a review calls done, normalised: ticked boxes and the items below `Done`."""
     rows = model.section(text, *_NOT_DONE)
     not_done = {number for number, _ in rows}
     found = {words(box.text) for box in model.boxes(list(model.lines(text))) if box.is_checked}
@@ -433,22 +428,20 @@ def _claim(box: Box, done: frozenset[str]) -> bool:
 
 
 def met(criteria: Iterable[Box], done: frozenset[str], checks: Collection[str]) -> frozenset[str]:
-    """The criteria that a sprint meets, as they are compared: an agent says so, and a check of the project proves it.
-
-    Nothing is merged that does not pass the project's checks. A criterion without a check is a person's to tick.
-    """
+    """The criteria that a sprint meets, normalised: an agent says so and a check of the project proves it, since
+    nothing merges that fails a check. A person ticks those without a check."""
     proven = ((box, _BY_CHECK.search(box.text)) for box in criteria if _claim(box, done))
     return frozenset(words(box.text) for box, found in proven if found is not None and found[1] in checks)
 
 
 def claimed(criteria: Iterable[Box], files: Mapping[str, str]) -> list[Box]:
-    """The open criteria that a sprint's review says are met, which a person has to tick."""
+    """Open criteria that a review calls met; a person ticks them."""
     done = frozenset().union(*(done_of(one.review or "") for one in model.sprints(files)))
     return [box for box in criteria if _claim(box, done)]
 
 
 def ticked(text: str, done: frozenset[str]) -> str:
-    """The text with those open boxes ticked whose words are among these."""
+    """Tick the open boxes whose words are in `done`."""
     inside = {number for number, _ in model.lines(text)}
     out = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -459,12 +452,12 @@ def ticked(text: str, done: frozenset[str]) -> str:
 
 
 def unticked(text: str) -> str:
-    """The text as it was before any box was ticked: what tells two briefs apart."""
+    """Without ticks, to compare two briefs."""
     return re.sub(rf"(?m)^({model.ITEM})\[[xX]\]", r"\1[ ]", text)
 
 
 def task(text: str, status: str, sprint: str, state: str, progress: Sequence[tuple[bool, str]], when: str) -> str:
-    """task.md now: `state` in words, `progress` the boxes of sprints; a line is added to its history."""
+    """The current task.md: `state` in words, `progress`: boxes of sprints; adds a line to its history."""
     found = text or "# Task\n\n## History\n"
     for name, value in (("Status", status), ("Current Sprint", sprint), ("Updated", when)):
         found = _field(found, name, value)
@@ -480,7 +473,7 @@ def task(text: str, status: str, sprint: str, state: str, progress: Sequence[tup
 
 
 def appended(texts: Mapping[str, str], told: Iterable[Document], sprint: Sprint, when: str) -> dict[str, str]:
-    """DECISIONS.md, DEVIATIONS.md and WISHLIST.md with what was told of this sprint; those alone that change."""
+    """DECISIONS.md, DEVIATIONS.md and WISHLIST.md with this sprint's documents added; only those that change."""
     found: dict[str, str] = {}
     for one in told:
         path = PLACES.get(one.kind)
@@ -496,7 +489,7 @@ def appended(texts: Mapping[str, str], told: Iterable[Document], sprint: Sprint,
 
 
 def titles(told: Iterable[Document]) -> list[str]:
-    """The first lines of the decisions among these."""
+    """The first lines of the decisions."""
     return [_plain(one.text.strip().partition("\n")[0]) for one in told if one.kind is Kind.DECISION]
 
 
@@ -505,12 +498,12 @@ def _plain(title: str) -> str:
 
 
 def _lowered(body: str) -> str:
-    """Headings in what was told stand below the entry's own: each heading of its level is a decision of its own."""
+    """Lower headings below the entry's own, where each heading would be a decision of its own."""
     return re.sub(r"(?m)^#{1,3}(?=\s)", "####", body)
 
 
 def set_section(text: str, title: str, body: str) -> str:
-    """The text with this body in its first section of this title; it is added at the end where there is none."""
+    """Replace the body of the first section with this title, or append the section."""
     start, end = model.bounds(text, title)
     if not start:
         return f"{text.rstrip()}\n\n## {title}\n\n{body.strip()}\n"
@@ -529,7 +522,7 @@ def _field(text: str, name: str, value: str) -> str:
 
 
 def _titled(text: str, title: str) -> str:
-    """The text below a heading of ours; one that it had says nothing of number and name that counts."""
+    """The text under our own heading, which replaces its own."""
     plain = text.strip()
     body = plain.partition("\n")[2].strip() if plain.startswith("# ") else plain
     return f"# {title}\n\n{body}\n"
@@ -542,11 +535,10 @@ def _list(items: Sequence[str]) -> str:
 # What a yes to sprints was given for, as digests. A box that was ticked is no other brief.
 BRIEF = "CLAUDE.md"
 COPIES = (BRIEF, "AGENTS.md")
-"""The brief, and the same for agents that read another name."""
+"""The brief, and its copy for agents that read another name."""
 
 
 def terms(brief: str, contract: Sequence[Check], caps: Caps) -> dict[str, str]:
-    """The digests by name."""
     checks = json.dumps([asdict(check) for check in contract], sort_keys=True)
     return {
         "brief": _digest(unticked(brief).strip()),

@@ -43,7 +43,6 @@ class MainFiles:
 
     @cached_property
     def paths(self) -> frozenset[str]:
-        """Every path in it."""
         return self.git.paths(self.commit)
 
     @cached_property
@@ -51,7 +50,6 @@ class MainFiles:
         return {path[: path.rfind("/")] for path in self.paths if "/" in path}
 
     def text(self, path: str) -> str:
-        """A document; empty: it is not there, or is too large for one."""
         try:
             found = self.git.read(self.commit, path)
         except FileTooLarge:
@@ -66,12 +64,10 @@ class MainFiles:
         return {path: text for path, text in texts if text}
 
     def exists(self, path: str) -> bool:
-        """Whether there is such a file or folder."""
         plain = path.removeprefix("./").rstrip("/")
         return plain in self.paths or any(one == plain or one.startswith(plain + "/") for one in self._folders)
 
     def findings(self, texts: Mapping[str, str]) -> list[sprints.Finding]:
-        """What does not fit together among these documents."""
         subjects = [made.subject for made in self.git.line(self.commit)[:MAX_COMMITS]]
         return sprints.whats_next(texts, subjects, lambda path: path in texts or self.exists(path))
 
@@ -80,7 +76,7 @@ _BUSY = (State.READY, State.RUNNING, State.ASKING)
 
 
 def facts(ports: Ports) -> tuple[Going, sprints.Facts] | None:
-    """The last run and what is known of it; None: none goes on."""
+    """The last run and its facts; None: none is going."""
     going = ports.store.sprints_going()
     if going is None or going.run.state not in (RunState.GOING, RunState.CLAIMED):
         return None
@@ -88,7 +84,6 @@ def facts(ports: Ports) -> tuple[Going, sprints.Facts] | None:
 
 
 def terms_now(ports: Ports, brief: str) -> dict[str, str]:
-    """What a yes would be given for now."""
     return sprints.terms(brief, ports.config().contract(), ports.limits().caps)
 
 
@@ -174,7 +169,7 @@ _STAGES = {
 
 
 def place(ports: Ports, going: Going, sprint: Sprint) -> bool:
-    """Make the documents of the sprint's stage, and hand them in."""
+    """Make the documents of the sprint's stage and hand them in."""
     store, git, how = ports.store, ports.git, _STAGES[sprint.stage]
     main = git.main()
     made = files(ports, going, sprint, MainFiles(git, main))
@@ -198,7 +193,7 @@ def place(ports: Ports, going: Going, sprint: Sprint) -> bool:
 
 
 def free_id(ports: Ports, wanted: str) -> str:
-    """An id that no bead has: this one, or one like it."""
+    """`wanted`, or with a number if a bead has it."""
     number, found = 1, wanted
     while ports.store.beads(ids=[found]):
         number += 1
@@ -263,12 +258,12 @@ def _closing(ports: Ports, going: Going, sprint: Sprint, main: MainFiles, when: 
 
 
 def handed_in(going: Going, kind: Kind) -> str:
-    """The last of this kind that was handed in; empty: none."""
+    """The last one of this kind; empty: none."""
     return next((one.text for one in reversed(going.documents) if one.kind is kind), "")
 
 
 def _told(ports: Ports, sprint: Sprint) -> str:
-    """The last words of who did the sprint's bead."""
+    """The last words of who worked on the sprint's bead."""
     attempts = [] if sprint.bead is None else ports.store.attempts(sprint.bead)
     return next((one.log.summary.strip() for one in reversed(attempts) if one.log.summary.strip()), "")
 
@@ -286,7 +281,7 @@ class Scheduling:
         self._wakes: list[float] = []
 
     def turn(self, board: Board) -> bool:
-        """What is due now; whether anything began or was told."""
+        """Handle what is due; returns whether anything began or was reported."""
         is_changed = False
         self._wakes = []
         for one in self.ports.store.schedules():
@@ -319,12 +314,11 @@ class Scheduling:
         return ""
 
     def wake_at(self, now: float) -> list[float]:
-        """When something is due without anything happening."""
         return [at for at in self._wakes if at > now]
 
 
 MAX_STEPS = 10
-"""In one turn; the rest comes with the next."""
+"""In one turn."""
 
 
 class Sprints:
@@ -343,7 +337,7 @@ class Sprints:
         }
 
     def turn(self, board: Board) -> bool:
-        """Do what is next, step by step; whether anything is different now. Nothing while nothing may be started."""
+        """Do the next steps; returns whether anything changed. Does nothing while nothing may start."""
         changed = self.scheduling.turn(board)
         if board.paused or board.stopping or board.frozen:
             return changed
@@ -356,7 +350,6 @@ class Sprints:
         return changed
 
     def wake_at(self, now: float) -> list[float]:
-        """When something is due without anything happening."""
         return self.scheduling.wake_at(now)
 
     def _begin(self, going: Going, step: sprints.Begin) -> bool:
@@ -377,7 +370,7 @@ class Sprints:
         return True
 
     def _agent_spec(self) -> tuple[tuple[str, str, str] | None, str]:
-        """The first agent that may plan and that is known here, with its provider and model; else why none is."""
+        """The first usable planning agent with its provider and model, else why there is none."""
         agents, why = self.ports.config().agents, "agents.shaper names no agent"
         for name in agents.shaper:
             try:
@@ -387,7 +380,7 @@ class Sprints:
         return None, why
 
     def _nudge(self, going: Going, step: sprints.Nudge) -> bool:
-        """An agent without tools says its plan; who says none is told what is wanted."""
+        """The plan of an agent without tools is its words; without words it is told what is wanted."""
         sprint, store = going.sprint, self.ports.store
         assert sprint is not None and sprint.session is not None, "its planner was looked at"
         said = [one.text for one in store.messages(sprint.session) if not one.author]

@@ -19,7 +19,7 @@ Network = Literal["open", "provider", "none"]
 
 @frozen
 class Bounds:
-    """What one process may use; 0: without limit."""
+    """A process' limits; 0: unlimited."""
 
     memory_mb: int = 0
     processes: int = 0
@@ -29,7 +29,6 @@ class Bounds:
     temporary_mb: int = 0  # of /tmp and of each home
 
     def limits(self) -> tuple[tuple[str, int], ...]:
-        """By prlimit's names, in its units; 0: none."""
         return (
             ("data", self.memory_mb << 20),
             ("nproc", self.processes),
@@ -39,20 +38,18 @@ class Bounds:
         )
 
     def words(self) -> tuple[str, ...]:
-        """As the program inside reads them (sandbox.inside)."""
         return tuple(f"{name}={number}" for name, number in self.limits())
 
 
 @frozen
 class Tools:
-    """The programs that set limits and let signals be heard again (sandbox.closure)."""
+    """The programs that set limits and reset signals (sandbox.closure)."""
 
     prlimit: str
     env: str
     hard: tuple[tuple[str, int], ...] = ()  # by prlimit's name: what none can be set above; missing: without limit
 
     def words(self, bounds: Bounds) -> tuple[str, ...]:
-        """What stands before a command, for these bounds."""
         most = dict(self.hard)
         limits = [f"--{name}={min(number, most.get(name, number))}" for name, number in bounds.limits() if number]
         return (self.prlimit, *limits, "--core=0", "--", self.env, "--default-signal=TERM,PIPE", "--")
@@ -60,7 +57,7 @@ class Tools:
 
 @frozen
 class Machine:
-    """What of this machine every run may read, and what none may see even where it lies in between."""
+    """Paths that every run may read, and those hidden from all, even inside."""
 
     system: tuple[str, ...]  # folders and files that belong to the machine, not to a person
     links: tuple[tuple[str, str], ...]  # (path, target): /bin -> usr/bin, where the machine has it so
@@ -74,10 +71,8 @@ class Machine:
 
 @frozen
 class Laid:
-    """What is laid over a workspace that is a person's checkout: pairs of what is there outside, and where inside.
-
-    `covered` are empty folders inside, `over` may be written, `read` may not.
-    """
+    """What covers a person's checkout as workspace: pairs of outside and inside paths. `covered`: empty folders,
+    `over`: writable, `read`: read-only."""
 
     covered: tuple[str, ...] = ()
     over: tuple[tuple[str, str], ...] = ()
@@ -86,7 +81,7 @@ class Laid:
 
 @frozen
 class Closure:
-    """One run's view. Paths are absolute; writable ones are taken as they are, links in them are not followed."""
+    """One run's view. Absolute paths; links in writable ones are not followed."""
 
     workspace: str
     machine: Machine
@@ -117,7 +112,7 @@ _PRIVILEGES = ("--disable-userns", "--cap-drop", "ALL", "--die-with-parent")
 
 
 def wrap(argv: Argv, closure: Closure, executable: str = "") -> Argv:
-    """The argv that runs `argv` in the closure's workspace, and nowhere else."""
+    """The command that runs `argv` in the closure's workspace only."""
     executable = executable or own_program("bwrap", closure.workspace) or "/usr/bin/bwrap"
     words = ["/bin/sh", "-c", DEAF, "sh", executable, *_NAMESPACES, *_PRIVILEGES]
     if closure.network != "open":
@@ -130,7 +125,7 @@ def wrap(argv: Argv, closure: Closure, executable: str = "") -> Argv:
 
 
 def _first(closure: Closure, argv: Argv) -> Argv:
-    """The words of what sets the limits inside and then becomes `argv`."""
+    """The prefix that sets limits inside and then runs `argv`."""
     tools = closure.machine.tools
     # a way out is opened by Python alone, and `env` would take a name with a `=` in it for a variable
     if tools is None or closure.hosts or "=" in argv[0]:
@@ -139,7 +134,6 @@ def _first(closure: Closure, argv: Argv) -> Argv:
 
 
 def _direct(closure: Closure) -> Iterator[tuple[str, str]]:
-    """What is not asked of the proxy: servers on the sandbox's own loopback."""
     if closure.network == "provider":
         own = [name for name in LOOPBACK if not any(host.startswith(f"{name}:") for host in closure.hosts)]
         yield from (("NO_PROXY", ",".join(own)), ("no_proxy", ",".join(own)))
@@ -197,7 +191,6 @@ def _temporary(path: str, megabytes: int) -> Iterator[str]:
 
 
 def _covers(hidden: Iterable[str], shown: Iterable[str]) -> Iterator[str]:
-    """An empty folder over each hidden one that would be seen through a folder above it."""
     above = tuple(shown)
     for path in hidden:
         if any(lies_in(path, other) for other in above):
@@ -205,7 +198,6 @@ def _covers(hidden: Iterable[str], shown: Iterable[str]) -> Iterator[str]:
 
 
 def _split(paths: Iterable[str], hidden: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """Those with something hidden below them, and the others."""
     wide: list[str] = []
     narrow: list[str] = []
     for path in dict.fromkeys(paths):
@@ -218,15 +210,14 @@ def lies_in(path: str, folder: str) -> bool:
 
 
 class Agents(Protocol):
-    """The settings of agents, as far as they are told here."""
+    """The part of the agents' settings used here."""
 
     def bypasses(self, agent: str) -> bool:
-        """Whether nothing of its own restrains the agent."""
-        ...
+        """Whether its own permissions do not restrain the agent."""
 
 
 def describe(names: Iterable[str], agents: Agents) -> str:
-    """The warning that run, daemon and doctor show once, about these agents."""
+    """The warning about these agents, shown once by run, daemon and doctor."""
     free = [name for name in names if agents.bypasses(name)]
     held = [name for name in names if not agents.bypasses(name)]
     text = "agents run without a sandbox: they can read and write everything that your account can, also outside of "
@@ -251,7 +242,7 @@ WALLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "walled.py")
 
 @frozen
 class Wall:
-    """What one run may write. Paths are absolute."""
+    """A run's writable paths, absolute."""
 
     kept: tuple[str, ...]  # not to be written in a temporary folder either
     own: tuple[str, ...]  # writable, also below what is kept
@@ -260,7 +251,7 @@ class Wall:
 
 
 def wall_wrap(argv: Argv, wall: Wall) -> Argv:
-    """The argv that runs `argv` behind the wall, or not at all."""
+    """The command that runs `argv` behind the wall, or fails."""
     words = [f"keep={path}" for path in wall.kept]
     words += [f"own={path}" for path in wall.own]
     words += [f"temporary={wall.temporary}"] if wall.temporary else []
@@ -269,24 +260,22 @@ def wall_wrap(argv: Argv, wall: Wall) -> Argv:
 
 
 def probe(folder: str) -> Argv:
-    """The command that exits with 0 where Landlock works."""
+    """Exits with 0 if Landlock works."""
     return wall_wrap(("true",), Wall((folder,), ()))
 
 
 def platform_trouble() -> str:
-    """Why there can be no wall on this system at all; empty: there may."""
+    """Why walls are impossible on this system; empty: possible."""
     if not sys.platform.startswith("linux"):
         return "Landlock works on Linux only"
     return "" if landlock.version() else "this kernel has no Landlock (Linux 5.13 does), or it is switched off"
 
 
 def lacking() -> tuple[str, ...]:
-    """What this kernel's Landlock is too old to hold."""
     return landlock.lacks(landlock.version())
 
 
 def wall_describe() -> str:
-    """What the wall holds here, and what it does not."""
     text = (
         "agents and checks run behind a wall (Landlock), without a sandbox: they read what your account can, and write "
         "their own places and temporary folders only."
@@ -302,7 +291,7 @@ _MARKS = {"prlimit": (b"util-linux", b"nproc"), "env": (b"GNU coreutils", b"--de
 
 
 def tools(system: Iterable[str]) -> Tools | None:
-    """Those of this machine, for runs that see `system`; None: Python has to do it."""
+    """This machine's tools for runs that see `system`; None: Python does it."""
     try:
         files = [os.stat(f"{_FOLDER}/{name}") for name in _MARKS]
     except OSError:
@@ -317,7 +306,6 @@ def tools(system: Iterable[str]) -> Tools | None:
 
 @functools.lru_cache(4)
 def _are_known(folder: str, *files: tuple[int, int]) -> bool:
-    """Whether both are there and hold what shows whose they are."""
     try:
         for name, marks in _MARKS.items():
             with open(f"{folder}/{name}", "rb") as file:
@@ -333,7 +321,7 @@ def _are_known(folder: str, *files: tuple[int, int]) -> bool:
 # person's settings say; no network, no process of anybody's, and nothing outside of a memory of its own that it can
 # write. It starts in an empty folder: a program that is named by a path in the repository is not found.
 def filter_wrap(argv: Argv) -> Argv:
-    """The argv that runs the filter `argv` so."""
+    """The command that runs the filter `argv` confined."""
     words = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", NOWHERE]
     words += ["--unshare-user", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
     words += ["--unshare-cgroup-try", "--disable-userns", "--cap-drop", "ALL", "--die-with-parent", "--new-session"]

@@ -22,7 +22,7 @@ LIMITS = {
 
 
 def limit(word: str) -> None:
-    """Set one `name=number`; 0 leaves it. Never higher than it is."""
+    """Set one `name=number`; 0 leaves it. Never raises a limit."""
     name, _, number = word.partition("=")
     kind, wanted = LIMITS[name], int(number)
     if wanted:
@@ -32,7 +32,7 @@ def limit(word: str) -> None:
 
 
 def open_way(channel: int) -> None:
-    """Hand a listening socket out through the channel, and name it as the proxy of everything."""
+    """Pass a listening socket through the channel, and set it as the proxy."""
     import socket
 
     with socket.create_server(("127.0.0.1", 0), backlog=128) as listener:
@@ -45,7 +45,7 @@ def open_way(channel: int) -> None:
 
 
 def main(words: "list[str]") -> int:
-    """Limits, `--`, then the command; returns only when that cannot be started."""
+    """Limits, `--`, then the command; returns only if it cannot start."""
     split = words.index("--")
     channel = os.environ.pop("NOBRAKES_PROXY", "")
     if channel:

@@ -20,7 +20,7 @@ _NO_NEW_PRIVILEGES, _DROP_FROM_BOUNDING = 38, 24
 
 _WRITE_FILE, _REFER, _TRUNCATE, _IOCTL_DEV = 1 << 1, 1 << 13, 1 << 14, 1 << 15
 _DEVICES = 1 << 6 | 1 << 11
-"""Making device files is granted nowhere: they would lead to the disk below."""
+"""Device files are never allowed: they lead to the disk below."""
 _FIRST = _WRITE_FILE | sum(1 << bit for bit in range(4, 13))
 _KNOWN_FROM = ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEV))
 _FILE_RIGHTS = _WRITE_FILE | _TRUNCATE | _IOCTL_DEV
@@ -34,12 +34,10 @@ _OTHERS = {
     0x40000003: {"limits": (340,), "first": (154, 156, 241, 294, 317, 351), "priority": (97,), "disk": (289,)},
     0xC00000B7: {"limits": (261,), "first": (118, 119, 122, 238, 239, 274), "priority": (140,), "disk": (30,)},
 }
-"""Calls by which one process holds up another of its account, by architecture (x86-64, i386, arm64) and by where they
-name it: prlimit64; sched_setparam, _setscheduler, _setaffinity, migrate_pages, move_pages, sched_setattr; setpriority;
-ioprio_set. Landlock knows nothing of them, and a limit of 0 ends a process.
-"""
+"""Calls that affect other processes of the account, by architecture (x86-64, i386, arm64) and argument: prlimit64;
+sched_setparam, _setscheduler, _setaffinity, migrate_pages, move_pages, sched_setattr; setpriority; ioprio_set. Landlock
+does not cover them, and a limit of 0 ends a process."""
 TEMPORARY = ("/tmp", "/var/tmp")
-"""Where every program may write."""
 _DEVICES_AND_PROCESSES = ("/dev", "/proc", "/sys")
 _RAW = frozenset(("/dev/mem", "/dev/kmem", "/dev/port", "/dev/nvram"))
 
@@ -49,14 +47,14 @@ def _kernel() -> "ctypes.CDLL":
 
 
 def version() -> int:
-    """The version of Landlock that this kernel has; 0: none, or it is switched off."""
+    """0: none, or switched off."""
     if not sys.platform.startswith("linux"):
         return 0
     return max(0, int(_kernel().syscall(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(1))))
 
 
 def lacks(abi: int) -> "tuple[str, ...]":
-    """What this version does not hold."""
+    """What this version does not enforce."""
     found = []
     if abi < 3:
         found.append("it does not keep files from being cut short (Linux 6.2 does)")
@@ -66,7 +64,7 @@ def lacks(abi: int) -> "tuple[str, ...]":
 
 
 def tops(paths: "list[str]") -> "set[str]":
-    """The paths as they really are and wherever else they are mounted, without those that lie below another."""
+    """The real paths with all their mounts, without nested ones."""
     real: set[str] = set()
     with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
         words = [line.split(" ")[2:5] for line in file]
@@ -101,7 +99,7 @@ def _plain(text: str) -> str:
 
 
 def aliases(path: str, mounts: "tuple[tuple[str, str, str], ...]") -> "list[str]":
-    """Where else the same files are seen, by a folder of the same device that is mounted twice."""
+    """Other mounts of the same files."""
     around = [mount for mount in mounts if _lies_in(path, mount[2])]
     if not around:
         return []
@@ -117,7 +115,7 @@ def aliases(path: str, mounts: "tuple[tuple[str, str, str], ...]") -> "list[str]
 
 
 def beside(kept: "set[str]", also: "tuple[str, ...]" = ()) -> "list[str]":
-    """What may be written: all that lies directly in a folder on the way to a kept one, or of `also`, but the way."""
+    """Writable entries beside the way to each kept path, or in `also`."""
     way = {*also, *(above for path in (*kept, *also) for above in _above(path))}
     found = []
     for folder in way - kept:
@@ -130,7 +128,7 @@ def beside(kept: "set[str]", also: "tuple[str, ...]" = ()) -> "list[str]":
 
 
 def granted(kept: "set[str]", temporary: "tuple[str, ...]") -> "list[str]":
-    """What may be written beside a run's own places: temporary folders but for what is kept there, and devices."""
+    """Writable paths beside a run's own: temporary folders except kept ones, and devices."""
     roots = [os.path.realpath(path) for path in temporary]
     free = [root for root in roots if not any(_lies_in(path, root) or _lies_in(root, path) for path in kept)]
     inside = (*roots, *_DEVICES_AND_PROCESSES)
@@ -139,7 +137,7 @@ def granted(kept: "set[str]", temporary: "tuple[str, ...]") -> "list[str]":
 
 
 class Wall:
-    """A ruleset that is being filled."""
+    """A ruleset under construction."""
 
     def __init__(self) -> None:
         self.kernel = _kernel()
@@ -159,7 +157,7 @@ class Wall:
         return answer
 
     def grant(self, path: str, follow: bool = False) -> None:
-        """Let the path, and what lies below it, be written. OSError."""
+        """Allow writing to the path and below. Raises OSError."""
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW))
         try:
             mode = os.fstat(descriptor).st_mode
@@ -178,7 +176,7 @@ class Wall:
         self.kernel.prctl(_SET_SECCOMP, _FILTER, struct.pack("@HP", len(rows) // 8, ctypes.addressof(program)), 0, 0)
 
     def restrict(self) -> None:
-        """From now on nothing else may be written by this process and its children. OSError."""
+        """Forbid all other writing for this process and its children. Raises OSError."""
         if os.geteuid() == 0:
             for capability in _ROUND_IT:
                 self.kernel.prctl(_DROP_FROM_BOUNDING, capability, 0, 0, 0)
@@ -189,10 +187,8 @@ class Wall:
 
 
 def limits_filter() -> bytes:
-    """The program for the kernel that refuses limits, priority, processors and memory of a process that is named.
-
-    0 is oneself. A program that names itself, or one of its threads, is refused as well: a filter cannot tell.
-    """
+    """The filter that refuses changing limits, priority, processors and memory of a named process. 0 is oneself; one's
+    own id is refused too, since a filter cannot tell."""
     load, equal, keep_bits, answer = 0x20, 0x15, 0x54, 0x06
     rows: list[tuple[int, str, str, int]] = [(load, "", "", 4)]  # the architecture
     for arch, calls in _OTHERS.items():
@@ -224,9 +220,7 @@ def limits_filter() -> bytes:
 
 
 def close_in(kept: "list[str]", own: "list[str]", temporary: str) -> None:
-    """Let this process write what is in `own`, and what is temporary but not in `kept`; give it a folder for that if it
-    needs one.
-    """
+    """Allow writing to `own`, and to temporary paths outside `kept`; adds a temporary folder if needed."""
     wall = Wall()
     tree = tops([*kept, "/proc", "/sys"] if os.geteuid() == 0 else kept)
     usual = os.path.realpath(os.environ.get("TMPDIR") or "/tmp")

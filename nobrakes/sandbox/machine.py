@@ -24,13 +24,12 @@ nsswitch.conf os-release passwd pki/ca-trust pki/tls/certs protocols python3 res
 ssl/openssl.cnf terminfo timezone
 """
 _TOOLS = "ant* erlang java-*-openjdk* java*-openjdk maven*/logging maven*/m2.conf perl php* R xml"
-"""Below /etc, what an installed language or build tool is not whole without; a `settings.xml` may hold passwords."""
+"""In /etc, needed by installed languages and build tools; a `settings.xml` may hold passwords."""
 _MARKS = ("pyvenv.cfg", "conda-meta", "libexec", "versions", os.path.join("lib", "node_modules"))
-"""What shows that a `bin` or `shims` belongs to an installation whose other folders its programs need."""
+"""Signs that a `bin` or `shims` needs its whole installation."""
 _ASKED = ("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS")
-"""Beside PATH, what of an environment says where something lies."""
 SECONDS = 5.0
-"""A look at the machine holds so long: it takes as much of the CPU as all the rest of a run's start."""
+"""How long a look at the machine is valid: it costs as much as the rest of a run's start."""
 MAX_CACHED = 16
 _SEEN: dict[tuple[str | None, ...], tuple[float, Machine]] = {}
 TOOLCHAINS = {
@@ -42,11 +41,11 @@ TOOLCHAINS = {
     ".sdkman": "SDKMAN_DIR",
     ".local/share/uv": "UV_PYTHON_INSTALL_DIR",
 }
-"""Folders of a home that hold toolchains and no secrets, and the variable that says where they are."""
+"""Toolchain folders in a home, without secrets, and their variables."""
 
 
 def machine(environment: Mapping[str, str]) -> Machine:
-    """This machine, for programs that are started with this environment, as it was a moment ago."""
+    """This machine for programs with this environment, cached briefly."""
     home = os.path.realpath(os.path.expanduser("~"))
     asked = (home, *(environment.get(name) for name in (*_ASKED, "PATH")))
     now = time.monotonic()
@@ -75,7 +74,6 @@ def _looked_at(environment: Mapping[str, str], home: str) -> Machine:
 
 
 def _account(system: tuple[str, ...]) -> str:
-    """The home that the account has, unless it is a part of the machine or has one in it."""
     try:
         home = os.path.normpath(pwd.getpwuid(os.getuid()).pw_dir)
     except KeyError:
@@ -85,7 +83,7 @@ def _account(system: tuple[str, ...]) -> str:
 
 
 def tool_settings(etc: str) -> tuple[str, ...]:
-    """The settings in `etc` to which installed languages and build tools are linked."""
+    """Settings in `etc` to which languages and build tools are linked."""
     found = (glob.glob(pattern, root_dir=etc) for pattern in _TOOLS.split())
     return tuple(sorted({os.path.join(etc, name) for names in found for name in names}))
 
@@ -102,7 +100,7 @@ def _programs(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def installation(folder: str) -> Iterator[str]:
-    """What the programs of a folder need: itself, or all of the installation whose `bin` it is."""
+    """What a folder's programs need: the folder, or its full installation."""
     folder = os.path.normpath(folder)
     whole = os.path.dirname(folder)
     has_marks = any(os.path.exists(os.path.join(whole, mark)) for mark in _MARKS)
@@ -119,7 +117,7 @@ def installation(folder: str) -> Iterator[str]:
 
 
 def program(argv0: str, environment: Mapping[str, str], home: str) -> tuple[str, ...]:
-    """What a command's program needs beside PATH: the file that its name leads to, and node's packages around it."""
+    """What a program needs beside PATH: its link's target, and surrounding node packages."""
     found = _which(argv0, environment.get("PATH", os.defpath))
     if found is None:
         return ()
@@ -140,7 +138,6 @@ def _which(name: str, path: str) -> str | None:
 
 
 def named_files(argv: tuple[str, ...]) -> tuple[str, ...]:
-    """The files that a command names by their whole path, such as a script beside its interpreter."""
     return tuple(word for word in argv[1:] if os.path.isabs(word) and os.path.isfile(word))
 
 
@@ -154,16 +151,13 @@ _SETTINGS_OF: tuple[str, ...] = (
     "ZDOTDIR",
 )
 _SETTINGS_OF += ("PYTHONUSERBASE", "PIPX_HOME", "NPM_CONFIG_USERCONFIG", "npm_config_userconfig", "DOCKER_CONFIG")
-"""Variables that say where settings are which may lie elsewhere than in the home."""
+"""Variables with paths of settings outside the home."""
 
 
 def kept(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """What nobody behind a wall may write, wherever it lies: it is run or read outside of it later.
-
-    Your home, whole: what git, the shell, the session, agent CLIs, editors and tools read when they start, their caches
-    and other repositories are there. The machine's programs and settings, the folders of PATH, nobrakes itself with its
-    Python and all that it imports.
-    """
+    """Paths never writable behind a wall, since they are run or read outside later: your full home (settings of git,
+    shell, session, agent CLIs, editors and tools, caches, repositories), the machine's programs and settings, PATH,
+    nobrakes and its Python."""
     home = os.path.expanduser("~")
     found = [*_MACHINE, home]
     found += [folder for folder in map(os.path.abspath, sys.path) if os.path.isdir(folder)]  # our dependencies
@@ -180,14 +174,12 @@ def kept(environment: Mapping[str, str]) -> tuple[str, ...]:
 # there. Behind the wall the person's home is read-only: tools are told of caches of their own, unless the person let in
 # the usual ones.
 HOME = "home"
-"""The folder in a run's folder that is its home."""
 
 MADE = f"{HOME}/.nobrakes-run"
-"""The empty file in a run's folder that its home begins with."""
 
 _HOME_TOOLS = {".pyenv": "PYENV_ROOT", ".rbenv": "RBENV_ROOT"}
 _WRITTEN = {".cargo": "CARGO_HOME", "go": "GOPATH"}
-"""Folders of toolchains that are written whenever they are used."""
+"""Toolchain folders that are written on use."""
 _SHARED_CACHE = "XDG_CACHE_HOME"
 _CACHES = {
     _SHARED_CACHE: ".cache",
@@ -208,7 +200,7 @@ _CACHES = {
     "HEX_HOME": ".hex",
     "PUB_CACHE": ".pub-cache",
 }
-"""The variables by which tools find their caches, and where these lie in a home when nobody says so."""
+"""Variables of caches, and their default places in a home."""
 _MAVEN = ".m2/repository"
 _BELOW = {
     "XDG_CACHE_HOME": ".cache",
@@ -217,13 +209,12 @@ _BELOW = {
     "XDG_STATE_HOME": ".local/state",
     "GRADLE_USER_HOME": ".gradle",
 }
-"""Folders that lie below the home, and the variables that say so."""
 
 NO_USER_SITE = {"PYTHONNOUSERSITE": "1"}
 
 
 def caches(folder: str, environment: Mapping[str, str], let_in: tuple[str, ...]) -> dict[str, str]:
-    """What tools are told of their caches: those of the person that are `let_in`, the others below `folder`."""
+    """Variables for caches: the person's if `let_in`, else below `folder`."""
     persons = _persons(environment)
     usual = {variable: environment.get(variable) or os.path.join(persons, place) for variable, place in _CACHES.items()}
     found = {
@@ -243,16 +234,14 @@ def _persons(environment: Mapping[str, str]) -> str:
 
 
 def _reaches(let_in: tuple[str, ...], place: str, variable: str = "") -> bool:
-    """Whether the place may be written, or a part of it; of the folder of many tools' caches, all of it."""
+    """Whether all or part of the place is writable; for the shared cache folder all of it."""
     real = os.path.realpath(place)
     return any(lies_in(real, path) or (variable != _SHARED_CACHE and lies_in(path, real)) for path in let_in)
 
 
 def variables(home: str, environment: Mapping[str, str], let_in: tuple[str, ...] | None = None) -> dict[str, str]:
-    """What a run is told that has `home` for its own, where the person's environment is this one.
-
-    Behind the wall: `let_in` is what it may write of the person's. None: it is not behind one.
-    """
+    """The variables of a run with this `home`, from the person's environment. `let_in`: writable paths behind the wall;
+    None: no wall."""
     persons = _persons(environment)
     tools = {**TOOLCHAINS, **_HOME_TOOLS, **(_WRITTEN if let_in is None else {})}
     found = {
@@ -266,19 +255,19 @@ def variables(home: str, environment: Mapping[str, str], let_in: tuple[str, ...]
 
 
 def steady(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment of runs that have homes of their own, without what differs from run to run."""
+    """The common environment of runs with own homes."""
     return {**environment, **NO_USER_SITE, "HOME": HOME}
 
 
 # The smallest closure tells whether bubblewrap works here.
 def argv(folder: str, environment: Mapping[str, str]) -> Argv:
-    """The command; it exits with 0 where every namespace, mount and privilege of a real run works."""
+    """Exits with 0 if every namespace, mount and privilege of a run works."""
     closure = Closure(folder, machine(environment), hidden=(), network="none")
     return wrap((sys.executable, "-I", "-S", "-c", ""), closure)
 
 
 def platform_trouble() -> str:
-    """Why bubblewrap cannot work on this system at all; empty: it may."""
+    """Why bubblewrap cannot work here; empty: it may."""
     if not sys.platform.startswith("linux"):
         return "bubblewrap works on Linux only"
     return "" if own_program("bwrap", os.getcwd()) else "bubblewrap (`bwrap`) is not installed"

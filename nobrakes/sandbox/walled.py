@@ -10,7 +10,7 @@ import sys
 
 
 def main(words: "list[str]") -> int:
-    """`keep=`, `own=`, `temporary=` paths, `set=NAME=VALUE`, `--`, the command; returns when it cannot start."""
+    """`keep=`, `own=`, `temporary=` paths, `set=NAME=VALUE`, `--`, the command; returns if it cannot start."""
     split = words.index("--")
     given: dict[str, list[str]] = {"keep": [], "own": [], "temporary": [], "set": []}
     for word in words[:split]:

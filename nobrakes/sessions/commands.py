@@ -36,7 +36,7 @@ def say(app: "App", by: str, number: Number, text: Said) -> tuple[dict[str, Mess
 
 
 def _own_daemon(app: "App") -> str:
-    """A daemon of the person's own runs from now on; what to say of it. A repository's is theirs to start."""
+    """Ensure the person's own daemon; returns the message. A repository's daemon is for its person to start."""
     if not app.is_home:
         return ""
     from ..machine import registry

@@ -15,7 +15,6 @@ from ..events.kinds import Kind, session_actor
 from .model import CLEAN, Fact, Message, Session, SessionKind, State, Turn, advance
 
 MAX_TEXT = 100_000
-"""Characters of one message that are kept."""
 _WAITING = "(SELECT count(*) FROM messages WHERE session = sessions.id AND turn IS NULL) AS waiting"
 SESSION = f"SELECT *, {_WAITING} FROM sessions"
 
@@ -30,7 +29,7 @@ def begin(
     actor: str,
     data: Mapping[str, Any] | None = None,
 ) -> Session:
-    """A new session with its first message; `agent` is its name, its provider and its model."""
+    """A new session with its first message; `agent`: name, provider and model."""
     now = db.now()
     name, provider, model = agent
     values = {
@@ -61,7 +60,7 @@ def begin(
 
 
 def say(db: Database, number: int, text: str, author: str) -> Message:
-    """Something that the next turn is told; NoSuchSession, NotAllowed for one that has ended."""
+    """Add a message for the next turn. Raises NoSuchSession, NotAllowed for an ended one."""
     now = db.now()
     with db.write():
         one = get_session(db, number)
@@ -83,7 +82,7 @@ def _message(
 
 
 def note(db: Database, number: int, data: Mapping[str, Any]) -> Session:
-    """Set values of the session's data; what else is in it stays. NoSuchSession."""
+    """Set values in the session's data. Raises NoSuchSession."""
     with db.write():
         kept = {**get_session(db, number).data, **data}
         db.run("UPDATE sessions SET data = ?, updated_at = ? WHERE id = ?", (rows.as_json(kept), db.now(), number))
@@ -91,7 +90,7 @@ def note(db: Database, number: int, data: Mapping[str, Any]) -> Session:
 
 
 def answered(db: Database, number: int, escalation: int, text: str, actor: str) -> None:
-    """A question of the session was answered: its next turn is told, once. In the caller's transaction."""
+    """Pass an answer to the session's next turn, once. Needs a transaction."""
     now = db.now()
     one = get_session(db, number)
     if one.state is State.ENDED:
@@ -103,20 +102,14 @@ def answered(db: Database, number: int, escalation: int, text: str, actor: str) 
 
 
 def questioned(db: Database, number: int) -> None:
-    """A person is asked in the session's name: where it waits for what is said next, it waits for the answer.
-
-    In the caller's transaction.
-    """
+    """An idle session now waits for its answer. Needs a transaction."""
     one = get_session(db, number)
     if one.state is State.IDLE:
         move(db, one, Fact.QUESTIONED, db.now())
 
 
 def settled(db: Database, number: int) -> None:
-    """Its questions were decided without it: where none is open, it waits for what is said to it next.
-
-    In the caller's transaction.
-    """
+    """Its questions were decided otherwise: without open ones it becomes idle. Needs a transaction."""
     one = get_session(db, number)
     waits = db.maybe("SELECT 1 FROM escalations WHERE session = ? AND resolved_at IS NULL", (number,))
     if one.state is State.ASKING and waits is None:
@@ -124,10 +117,8 @@ def settled(db: Database, number: int) -> None:
 
 
 def renew(db: Database, number: int, spec: tuple[str, str, str] | None = None) -> Session:
-    """The next turn begins a new conversation, perhaps with another agent: its name, provider and model.
-
-    What was said to a turn that the other agent could not finish is said again. NotAllowed while a turn is at work.
-    """
+    """Begin a new conversation next turn, perhaps with another agent (name, provider, model); messages of an unfinished
+    turn are repeated. NotAllowed during a turn."""
     with db.write():
         one = get_session(db, number)
         if one.state is State.RUNNING:
@@ -146,7 +137,7 @@ def renew(db: Database, number: int, spec: tuple[str, str, str] | None = None) -
 
 
 def take_back(db: Database, number: int, escalation: int) -> bool:
-    """The answer was taken back: no turn is told of it. False: one was already. In the caller's transaction."""
+    """The answer was taken back; False: a turn has read it. Needs a transaction."""
     one = get_session(db, number)
     if not db.run("DELETE FROM messages WHERE escalation = ? AND turn IS NULL", (escalation,)):
         return False
@@ -156,7 +147,7 @@ def take_back(db: Database, number: int, escalation: int) -> bool:
 
 
 def end(db: Database, number: int, actor: str) -> Session:
-    """End the session. Its open questions are over; a turn at work is ended by the daemon."""
+    """Ends its open questions; the daemon stops a running turn."""
     now = db.now()
     with db.write():
         one = get_session(db, number)
@@ -168,7 +159,6 @@ def end(db: Database, number: int, actor: str) -> Session:
 
 
 def ask_to_stop(db: Database, number: int, actor: str) -> Session:
-    """Ask the turn at work to stop; the session waits for what is said to it next."""
     now = db.now()
     with db.write():
         one = get_session(db, number)
@@ -179,7 +169,7 @@ def ask_to_stop(db: Database, number: int, actor: str) -> Session:
 
 
 def move(db: Database, one: Session, fact: Fact, now: float, **values: Any) -> State:
-    """Bring the session to where the fact leads; NotAllowed. In the caller's transaction."""
+    """Apply the fact to the session. Raises NotAllowed. Needs a transaction."""
     after = advance(one.state, fact)
     columns = {"state": after.value, "updated_at": now, **values}
     sets = ", ".join(f"{name} = ?" for name in columns)
@@ -188,7 +178,7 @@ def move(db: Database, one: Session, fact: Fact, now: float, **values: Any) -> S
 
 
 def get_session(db: Database, number: int) -> Session:
-    """One session; NoSuchSession."""
+    """Raises NoSuchSession."""
     row = db.maybe(f"{SESSION} WHERE id = ?", (number,))
     if row is None:
         raise NoSuchSession(f"there is no session {number}")
@@ -196,12 +186,11 @@ def get_session(db: Database, number: int) -> Session:
 
 
 def going_sessions(db: Database) -> list[Session]:
-    """The sessions that are no attempt's and go on, oldest first."""
+    """Open sessions without those of attempts, oldest first."""
     return [rows.session(row) for row in db.all(f"{SESSION} INDEXED BY sessions_going WHERE {GOING} ORDER BY id")]
 
 
 def code_reviews(db: Database, bead: str) -> list[Session]:
-    """The sessions that read the bead's work, oldest first."""
     which = "INDEXED BY sessions_reading WHERE kind = 'code_review' AND owner = ? ORDER BY id"
     return [rows.session(row) for row in db.all(f"{SESSION} {which}", (bead_owner(bead),))]
 
@@ -213,25 +202,22 @@ WHERE plan_reviews.state = 'running' AND plan_reviews.session IS NOT NULL AND fe
 
 
 def held(db: Database) -> frozenset[int]:
-    """The sessions that begin no turn: of features that are paused, expired or in error, reviewers' as well.
-
-    So does the Shaper's of one that waits for a person's word.
-    """
+    """Sessions that begin no turn: of paused, expired or failed features, with reviewers, and Shapers that wait for a
+    person."""
     return frozenset(int(row[0]) for row in db.all(_HELD))
 
 
 def listed(db: Database) -> list[Session]:
-    """All sessions, those of attempts as well, newest first."""
+    """With those of attempts, newest first."""
     return [rows.session(row) for row in db.all(f"{SESSION} ORDER BY id DESC")]
 
 
 def sessions(db: Database, going: bool = True) -> list[Session]:
-    """Sessions that are no attempt's and go on; with `going` False all of them, newest first."""
+    """Open sessions without those of attempts; `going` False: all of them, newest first."""
     return going_sessions(db) if going else listed(db)
 
 
 def messages(db: Database, number: int) -> list[Message]:
-    """All that was said in it, oldest first."""
     get_session(db, number)
     return [rows.message(row) for row in db.all("SELECT * FROM messages WHERE session = ? ORDER BY id", (number,))]
 
@@ -239,11 +225,10 @@ def messages(db: Database, number: int) -> list[Message]:
 # A turn takes all that waits to be said, in the transaction that opens it. Its end is guarded by "not ended": whoever
 # comes too late gets Stale and has changed nothing. Its token is "s<turn>.<session>.<secret>", good while it is open.
 CUT_OFF = "cut_off"
-"""In a session's data: how the turn ended that its agent had begun and could not finish."""
 
 
 def open_turn(db: Database, number: int) -> tuple[Turn, Sequence[Message]] | None:
-    """Begin the next turn of a session that is ready; None: it is not."""
+    """Begin the next turn of a ready session; None: it is not ready."""
     now = db.now()
     with db.write():
         one = get_session(db, number)
@@ -275,7 +260,6 @@ def open_turn(db: Database, number: int) -> tuple[Turn, Sequence[Message]] | Non
 
 
 def _acts_by(db: Database, made: int, number: int, now: float) -> None:
-    """The turn acts by the answers that it was given: nobody takes them back any more."""
     unread = """SELECT id FROM escalations WHERE read_at IS NULL
     AND id IN (SELECT escalation FROM messages WHERE turn = ? AND escalation IS NOT NULL) ORDER BY id"""
     for row in db.all(unread, (made,)):
@@ -285,13 +269,13 @@ def _acts_by(db: Database, made: int, number: int, now: float) -> None:
 
 
 def told_to(db: Database, made: int) -> list[Message]:
-    """What the turn was given to say: messages that are not its own agent's, oldest first."""
+    """The messages given to the turn, oldest first."""
     found = db.all("SELECT * FROM messages WHERE turn = ? AND author <> '' ORDER BY id", (made,))
     return [rows.message(row) for row in found]
 
 
 def hear(db: Database, made: int, provider_session: str) -> bool:
-    """The turn's agent says that its session has begun; False: its id is another session's, or was given up."""
+    """The turn's agent reports its session id; False: another session has or had it."""
     with db.write():
         open_ = _still_open(db, made)
         row = db.maybe("SELECT id FROM sessions WHERE provider_session = ?", (provider_session,))
@@ -312,27 +296,27 @@ def hear(db: Database, made: int, provider_session: str) -> bool:
 
 
 def _remember(db: Database, before: Row) -> None:
-    """An id that the session had before stays known, as nobody's: another agent could say that it is its own."""
+    """A former id stays reserved: another agent could claim it."""
     kept = {name: value for name, value in dict(before).items() if name not in ("id", "kind", "disputed")}
     db.insert("sessions", {**kept, "kind": SessionKind.ATTEMPT.value, "disputed": True, "state": State.IDLE.value})
 
 
 def note_turn(db: Database, made: int, data: Mapping[str, Any]) -> None:
-    """Set values of an open turn's data; what else is in it stays, since its agent may have written it meanwhile."""
+    """Set values in an open turn's data; others stay, since its agent may have written them meanwhile."""
     with db.write():
         kept = {**_still_open(db, made).data, **data}
         db.run("UPDATE turns SET data = ? WHERE id = ?", (rows.as_json(kept), made))
 
 
 def did(db: Database, made: int, what: str) -> None:
-    """Note what the agent of an open turn did in it, once: its words need not be read then. Stale: it has ended."""
+    """Record what the turn's agent did, once: its words need not be parsed then. Raises Stale."""
     with db.write():
         _still_open(db, made)
         db.run(DID, {"turn": made, "what": what})
 
 
 def spend(db: Database, made: int, cost_usd: float, tokens: int, context: float | None = None) -> None:
-    """Set what the turn has cost, and how full its context is (0 to 1); the session costs what its turns do."""
+    """Set the turn's cost and how full its context is (0 to 1); the session costs the sum."""
     with db.write():
         if context is not None:
             db.run("UPDATE turns SET data = json_set(data, '$.context', ?) WHERE id = ?", (round(context, 3), made))
@@ -362,11 +346,8 @@ def close_turn(
     failed: bool = False,
     lost: bool = False,
 ) -> Session:
-    """End the turn. Stale: it has ended.
-
-    `said`: the agent's words; `told_again`: what it was given waits again; `breaker`: the session's at its provider
-    from now on; `failed`: it counts as a failure in a row; `lost`: its CLI does not know the session any more.
-    """
+    """End the turn. Raises Stale. `said`: the agent's words; `told_again`: its messages wait again; `breaker`: the
+    session's at its provider; `failed`: a failure in a row; `lost`: its CLI has lost the session."""
     now = db.now()
     with db.write():
         open_ = _still_open(db, made)
@@ -404,7 +385,7 @@ def _ended(db: Database, now: float, told: Mapping[str, Any], state: State) -> N
 
 
 def _waits(db: Database, number: int, fact: Fact) -> Fact:
-    """The fact, or that it was cut off where something was said meanwhile: then it goes on at once."""
+    """The fact, or cut off if messages arrived meanwhile, so that it goes on immediately."""
     if fact is Fact.ENDED_WELL or fact is Fact.ASKED:
         waiting = "SELECT 1 FROM messages WHERE session = ? AND turn IS NULL"
         if db.maybe(waiting, (number,)) is not None:
@@ -422,7 +403,6 @@ def _still_open(db: Database, made: int) -> Turn:
 
 
 def get_turn(db: Database, made: int) -> Turn:
-    """One turn."""
     row = db.maybe("SELECT * FROM turns WHERE id = ?", (made,))
     if row is None:
         raise NobrakesError(f"there is no turn {made}", "`nobrakes sessions` lists the sessions.")
@@ -430,20 +410,19 @@ def get_turn(db: Database, made: int) -> Turn:
 
 
 def turns(db: Database, number: int) -> list[Turn]:
-    """The turns of a session, oldest first."""
     get_session(db, number)
     return [rows.turn(row) for row in db.all("SELECT * FROM turns WHERE session = ? ORDER BY number", (number,))]
 
 
 def opened(db: Database) -> list[Turn]:
-    """The turns that have not ended, oldest first."""
+    """The open turns, oldest first."""
     return [
         rows.turn(row) for row in db.all("SELECT * FROM turns INDEXED BY turns_open WHERE outcome IS NULL ORDER BY id")
     ]
 
 
 def turn_of_token(db: Database, token: str) -> tuple[Turn, Session]:
-    """The open turn that the token speaks for, with its session; Stale when there is none."""
+    """Raises Stale."""
     from hmac import compare_digest  # loads OpenSSL, and only agents come to the door
 
     number = turn_of(token)

@@ -24,10 +24,7 @@ from ..text.cleaning import clean
 
 
 def name_of(session: int) -> str:
-    """The name of a session's checkout, and what stands for a bead's id where agent CLIs keep their sessions.
-
-    No bead's id has a tilde.
-    """
+    """Replaces a bead's id in names of checkouts and CLI sessions; no bead's id has a tilde."""
     return f"session~{session}"
 
 
@@ -43,7 +40,7 @@ class SessionKind(StrEnum):
 
 
 class State(StrEnum):
-    """Where a session is."""
+    """A session's state."""
 
     READY = "ready"  # something waits to be said to it: its next turn may begin
     RUNNING = "running"
@@ -101,15 +98,13 @@ TABLE: Mapping[State, Mapping[Fact, State]] = {
     State.STUCK: {Fact.SAID: State.READY, Fact.ANSWERED: State.READY, Fact.CLOSED: State.ENDED},
     State.ENDED: {},
 }
-"""What each fact makes of each state; what is not in it is refused."""
+"""The new state by state and fact; other pairs are refused."""
 REVIEWERS = frozenset({SessionKind.REVIEW, SessionKind.CODE_REVIEW})
-"""Nobody talks with them, and they ask nobody."""
 CLEAN = frozenset({Outcome.COMPLETED, Outcome.BLOCKED, Outcome.GAVE_UP_TESTS, Outcome.CONTRADICTED_ITSELF})
-"""How a turn ends by itself: what the agent says of itself says nothing else about a conversation."""
 
 
 def advance(state: State, fact: Fact) -> State:
-    """The state after the fact; NotAllowed."""
+    """Raises NotAllowed."""
     after = TABLE[state].get(fact)
     if after is None:
         raise NotAllowed(
@@ -121,7 +116,7 @@ def advance(state: State, fact: Fact) -> State:
 
 @frozen
 class Session:
-    """One conversation. `owner` is a word of beads.model; `waiting` counts what is said to it and waits for a turn."""
+    """One conversation. `owner`: see beads.model; `waiting`: messages without a turn."""
 
     id: int
     kind: SessionKind
@@ -168,7 +163,7 @@ class Turn:
 
 @frozen
 class Message:
-    """Something said in a session; `turn` None: no turn was told of it yet. `answers`: the question that it answers."""
+    """A message; `turn` None: not read yet. `answers`: its question."""
 
     id: int
     session: int
@@ -181,7 +176,7 @@ class Message:
 
 @frozen
 class Talk:
-    """A session with its open turn: what an attempt is to a bead. Both have the same names."""
+    """A session with its open turn, with the names of an attempt."""
 
     session: Session
     turn: Turn
@@ -192,42 +187,38 @@ class Talk:
 
     @property
     def provider(self) -> str:
-        """Who answers it, and may refuse."""
         return self.turn.provider
 
     @property
     def started_at(self) -> float:
-        """When the turn began."""
         return self.turn.started_at
 
     @property
     def tokens(self) -> int:
-        """What the turn has taken so far."""
         return self.turn.tokens
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """The turn's journal."""
         return self.turn.data
 
 
 # What relay sessions keep in their data. One that plans first changes nothing before a person approved its plan.
 REPOSITORY, START, CHAT, PERSONA = "repository", "start", "chat", "persona"
 IN_PLACE = "in_place"
-"""In a session's data: the repository that it works on, the commit that it began with, the chat that began it, and who
-its agent is to be; and whether it works in the repository's own checkout."""
+"""In a session's data: the repository, its first commit, the chat that began it, its agent's persona; and whether it
+works in the checkout itself."""
 STAGE, PLAN, WORK = "stage", "plan", "work"
-"""In a session's data, with its values: whether its turns only plan. Without it they work."""
+"""In a session's data: whether its turns only plan."""
 BEAD = "bead"
-"""In a session's data: the bead by which its work was handed in."""
+"""In a session's data: the bead of its handed-in work."""
 DIRECTORY = "directory"
-"""In the data of a session: the folder of its workspace that its agent begins in; empty: the top."""
+"""In a session's data: its agent's folder in the workspace; empty: the top."""
 FILES = "files"
-"""In a session's data: whether its progress and its output are kept in files, too."""
+"""In a session's data: whether progress and output also go to files."""
 PLAN_OF = "plan_of"
-"""In the evidence of a question: the session whose plan it is."""
+"""In the evidence of a question: the session with this plan."""
 HEAD, BRANCH = "head", "branch"
-"""In a turn's data: the commit that it handed back, and the branch that has it."""
+"""In a turn's data: the commit that it handed back, and its branch."""
 
 
 def is_relay(session: Session) -> bool:
@@ -235,26 +226,22 @@ def is_relay(session: Session) -> bool:
 
 
 def only_plans(session: Session) -> bool:
-    """Whether its turns change nothing yet: a person approves its plan first."""
+    """Whether its turns change nothing until a person approves its plan."""
     return is_relay(session) and session.data.get(STAGE) == PLAN
 
 
 def files_of(home: str, session: int) -> str:
-    """Where the files of a session lie; `home` is the .nobrakes that keeps it."""
+    """`home`: the session's .nobrakes."""
     return f"{Paths(home).relays}/{session}.files"
 
 
 MAX_TEXT = 200
 MAX_CLAIMS = 1000
-"""Claims of all agents among which that of a session is looked for."""
 
 
 @frozen
 class Claim:
-    """Where the agent says it is: `step` of `of` steps (None: it does not say).
-
-    `doubt`: what speaks against it, from the commits; empty: nothing does.
-    """
+    """An agent's claim: `step` of `of` steps (None: unsaid). `doubt`: what contradicts it; empty: nothing."""
 
     text: str
     step: int | None
@@ -263,7 +250,7 @@ class Claim:
 
 
 def claim_of(said: Iterable[Event], one: Session, commits: int | None) -> Claim | None:
-    """The session's latest claim of those that agents `said`, newest first, against its commits (None: unknown)."""
+    """The session's latest claim among `said` (newest first), compared with its commits (None: unknown)."""
     name = session_actor(one.id)
     found = next((e for e in said if e.actor == name and e.attempt is None and e.at >= one.created_at), None)
     if found is None:

@@ -71,7 +71,6 @@ _HAPPENED: Mapping[Outcome, str] = {
 
 
 def interrupted(cut_off: str) -> str:
-    """What an agent is told whose last turn was cut off in this way."""
     why = _HAPPENED.get(Outcome(cut_off), "your process ended before you were done")
     return f"You were interrupted: {why}. What you were doing last may be done by halves; go on from there."
 
@@ -79,11 +78,8 @@ def interrupted(cut_off: str) -> str:
 def turn_prompt(
     told: Sequence[Message], earlier: Sequence[Message], cut_off: str, nonce: str, *, resumes: bool, protocol: str = ""
 ) -> str:
-    """The prompt of one turn. `told` is what was said to it; `earlier` all before, for an agent that begins anew.
-
-    `cut_off`: how the last turn ended before its agent was done; empty: it was. `protocol`: how the session works,
-    where its agent does not know that yet.
-    """
+    """One turn's prompt. `told`: its messages; `earlier`: all before, for a fresh agent. `cut_off`: how the last turn
+    was interrupted; empty: not. `protocol`: for an agent that does not know it."""
     parts = [protocol] if protocol else []
     if earlier and not resumes:
         said = "\n".join(f"{'You' if not one.author else 'The person'}: {clean(one.text)}" for one in earlier)
@@ -95,7 +91,7 @@ def turn_prompt(
 
 
 def new(told: Sequence[Message], cut_off: str, *, resumes: bool, most: int = MESSAGE) -> list[str]:
-    """What is new in a turn of any session: how the last one was cut off, what was said, how this one ends."""
+    """What is new in a turn: the interruption, messages, and how to end."""
     parts = [interrupted(cut_off)] if cut_off else []
     parts += [cut(clean(one.text).strip(), most) for one in told]
     return [*parts, f"End your last message with exactly one line `{PREFIX}…`, as before."] if resumes else parts

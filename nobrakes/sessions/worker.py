@@ -92,7 +92,7 @@ MAX_BYTES = 1024
 
 
 class RunFiles:
-    """Writes them for the sessions that want them."""
+    """Writes progress files of sessions that want them."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
@@ -100,7 +100,6 @@ class RunFiles:
         self._written: dict[int, str] = {}
 
     def look(self, board: Board) -> bool:
-        """Write the progress of those at work, where it is another one."""
         if abs(board.now - self._looked_at) >= LOOK_SECONDS:
             self._looked_at = board.now
             for work in (board.work_of(run) for run in board.all_runs):
@@ -110,7 +109,6 @@ class RunFiles:
         return False
 
     def ended(self, talk: Talk, said: str, branch: str) -> None:
-        """The turn is over: what its agent said last, and how far it came."""
         if not talk.session.data.get(FILES):
             return
         with suppress(NobrakesError, OSError):
@@ -151,14 +149,13 @@ class RunFiles:
 
 _WAITS = (SessionsState.IDLE, SessionsState.ASKING)
 MAX_PLAN = 7000
-"""Characters of a plan that a person is asked about."""
 LENT_AT = "/lent/objects"
-"""In the sandbox of a session in place: the objects of the repository, to be read."""
+"""In the sandbox of a session in place: the repository's objects, read-only."""
 NO_SANDBOX = "a session in place needs the sandbox (bubblewrap): else nothing keeps its agent out of the git folder"
 
 
 class Relays:
-    """The clones of the relay sessions that this store has."""
+    """The clones of this store's relay sessions."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
@@ -175,13 +172,12 @@ class Relays:
             yield clones
 
     def workspace(self, session: Session) -> str:
-        """Where the session's agent works."""
         if session.data.get(IN_PLACE):
             return self._root(session)
         return os.path.join(self.ports.paths.relays, str(session.id))
 
     def making(self, talk: Talk) -> tuple[Argv, ...]:
-        """The commands that make the clone where it is missing. In place: what the checkout holds is kept before."""
+        """The commands that make a missing clone. In place they save the checkout's content."""
         session, start = talk.session, str(talk.session.data[START])
         with self._clones(session) as clones:
             made = clones.making(session.id, start, session_actor(session.id))
@@ -201,7 +197,7 @@ class Relays:
         return (sys.executable, "-P", "-m", salvage.__name__, self._root(session), at, *numbers), *made
 
     def laid(self, session: Session) -> Laid | None:
-        """What lies over the checkout in the sandbox; None: the session works in a clone. NotAllowed, NoSandbox."""
+        """What lies over the checkout in the sandbox; None: a clone. Raises NotAllowed, NoSandbox."""
         if not session.data.get(IN_PLACE):
             return None
         root = self._root(session)
@@ -225,7 +221,7 @@ class Relays:
         )
 
     def lent(self, session: Session) -> tuple[str, ...]:
-        """The folders of objects that the clone borrows from, where they are another repository's."""
+        """Another repository's object folders that the clone borrows from."""
         if not session.data.get(REPOSITORY):
             return ()
         with self._clones(session) as clones:
@@ -234,11 +230,11 @@ class Relays:
         return tuple(path for path in lent if not path.startswith(inside))
 
     def environment(self, session: Session) -> dict[str, str]:
-        """What its agent is told beside what every agent is: no file of the project is closed to it."""
+        """No file of the project is closed to it."""
         return {"NOBRAKES_BRANCH": branch_of(session.id), "NOBRAKES_TESTS": "", "NOBRAKES_GATES": ""}
 
     def ended(self, talk: Talk, said: str, asks: bool) -> None:
-        """What becomes of the turn's work; with `asks` a person is asked how the session goes on."""
+        """Handle the turn's work; `asks`: ask a person how to continue."""
         if only_plans(talk.session):
             self.files.ended(talk, said, "")
             self._drop(talk)
@@ -253,7 +249,6 @@ class Relays:
             self.ask_what_next(talk, said, handed)
 
     def _drop(self, talk: Talk) -> None:
-        """A turn that only planned: its clone is removed, and what it changed all the same is kept and told."""
         ports, session = self.ports, talk.session
         try:
             with self._clones(session) as clones:
@@ -267,7 +262,6 @@ class Relays:
             ports.notifier.tell(Notice(text, urgent=True))
 
     def _ask_about_plan(self, talk: Talk, said: str) -> None:
-        """Ask the person to approve the plan; one that it takes the place of is asked about no more."""
         store, session = self.ports.store, talk.session
         title = f"Plan of session {session.id}: {session.title}"[:200]
         asked = (e.id for e in store.escalations() if e.session == session.id and PLAN_OF in e.evidence)
@@ -282,7 +276,7 @@ class Relays:
         store.escalate(new, None, None, "nobrakes")
 
     def hand_back(self, talk: Talk) -> HandedBack:
-        """Hand back what the turn committed, and write that into the turn, which is open still."""
+        """Fetch the turn's commits and record them in the open turn."""
         ports, session, turn = self.ports, talk.session, talk.turn
         data = ports.store.turn(turn.id).data
         if HEAD in data:  # a crash came between this and the end
@@ -299,12 +293,11 @@ class Relays:
         return handed
 
     def _last(self, session: int) -> str:
-        """The commit that an earlier turn handed back; empty: none did."""
         heads = [str(one.data[HEAD]) for one in self.ports.store.turns(session) if one.data.get(HEAD)]
         return heads[-1] if heads else ""
 
     def ask_what_next(self, talk: Talk, said: str, handed: HandedBack) -> None:
-        """Ask the person for the next prompt, where no chat agent waits for the end."""
+        """Ask for the next prompt, unless a chat agent waits."""
         session = talk.session
         asked = any(one.session == session.id for one in self.ports.store.escalations())
         if session.data.get(CHAT) or asked or self.ports.store.session(session.id).waiting:
@@ -320,7 +313,7 @@ class Relays:
         self.ports.store.escalate(new, None, None, "nobrakes")
 
     def settle(self) -> None:
-        """Keep and remove the clones of sessions that have ended; the checkouts in which they worked are free."""
+        """Archive and remove ended sessions' clones, and release their checkouts."""
         self._settle_claims()
         folder = self.ports.paths.relays
         if not os.path.isdir(folder):
@@ -336,7 +329,6 @@ class Relays:
             self._remove(number)
 
     def _end_merged(self, going: Sequence[Session]) -> None:
-        """End the sessions whose work has come to main, and put their branches away."""
         store = self.ports.store
         handed = [one for one in going if one.data.get(BEAD) and one.state in _WAITS]
         if not handed:
@@ -363,7 +355,6 @@ class Relays:
                 persons.release(claim)
 
     def _at_work(self) -> set[int]:
-        """The sessions whose agent runs still, also after they have ended."""
         store = self.ports.store
         return {store.turn(run.turn).session for run in store.runs() if run.turn}
 
@@ -388,14 +379,12 @@ class Relays:
 # A session that plans a feature has the persona of its stage, one that reviews a plan or reads work the reviewer's, any
 # other the Shaper's. What the turn notes of itself (`notes`) says where its feature was when it began.
 CUT_OFF = "cut_off"
-"""In a session's data: how a turn ended that its agent had begun and could not finish."""
 
 
 @frozen
 class TurnBrief:
-    """`system` on top of the agent's own instructions, then `prompt`; `minutes` None: as long as any agent may take;
-    `most_usd` None: it costs what an attempt may cost.
-    """
+    """`system` extends the agent's instructions, then `prompt`; `minutes` None: the default; `most_usd` None: an
+    attempt's cap."""
 
     system: str
     prompt: str
@@ -404,12 +393,11 @@ class TurnBrief:
     notes: Mapping[str, Any] = field(default_factory=dict)
 
     def usd(self, cap: float | None) -> float | None:
-        """What the turn may cost where an attempt may cost `cap`."""
         return min((one for one in (self.most_usd, cap) if one is not None), default=None)
 
 
 def brief(ports: Ports, talk: Talk) -> TurnBrief:
-    """The briefing of an open turn; ConfigError for a bad file of a persona, or of a person's own instructions."""
+    """Raises ConfigError for a bad persona or instructions."""
     if talk.session.kind is SessionKind.REVIEW:
         return _reviewer(ports, talk)
     if talk.session.kind is SessionKind.CODE_REVIEW:
@@ -440,7 +428,6 @@ def brief(ports: Ports, talk: Talk) -> TurnBrief:
 
 
 def _approves(ports: Ports, message: Message) -> bool:
-    """Whether the message is a person's yes to the session's plan: from now on it works."""
     asked = ports.store.escalation(message.answers) if message.answers else None
     return asked is not None and PLAN_OF in asked.evidence and is_approval(asked.resolution)
 
@@ -484,7 +471,6 @@ def run_of(turn: int) -> str:
 
 
 def folder_of(ports: Ports, session: Session) -> str:
-    """Where the session's agent works."""
     if is_relay(session):
         return Relays(ports).workspace(session)
     return os.path.join(ports.paths.scratch, name_of(session.id))
@@ -499,7 +485,7 @@ class TurnLauncher:
         self.relays = Relays(ports)
 
     def start(self, talk: Talk, limits: Limits) -> None:
-        """Start the turn's agent. Doing it again after a crash starts it once."""
+        """Start the turn's agent; repeatable after a crash."""
         ports, session, turn = self.ports, talk.session, talk.turn
         config = ports.config()
         run_id = run_of(turn.id)
@@ -569,11 +555,8 @@ class TurnLauncher:
 # of the session, and waits for a person; so does what no other turn can mend. Where the CLI has lost the session, or
 # its context is full, the next turn begins a new one with what was said.
 NO_PLACE = "its start was cut off, and other repositories have taken its place on this machine"
-"""Why an attempt or a turn ends that had nothing started yet: the next one comes when there is a place."""
 MACHINE_FAULTS = 5
-"""So many faults of the machine in a row, and the session waits for a person."""
 MAX_SAID = 32_000
-"""Characters of an agent's answer that are kept."""
 
 BEGINS_AGAIN = frozenset(
     {Outcome.SESSION_LOST, Outcome.CONTEXT_OVERFLOW, Outcome.GAVE_UP_CONTEXT, Outcome.INVALID_REQUEST}
@@ -581,14 +564,13 @@ BEGINS_AGAIN = frozenset(
 
 
 class TurnEndings:
-    """Deals with turns that ended. Each may be dealt with again after a crash."""
+    """Handles ended turns; repeatable after a crash."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
         self.relays = Relays(ports)
 
     def ended(self, talk: Talk, run: Run, limits: Limits) -> None:
-        """The agent's whole tree is dead: close the turn."""
         ports, turn = self.ports, talk.turn
         begun = hear_turn(ports, talk, head_of(ports, run)) or bool(turn.data.get("begun"))
         ended = how_it_ended(ports, talk.agent, run)
@@ -602,14 +584,13 @@ class TurnEndings:
         self._close(talk, verdict, begun, said, limits)
 
     def failed_to_start(self, talk: Talk, error: NobrakesError, limits: Limits) -> None:
-        """Nothing was started, and why."""
+        """Record why nothing started."""
         outcome = Outcome.BAD_CONFIGURATION if isinstance(error, ConfigError) else Outcome.WORKSPACE_FAILED
         verdict = Verdict(outcome, f"{error}\n{error.hint}")
         cool(self.ports, talk, verdict)
         self._close(talk, verdict, False, "", limits)
 
     def had_no_place(self, talk: Talk, limits: Limits) -> None:
-        """A start that a crash cut off could not be gone on with."""
         self._close(talk, Verdict(Outcome.INTERRUPTED, NO_PLACE), False, "", limits)
 
     def _close(self, talk: Talk, verdict: Verdict, begun: bool, said: str, limits: Limits) -> None:
@@ -653,14 +634,12 @@ class TurnEndings:
         return Fact.CUT_OFF
 
     def _is_alone(self, talk: Talk, outcome: Outcome) -> bool:
-        """Whether its agent did not start, and nobody else met that: where others do, it waits at the gate."""
         if not TABLE[outcome].is_of_start:
             return False
         gate = self.ports.store.gates().get(agents_limits.gate_key(talk, outcome))
         return gate is None or not gate.is_of_start
 
     def _said(self, talk: Talk, run: Run) -> str:
-        """The agent's last words, without the marker."""
         ports = self.ports
         adapter = ports.adapter(talk.agent)
         path = os.path.join(ports.paths.runs, run.id, f"{STEP}.out")

@@ -23,7 +23,6 @@ from ..paths import process_environment
 
 Record = dict[str, Any]
 MANY = 4096
-"""So many frames are remembered at once."""
 
 TYPE_WORDS: Mapping[BeadType, str] = {
     BeadType.FIX: "bug",
@@ -32,7 +31,7 @@ TYPE_WORDS: Mapping[BeadType, str] = {
     BeadType.REFACTOR: "task",
     BeadType.REPAIR: "bug",
 }
-"""Types that Beads has no word for, or another one; the others are the same."""
+"""Types for which Beads has another word, or none."""
 
 STATUS_WORDS: Mapping[Status, str] = {
     Status.DRAFT: "deferred",
@@ -48,7 +47,7 @@ STATUS_WORDS: Mapping[Status, str] = {
     Status.ESCALATED: "blocked",
     Status.CANCELLED: "closed",
 }
-"""Drafts go out as deferred, so that no other tool takes up what nobody approved."""
+"""Drafts are written as deferred, so that other tools leave them."""
 
 
 def status_word(bead: Bead) -> str:
@@ -58,26 +57,25 @@ def status_word(bead: Bead) -> str:
 
 @lru_cache(256)  # beads that came in together have the same times
 def written(moment: float) -> str:
-    """A time as ISO 8601 in UTC, with microseconds where there are any."""
+    """ISO 8601 in UTC, with microseconds if any."""
     return datetime.fromtimestamp(round(moment, 6), UTC).isoformat().replace("+00:00", "Z")
 
 
 def resting(bead: Bead) -> Status:
-    """The status that a rebuilt database gives the bead: nobody works on it, nothing is escalated."""
+    """A rebuilt database's status: no one works, nothing is escalated."""
     if bead.status is Status.ESCALATED:
         return bead.return_to or returns_to(bead.status)
     return returns_to(bead.status)
 
 
 def _sorted(value: Any) -> Any:
-    """JSON values with the keys of every object in order: a store may give them in another."""
     if isinstance(value, Mapping):
         return {str(key): _sorted(value[key]) for key in sorted(value)}
     return [_sorted(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _is_kept(value: Any) -> bool:
-    """Whether it is what an import kept; anything else under that key is the metadata's own."""
+    """Whether an import stored it; anything else is the metadata's own."""
     return bool(value) and isinstance(value, Mapping) and isinstance(value.get("dependencies", []), list)
 
 
@@ -85,11 +83,9 @@ _PARENT = DependencyType.PARENT_CHILD.value
 _TYPE = '","type":"'
 _WORDS = {type_: TYPE_WORDS.get(type_, type_.value) for type_ in BeadType}
 _INEXACT = frozenset(type_ for type_, word in _WORDS.items() if parse_type(word) is not type_)
-"""The types that Beads' word does not tell."""
 
 
 def _encoder() -> Callable[[Any], str]:
-    """Compact JSON; in CPython by an encoder that is made once, which takes two thirds of the time."""
     make = getattr(json.encoder, "c_make_encoder", None)
     plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
     if make is None:
@@ -109,8 +105,8 @@ _get_parts = attrgetter(*_PARTS)
 
 @lru_cache(1024)  # beads that came in together are alike in all of this, and whole graphs are written
 def _parts(*values: Any) -> tuple[str, str, str, str]:
-    """Of the values of _PARTS what is written of them in each place: beside the texts, after the times, and two of
-    our own: before the acceptance and before the branch. What is empty, and what is by default, is left out."""
+    """The written parts of _PARTS: beside the texts, after the times, and two of our own, before the acceptance and the
+    branch. Empty and default values are left out."""
     bead = Bead("", "", **dict(zip(_PARTS, values, strict=True)))
     state: Record = {"status": status_word(bead), "priority": bead.priority, "issue_type": _WORDS[bead.type]}
     if bead.assignee:
@@ -134,24 +130,20 @@ def _parts(*values: Any) -> tuple[str, str, str, str]:
 
 _BEFORE = ("needs_tests", "scaffolding", "touches", "held", "failures", "merged_commit")
 OURS = (*_BEFORE, "branch_kept", *ADDED)
-"""The fields that Beads has none for, and that are read by their kinds; the first stand before the branch."""
+"""Generic fields without a Beads field; the first come before the branch."""
 
 
 def _own(bead: Bead, names: Iterable[str]) -> str:
-    """These fields as they stand in our own part; one that is as it begins is left out."""
     return _inner({name: _sorted(value) for name, value in differing(bead, names).items()})
 
 
 def _inner(of: Mapping[str, Any]) -> str:
-    """The keys and values as they stand within an object, each after a comma."""
     return f",{_encode(of)[1:-1]}" if of else ""
 
 
 class _Frame(NamedTuple):
-    """What is written of a bead beside its texts and dependencies, each part as it stands in its place.
-
-    `kept`: what came in from another tool. `own`: our own part up to the acceptance, `own_rest` what follows that.
-    """
+    """A bead's parts beside texts and dependencies. `kept`: from another tool. `own`: ours up to the acceptance,
+    `own_rest`: after it."""
 
     state: str
     epic: str | None
@@ -178,7 +170,6 @@ _NOTHING: Mapping[str, Any] = {}
 
 
 def _line(bead: Alike, frame: _Frame) -> str:  # put together by hand: whole graphs are written
-    """The line of the bead, of which the frame is known, without its end."""
     id_, title, description, acceptance, notes, edges, _ = bead
     state, epic, after, kept, own, own_rest = frame
     own_id = _quoted(id_)
@@ -198,7 +189,7 @@ def _line(bead: Alike, frame: _Frame) -> str:  # put together by hand: whole gra
 
 
 def _dependencies(own_id: str, edges: Iterable[str], epic: str | None, theirs: Sequence[Any]) -> str:
-    """What the bead depends on, and what another tool said of it that we have no word for."""
+    """The bead's dependencies, and foreign ones of unknown kind."""
     every = {*edges, f"{epic} {_PARENT}"} if epic else {*edges}
     if not every and not theirs:
         return ""
@@ -209,7 +200,7 @@ def _dependencies(own_id: str, edges: Iterable[str], epic: str | None, theirs: S
 
 
 def _is_one_line(acceptance: Sequence[str]) -> bool:
-    """Whether the lines, read as one text, are the same again."""
+    """Whether the lines survive being joined to one text."""
     return (
         len(acceptance) == 1
         and acceptance[0].splitlines() == [acceptance[0]]
@@ -218,10 +209,8 @@ def _is_one_line(acceptance: Sequence[str]) -> bool:
 
 
 def dump(beads: Iterable[Alike]) -> str:
-    """These beads, each with what it waits for, one record a line, in the order in which they come (by id).
-
-    A line begins with the id. Keys are in a fixed order, and what is empty is left out.
-    """
+    """These beads with dependencies, one record a line, in the given order (by id). A line begins with the id; keys
+    have a fixed order, and empty values are left out."""
     frames: dict[int, tuple[Bead, _Frame]] = {}  # by who it is, which stays here as long, so that no other one is it
 
     def lines() -> Iterator[str]:
@@ -247,21 +236,18 @@ assert set(TYPE_WORDS) < set(BeadType)
 # token is left out; of `data` stay a review's journal and the commits that an agent's work began on.
 ATTEMPT = "nobrakes_attempt"
 BEGIN = f'{{"_type":"{ATTEMPT}",'
-"""So a line of an attempt begins."""
 MAX_TEXT = 8000
-"""Characters of one text, and of a review's journal."""
 
 ATTEMPT_KEYS = (
     *("id", "bead", "number", "name", "fence", "started_at", "agent", "base", "head", "ended_at", "provider", "model"),
 )
 _COSTS = ("cost_usd", "tokens")
 _BEGAN = ("start", "fork")
-"""Of an agent's data: the commits that its work began on."""
 _LONG = ("results", "before", "carried")
 
 
 def record(one: Attempt) -> dict[str, Any]:
-    """The attempt as a record; what is empty is left out."""
+    """The attempt without empty values."""
     from ..text.redaction import redact, secret_values  # its patterns cost, and most changes are of other things
 
     values = secret_values(process_environment().items())

@@ -34,11 +34,10 @@ from ..records import as_values
 from ..review.verify import WENT_BACK
 
 _SAME_MOMENT = 1e-3
-"""Seconds: what is written outside has microseconds, a database may have more."""
 
 
 def restore(db: Database, found: Restored, actor: str) -> None:
-    """Fill this empty store with what was kept outside of the database."""
+    """Fill this empty store with external data."""
     now = db.now()
     with db.write():
         planning.put(db, found.beads, found.dependencies, actor)
@@ -59,11 +58,8 @@ def restore(db: Database, found: Restored, actor: str) -> None:
 
 
 def bring_back(db: Database, found: Restored, beyond: int, actor: str) -> dict[str, Any]:
-    """Put in what is later than this database, and number events above `beyond`; how much that was.
-
-    One transaction, told of by `brought_back`. Who works on a bead that comes back does so no more. What only this
-    database has stays as it is.
-    """
+    """Add what is later than this database in one transaction, with the event `brought_back`; returns how much. Events
+    continue above `beyond`. Workers on restored beads are stopped. What only the database has stays."""
     now = db.now()
     with db.write(told=False):
         db.run("PRAGMA defer_foreign_keys = ON")
@@ -121,7 +117,6 @@ def _as_it_was_later(db: Database, bead: Bead, was_here: bool, actor: str, now: 
 
 
 def _ended(db: Database, one: Attempt) -> bool:
-    """The attempt as it ended, whether it was not known so; one that had ended here stays."""
     same = "SELECT id, outcome FROM attempts WHERE bead = ? AND abs(started_at - ?) < ?"
     row = db.maybe(same, (one.bead, one.started_at, _SAME_MOMENT))
     values = _columns(one)
@@ -139,7 +134,6 @@ def _ended(db: Database, one: Attempt) -> bool:
 
 
 def _columns(one: Attempt) -> dict[str, Any]:
-    """What an ended attempt has in its row, but its id and its token."""
     values = as_values(one) | as_values(one.log) | {"data": rows.attempt_data(one.data)}
     return {name: value for name, value in values.items() if name not in _NO_COLUMNS}
 
@@ -148,7 +142,6 @@ _NO_COLUMNS = ("id", "token", "log", "session", "provider_session")
 
 
 def _asked_later(db: Database, one: Escalation) -> bool:
-    """Whether the escalation was not here, or not as it is there."""
     mark = _mark(one)
     row = db.maybe("SELECT * FROM escalations WHERE id = ?", (one.id,))
     if row is not None and not _is(row, one, mark):
@@ -176,7 +169,6 @@ def _is(row: Row, one: Escalation, mark: str) -> bool:
 
 
 def _set_later(db: Database, settings: Mapping[str, str] | None) -> list[str]:
-    """What people set, as it is there; what they unset goes. The names of those that were otherwise here."""
     if settings is None:
         return []
     here = {row[0]: row[1] for row in db.all("SELECT key, value FROM settings")}
@@ -189,7 +181,7 @@ def _set_later(db: Database, settings: Mapping[str, str] | None) -> list[str]:
 
 
 def _escalation(db: Database, one: Escalation) -> None:
-    """As it was, but for the attempt that it came from: that is lost."""
+    """Without its attempt, which is lost."""
     values = {
         "id": one.id or None,
         "type": one.type.value,

@@ -31,14 +31,13 @@ if TYPE_CHECKING:
 
 
 TAIL = 4096
-"""Bytes at the end of the file in which its last mark is looked for first."""
 TIMEOUT_SECONDS = 30.0
 FAR = 1000
-"""So many events that changed nothing after the last mark, and a new one is due."""
+"""Events without changes after which a new mark is due."""
 
 
 def settle(paths: Paths) -> None:
-    """The file is on the disk when this returns. DiskFull, MachineShort."""
+    """On return the file is on disk. Raises DiskFull, MachineShort."""
     with storage_errors(paths.since), suppress(FileNotFoundError):
         descriptor = os.open(paths.since, os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -48,7 +47,7 @@ def settle(paths: Paths) -> None:
 
 
 def shorten(store: "Store", paths: Paths, upto: Position) -> None:
-    """Drop from the file what the snapshot holds: all up to this position. What has no place in a snapshot stays."""
+    """Drop everything up to this position, which the snapshot holds; what has no place there stays."""
     with storage_errors(paths.since), locked(paths.since) as descriptor:
         later, missed = store.changes(upto), store.changes(mark(descriptor))
         attempts = () if missed.restarted else missed.attempts
@@ -67,7 +66,6 @@ def _attempt_lines(descriptor: int) -> bytes:
 
 
 def settings(store: "Store") -> dict[str, str]:
-    """What people have set."""
     from ..daemon.service.control import LIMITS, PAUSED
     from ..review.queue import SETTING
 
@@ -75,7 +73,7 @@ def settings(store: "Store") -> dict[str, str]:
 
 
 def has_to_be_written(changes: "Changes", after: Position) -> bool:
-    """A mark alone is written too, so that nobody reads a long log of agents again and again."""
+    """A mark alone also counts, so that long logs of agents are not reread."""
     return bool(changes) or changes.upto.seq - after.seq > FAR
 
 
@@ -86,7 +84,7 @@ def written_lines(changes: "Changes") -> bytes:
 
 
 def append(descriptor: int, content: bytes) -> None:
-    """All of it or nothing, as far as the disk lets us; a torn end of before gets its line end first."""
+    """All or nothing, as far as the disk allows; a torn end first gets its line end."""
     size = os.fstat(descriptor).st_size
     if size and os.pread(descriptor, 1, size - 1) != b"\n":
         content = b"\n" + content
@@ -101,7 +99,7 @@ def append(descriptor: int, content: bytes) -> None:
 
 @contextmanager
 def locked(path: str) -> Iterator[int]:
-    """The file, opened to append and locked; made when it is missing."""
+    """The file, created if missing, opened for appending and locked."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -117,7 +115,7 @@ def locked(path: str) -> Iterator[int]:
 
 
 def _take(descriptor: int, path: str) -> bool:
-    """Whether the lock is ours, on the file that bears the name: it may have been replaced meanwhile."""
+    """Whether we hold the lock of the file with this name, which may have been replaced."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
@@ -126,7 +124,7 @@ def _take(descriptor: int, path: str) -> bool:
 
 
 def mark_of(path: str) -> Position:
-    """As far as it can be read: where it is missing all is missing, and whoever then has to write tells of trouble."""
+    """A missing or unreadable file counts as empty; the next writer reports it."""
     try:
         with open(path, "rb") as file:
             return mark(file.fileno())
@@ -135,7 +133,7 @@ def mark_of(path: str) -> Position:
 
 
 def mark(descriptor: int) -> Position:
-    """The file's last mark: up to there nothing is missing."""
+    """The file's last mark: nothing is missing up to it."""
     size = os.fstat(descriptor).st_size
     if not size:
         return Position()
@@ -148,14 +146,12 @@ def mark(descriptor: int) -> Position:
 
 
 PAGE = 5000
-"""So many events at a time, each with a mark of its own: a plan of a million beads is never in memory for this."""
+"""Events at a time, each page with a mark, so that memory stays bounded."""
 
 
 def attach(store: "Store", paths: Paths, say: Callable[[str], None], git: "Callable[[], Git] | None" = None) -> None:
-    """Keep the file up with this store from now on, and make good what was missed on either side.
-
-    `say` hears of what was brought back, and of trouble, once; `git` is asked for only to bring back.
-    """
+    """Keep the file current with this store, and repair both. `say` reports restored data and troubles once; `git` is
+    called only to restore."""
     said: list[str] = []
 
     def follow() -> None:
@@ -181,10 +177,8 @@ def attach(store: "Store", paths: Paths, say: Callable[[str], None], git: "Calla
 
 
 def keep_up(store: "Store", paths: Paths, git: "Callable[[], Git] | None" = None) -> str:
-    """Append what changed after the file's last mark; what was brought back first, in words, if anything was.
-
-    DiskFull, StoreReadOnly, StoreBusy: it is as it was.
-    """
+    """Append changes after the file's last mark; returns a message about restored data. On DiskFull, StoreReadOnly,
+    StoreBusy it is unchanged."""
     with storage_errors(paths.since), locked(paths.since) as descriptor:
         place = mark(descriptor)
         changes = store.changes(place, PAGE)

@@ -31,7 +31,6 @@ from .beads_jsonl import ATTEMPT, ATTEMPT_KEYS, ESCALATION, MAX_TEXT, OURS, SETT
 CLOSED_WORDS = frozenset({"closed", "done", "completed", "resolved"})
 OPEN_WORDS = frozenset({"open", "in_progress", "hooked", "review", "in_review"})
 HELD_WORDS = frozenset({"blocked", "deferred", "pinned"})
-"""A person held these by hand: they come in held, with the word as the reason."""
 TOMBSTONE = "tombstone"
 
 DEPENDENCY_WORDS: Mapping[str, beads_model.DependencyType] = {
@@ -48,9 +47,8 @@ EXACT_DEPENDENCY_WORDS = frozenset(kind.value for kind in beads_model.Dependency
 
 
 def moment(text: object) -> float:
-    """Seconds since 1970 of an ISO 8601 time, also with nanoseconds; without a zone it is UTC. ValueError, also for a
-    time that could not be written again.
-    """
+    """Seconds since 1970 of an ISO 8601 time, also with nanoseconds; UTC without a zone. ValueError, also for
+    unwritable times."""
     if not isinstance(text, str):
         raise ValueError("it is not a text")
     found = text.strip().replace(" ", "T", 1)
@@ -72,11 +70,10 @@ UNDERSTOOD = frozenset(
         *("defer_until", "metadata", "x_nobrakes"),
     )
 )
-"""The keys that a field of a bead stands for."""
+"""Keys that correspond to a bead's field."""
 
 
 def one_line(text: str) -> str:
-    """The text with every run of spaces, line breaks and control characters as one space."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
@@ -92,7 +89,6 @@ class Reading:
         self.kept = {k: v for k, v in raw.items() if k not in UNDERSTOOD and k not in COMPUTED and v is not None}
 
     def problem(self, text: str) -> None:
-        """Remember what could not be taken over."""
         self.problems.append(f"line {self.line}: {self.raw.get('id', '?')}: {text}")
 
     def text(self, key: str) -> str:
@@ -116,7 +112,6 @@ class Reading:
         return ()
 
     def time(self, key: str) -> float | None:
-        """A field that is a time, in seconds since 1970."""
         value = self.raw.get(key)
         if value in (None, ""):
             return None
@@ -154,7 +149,6 @@ class Reading:
         return None
 
     def type(self) -> beads_model.BeadType:
-        """The type; an unknown one becomes a held task."""
         word = self.own.get("type") or self.raw.get("issue_type") or "task"
         try:
             return beads_model.parse_type(str(word))
@@ -173,7 +167,7 @@ class Reading:
         return value if isinstance(value, kind) else first
 
     def metadata(self) -> dict[str, Any]:
-        """The record's own metadata as a mapping."""
+        """Seconds since 1970."""
         value = self.raw.get("metadata")
         if isinstance(value, str):
             try:
@@ -190,7 +184,6 @@ class Reading:
         return tuple(line.strip() for line in self.text("acceptance_criteria").splitlines() if line.strip())
 
     def status(self, bead: beads_model.Bead) -> beads_model.Bead:
-        """The bead with its status, and held where somebody had set it aside."""
         word = str(self.own.get("status", ""))
         if word in beads_model.Status.__members__.values():
             return lifecycle.told(bead, beads_model.Status(word))
@@ -238,7 +231,7 @@ MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 
 @frozen
 class Imported:
-    """What a file held. `lines` says for each bead on which line it stood; `exact`, which came from nobrakes."""
+    """A file's content. `lines`: each bead's line; `exact`: beads from nobrakes."""
 
     beads: tuple[beads_model.Bead, ...]
     dependencies: tuple[beads_model.Dependency, ...]
@@ -250,7 +243,7 @@ class Imported:
 def _edges(
     reading: Reading, bead: beads_model.Bead, known: Mapping[str, str]
 ) -> tuple[beads_model.Bead, list[beads_model.Dependency]]:
-    """The bead with its epic, and its dependencies; what means nothing here goes into `reading.kept`."""
+    """The bead with its epic and dependencies; unknown ones go to `reading.kept`."""
     found: list[beads_model.Dependency] = []
     rest: list[Any] = []
     raw = reading.raw.get("dependencies") or []
@@ -285,7 +278,7 @@ def _edges(
 
 
 def records(text: str, where: str, problems: list[str]) -> dict[str, tuple[int, dict[str, Any]]]:
-    """The last record of each id, with its line; PlanError for conflict markers."""
+    """The last record of each id with its line. PlanError for conflict markers."""
     found: dict[str, tuple[int, dict[str, Any]]] = {}
     for number, raw in _records(text.split("\n"), where, problems):
         if raw["id"] in found:
@@ -295,7 +288,7 @@ def records(text: str, where: str, problems: list[str]) -> dict[str, tuple[int, 
 
 
 def _records(lines: Iterable[str], where: str, problems: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each record that can be taken over, with its line; PlanError for conflict markers."""
+    """Usable records with their lines. PlanError for conflict markers."""
     for number, line in enumerate(lines, 1):
         line = line.strip()
         if not line:
@@ -323,15 +316,12 @@ def _twice(number: int, bead: str) -> str:
 
 
 def parse(text: str, where: str = "beads.jsonl") -> Imported:
-    """The graph in the text; PlanError only for conflict markers."""
     return parse_lines(lambda: text.split("\n"), where)
 
 
 def parse_lines(lines: Callable[[], Iterable[str]], where: str) -> Imported:
-    """The graph in these lines, which are gone through twice: no record is kept, so a million beads fit into memory.
-
-    PlanError only for conflict markers.
-    """
+    """The graph in lines that are read twice, so that a million beads fit into memory. PlanError only for conflict
+    markers."""
     problems: list[str] = []
     last: dict[str, int] = {}
     deleted: set[str] = set()
@@ -351,13 +341,12 @@ def parse_lines(lines: Callable[[], Iterable[str]], where: str) -> Imported:
 
 
 def graph(given: Mapping[str, tuple[int, dict[str, Any]]], problems: list[str]) -> Imported:
-    """The graph of these records; what cannot be taken over goes to `problems`."""
     live = {id_: found for id_, found in given.items() if found[1].get("status") != TOMBSTONE}
     return _graph(live.values(), _names(live), [given[id_][0] for id_ in given.keys() - live.keys()], problems)
 
 
 def _names(ids: Iterable[str]) -> dict[str, str]:
-    """Each id to itself: a million beads name each other by one text each."""
+    """Shares one text for each id among a million beads."""
     return {id_: id_ for id_ in ids}
 
 
@@ -398,7 +387,7 @@ def _graph(
 # mark is missing.
 @dataclass
 class Since:
-    """What the lines say. `records`: bead -> its last record; `settings` None: no line tells of them."""
+    """`records`: bead -> last record; `settings` None: not mentioned."""
 
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
     escalations: dict[int, Escalation] = field(default_factory=dict)
@@ -408,7 +397,7 @@ class Since:
 
 
 def read(text: str, where: str) -> Since:
-    """What the lines say; a line that cannot be read is told in `notes`."""
+    """The lines' content; unreadable lines are in `notes`."""
     found = Since()
     of_beads: list[str] = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -455,7 +444,7 @@ def _read_escalation(value: Mapping[str, Any]) -> Escalation:
 
 
 def ended_read(value: Mapping[str, Any]) -> beads_model.Attempt:
-    """The attempt of a record; KeyError, ValueError, TypeError: it is none."""
+    """The attempt of a record. Raises KeyError, ValueError, TypeError."""
     plain: dict[str, Any] = {name: value[name] for name in ATTEMPT_KEYS if name in value}
     summary, blockers, learnings = (str(value.get(it) or "")[:MAX_TEXT] for it in ("summary", "blockers", "learnings"))
     numbers = {"id": int(value.get("id") or 0), "number": int(value["number"]), "fence": int(value.get("fence") or 0)}
@@ -473,7 +462,7 @@ def ended_read(value: Mapping[str, Any]) -> beads_model.Attempt:
 
 
 def evidence_attempt(bead: str, row: Mapping[str, Any]) -> beads_model.Attempt | None:
-    """The attempt as a record of evidence tells of it, which is no number of the store's; None: it had not ended."""
+    """The attempt in an evidence record, which has no store number; None: not ended."""
     if not row.get("outcome") or row.get("seconds") is None:
         return None
     return ended_read({**row, "bead": bead, "ended_at": float(row["started_at"]) + float(row["seconds"])})

@@ -46,14 +46,13 @@ if TYPE_CHECKING:
 # The tracked snapshot. Where the file still is the text whose digest the store remembers, only beads that changed since
 # are read; anything else makes the whole text anew. It is the same either way, byte by byte.
 WRITTEN = "snapshot_written"
-"""The setting that remembers the text that was written last."""
 FEW = 8
-"""When less than one line in so many changed, the others are kept."""
+"""With fewer changed lines than one in so many, the others are reused."""
 
 
 @frozen
 class Snapshot:
-    """The text, and what has to be remembered of it once it is written."""
+    """The text, and its mark once it is written."""
 
     text: bytes
     mark: str
@@ -80,12 +79,11 @@ def snapshot(store: "Store", paths: Paths) -> Snapshot:
 
 
 def remember(store: "Store", written: Snapshot) -> None:
-    """The text lies in its file now."""
     store.set_setting(WRITTEN, written.mark)
 
 
 def _written_before(paths: Paths, known: dict[str, str]) -> bytes | None:
-    """The text that we wrote last, if it is there unchanged and we would still write it so."""
+    """Our last text, if it is unchanged and current."""
     if known.get("by") != _writer():
         return None
     try:
@@ -105,7 +103,6 @@ _BEGIN = len(b'{"id":"')
 
 
 def _id(line: bytes) -> str:
-    """The bead's id: ids need no escapes, and the line begins with it."""
     return line[_BEGIN : line.index(b'"', _BEGIN)].decode()
 
 
@@ -114,18 +111,15 @@ def _id(line: bytes) -> str:
 # last, main's, what was written since. Of main's merges those count that the evidence here names; in a clone, which has
 # none, one that is younger than its bead. A merge whose bead no record knows is a done bead all the same.
 SNAPSHOT_PIN = "snapshot"
-"""The ref (below refs/nobrakes/) that holds the commit with the latest snapshot."""
+"""The ref (below refs/nobrakes/) of the latest snapshot's commit."""
 
 Record = dict[str, Any]
 
 
 @frozen
 class Sources:
-    """What was found. `later` counts the beads that are otherwise in what was written since than in a snapshot.
-
-    `merged`: bead -> its merge on main; `attempts`: those that the evidence names; `differing`: the beads that are
-    otherwise in the database that was given; `alone`: done beads that only the evidence of their merge knows.
-    """
+    """The found data. `later`: beads newer than the snapshot. `merged`: bead -> merge on main; `attempts`: in the
+    evidence; `differing`: beads that differ in the given database; `alone`: done beads known only from evidence."""
 
     graph: Imported
     since: Since
@@ -138,7 +132,7 @@ class Sources:
 
 
 def gather(paths: Paths, git: Git | None, own: str | None = None) -> Sources:
-    """Read it all. `own`: the records of a database. PlanError: the snapshot has git's conflict markers in it."""
+    """Read everything. `own`: a database's records. PlanError: the snapshot has conflict markers."""
     problems: list[str] = []
     here = records(own, "the database", problems) if own is not None else {}
     refs = git.kept() if git is not None else {}
@@ -172,7 +166,7 @@ def gather(paths: Paths, git: Git | None, own: str | None = None) -> Sources:
 
 @frozen
 class _Merged:
-    """Bead -> its merge on main that nothing newer there takes back; and what the evidence tells beside it."""
+    """Bead -> unreverted merge on main; and evidence beside it."""
 
     merged: Mapping[str, str] = field(default_factory=dict)
     attempts: Sequence[Attempt] = ()
@@ -219,7 +213,6 @@ def _known_by_evidence(merge: Merge, record: Record) -> Bead:
 
 
 def _facts(record: Record) -> Record:
-    """A record without what tells only of the one who works."""
     return {key: value for key, value in record.items() if key not in ("assignee", "status")}
 
 
@@ -277,17 +270,13 @@ WORKSPACES_TOO = (
 )
 MAX_NAMED = 20
 REBUILD_TIMEOUT_SECONDS = 20.0
-"""So long a command waits for another one that rebuilds, or for a daemon that ends."""
 
 
 @frozen
 class Rebuilt:
-    """What was made. `problems` are what could not be taken over; `old` is where the old database is.
-
-    `later`: the beads that had changed since their snapshot. `open`: escalations. `ended`: runs that were ended.
-    `attempts`: those that are known again. `is_without`: the file of what changed was gone too. `alone`: of these
-    beads only the evidence of their merges was left. `no_workspaces`: their folder was gone too.
-    """
+    """`problems`: unusable data; `old`: the old database. `later`: beads changed since the snapshot. `open`:
+    escalations. `ended`: ended runs. `attempts`: restored ones. `is_without`: the file of changes was missing too.
+    `alone`: beads known only from evidence. `no_workspaces`: their folder was missing."""
 
     beads: int
     merged: tuple[str, ...]
@@ -303,10 +292,8 @@ class Rebuilt:
 
 
 def rebuild(paths: Paths, git: Git | None) -> Rebuilt:
-    """Make the database anew; without `git` nothing is learnt from main and refs. DaemonRunning: somebody works.
-
-    StoreNewer: a newer nobrakes wrote it, and would lose what this one does not know.
-    """
+    """Rebuild the database; without `git` not from main and refs. DaemonRunning; StoreNewer: a rebuild would lose
+    data."""
     from ..db.database import require_not_newer
 
     with DaemonLock(paths.lock):
@@ -316,7 +303,7 @@ def rebuild(paths: Paths, git: Git | None) -> Rebuilt:
 
 
 def make_missing(paths: Paths, git: Git, say: Callable[[str], None]) -> None:
-    """Make the database that is not there. StoreBroken: a daemon works with the one that was removed."""
+    """Create a missing database. StoreBroken: a daemon still uses a removed one."""
     from ..host.files import poke
 
     deadline = time.monotonic() + REBUILD_TIMEOUT_SECONDS
@@ -407,7 +394,7 @@ def _rebuild(paths: Paths, git: Git | None) -> Rebuilt:
 
 
 def restorable(sources: Sources, git: Git | None) -> tuple[Restored, list[str], list[str]]:
-    """What a database is given of all that was found, the beads that are done by a merge on main, and the problems."""
+    """A database's new content, beads done by a merge on main, and problems."""
     problems = [*sources.graph.problems, *sources.since.notes]
     tests = {name.removeprefix("tests/"): commit for name, commit in sources.refs.items() if name.startswith("tests/")}
     known = fences(sources.refs)
@@ -441,7 +428,6 @@ def restorable(sources: Sources, git: Git | None) -> tuple[Restored, list[str], 
 
 
 def _on_epics(refs: Mapping[str, str], git: Git | None) -> dict[str, str]:
-    """The beads that are on an epic's branch and not on main, with the epic."""
     found: dict[str, str] = {}
     if git is not None:
         for epic in (name.removeprefix(f"{EPICS}/") for name in refs if name.startswith(f"{EPICS}/")):
@@ -469,7 +455,7 @@ def _escalations(sources: Sources, problems: list[str]) -> list[Escalation]:
 
 
 def _keep_old(paths: Paths) -> str | None:
-    """Move the old database and its companions aside; the new name. A log left alone is no log of the next one."""
+    """Move the old database with its log, which must not join the next one; returns the new name."""
     endings = [ending for ending in ("-wal", "-shm", "") if os.path.lexists(paths.database + ending)]
     if not endings:
         return None
@@ -487,7 +473,7 @@ def _keep_old(paths: Paths) -> str | None:
 # otherwise; escalations and settings are as the file has them. Merges are compared with main by the next start of a
 # daemon.
 def bring_back(store: "Store", paths: Paths, git: Git | None, beyond: Position) -> str:
-    """Bring it back; what a person is told. `beyond`: the last position that the file names. PlanError."""
+    """Restore later data; returns the message. `beyond`: the file's last position. Raises PlanError."""
     sources = gather(paths, git, dump(store.alike()))
     found, _, problems = restorable(sources, git)
     later = [bead for bead in found.beads if bead.id in sources.differing]

@@ -2,7 +2,7 @@
 
 _PRINTED = frozenset(map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0)))
 _PRINTED |= frozenset(map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
-"""What Python calls printable, and nobody sees."""
+"""Printable for Python, but invisible."""
 MARKS = (
     "sk- sk_ rk_ whsec_ hf_ api_org_ npm_ pypi- xox xapp- slack discord akia asia ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ "
     "glpat gldt glrt glptt glcbt glsoat glft glimt glagent gloas glsa_ glc_ aiza ya29. gocspx 1//0 eyj sg. _v1_ dapi "
@@ -13,13 +13,13 @@ MARKS = (
     "tk-us- xkeysib- sntry sm_ shippo_ squ_ sqp_ sqa_ sgp_ sbp_ tskey- atlasv1. tfp_ aqvn t1. "
     "authorization x-auth bearer cookie login pass pwd contrase secret key auth credential token"
 )
-"""In small letters: without one of them, and without a word of LONG characters, a text holds no secret."""
+"""Lower case: a text without any of these, and without words of LONG characters, holds no secret."""
 LONG = 34
-"""Some shapes begin as ordinary words do; none of those is shorter."""
+"""Some shapes begin like ordinary words; none of those is shorter."""
 
 
 def clean(text: str) -> str:
-    """The text without terminal escapes, direction and invisible characters; of controls, only tab and newline stay."""
+    """The text without terminal escapes, direction marks and invisible characters; only tabs and newlines stay."""
     if is_seen(text):
         return text  # nearly all text
     from .redaction import removed
@@ -28,7 +28,7 @@ def clean(text: str) -> str:
 
 
 def only_seen(text: str) -> str:
-    """The text as `clean` gives it, also without what joins letters and emoji: a model reads what a person sees."""
+    """As `clean`, also without joiners of letters and emoji: a model reads what a person sees."""
     if is_seen(text):
         return text
     from .redaction import removed
@@ -37,14 +37,14 @@ def only_seen(text: str) -> str:
 
 
 def is_seen(text: str) -> bool:
-    """Whether a person sees every character; False for some text of which that is true."""
+    """Whether every character is visible; may be False for a visible text."""
     if not text.replace("\n", "").replace("\t", "").isprintable():
         return False
     return text.isascii() or _PRINTED.isdisjoint(text)
 
 
 def visible(text: str) -> str:
-    """JSON text in which every character is seen: what is not (controls, marks of direction) is escaped."""
+    """JSON text with invisible characters escaped."""
     if is_seen(text):
         return text
     from .redaction import escaped
@@ -53,11 +53,10 @@ def visible(text: str) -> str:
 
 
 MAX_TEXT = 1_000_000
-"""Characters of one argument."""
 
 
 def unusable(text: str) -> str:
-    """Why a text cannot be taken as an argument; empty: it can."""
+    """Why a text cannot be an argument; empty: it can."""
     if "\0" in text:
         return "has a NUL byte"
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
@@ -66,7 +65,7 @@ def unusable(text: str) -> str:
 
 
 def redacted(text: str) -> str:
-    """The text without keys, tokens and passwords: text.redaction, which is asked only where there may be some."""
+    """The text without keys, tokens and passwords; text.redaction is imported only if some are possible."""
     small = text.lower()
     if not any(mark in small for mark in MARKS.split()) and all(len(word) < LONG for word in text.split()):
         return text
@@ -76,7 +75,7 @@ def redacted(text: str) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """At most `limit` characters, the beginning and the end of the text where it is longer."""
+    """At most `limit` characters: the beginning and end of a longer text."""
     if len(text) <= limit:
         return text
     mark = " […] "
@@ -97,7 +96,7 @@ def one_line(text: str) -> str:
 
 
 def lines(text: str) -> list[str]:
-    """`text` line by line, each of them harmless; tabs become blanks."""
+    """Harmless lines; tabs become blanks."""
     found = text.split("\n")
     return found if "\t" not in text and is_seen(text) else clean(text).expandtabs(4).split("\n")
 
@@ -111,12 +110,11 @@ def _columns(character: str) -> int:
 
 
 def width(text: str) -> int:
-    """How many columns `text` takes."""
     return len(text) if text.isascii() else sum(map(_columns, text))
 
 
 def cut(text: str, columns: int) -> str:
-    """`text` in at most `columns` columns, with an ellipsis where something was left out."""
+    """`text` in at most `columns` columns, with an ellipsis if cut."""
     if width(text) <= columns:
         return text
     if columns <= 0:
@@ -131,12 +129,11 @@ def cut(text: str, columns: int) -> str:
 
 
 def pad(text: str, columns: int) -> str:
-    """`text` filled with blanks up to `columns`."""
     return text + " " * (columns - width(text))
 
 
 def age(seconds: float) -> str:
-    """A span of time in one or two units: 42 s, 3 min, 2 h 05, 4 d."""
+    """A duration in one or two units: 42 s, 3 min, 2 h 05, 4 d."""
     seconds = max(0, int(seconds))
     if seconds < 60:
         return f"{seconds} s"
@@ -148,7 +145,7 @@ def age(seconds: float) -> str:
 
 
 def lasted(seconds: float) -> str:
-    """How long something took: 0.4 s, 41 s, 3 min 20 s, 2 h 05."""
+    """0.4 s, 41 s, 3 min 20 s, 2 h 05."""
     if seconds < 9.95:
         return f"{max(0.0, seconds):.1f} s"
     if 60 <= seconds < 3600:
@@ -157,6 +154,6 @@ def lasted(seconds: float) -> str:
 
 
 def count(number: float, noun: str, many: str = "") -> str:
-    """`1 bead`, `2 beads`; `many` where the plural of `noun` is another than with an s."""
+    """`1 bead`, `2 beads`; `many`: an irregular plural."""
     shown = str(number) if isinstance(number, int) else f"{number:g}"
     return f"{shown} {noun if number == 1 else many or noun + 's'}"

@@ -26,10 +26,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def removed(text: str, joiners: bool = True) -> str:
-    """The text without them: see text.cleaning.
-
-    `joiners`: what joins letters and emoji stays, where it can do that.
-    """
+    """As text.cleaning promises. `joiners`: keep effective joiners of letters and emoji."""
     text = _BREAKS.sub("\n", text)
     text = _UNSEEN.sub("", _ESCAPES.sub("", text))
     if joiners:
@@ -40,7 +37,7 @@ def removed(text: str, joiners: bool = True) -> str:
 
 
 def escaped(json_text: str) -> str:
-    """JSON text with every character that is not seen as the escape that JSON has for it; it means the same."""
+    """The same JSON with invisible characters escaped."""
     return _ESCAPED.sub(_escape, json_text)
 
 
@@ -60,7 +57,7 @@ Shape = tuple[str, str, str]
 _W = "A-Za-z0-9_-"
 _A = "A-Za-z0-9"
 _FREE = rf"(?:(?<![.~{_W}])|(?<=\\[nrt])|(?<=[0-9\[]m))"
-"""Before a shape that begins with no letters of its own: not within a word, so that a long word is tried once."""
+"""Before a shape without own letters: not within a word, so that a long word is tried once."""
 
 
 def _shape(kind: str, mark: str, pattern: str) -> Shape:
@@ -216,10 +213,8 @@ Named = tuple[str, tuple[str, ...], "re.Pattern[str]", int]
 
 
 def _named(names: str) -> "re.Pattern[str]":
-    """`NAME=value`, `"name": "value"`, `name("value")`, and `--name value`.
-
-    The `gap` of the last says that it counts only behind dashes.
-    """
+    """`NAME=value`, `"name": "value"`, `name("value")`, and `--name value`; `gap` marks the last, which needs
+    dashes."""
     return re.compile(
         rf"(?i)(?:{names}){_TURN}(?:(?:\[[0-9]{{0,4}}\])?{_IS}|\((?=[\"'])|(?P<gap>[ \t]{{1,4}})){_VALUE}"
     )
@@ -273,15 +268,14 @@ NAMED: tuple[Named, ...] = (
         1,
     ),
 )
-"""(kind, how it begins in small letters, pattern, the fewest characters of a value that must look random; 0: any)."""
+"""(kind, lower-case beginnings, pattern, minimal characters of a random-looking value; 0: any)."""
 
 BLACK = "[secret]"
 SHORTEST = 8
-"""A shorter value of a variable is no secret, and would black out ordinary words."""
+"""Shorter values of variables are no secrets, and would remove ordinary words."""
 MAX_LINES = 1_000
-"""A block has no more lines than this."""
 STRANGE_LINES = 10
-"""After so many lines that cannot belong to it a block is over, though nobody said so."""
+"""Foreign lines that end a block without an end mark."""
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|COOKIE|_AUTH", re.IGNORECASE)
 _BEFORE = re.compile(r"(?:^|[^A-Za-z0-9_-]|\\[nrtbf]|[0-9\[]m|%[0-9A-Fa-f]{2})\Z")
@@ -300,13 +294,13 @@ _NAMES = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+\Z", re.ASCII)
 _FLAG = re.compile(r"(?:^|[^-])--(?:[A-Za-z]{1,20}-){0,3}\Z")
 _AGAIN = re.compile(r"(?:\[secret\]){2,}")
 _WORD = re.compile(r"[A-Za-z0-9_.+/=~:@%-]{14,}")
-"""A secret that its own shape tells is within such a word, with its mark."""
+"""A secret of known shape is within such a word, with its mark."""
 _compiled = lru_cache(maxsize=None)(re.compile)
 _PARTS = re.compile(r"[-_./:@+=]")
 
 
 class Found(NamedTuple):
-    """A secret: what it is, and where. `sure`: its own shape says so, and not what stands beside it."""
+    """A secret: kind and place. `sure`: by its own shape, not by its context."""
 
     kind: str
     begin: int
@@ -315,7 +309,7 @@ class Found(NamedTuple):
 
 
 def secrets_in(text: str) -> tuple[Found, ...]:
-    """The secrets in a text, in their order, none within another; a block's one is where it begins."""
+    """The secrets in order, without nested ones; a block's at its beginning."""
     found = [Found("private key", match.start(), match.end(), True) for match in _blocks(text)]
     found += _by_shape(text)
     found += _by_name(text)
@@ -330,17 +324,15 @@ def secrets_in(text: str) -> tuple[Found, ...]:
 
 
 def secret_values(environment: Iterable[tuple[str, str]]) -> frozenset[str]:
-    """The values of the variables whose names speak of secrets."""
     return frozenset(value for name, value in environment if len(value) >= SHORTEST and _SECRET_NAME.search(name))
 
 
 def redact(text: str, values: Iterable[str] = ()) -> str:
-    """The whole text without its secrets, and without `values`."""
     return Redactor(values).feed(text)
 
 
 class Redactor:
-    """Blacks out a text that comes piece by piece; a piece ends where a line does, or at `cut`."""
+    """Removes secrets from text in pieces, which end with a line or at `cut`."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         self._values = _pattern(frozenset(values))
@@ -360,7 +352,7 @@ class Redactor:
         return "".join([*parts, text[end:]]) if parts else text
 
     def cut(self, text: str, keep: int) -> int:
-        """Where a text without line ends may be cut: at least `keep` characters before its end, through no secret."""
+        """Where a text without line ends may be cut: `keep` characters or more before its end, through no secret."""
         place = max(1, len(text) - keep)
         least = max(1, place - keep)
         end = next((at for at in range(place, least, -1) if not _in_word(text[at - 1])), place)
@@ -389,7 +381,7 @@ class Redactor:
             line = line[ended.end() :]
 
     def _inside(self, line: str, whole: bool) -> str:
-        """A line of a block, or what of it shares its line with other words."""
+        """A block's line, or the part of a line that belongs to it."""
         self._left -= 1
         if not line.strip():
             return line
@@ -406,7 +398,7 @@ class Redactor:
 
 @lru_cache(maxsize=16)
 def _pattern(values: frozenset[str]) -> "re.Pattern[str] | None":
-    """What finds the values; None: none is long enough."""
+    """None: no value is long enough."""
     known = {value for value in values if len(value) >= SHORTEST}
     known |= {value.replace("/", "\\/") for value in known}  # as some JSON has it
     words = "|".join(re.escape(value) for value in sorted(known, key=lambda v: (-len(v), v)))
@@ -418,7 +410,7 @@ def _blocks(text: str) -> Iterator["re.Match[str]"]:
 
 
 def _mixed(match: "re.Match[str]") -> str:
-    """What takes the place of a run: a body has letters of both kinds and digits, a path or a hash mostly has not."""
+    """A key's body mixes letter cases and digits; paths and hashes mostly do not."""
     run = match[0]
     mixed = any(c.isdigit() for c in run) and any(c.isupper() for c in run) and any(c.islower() for c in run)
     return BLACK if mixed else run
@@ -439,7 +431,7 @@ def _by_shape(text: str) -> Iterator[Found]:
 
 
 def _by_name(text: str) -> Iterator[Found]:
-    """What is known by what stands before it: the group of the pattern that matched last is the secret."""
+    """Secrets known by their context: the last matching group."""
     if "://" in text or ":\\/\\/" in text:
         for match in _IN_URL.finditer(text):
             if _is_given(match[1]):
@@ -459,7 +451,7 @@ _SMALL = {ord(c): c.lower() for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 
 
 def _matches(folded: str, marks: tuple[str, ...], pattern: "re.Pattern[str]", text: str) -> Iterator["re.Match[str]"]:
-    """Where the pattern fits and one of its marks begins; after a fit it goes on behind it."""
+    """Fits of the pattern at one of its marks; continues after each fit."""
     for mark in marks:
         at = folded.find(mark)
         while at >= 0:
@@ -483,7 +475,7 @@ def _looks_right(kind: str, value: str, least: int) -> bool:
 
 
 def _is_given(value: str) -> bool:
-    """Whether it is a value, and not what stands for one."""
+    """Whether it is a value, not a placeholder."""
     return value[0] not in "$%{<*[" and BLACK not in value and not set(value) <= set("*x.X-_")
 
 
@@ -500,6 +492,6 @@ def looks_random(value: str, least: int) -> bool:
 
 
 def _entropy(value: str) -> float:
-    """Bits a character."""
+    """In bits per character."""
     counts = [value.count(character) for character in set(value)]
     return -sum(n / len(value) * log2(n / len(value)) for n in counts)

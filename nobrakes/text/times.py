@@ -11,7 +11,6 @@ _DURATION = re.compile(r"(?:(\d{1,4})\s*h)?\s*(?:(\d{1,5})\s*m(?:in)?)?", re.IGN
 
 
 def minutes_of(value: Any) -> Any:
-    """Minutes, or a text that says how long."""
     if isinstance(value, str):
         found = _DURATION.fullmatch(value.strip())
         if not found or not any(found.groups()):
@@ -21,7 +20,7 @@ def minutes_of(value: Any) -> Any:
 
 
 def moment(text: str, now: float) -> float:
-    """Seconds since 1970 for `90m`, `8h`, `2d`, `1w` from now, or for an ISO date or time; UsageError."""
+    """Seconds since 1970 for `90m`, `8h`, `2d`, `1w` from now, or an ISO date or time. Raises UsageError."""
     word = text.strip().lower()
     number, unit = word[:-1], word[-1:]
     if unit in _UNITS and number.isascii() and number.isdigit() and len(number) <= 6:
@@ -35,15 +34,12 @@ def moment(text: str, now: float) -> float:
 
 
 def spoken(when: float) -> str:
-    """`when` as a date and a time of this machine."""
     return datetime.fromtimestamp(when).strftime("%Y-%m-%d %H:%M")
 
 
 def date(when: float) -> str:
-    """The day of `when` on this machine: 2026-01-31."""
     return datetime.fromtimestamp(when).strftime("%Y-%m-%d")
 
 
 def clock(when: float) -> str:
-    """`when` as a time of day, for one line an event."""
     return datetime.fromtimestamp(when).strftime("%H:%M:%S")

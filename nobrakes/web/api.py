@@ -38,16 +38,14 @@ MAX_LIMIT = 500
 _SOME = 20
 Values = Mapping[str, Any]
 LOOKED = "looked"
-"""Among the values of each look: what the doctor found here last, which the server keeps."""
+"""The doctor's last findings here, stored by the server."""
 
 
 def number(name: str, value: str) -> int:
-    """The number of an event; 0 is before the first."""
     return rendering.number(name, value)
 
 
 def few(name: str, value: str) -> int:
-    """How many, from 1 to MAX_LIMIT."""
     found = rendering.number(name, value)
     if not 1 <= found <= MAX_LIMIT:
         raise UsageError(f"{name}: from 1 to {MAX_LIMIT}, and this is {found}")
@@ -56,9 +54,8 @@ def few(name: str, value: str) -> int:
 
 @frozen
 class Reading:
-    """One address to look at. `path` goes on after BELOW; `words` is the command whose `--json` has the same data,
-    or "" where there is none. `parameters` stand in the query, what `{…}` names in the path. `is_bare`: no envelope.
-    """
+    """One address to read. `path` follows BELOW; `words`: the command whose `--json` has the same data, or "".
+    `parameters` are in the query, `{…}` in the path. `is_bare`: no envelope."""
 
     path: str
     words: str
@@ -143,7 +140,6 @@ def _part(name: str) -> Callable[["App", Values], Any]:
 
 
 def graph_of(app: "App", values: Values) -> GraphView:
-    """The look at the graph that these fields ask for."""
     return graph_view(
         app.store,
         values.get("mode") or "focus",
@@ -160,7 +156,7 @@ def _graph(app: "App", values: Values) -> Any:
 
 _LIMIT, _ALL = Field("limit", few), Field("all", flag)
 GRAPH = (Field("mode", word), Field("epic", word), Field("q", word), Field("open", flag), Field("bead", word))
-"""As the page has them in its address; `bead` is the one that it has chosen."""
+"""As in the page's address; `bead` is the selected one."""
 READINGS: tuple[Reading, ...] = (
     Reading("status", "status", "The whole repository: counts, agents at work, open decisions.", _status),
     Reading("board", "board", "The first beads of each column, and how many it has.", _board),
@@ -195,7 +191,6 @@ READINGS: tuple[Reading, ...] = (
     Reading("features/{id}/items", "", "Items collected for its next checkpoint, and earlier ones.", _part("items")),
     Reading("graph", "", "The drawing of the graph: boxes with positions, edges, lanes.", _graph, GRAPH, is_bare=True),
 )
-"""All views of one repository."""
 REPOSITORIES = "/api/repositories"
 
 
@@ -204,7 +199,7 @@ def answered(data: Any) -> Response:
 
 
 def bare(request: Request, data: Any) -> Response:
-    """The values alone; 304 where they are those that the asker has."""
+    """The values alone; 304 if unchanged."""
     import hashlib
     import json
 
@@ -228,7 +223,6 @@ def endpoint(reading: Reading) -> Callable[[Request], Response]:
 
 
 def repositories(request: Request) -> Response:
-    """All repositories of the person, as `nobrakes repositories --json` has them."""
     rendering.values((), request.query_params.multi_items())
     return answered(registry.repositories())
 

@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 # too. A command that is in neither COMMANDS nor NOT_HERE fails a test.
 Values = Mapping[str, Any]
 Do = Callable[["App", Values, str], tuple[Any, str]]
-"""(the app, the fields, who acts) to (what it came to, one line that says so)."""
+"""(app, fields, actor) to (result, one line)."""
 
 
 def is_of_a_merge(app: "App", values: Values) -> bool:
-    """Whether what is to be taken back is a merge: that moves main."""
+    """Whether the undone step is a merge, which moves main."""
     from ..events.kinds import MERGES
     from ..review.service.undo import event_of
 
@@ -50,7 +50,7 @@ def is_of_a_merge(app: "App", values: Values) -> bool:
 
 
 def undo(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    """Take the last step back, or the one with this number; a merge runs the checks first."""
+    """Undo the last step, or this one; a merge runs the checks first."""
     from .. import app as app_module
 
     found = app_module.undo(app, actor, values.get("seq"), lambda line: LOG.debug("undo: %s", one_line(line)))
@@ -59,10 +59,8 @@ def undo(app: "App", values: Values, actor: str) -> tuple[Any, str]:
 
 @frozen
 class Command:
-    """`words` as the CLI has them. `together`: it is one transaction of the store (commands.service).
-
-    `danger` holds where `is_dangerous` says so of the fields.
-    """
+    """`words` as in the CLI. `together`: one transaction of the store (commands.service). `danger` applies if
+    `is_dangerous` of the fields."""
 
     words: str
     do: Do
@@ -87,7 +85,7 @@ READS: Mapping[Any, Callable[[str, str], Any]] = {WORD: word, NOTE: text, TEXT: 
 
 
 def _field(one: Parameter) -> Field:
-    """On a page a list without an option's name is not empty."""
+    """A required list is not empty on a page."""
     if isinstance(one.type, GenericAlias):
         is_list = one.type == tuple[int, ...]
         return Field(one.name, number if is_list else rows, not one.field.options, is_list)
@@ -103,7 +101,7 @@ CONFIRMED: Mapping[str, Mapping[str, Any]] = {
     "daemon stop": {"danger": "stop"},
     "forge rollback": {"danger": "roll back"},
 }
-"""Commands of every surface that a person confirms on a page by typing a word."""
+"""Commands that a page confirms by a typed word."""
 
 
 def _command(entry: command_table.Entry, command: CommandFunction) -> Command:
@@ -122,9 +120,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("undo", undo, (Field("seq", number),), together=False, danger="take back", is_dangerous=is_of_a_merge),
     Command("notify test", _notify_test, (Field("channel", word),), together=False),
 )
-"""The commands of every surface, and two that are others on the command line: `undo` names steps in more ways there,
-and `notify test` shows every channel beside its error.
-"""
+"""The commands of every surface, and two that differ on the command line: `undo` names steps in more ways there, and
+`notify test` shows every channel with its error."""
 NOT_HERE: Mapping[str, str] = {
     "init": "It writes commands that a shell runs later. Type `nobrakes init` in the repository.",
     **dict.fromkeys(("config set", "config unset"), "It edits commands of a shell: `nobrakes config` in a terminal."),
@@ -146,11 +143,11 @@ NOT_HERE: Mapping[str, str] = {
     "mcp client": "Only a terminal shows a new token, once: `nobrakes mcp client add NAME`.",
     "repositories": "The list above one repository: nobrakes repositories forget PATH.",
 }
-"""Commands that change something and that no page asks for, because …"""
+"""Commands without a page, and why."""
 
 
 def named(address: str) -> Command | None:
-    """The command of `/do/<address>`: its words with dashes between them."""
+    """The command of `/do/<address>`: its words with dashes."""
     return next((one for one in COMMANDS if one.words.replace(" ", "-") == address), None)
 
 
@@ -159,7 +156,7 @@ Given = list[tuple[str, str]]
 
 
 def actor() -> Actor:
-    """The person whose server this is, by way of a page."""
+    """The server's person, through a page."""
     name = default_actor(
         os.environ.get("NOBRAKES_ACTOR") or os.environ.get("USER") or os.environ.get("LOGNAME") or "", Surface.WEB
     )
@@ -167,7 +164,7 @@ def actor() -> Actor:
 
 
 async def do(request: Request) -> Response:
-    """Do it, then lead on: a script gets JSON, a form the page that it named."""
+    """Perform it, then answer a script with JSON, and a form with its next page."""
     address = request.path_params["command"]
     command = named(address)
     if command is None:
@@ -186,7 +183,7 @@ async def do(request: Request) -> Response:
 
 
 def _lead_on(request: Request, then: str, said: str) -> Response:
-    """To the page, which says what was done: in a cookie of its own, since an address could be made by anybody."""
+    """Redirect with the result in a cookie, since an address could be forged."""
     import base64
 
     answer = RedirectResponse(then, 303)
@@ -199,7 +196,7 @@ def _lead_on(request: Request, then: str, said: str) -> Response:
 
 
 def perform(site: Site, word: str, command: Command, given: Given, session: str) -> tuple[Any, str, bool]:
-    """(what it came to as JSON values, one line for people, whether it had been done before)."""
+    """(result as JSON values, one line for people, whether it ran before)."""
     import json
 
     from ..commands import service as commands_service
@@ -237,7 +234,7 @@ def _again(name: str, message: str, hint: str) -> NobrakesError:
 
 
 def confirm(site: Site, word: str, command: Command, beside: dict[str, str]) -> None:
-    """UsageError unless it was confirmed."""
+    """UsageError unless confirmed."""
     typed = " ".join(beside.get("typed", "").split()).lower()
     if typed != command.danger:
         raise UsageError(f"'{command.words}' is confirmed by typing: {command.danger}", "Nothing was done.")
@@ -251,6 +248,6 @@ def confirm(site: Site, word: str, command: Command, beside: dict[str, str]) -> 
 
 
 def takes_code(app: "App") -> bool:
-    """Whether agents of this repository are in no sandbox, and so could be logged in as the person is."""
+    """Whether agents here have no sandbox, and so could be logged in as the person."""
     mode = app.config.sandbox.mode
     return mode == "none" or bool(app.misconfigured) or bool(app.sandbox_trouble())

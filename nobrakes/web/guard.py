@@ -43,12 +43,11 @@ if TYPE_CHECKING:
     from ..machine.web_state import WebState
 
 FAILURES = 10
-"""Wrong codes a minute that are written in the log."""
 LOG = logging.getLogger("nobrakes.web")
 
 
 def hashed(token: str) -> bytes:
-    """As a token is kept; empty: there is none."""
+    """Empty: no token."""
     import hashlib
 
     return hashlib.sha256(token.encode()).digest() if token else b""
@@ -56,7 +55,7 @@ def hashed(token: str) -> bytes:
 
 @dataclass(slots=True)
 class Site:
-    """`names` are the hosts that a browser may say, `host:port` in small letters; `token`: the hash of a script's."""
+    """`names`: accepted hosts, `host:port` in lower case; `token`: the hash of a script's."""
 
     state: "WebState"
     port: int
@@ -72,11 +71,11 @@ class Site:
 
     @property
     def cookie(self) -> str:
-        """The name of the session's cookie: two servers on one host do not overwrite each other's."""
+        """Includes the port, so that servers on one host do not share it."""
         return f"__Host-nb_{self.port}" if self.is_secure else f"nb_{self.port}"
 
     def is_flooded(self, said: str) -> bool:
-        """Note that a code was wrong, in the log too; True: there were too many within a minute to write this one."""
+        """Record and log a wrong code; True: too many within a minute to log."""
         now = time.monotonic()
         while self.failed and now - self.failed[0] > 60:
             self.failed.popleft()
@@ -94,7 +93,6 @@ _YEAR = "public, max-age=31536000, immutable"
 
 @cache
 def files() -> dict[str, bytes]:
-    """Every file by its name."""
     found = {}
     for name in os.listdir(STATIC):
         if os.path.splitext(name)[1] in KINDS:
@@ -111,7 +109,7 @@ def _packed(name: str) -> bytes:
 
 
 async def static(request: Request) -> Response:
-    """One file, for ever: the address has the version of all of them."""
+    """Cached forever: the address has the version of all files."""
     name = request.path_params["name"]
     if name not in files():
         return Response("there is no such file\n", 404, media_type="text/plain")
@@ -138,7 +136,7 @@ class Threads:
         self._free = asyncio.Semaphore(most)
 
     async def run(self, work: Callable[[], Response]) -> Response:
-        """What `work` makes in a thread of its own; TimeoutError after TIMEOUT_SECONDS, the wait for one included."""
+        """Run `work` in its own thread; TimeoutError after TIMEOUT_SECONDS, with the wait for a free one."""
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(TIMEOUT_SECONDS):
             await self._free.acquire()
@@ -171,8 +169,6 @@ class Threads:
 
 
 def in_time(look: Look) -> Callable[[Request], Awaitable[Response]]:
-    """`look`, with TIMEOUT_SECONDS."""
-
     @wraps(look)
     async def answer(request: Request) -> Response:
         threads: Threads = request.app.state.threads
@@ -207,7 +203,7 @@ _SAFE = ("GET", "HEAD")
 
 @frozen
 class Refusal:
-    """Why a request is not answered; `location`: where a browser is sent instead."""
+    """Why a request is refused; `location`: a redirect instead."""
 
     status: int
     text: str
@@ -215,7 +211,7 @@ class Refusal:
 
 
 class Asked:
-    """One request as its headers tell."""
+    """A request's headers."""
 
     def __init__(self, scope: Scope) -> None:
         self.is_socket = scope["type"] == "websocket"
@@ -232,16 +228,15 @@ class Asked:
         return [value.decode("latin-1") for value in self._headers.get(name, ())]
 
     def one(self, name: bytes) -> str:
-        """The header; empty where there is none, or more than one."""
+        """Empty: none, or several."""
         found = self.all(name)
         return found[0] if len(found) == 1 else ""
 
     def is_forwarded(self) -> bool:
-        """Whether somebody between says that it forwards."""
         return any(name in _FORWARDED or name.startswith(b"x-forwarded") for name in self._headers)
 
     def is_step(self) -> bool:
-        """Whether a person's step leads here: a whole page in a tab, not a frame, script or picture."""
+        """Whether a person navigates here: a full page in a tab, not a frame, script or picture."""
         return (
             not self.is_socket
             and self.method in _SAFE
@@ -250,11 +245,9 @@ class Asked:
         )
 
     def is_public(self) -> bool:
-        """Whether it is answered without a session."""
         return self.path == "/login" or (self.path.startswith("/static/") and self.method in _SAFE)
 
     def secret(self, cookie: str) -> str:
-        """The session's secret as the cookie tells; empty: none."""
         try:
             found = SimpleCookie("; ".join(self.all(b"cookie"))).get(cookie)
         except CookieError:
@@ -262,13 +255,12 @@ class Asked:
         return found.value if found is not None and re.fullmatch(r"[\w-]{20,100}", found.value) else ""
 
     def token(self) -> str:
-        """What the header Authorization bears; empty: nothing."""
         kind, _, value = self.one(b"authorization").partition(" ")
         return value.strip() if kind.lower() == "bearer" else ""
 
 
 def judge(asked: Asked, site: Site) -> Refusal | None:
-    """Why it is not answered, whoever asks; None: it may be."""
+    """A reason to refuse any caller."""
     return _host_refusal(asked, site) or _origin_refusal(asked, site) or _body_refusal(asked)
 
 
@@ -324,7 +316,6 @@ class Guard:
         self._site = site
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or refuse it."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -357,8 +348,6 @@ class Guard:
         return Refusal(401, "Log in first.")
 
     def _dressed(self, send: Send) -> Send:
-        """`send` with our headers on every answer."""
-
         async def dressed(message: Message) -> None:
             if message["type"] in ("http.response.start", "websocket.http.response.start"):
                 ours = {name for name, _ in HEADERS}
@@ -376,7 +365,7 @@ class Guard:
 
 
 def _bounded(receive: Receive) -> Receive:
-    """A body is no longer than its header may say, and comes within BODY_SECONDS; else its sender is gone."""
+    """Limits a body to its declared size and BODY_SECONDS; else its sender is gone."""
     read, is_whole = 0, False
     end = asyncio.get_running_loop().time() + BODY_SECONDS
 
@@ -395,7 +384,7 @@ def _bounded(receive: Receive) -> Receive:
 
 
 async def refuse(asked: Asked, refusal: Refusal, receive: Receive, send: Send) -> None:
-    """Say no, as a page for people and as JSON for programs."""
+    """Refuse, as a page or JSON."""
     if asked.is_socket:
         await receive()
         await send({"type": "websocket.http.response.start", "status": 403, "headers": []})
@@ -428,14 +417,13 @@ WRONG = "This code is wrong, was used before, or is older than two minutes."
 
 
 def site_of(request: Request) -> Site:
-    """The server's own facts."""
     found = request.app.state.site
     assert isinstance(found, Site)
     return found
 
 
 def local(path: str) -> str:
-    """`path` where it is one of our own pages; else the first page."""
+    """`path` if it is one of our pages; else the first page."""
     is_ours = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() and "\\" not in path
     return path if is_ours and not path.startswith("/login") else "/"
 
@@ -491,7 +479,7 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
 def begin(folder: str, level: str) -> None:
-    """Write to `web.log` in the folder from now on."""
+    """Log to `web.log` in the folder."""
     if level not in LEVELS:
         raise UsageError(f"'{level[:20]}' is not a log level", f"Use one of: {', '.join(LEVELS)}.")
     try:
@@ -508,7 +496,7 @@ def begin(folder: str, level: str) -> None:
 
 
 class _OneLine(logging.Formatter):
-    """What a browser says begins no line of its own, and moves no terminal."""
+    """A browser's text cannot begin a line or control a terminal."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         record.message = one_line(record.message)
@@ -516,7 +504,7 @@ class _OneLine(logging.Formatter):
 
 
 class _Private(logging.handlers.RotatingFileHandler):
-    """A file that this account alone reads."""
+    """Only readable by this account."""
 
     def _open(self):  # type: ignore[no-untyped-def]
         return open(

@@ -37,23 +37,19 @@ if TYPE_CHECKING:
 # event tells, such as how old something is, is looked at every LOOK_SECONDS. The thread ends a while after the last
 # client.
 KEPT = 2000
-"""Events; who was away for longer loads the page again."""
+"""Events; after a longer absence a page reloads."""
 LINES = 400
 PIECES_SECONDS = 0.3
 LINES_SECONDS = 0.2
 LOOK_SECONDS = 5.0
 LINGER_SECONDS = 20.0
 _ATTEMPT = re.compile(r"s:[0-9]{1,18}")
-"""The topic of an agent's lines. What a page asks for reaches the store, and the stream is everybody's."""
 
 
 @dataclass(eq=False, slots=True)
 class Client:
-    """One socket: what it wants, how far it is, and the bell that is rung for it.
-
-    `page` is what its page knew. `is_fresh`: the page was rendered just now; of another one nobody knows how old a
-    piece is, since some change without an event (a daemon that was killed).
-    """
+    """One socket: its wishes, position, and bell. `page`: what its page knew. `is_fresh`: just rendered; else the age
+    of its pieces is unknown, since some changes have no event (a killed daemon)."""
 
     seq: int
     topics: frozenset[str]
@@ -68,7 +64,7 @@ class Client:
 
 
 class Stream:
-    """What is kept of one repository while somebody looks."""
+    """Data of one repository while someone watches."""
 
     def __init__(self, word: str, loop: asyncio.AbstractEventLoop) -> None:
         self.word = word
@@ -88,7 +84,7 @@ class Stream:
     # for the loop's thread
 
     def join(self, client: Client) -> bool:
-        """Hear from now on; False: it was away for too long."""
+        """False: it was away too long."""
         with self._lock:
             oldest = self._events[0]["seq"] - 1 if len(self._events) == KEPT else self.base
             if not oldest <= client.seq <= self.seq:
@@ -98,7 +94,6 @@ class Stream:
         return True
 
     def leave(self, client: Client) -> None:
-        """Hear no more."""
         with self._lock:
             self.clients.discard(client)
 
@@ -107,7 +102,7 @@ class Stream:
             self._feed.wake()
 
     def updates(self, client: Client) -> list[dict[str, Any]]:
-        """The messages that bring the client up to now; none: it is."""
+        """Messages that bring the client up to date."""
         with self._lock:
             events = [event for event in self._events if event["seq"] > client.seq]
             pieces = [
@@ -216,7 +211,6 @@ class Stream:
         self._ring()
 
     def _read_lines(self, feed: Feed, topics: Iterable[str]) -> bool:
-        """Whether somebody wants lines; those of attempts that nobody watches are forgotten."""
         wanted = {topic: int(topic[2:]) for topic in topics if _ATTEMPT.fullmatch(topic)}
         is_new = False
         for topic, attempt in wanted.items():
@@ -245,13 +239,13 @@ class Stream:
         self._tell(ring)
 
     def _tell(self, what: Callable[[], None]) -> None:
-        """Have the loop do it; a server that has ended meanwhile does nothing more."""
+        """Call it in the loop; ignored after the server's end."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(what)
 
 
 def told(event: "Event") -> dict[str, Any]:
-    """An event as a page is told it: its number, what it is about, and one line for people."""
+    """An event for a page: number, subject, and one line."""
     line = words.as_line(event, width=160)
     own = {"seq": event.seq, "bead": event.bead, "kind": event.kind.value}
     return {**own, "actor": event.actor, "at": event.at, "line": line}
@@ -265,7 +259,7 @@ MALFORMED, GONE, FULL = 1008, 4404, 1013
 
 
 async def live(socket: WebSocket) -> None:
-    """One page, until it goes."""
+    """One page, until it ends."""
     await socket.accept()
     streams: dict[str, Stream] = socket.app.state.streams
     if sum(len(stream.clients) for stream in streams.values()) >= MAX_SOCKETS:
@@ -329,7 +323,6 @@ async def _tell(socket: WebSocket, stream: Stream, client: Client, hearing: "asy
 
 
 async def _hear(socket: WebSocket, stream: Stream, client: Client) -> None:
-    """What the page wants from now on; its end ends the socket."""
     try:
         while True:
             hello = _hello(await socket.receive_text())
@@ -345,7 +338,7 @@ async def _hear(socket: WebSocket, stream: Stream, client: Client) -> None:
 
 
 def _hello(text: str) -> dict[str, Any]:
-    """The message as values; ValueError, KeyError."""
+    """Raises ValueError, KeyError."""
     try:
         found = json.loads(text)
     except RecursionError:

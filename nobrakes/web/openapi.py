@@ -76,7 +76,7 @@ _REFUSED = {
 
 
 def openapi() -> Schema:
-    """The whole document."""
+    """The full document."""
     paths: dict[str, Schema] = {
         api.REPOSITORIES: {
             "get": _get("repositories", "All your repositories, and the open decisions of each.", [], _types()[""])
@@ -110,12 +110,11 @@ def _slug(words: str) -> str:
 
 
 LANGUAGE = 1
-"""The version of what surfaces show: it grows when a field changes its meaning or goes; fields are added in it."""
+"""The views' version: it grows when a field changes its meaning or goes; fields may be added."""
 
 
 @cache
 def names() -> Mapping[str, Any]:
-    """Types that modules of views know for checking alone."""
     from ..daemon.model import Limits
     from ..review.queue import Quarantined
 
@@ -124,10 +123,8 @@ def names() -> Mapping[str, Any]:
 
 @cache
 def views() -> Mapping[str, Any]:
-    """Command -> the type of its data: `--json` is `plain` of it, and pages read the same.
-
-    A command of every surface says it itself; those that return no record are not here.
-    """
+    """Command -> type of its data, for `--json` (`plain`) and pages. A command of every surface declares it; those
+    without a record are missing."""
     from ..beads.model import Bead
     from ..beads.service.bead_page import BeadDetail, BeadHistory, Explained, ListedBead, Review
     from ..beads.service.board import BoardView
@@ -182,12 +179,10 @@ def views() -> Mapping[str, Any]:
 
 
 def schema_of(words: str) -> Schema:
-    """The JSON schema of what the command hands out."""
     return schema(views()[words], names())
 
 
 def _types() -> Mapping[str, Schema]:
-    """Schema of the data by the path of its row; "" are the repositories."""
     from ..daemon.service.now import BreakerView
     from ..decisions.model import Escalation
     from ..doctor.health import HealthView
@@ -278,7 +273,6 @@ def _command(command: Command) -> Schema:
 
 
 def document(request: Request) -> Response:
-    """What the very server that is asked has."""
     return JSONResponse(openapi())
 
 
@@ -290,7 +284,7 @@ def text() -> str:
 
 
 def main(argv: list[str]) -> int:
-    """Print it, or write it into a file."""
+    """Print it, or write it to a file."""
     if len(argv) == 2 and argv[0] == "--write":
         with open(argv[1], "w", encoding="utf-8") as file:
             file.write(text())

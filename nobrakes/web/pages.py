@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from ..app import App
 
 MAX_WORDS = 200
-"""Characters of a filter."""
 WAYS = ("tree", "kanban", "timeline")
 
 
@@ -62,7 +61,7 @@ def bead(request: Request) -> Response:
 
 
 def changes(request: Request) -> Response:
-    """What its branch or its merge changes: `?sides=2` beside each other."""
+    """`?sides=2`: before and after beside each other."""
     with opened(request) as app:
         id = request.path_params["id"]
         found = app.store.bead(id)
@@ -77,7 +76,6 @@ def changes(request: Request) -> Response:
 
 
 def board(request: Request) -> Response:
-    """Board: where every bead is, in six columns by who has to act. The filter stands in the address."""
     wanted = request.query_params.get("q", "")[:MAX_WORDS].strip()
     with opened(request) as app:
         view = beads_board.columns(app.store, wanted)
@@ -86,14 +84,12 @@ def board(request: Request) -> Response:
 
 
 def breaker(request: Request) -> Response:
-    """Breaker box: pause, stop, limits, providers, caps, the daemon."""
     with opened(request) as app:
         view = views.breaker(app.store, app.paths, app.config, app.misconfigured)
         return render(request, "breaker.html", view=view, takes_code=takes_code(app), topics=("breaker",))
 
 
 def desk(request: Request) -> Response:
-    """Desk: what waits for a decision, costliest first, with the first of it open beside it where there is room."""
     is_all = request.query_params.get("all") == "1"
     with opened(request) as app:
         found = page.listed(app.store, is_all)
@@ -115,7 +111,7 @@ def _asks(app: "App") -> tuple[Blocker, ...]:
 
 
 def one(request: Request) -> Response:
-    """One escalation. Its page is made with one read of git at most."""
+    """Reads git at most once."""
     number = request.path_params["number"]
     is_whole = request.query_params.get("whole") == "1"
     with opened(request) as app:
@@ -138,7 +134,7 @@ def one(request: Request) -> Response:
 
 
 def features(request: Request) -> Response:
-    """Features: `q` words, `state`, `sort` and `archived` stand in the address."""
+    """Words `q`, `state`, `sort` and `archived` are in the address."""
     asked = request.query_params
     state, sort = asked.get("state", "all"), asked.get("sort", "activity")
     state, sort = (
@@ -162,7 +158,6 @@ def features(request: Request) -> Response:
 
 
 def feature(request: Request) -> Response:
-    """One of them; `as` says how its plan is shown."""
     way = request.query_params.get("as", "tree")
     with opened(request) as app:
         view = features_views.view(app.store, request.path_params["feature"])
@@ -180,7 +175,6 @@ def feature(request: Request) -> Response:
 
 
 def graph(request: Request) -> Response:
-    """Graph: focus, epics or all in lanes, drawn by a script at places of the server; without it the list."""
     asked = request.query_params
     values = {name: asked.get(name, "")[:MAX_WORDS] for name in ("mode", "epic", "q")}
     with opened(request) as app:
@@ -200,7 +194,7 @@ def graph(request: Request) -> Response:
 
 # Nothing that a shell runs is edited from the pages of health and set-up: what to type is printed.
 def health(request: Request) -> Response:
-    """Health. It starts no program: the doctor's whole look is asked for by a button, and shown with its age."""
+    """Starts no program: a button runs the doctor, whose findings show their age."""
     with opened(request) as app:
         view = doctor_health.health(app.store, app.paths, app.config, site_of(request).looks.last(app.paths.root))
         return render(request, "health.html", view=view, topics=("health",))
@@ -214,7 +208,7 @@ def set_up(request: Request) -> Response:
 
 
 async def look(request: Request) -> Response:
-    """Look at everything, then show what was found."""
+    """Run the doctor, then show its findings."""
     word, looks = request.path_params["repo"], site_of(request).looks
 
     def run() -> None:
@@ -239,7 +233,6 @@ async def look(request: Request) -> Response:
 
 
 def live(request: Request) -> Response:
-    """Live: up to twenty agents at once, filtered or raw. Read only, but for stop."""
     with opened(request) as app:
         found = sessions_live.live(app.store, app.paths, app.config)
         topics = ("live", *(f"s:{one.worker.attempt}" for one in found))
@@ -257,14 +250,12 @@ def attempt(request: Request) -> Response:
 
 
 def merges(request: Request) -> Response:
-    """Merges: the Reviewer's queue, and what landed or was sent back."""
     with opened(request) as app:
         view = evidence.merges(app.store, app.store.setting(control.FROZEN))
         return render(request, "merges.html", view=view, takes_code=takes_code(app), topics=("merges",))
 
 
 def now(request: Request) -> Response:
-    """Now: does anything need me, is anything broken, what runs, what was merged, when is it done."""
     with opened(request) as app:
         config = app.config
         view = views.now(app.store, app.paths, config, app.misconfigured)
@@ -272,7 +263,6 @@ def now(request: Request) -> Response:
 
 
 def plan(request: Request) -> Response:
-    """Plan: the drafts and changes that wait for a yes, and the yes itself; `as` in the address says which way."""
     way = request.query_params.get("as", "tree")
     with opened(request) as app:
         view = strategy.plan_page(app.store)
@@ -280,7 +270,6 @@ def plan(request: Request) -> Response:
 
 
 def projects(request: Request) -> Response:
-    """The workspace: every project with its status, then the sessions of chat agents, the latest first."""
     found = sprints.pages()
     named = words([one.project.path for one in found])
     return render(
@@ -296,7 +285,7 @@ def projects(request: Request) -> Response:
 
 @frozen
 class Line:
-    """A repository as the list shows it; `word` is empty where it is gone."""
+    """A listed repository; empty `word`: it is gone."""
 
     word: str
     name: str
@@ -307,7 +296,7 @@ class Line:
 
 
 def repositories(request: Request) -> Response:
-    """What waits for the person first."""
+    """Waiting repositories come first."""
     found = registry.repositories()
     named = words([one.path for one in found])
     lines = [
@@ -325,7 +314,7 @@ MAX_REQUESTS = 100
 
 
 def requests(request: Request) -> Response:
-    """Pull requests: those that wait for people, each with its checks and remarks, and the latest that are over."""
+    """Waiting ones with their checks and comments, and the latest finished ones."""
     with opened(request) as app:
         waiting = requests_service.listed(app.store)
         ids = {one.bead for one in waiting}
@@ -342,7 +331,7 @@ def requests(request: Request) -> Response:
 
 
 def sessions(request: Request) -> Response:
-    """Sessions: every conversation that there was; `q` words, `state`, `sort` and `page` stand in the address."""
+    """Words `q`, `state`, `sort` and `page` are in the address."""
     asked = request.query_params
     page = asked.get("page", "1")
     number = int(page) if page.isascii() and page.isdigit() and 0 < len(page) < 6 else 1

@@ -42,7 +42,7 @@ STATIC = os.path.join(HERE, "static")
 
 @cache
 def version() -> str:
-    """What the whole folder of static files is called: it changes with any of them, so that none is ever old."""
+    """Changes with any static file, so that none is ever outdated."""
     found = hashlib.sha256()
     for name in sorted(os.listdir(STATIC)):
         with open(os.path.join(STATIC, name), "rb") as file:
@@ -93,7 +93,7 @@ def _iso(when: float) -> str:
 def render(
     request: Request, template: str, *, status: int = 200, topics: Sequence[str] = (), **values: Any
 ) -> Response:
-    """A page. `topics`: what the page wants to hear of while it is open (nobrakes.web.live)."""
+    """A page. `topics`: what it subscribes to (nobrakes.web.live)."""
 
     around = frame(request, topics)
     made = environment().get_template(template).render(frame=around, **values)
@@ -104,13 +104,13 @@ def render(
 
 
 def part(template: str, macro: str, *values: Any, **named: Any) -> str:
-    """One piece of a page: the macro of that template, called with the values."""
+    """A macro of the template, called with these values."""
     module = environment().get_template(template).module
     return str(getattr(module, macro)(*values, **named))
 
 
 def error_page(status: int, message: str, hint: str) -> str:
-    """A page that says what went wrong, in the same look; it asks nothing of any repository."""
+    """Asks nothing of any repository."""
     page = environment().get_template("error.html")
     return page.render(frame=Frame(), status=status, message=message, hint=hint)
 
@@ -119,17 +119,14 @@ def error_page(status: int, message: str, hint: str) -> str:
 # it becomes markup. A file that no lexer of Pygments knows, or that is long, has no colours.
 MAX_LINES = 3000
 MAX_COLOURED = 1200
-"""Lines of one file that are coloured; more would take longer than a page may."""
 MAX_LINE = 2000
-"""Characters of a line."""
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)")
 Piece = tuple[str, str]
-"""(class of its colour, text)."""
 
 
 @frozen
 class Row:
-    """One line. `kind`: same, added, removed, or hunk (its text says where it is); numbers of before and after."""
+    """One line. `kind`: same, added, removed, or hunk (its text is the place); numbers before and after."""
 
     kind: str
     pieces: tuple[Piece, ...]
@@ -139,14 +136,14 @@ class Row:
 
 @dataclass(slots=True)
 class PatchFile:
-    """One file's rows; `note` where there is nothing to show."""
+    """One file's rows; `note` if there is nothing to show."""
 
     path: str
     rows: list[Row] = field(default_factory=list)
     note: str = ""
 
     def pairs(self) -> Iterator[tuple[Row | None, Row | None]]:
-        """The rows in two columns: what went and what came instead beside each other."""
+        """Rows in two columns: removed ones beside their replacements."""
         gone: list[Row] = []
         came: list[Row] = []
         for row in [*self.rows, None]:
@@ -164,14 +161,14 @@ class PatchFile:
 
 @frozen
 class Patch:
-    """The files, and how many lines were left out."""
+    """The files, and the number of omitted lines."""
 
     files: tuple[PatchFile, ...]
     left: int = 0
 
 
 def read(text: str, most: int = MAX_LINES) -> Patch:
-    """The patch that git printed, without colours of its own."""
+    """Git's uncoloured patch."""
     files: list[PatchFile] = []
     before = after = shown = left = 0
     inside = False
@@ -259,7 +256,6 @@ _COLOURS = (("Comment", "c"), ("Keyword", "k"), ("String", "s"), ("Number", "n")
 
 @cache
 def _class(token: Any) -> str:
-    """The few colours that a patch needs."""
     name = str(token).removeprefix("Token.")
     return next((colour for part, colour in _COLOURS if part in name), "")
 
@@ -274,7 +270,7 @@ class NoSuchRepository(NobrakesError):
 
 
 def folder(word: str) -> str:
-    """The path of the repository that the word stands for; NoSuchRepository."""
+    """Raises NoSuchRepository."""
     paths = registry.paths()
     known = words(paths)
     for path in paths:
@@ -284,7 +280,7 @@ def folder(word: str) -> str:
 
 
 def repository(word: str) -> "App":
-    """The repository's app, which opens nothing yet; NoSuchRepository."""
+    """Opens nothing yet. Raises NoSuchRepository."""
     from ..app import App
     from ..paths import FOLDER, Paths
 
@@ -299,7 +295,7 @@ def repository(word: str) -> "App":
 
 @contextmanager
 def opened(request: Request) -> Iterator["App"]:
-    """The repository that the request is about. What is rendered inside has the bar with its state."""
+    """The request's repository; rendering inside adds its bar."""
     word = request.path_params["repo"]
     with repository(word) as app:
         request.state.app, request.state.word = app, word
@@ -310,12 +306,12 @@ def opened(request: Request) -> Iterator["App"]:
 
 
 BOOT = secrets.token_hex(6)
-"""Of this process: a page of an earlier one begins anew."""
+"""Identifies this process: pages of an earlier one reload."""
 
 
 @frozen
 class Way:
-    """An entry of the navigation; `path` goes on after `/r/<repo>/`. `is_first`: in the bar of a phone too."""
+    """A navigation entry; `path` follows `/r/<repo>/`. `is_first`: also on phones."""
 
     name: str
     path: str
@@ -342,10 +338,8 @@ WAYS = (
 
 @frozen
 class Frame:
-    """`repo` is the word of the repository in addresses, empty on pages above them; `way` the page that is shown.
-
-    `here` is the address of this page, `said` what was just done.
-    """
+    """`repo`: the repository's word, empty above them; `way`: the shown page. `here`: its address, `said`: the last
+    result."""
 
     repo: str = ""
     bar: "BarView | None" = None
@@ -358,12 +352,11 @@ class Frame:
     said: str = ""
 
     def to(self, path: str = "") -> str:
-        """The address of a page of this repository."""
         return f"/r/{self.repo}/{path}"
 
 
 def frame(request: Request, topics: Sequence[str] = ()) -> Frame:
-    """The frame of what answers this request."""
+    """The frame of an answer."""
     is_in = bool(request.scope.get("nobrakes.session"))
     app = getattr(request.state, "app", None)
     query = request.url.query
@@ -389,7 +382,6 @@ def frame(request: Request, topics: Sequence[str] = ()) -> Frame:
 
 
 def said_in(request: Request) -> str:
-    """What the command before this page said; it comes with the browser, so it is shown as any text is."""
     word = request.cookies.get(f"{request.app.state.site.cookie}_said", "")
     try:
         return base64.urlsafe_b64decode(word.encode("ascii"))[:400].decode()
@@ -398,13 +390,12 @@ def said_in(request: Request) -> str:
 
 
 def forget_said(request: Request, answer: Response) -> None:
-    """It is shown once."""
     site = request.app.state.site
     answer.delete_cookie(f"{site.cookie}_said", path="/", secure=site.is_secure, httponly=True, samesite="strict")
 
 
 def available(request: Request, has_requests: bool) -> tuple[Way, ...]:
-    """The ways to pages that there are; to the requests where work lands by them."""
+    """Existing pages; requests only if work lands by them."""
     paths = request.app.state.paths
     found = (way for way in WAYS if f"/r/{{repo}}/{way.path}" in paths)
     return tuple(way for way in found if has_requests or way.path != "requests")
@@ -415,12 +406,11 @@ _KEY = re.compile(r'name="request" value="[^"]*"')
 
 
 def without_keys(html: str) -> str:
-    """The piece without what is drawn anew each time: equal pieces are not sent again."""
+    """Without random parts, so that equal pieces compare equal."""
     return _KEY.sub("", html)
 
 
 def frame_of(app: "App", word: str) -> Frame:
-    """The frame of a piece, which belongs to no request."""
     from ..daemon.service.now import bar
 
     return Frame(word, bar(app.store, app.paths, app.config), is_in=True, here=f"/r/{word}/")
@@ -449,17 +439,17 @@ def _board(app: "App", frame: Frame) -> dict[str, str]:
 
 
 PARTS: Mapping[str, Parts] = {"bar": _bar, "now": _now, "board": _board}
-"""A topic that is not here tells its page only that something happened; the page then asks for itself again."""
+"""Other topics only announce a change; the page then reloads."""
 
 # A field that is not in a command's list is refused, so that a typing error in a page is seen. Texts are bounded here;
 # what they mean is the operations' to judge.
 NOT_FIELDS = frozenset(("request", "then", "typed", "code"))
-"""What every form may have beside its own fields."""
+"""Common fields of every form."""
 
 
 @frozen
 class Field:
-    """One field. `read` makes its value; `is_list`: it may be given several times."""
+    """One field. `read` parses it; `is_list`: it may repeat."""
 
     name: str
     read: Callable[[str, str], Any]
@@ -480,7 +470,6 @@ def long_text(name: str, value: str) -> str:
 
 
 def word(name: str, value: str) -> str:
-    """An id, a name or one word of a list."""
     found = value.strip()
     if len(found) > 200:
         raise UsageError(f"{name}: at most 200 characters")
@@ -488,12 +477,10 @@ def word(name: str, value: str) -> str:
 
 
 def rows(name: str, value: str) -> tuple[str, ...]:
-    """A list, one entry a line."""
     return tuple(line.strip() for line in long_text(name, value).split("\n") if line.strip())
 
 
 def number(name: str, value: str) -> int:
-    """A whole number."""
     found = value.strip()
     if not (found.isascii() and found.isdigit() and len(found) < 19):
         raise UsageError(f"{name}: '{found[:40]}' is not a number")
@@ -501,7 +488,7 @@ def number(name: str, value: str) -> int:
 
 
 def flag(name: str, value: str) -> bool:
-    """Yes or no; a box that is not ticked is not sent."""
+    """An unticked box is not sent."""
     found = value.strip().lower()
     if found in ("", "0", "no", "off", "false"):
         return False
@@ -511,7 +498,7 @@ def flag(name: str, value: str) -> bool:
 
 
 def values(fields: Sequence[Field], given: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """The values that were given, by name; a field that was not is not there. UsageError."""
+    """The given values by name. Raises UsageError."""
     known = {field.name: field for field in fields}
     found: dict[str, Any] = {}
     for name, value in given:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 
 def routes() -> list[BaseRoute]:
-    """In the order in which they are tried."""
     own: list[BaseRoute] = [
         Route("/login", guard.login, methods=["GET"]),
         Route("/login", guard.exchange, methods=["POST"]),
@@ -43,7 +42,7 @@ def routes() -> list[BaseRoute]:
 
 
 def _patient(route: BaseRoute) -> BaseRoute:
-    """The route; what only looks is made in time, or left."""
+    """Readers get a timeout."""
     if not isinstance(route, Route) or inspect.iscoroutinefunction(route.endpoint) or "POST" in (route.methods or ()):
         return route
     return Route(route.path, in_time(route.endpoint), methods=["GET"])
@@ -72,7 +71,6 @@ _STATUS: tuple[tuple[type[errors.NobrakesError], int], ...] = (
     (errors.NoAnswer, 503),
     (errors.MachineShort, 503),
 )
-"""What a browser is told by number; the rest is 500."""
 
 
 def status_of(error: errors.NobrakesError) -> int:
@@ -80,7 +78,7 @@ def status_of(error: errors.NobrakesError) -> int:
 
 
 def failure(request: Request, status: int, message: str, hint: str = "", code: int | None = None) -> Response:
-    """What went wrong, as JSON for programs and as a page for people."""
+    """JSON for programs, a page for people."""
     if "/api/" in request.url.path or "application/json" in request.headers.get("accept", ""):
         error = {"code": status if code is None else code, "message": message, "hint": hint}
         return JSONResponse({"ok": False, "error": error}, status)
@@ -120,7 +118,7 @@ async def _bug(request: Request, error: Exception) -> Response:
 
 
 def application(site: Site) -> "App":
-    """The whole site."""
+    """The full site."""
     made = Starlette(
         routes=routes(),
         exception_handlers={
@@ -145,16 +143,14 @@ def application(site: Site) -> "App":
 PORT = 7117
 LOOPBACK = "127.0.0.1"
 _LEFT = re.compile(rb"([A-Za-z0-9_-]{43}\n)?")
-"""A token for scripts, or the empty file of one who was killed before it was written."""
+"""A scripts' token, or the empty file of a killed server."""
 Say = Callable[[str], None]
 
 
 @frozen
 class Options:
-    """What was asked for. `port` None: PORT, or a free one. `host`: the name or address in the address.
-
-    `path` finds the page to begin at, which takes longer than to listen.
-    """
+    """Options. `port` None: PORT, or a free one. `host`: in the address. `path` finds the first page, which is slower
+    than listening."""
 
     port: int | None = None
     host: str = ""
@@ -170,7 +166,7 @@ class Options:
 
 
 def serve(options: Options, say: Say, show_code: Callable[[str], None]) -> None:
-    """Serve until a signal, or hand out a code for the server that runs."""
+    """Serve until a signal, or print a code for a running server."""
     _check(options)
     state = web_state()
     if options.code:
@@ -207,7 +203,6 @@ def _is_loopback(host: str) -> bool:
 
 
 def _hand_out(state: WebState, found: Serving, options: Options, say: Say, show_code: Callable[[str], None]) -> None:
-    """The address with a new code, and the same as a picture for a phone."""
     code, then = state.new_code(), options.path()
     link = f"{found.address}/login?next={then}#code={code}"
     say(f"open  {link}")
@@ -225,7 +220,7 @@ def _hand_out(state: WebState, found: Serving, options: Options, say: Say, show_
 
 
 def bound(host: str, port: int | None) -> tuple[socket.socket, bool]:
-    """A socket that listens, and whether it is on the port that was meant. UsageError where that is taken."""
+    """A listening socket, and whether on the wanted port. Raises UsageError."""
     from .. import serving
 
     hint = "Choose another port: nobrakes web --port 7200"
@@ -238,7 +233,7 @@ def bound(host: str, port: int | None) -> tuple[socket.socket, bool]:
 
 
 def lan_address() -> str:
-    """This machine's address in its network. No packet is sent. UsageError: it has none."""
+    """This machine's network address; sends no packet. Raises UsageError."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))
@@ -290,7 +285,7 @@ def _warn(options: Options, outside: str, say: Say) -> None:
 
 
 def site_of(state: WebState, options: Options, port: int, outside: str, token: str) -> "tuple[Site, Serving]":
-    """What the server knows of itself, and what it tells others of its person. `token`: for scripts, if any."""
+    """The server's data, and what others see of it. `token`: for scripts, if any."""
     from .guard import Site, hashed
 
     own = options.host if options.host and _is_loopback(options.host) else f"{state.name()}.localhost"
@@ -303,7 +298,7 @@ def site_of(state: WebState, options: Options, port: int, outside: str, token: s
 
 
 def _token(path: str) -> str:
-    """A token for scripts, in a file of this account alone. One that a killed server left is replaced; no other is."""
+    """A scripts' token in a private file. Only a killed server's is replaced."""
     import secrets
 
     if _is_left(path):
@@ -321,7 +316,7 @@ def _token(path: str) -> str:
 
 
 def _is_left(path: str) -> bool:
-    """Whether a server that was killed left its token there: there is one server a person, and it is us by now."""
+    """Whether a killed server left its token there: we are the only server now."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -333,7 +328,6 @@ def _is_left(path: str) -> bool:
 
 
 def _run(site: "Site", options: Options, sockets: list[socket.socket]) -> None:
-    """Load what is heavy, and answer."""
     import asyncio
 
     import uvicorn
@@ -347,7 +341,7 @@ def _run(site: "Site", options: Options, sockets: list[socket.socket]) -> None:
 
 
 def settings(options: Options) -> dict[str, Any]:
-    """How uvicorn serves."""
+    """uvicorn's settings."""
     from .. import serving
     from .guard import HEADERS
 
@@ -368,9 +362,8 @@ def settings(options: Options) -> dict[str, Any]:
 
 
 def as_set(options: Options) -> Options:
-    """The options; what they do not say, NOBRAKES_PORT, _HOST, _LOG_DIR and _DEBUG say, or else `[web]` in the person's
-    own settings. UsageError, ConfigError.
-    """
+    """Unset options come from NOBRAKES_PORT, _HOST, _LOG_DIR and _DEBUG, or `[web]` in the person's own settings.
+    Raises UsageError, ConfigError."""
     from ..machine.registry import own_settings
 
     found, said = own_settings().web, os.environ.get

@@ -36,7 +36,7 @@ _YES, _NO = ("true", "yes", "on"), ("false", "no", "off")
 
 @frozen
 class Known:
-    """A setting that there is. `kind` is its type with what it must be, `default` None where there is none."""
+    """A known setting. `kind`: its annotated type, `default` None: none."""
 
     key: str
     path: Path
@@ -45,10 +45,7 @@ class Known:
 
 
 def known(key: str, raw: Mapping[str, Any], top: Any = Config) -> Known:
-    """The setting of this key in a file that says `raw`; ConfigError that suggests others for one that is none.
-
-    `top`: whose settings; a repository's.
-    """
+    """The setting of this key in a file with the values `raw`; ConfigError suggests others. `top`: the root table."""
     parts = key.split(".")
     if parts[0] == "checks" and len(parts) > 1:
         return _known_check_setting(key, parts, raw)
@@ -70,7 +67,6 @@ def known(key: str, raw: Mapping[str, Any], top: Any = Config) -> Known:
 
 
 def _known_mapping_setting(key: str, parts: Sequence[str], place: int, kind: Any, raw: Mapping[str, Any]) -> Known:
-    """A setting of a table whose names a person chooses, such as `notify.channels.phone.url`."""
     inner, rest = _core(get_args(kind)[1]), parts[place + 2 :]
     if not rest:
         return Known(key, tuple(parts), inner, None)
@@ -81,7 +77,6 @@ def _known_mapping_setting(key: str, parts: Sequence[str], place: int, kind: Any
 
 
 def _known_check_setting(key: str, parts: Sequence[str], raw: Mapping[str, Any]) -> Known:
-    """A setting of one check. One that is not there yet begins with its command."""
     name, setting = ".".join(parts[1:-1]), parts[-1]
     tables = raw.get("checks", ())
     names = [str(one.get("name", "")) for one in tables] if isinstance(tables, list) else []
@@ -109,7 +104,6 @@ def _hints(kind: Any) -> dict[str, Any]:
 
 
 def _core(kind: Any) -> Any:
-    """The type without what is said beside it, and without None."""
     if get_origin(kind) is Annotated:
         return _core(get_args(kind)[0])
     if get_origin(kind) in (types.UnionType, Union):
@@ -125,7 +119,6 @@ def _default(table: Any, name: str) -> Any:
 
 
 def keys(table: Any = Config, before: str = "") -> Iterator[str]:
-    """The key of every setting, in the order of the tables."""
     for name, kind in _hints(table).items():
         core = _core(kind)
         if _is_section(core):
@@ -156,7 +149,7 @@ def _tables(raw: Mapping[str, Any]) -> list[Any]:
 
 
 def typed(one: Known, word: str, before: Any = None) -> Any:
-    """What a person typed, as the value in the file; `+` adds to a list `before`. ConfigError says what is allowed."""
+    """A typed word as the file's value; `+` adds to the list `before`. ConfigError names allowed values."""
     core = _core(one.kind)
     if _is_section(core) or core == Config:
         inner = ", ".join(f"{one.key}.{name}" for name in _hints(core))
@@ -180,7 +173,6 @@ def typed(one: Known, word: str, before: Any = None) -> Any:
 
 
 def wrong(one: Known, word: str) -> ConfigError:
-    """That this is no value for the setting, with what is one."""
     nothing = f" To remove it: nobrakes config unset {one.key}" if word.lower() in _NOTHING else ""
     return ConfigError(f"{one.key}: '{word[:80]}' is not allowed", f"Allowed: {allowed(one.kind)}.{nothing}")
 
@@ -224,7 +216,6 @@ def _word(value: Any) -> str:
 
 
 def _list(word: str, is_command: bool) -> list[Any]:
-    """JSON, or names with commas between them; a command also as a shell splits it."""
     plain = word.strip()
     if plain.startswith("["):
         found = _toml(plain)
@@ -247,7 +238,7 @@ def _toml(word: str) -> Any:
 
 
 def allowed(kind: Any) -> str:
-    """The values that a setting of this type takes, for people."""
+    """The allowed values in words."""
     words = {"ge": "at least", "gt": "more than", "le": "at most"}
     rules = [rule for rule in _rules(kind) if isinstance(rule, Rule)]
     limits = [f"{word} {rule.words[key]:g}" for rule in rules for key, word in words.items() if key in rule.words]
@@ -255,7 +246,6 @@ def allowed(kind: Any) -> str:
 
 
 def _rules(kind: Any) -> tuple[Any, ...]:
-    """What the annotation says beside the type, also where the setting may be left out."""
     found = getattr(kind, "__metadata__", ())
     return found or tuple(rule for part in get_args(kind) for rule in _rules(part))
 
@@ -273,12 +263,12 @@ def _kind(core: Any, kind: Any) -> str:
 
 
 Wanted = tuple[str, str | None]
-"""(the key, the value as a person typed it; None: what sets it is taken out)."""
+"""(key, typed value; None: unset)."""
 
 
 @frozen
 class SettingChange:
-    """One setting: the value before and after, as it stands in the file or by default; None: not set."""
+    """A setting's value before and after, in the file or by default; None: not set."""
 
     key: str
     before: Any
@@ -289,7 +279,7 @@ class SettingChange:
 
 @frozen
 class Changed:
-    """What was changed in the file at `path`. `wrong`: what is still wrong in it. `written`: whether it differs."""
+    """The change of the file at `path`. `wrong`: remaining mistakes. `written`: whether it differs."""
 
     path: str
     changes: tuple[SettingChange, ...]
@@ -298,7 +288,7 @@ class Changed:
 
 
 def change(paths: Paths, wanted: Sequence[Wanted]) -> Changed:
-    """Change these settings in config.toml. ConfigError: the file is as it was."""
+    """Change these settings in config.toml. On ConfigError the file is unchanged."""
     path = os.path.realpath(paths.config)  # main's, where the checkout has none: then it gets one that is changed
     shown = os.path.relpath(paths.tracked_config)
     with locked(f"{paths.tracked_config}.lock", "change"):
@@ -314,7 +304,7 @@ def change(paths: Paths, wanted: Sequence[Wanted]) -> Changed:
 
 
 def edited(text: str, wanted: Sequence[Wanted], where: str) -> tuple[str, tuple[SettingChange, ...]]:
-    """The text with these changes, and what each of them is; it is not judged. ConfigError."""
+    """The changed text and its changes, not validated. Raises ConfigError."""
     changes = []
     for key, word in wanted:
         raw = _raw(text, key, where)
@@ -352,7 +342,6 @@ def _text(path: str, shown: str) -> str:
 
 
 def _raw(text: str, key: str, where: str) -> dict[str, Any]:
-    """What the file says; of one whose mistake is in this key's own line, what the rest says."""
     return editing.values(text, tuple(key.split(".")), where)
 
 
@@ -367,7 +356,6 @@ def _known(key: str, raw: dict[str, Any], text: str, is_unset: bool) -> Known:
 
 
 def _more(one: Known, raw: dict[str, Any]) -> list[tuple[editing.Path, str]]:
-    """What else a check that is new has: its name, and its kind where it is called by one."""
     if one.path[0] != "checks" or len(one.path) != 3 or editing.value_at(raw, one.path[:2]) is not None:
         return []
     name = one.key.removeprefix("checks.").removesuffix(".command")
@@ -385,7 +373,7 @@ def _mistakes(text: str, where: str) -> list[str]:
 
 
 def _judged(text: str, made: str, wanted: Sequence[Wanted], where: str) -> list[str]:
-    """What is still wrong; ConfigError where the change brings a mistake, or mends none of those there are."""
+    """Remaining mistakes; ConfigError if the change adds one, or fixes none."""
     before, after = _mistakes(text, where), _mistakes(made, where)
     new = [line for line in after if line not in before]
     if new:
@@ -420,7 +408,7 @@ def _hint(made: str, wanted: Sequence[Wanted], said: Sequence[str], where: str) 
 
 
 def setting(config: Config, key: str, raw: dict[str, Any]) -> Any:
-    """The value in force of a setting, or of a whole table. ConfigError."""
+    """The effective value of a setting or table. Raises ConfigError."""
     found: Any = config
     for name in known(key, raw).path if key != "checks" else ("checks",):
         if isinstance(name, int):
@@ -431,7 +419,7 @@ def setting(config: Config, key: str, raw: dict[str, Any]) -> Any:
 
 
 def values(paths: Paths) -> dict[str, Any]:
-    """What the file says; empty where it is no TOML."""
+    """Empty if the file is no TOML."""
     try:
         return _raw(_text(paths.config, paths.config), "", paths.config)
     except ConfigError:

@@ -36,7 +36,7 @@ MAX_BYTES = 2_000_000
 
 @frozen
 class Found:
-    """One kind of project: its word, (kind, command) of its checks, and what a fresh checkout needs first."""
+    """One kind of project: its word, (kind, command) of checks, and the set-up of a fresh checkout."""
 
     word: str
     checks: tuple[tuple[str, str], ...] = ()
@@ -45,12 +45,11 @@ class Found:
 
 
 def exists(root: str, name: str) -> bool:
-    """Whether `root` has a file of this name."""
     return os.path.isfile(os.path.join(root, name))
 
 
 def read(root: str, name: str) -> str | None:
-    """The file's text; None where it is not there, is no file, or is larger than any project file."""
+    """None: missing, not a file, or larger than a project file."""
     path = os.path.join(root, name)
     if not os.path.isfile(path) or os.path.getsize(path) > MAX_BYTES:
         return None
@@ -69,7 +68,7 @@ _PLACEHOLDER = "no test specified"
 
 
 def detect_javascript(root: str) -> Found | None:
-    """The project in `root`; None without a package.json."""
+    """None without a package.json."""
     text = read(root, "package.json")
     if text is None:
         return None
@@ -96,7 +95,6 @@ def detect_javascript(root: str) -> Found | None:
 
 
 def _manager(root: str, package: dict[str, Any]) -> tuple[str, str, str]:
-    """(setup, what runs a script, a note)."""
     if exists(root, "pnpm-lock.yaml"):
         return "pnpm install --frozen-lockfile", "pnpm run", ""
     if exists(root, "yarn.lock"):
@@ -121,7 +119,6 @@ _RAKE_TEST = re.compile(
 
 
 def detect_others(root: str) -> list[Found]:
-    """The projects of these kinds in `root`, each with a check of its tests."""
     return [one for one in (_ruby(root), _perl(root), _java(root), _php(root), _shell(root)) if one is not None]
 
 
@@ -165,7 +162,6 @@ def _shell(root: str) -> Found | None:
 
 
 def _has(root: str, folder: str, ending: str) -> bool:
-    """Whether a file below the folder ends so."""
     return any(name.endswith(ending) for _, _, names in os.walk(os.path.join(root, folder)) for name in names)
 
 
@@ -176,7 +172,7 @@ _IS_TEST = re.compile(r"test_.*\.py|.*_test\.py")
 
 
 def detect_python(root: str) -> Found | None:
-    """The Python project in `root`; None where there is none."""
+    """The Python project in `root`."""
     text = read(root, "pyproject.toml")
     folders = [
         name
@@ -216,7 +212,6 @@ def detect_python(root: str) -> Found | None:
 
 
 def _runner(root: str, needed: frozenset[str], notes: list[str]) -> tuple[str, str]:
-    """(setup, what stands before a tool's name)."""
     if exists(root, "uv.lock"):
         return "uv sync --locked --all-extras --all-groups", "uv run "
     if exists(root, "poetry.lock"):
@@ -229,7 +224,6 @@ def _runner(root: str, needed: frozenset[str], notes: list[str]) -> tuple[str, s
 
 
 def _needed(root: str, project: dict[str, Any]) -> frozenset[str]:
-    """The names of everything that the project says it depends on."""
     texts: list[Any] = []
     own = project.get("project")
     if isinstance(own, dict):
@@ -276,7 +270,6 @@ def _imports_pytest(root: str, folder: str) -> bool:
 
 
 def _has_tests(root: str) -> bool:
-    """Whether unittest finds tests from here: at the top, in a package, or in its `tests` or `test`."""
     packages = [entry.path for entry in os.scandir(root) if exists(entry.path, "__init__.py")]
     below = [os.path.join(package, folder) for package in packages for folder in _TEST_FOLDERS]
     return any(map(_test_files, (root, *packages, *(folder for folder in below if exists(folder, "__init__.py")))))
@@ -292,7 +285,7 @@ _TARGETS = {"test": ("test", "tests", "check"), "lint": ("lint",), "types": ("ty
 
 @frozen
 class Detected:
-    """What was found; `notes` are for a person."""
+    """`notes` are for a person."""
 
     setup: str = ""
     checks: tuple[CheckSettings, ...] = ()
@@ -300,10 +293,8 @@ class Detected:
 
 
 def detect(root: str, given: Collection[str] = ()) -> Detected:
-    """The setup and the checks of the project in the folder `root`; empty where nothing is known.
-
-    `given`: the kinds of check that a person named a command for; nothing is looked for there.
-    """
+    """Setup and checks of the project in `root`; empty: unknown. `given`: kinds with a command by a person, not
+    detected."""
     found = [one for one in (detect_python(root), detect_javascript(root), _rust(root), _go(root)) if one]
     found += detect_others(root)
     notes = [note for one in found for note in one.notes]
@@ -324,7 +315,6 @@ def detect(root: str, given: Collection[str] = ()) -> Detected:
 
 
 def _named(found: list[Found]) -> list[CheckSettings]:
-    """The checks of every project, called by kind, with the project's word in front where there are several."""
     checks: list[CheckSettings] = []
     for one in found:
         for kind, command in one.checks:
@@ -340,12 +330,10 @@ def _named(found: list[Found]) -> list[CheckSettings]:
 
 
 def replace_name(check: CheckSettings, name: str) -> CheckSettings:
-    """The check under another name."""
     return replace(check, name=name)
 
 
 def make_targets(text: str) -> frozenset[str]:
-    """The names of a Makefile's explicit targets."""
     names: set[str] = set()
     for line in text.splitlines():
         found = re.match(r"([A-Za-z0-9_. -]+?)\s*::?(?!=)", line)
@@ -377,25 +365,24 @@ def _go(root: str) -> Found | None:
 # Nothing is run unless a person asked for it: a runner that lists its tests imports the project. It runs behind the
 # wall, writes nothing of the repository, and is not started where there is no wall.
 SHOWN = 5
-"""So many globs, and so many files outside of them, are named."""
 
 
 @frozen
 class TestsFound:
-    """How many tracked files are tests, the globs that they have, and what a person should know."""
+    """The number of tracked test files, their globs, and messages."""
 
     count: int
     globs: tuple[str, ...]
     warnings: tuple[str, ...] = ()
 
     def told(self) -> str:
-        """In one line: tests: 14 files (tests/**, *_test.go)."""
+        """One line: tests: 14 files (tests/**, *_test.go)."""
         shown = ", ".join(self.globs[:SHOWN]) + (", …" if len(self.globs) > SHOWN else "")
         return f"tests: {count(self.count, 'file')}" + (f" ({shown})" if shown else "")
 
 
 def find_tests(root: str, config: Config, checks: Sequence[Check], collect: bool = False) -> TestsFound:
-    """The tests of the repository in `root`. `collect`: also by what its runners list."""
+    """The tests of the repository in `root`. `collect`: also as its runners list them."""
     paths = frozenset(tracked(root))
     globs = config.boundaries.tests
     if not globs:
@@ -412,7 +399,6 @@ def find_tests(root: str, config: Config, checks: Sequence[Check], collect: bool
 
 
 def _outside(root: str, check: Check, globs: tuple[str, ...]) -> list[str]:
-    """What the check's runner collects, and no glob covers."""
     how = listing(check)
     if how is None:
         return []
@@ -458,7 +444,6 @@ _INSTALLED = re.compile(r"\binstall\b[^;&|]*")
 _MEASURED = re.compile(
     r"(?:^|(?<=[\s;&|]))(?:nyc|c8)\s+(?:-\S+\s+(?:(?:[0-9]+|text|lcov|html|json|cobertura|clover)[\w-]*\s+)?)*"
 )
-"""What measures the coverage of a runner, with its options: its reporters are not the runner's."""
 _ELSEWHERE = re.compile(r"(?:^|[\s;&|(])(?:cd|pushd) ")
 _SCRIPT = re.compile(r"(?:^|[\s;&|])(?:npm|pnpm|yarn|bun) (?:run )?([A-Za-z0-9:_-]+)")
 _MAKE = re.compile(r"(?:^|[\s;&|])make ([A-Za-z0-9_.-]+)")
@@ -466,7 +451,7 @@ _DEEPEST = 4
 
 
 def with_format(root: str, check: CheckSettings) -> CheckSettings:
-    """The check with the format of what it prints, where it has none and its command tells one."""
+    """Add the format that the command reveals."""
     if not check.lacks_format:
         return check
     found = _formats(os.path.join(root, check.directory), check.command, _DEEPEST)
@@ -474,7 +459,7 @@ def with_format(root: str, check: CheckSettings) -> CheckSettings:
 
 
 def what_to_write(root: str, checks: Iterable[CheckSettings]) -> dict[str, str]:
-    """For each check that lacks a format, by its name: what a person writes, in a sentence."""
+    """By check without a format, the advice for a person."""
     found = {}
     for check in checks:
         format_ = with_format(root, check).format
@@ -505,7 +490,6 @@ def _formats(root: str, command: str, deepest: int) -> set[Format]:
 
 
 def _scripts(root: str, command: str) -> list[str]:
-    """The package scripts that the command runs."""
     try:
         package = json.loads(read(root, "package.json") or "{}")
         scripts = package.get("scripts", {})

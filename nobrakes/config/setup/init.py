@@ -54,7 +54,6 @@ FIRST = (
     "sandbox.mode",
     "sandbox.read",
 )
-"""What a new config.toml shows."""
 _HEAD = """\
 # The most important settings of nobrakes. A line that is commented out shows the default. To see all settings:
 # nobrakes config --all. To change one, edit this file, or type: nobrakes config set limits.doers 2
@@ -66,14 +65,13 @@ _WIDTH = 118
 
 
 def config_text(main: str, setup: str, checks: Iterable[CheckSettings]) -> str:
-    """A new config.toml with these values set and what matters first shown."""
     config = Config(main=main, setup=setup, checks=tuple(checks))
     wanted = [one for one in settings() if _key(one) in FIRST and (one.name != "setup" or setup)]
     return _HEAD + _tables(wanted, config, always=("main",))
 
 
 def full_text(config: Config) -> str:
-    """A config.toml with every setting, which says what `config` says."""
+    """A config.toml with every setting of `config`."""
     return _HEAD_OF_ALL + _tables(list(settings()), config)
 
 
@@ -111,7 +109,6 @@ def _at(config: Any, key: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """The value as it is written: of the tables that a person names, what is not their default."""
     if isinstance(value, Mapping):
         return {key: _differing(one) if hasattr(one, "__dataclass_fields__") else one for key, one in value.items()}
     if isinstance(value, tuple):
@@ -135,11 +132,10 @@ def _checks(checks: Iterable[CheckSettings]) -> list[str]:
 
 
 _BY_COMMAND = ("acp", "script")
-"""Agents that are whatever command a person names."""
 
 
 def wanted_of(agent: str | None, command: str | None) -> tuple[Wanted, ...]:
-    """The settings that make it the agent in both roles. UsageError: there is no such agent, or it takes no command."""
+    """The settings that use this agent in both roles. UsageError: unknown, or it takes no command."""
     if agent is None:
         if command is not None:
             raise UsageError("--command needs --agent", f"Add --agent {' or --agent '.join(_BY_COMMAND)}.")
@@ -169,7 +165,7 @@ def wanted_of(agent: str | None, command: str | None) -> tuple[Wanted, ...]:
 
 
 def to_do(config: Config) -> list[str]:
-    """The step that names the command of an agent that has none."""
+    """Steps to name missing commands."""
     names = config.agents.agent_choice().names()
     return [
         f"set the agent's command: nobrakes config set agents.{name}.command 'my-agent --its-options'"
@@ -179,7 +175,7 @@ def to_do(config: Config) -> list[str]:
 
 
 def told(root: str, config: "Config") -> Iterator[str]:
-    """One text for each setting that nobrakes does not follow as the person's own git does, with what to type."""
+    """Git settings of the person that nobrakes does not follow, with advice."""
     hooks = persons.hooks(root)
     if hooks is not None:
         yield (
@@ -258,10 +254,7 @@ _PRIVATE = ("runs", "wake", "workspaces", "scratch")
 
 @frozen
 class InitReport:
-    """What `init` did. `created` are paths below .nobrakes, none when all was there.
-
-    `main` is the branch that work is merged into, `main_why` how it was found.
-    """
+    """What `init` did. `created`: paths below .nobrakes. `main`: the target branch, `main_why`: how it was found."""
 
     paths: Paths
     created: tuple[str, ...]
@@ -283,12 +276,9 @@ def init(
     collect: bool = False,
     settings: Sequence[Wanted] = (),
 ) -> InitReport:
-    """Set nobrakes up in the repository around `start`; NotARepository, GitTooOld, ConfigError.
-
-    `checks` replace the detected ones of their kinds. `force_detect` also looks at the project where a config exists,
-    so that the report has what would be detected now; the config stays. `collect` lets runners list their tests.
-    `settings` are set in the config, whether it is new or not.
-    """
+    """Set nobrakes up in the repository around `start`. Raises NotARepository, GitTooOld, ConfigError. `checks` replace
+    detected ones of their kinds. `force_detect` also reports what an existing config would get now. `collect` lets
+    runners list tests. `settings` are set in a new or existing config."""
     root = repository_root(start)
     if root is None:
         raise NotARepository(f"{start} is not in a git repository")
@@ -330,7 +320,6 @@ def init(
 
 
 def _with(root: str, detected: Detected, given: Sequence[CheckSettings]) -> Detected:
-    """What was detected, with the given checks before it, each with the format that its command tells."""
     names = {check.name for check in given}
     kept = tuple(check for check in detected.checks if check.name not in names)
     checks = tuple(with_format(root, check) for check in (*given, *kept))
@@ -338,7 +327,6 @@ def _with(root: str, detected: Detected, given: Sequence[CheckSettings]) -> Dete
 
 
 def _main(root: str, found: Discovered) -> tuple[str, str]:
-    """(the branch that work is merged into, how that was found out)."""
     asked = ["symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD"]
     answer = commands.run(asked, cwd=root, env=CHECKOUT, expect=(0, 1))
     remote = answer.text.partition("/")[2] if answer.code == 0 else ""
@@ -355,7 +343,6 @@ def _main(root: str, found: Discovered) -> tuple[str, str]:
 
 
 def _make(paths: Paths, config: str | None, main: str) -> list[str]:
-    """Make what is missing; what was made, relative to .nobrakes."""
     created = []
     os.makedirs(paths.folder, mode=0o700, exist_ok=True)
     keep_private(paths.folder)
@@ -386,7 +373,7 @@ def _write(path: str, content: bytes) -> None:
 
 
 def _database(paths: Paths, main: str) -> None:
-    """A new database; from what there is of one, where the repository tracks a snapshot or lost its database."""
+    """A new database, filled from a tracked snapshot or the remains of a lost database."""
     from ...git.repository import Repository
     from ...snapshot.service import rebuild
     from ...store import create_store

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 def feature_approval_approved(
     store: "Store", drafts: Collection[str], changes: Collection[str], actor: str
 ) -> tuple[str, ...]:
-    """The features that these drafts and changes (BEAD:PART) made whole; they are built from now on."""
+    """The features completed by approving these drafts and changes (BEAD:PART); they are built from now on."""
     named = {*drafts, *(name.partition(":")[0] for name in changes)}
     if not named:
         return ()
@@ -66,7 +66,7 @@ def _approve(store: "Store", feature: Feature, named: frozenset[str], actor: str
 
 
 def require(store: "Store", drafts: Collection[str]) -> None:
-    """NotAllowed where one of the drafts is of a feature whose plan nobody signed off as it lies."""
+    """NotAllowed if a draft belongs to a feature whose current plan is not signed off."""
     if (feature := unsigned(store, drafts)) is not None:
         raise NotAllowed(
             f"the plan of feature {feature.id} ({feature.title[:60]}) is not signed off",
@@ -79,17 +79,15 @@ def require(store: "Store", drafts: Collection[str]) -> None:
 # itself. The caller's transaction holds it all; a change that the store refuses refuses the whole yes, by its name.
 @frozen
 class Choice:
-    """Which drafts and changes are meant, by BEAD (its draft, or all that is proposed for it) or BEAD:PART.
-
-    `only` empty: all. `overwrite`: changes that replace what somebody edited since.
-    """
+    """Chosen drafts and changes: BEAD (its draft or all its changes) or BEAD:PART. Empty `only`: all. `overwrite`:
+    changes that replace later edits."""
 
     only: frozenset[str] = frozenset()
     without: frozenset[str] = frozenset()
     overwrite: frozenset[str] = frozenset()
 
     def has(self, bead: str, name: str) -> bool:
-        """Whether it is chosen. Who names a change to be overwritten means it."""
+        """Naming a change in `overwrite` chooses it."""
         means = {bead, name}
         return not means & self.without and (not self.only or bool(means & (self.only | self.overwrite)))
 
@@ -99,7 +97,7 @@ ALL = Choice()
 
 @frozen
 class Made:
-    """What a yes did: the drafts that are live now, and the names of changes in force, left, dropped."""
+    """Result of an approval: drafts now live; changes applied, left and dropped."""
 
     drafts: tuple[str, ...]
     changes: tuple[str, ...]
@@ -108,7 +106,7 @@ class Made:
 
 
 def approve(store: "Store", choice: Choice, actor: str, seen: str | None = None) -> Made:
-    """Bring it into force, in the caller's transaction. NotAllowed: `seen` is not the revision of now."""
+    """Apply it in the caller's transaction. NotAllowed: `seen` is not the current revision."""
     if seen is not None and seen != revision(store):
         raise NotAllowed(
             "what was proposed changed while you looked at it: nothing was approved",
@@ -142,7 +140,7 @@ def approve(store: "Store", choice: Choice, actor: str, seen: str | None = None)
 
 
 def drop(store: "Store", names: Collection[str], actor: str) -> tuple[str, ...]:
-    """A person's no: take away what is proposed under these names (BEAD: all that is proposed for it)."""
+    """Reject what is proposed under these names (BEAD: everything proposed for it)."""
     with store.write():
         found = [change for bead in proposals(store) for change in bead.changes]
         drafts = {id_ for _, id_ in store.by_priority([Status.DRAFT])}
@@ -157,7 +155,7 @@ def drop(store: "Store", names: Collection[str], actor: str) -> tuple[str, ...]:
 
 
 def _known(names: Collection[str], found: Sequence[ProposedChange], drafts: Collection[str]) -> None:
-    """UsageError for a name under which nothing waits."""
+    """UsageError for a name without a waiting proposal."""
     known = {one.bead for one in found} | {one.name for one in found} | set(drafts)
     if wrong := sorted(set(names) - known):
         raise UsageError(
@@ -167,7 +165,7 @@ def _known(names: Collection[str], found: Sequence[ProposedChange], drafts: Coll
 
 
 def _apply(store: "Store", goes: Sequence[ProposedChange], actor: str) -> None:
-    """Each bead's yes is written before what it changes."""
+    """Approval of each bead is recorded before its changes."""
     beads: dict[str, list[ProposedChange]] = {}
     for one in goes:
         beads.setdefault(one.bead, []).append(one)
@@ -196,7 +194,7 @@ def _change(store: "Store", bead: str, values: Mapping[str, Any], actor: str) ->
 
 
 def _named(changes: Sequence[ProposedChange], write: Callable[[], object]) -> None:
-    """Write it; what the store refuses is told with the changes' names and how to go on without them."""
+    """Errors name the changes and how to continue without them."""
     try:
         write()
     except NobrakesError as error:
@@ -211,13 +209,9 @@ US = "nobrakes <nobrakes@nobrakes.invalid>"
 
 @frozen
 class Approved:
-    """What commit-strategy did. `approved`: the drafts that went live. `commit` None: main had it all already, or there
-    is no main yet.
-
-    `changes`: the proposed changes that are in force now; `left`: those that wait on, since somebody edited the same
-    thing meanwhile; `dropped`: those that had no object any more; `features`: whose plans are whole, and
-    built from now on; `settings_left`: files that were edited on another branch, where main has another text.
-    """
+    """What commit-strategy did. `approved`: drafts now live. `commit` None: main has it already, or does not exist.
+    `changes` applied; `left`: waiting, because somebody edited the same; `dropped`: without an object; `features`:
+    built from now on; `settings_left`: edited on a branch while main has another text."""
 
     approved: tuple[str, ...]
     commit: str | None
@@ -229,10 +223,8 @@ class Approved:
 
 
 def propose(store: "Store", plan: "Plan", actor: str, dry_run: bool = False) -> "PlanReport":
-    """File a plan's beads as drafts, change drafts, and keep what it wants of live beads beside them.
-
-    PlanError for a plan that wants more than that. `dry_run`: say what would be, and write nothing.
-    """
+    """Store a plan's beads as drafts, change drafts, and propose its changes of live beads. PlanError for anything
+    else. `dry_run`: only report."""
     from ...plans.service import apply_plan
 
     ended = {node.id for node in plan.nodes if node.status == "cancelled"} - {None}
@@ -248,18 +240,16 @@ def propose(store: "Store", plan: "Plan", actor: str, dry_run: bool = False) -> 
 
 
 def approved(store: "Store") -> frozenset[str]:
-    """The beads that a person's word made live, finished ones too."""
+    """Every bead that is no draft, finished ones included."""
     return frozenset(node.id for node in store.nodes() if node.status is not Status.DRAFT)
 
 
 def commit_strategy(
     store: "Store", git: Git, paths: Paths, actor: str, choice: Choice = ALL, revision: str | None = None
 ) -> Approved:
-    """Make the drafts live and bring the proposed changes into force, all or none; then commit the snapshot on main.
-
-    `choice`: which of them. `revision`: of the StrategyView that the yes was said to; where it is another by now,
-    NotAllowed. Nothing was written then, as for Deadlock, NotAllowed and BadBead of a change.
-    """
+    """Make drafts live and apply proposed changes, all or none, then commit the snapshot on main. `revision`: of the
+    StrategyView that was approved. NotAllowed if it changed; nothing is written then, nor on Deadlock, NotAllowed and
+    BadBead of a change."""
     made, features = make_live(store, choice, actor, revision)
     drafts, beads = len(made.drafts), len({name.partition(":")[0] for name in made.changes})
     told = [f"{drafts} new bead{'s' if drafts > 1 else ''}"] if drafts else []
@@ -272,10 +262,8 @@ def commit_strategy(
 
 
 def make_live(store: "Store", choice: Choice, actor: str, revision: str | None = None) -> tuple[Made, tuple[str, ...]]:
-    """The yes of commit-strategy in the store, all or none of it, and the features whose plans are whole by it.
-
-    The snapshot that holds it is the caller's to write next.
-    """
+    """commit-strategy in the store, all or none, with the features completed by it. The caller writes the snapshot
+    next."""
     with store.write(told=False):
         made = approve(store, choice, actor, revision)
         features = feature_approval_approved(store, made.drafts, made.changes, actor)
@@ -284,10 +272,8 @@ def make_live(store: "Store", choice: Choice, actor: str, revision: str | None =
 
 
 def commit_snapshot(store: "Store", git: Git, paths: Paths, subject: str) -> str | None:
-    """Write the graph to .nobrakes/beads.jsonl and commit it with the settings; None: nothing differed, or no main.
-
-    A checkout without main stays as it is.
-    """
+    """Write the graph to .nobrakes/beads.jsonl and commit it with the settings; None: no difference or no main. A
+    checkout on another branch stays unchanged."""
     upto = store.position()
     made = snapshot(store, paths)
     if git.elsewhere() is None:
@@ -311,10 +297,8 @@ def commit_snapshot(store: "Store", git: Git, paths: Paths, subject: str) -> str
 
 
 def settings(git: Git, paths: Paths) -> tuple[dict[str, bytes], tuple[str, ...]]:
-    """The settings in the checkout that main is to have, by their paths; and those that only a person can bring there.
-
-    In a checkout without main only what was edited there counts, and only where the edit began with what main has.
-    """
+    """The checkout's settings for main, by path, and those that only a person can bring there. On another branch only
+    edits that started from main's text count."""
     own = {f"{FOLDER}/{name}": text for name, text in for_git(paths.folder).items()}
     if (head := git.elsewhere()) is None:
         return own, ()
@@ -332,7 +316,7 @@ def settings(git: Git, paths: Paths) -> tuple[dict[str, bytes], tuple[str, ...]]
 def bead_prompt(
     store: "Store", paths: Paths, config: "Config", id: str, role: Role | None = None, git: Git | None = None
 ) -> "Briefing":
-    """What the next agent on this bead would be given; the real prompt differs in its nonce alone. NoSuchBead."""
+    """What the next agent on this bead would get; the real prompt differs only in its nonce. NoSuchBead."""
     from ...agents.prompts import brief
     from ...daemon.deciders import ROLE_FOR
 
@@ -345,7 +329,6 @@ def bead_prompt(
 
 
 def _own(git: Git | None, bead: Bead) -> str:
-    """The repository's own instructions for the bead."""
     from ...agents.prompts import instructions
 
     try:
@@ -356,7 +339,7 @@ def _own(git: Git | None, bead: Bead) -> str:
 
 
 def _start(store: "Store", git: Git, bead: str, role: Role) -> str | None:
-    """The commit that the next attempt would start from: proven tests for a Doer, else main; None: there is none."""
+    """The commit that the next attempt would start from (for a Doer proven tests, else main), or None."""
     attempts = store.attempts(bead) if role is Role.DOER else []
     proven = [a.head for a in attempts if a.role is Role.TEST_WRITER and a.outcome is Outcome.COMPLETED and a.head]
     if proven and git.has(proven[-1]):
@@ -368,13 +351,12 @@ def _start(store: "Store", git: Git, bead: str, role: Role) -> str | None:
 
 
 def beads_and_epics(store: "Store", ids: Collection[str]) -> str:
-    """`2 beads and 1 epic`."""
     epics = sum(bead.type is BeadType.EPIC for bead in store.beads(ids=ids)) if ids else 0
     return " and ".join(count_beads_and_epics(len(ids) - epics, epics, "bead"))
 
 
 def told(store: "Store", done: Approved) -> list[str]:
-    """How many beads went live, how many changes came into force, and the features that are built from now on."""
+    """The result in lines for people."""
     found = [f"{beads_and_epics(store, done.approved)} went live"] if done.approved else []
     found += [f"{count(len(done.changes), 'change')} of beads came into force"] if done.changes else []
     found += [f"feature {name} is built now" for name in done.features]

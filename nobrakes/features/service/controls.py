@@ -40,7 +40,7 @@ PLANNING_RESTARTED = (
 
 
 class Way(StrEnum):
-    """How a feature goes on whose session has expired."""
+    """How a feature continues after its session expired."""
 
     FRESH = FRESH
     FROM_BASE = FROM_BASE
@@ -48,7 +48,7 @@ class Way(StrEnum):
 
 
 def way_of(fresh: bool, from_base: bool, view: bool) -> Way | None:
-    """The way that was named; None: none was. UsageError for several."""
+    """None: none was chosen. UsageError for several."""
     chosen = [way for way, named in ((Way.FRESH, fresh), (Way.FROM_BASE, from_base), (Way.VIEW, view)) if named]
     if len(chosen) > 1:
         raise UsageError("choose one way to resume it", "Name one of fresh, from-base and view, or none of them.")
@@ -56,10 +56,8 @@ def way_of(fresh: bool, from_base: bool, view: bool) -> Way | None:
 
 
 def resume(store: "Store", paths: Paths, id: str, actor: str, way: Way | None = None) -> Feature:
-    """Go on with it. NotAllowed where another feature has the repository's turn, or where it is being rolled back.
-
-    `way` is of an expired feature; None: afresh.
-    """
+    """Resume it. NotAllowed if another feature has the repository's turn or it is being rolled back. `way`: of an
+    expired feature; None: afresh."""
     with store.write():
         feature = store.feature(id)
         model.refuse_while_rolling(feature)
@@ -84,7 +82,7 @@ def resume(store: "Store", paths: Paths, id: str, actor: str, way: Way | None = 
 
 
 def go_on(store: "Store", id: str, way: str, actor: str) -> int:
-    """Go on with a feature that has expired: how many drafts were given up for it. One transaction; NotAllowed."""
+    """Continue an expired feature; returns how many drafts were dropped. One transaction; NotAllowed."""
     with store.write():
         feature = store.feature(id)
         if feature.state is not State.EXPIRED:
@@ -109,7 +107,7 @@ def go_on(store: "Store", id: str, way: str, actor: str) -> int:
 
 
 def _drop_drafts(store: "Store", feature: str, actor: str) -> int:
-    """Cancel the drafts of the plan, and take back what it wants of live beads; how many drafts."""
+    """Cancel the plan's drafts and take back its proposals; returns how many drafts."""
     why, beads = "the feature begins from its base again", beads_under(store, feature)
     drafts = [bead for bead in beads if bead.status is Status.DRAFT]
     for bead in drafts:
@@ -126,10 +124,8 @@ MAX_FINDS = 5000
 
 @frozen
 class ScanView:
-    """`blocking` are in files that the feature touches: open points of it. `others` are shown, and nothing more.
-
-    `more`: finds beyond MAX_FINDS that are not listed; `skipped`: files that are too large to be read.
-    """
+    """`blocking`: in files that the feature touches; `others`: only shown. `more`: finds beyond MAX_FINDS; `skipped`:
+    files too large to read."""
 
     feature: str
     base: str
@@ -141,7 +137,6 @@ class ScanView:
 
 
 def blocking(git: Git, commit: str, files: tuple[str, ...]) -> tuple[Todo, ...]:
-    """The finds in the files that a feature touches; no other file is read."""
     return _read(git, commit, [path for path in _paths(git, commit) if model.is_affected(path, files)])[0]
 
 
@@ -165,7 +160,7 @@ def _read(git: Git, commit: str, paths: list[str]) -> tuple[tuple[Todo, ...], tu
 
 
 def scan_of(store: "Store", git: Git, id: str) -> ScanView:
-    """The scan of a feature, on its base commit; NoSuchFeature."""
+    """The scan of a feature's base commit. NoSuchFeature."""
     feature = store.feature(id)
     paths = _paths(git, feature.base)
     found, skipped = _read(git, feature.base, paths)
@@ -176,15 +171,13 @@ def scan_of(store: "Store", git: Git, id: str) -> ScanView:
 
 
 TITLE, TEXT, MAX_FILES, PATH = 200, 20_000, 200, 500
-"""Characters of a title and of a text; how many files may be named, and how long a name of one may be."""
+"""Characters of a title and of a text; number of files; characters of a path."""
 
 
 @frozen
 class Wanted:
-    """What a person says of a feature. None: as it is.
-
-    `without` are numbers of usual criteria that are left out; `only` those that are kept, and 0 is none of them.
-    """
+    """A person's input for a feature. None: unchanged. `without`: numbers of usual criteria to drop; `only`: those to
+    keep, 0: none."""
 
     title: str | None = None
     description: str | None = None
@@ -195,7 +188,7 @@ class Wanted:
     only: Collection[int] | None = None
 
     def criteria(self, eight: Sequence[Criterion]) -> tuple[Criterion, ...]:
-        """The usual ones that hold, and their own; UsageError."""
+        """The usual criteria that hold, then their own. UsageError."""
         left_out = set(self.without)
         if self.only is not None:
             left_out |= set(range(1, len(eight) + 1)).difference(self.only)
@@ -205,7 +198,7 @@ class Wanted:
 
 
 def stack(config: "Config", root: str) -> Stack:
-    """What the project is checked with: what its contract says, else what its files suggest."""
+    """From the project's contract, else guessed from its files."""
     from ...config.setup.detect import detect
 
     checks = config.checks or detect(root).checks
@@ -216,17 +209,14 @@ def stack(config: "Config", root: str) -> Stack:
 
 
 def configured_criteria(config: "Config", paths: Paths) -> tuple[Criterion, ...]:
-    """The usual criteria, in the words of this project."""
     return default_criteria(stack(config, paths.root))
 
 
 def begin(
     store: "Store", paths: Paths, config: "Config", git: Git, wanted: Wanted, actor: str, id: str | None = None
 ) -> Feature:
-    """Begin a feature: its epic, the facts, and the open points that the scan finds. UsageError, NotAllowed.
-
-    `id`: of the epic; None: one that no bead has.
-    """
+    """Begin a feature: its epic, facts and open points of the scan. UsageError, NotAllowed. `id`: of the epic; None: a
+    free one."""
     title, description = _title(wanted.title or ""), _text("description", wanted.description or "")
     if not description:
         raise UsageError("a feature needs a description", "Say what should be there when it is done, and why.")
@@ -255,7 +245,7 @@ def begin(
 
 
 def edit(store: "Store", paths: Paths, config: "Config", id: str, wanted: Wanted, actor: str) -> Feature:
-    """Change what is said of it. Own criteria and `without` together make the list anew. UsageError, NoSuchFeature."""
+    """Own criteria or `without` replace the list. UsageError, NoSuchFeature."""
     before = store.feature(id)
     values: dict[str, Any] = {}
     if wanted.title is not None:
@@ -284,7 +274,7 @@ def edit(store: "Store", paths: Paths, config: "Config", id: str, wanted: Wanted
 
 
 def pause(store: "Store", paths: Paths, id: str, actor: str) -> Feature:
-    """Begin no turn of it and no attempt any more; what runs may end. It gives the repository's turn up."""
+    """Start no turn and no attempt any more; running ones finish. Gives up the repository's turn."""
     with store.write():
         moved = store.move_feature(id, Step.PAUSED, actor, "paused by a person")
         hold(store, id, actor)
@@ -293,7 +283,7 @@ def pause(store: "Store", paths: Paths, id: str, actor: str) -> Feature:
 
 
 def cancel(store: "Store", paths: Paths, id: str, actor: str) -> Feature:
-    """End its turn at once, and pause it. Its drafts, its questions and the work of its beads stay."""
+    """End its turn at once and pause it; drafts, questions and work stay."""
     with store.write():
         feature = store.feature(id)
         moved = feature if feature.state is State.PAUSED else store.move_feature(id, Step.PAUSED, actor, "cancelled")
@@ -304,7 +294,7 @@ def cancel(store: "Store", paths: Paths, id: str, actor: str) -> Feature:
 
 
 def archive(store: "Store", id: str, away: bool, actor: str) -> Feature:
-    """Hide it from lists, or show it there again. NotAllowed while it goes on."""
+    """NotAllowed while it is active."""
     feature = store.feature(id)
     if away and feature.state is State.ACTIVE:
         raise NotAllowed(
@@ -315,7 +305,7 @@ def archive(store: "Store", id: str, away: bool, actor: str) -> Feature:
 
 
 def ask_change(store: "Store", paths: Paths, id: str, text: str, actor: str, bead: str = "") -> Feature:
-    """Tell its Shaper what should be another way in the plan; NotAllowed before there is a conversation."""
+    """Ask its Shaper for a change of the plan. NotAllowed before there is a conversation."""
     with store.write():
         feature, words = _tell(store, id, "Change the plan{}: {}", text, actor, bead)
         if feature.stage not in model.PLANNED or planning.are_over(feature):
@@ -326,7 +316,7 @@ def ask_change(store: "Store", paths: Paths, id: str, text: str, actor: str, bea
 
 
 def discuss(store: "Store", paths: Paths, id: str, text: str, actor: str, bead: str = "") -> Feature:
-    """Say something to its Shaper, of one step of the plan or of all; nothing is changed by it."""
+    """Ask its Shaper about the plan or one step; changes nothing."""
     with store.write():
         feature, _ = _tell(store, id, "A question{}; change nothing before it is answered: {}", text, actor, bead)
     wake(paths)
@@ -334,10 +324,8 @@ def discuss(store: "Store", paths: Paths, id: str, text: str, actor: str, bead: 
 
 
 def _tell(store: "Store", id: str, form: str, text: str, actor: str, bead: str) -> tuple[Feature, str]:
-    """Say it to the feature's Shaper, with the step that it is about; the feature, and the words alone.
-
-    NotAllowed, UsageError.
-    """
+    """Send it to the feature's Shaper, with the step that it concerns; returns the feature and the plain words.
+    NotAllowed, UsageError."""
     feature, words = store.feature(id), _text("text", text)
     if feature.session is None:
         raise NotAllowed(

@@ -37,9 +37,8 @@ if TYPE_CHECKING:
 def resolve_questions(
     store: "Store", feature: Feature, resolution: str, actor: str, about: Collection[About] = tuple(About)
 ) -> None:
-    """Those about this are decided, where they are open, and forgotten; what was held for them is let go. In the
-    caller's transaction.
-    """
+    """Close and forget open questions of these kinds, and release what was held for them. In the caller's
+    transaction."""
     asked: dict[str, int] = dict(feature.data.get(keys.ASKED, {}))
     for one in about:
         number = asked.pop(one.value, None)
@@ -52,7 +51,7 @@ def resolve_questions(
 
 @frozen
 class RollbackStep:
-    """A bead of the feature, with the merge that it is done by; empty: it was not merged."""
+    """A bead of the feature and its merge; empty: not merged."""
 
     bead: str
     title: str
@@ -61,11 +60,9 @@ class RollbackStep:
 
 @frozen
 class RollbackView:
-    """What rolling a feature back does. `cancels`: open beads, `stops`: those of them that somebody works on.
-
-    `reverts`: merges, the newest first; `off_main`: merges that main does not hold any more, which are left alone.
-    `bead` takes them back; empty: none is needed. `is_begun`: it was asked for and said yes to.
-    """
+    """What a rollback does. `cancels`: open beads; `stops`: those being worked on; `reverts`: merges, newest first;
+    `off_main`: merges no longer on main, ignored. `bead`: does it; empty: none needed. `is_begun`: requested and
+    confirmed."""
 
     feature: str
     title: str
@@ -79,13 +76,12 @@ class RollbackView:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is left to be done."""
         return self.state == State.ROLLED_BACK.value
 
 
 @frozen
 class RollbackCount:
-    """How much a rollback would do, as the store alone knows it; `bead`: it is begun, and this does it."""
+    """The size of a rollback by the store alone; `bead`: it is begun, and this one does it."""
 
     cancels: int
     reverts: int
@@ -93,7 +89,7 @@ class RollbackCount:
 
 
 def counted(store: "Store", feature: Feature) -> RollbackCount | None:
-    """How much it would do; None: it is rolled back."""
+    """None: it is rolled back."""
     if feature.state is State.ROLLED_BACK:
         return None
     inside = steps_under(store, feature.id)
@@ -103,7 +99,7 @@ def counted(store: "Store", feature: Feature) -> RollbackCount | None:
 
 
 def look(store: "Store", git: Git, id: str) -> RollbackView:
-    """What `begin` would do; NotAllowed where it was rolled back, or is just now."""
+    """What `begin` would do. NotAllowed if it is or is being rolled back."""
     feature = store.feature(id)
     _refuse(feature)
     inside = steps_under(store, id)
@@ -122,7 +118,7 @@ def look(store: "Store", git: Git, id: str) -> RollbackView:
 
 
 def _base(store: "Store", inside: Sequence[Bead]) -> str:
-    """The branch beside main that all of them were merged into; empty: main. NotAllowed: some here and some there."""
+    """The branch beside main that all were merged into; empty: main. NotAllowed: several."""
     into = {merged_into(store, bead): bead.id for bead in inside if bead.status is Status.DONE and bead.merged_commit}
     if len(into) > 1:
         told = ", ".join(f"{bead} into {base or 'main'}" for base, bead in sorted(into.items()))
@@ -134,7 +130,7 @@ def _base(store: "Store", inside: Sequence[Bead]) -> str:
 
 
 def begin(store: "Store", git: Git, paths: Paths, id: str, actor: str) -> RollbackView:
-    """Roll it back, as far as the store goes: what it did. NotAllowed: nothing changed."""
+    """Roll it back in the store; returns what it did. NotAllowed: nothing changed."""
     seen = look(store, git, id)
     with store.write():
         feature = store.feature(id)
@@ -163,19 +159,16 @@ def _refuse(feature: Feature) -> None:
 
 
 def stop_turns(store: "Store", feature: Feature, actor: str) -> None:
-    """Ask the feature's turns at work to end: its Shaper's and its reviewers'."""
     for session in _live_sessions(store, feature, [one for one in store.plan_reviews(feature.id) if not one.ended_at]):
         store.stop_session(session, actor)
 
 
 def _live_sessions(store: "Store", feature: Feature, reviews: Sequence[PlanReview]) -> list[int]:
-    """Its Shaper's, and those of the reviews, that have not ended."""
     named = dict.fromkeys([feature.session, *(one.session for one in reviews)])
     return [one for one in named if one is not None and store.session(one).ended_at is None]
 
 
 def landed(store: "Store", id: str) -> tuple[Merged, ...]:
-    """The merges of beads of the feature that nobody took back."""
     return _landed(store, steps_under(store, id))
 
 
@@ -184,7 +177,7 @@ def _landed(store: "Store", beads: Sequence[Bead]) -> tuple[Merged, ...]:
 
 
 def give_up(store: "Store", id: str, actor: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Cancel the feature's open beads, with their work archived: (those, those that land just now and are left)."""
+    """Cancel the feature's open beads and archive their work: (cancelled, left because they are landing)."""
     done: list[str] = []
     left: list[str] = []
     for bead in steps_under(store, id):
@@ -206,12 +199,12 @@ def _cancel(store: "Store", bead: str, actor: str, feature: str) -> None:
 
 
 def _marked(actor: str) -> str:
-    """Who it is signed by: as with `undo`, it is no step that an undo takes back by itself."""
+    """Marked as by `undo`, so that no undo reverts it on its own."""
     return f"{actor}{UNDO_MARK}"
 
 
 def _hand(store: "Store", feature: Feature, actor: str) -> str:
-    """The bead that takes the merges back; no agent works on it."""
+    """Create the bead of the rollback; no agent works on it."""
     what = f"Takes the merges of feature {feature.id} off main again, as {actor} asked."
     bead = beads.add_take_back(store, f"Roll back: {feature.title}", what, actor)
     if base := _base(store, steps_under(store, feature.id)):
@@ -224,9 +217,8 @@ def _hand(store: "Store", feature: Feature, actor: str) -> str:
 
 
 def end(store: "Store", id: str, actor: str, taken: Sequence[Merged], why: str, commit: str = "") -> Feature:
-    """It is rolled back: the beads whose merges `commit` took off main are given up, and so is its epic. What nobrakes
-    asked about it is decided by that.
-    """
+    """The rollback is done: the beads whose merges `commit` took off main, and the epic, are cancelled, and nobrakes'
+    questions about the feature closed."""
     with store.write():
         feature = store.feature(id)
         give_up(store, id, actor)
@@ -247,7 +239,7 @@ def end(store: "Store", id: str, actor: str, taken: Sequence[Merged], why: str, 
 
 
 def off(store: "Store", id: str, actor: str, why: str) -> Feature | None:
-    """It is not rolled back after all, and can go on; None: it is not being rolled back."""
+    """Cancel the rollback; None: there was none."""
     with store.write():
         feature = store.feature(id)
         if keys.ROLLBACK not in feature.data:
@@ -258,7 +250,7 @@ def off(store: "Store", id: str, actor: str, why: str) -> Feature | None:
 
 
 def takes_back(store: "Store", git: Git, bead: str) -> tuple[Merged, ...]:
-    """The merges that work on this bead takes off main, newest first; none where it rolls no feature back."""
+    """The merges that this bead takes off main, newest first; empty if it rolls no feature back."""
     for one in store.features():
         if (one.data.get(keys.ROLLBACK) or {}).get("bead") == bead:
             return sorted_out(git, landed(store, one.id), one.base)[0]
@@ -266,7 +258,7 @@ def takes_back(store: "Store", git: Git, bead: str) -> tuple[Merged, ...]:
 
 
 def _gone(store: "Store", name: str, merges: Sequence[Merged], actor: str, feature: str, commit: str) -> None:
-    """The bead is not on main any more, unless it was done in another way since. `merges`: the bead's."""
+    """The bead is no longer on main, unless it was done again since. `merges`: the bead's."""
     bead = store.bead(name)
     if bead.status is Status.DONE and any(one.commit == bead.merged_commit for one in merges):
         numbers = [one.seq for one in merges if one.seq]

@@ -51,11 +51,10 @@ if TYPE_CHECKING:
 
 
 LARGEST_PLAN = 60_000
-"""Characters of one proposal."""
 MAX_FINDINGS = 30
 """Of one reviewer."""
 MAX_FIXES = 6
-"""Options of a finding, "accept the risk" left out."""
+"""Options of a finding, without "accept the risk"."""
 FIELD, OPTION = 4000, 300
 
 PROPOSED, READY, FOUND = "proposed", "ready", "found"
@@ -63,7 +62,7 @@ PROPOSED, READY, FOUND = "proposed", "ready", "found"
 
 
 def propose(store: "Store", session: int, text: str, turn: Turn | None = None) -> plans_service.PlanReport:
-    """File what the Shaper proposes. NotAllowed, PlanError, UsageError, Deadlock: nothing was written."""
+    """Store the Shaper's proposal. NotAllowed, PlanError, UsageError, Deadlock: nothing was written."""
     if len(text) > LARGEST_PLAN:
         raise UsageError(f"the plan has more than {LARGEST_PLAN} characters", "Propose it in parts.")
     plan = plans_service.plan_in(redacted(clean(text)), "plan")
@@ -82,7 +81,7 @@ def propose(store: "Store", session: int, text: str, turn: Turn | None = None) -
 
 
 def _changed(store: "Store", feature: Feature, actor: str) -> None:
-    """The plan is another: what was signed off was the one before, and its Shaper says when this one is whole."""
+    """A changed plan voids its sign-off; its Shaper must call it complete again."""
     if feature.stage is Stage.DISCOVERY:
         store.move_feature(feature.id, Step.PROPOSED, actor)
     if feature.stage is Stage.REVIEW:
@@ -90,7 +89,7 @@ def _changed(store: "Store", feature: Feature, actor: str) -> None:
 
 
 def propose_steps(store: "Store", session: int, steps: Sequence[PlanStep]) -> plans_service.PlanReport:
-    """File the steps of a turn's words, each after the one before it; steps with parts become epics."""
+    """Propose the steps of a turn's words, each after the one before; steps with parts become epics."""
     feature, _ = _served(store, session, as_reviewer=False)
     parents = {step.parent for step in steps}
     last: dict[str, str] = {}
@@ -122,7 +121,7 @@ def _one_line(text: str) -> str:
 
 
 def _feature_plan(store: "Store", feature: Feature, plan: Plan) -> Plan:
-    """The plan with its new beads under the feature's epic; PlanError for one that reaches for something else."""
+    """The plan with its new beads under the feature's epic. PlanError if it names beads outside the feature."""
     own = {feature.id, *under(store, feature.id)}
     named = {name for node in plan.nodes for name in (node.id, node.key) if name}
     known = {bead.id: bead for bead in store.beads(ids=named)} if named else {}
@@ -139,7 +138,7 @@ def _feature_plan(store: "Store", feature: Feature, plan: Plan) -> Plan:
 
 
 def _refused(feature: Feature, node: PlanNode, bead: Bead | None, own: set[str]) -> str:
-    """Why this feature's Shaper may not want that; empty: it may. `own`: its beads, and the plan's new ones."""
+    """Why this feature's Shaper may not do that; empty: it may. `own`: its beads and the plan's new ones."""
     if node.id == feature.id:
         return f"{feature.id} is the feature itself, and its text is a person's"
     if isinstance((node.fields.get("metadata") or {}).get(FACTS), dict):
@@ -156,7 +155,7 @@ def _refused(feature: Feature, node: PlanNode, bead: Bead | None, own: set[str])
 
 
 def plan_ready(store: "Store", session: int, turn: Turn | None = None) -> PlanVersion:
-    """The Shaper says that the plan is whole: keep a version of it. NotAllowed where it is none yet, and why."""
+    """The Shaper calls the plan complete: store a version. NotAllowed if it is not."""
     with store.write():
         feature = _planned(store, session)
         if waiting := [one for one in store.escalations() if one.session == session]:
@@ -186,7 +185,7 @@ def plan_ready(store: "Store", session: int, turn: Turn | None = None) -> PlanVe
 def _unchanged(
     store: "Store", feature: Feature, nodes: Sequence[Mapping[str, Any]], session: int, turn: Turn | None
 ) -> PlanVersion:
-    """A plan that was approved before is whole as it is: nothing goes live by that, and it is built on."""
+    """A plan that was approved before is complete as it is, and is built on."""
     store.note_feature(feature.id, {keys.REVISING: None, keys.SIGNED: None}, session_actor(session))
     version = store.keep_plan(feature.id, nodes, "nothing of the plan changes", session_actor(session))
     store.move_feature(feature.id, Step.APPROVED, session_actor(session), "nothing of the plan changes")
@@ -195,7 +194,7 @@ def _unchanged(
 
 
 def _judge(store: "Store", feature: Feature, nodes: Sequence[Mapping[str, Any]]) -> None:
-    """NotAllowed for a plan that is empty, or in which a bead could never start."""
+    """NotAllowed for an empty plan or one with a bead that could never start."""
     work = [n for n in nodes if n.get("type") != BeadType.EPIC.value and not is_dropped(n)]
     waits = [n for n in nodes if n["status"] == Status.DRAFT.value or n.get("proposed")]
     if not work or not waits:
@@ -229,7 +228,7 @@ def find(
     bead: str,
     turn: Turn | None = None,
 ) -> Finding:
-    """Keep what a reviewer found; the same issue said again is one finding. NotAllowed, UsageError."""
+    """Store a reviewer's finding; the same issue again is the same finding. NotAllowed, UsageError."""
     with store.write():
         feature, domain = _served(store, session, as_reviewer=True)
         if feature.stage is not Stage.REVIEW:
@@ -274,7 +273,7 @@ def _did(store: "Store", turn: Turn | None, what: str) -> None:
 
 
 def _served(store: "Store", session: int, *, as_reviewer: bool) -> tuple[Feature, str]:
-    """The feature that the session serves in this part, and its domain; NotAllowed."""
+    """The feature that the session serves in this role, and its domain. NotAllowed."""
     found = store.feature_of_session(session)
     if found is None:
         raise NotAllowed(
@@ -291,7 +290,7 @@ def _served(store: "Store", session: int, *, as_reviewer: bool) -> tuple[Feature
 
 
 def _planned(store: "Store", session: int) -> Feature:
-    """The feature whose plan the session may change now."""
+    """The feature whose plan the session may change now. NotAllowed."""
     feature, _ = _served(store, session, as_reviewer=False)
     if feature.state is not State.ACTIVE or feature.stage not in PLANNED:
         where = feature.state.value if feature.state is not State.ACTIVE else feature.stage.value
@@ -309,10 +308,8 @@ NONCE = "preview0"
 def feature_prompt(
     store: "Store", paths: Paths, config: "Config", git: Git | None, id: str, role: str | None = None
 ) -> Briefing:
-    """The persona and the prompt; the real one differs in its nonce alone. NoSuchFeature, NotAllowed.
-
-    `role` None: the turn that comes next, as it goes on; one of ROLES: one that begins afresh with that persona.
-    """
+    """The persona and prompt; the real one differs only in its nonce. NoSuchFeature, NotAllowed. `role` None: the next
+    turn; one of ROLES: a first turn with that persona."""
     feature, folder = store.feature(id), f"{paths.folder}/roles"
     if role == PLAN_REVIEWER:
         return _review(store, config, id, folder)
@@ -342,30 +339,24 @@ class Words:
         self._store = store
 
     def propose_steps(self, session: int, steps: Sequence[PlanStep]) -> PlanReport:
-        """File steps of the session's words as drafts."""
         return propose_steps(self._store, session, steps)
 
     def plan_ready(self, session: int) -> int:
-        """The number of the plan's version."""
         return plan_ready(self._store, session).number
 
     def go_on(self, feature: str, way: str, by: str) -> int:
-        """Go on with a feature that has expired: how many drafts were given up for it."""
         return controls.go_on(self._store, feature, way, by)
 
     def give_up(self, feature: str, by: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Cancel its open beads: (those, those that land just now and are left)."""
         return rollback.give_up(self._store, feature, by)
 
     def landed(self, feature: str) -> tuple[Merged, ...]:
         return rollback.landed(self._store, feature)
 
     def end_rollback(self, feature: str, by: str, taken: Sequence[Merged], why: str, commit: str) -> None:
-        """It is rolled back."""
         rollback.end(self._store, feature, by, taken, why, commit)
 
     def drop_rollback(self, feature: str, by: str, why: str) -> bool:
-        """It is not rolled back after all; False: it was not being rolled back."""
         return rollback.off(self._store, feature, by, why) is not None
 
 
@@ -378,7 +369,7 @@ MAX_ESCALATIONS = 24_000
 
 
 def shaper_prompt(store: "Store", config: "Config", mode: Mode | str = "initial", overrides: str = "") -> str:
-    """The persona and the graph so far; to reshape, also what was escalated. `overrides` is .nobrakes/roles."""
+    """The persona and current graph; to reshape, also what was escalated. `overrides`: .nobrakes/roles."""
     parts = [system_prompt(Role.SHAPER, overrides), f"# This repository\n\nWork is merged into `{config.main}`."]
     parts[1] += " Its checks: " + ("; ".join(f"`{clean(c.command)}`" for c in config.checks) or "none yet") + "."
     parts.append("# The graph so far\n\n" + _graph(store))
@@ -413,7 +404,7 @@ def _graph(store: "Store") -> str:
 
 
 def _nodes(store: "Store", ids: Sequence[str]) -> Iterator[tuple[Node, list[str]]]:
-    """The beads in this order, each with what blocks it; read a page at a time, since few of many are told."""
+    """Each bead in this order with its blockers, read a page at a time."""
     for first in range(0, len(ids), PAGE):
         page = ids[first : first + PAGE]
         nodes, dependencies = store.around(page)
@@ -491,12 +482,12 @@ _CHANGING = (
     "project run", "project schedule", "project continue", "relay", "mcp client", "pr open", "pr sync",
 )  # fmt: skip
 _ASKED = (*(f"{words}:*" for words in _CHANGING), "commit-strategy *-y*", "commit-strategy *--drop*")
-"""Asked even where the human's own settings allow every command: it changes what is live, or starts work."""
+"""Needs confirmation even if the person's settings allow every command: it changes what is live or starts work."""
 
 
 @frozen
 class Conversation:
-    """An agent to run in the human's terminal: `argv` in the folder `cwd` with this environment."""
+    """An agent to run in the person's terminal."""
 
     argv: tuple[str, ...]
     cwd: str
@@ -504,7 +495,7 @@ class Conversation:
 
 
 def settings() -> dict[str, Any]:
-    """The session's settings: what is allowed beforehand, and the guard before every tool."""
+    """Session settings: allowed commands, and the guard before every tool."""
     command = f"{shlex.join(guard_argv())} || exit 2"
     # the guard ends itself after 8 s, with a no; Claude's own time limit would end with a yes
     guard = {"hooks": [{"type": "command", "command": command, "timeout": 30}]}
@@ -522,11 +513,8 @@ def settings() -> dict[str, Any]:
 def conversation(
     paths: Paths, config: "Config", prompt: str, env: Mapping[str, str], go_on: bool = False
 ) -> Conversation:
-    """The command of the Shaper's session with this prompt (see shaper_prompt), for a person with this environment.
-
-    `go_on`: the last session, continued. NoAgent: the agent that the config names is not installed, or cannot talk
-    to people.
-    """
+    """The command of the Shaper's session with this prompt (see shaper_prompt) for a person. `go_on`: continue the last
+    session. NoAgent: the configured agent is missing, or cannot talk to people."""
     if "claude" not in config.agents.shaper:
         raise NoAgent(
             f"the agent '{config.agents.shaper[0][:40]}' has no conversation that nobrakes can start",
@@ -578,7 +566,7 @@ def _prompt_file(home: str, prompt: str) -> str:
 
 
 def install_skills(paths: Paths, agents: Sequence[str]) -> list[str]:
-    """Put the command where the Shaper's session finds it; the files that were written."""
+    """Install the command for the Shaper's session; returns the files written."""
     if "claude" not in agents:
         return []
     home = folder(paths)
@@ -590,12 +578,11 @@ def install_skills(paths: Paths, agents: Sequence[str]) -> list[str]:
 
 
 def folder(paths: Paths) -> str:
-    """Where the Shaper's session runs."""
     return os.path.join(paths.folder, "shaper")
 
 
 def _copied(source: str, path: str) -> bool:
-    """Whether the file had to be written, since it was not there or another one."""
+    """False: the file was up to date."""
     with open(source, encoding="utf-8") as file:
         text = file.read()
     if os.path.isfile(path):

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 COMMITTED = "strategy_committed"
-"""The setting that remembers the last event before the latest commit-strategy."""
+"""Setting with the last event before the latest commit-strategy."""
 
 
 @frozen
 class ChangedBead:
-    """A bead for which changes are proposed, as it is now."""
+    """A bead with proposed changes, as it is now."""
 
     bead: str
     title: str
@@ -40,7 +40,7 @@ class ChangedBead:
 
 @frozen
 class Chain:
-    """The critical path of live work, first bead first, and its minutes (1 where nobody estimated)."""
+    """The critical path of live work in order, and its minutes (1 for a bead without an estimate)."""
 
     beads: tuple[str, ...]
     minutes: int
@@ -48,13 +48,10 @@ class Chain:
 
 @frozen
 class StrategyView:
-    """What commit-strategy would do. The ids are sorted, the drafts by how much waits behind each.
-
-    `new`: the drafts' ids; `cancels`: drafts that go away instead. `proposed`: changes that wait for a yes, with what
-    approving each would do. `changed` and `removed`: live beads that people edited or cancelled since the last
-    commit-strategy. `needs`: what a draft waits for. `warnings`: what a person should know before the yes.
-    `revision`: hand it back when approving what was shown here, and nothing else.
-    """
+    """What commit-strategy would do. Ids are sorted, drafts by how much waits behind each. `new`: the drafts' ids;
+    `cancels`: drafts that are dropped. `proposed`: waiting changes and their effects. `changed`, `removed`: live beads
+    that people edited or cancelled since the last commit-strategy. `needs`: what a draft waits for. `revision`: hand it
+    back to approve exactly this."""
 
     drafts: tuple[Bead, ...]
     new: tuple[str, ...]
@@ -73,12 +70,10 @@ class StrategyView:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to approve."""
         return not (self.drafts or self.proposed)
 
 
 def proposals(store: "Store") -> tuple[ChangedBead, ...]:
-    """Every bead for which something is proposed, with how each part stands."""
     found = []
     for bead in store.proposed():
         changes = changes_of(bead, store.dependencies(bead.id))
@@ -87,12 +82,12 @@ def proposals(store: "Store") -> tuple[ChangedBead, ...]:
 
 
 FEW = 200
-"""Up to so many drafts are looked at for themselves, where nothing else changes; beyond that, with the whole graph."""
+"""Up to so many drafts are computed locally if nothing else changes; else with the whole graph."""
 
 
 @frozen
 class _Future:
-    """What the yes comes to. `nodes` and `edges` are of the graph after it: all that decides about what waits."""
+    """The graph after approval: what decides which beads wait."""
 
     nodes: Sequence[Node]
     edges: Sequence[Dependency]
@@ -149,8 +144,8 @@ def _whole(store: "Store", live: Mapping[str, Node], applies: Sequence[ProposedC
 
 
 def _drafts_future(store: "Store", live: Mapping[str, Node], waiting: Sequence[ChangedBead]) -> _Future:
-    """By what is near them. Drafts count in levels and chains as live beads do, and no circle of them was ever let in:
-    all that a yes changes is what becomes ready, among them and what is in them."""
+    """Computed near the drafts only. Drafts count in levels and chains like live beads and are free of cycles, so an
+    approval only changes what becomes ready among them."""
     inside = list(live)
     for bead in inside:  # it grows meanwhile
         inside += [id_ for _, id_ in store.by_priority(epic=bead)]
@@ -176,7 +171,7 @@ def _ready(links: Links, now: float, beads: Iterable[str]) -> frozenset[str]:
 
 
 def own_dependencies(store: "Store", beads: Collection[str]) -> dict[str, list[Dependency]]:
-    """By bead what it depends on; of many beads everything is read at once."""
+    """Dependencies by bead; for many beads everything is read at once."""
     found: dict[str, list[Dependency]] = {bead: [] for bead in beads}
     if len(found) > FEW:
         every: Iterable[Dependency] = store.dependencies()
@@ -189,7 +184,7 @@ def own_dependencies(store: "Store", beads: Collection[str]) -> dict[str, list[D
 
 
 def revision(store: "Store") -> str:
-    """What a yes is said to: the drafts and the proposals as they are, and the beads that these are about."""
+    """A digest of the drafts, the proposals and the beads that they concern."""
     drafts, changed = store.beads([Status.DRAFT]), store.proposed()
     beads = {bead.id: bead for bead in (*drafts, *changed)}
     edges = own_dependencies(store, beads)
@@ -201,7 +196,7 @@ def revision(store: "Store") -> str:
 
 
 def _stage(bead: Bead) -> str:
-    """What of a status matters to a yes: agents move live beads all the time."""
+    """The part of a status that matters to an approval: agents move live beads constantly."""
     return bead.status.value if bead.status in (Status.DRAFT, *CLOSED) else "live"
 
 
@@ -232,7 +227,7 @@ _EDITS = frozenset({Kind.CHANGED, Kind.DEPENDENCY_ADDED, Kind.DEPENDENCY_REMOVED
 
 
 def _since(store: "Store", drafts: Collection[str]) -> tuple[set[str], set[str]]:
-    """(edited, cancelled) live beads since the last commit-strategy; before the first one, nothing was live."""
+    """(edited, cancelled) live beads since the last commit-strategy; empty before the first."""
     changed: set[str] = set()
     removed: set[str] = set()
     after = int(store.setting(COMMITTED) or 0)
@@ -249,12 +244,12 @@ def _since(store: "Store", drafts: Collection[str]) -> tuple[set[str], set[str]]
 
 
 MAX_DRAFTS = 400
-"""Drafts that are laid out; more are counted."""
+"""Drafts shown; more are only counted."""
 
 
 @frozen
 class Branch:
-    """One epic with its drafts; `bead` None: those of no draft epic. `depth`: how deep it is nested."""
+    """An epic with its drafts; `bead` None: drafts outside draft epics. `depth`: nesting."""
 
     bead: Bead | None
     title: str
@@ -263,7 +258,7 @@ class Branch:
 
 @frozen
 class PlanPage:
-    """`at_once` may start after the yes, `after` wait for something; `more` drafts are not laid out."""
+    """`at_once` may start after approval, `after` waits; `more` drafts are not shown."""
 
     strategy: StrategyView
     tree: tuple[Branch, ...]

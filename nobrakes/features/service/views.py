@@ -1,4 +1,4 @@
-"""Features as people see them: the list of all, and one with its plan, its talk, its findings and what is collected."""
+"""Features as people see them: the list, and one with its plan, talk, findings and collected items."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # The timeline is features.model's: each step as early as it can begin.
 class At(StrEnum):
-    """Where a step of a plan stands."""
+    """State of a plan step."""
 
     PENDING = "pending"
     IN_PROGRESS = "in progress"
@@ -36,7 +36,7 @@ class At(StrEnum):
 
 @frozen
 class PlanStep:
-    """One step; `depth` counts the epics around it, `needs` are beads that it waits for. `is_changed`: proposed so."""
+    """A step; `depth`: epics around it, `needs`: beads that it waits for. `is_changed`: a change is proposed."""
 
     bead: Bead
     at: At
@@ -47,20 +47,19 @@ class PlanStep:
 
 @frozen
 class PlanLook:
-    """The plan as it lies now: its steps in the order of the tree, and as bars of `span` minutes."""
+    """The current plan: its steps in tree order, and as bars of `span` minutes."""
 
     steps: tuple[PlanStep, ...] = ()
     bars: tuple[model.Bar, ...] = ()
     span: int = 0
 
     def column(self, at: str) -> tuple[PlanStep, ...]:
-        """The steps that stand there; epics left out."""
         return tuple(one for one in self.steps if one.at.value == at and one.bead.type is not BeadType.EPIC)
 
 
 @frozen
 class VersionView:
-    """A version of the plan: when and why it was kept, how many beads it has, and what is other than before."""
+    """A plan version: when and why it was stored, its number of beads, and its changes."""
 
     number: int
     at: float
@@ -71,12 +70,11 @@ class VersionView:
 
 
 def planned(store: "Store", epic: str) -> tuple[Bead, ...]:
-    """The beads under the epic; what was given up is left out."""
     return tuple(bead for bead in beads_under(store, epic) if bead.status is not Status.CANCELLED)
 
 
 def look(store: "Store", epic: str) -> PlanLook:
-    """The plan under the epic; what was given up is left out."""
+    """Without cancelled beads."""
     known = {bead.id: bead for bead in planned(store, epic)}
     _, edges = store.around(list(known)) if known else ([], [])
     needs: dict[str, list[str]] = {}
@@ -95,7 +93,7 @@ def _is_done(bead: Bead | None) -> bool:
 
 
 def _in_order(known: dict[str, Bead], epic: str) -> list[tuple[Bead, int]]:
-    """Each epic before what is in it."""
+    """Each epic before its beads."""
     below: dict[str | None, list[Bead]] = {}
     for bead in known.values():
         below.setdefault(bead.epic, []).append(bead)
@@ -125,7 +123,7 @@ def _at(bead: Bead, waits: bool) -> At:
 
 
 def versions(kept: Sequence[PlanVersion]) -> tuple[VersionView, ...]:
-    """All of them, each against the one before."""
+    """Each compared with the one before."""
     before: PlanVersion | None = None
     found = []
     for one in kept:
@@ -136,7 +134,7 @@ def versions(kept: Sequence[PlanVersion]) -> tuple[VersionView, ...]:
 
 
 def difference(store: "Store", feature: str, number: int) -> PlanChanges:
-    """What version `number` of the feature's plan has other than the one before it. NoSuchFeature, UsageError."""
+    """What version `number` changed. NoSuchFeature, UsageError."""
     last = store.feature(feature).plan
     now, before = store.plan_version(feature, number), store.plan_version(feature, number - 1)
     if now is None:
@@ -152,7 +150,7 @@ _ORDER = {stage: place for place, stage in enumerate(model.STAGES)}
 
 @frozen
 class FeatureCard:
-    """One feature of the list; the numbers are of what is open or done now."""
+    """A feature in the list; numbers are of what is open or done now."""
 
     id: str
     title: str
@@ -173,7 +171,7 @@ class FeatureCard:
 
 @frozen
 class FeatureListView:
-    """The features that were asked for. `total` and `hidden` count all, and those that are put away."""
+    """The matching features. `total` and `hidden` count all, and archived ones."""
 
     features: tuple[FeatureCard, ...]
     state: str
@@ -186,10 +184,8 @@ class FeatureListView:
 
 @frozen
 class FeatureView:
-    """One feature. `messages` are the talk with its Shaper, the latest of many; `questions` wait for a person.
-
-    `at_work`: how each of its steps stands that somebody works on, or that waits for a person.
-    """
+    """One feature. `messages`: the latest with its Shaper; `questions`: waiting for a person. `at_work`: state of each
+    step in work or waiting for a person."""
 
     feature: Feature
     card: FeatureCard
@@ -206,7 +202,7 @@ class FeatureView:
 
 @frozen
 class _Facts:
-    """What is counted of a feature: its open questions, what was found and collected, the statuses of its beads."""
+    """Counts: open questions, findings, collected items, bead statuses."""
 
     questions: tuple[Escalation, ...]
     findings: tuple[Finding, ...]
@@ -222,7 +218,7 @@ def _facts(store: "Store", one: Feature, open_: Iterable[Escalation], beads: Ite
 def listed(
     store: "Store", state: str = "all", words: str = "", sort: str = "activity", archived: bool = False
 ) -> FeatureListView:
-    """The features of one state, with all of these words in title, description or files. UsageError."""
+    """Features of one state with all of these words in title, description or files. UsageError."""
     _one_of("state", state, STATES)
     _one_of("sort", sort, SORTS)
     found = store.features(going=False)
@@ -275,7 +271,6 @@ def _card(one: Feature, facts: _Facts) -> FeatureCard:
 
 
 def _asked(one: Feature, open_: Iterable[Escalation]) -> tuple[Escalation, ...]:
-    """What waits for a person about the feature: of its session, of nobrakes about it, and of its epic."""
     return tuple(
         found
         for found in open_
@@ -286,7 +281,7 @@ def _asked(one: Feature, open_: Iterable[Escalation]) -> tuple[Escalation, ...]:
 
 
 def view(store: "Store", id: str) -> FeatureView:
-    """One feature; NoSuchFeature."""
+    """Raises NoSuchFeature."""
     one = store.feature(id)
     plan = look(store, id)
     facts = _facts(store, one, store.escalations(), (step.bead for step in plan.steps))
@@ -309,11 +304,8 @@ def view(store: "Store", id: str) -> FeatureView:
 
 @frozen
 class ReviewsView:
-    """`done` of `most` rounds somebody looked in; `clean` in a row found nothing. `next`: who looks in the next round.
-
-    `warning`: what a person takes upon themselves by signing off now; empty: nothing. `signed`: the yes that was given
-    to the version of the plan, as it is kept; None: none.
-    """
+    """`done` of `most` rounds finished; `clean` in a row found nothing. `next`: the next round's reviewers. `warning`:
+    the risk of signing off now; empty: none. `signed`: the stored sign-off of the version; None: none."""
 
     feature: str
     version: int
@@ -331,7 +323,7 @@ class ReviewsView:
 
 
 def reviews(store: "Store", rules: "ForgeSettings", id_: str) -> ReviewsView:
-    """What is known of the feature's reviews. NoSuchFeature."""
+    """Raises NoSuchFeature."""
     feature = store.feature(id_)
     looked, findings, plans = store.plan_reviews(id_), store.findings(id_), store.plan_versions(id_)
     seen = planning.tracker(rules, feature, looked, findings)
@@ -362,7 +354,6 @@ def reviews(store: "Store", rules: "ForgeSettings", id_: str) -> ReviewsView:
 # rounds (`take_risk`) and findings that nobody decided (a reason) are said with it and kept. It makes nothing live, and
 # no agent can do it.
 def tracker(store: "Store", feature: Feature, rules: "ForgeSettings") -> Tracker:
-    """The rounds of the feature's reviews that count."""
     return planning.tracker(rules, feature, store.plan_reviews(feature.id), store.findings(feature.id))
 
 
@@ -376,10 +367,8 @@ def sign_off(
     reason: str = "",
     seen: int = 0,
 ) -> SignOff:
-    """Sign the plan off. NoSuchFeature; NotAllowed: there is nothing to sign, or what has to be said is missing.
-
-    `seen`: the version that was shown; 0: whichever it is now.
-    """
+    """Raises NoSuchFeature; NotAllowed: nothing to sign, or a missing risk or reason. `seen`: the version that was
+    shown; 0: the current one."""
     with store.write():
         feature = store.feature(id_)
         model.require(feature, model.Stage.REVIEW, "there is no plan under review to sign off")

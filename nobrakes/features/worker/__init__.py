@@ -1,1 +1,1 @@
-"""What the daemon does for features, turn by turn."""
+"""The daemon's work on features in each turn."""

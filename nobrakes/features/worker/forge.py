@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from ...store import Store
 
 MAX_STEPS = 20
-"""Of each feature in one turn; the rest comes with the next."""
+"""Of each feature in one turn."""
 
 
 class Forge:
-    """Brings features on. It keeps nothing that a new one would miss."""
+    """Brings features on; keeps no state that a new one would miss."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
@@ -67,16 +67,14 @@ class Forge:
         self._looked: object = None
 
     def seen(self, board: Board) -> Board:
-        """The board without the complete epics that wait for a person: nothing is left to do about them."""
+        """The board without complete epics that wait for a person."""
         if not board.epics_done:
             return board
         return replace(board, epics_done=tuple(epic for epic in board.epics_done if not rests(self.ports, epic)))
 
     def turn(self, board: Board) -> bool:
-        """Do what is next of each feature, step by step; whether anything is different now.
-
-        All that is decided by now is done before any session begins a turn: what holds one back comes first.
-        """
+        """Do each feature's next steps; returns whether anything changed. All decisions come before any session begins
+        a turn: what blocks one comes first."""
         changed = False
         for _ in range(MAX_STEPS):
             self._board = seen = board_of(self.ports, board)
@@ -90,7 +88,7 @@ class Forge:
         return changed
 
     def _collect(self, seen: ForgeBoard) -> list[bool]:
-        """Collect what is new; a suggestion and a merge are events, so without one there is nothing."""
+        """Suggestions and merges are events: without new events there is nothing to collect."""
         position = self.ports.store.position()
         if position == self._looked:
             return []
@@ -99,10 +97,8 @@ class Forge:
         return found
 
     def perform(self, action: ForgeAction) -> bool:
-        """Do it in one transaction; what asks git for long makes its own.
-
-        Where it wants an agent that there is not, the feature does not go on.
-        """
+        """Do it in one transaction; slow git work makes its own. If it needs an agent that is missing, the feature
+        stops."""
         with parked(self.ports, bead_owner(action.feature)):
             return self._done(action)
         return False
@@ -118,7 +114,6 @@ class Forge:
                 return self.methods[actions.Fail](actions.Fail(action.feature, str(error)))
 
     def wake_at(self) -> list[float]:
-        """When the next feature needs something without anything happening."""
         if self._board is None:
             return []
         return [at for at in (planning.wake_at(self._board), planning.reviewing_wake_at(self._board)) if at is not None]
@@ -127,7 +122,7 @@ class Forge:
 # A feature is done with its epic in one transaction, so that no crash parts the two. Where something that was collected
 # still waits, a checkpoint comes first.
 def complete(store: "Store", epic: str) -> bool:
-    """The epic was completed: so is its feature, if it is one that is built. Whether it is done now."""
+    """The epic is complete: completes its feature if that is being built; returns whether."""
     for feature in store.features():
         if feature.id == epic and feature.stage in (Stage.IMPLEMENTATION, Stage.REQUEST):
             if any(item.state is ItemState.WAITING for item in store.items(epic)):
@@ -138,7 +133,7 @@ def complete(store: "Store", epic: str) -> bool:
 
 
 class PlanReviews:
-    """The hands of features.planning."""
+    """Does what features.planning decides on plan reviews."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
@@ -172,7 +167,7 @@ class PlanReviews:
         return agent, self.ports.adapter(agent).provider, self.ports.config().agents.model_of(agent, "reviewer")
 
     def end_review(self, action: actions.EndReview) -> bool:
-        """Note how it ended; its session is over."""
+        """Note how it ended and end its session."""
         store = self.ports.store
         if not store.end_review(action.feature, action.round, action.domain, action.state, action.detail):
             return False
@@ -184,7 +179,7 @@ class PlanReviews:
         return True
 
     def ask_findings(self, action: actions.AskFindings) -> bool:
-        """Ask them all; what was accepted before, or is asked already, is asked no second time."""
+        """Ask about each, except what was accepted before or is asked already."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         of_all = store.findings(feature.id)
         by_number = {one.id: one for one in of_all}
@@ -243,7 +238,7 @@ def _question_of(findings: list[Finding], number: int) -> int:
 
 
 def _question(feature: Feature, finding: Finding) -> NewEscalation:
-    """The finding as a question: its options, and last that the risk is accepted with a reason."""
+    """The finding as a question; accepting the risk with a reason is the last option."""
     own = _options(finding.options) or [{"label": "have the plan changed", "means": "the Shaper finds how"}]
     risk = {"label": model.ACCEPT_RISK, "means": "the plan stays as it is; the reason is stored", "why": True}
     where = f" (bead {finding.bead})" if finding.bead else ""
@@ -264,7 +259,7 @@ def _question(feature: Feature, finding: Finding) -> NewEscalation:
 
 
 def _options(given: Iterable[str]) -> list[dict[str, str]]:
-    """A reviewer's options as a form takes them: labels short, none twice, the risk not among them."""
+    """A reviewer's options for a form: short labels, no duplicates, without the risk."""
     found: dict[str, dict[str, str]] = {}
     for text in given:
         one = parted(" ".join(text.split()))
@@ -284,7 +279,7 @@ MAX_FILES = 500
 
 
 def collect(ports: Ports, feature: Feature) -> bool:
-    """Collect what is new since the last look; whether anything was. One transaction."""
+    """Collect new items since the last look, in one transaction; returns whether there were any."""
     store = ports.store
     if feature.stage not in (Stage.IMPLEMENTATION, Stage.REQUEST):
         return False
@@ -330,7 +325,7 @@ def _collect(store: "Store", feature: Feature, bead: str, todo: Todo) -> None:
 
 
 def _brought(ports: Ports, commit: str) -> tuple[list[Todo], str]:
-    """The comments that a merge brought into main, and what could not be looked into; none of a merge that is gone."""
+    """The comments that a merge brought into main, and what could not be read; none if the merge is gone."""
     git, found, large = ports.git, list[Todo](), list[str]()
     try:
         made = git.made(commit)
@@ -358,14 +353,14 @@ def _text(ports: Ports, commit: str, path: str) -> str:
 
 
 class Checkpoints:
-    """The hands of features.planning."""
+    """Does what features.planning decides on checkpoints."""
 
     def __init__(self, shapers: Shapers) -> None:
         self.ports = shapers.ports
         self.shapers = shapers
 
     def checkpoint(self, action: actions.Checkpoint) -> bool:
-        """Bring the feature back to its plan, and tell its Shaper what was collected."""
+        """Return the feature to planning, and tell its Shaper what was collected."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         if feature.stage is not Stage.IMPLEMENTATION or feature.state is not State.ACTIVE:
             return False
@@ -388,7 +383,7 @@ class Checkpoints:
         return True
 
     def hold(self, action: actions.HoldNamed) -> bool:
-        """Hold the live beads that the new plan names, and let go those that it names no more."""
+        """Hold the live beads that the new plan names, and release those that it names no more."""
         store = self.ports.store
         reason = planning.HOLD_REASON.format(feature=action.feature)
         done = False
@@ -407,7 +402,7 @@ class Checkpoints:
 
 
 def holds_back(ports: Ports, epic: str) -> bool:
-    """Whether the epic is not complete although its beads are: it is a feature whose plan is open, or goes there."""
+    """Whether the epic is not complete although its beads are: its feature's plan is open or will be."""
     feature = _feature(ports, epic)
     if feature is None:
         return False
@@ -419,7 +414,7 @@ def holds_back(ports: Ports, epic: str) -> bool:
 
 
 def rests(ports: Ports, epic: str) -> bool:
-    """Whether the epic is held back until a person did something, so that no daemon has to wait for it."""
+    """Whether only a person can complete the epic, so that no daemon waits for it."""
     feature = _feature(ports, epic)
     if feature is None or _is_planned(feature):
         return feature is not None
@@ -432,7 +427,6 @@ def _feature(ports: Ports, epic: str) -> Feature | None:
 
 
 def _is_planned(feature: Feature) -> bool:
-    """Whether its plan is open, or it is rolled back: then something else ends it."""
     return feature.stage in model.PLANNED or model.ROLLBACK in feature.data
 
 
@@ -441,12 +435,12 @@ def _is_planned(feature: Feature) -> bool:
 # over.
 NAMED = 5
 _NOT_YET = (*WAITING_FOR_AGENT, Status.ESCALATED)
-"""Where its bead is until something is handed in."""
+"""Statuses of its bead before its hand-in."""
 
 
 @frozen
 class _Rolling:
-    """A feature that is rolled back, by whom it was asked for, and its bead, as they were seen."""
+    """A feature being rolled back, who asked, and its bead, as seen."""
 
     feature: Feature
     by: str
@@ -454,24 +448,22 @@ class _Rolling:
 
 
 class Rollbacks:
-    """The hands of features.planning."""
+    """Does what features.planning decides on rollbacks."""
 
     def __init__(self, ports: Ports, answers: Answers) -> None:
         self.ports = ports
         self.answers = answers
 
     def take_back(self, action: actions.TakeBack) -> bool:
-        """Build it and hand it in."""
         return self._tried(action.feature, self._take_back, asking)
 
     def finish(self, action: actions.FinishRollback) -> bool:
-        """It is on main, or a person did it by hand."""
         return self._tried(action.feature, self._finish, unfinished)
 
     def _tried(
         self, id_: str, do: Callable[[_Rolling], bool], ask: Callable[[str, str, str, str], actions.Ask]
     ) -> bool:
-        """What git refuses is a person's to look at, and other features go on meanwhile."""
+        """If git refuses, a person is asked, and other features continue."""
         rolling = _rolling(self.ports.store, id_)
         if rolling is None:
             return False
@@ -493,7 +485,7 @@ class Rollbacks:
         return self._build(one, merges, _left_alone(gone))
 
     def _git(self, one: _Rolling) -> Git:
-        """The repository where main is what the feature was merged into."""
+        """The repository whose main is the branch that the feature was merged into."""
         return base_of(self.ports, one.bead)
 
     def _build(self, one: _Rolling, merges: Sequence[Merged], gone: str) -> bool:
@@ -513,7 +505,7 @@ class Rollbacks:
         return True
 
     def _hand_in(self, one: _Rolling, commit: str, main: str, merges: Sequence[Merged]) -> None:
-        """Before the Reviewer, in the name of who asked."""
+        """Hand it to the Reviewer in the name of who asked."""
         store, name, fence = self.ports.store, one.bead.id, one.bead.fence + 1
         kept = f"incoming/{name}/{fence}"
         self.ports.git.pin(kept, commit)
@@ -525,7 +517,7 @@ class Rollbacks:
             raise
 
     def _hindered(self, one: _Rolling, found: Hindered, merges: Sequence[Merged]) -> bool:
-        """Ask a person: which files, and whose later work."""
+        """Ask a person, with the files and later work in the way."""
         git = self._git(one)
         later = later_work(git, found, git.main(), {merge.bead for merge in merges})
         files = ", ".join(found.files[:NAMED]) or "its history"
@@ -540,7 +532,7 @@ class Rollbacks:
             )
 
     def _finish(self, one: _Rolling) -> bool:
-        """What was handed in for it is off main, and all of the feature where a person did it otherwise."""
+        """End the rollback: what was handed in is off main, or a person did it otherwise."""
         if one.bead.status is not Status.DONE:
             return False
         merged = one.bead.merged_commit or ""
@@ -551,7 +543,6 @@ class Rollbacks:
         return self._end(one, taken, why, merged or self._git(one).main())
 
     def _end(self, one: _Rolling, taken: Sequence[Merged], why: str, commit: str) -> bool:
-        """It is over: main is without these merges since `commit`."""
         with self.ports.store.write():
             if not _is_as_seen(self.ports.store, one):
                 return False
@@ -565,7 +556,7 @@ class Rollbacks:
         return self._off(action.feature, action.why)
 
     def answered(self, feature: Feature, chosen: str) -> None:
-        """Try it again, or leave it; where it is over by now, nothing."""
+        """Try again or leave it, unless it is over."""
         one = _rolling(self.ports.store, feature.id)
         if one is None or one.bead.status in CLOSED:
             return
@@ -596,18 +587,17 @@ def _rolling(store: "Store", id_: str) -> _Rolling | None:
 
 
 def _is_as_seen(store: "Store", one: _Rolling) -> bool:
-    """Whether nobody took the bead in hand since, nor gave the rollback up."""
     now = _rolling(store, one.feature.id)
     return now is not None and _place(now.bead) == _place(one.bead)
 
 
 def _place(bead: Bead) -> tuple[Status, str | None, int]:
-    """What anybody changes who takes the bead in hand."""
+    """What changes when somebody takes the bead."""
     return bead.status, bead.held, bead.fence
 
 
 def _pin(git: Git, one: Merged) -> None:
-    """Keep what was taken back, as `undo` does, also where main is rewritten later."""
+    """Keep what was taken back, as `undo` does, even if main is rewritten later."""
     try:
         git.pin(f"archive/{one.bead}/reverted-{one.commit[:12]}", one.commit)
     except (GitFailed, NoMain):
@@ -615,14 +605,13 @@ def _pin(git: Git, one: Merged) -> None:
 
 
 def _left_alone(gone: Sequence[Merged]) -> str:
-    """What is told of merges that main does not hold any more, to go on a sentence with."""
+    """The end of a sentence about merges no longer on main."""
     named = ", ".join(f"{one.bead} ({one.commit[:12]})" for one in gone[:NAMED])
     more = f" and {len(gone) - NAMED} more" if len(gone) > NAMED else ""
     return f"; left alone, since main was rewritten and does not hold them any more: {named}{more}" if gone else ""
 
 
 def _told(feature: Feature, by: str, merges: Sequence[Merged]) -> str:
-    """What the commit on main says."""
     lines = [f"- {one.bead}: {one.commit}" for one in merges]
     head = f"Takes feature {feature.id} off main again, as {by} asked. This reverts, the newest first:"
     return "\n".join([head, "", *lines])

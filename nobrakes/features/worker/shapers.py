@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 BY = "nobrakes"
 MAX_TEXT = 1000
-"""Characters of what is told."""
+"""Characters of a notification."""
 
 
 def tell(store: "Store", feature: Feature, text: str, severity: str) -> None:
-    """Have people told: `severity` is info, warning or urgent."""
+    """`severity`: info, warning or urgent."""
     data = {"text": text[:MAX_TEXT], "severity": severity, "session": feature.session}
     store.record(Event(Kind.FEATURE_TOLD, feature.id, actor=BY, data=data))
 
@@ -49,11 +49,11 @@ SHAPERS_GO_ON = (
     "is whole. Go on: ask what only a person can decide, propose what is missing, or say that the plan is whole."
 )
 MAX_WORDS, MAX_ANSWER = 3500, 400
-"""Characters of a silent turn's words that are shown with the question, and of an answer to a person that are told."""
+"""Characters of a silent turn's words shown with the question, and of an answer that is passed on."""
 
 
 class Shapers:
-    """The hands of features.planning, as far as the Shaper's session goes."""
+    """Does what features.planning decides on the Shaper's session."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
@@ -79,7 +79,6 @@ class Shapers:
         return True
 
     def begin_with(self, id_: str, text: str) -> None:
-        """Begin the session with these words, with the first of the agents that may be Shaper."""
         self._begin(self.ports.store.feature(id_), self.ports.config().agents.shaper[0], text)
 
     def _begin(self, feature: Feature, agent: str, text: str) -> None:
@@ -93,7 +92,7 @@ class Shapers:
         return agent, self.ports.adapter(agent).provider, model
 
     def switch(self, action: actions.SwitchShaper) -> bool:
-        """Let another agent go on."""
+        """Let another agent continue."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         if feature.session is None:
             return False
@@ -123,7 +122,7 @@ class Shapers:
         return True
 
     def tell(self, action: actions.TellShaper) -> bool:
-        """Tell it to go on, unless it was told."""
+        """Tell it to continue, unless it was told."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         if feature.session is None or feature.data.get(keys.TOLD) == action.after:
             return False
@@ -162,10 +161,8 @@ class Shapers:
         return None if int(feature.data.get(keys.SEEN) or 0) >= turn else feature
 
     def _seen(self, id_: str, number: int, said: bool, refused: bool = False) -> None:
-        """The turn was dealt with. Who asked, was ready or was told something by a person does not go in circles.
-
-        `refused`: it is told so, which begins its next turn at once, whatever it asked beside that.
-        """
+        """The turn was handled. A Shaper that asked, was ready or was told something by a person is not stuck.
+        `refused`: it is told so, which begins its next turn at once."""
         store = self.ports.store
         feature, turn = store.feature(id_), store.turn(number)
         values: dict[str, Any] = {keys.SEEN: number, keys.CONTEXT: turn.data.get("context")}
@@ -179,7 +176,7 @@ class Shapers:
         store.change_feature(id_, {"turn_at": store.now()}, BY)
 
     def _do(self, session: int, reading: Reading) -> tuple[bool, bool]:
-        """File what the words say; (somebody waits for it, something was refused). The Shaper is told what was."""
+        """Apply what the words say: (somebody waits for it, something was refused). The Shaper is told the result."""
         store = self.ports.store
         refused: list[str] = []
         if reading.steps:
@@ -219,7 +216,7 @@ class Shapers:
         return True
 
     def ask_about_silent_turn(self, action: actions.AskAboutSilentTurn) -> bool:
-        """Show the words, and ask what comes next."""
+        """Show the words and ask what comes next."""
         feature = self._not_seen(action.feature, action.turn)
         if feature is None or feature.session is None:
             return False
@@ -252,7 +249,7 @@ class Shapers:
         return True
 
     def expire(self, action: actions.Expire) -> bool:
-        """Give the agent's conversation up; what was asked stays."""
+        """End the agent's conversation; its questions stay."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         if feature.state is not State.ACTIVE or feature.session is None:
             return False
@@ -289,11 +286,11 @@ class Shapers:
 
 
 NO_LOGIN = frozenset({Outcome.AUTH, Outcome.BILLING})
-"""What a provider refuses until a person does something: another agent goes on meanwhile."""
+"""A provider's refusals until a person acts: another agent continues meanwhile."""
 
 
 def board_of(ports: Ports, board: Board) -> ForgeBoard | None:
-    """The Forge's board; None: no feature goes on."""
+    """None: no feature is active."""
     store = ports.store
     features = store.features()
     if not features:
@@ -307,7 +304,7 @@ def board_of(ports: Ports, board: Board) -> ForgeBoard | None:
 def _standing(
     ports: Ports, board: Board, feature: Feature, open_: frozenset[int], by_session: Mapping[int | None, int]
 ) -> Standing:
-    """What is asked of its stage: it is looked at in every turn of the daemon."""
+    """Only what its stage needs: this runs in every turn of the daemon."""
     store, is_planned, in_review = ports.store, feature.stage in PLANNED, feature.stage is Stage.REVIEW
     session = None if feature.session is None else store.session(feature.session)
     reviews = tuple(store.plan_reviews(feature.id))
@@ -351,7 +348,7 @@ def _rolling(store: "Store", feature: Feature) -> actions.Rolling | None:
 
 
 def _named(feature: Feature, beads: Sequence[Bead]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(live beads to be held, since a new plan names them; held ones to be let go)."""
+    """(live beads to hold, since a new plan names them; held ones to release)."""
     changing = planning.is_changing(feature)
     live = [bead for bead in beads if bead.status not in (Status.DRAFT, *CLOSED)]
     hold = tuple(one.id for one in live if changing and one.proposed and one.held is None)
@@ -385,7 +382,7 @@ def specs(ports: Ports, board: Board, names: Sequence[str], session: Session | N
 
 
 def _last_turn(ports: Ports, feature: Feature, session: Session) -> actions.LastTurn | None:
-    """The oldest turn that ended and that nobody has dealt with."""
+    """The oldest ended turn that was not handled."""
     seen = int(feature.data.get(keys.SEEN) or 0)
     turn = next((one for one in ports.store.turns(session.id) if one.id > seen and one.outcome is not None), None)
     if turn is None or turn.outcome is None:
@@ -407,7 +404,7 @@ def _last_turn(ports: Ports, feature: Feature, session: Session) -> actions.Last
 
 
 def _asked(ports: Ports, feature: Feature) -> dict[About, actions.Asked]:
-    """The questions of nobrakes about the feature; what was decided without an answer has the decision as one."""
+    """nobrakes' questions about the feature; without an answer, the decision is the answer."""
     found = {}
     for about, number in feature.data.get(keys.ASKED, {}).items():
         one = ports.store.escalation(int(number))
@@ -419,7 +416,7 @@ def _asked(ports: Ports, feature: Feature) -> dict[About, actions.Asked]:
 # What nobrakes asks a person about a feature. What was decided without an answer counts as the last option: it starts
 # nothing and costs nothing.
 class Answers:
-    """The hands of what features.actions asks."""
+    """Does what features.actions asks."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
@@ -447,7 +444,7 @@ class Answers:
         return True
 
     def answered(self, action: actions.Answered) -> bool:
-        """Forget the question, and do what was chosen."""
+        """Forget the question and act on the choice."""
         feature = self.ports.store.feature(action.feature)
         asked: dict[str, int] = dict(feature.data.get(keys.ASKED, {}))
         number = asked.pop(action.about.value, None)

@@ -60,10 +60,8 @@ _NO_DAEMON = "no daemon works there"
 
 @frozen
 class Begun:
-    """A tool works: `run` is the project and the session's number. `goes_on`: in the session of before.
-
-    `folder` has progress.json and output.json, where they are kept.
-    """
+    """A tool works: `run` is the project and the session's number. `goes_on`: in the earlier session. `folder`: of
+    progress.json and output.json, if stored."""
 
     run: str
     session: int
@@ -87,10 +85,8 @@ def project_store(folder: str) -> "Iterator[tuple[Store, Paths]]":
 
 
 def begin(chat: str, directory: str, wanted: relay.Wanted) -> Begun:
-    """Let the wanted agent work on the prompt in the chat's project. NoProject, NoAgent, UsageError, NotAllowed.
-
-    One that plans first, or keeps files, is a new session.
-    """
+    """Let the agent work on the prompt in the chat's project. NoProject, NoAgent, UsageError, NotAllowed. One that
+    plans first or stores files is a new session."""
     chat = require_chat(chat)
     workspace = opened()
     with closing(database()) as known:
@@ -123,7 +119,7 @@ def begin(chat: str, directory: str, wanted: relay.Wanted) -> Begun:
 
 
 def _same_place(paths: Paths, folder: str) -> None:
-    """NoProject unless the database lies in the project's own folder, by its real path."""
+    """NoProject unless the database's real path is in the project's own folder."""
     if os.path.realpath(paths.database) != os.path.join(
         os.path.realpath(folder), FOLDER, os.path.basename(paths.database)
     ):
@@ -131,13 +127,13 @@ def _same_place(paths: Paths, folder: str) -> None:
 
 
 def _below(folder: str, path: str) -> str:
-    """The folder that is meant, below the project's; empty: that itself. `path` is resolved."""
+    """`path`, which is resolved, relative to the project's folder; empty: that itself."""
     below = os.path.relpath(path, os.path.realpath(folder))
     return "" if below == "." else below
 
 
 def _require_program(paths: Paths, agent: str) -> str:
-    """NoAgent where nobody could start the agent's program; what to say where a daemon works that may find it."""
+    """NoAgent if nobody could start the agent's program; returns a note if only a running daemon may find it."""
     command = load(paths.config).agents.command(agent)
     if not command:
         raise NoAgent(f"no command is set for the agent {agent}", f"Set agents.{agent}.command in {paths.config}.")
@@ -150,7 +146,7 @@ def _require_program(paths: Paths, agent: str) -> str:
 
 
 def _current(runs: list[ChatRun], project: str, wanted: relay.Wanted, store: "Store") -> ChatRun | None:
-    """The session that the tool goes on with; None: its agent is made anew."""
+    """The session that the tool continues; None: begin a new one."""
     for run in runs:
         if (run.project, run.tool, run.is_current) != (project, wanted.agent, True):
             continue
@@ -165,7 +161,7 @@ def _current(runs: list[ChatRun], project: str, wanted: relay.Wanted, store: "St
 
 
 def see_to_a_daemon(store: "Store", paths: Paths) -> str:
-    """A daemon runs the session; what the chat agent has to know otherwise."""
+    """Make sure that a daemon runs the session; returns what the chat agent must know otherwise."""
     try:
         if relay.see_to_a_daemon(store, paths).beads:
             return f"{_NO_DAEMON}, and starting one would start beads, too: a person types `nobrakes daemon start`"
@@ -175,17 +171,16 @@ def see_to_a_daemon(store: "Store", paths: Paths) -> str:
 
 
 def is_of(session: Session, chat: str) -> bool:
-    """Whether the chat began it: a database that was lost may have given its number to another one."""
+    """Whether the chat began it; after a lost database the number may belong to another session."""
     return is_relay(session) and session.data.get(CHAT) == chat
 
 
 def name_of(run: ChatRun) -> str:
-    """What a chat agent calls the run."""
     return f"{run.project}/{run.session}"
 
 
 def is_answered_by_chat(asked: Escalation) -> bool:
-    """Whether who began the session may answer it: a question of its agent, and nothing that is a person's yes."""
+    """Whether the chat may answer: only its agent's questions, never a person's approval."""
     return asked.type is EscalationType.QUESTION and asked.bead is None and not asked.evidence.get(ASK_FIRST)
 
 
@@ -196,7 +191,7 @@ def confirmed_folder(chat: str) -> tuple[str, str]:
 
 
 def answer(chat: str, number: int, text: str) -> str:
-    """Answer a question of a session that this chat began; what to say. NotAllowed: it is a person's. UsageError."""
+    """Answer a question of a session that this chat began. NotAllowed: it is a person's. UsageError."""
     _, folder = confirmed_folder(chat)
     with project_store(folder) as (store, paths):
         found = desk.show(store, number)
@@ -209,7 +204,6 @@ def answer(chat: str, number: int, text: str) -> str:
 
 
 def persons(folder: str, why: str, command: str) -> NotAllowed:
-    """Why a chat agent may not do it, with where a person can. It is not told the address of the pages."""
     return NotAllowed(why, f"A person types in {folder}: {command}; `nobrakes web` serves the Desk.")
 
 
@@ -225,12 +219,9 @@ MAX_RUNS = 20
 
 @frozen
 class RunView:
-    """How far a session of a chat is. `state` is LOST where it cannot be looked at; `trouble` says why.
-
-    `last_words` are the agent's, and so are `step` and `of`; branch, commits and files are facts, and `doubt` says
-    where the two do not go together. `stage`: it plans, or works. `question` waits for an answer, or for a person's yes
-    where `decide` is what that person types. `bead` is what its work was handed in by.
-    """
+    """The state of a chat's session. `state` LOST: it cannot be read; `trouble` says why. `last_words`, `step` and `of`
+    are the agent's; branch, commits and files are facts, and `doubt` names contradictions. `stage`: planning or
+    working. `question` waits for an answer, or for the person's command `decide`. `bead`: its handed-in work."""
 
     run: str
     tool: str
@@ -255,7 +246,7 @@ class RunView:
 
 @frozen
 class RunOutput:
-    """What a chat agent needs of a run: its session and the agent's last words, at most MAX_BYTES as JSON."""
+    """A run's session and the agent's last words, at most MAX_BYTES as JSON."""
 
     run: str
     session: int
@@ -264,7 +255,6 @@ class RunOutput:
 
 
 def look(chat: str) -> list[RunView]:
-    """The sessions that this chat began, newest first."""
     workspace = opened()
     with closing(database()) as known:
         runs = known.runs(require_chat(chat))
@@ -272,7 +262,7 @@ def look(chat: str) -> list[RunView]:
 
 
 def _looked_at(workspace: Workspace, run: ChatRun) -> RunView:
-    """One of them; what is broken in its project is said, and keeps nobody from the others."""
+    """A broken project is reported, and does not affect the others."""
     try:
         if not workspace.has(run.project):
             raise NoProject(f"the folder of project '{run.project}' is not there", "")
@@ -315,12 +305,12 @@ def _view(store: "Store", paths: Paths, run: ChatRun) -> RunView:
 
 
 def _asked(store: "Store", session: int, bead: Bead | None) -> Escalation | None:
-    """What waits for somebody: a question of the session, or one about the bead of its work."""
+    """An open question of the session or about its work's bead."""
     return next((e for e in store.escalations() if e.session == session or (bead and e.bead == bead.id)), None)
 
 
 def _decided_by(asked: Escalation) -> str:
-    """What a person types to say yes to it; else what shows it."""
+    """The command to approve it, else the one that shows it."""
     if asked.evidence.get(ASK_FIRST):
         return f"nobrakes answer {asked.id} yes"
     how = "approve" if "approve" in machine.ways(asked) else ""
@@ -328,14 +318,13 @@ def _decided_by(asked: Escalation) -> str:
 
 
 def _fits(text: str, answer: Callable[[str], object]) -> str:
-    """As much of the text as makes the answer with it at most MAX_BYTES long."""
+    """As much of the text as keeps the answer within MAX_BYTES."""
     while text and len(dumped(answer(text)).encode()) > MAX_BYTES:
         text = shorten(text, len(text) * 3 // 4) if len(text) > 20 else ""
     return text
 
 
 def dumped(value: object) -> str:
-    """The JSON that a chat agent gets."""
     return visible(json.dumps(plain(value), ensure_ascii=False, separators=(",", ":")))
 
 
@@ -361,7 +350,7 @@ def _own_run(chat: str, run: str) -> "Iterator[tuple[Store, Paths, int]]":
 
 
 def output(chat: str, run: str) -> RunOutput:
-    """The last words of a run's agent. NoProject, UsageError, NoSuchSession."""
+    """Raises NoProject, UsageError, NoSuchSession."""
     with _own_run(chat, run) as (store, paths, number):
         done = relay.summary(store, paths, number)
         made = RunOutput(run.strip(), number, done.session.state.value, "")
@@ -370,10 +359,8 @@ def output(chat: str, run: str) -> RunOutput:
 
 
 def hand_in(chat: str, run: str) -> Landing:
-    """Hand the work of a run in: it is tested, and a person is asked whether it merges.
-
-    NoProject, UsageError, NoSuchSession, NotAllowed: nothing was handed in.
-    """
+    """Hand a run's work in: it is tested, and a person is asked whether it merges. NoProject, UsageError,
+    NoSuchSession, NotAllowed: nothing was handed in."""
     with _own_run(chat, run) as (store, paths, number):
         config = load(paths.config)
         if config.review.approve == "never":
@@ -386,7 +373,6 @@ def hand_in(chat: str, run: str) -> Landing:
 
 
 def waiting(chat: str) -> list[str]:
-    """What a person types for each run of the chat that waits for a person's yes."""
     return [one.decide for one in look(chat) if one.decide]
 
 
@@ -405,7 +391,7 @@ MAX_ROWS = 30
 
 
 def instructions() -> str:
-    """What a chat agent is told when it connects: the tools, and where the skill is."""
+    """What a chat agent is told when it connects."""
     return (
         "The workspace of nobrakes: a person's projects, and coding agents that work in them. Before you call a "
         f"coding tool ({', '.join(TOOLS)}), the person confirms a project, once in a session: read the skill "
@@ -417,7 +403,7 @@ def instructions() -> str:
 
 
 def operations(session: str, client: str = "") -> tuple[Operation, ...]:
-    """The operations of one session; with an empty name it is an argument of each of them."""
+    """The operations of one session; with an empty name it is an argument of each."""
     table = tuple(_table())
     if session:
         return tuple(_bound(one, session, client) for one in table)
@@ -594,7 +580,7 @@ def _hashed(token: str) -> str:
 
 
 def add(name: str) -> str:
-    """A new client's token. NotAllowed: the name has one that is good."""
+    """A new client's token. NotAllowed: the name has a valid one."""
     plain = require_chat(name)
     if ":" in plain:
         raise UsageError(f"'{plain}' is not the name of a client", "A name without a colon.")
@@ -606,20 +592,19 @@ def add(name: str) -> str:
 
 
 def revoke(name: str) -> None:
-    """End the client's token. UsageError: there is none."""
+    """Raises UsageError if there is none."""
     with closing(registry_opened(ClientStore)) as store:
         if not store.revoke(name.strip()):
             raise UsageError("no client of this name has a token", "`nobrakes mcp client` lists them.")
 
 
 def clients_listed() -> list[Client]:
-    """All clients, those that were revoked as well."""
     with closing(registry_opened(ClientStore)) as store:
         return store.clients()
 
 
 def client_of(token: str) -> str:
-    """The client whose token this is; empty: nobody's."""
+    """The client with this token; empty: none."""
     if not token.startswith(PREFIX) or len(token) > 200:
         return ""
     with closing(registry_opened(ClientStore)) as store:

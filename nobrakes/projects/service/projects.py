@@ -53,15 +53,13 @@ class Workspace:
 
     @property
     def projects(self) -> str:
-        """The folder of projects."""
         return os.path.join(self.root, PROJECTS)
 
     def folder(self, name: str) -> str:
-        """Where the project of this name is, or would be."""
         return os.path.join(self.projects, name)
 
     def text(self, name: str) -> str:
-        """A skill or a template, as the person has it. ConfigError."""
+        """A skill or template. ConfigError."""
         path = os.path.join(self.root, name)
         try:
             with open(path, encoding="utf-8") as file:
@@ -70,17 +68,16 @@ class Workspace:
             raise ConfigError(f"{path} cannot be read: {error}", AGAIN) from None
 
     def names(self) -> list[str]:
-        """The names of the folders that are projects, sorted."""
+        """Sorted names of the project folders."""
         with os.scandir(self.projects) as entries:
             found = [one.name for one in entries if not one.name.startswith(".") and one.is_dir(follow_symlinks=False)]
         return sorted(found, key=lambda name: (name.casefold(), name))
 
     def has(self, name: str) -> bool:
-        """Whether there is a project of this very name."""
         return name in self.names()
 
     def is_repository(self, name: str) -> bool:
-        """Whether the project has a git folder of its own, in it."""
+        """Whether the project has its own git folder."""
         try:
             return stat.S_ISDIR(os.lstat(os.path.join(self.folder(name), ".git")).st_mode)
         except OSError:
@@ -88,7 +85,7 @@ class Workspace:
 
 
 def where() -> str:
-    """Where the workspace is by the settings. ConfigError, NotAllowed in a run, PlaceUnusable."""
+    """The configured workspace. ConfigError, NotAllowed in a run, PlaceUnusable."""
     place = user_place()
     require_safe(place.settings)
     own = load_user(place.config).workspace.folder
@@ -96,7 +93,7 @@ def where() -> str:
 
 
 def opened() -> Workspace:
-    """The workspace, made where it is missing. ConfigError, PlaceUnusable, StoreReadOnly, NotAllowed in a run."""
+    """The workspace, created if missing. ConfigError, PlaceUnusable, StoreReadOnly, NotAllowed in a run."""
     path = where()
     with storage_errors(path):
         for folder in (path, *(os.path.join(path, one) for one in (PROJECTS, SKILLS, TEMPLATES))):
@@ -116,16 +113,14 @@ def opened() -> Workspace:
 # What is then left to do (`nobrakes init`) is done by whoever uses it next. A folder that is there is a clash, also
 # where it differs in capitals alone. Archiving hides a project; nothing of it is moved or removed.
 MAKING = ".making-"
-"""What is put before the name of a project that is being made; no project's name begins with a dot."""
+"""Prefix of a project being made; project names cannot begin with a dot."""
 _OURS = tuple(f"{FOLDER}/{name}" for name in (".gitattributes", ".gitignore", "config.toml"))
 
 
 @frozen
 class ProjectView:
-    """A project. `state` is its daemon's, `is_repository` False: it has no git folder of its own.
-
-    `escalations` None: nobody could say.
-    """
+    """A project. `state`: its daemon's; `is_repository` False: it has no own git folder. `escalations` None:
+    unknown."""
 
     name: str
     path: str
@@ -138,7 +133,7 @@ class ProjectView:
 
 @frozen
 class ProjectsView:
-    """The workspace and its projects, by name; those that are archived only where they were asked for."""
+    """The workspace and its projects, by name."""
 
     workspace: str
     folder: str
@@ -146,12 +141,12 @@ class ProjectsView:
 
 
 def database() -> ProjectStore:
-    """The person's database. NotAllowed in a run, PlaceUnusable. The caller closes it."""
+    """The person's database, to be closed by the caller. NotAllowed in a run, PlaceUnusable."""
     return registry.opened(ProjectStore)
 
 
 def listed(everything: bool = False) -> ProjectsView:
-    """The projects that are not archived, or all of them."""
+    """Without archived ones, unless `everything`."""
     workspace = opened()
     with closing(database()) as store:
         known = store.projects()
@@ -160,7 +155,6 @@ def listed(everything: bool = False) -> ProjectsView:
 
 
 def views(workspace: Workspace, known: dict[str, ProjectRow]) -> list[ProjectView]:
-    """Every folder of the workspace that is a project, as it is now."""
     registered = {one.path: one for one in registry.repositories()}
     return [_view(workspace, name, known.get(name), registered) for name in workspace.names()]
 
@@ -177,14 +171,14 @@ def _view(
 
 
 def active(workspace: Workspace) -> list[str]:
-    """The names of the projects that are not archived."""
+    """Names of the projects that are not archived."""
     with closing(database()) as store:
         known = store.projects()
     return [name for name in workspace.names() if not (name in known and known[name].archived_at is not None)]
 
 
 def existing(workspace: Workspace, name: str) -> str:
-    """The name of a project that is there. NoProject names those that are; NotAllowed where it is archived."""
+    """The name of an existing project. NoProject lists the existing ones; NotAllowed if archived."""
     plain = name.strip()
     available = active(workspace)
     if plain in available:
@@ -248,7 +242,7 @@ def _write(workspace: Workspace, folder: str, brief: Brief) -> None:
 
 
 def complete(workspace: Workspace, name: str) -> None:
-    """Set nobrakes up in the project, where that was not done or was cut off. The project is a repository."""
+    """Set nobrakes up in the project's repository if that was not finished."""
     path = workspace.folder(name)
     if not os.path.exists(Paths(os.path.join(path, FOLDER)).config):
         init(path)
@@ -258,7 +252,7 @@ def complete(workspace: Workspace, name: str) -> None:
 
 
 def one(workspace: Workspace, name: str) -> ProjectView:
-    """The project of this name, archived or not. NoProject."""
+    """Also an archived one. NoProject."""
     with closing(database()) as store:
         known = store.projects()
     found = next((one for one in views(workspace, known) if one.name == name), None)
@@ -272,7 +266,7 @@ def one(workspace: Workspace, name: str) -> ProjectView:
 
 
 def archive(name: str, is_archived: bool) -> ProjectView:
-    """Archive the project, or bring it back. NoProject; NotAllowed while its daemon runs."""
+    """Archive or restore the project. NoProject; NotAllowed while its daemon runs."""
     workspace = opened()
     found = one(workspace, name.strip())
     if is_archived and holder(Paths(os.path.join(found.path, FOLDER)).lock) is not None:
@@ -291,7 +285,7 @@ PROMPT = "Before I start coding, let me confirm which project to work on."
 
 @frozen
 class ChatView:
-    """A chat agent's session. `project` None: none is confirmed; `path` empty: then, or where its folder is gone."""
+    """A chat session. `project` None: none is confirmed; `path` empty: none, or its folder is gone."""
 
     name: str
     client: str
@@ -305,7 +299,7 @@ class ChatView:
 
 @frozen
 class Confirmed:
-    """A project was set for a session: what the event says, and the words for the chat agent."""
+    """A project was set for a session: the event and the words for the chat agent."""
 
     session: str
     project: str
@@ -315,7 +309,7 @@ class Confirmed:
 
 
 def require_chat(name: str) -> str:
-    """A name that a session can have. UsageError."""
+    """A valid session name. UsageError."""
     plain = name.strip()
     if not plain or len(plain) > MAX_NAME or "\n" in plain or not plain.isprintable() or not is_seen(plain):
         shown = "".join(c for c in plain if c.isprintable())[:40]
@@ -324,7 +318,7 @@ def require_chat(name: str) -> str:
 
 
 def require_word(name: str) -> str:
-    """A name that a session can have which has no client. UsageError."""
+    """A valid session name without a client. UsageError."""
     plain = require_chat(name)
     if JOINED in plain:
         why = f"'{plain}' cannot be the name of a session: what stands before '{JOINED}' is a client by HTTP"
@@ -333,7 +327,7 @@ def require_word(name: str) -> str:
 
 
 def set_project(chat: str, name: str, is_new: bool, actor: str) -> Confirmed:
-    """Confirm the project for the session; with `is_new` it is made. NoProject, ProjectExists, UsageError."""
+    """Confirm the project for the session; `is_new`: create it. NoProject, ProjectExists, UsageError."""
     chat = require_chat(chat)
     workspace = opened()
     if is_new:
@@ -350,7 +344,7 @@ def set_project(chat: str, name: str, is_new: bool, actor: str) -> Confirmed:
 
 
 def _tell(path: str, chat: str, name: str, is_new: bool, actor: str) -> None:
-    """Put the event into the project's own log."""
+    """Record the event in the project's own log."""
     paths = Paths(os.path.join(path, FOLDER))
     if not os.path.exists(paths.database):
         return
@@ -365,10 +359,8 @@ def _tell(path: str, chat: str, name: str, is_new: bool, actor: str) -> None:
 def require_confirmed(
     store: ProjectStore, workspace: Workspace, chat: str, directory: str = ""
 ) -> tuple[str, str, str]:
-    """(the confirmed project, its folder, the resolved path of `directory`: the project's own where it is empty).
-
-    NoProject: no coding tool may run there.
-    """
+    """(confirmed project, its folder, resolved `directory`; empty: the project's folder). NoProject: no coding tool may
+    run there."""
     found = store.chat(chat)
     confirmed = found.confirmed_project if found else None
     path = os.path.realpath(_whole(workspace, confirmed, directory))
@@ -391,7 +383,7 @@ def require_confirmed(
 
 
 def _whole(workspace: Workspace, confirmed: str | None, directory: str) -> str:
-    """The directory that is meant: a relative one is in the project. UsageError where it is no path at all."""
+    """A relative directory is in the project. UsageError if it is no valid path."""
     if not directory.isprintable():
         raise UsageError("workingDirectory has a character that a path cannot have here", "Leave it out.")
     base = workspace.folder(confirmed) if confirmed else workspace.projects
@@ -399,14 +391,14 @@ def _whole(workspace: Workspace, confirmed: str | None, directory: str) -> str:
 
 
 def chats() -> list[ChatView]:
-    """All sessions of chat agents, the one that spoke last first."""
+    """Latest activity first."""
     workspace = opened()
     with closing(database()) as store:
         return [_confirming_view(workspace, store, one) for one in store.chats()]
 
 
 def chat(name: str) -> ChatView | None:
-    """The session of this name; None: it is not known."""
+    """None: unknown."""
     workspace = opened()
     with closing(database()) as store:
         found = store.chat(name)
@@ -414,7 +406,7 @@ def chat(name: str) -> ChatView | None:
 
 
 def chat_events(name: str = "") -> list[ChatEvent]:
-    """What happened in a chat, or in all, newest first."""
+    """Newest first; of all chats if `name` is empty."""
     with closing(database()) as store:
         return store.chat_events(name)
 
@@ -427,7 +419,7 @@ def _confirming_view(workspace: Workspace, store: ProjectStore, one: Chat) -> Ch
 
 
 def confirmation(chat_name: str, message: str) -> str:
-    """What the chat agent asks the person: the numbered projects, the suggestion, and the choices."""
+    """The question for the person: numbered projects, the suggestion and the choices."""
     known = active(opened())
     name, why = suggested(known, word_of(chat_name), message)
     if not known:
@@ -446,5 +438,4 @@ def confirmation(chat_name: str, message: str) -> str:
 
 
 def skill() -> str:
-    """The skill of confirming a project, as the person has it."""
     return opened().text(SKILL)

@@ -36,7 +36,7 @@ _UNITS = ("usd", "tokens", "minutes")
 
 @frozen
 class Offer:
-    """What a yes would be given for. `checks` are commands, `caps` words; `replaces`: why the run before it waits."""
+    """What an approval would cover. `checks`: commands; `caps`: words; `replaces`: why the previous run waits."""
 
     sprints: int
     objective: str
@@ -51,7 +51,7 @@ class Offer:
 
 @frozen
 class SprintsView:
-    """How far the sprints are. `state` is RunState's word, empty: none was ever asked for."""
+    """State of the sprints. `state`: RunState's word; empty: none was ever requested."""
 
     state: str = ""
     asked: int = 0
@@ -63,11 +63,10 @@ class SprintsView:
 
 
 NONE = SprintsView()
-"""Nobody said yes to a sprint."""
 
 
 def offer(store: "Store", git: Git, config: "Config", sprints: int, needs_tests: bool, later: bool = False) -> Offer:
-    """What a yes to so many sprints would be given for; `later`: not for now. UsageError, NotAllowed."""
+    """What approving so many sprints would cover; `later`: not now. UsageError, NotAllowed."""
     if not 1 <= sprints <= model.ASKED:
         raise UsageError(f"from 1 to {model.ASKED} sprints can be asked for, and not {sprints}")
     if not config.checks:
@@ -115,14 +114,14 @@ def _caps(caps: Caps) -> list[str]:
 
 
 def accept(store: "Store", paths: Paths, wanted: Offer, actor: str) -> model.SprintRun:
-    """The yes, kept. NotAllowed: sprints are running already."""
+    """Store the approval. NotAllowed: sprints are running already."""
     made = store.begin_sprints(wanted.sprints, wanted.needs_tests, wanted.terms, actor)
     wake(paths)
     return made
 
 
 def view(store: "Store") -> SprintsView:
-    """How far the repository's sprints are, now; documents say how it was when one began or ended."""
+    """Current state of the sprints; documents show it at a sprint's begin or end."""
     going = store.sprints_going()
     if going is None:
         return NONE
@@ -134,7 +133,7 @@ def view(store: "Store") -> SprintsView:
 
 
 def _waits(store: "Store", sprint: model.Sprint) -> str:
-    """What of the sprint waits for a person."""
+    """What waits for a person in the sprint."""
     mine = {sprint.bead, sprint.opening, sprint.closing} - {None}
     for asked in store.escalations():
         if asked.bead in mine or (asked.session is not None and asked.session == sprint.session):
@@ -143,7 +142,7 @@ def _waits(store: "Store", sprint: model.Sprint) -> str:
 
 
 def unfinished(store: "Store") -> str:
-    """What a daemon would go on with here, in words; empty: nothing."""
+    """What a daemon would continue here, in words; empty: nothing."""
     going = store.sprints_going()
     if going is not None and going.run.state is model.RunState.GOING:
         return f"{going.done} of {count(going.run.asked, 'sprint is', 'sprints are')} done"
@@ -160,7 +159,7 @@ class ScheduleView:
 
 
 def wanted(at: str, days: str, zone: str, late_hours: float, offer: Offer, actor: str) -> model.Schedule:
-    """The schedule that these words ask for. UsageError."""
+    """Parse a schedule. UsageError."""
     clock = model.clock_time(at)
     if zone and named_zone(zone) is None:
         raise UsageError(f"'{zone[:60]}' is not a time zone known on this machine", "As Europe/Berlin, or UTC.")
@@ -173,21 +172,19 @@ def wanted(at: str, days: str, zone: str, late_hours: float, offer: Offer, actor
 
 
 def add(store: "Store", paths: Paths, one: model.Schedule) -> ScheduleView:
-    """Keep it, and let the daemon know."""
+    """Store it and notify the daemon."""
     made = store.add_schedule(one)
     wake(paths)
     return _view(store, made)
 
 
 def remove(store: "Store", paths: Paths, number: int, actor: str) -> None:
-    """Take it away; what it began goes on. UsageError."""
     if not store.remove_schedule(number, actor):
         raise UsageError(f"there is no schedule {number}", "`nobrakes project schedule NAME` lists them.")
     wake(paths)
 
 
 def scheduling_listed(store: "Store") -> list[ScheduleView]:
-    """All that begin something."""
     return [_view(store, one) for one in store.schedules()]
 
 
@@ -197,14 +194,13 @@ def _view(store: "Store", one: model.Schedule) -> ScheduleView:
 
 
 LOOKING_SHORT = 2000
-"""Characters of a section that a view has."""
+"""Characters of a section in a view."""
 
 
 @frozen
 class ProjectPage:
-    """One project. `status` is that of task.md, empty where it gives none; `sprint` its current one; `run` says how far
-    sprints are that a person said yes to.
-    """
+    """One project. `status`: of task.md, empty if it has none; `sprint`: its current one; `run`: state of its approved
+    sprints."""
 
     project: ProjectView
     title: str
@@ -216,13 +212,11 @@ class ProjectPage:
 
 
 def page(name: str) -> ProjectPage:
-    """The project of this name. NoProject."""
     workspace = opened()
     return _page(workspace, one(workspace, name.strip()))
 
 
 def pages() -> list[ProjectPage]:
-    """Every project that is not archived."""
     workspace = opened()
     return [_page(workspace, project) for project in listed().projects]
 
@@ -245,7 +239,6 @@ def _page(workspace: Workspace, found: ProjectView) -> ProjectPage:
 
 
 def _run(found: ProjectView) -> SprintsView:
-    """How far its sprints are; what cannot be looked at says nothing."""
     if not found.is_repository:
         return NONE
     try:
@@ -256,7 +249,7 @@ def _run(found: ProjectView) -> SprintsView:
 
 
 def read(workspace: Workspace, name: str, path: str) -> str:
-    """A document of the project; empty where it is not there, is not a plain file in it, or no text."""
+    """A document of the project; empty if missing, no plain file in it, or no text."""
     folder = os.path.realpath(workspace.folder(name))
     whole = os.path.realpath(os.path.join(folder, path))
     if not whole.startswith(folder + os.sep) or not os.path.isfile(whole):
@@ -275,14 +268,14 @@ _SPRINT_FILES = ("plan.md", "review.md")
 
 @frozen
 class NextView:
-    """What does not fit together in the project; nothing: it is silent."""
+    """Contradictions in the project; empty: none."""
 
     project: str
     findings: tuple[Finding, ...]
 
 
 def look(name: str) -> NextView:
-    """Compare. NoProject; NotAllowed for a folder that is no repository."""
+    """Raises NoProject; NotAllowed for a folder that is no repository."""
     workspace = opened()
     found = one(workspace, name.strip())
     if not found.is_repository:
@@ -304,7 +297,7 @@ def _shown(one: Finding) -> Finding:
 
 
 def _files(workspace: Workspace, name: str) -> dict[str, str]:
-    """The documents that are there, by path."""
+    """The existing documents, by path."""
     paths = [*_DOCUMENTS]
     sprints = os.path.join(workspace.folder(name), projects_model.SPRINTS)
     if os.path.isdir(sprints):

@@ -41,19 +41,15 @@ if TYPE_CHECKING:
 # A line of a session's output is given once it is whole; an offset says where to go on, across restarts of the reader.
 # A file that became shorter was begun anew, and is read from its start. Of an agent FILE.1 holds what came before.
 MAX_LINE = 1024 * 1024
-"""Bytes of one line that are kept."""
 
 CUT = b" [line cut by nobrakes]"
-"""What stands at the end of a line that was longer."""
 
 _BLOCK = 64 * 1024
 
 
 def follow(path: str, offset: int = 0, final: bool = False) -> Iterator[tuple[int, bytes]]:
-    """The whole lines after `offset` that are there now, each with the offset to go on from. A missing file has none.
-
-    `final`: nothing will be added any more, so that a last line without its end counts as well.
-    """
+    """Complete lines after `offset`, each with the next offset; none for a missing file. `final`: the last line needs
+    no end."""
     file = below(*state_parts(path))
     if file is None:
         return
@@ -88,16 +84,12 @@ def _whole(line: bytearray, length: int) -> bytes:
 
 
 SIZE = 100
-"""Lines that are remembered."""
 NEAR = 1_000_000
-"""Bytes before the end at which a viewer begins who wants no more than the last lines."""
 
 
 class Ring:
-    """The last `size` lines of the file at `path`, which `lines` makes readable.
-
-    `back`: begin so many bytes before the present end, with the next whole line; None: at the beginning.
-    """
+    """The last `size` readable lines of the file at `path`. `back`: begin so many bytes before its end, at a full line;
+    None: at the beginning."""
 
     def __init__(
         self, path: str, lines: Callable[[bytes], Iterable[TranscriptLine]], size: int = SIZE, back: int | None = None
@@ -109,10 +101,7 @@ class Ring:
         self.last: deque[TranscriptLine] = deque(maxlen=size)
 
     def read_on(self, final: bool = False) -> Iterator[TranscriptLine]:
-        """What was added since the last time, line by line; what was taken is in the ring, as far as it has room.
-
-        `final`: nothing will be added any more, so that a last line without its end counts as well.
-        """
+        """New lines, also stored in the ring. `final`: the last line needs no end."""
         offset, torn = self._begin() if self._offset is None else (self._offset, False)
         for place, raw in follow(self._path, offset, final):
             self._offset = place
@@ -122,12 +111,10 @@ class Ring:
             torn = False
 
     def catch_up(self, final: bool = False) -> None:
-        """Take what was added, for who wants no more than the last lines."""
         for _ in self.read_on(final):
             pass
 
     def _begin(self) -> tuple[int, bool]:
-        """Where to begin, and whether that is within a line."""
         try:
             size = os.lstat(self._path).st_size
         except OSError:
@@ -152,7 +139,7 @@ class AgentSession:
 
 @frozen
 class SessionsView:
-    """One page. `has_more`: the next page is not empty. Conversations are on the first page only."""
+    """One page. `has_more`: there is another. Conversations are on the first page only."""
 
     attempts: tuple[AgentSession, ...]
     conversations: tuple[Session, ...]
@@ -167,7 +154,7 @@ class SessionsView:
 def agent_sessions(
     store: "Store", words: str = "", state: str = "all", sort: str = "newest", page: int = 1
 ) -> SessionsView:
-    """A page of them; UsageError for another state or sort."""
+    """Raises UsageError for another state or sort."""
     for value, known in ((state, STATES), (sort, SORTS)):
         if value not in known:
             raise UsageError(f"'{value[:40]}' is not one of {', '.join(known)}")
@@ -196,12 +183,11 @@ def _fits(session: Session, words: str, state: str) -> bool:
 # ended and its last line is read.
 POLL_SECONDS = 0.25
 MAX_RINGS = 300
-"""More than agents can be at work at once."""
 
 
 @frozen
 class AgentOutput:
-    """One agent's output: `path` is its file, which may not be there yet."""
+    """One agent's output; its file may not exist yet."""
 
     attempt: int
     bead: str
@@ -226,17 +212,14 @@ def attempt_output(paths: Paths, attempt: Attempt) -> AgentOutput:
 
 
 def turn_output(paths: Paths, session: Session, turn: Turn) -> AgentOutput:
-    """What the agent of a turn says."""
     path = os.path.join(paths.runs, f"s{turn.id}-agent", "agent.out")
     name, role = session_actor(session.id), session.kind.value
     return AgentOutput(0, name_of(session.id), turn.number, name, role, session.agent, path, turn.id)
 
 
 def find_session(store: "Store", paths: Paths, name_or_bead: str) -> AgentOutput:
-    """The session of who works under this name, or the latest one of this bead; the last turn of `session~N`.
-
-    NoSuchBead where nobody is called so; NotAllowed where no agent has worked on the bead, or in the session.
-    """
+    """By worker's name, bead (the latest), or `session~N` (its last turn). Raises NoSuchBead; NotAllowed without an
+    agent."""
     kind, _, number = name_or_bead.partition("~")
     if kind == "session" and number.isascii() and number.isdigit() and len(number) < 19:
         turns = store.turns(int(number))
@@ -260,7 +243,6 @@ def find_session(store: "Store", paths: Paths, name_or_bead: str) -> AgentOutput
 
 
 def outcome(store: "Store", session: AgentOutput) -> str | None:
-    """How the session's attempt ended; None while it works."""
     found = store.turn(session.turn).outcome if session.turn else store.attempt(session.attempt).outcome
     return found.value if found else None
 
@@ -268,7 +250,7 @@ def outcome(store: "Store", session: AgentOutput) -> str | None:
 def transcript(
     store: "Store", session: AgentOutput, *, follow: bool, last: int, wait: Callable[[float], None] = time.sleep
 ) -> Iterator[TranscriptLine]:
-    """The last `last` readable lines that are there, then with `follow` every new one until the attempt ends."""
+    """The last `last` readable lines, then with `follow` new ones until the attempt ends."""
     ring = Ring(session.path, adapter(session.agent).lines, last)
     over = outcome(store, session) is not None
     ring.catch_up(final=over)
@@ -281,7 +263,7 @@ def transcript(
 
 
 class Rings:
-    """What the agents at work said last, for a viewer that asks again and again: a ring of each."""
+    """A ring of each working agent for a polling viewer."""
 
     def __init__(self, paths: Paths) -> None:
         self._places = paths
@@ -308,7 +290,7 @@ _SIGNS = ("test", "pytest", "error", "fail", "Traceback", "commit", "ok ", "pass
 
 @frozen
 class Numbered:
-    """One line with its place. `is_telling`: it is shown filtered too."""
+    """One numbered line. `is_telling`: it passes the filter."""
 
     number: int
     kind: str
@@ -318,7 +300,7 @@ class Numbered:
 
 @frozen
 class Watched:
-    """One agent with its last lines. `commits` are the fact, `claim` what it says; `doubt` speaks against that."""
+    """One agent with its last lines. `commits`: the facts, `claim`: its claim; `doubt`: the contradiction."""
 
     worker: Worker
     lines: tuple[Numbered, ...]
@@ -334,7 +316,7 @@ class Watched:
 
 @frozen
 class AttemptPage:
-    """One attempt's whole transcript, a page of it. `watched` while it is at work; `first` numbers its first line."""
+    """A page of an attempt's transcript. `watched` while it works; `first`: the first line's number."""
 
     attempt: Attempt
     title: str
@@ -352,7 +334,6 @@ def numbered(found: Iterable[TranscriptLine], begin: int = 0) -> list[Numbered]:
 
 
 def is_telling(line: TranscriptLine) -> bool:
-    """Whether it says how the work goes."""
     if line.kind in TELLING:
         return True
     return line.kind in (LineKind.RESULT, LineKind.TOOL_CALL) and any(sign in line.text for sign in _SIGNS)
@@ -369,13 +350,13 @@ def everything(paths: Paths, attempt: Attempt) -> list[TranscriptLine]:
 
 
 def live(store: "Store", paths: Paths, config: "Config") -> tuple[Watched, ...]:
-    """The agents at work, at most twenty of them, oldest first."""
+    """At most twenty, oldest first."""
     found = [one for one in workers(store) if one.role is not Role.REVIEWER][:MAX_AGENTS]
     return tuple(watched(store, paths, config, one) for one in found)
 
 
 def watched(store: "Store", paths: Paths, config: "Config", worker: Worker, last: int = LAST) -> Watched:
-    """One agent at work with its last lines."""
+    """A working agent with its last lines."""
     attempt = store.attempt(worker.attempt)
     lines = everything(paths, attempt)
     claim = claimed(store, attempt)
@@ -398,7 +379,6 @@ def watched(store: "Store", paths: Paths, config: "Config", worker: Worker, last
 
 
 def context_of(lines: Sequence[TranscriptLine]) -> int:
-    """The tokens in the agent's context, as its CLI said last; 0: it did not."""
     for line in reversed(lines):
         if line.kind is LineKind.USAGE:
             data: Mapping[str, object] = line.data
@@ -410,7 +390,7 @@ def context_of(lines: Sequence[TranscriptLine]) -> int:
 
 
 def touched(lines: Sequence[TranscriptLine]) -> tuple[str, ...]:
-    """The files that its tool calls named, the latest last, at most thirty."""
+    """Files in its tool calls, the latest last, at most thirty."""
     found: dict[str, None] = {}
     for line in lines:
         if line.kind is LineKind.TOOL_CALL:
@@ -423,7 +403,7 @@ def touched(lines: Sequence[TranscriptLine]) -> tuple[str, ...]:
 
 
 def attempt_page(store: "Store", paths: Paths, config: "Config", number: int, before: int | None) -> AttemptPage:
-    """A page of one attempt's transcript: the lines before the one with this number, None: the last ones. Stale…"""
+    """The lines before this number, None: the last ones."""
     attempt = store.attempt(number)
     if attempt.role is Role.REVIEWER:
         raise UsageError(f"attempt {number} is a review", f"The page of bead {attempt.bead} shows its checks.")
@@ -444,15 +424,13 @@ def attempt_page(store: "Store", paths: Paths, config: "Config", number: int, be
 # `LiveReader.mark` costs a look at the last event, at the daemon's lock and at the ends of the agents' output. One
 # thread uses a reader, with a store of its own.
 EVENTS = 60
-"""So many of the latest events are given."""
 _HIDDEN = WATCHED | {Kind.LOGGED, Kind.PROGRESSED}
-"""What agents say goes with the agents."""
 EVERYTHING = 1_000_000
 
 
 @frozen
 class AtWork:
-    """Somebody who works, and what they said last; of a review its step."""
+    """A worker and its last words; of a review its step."""
 
     worker: Worker
     last: str
@@ -460,10 +438,8 @@ class AtWork:
 
 @frozen
 class LiveView:
-    """One moment. `at` is the store's clock; `events` are the latest, newest first, `titles` those of their beads.
-
-    `names`: attempt -> who worked in it. `found` counts the beads of each column that fit the filter; None: no filter.
-    """
+    """A snapshot. `at`: the store's clock; `events`: newest first, `titles`: of their beads. `names`: attempt ->
+    worker. `found`: matches by column; None: no filter."""
 
     at: float
     main: str
@@ -480,7 +456,7 @@ class LiveView:
 
 
 class LiveReader:
-    """Reads for one viewer that asks again and again."""
+    """Reads for one polling viewer."""
 
     def __init__(self, store: "Store", paths: "Paths", config: "Config") -> None:
         self._store, self._paths, self._config = store, paths, config
@@ -489,12 +465,10 @@ class LiveReader:
         self._names: dict[int, str] = {}
 
     def mark(self) -> object:
-        """Something that is equal as long as nothing has changed."""
         last = self._store.position()
         return last.seq, last.at, holder(self._paths.lock), tuple(self._last(one) for one in self._open)
 
     def read(self, wanted: str = "", limit: int = boards.CARDS) -> LiveView:
-        """Everything, with the first `limit` beads of each column; `wanted`: words that a bead's line has to have."""
         store = self._store
         stands = blockers(store, self._paths, self._config)
         found = boards.board(store, limit, stands)
@@ -524,7 +498,6 @@ class LiveReader:
     def _fitting(
         self, wanted: str, limit: int, found: boards.BoardView
     ) -> tuple[Mapping[str, tuple[boards.Card, ...]], Mapping[str, int] | None]:
-        """The cards of each column that fit, and how many do; all of them are looked through."""
         if not wanted.strip():
             return found.columns, None
         asked = requested(self._store)
@@ -551,7 +524,7 @@ class LiveReader:
 
 
 def identity(paths: "Paths") -> tuple[int, int] | None:
-    """Which file the database is; None: there is none. Another one has to be opened anew."""
+    """Identifies the database file; a replaced one has to be reopened."""
     try:
         found = os.stat(paths.database)
     except OSError:
@@ -560,7 +533,7 @@ def identity(paths: "Paths") -> tuple[int, int] | None:
 
 
 def fits(line: str, wanted: str) -> bool:
-    """Whether the line has each of the words somewhere, whatever their case."""
+    """Ignores case."""
     folded = line.casefold()
     return all(word in folded for word in wanted.casefold().split())
 
@@ -578,7 +551,7 @@ class AttemptLines:
 
 
 def transcripts(store: "Store", paths: Paths, bead: str, number: int | None, last: int) -> tuple[AttemptLines, ...]:
-    """At most `last` lines of each attempt of an agent, or of the one with this number. NoSuchBead, UsageError."""
+    """At most `last` lines of each attempt, or of the one with this number. Raises NoSuchBead, UsageError."""
     agents = [one for one in store.attempts(bead) if one.role not in NO_AGENTS]
     chosen = [one for one in agents if number is None or one.number == number]
     if number is not None and not chosen:

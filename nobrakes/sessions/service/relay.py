@@ -41,12 +41,11 @@ if TYPE_CHECKING:
 # Whatever is said waits in the store and wakes the daemon.
 MAX_TITLE = 100
 KINDS = (sessions_model.SessionKind.PLANNING.value, sessions_model.SessionKind.CHAT.value)
-"""What a person begins."""
 
 
 @frozen
 class SessionView:
-    """A session with all that was said in it. `questions` are those of it that wait for a person."""
+    """A session with its messages. `questions`: its open ones."""
 
     session: sessions_model.Session
     messages: tuple[sessions_model.Message, ...]
@@ -57,7 +56,7 @@ class SessionView:
 def conversations_start(
     store: "Store", paths: Paths, config: "Config", text: str, *, kind: str, agent: str, title: str, actor: str
 ) -> sessions_model.Session:
-    """Begin a session with what is said first; `agent` empty: the Shaper's. UsageError, NoAgent."""
+    """Begin a session with its first message; empty `agent`: the Shaper's. Raises UsageError, NoAgent."""
     if kind not in KINDS:
         raise UsageError(f"there is no session of kind '{kind[:40]}'", f"Use one of: {', '.join(KINDS)}.")
     name = agent or config.agents.shaper[0]
@@ -71,7 +70,7 @@ def conversations_start(
 
 
 def conversations_say(store: "Store", paths: Paths, number: int, text: str, actor: str) -> sessions_model.Message:
-    """Say something to a session; its next turn is given it. NoSuchSession, NotAllowed for one that was ended."""
+    """Add a message for the next turn. Raises NoSuchSession, NotAllowed for an ended one."""
     _own(store, number)
     if store.session(number).kind in sessions_model.REVIEWERS:
         raise UsageError(
@@ -84,7 +83,7 @@ def conversations_say(store: "Store", paths: Paths, number: int, text: str, acto
 
 
 def stop(store: "Store", paths: Paths, number: int, actor: str) -> sessions_model.Session:
-    """Stop what the session does now; it waits for what is said to it next."""
+    """Stop the present turn; the session then waits for messages."""
     _own(store, number)
     found = store.stop_session(number, actor)
     wake(paths)
@@ -92,7 +91,7 @@ def stop(store: "Store", paths: Paths, number: int, actor: str) -> sessions_mode
 
 
 def end(store: "Store", paths: Paths, number: int, actor: str) -> sessions_model.Session:
-    """End the session: its questions are over, and what it does now is stopped."""
+    """End the session, its questions and its turn."""
     _own(store, number)
     found = store.end_session(number, actor)
     wake(paths)
@@ -109,26 +108,24 @@ def _own(store: "Store", number: int) -> None:
 
 
 def view(store: "Store", number: int) -> SessionView:
-    """One session with all that was said in it; NoSuchSession."""
+    """Raises NoSuchSession."""
     found = store.session(number)
     asked = tuple(one for one in store.escalations() if one.session == number)
     return SessionView(found, tuple(store.messages(number)), tuple(store.turns(number)), asked)
 
 
 def listed(store: "Store", *, everything: bool) -> list[sessions_model.Session]:
-    """Sessions, newest first: those that go on, or all there were, those of attempts as well."""
+    """Newest first; `everything`: also ended ones and those of attempts."""
     return store.sessions(going=False) if everything else store.sessions()[::-1]
 
 
 def memory(store: "Store") -> dict[int, int]:
-    """MB of memory that the agent of each session at work holds now, by the session."""
     held = memory_of_agents(run for run in store.runs() if run.turn)
     return {store.turn(turn).session: mb for (_, turn), mb in held.items()}
 
 
 MAX_BEADS = 100
 MAX_LINES = 2000
-"""Readable lines of a turn that are looked through for tests."""
 _TESTS = re.compile(
     r"\b(pytest|unittest|tox|nox|go test|cargo test|npm (?:run )?test|yarn test|pnpm test|jest|vitest|mocha|rspec|"
     r"phpunit|ctest|make (?:test|check)|mvn\b.*\btest|gradlew?\b.*\btest|bats|dotnet test)\b"
@@ -137,13 +134,9 @@ _TESTS = re.compile(
 
 @frozen
 class Wanted:
-    """A relay session to begin. `repository` empty: that of the store.
-
-    `chat`: the chat agent's session that wants it; `persona`: who its agent is to be, in words. `plans`: it changes
-    nothing before a person approved its plan. `files`: its progress and output are kept in files, too. `in_place`: the
-    checkout that it works in; empty: it works in a clone of its own. `directory`: the folder below its top that the
-    agent begins in.
-    """
+    """A relay session to begin. Empty `repository`: the store's. `chat`: the chat agent's session; `persona`: its
+    agent's. `plans`: changes need an approved plan. `files`: progress and output also go to files. `in_place`: the
+    checkout to work in; empty: a clone. `directory`: the agent's folder below the top."""
 
     prompt: str
     agent: str = ""
@@ -159,11 +152,9 @@ class Wanted:
 
 @frozen
 class Summary:
-    """What a relay session came to so far. `files` are (A, M, D or T; path), `tests` commands that looked like tests.
-
-    `seconds`: at work; `branch` empty: nothing was committed yet. `claim` is what its agent says, `commits` the fact.
-    `kept`: of one in place the folder with what lay in the checkout before each turn.
-    """
+    """A relay session's result so far. `files`: (A, M, D or T; path), `tests`: commands that looked like tests.
+    `seconds` at work; empty `branch`: no commit. `claim`: its agent's, `commits`: the facts. `kept`: in place the
+    folder with the checkout's earlier content."""
 
     session: sessions_model.Session
     repository: str
@@ -180,7 +171,7 @@ class Summary:
 
     @property
     def trouble(self) -> str:
-        """How its last turn ended, where that was no good end and it waits."""
+        """Why its last turn failed, while it waits."""
         return (
             self.session.detail
             if self.session.state in (sessions_model.State.READY, sessions_model.State.STUCK)
@@ -190,10 +181,8 @@ class Summary:
 
 @frozen
 class Seen:
-    """What became of a session's need of a daemon: `started` is the process of a new one.
-
-    `beads`: so many are ready (at most MAX_BEADS), and none was started, since it would start those, too.
-    """
+    """The daemon of a session: `started`: a new process. `beads`: ready ones (at most MAX_BEADS), for which none was
+    started."""
 
     started: int | None = None
     beads: int = 0
@@ -201,7 +190,7 @@ class Seen:
 
 @frozen
 class Ready:
-    """What a relay session begins with: `spec` is its agent, provider and model, `text` its first message."""
+    """`spec`: agent, provider and model, `text`: the first message."""
 
     title: str
     spec: tuple[str, str, str]
@@ -210,7 +199,7 @@ class Ready:
 
 
 def start(store: "Store", paths: Paths, config: "Config", wanted: Wanted, actor: str) -> sessions_model.Session:
-    """Begin the session. UsageError, NoAgent, NoMain: nothing was begun."""
+    """Raises UsageError, NoAgent, NoMain."""
     root = os.path.realpath(wanted.repository or paths.root)
     if wanted.in_place:
         if wanted.plans:
@@ -231,14 +220,13 @@ def start(store: "Store", paths: Paths, config: "Config", wanted: Wanted, actor:
 
 
 def _require_complete(root: str, checkout: str) -> None:
-    """UsageError unless the checkout is the repository's own, with its git folder in it."""
+    """UsageError unless the checkout is the repository's own, with its git folder."""
     if os.path.realpath(checkout) != root or not os.path.isdir(os.path.join(root, ".git")):
         why = f"{checkout} is a linked worktree, a submodule or a bare repository, and no session works in place there"
         raise UsageError(why, "Name the repository's own checkout, or leave --in-place out.")
 
 
 def _free(store: "Store", paths: Paths, root: str) -> None:
-    """NotAllowed where a session that goes on works there. One of this store that is over is not waited for."""
     there = persons.who(root)
     if there is None:
         return
@@ -253,7 +241,7 @@ def _free(store: "Store", paths: Paths, root: str) -> None:
 
 
 def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:
-    """What the session begins with; git is asked here, outside of any transaction. UsageError, NoAgent, NoMain."""
+    """The session's input, by git, outside any transaction. Raises UsageError, NoAgent, NoMain."""
     if not wanted.prompt.strip():
         raise UsageError("the prompt is empty", "Say what is to be done.")
     name = wanted.agent or config.agents.doer[0]
@@ -280,7 +268,7 @@ def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:
 
 
 def begin(store: "Store", paths: Paths, ready: Ready, actor: str) -> sessions_model.Session:
-    """Begin it, in a transaction; whoever ends that wakes the daemon. A clone that is left takes no new session in."""
+    """Begin it in a transaction, whose caller wakes the daemon. Numbers of remaining clones are skipped."""
     with store.write():
         folder = paths.relays
         store.count_on(0, {}, sessions=last_clone(os.listdir(folder) if os.path.isdir(folder) else ()))
@@ -293,7 +281,7 @@ def _clones(paths: Paths, repository: str) -> RelayClones:
 
 
 def found(store: "Store", number: int) -> sessions_model.Session:
-    """The relay session of this number. NoSuchSession, UsageError."""
+    """Raises NoSuchSession, UsageError."""
     one = store.session(number)
     if one.kind is not sessions_model.SessionKind.RELAY:
         why = f"session {number} is not a relay session: it is {one.kind.value}"
@@ -302,14 +290,14 @@ def found(store: "Store", number: int) -> sessions_model.Session:
 
 
 def go_on(store: "Store", paths: Paths, number: int, prompt: str, actor: str) -> sessions_model.Message | None:
-    """The next prompt, in the same session; None: it answered the open question "what next?". NotAllowed."""
+    """Continue the session; None: it answered "what next?". Raises NotAllowed."""
     said = say(store, number, prompt, actor)
     wake(paths)
     return said
 
 
 def say(store: "Store", number: int, prompt: str, actor: str) -> sessions_model.Message | None:
-    """`go_on` for whoever is in a transaction: the daemon is woken when that has ended."""
+    """As `go_on`, inside a transaction; the caller wakes the daemon."""
     one = found(store, number)
     if not prompt.strip():
         raise UsageError("the prompt is empty", "Say what is to be done next.")
@@ -323,12 +311,11 @@ def say(store: "Store", number: int, prompt: str, actor: str) -> sessions_model.
 
 
 def _says_on(asked: "Escalation") -> bool:
-    """Whether what is said next answers it: the question what comes next, and of a plan how it is to be changed."""
     return bool(asked.evidence.get("what_next")) or sessions_model.PLAN_OF in asked.evidence
 
 
 def see_to_a_daemon(store: "Store", paths: Paths) -> Seen:
-    """A daemon runs the sessions from now on, where it would do nothing else. DaemonNotRunning: none starts."""
+    """Ensure a daemon for sessions, unless it would start beads. Raises DaemonNotRunning."""
     if control.running(paths) is not None:
         return Seen()
     beads = len(store.ready(MAX_BEADS))
@@ -341,7 +328,7 @@ def see_to_a_daemon(store: "Store", paths: Paths) -> Seen:
 
 
 def summary(store: "Store", paths: Paths, number: int) -> Summary:
-    """What the session came to. NoSuchSession, UsageError."""
+    """Raises NoSuchSession, UsageError."""
     one = found(store, number)
     turns = store.turns(number)
     words = [message.text for message in store.messages(number) if not message.author]
@@ -372,7 +359,7 @@ def summary(store: "Store", paths: Paths, number: int) -> Summary:
 
 
 def _claim(store: "Store", paths: Paths, one: sessions_model.Session, commits: int) -> sessions_model.Claim | None:
-    """The latest claim of the session's agent, against the commits that it handed back, or that its clone tells of."""
+    """The latest claim, compared with handed-back commits or those in its clone."""
     if one.state is sessions_model.State.RUNNING:
         begun = commits_since(os.path.join(paths.relays, str(one.id)), one.created_at)
         commits = max(commits, begun or 0)
@@ -382,7 +369,6 @@ def _claim(store: "Store", paths: Paths, one: sessions_model.Session, commits: i
 
 
 def _tests(store: "Store", paths: Paths, number: int) -> list[str]:
-    """The commands of all turns that looked like tests, each once, in their order."""
     one = store.session(number)
     seen: dict[str, None] = {}
     for turn in store.turns(number):
@@ -398,7 +384,7 @@ def _tests(store: "Store", paths: Paths, number: int) -> list[str]:
 # does not pass comes back: the bead is held, and says why.
 @frozen
 class Landing:
-    """The work was handed in: the bead, the commit and the branch that it came from."""
+    """The handed-in bead, commit and branch."""
 
     session: int
     bead: str
@@ -407,7 +393,7 @@ class Landing:
 
 
 def hand_in(here: Repository, number: int, actor: str) -> Landing:
-    """Hand the session's branch in. NoSuchSession, NotAllowed, UsageError: nothing was handed in."""
+    """Hand the session's branch in. Raises NoSuchSession, NotAllowed, UsageError."""
     store = here.store
     one = found(store, number)
     done = summary(store, here.paths, number)
@@ -429,7 +415,7 @@ def hand_in(here: Repository, number: int, actor: str) -> Landing:
 
 
 def _bead(store: "Store", one: sessions_model.Session, actor: str) -> Bead:
-    """The bead that stands for the session's work; a new one is held, so that nobody begins with it."""
+    """The session's bead; a new one is held, so that no agent starts on it."""
     known = store.beads(ids=[str(one.data[sessions_model.BEAD])]) if one.data.get(sessions_model.BEAD) else []
     if known and known[0].status not in CLOSED:
         return known[0]
