@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, cast
 
-from .errors import ConfigError, NotAllowed, NotARepository, NotInitialised
+from .errors import ConfigError, NobrakesError, NoSandbox, NotAllowed, NotARepository, NotInitialised
 from .paths import FOLDER, Paths, find, process_environment, repository_root
 
 if TYPE_CHECKING:
@@ -93,7 +93,6 @@ class App:
 
     def _confine(self, argv: "Argv") -> "Argv":
         """Confine a git filter. Raises NoSandbox."""
-        from .errors import NoSandbox
         from .sandbox import closure
 
         if trouble := self.sandbox_trouble():
@@ -335,7 +334,6 @@ def try_main(app: App, tell: Callable[[str], None]) -> tuple[bool, list[str]]:
 def untried(app: App) -> str:
     """Why main's tip is not known to pass, with the command to type; empty: it passed. Runs nothing."""
     from .checks.worker.validation import Validation
-    from .errors import NobrakesError
 
     if not app.config.checks:
         return ""
@@ -388,7 +386,6 @@ def serve(app: App, view: "View", *, until_idle: bool, notifier: "Notifier | Non
 def here(app: App) -> "Here":
     """This process, for starting agents."""
     from .decisions.service.blockers import Here
-    from .errors import NobrakesError
 
     def in_main(path: str) -> bool:
         try:

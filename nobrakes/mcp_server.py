@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any
 
 import anyio
+import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
@@ -205,8 +206,6 @@ async def _refuse(send: Send, status: int, why: str) -> None:
 
 def serve_http(port: int | None, say: Callable[[str], None]) -> None:
     """Serve until a signal. UsageError: the port is taken."""
-    import uvicorn
-
     opened()  # what is wrong with the workspace is said before anybody waits
     wanted = PORT if port is None else port
     listening = serving.bound(LOOPBACK, wanted, "Choose another port: nobrakes mcp --workspace --http --port 7200")

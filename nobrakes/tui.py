@@ -26,6 +26,7 @@ from textual.widgets.option_list import Option
 
 from .beads import work_status
 from .beads.model import blocked_by, blockers_of
+from .beads.service.bead_page import history
 from .beads.work_status import BY_STATUS, SHOWN
 from .decisions import blockers as hindered
 from .decisions import forms
@@ -33,7 +34,7 @@ from .decisions.blockers import STOPS, Kind
 from .errors import NobrakesError
 from .events import words
 from .records import frozen
-from .sessions.service.live import fits
+from .sessions.service.live import LiveReader, fits, identity
 from .text.cleaning import age, count, cut, lines, one_line, pad
 from .text.times import clock, spoken
 
@@ -133,8 +134,6 @@ class Reader(threading.Thread):
             self._seen(found)
 
     def _look(self) -> None:
-        from .beads.service.bead_page import history
-
         app, live = self._opened()
         wanted = self._wanted
         seen = self._mark
@@ -151,7 +150,6 @@ class Reader(threading.Thread):
     def _opened(self) -> "tuple[App, LiveReader]":
         """The app, reopened after its database was replaced."""
         from .app import open_app
-        from .sessions.service.live import LiveReader, identity
 
         if self._app is not None and self._live is not None:
             if identity(self._app.paths) == self._identity:

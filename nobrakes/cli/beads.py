@@ -88,8 +88,6 @@ BoardEpic = Annotated[str | None, Option("--epic", help="Only beads of this epic
 
 
 def _statuses(words: list[str] | None) -> tuple[Any, ...]:
-    from ..beads.model import Status
-
     try:
         return tuple(Status(word.strip().lower().replace("-", "_")) for word in words or ())
     except ValueError as error:

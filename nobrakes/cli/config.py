@@ -1,5 +1,6 @@
 """The settings: looked at, and changed one by one."""
 
+import json
 import os
 import shlex
 import sys
@@ -8,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option, confirm
 
-from ..config.sections import FROM_THE_START
+from ..config.sections import FROM_THE_START, CheckSettings
 from ..daemon.service import control
 from ..decisions.service.blockers import Here, agent_blocker
 from ..errors import NoMain, UsageError
+from ..machine import registry
 from ..records import plain
 from ..text.cleaning import cut, one_line
 from .repository import Output, looked_at, opened, said
@@ -52,8 +54,6 @@ def config(
 
 
 def _toml(values: dict[str, Any], prefix: str = "") -> list[str]:
-    import json
-
     out: list[str] = []
     for name, value in values.items():
         if isinstance(value, dict):
@@ -194,8 +194,6 @@ def change_lines(changes: "tuple[SettingChange, ...]") -> list[str]:
 
 
 def _shown(value: Any) -> str:
-    import json
-
     if isinstance(value, list | tuple) and len(value) == 1 and value[0] in _AGENTS:
         value = value[0]  # one agent is a list of it alone
     return "not set" if value is None else cut(one_line(json.dumps(plain(value), ensure_ascii=False)), 200)
@@ -224,10 +222,8 @@ def init(
     """Set nobrakes up in this repository. You can run it again: it keeps everything that exists, except the agent if
     you name another one. On a terminal it asks whether to run the checks on main once; without one, add --trial.
     """
-    from ..config.sections import CheckSettings
     from ..config.setup import init as setup
     from ..config.setup.init import wanted_of
-    from ..machine import registry
 
     given: dict[Kind, str | None] = {"test": test, "lint": lint, "types": types, "build": build}
     checks = [

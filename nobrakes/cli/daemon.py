@@ -14,13 +14,17 @@ from typer import Argument, Option
 from ..beads import work_status
 from ..beads.model import Attempt, Role
 from ..daemon.model import Board
+from ..daemon.service import control
+from ..daemon.service import status as operations
 from ..daemon.service.status import counts as counts_of
 from ..daemon.service.status import review_step
 from ..decisions.blockers import WAITS_FOR_PERSON, Kind, board_blockers, told
-from ..errors import Unsettled, UsageError
+from ..decisions.service.blockers import blockers as blockers_of
+from ..errors import DaemonNotRunning, Unsettled, UsageError
 from ..events import words
 from ..events.kinds import WATCHED, Event
 from ..events.kinds import Kind as EventKind
+from ..host.locks import report_ready
 from ..host.port import Notice
 from ..paths import process_environment
 from ..records import plain
@@ -57,9 +61,6 @@ def start(user: UserPlace = False, **given: Any) -> Output:
 
 def status(user: UserPlace = False) -> Output:
     """Show whether a daemon runs here. The exit code is 24 if none does."""
-    from ..daemon.service import control
-    from ..errors import DaemonNotRunning
-
     with opened_or_home(user, is_reading=True) as app:
         pid = control.running(app.paths)
     text = f"a daemon works (process {pid})" if pid else "no daemon works here"
@@ -71,7 +72,6 @@ def run() -> Output:
     """The daemon itself. `nobrakes daemon start` runs this in the background."""
     from ..app import open_daemon
     from ..daemon.worker import service as daemon_service
-    from ..host.locks import report_ready
 
     with opened() as app:
         daemon_service.serve(
@@ -119,12 +119,8 @@ def running_run(
 
     with opened() as app:
         if doers is not None:
-            from ..daemon.service import control
-
             control.set_limits(app.store, {"doers": str(doers)}, actor=actor(), paths=app.paths)
         if red_main:
-            from ..daemon.service import control
-
             control.allow_red_main(app.store, app.git, actor(), app.paths)
         blockers(app, red_main).require(app.store.now())
         board = _serve(app, as_json, until_idle)
@@ -280,10 +276,6 @@ def providers(
 
 
 def _show() -> Output:
-    from ..daemon.service import status as operations
-    from ..decisions.blockers import Kind
-    from ..decisions.service.blockers import blockers as blockers_of
-
     with looked_at() as app:
         found = operations.view(app.store, app.config)
         stands = blockers_of(app.store, app.paths, app.config)

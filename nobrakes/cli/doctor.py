@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from .. import __version__
 from ..beads.service.beads import known
 from ..errors import NobrakesError, NotAllowed, UsageError
 from ..paths import process_environment
@@ -198,8 +199,6 @@ def _findings(findings: "list[Finding]", screen: Screen) -> str:
 def version() -> Output:
     """Show the versions of nobrakes and Python, and the platform."""
     import platform
-
-    from .. import __version__
 
     found = {"nobrakes": __version__, "python": platform.python_version(), "platform": platform.platform()}
     return said(found, "\n".join(f"{name} {value}" for name, value in found.items()))

@@ -9,7 +9,7 @@ import sys
 
 from .. import paths
 from ..lightjson import dumps, loads
-from ..text.cleaning import age, cut, one_line
+from ..text.cleaning import age, cut, lines, one_line
 from .screen import Screen, paragraph, put, put_envelope, read_words, table
 
 TYPE_CHECKING = False
@@ -97,8 +97,6 @@ def _read(parameter: "api.Parameter", said: str) -> "Any":
 def _plain(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
-    from ..text.cleaning import lines
-
     return "\n".join(lines(text))
 
 

@@ -289,8 +289,6 @@ def _begin_at() -> str:
 
 
 def _picture(link: str) -> None:
-    import sys
-
     if sys.stdout.isatty():
         import segno
 

@@ -10,9 +10,11 @@ import io
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from importlib import import_module
+from textwrap import wrap
 from types import GenericAlias
 from typing import Annotated, Any, NamedTuple, get_args
 
@@ -20,7 +22,7 @@ import typer
 from typer import Argument, Option
 from typer.core import TyperCommand, TyperGroup
 
-from .. import paths
+from .. import __version__, paths
 from ..command_table import (
     ATOMIC,
     COMMANDS,
@@ -37,8 +39,9 @@ from ..command_table import (
     example,
     parameters_of,
 )
-from ..errors import NobrakesError, UsageError
+from ..errors import NobrakesError, NotAllowed, UsageError
 from ..text.cleaning import lines, one_line, unusable
+from . import repository
 from .entry import interrupted as interrupted_early
 from .repository import (
     BEFORE,
@@ -56,6 +59,7 @@ from .repository import (
     emit,
     error_envelope,
     for_own_place,
+    looked_at,
     opened_or_home,
     plain,
     said,
@@ -76,8 +80,6 @@ class Result(NamedTuple):
 def _refuse_agents(entry: Entry) -> None:
     """Agents may only use `nobrakes agent …` and reading commands."""
     if entry.changes and os.environ.get("NOBRAKES_TOKEN"):
-        from ..errors import NotAllowed
-
         raise NotAllowed(
             f"an agent may not use `nobrakes {entry.words}`",
             "Say what you need with `nobrakes agent escalate`, or ask with `nobrakes agent ask`.",
@@ -177,8 +179,6 @@ def call(
     actor = choose(said.name)
     if said.request is None:
         return Result(entry, function(**arguments, **own), as_json)
-    from . import repository
-
     _refuse(Asked(None, said.request if entry.changes == UNKEYED else None), entry)
     KEPT.set(True)
     is_atomic = entry.changes == ATOMIC
@@ -192,8 +192,6 @@ def _refuse(said: Asked, entry: Entry) -> None:
     """UsageError for an option before a command that does not take it."""
     for option, value in (("--as", said.name), ("--request", said.request)):
         if value is not None:
-            from ..errors import UsageError
-
             raise UsageError(f"`nobrakes {entry.words}` takes no {option}", f"See `nobrakes {entry.words} --help`.")
 
 
@@ -243,8 +241,6 @@ def _bug(argv: list[str], error: BaseException) -> int:
 
 
 def _keep_traceback(text: str) -> str | None:
-    import time
-
     found = None if paths.strangers() else paths.find()
     if found is None:
         return None
@@ -259,8 +255,6 @@ def _keep_traceback(text: str) -> str | None:
 
 
 def _wrapped(line: str, width: int) -> list[str]:
-    from textwrap import wrap
-
     indent = line[: len(line) - len(line.lstrip())]
     return wrap(line, width, subsequent_indent=indent, drop_whitespace=True, break_on_hyphens=False) or [""]
 
@@ -520,8 +514,6 @@ def before(
     Shell completion: nobrakes --install-completion
     """
     if version:
-        from .. import __version__
-
         write(f"nobrakes {__version__}")
         raise typer.Exit()
     BEFORE.set(Asked(act_as, request_key))
@@ -562,7 +554,6 @@ def next_step() -> tuple[str, str]:
         return "nobrakes init", "this repository does not use nobrakes yet"
     from ..daemon.service import now as views
     from ..decisions.service.blockers import blockers
-    from .repository import looked_at
 
     with looked_at() as app:
         found = views.next_step(app.store, blockers(app.store, app.paths, app.config), app.config.forge)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from typer import Argument, Option, confirm
 
-from ..errors import NotAllowed
-from ..projects.model import SOURCES
+from ..errors import NobrakesError, NotAllowed, UsageError
+from ..projects.model import SOURCES, Brief
 from ..records import plain
 from ..text.cleaning import count, cut, lines, one_line
 from ..text.times import spoken
@@ -61,8 +61,6 @@ def new(
     """Create a project: a folder with a git repository, its brief, a first commit, and nobrakes set up in it. The brief
     (CLAUDE.md, AGENTS.md), task.md and .claude/settings.json come from TEMPLATES in your workspace, which you may edit.
     """
-    from ..errors import UsageError
-    from ..projects.model import Brief
     from ..projects.service import projects
 
     if source not in SOURCES:
@@ -314,7 +312,6 @@ def go_on(
 def _one(found: "ProjectView", is_named: bool) -> ProjectProgress:
     from ..app import blockers, open_app
     from ..daemon.service import control
-    from ..errors import NobrakesError
     from ..projects.service import sprints as sprints_service
 
     try:

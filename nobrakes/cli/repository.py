@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
 from typer import Argument, Option
 
+from .. import errors
 from ..command_table import AT_HOME
-from ..errors import NobrakesError, UsageError
+from ..errors import NobrakesError, NotAllowed, UsageError
 from ..events.kinds import Actor, Surface, default_actor, given
 from ..records import plain as plain
 from ..text.cleaning import count, cut, lines, one_line, visible, width
@@ -240,8 +241,6 @@ _ACTOR: ContextVar[Actor | None] = ContextVar("_ACTOR", default=None)
 
 def asked(after: Asked) -> Asked:
     """The effective options, before or after the words. Raises UsageError."""
-    from ..errors import UsageError
-
     before = BEFORE.get() or Asked()
     for option, first, second in (("--as", before.name, after.name), ("--request", before.request, after.request)):
         if first is not None and second is not None and first != second:
@@ -256,8 +255,6 @@ def choose(name: str | None) -> Actor:
     from ..app import is_agent
 
     if name is not None and is_agent():
-        from ..errors import NotAllowed
-
         raise NotAllowed("an agent cannot use `--as`", "Leave it out.")
     chosen = name if name is not None or is_agent() else os.environ.get("NOBRAKES_ACTOR") or None
     at_keyboard = os.environ.get("USER") or os.environ.get("LOGNAME") or ""
@@ -399,8 +396,6 @@ WIDTH = 120
 
 def _shown(answer: "Answer") -> Output:
     import json
-
-    from .. import errors
 
     error = None
     if answer.error is not None:

@@ -1,6 +1,7 @@
 """Sessions and relays from the command line, and looking on: events as they happen, and what an agent says."""
 
 import os
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -8,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from .. import paths
 from ..beads.service.beads import known
-from ..errors import NotARepository, UsageError
+from ..errors import NoSandbox, NotARepository, UsageError
 from ..records import plain
 from ..sessions.model import BEAD, PLAN, files_of
 from ..text.cleaning import count, cut, lasted, lines, one_line, pad
+from . import views
 from .repository import Output, UserPlace, actor, dumps, looked_at, opened_or_home, said, text_or_stdin, write
 from .screen import Screen, screen_of
 from .views import POLL_SECONDS
@@ -150,8 +153,6 @@ def _begun(app: "App", made: "Session", wanted: "Wanted") -> str:
 
 def _checkout(app: "App", where: str) -> str:
     """The checkout around the folder. NoSandbox if an agent could reach its git folder."""
-    from ..errors import NoSandbox
-
     trouble = 'sandbox.mode is "none"' if app.config.sandbox.mode == "none" else app.sandbox_trouble()
     if trouble:
         why = f"an agent works in place only in the sandbox (bubblewrap): {one_line(trouble)}"
@@ -164,8 +165,6 @@ def _checkout(app: "App", where: str) -> str:
 
 def _elsewhere(root: str) -> str:
     """Prefix for commands about a session in another repository."""
-    from .. import paths
-
     found = paths.find()
     return "" if found is not None and found.root == root else f"in {one_line(root)}: "
 
@@ -182,7 +181,6 @@ def _asked(words: list[str]) -> tuple[str, str]:
 @contextmanager
 def _place(where: str, user: bool) -> "Iterator[tuple[App, str]]":
     """(the session's app, the repository if another). Raises NotARepository."""
-    from .. import paths
     from ..app import open_app
 
     folder = os.path.realpath(os.path.expanduser(where))
@@ -249,7 +247,6 @@ def _is_folder(word: str) -> bool:
 def _keeper(where: str, user: bool, is_reading: bool) -> "Iterator[App]":
     """The session's app: the repository around the folder (empty: the current one), or the person's own place. Raises
     NotARepository."""
-    from .. import paths
     from ..app import open_app
 
     folder = os.path.realpath(os.path.expanduser(where)) if where else None
@@ -321,10 +318,7 @@ def events(
     object a line: ts, event, task_id, agent, metadata. Programs should read --public, whose names and payloads are
     stable. With the setting `events.export` the daemon writes them to a file.
     """
-    import sys
-
     from ..events import words
-    from . import views
     from .daemon import Titles
 
     shown = 0
@@ -367,8 +361,6 @@ def watch(
     user: UserPlace = False,
 ) -> Output:
     """Follow an agent live, from its last lines on, until its attempt ends. Ctrl-C does not stop the agent."""
-    import sys
-
     from ..sessions.service import live
 
     screen = screen_of(sys.stdout)

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from ..checks.contract import GATES
+from ..beads.branches import may_be_a_beads
+from ..checks.contract import GATES, Check
 from .values import BEAD_ID, BRANCH, EXPORT_PATH, FULL_PATHS, HOSTS, INSIDE, TOOLS, OneOrMore, Rule, Section, section
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ def mistakes(
 ) -> Iterator[str]:
     """Contradictions, each with its key below `review.features`. `base`: the branch of all work, and its setting;
     `pattern`: of beads' branches."""
-    from ..beads.branches import may_be_a_beads
     from ..requests.text import default_epic_branch
 
     taken = {base: base_setting}
@@ -94,7 +94,6 @@ def mistakes(
 
 
 def _wrong_base(key: str, base: str, features: Features, pattern: str) -> Iterator[str]:
-    from ..beads.branches import may_be_a_beads
     from ..requests.text import default_epic_branch
 
     if len(base) > MAX_NAME or not _PLAIN.fullmatch(base) or base.startswith("refs/"):
@@ -585,8 +584,6 @@ class CheckSettings(Section):
         return self.kind == "test" and self.format == "auto" and not self.report
 
     def check(self) -> "Check":
-        from ..checks.contract import Check
-
         return Check(
             self.name,
             self.command,

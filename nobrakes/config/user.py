@@ -5,6 +5,7 @@
 3. A secret is in no message, no error and no command line.
 """
 
+import json
 import os
 import re
 import stat
@@ -228,8 +229,6 @@ def keep(name: str, value: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    import json
-
     return json.dumps(text, ensure_ascii=False)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, FrozenInstanceError, dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar, dataclass_transform
 
-from ..beads.branches import PATTERN
+from ..beads.branches import PATTERN, is_branch_name, pattern_mistake
 
 if TYPE_CHECKING:
     from ..checks.layout import Layout
@@ -95,8 +95,6 @@ def _as_list(value: object) -> object:
 
 
 def _branch(name: str) -> str:
-    from ..beads.branches import is_branch_name
-
     if not is_branch_name(name):
         raise ValueError("is not a valid branch name")
     return name
@@ -117,8 +115,6 @@ BEAD_ID = Judged(_bead_id)
 
 
 def _branch_pattern(pattern: str) -> str:
-    from ..beads.branches import pattern_mistake
-
     wrong = pattern_mistake(pattern)
     if wrong:
         raise ValueError(wrong)

@@ -6,6 +6,7 @@ from ..command_table import NOTE, TEXT, Field
 from ..errors import UsageError
 from ..records import plain
 from ..text.cleaning import one_line
+from ..text.times import spoken
 from .service import control
 
 if TYPE_CHECKING:
@@ -116,8 +117,6 @@ def providers(
     app: "App", by: str, open: Provider = "", reset: Bead = "", lift: Lift = "", keep: Keep = ""
 ) -> tuple["Lifted | dict[str, Any]", str]:
     """Open a provider, reset a bead's breaker, or lift or keep a cap."""
-    from ..text.times import spoken
-
     if sum(map(bool, (open, reset, lift, keep))) != 1:
         raise UsageError("say which provider to open, whose breaker to reset, or which cap to lift or to keep")
     if open:

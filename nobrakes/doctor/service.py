@@ -11,6 +11,7 @@ import shutil
 import stat
 import threading
 from collections.abc import Callable, Iterator
+from importlib.util import cache_from_source
 from typing import TYPE_CHECKING, TypeVar, Union
 
 from .. import abilities
@@ -24,6 +25,7 @@ from ..decisions.blockers import Blocker, Kind
 from ..decisions.model import EscalationType
 from ..decisions.service.blockers import Here, agent_blocker, blockers, check_blockers
 from ..errors import DaemonRunning, GitFailed, MachineShort, NobrakesError, StoreBroken, StoreNewer, UsageError
+from ..git import commands, location
 from ..git.location import owner
 from ..git.workspaces.make import BROKEN, forget_sessions, kept_by_agents
 from ..host.files import IGNORED_BEFORE, for_git, open_to_others
@@ -170,8 +172,6 @@ def _installation(_: "_Patient") -> Iterator[Finding]:
 
 def uncompiled() -> list[str]:
     """The modules without a compiled file."""
-    from importlib.util import cache_from_source
-
     found = []
     for folder, folders, names in os.walk(PACKAGE):
         folders[:] = [name for name in folders if name not in ("__pycache__", "_data")]
@@ -393,7 +393,6 @@ def _begun(question: Callable[[], str]) -> Callable[[], str]:
 
 def _git(patient: _Patient) -> Iterator[Finding]:
     from ..config.setup import init
-    from ..git import commands, location
 
     try:
         partial = location.is_partial(patient.paths.root)

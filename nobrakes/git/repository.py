@@ -331,8 +331,6 @@ class Work(Tools):
         return (*self.place.lent(), *([stored] if os.path.isdir(stored) else []))
 
     def territory(self) -> tuple[str, ...]:
-        from . import upkeep
-
         return (*upkeep.folders(self.place), *self._settings_files)
 
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from glob import escape, glob
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from .. import abilities
 from ..errors import MachineShort
@@ -92,7 +92,6 @@ def _authorisation(user: str | None, password: str | None) -> dict[str, str]:
     if user is None:
         return {}
     from base64 import b64encode
-    from urllib.parse import unquote
 
     word = b64encode(f"{unquote(user)}:{unquote(password or '')}".encode()).decode()
     return {"Proxy-Authorization": f"Basic {word}"}

@@ -13,6 +13,7 @@ from ..paths import Paths
 from ..records import frozen
 from .model import Delivery, DeliveryState, NoticeKind, NoticeRecord, Sent, Severity, message
 from .senders import channel_of, packing
+from .senders import trouble as missing
 
 if TYPE_CHECKING:
     from ..config.sections import ChannelSettings, NotifySettings
@@ -80,8 +81,6 @@ def view(store: "Store", settings: "NotifySettings") -> NotifyView:
 
 
 def trouble(channel: "ChannelSettings") -> str:
-    from .senders import trouble as missing
-
     try:
         if channel.secret:
             secret(channel.secret)

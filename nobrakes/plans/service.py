@@ -27,7 +27,7 @@ from ..pictures.layout import chain_of
 from ..records import frozen
 from ..text.cleaning import count
 from . import nodes
-from .nodes import Plan, PlanNode, plan_of, refused
+from .nodes import Plan, PlanNode, plan_of, plan_of_file, plan_of_records, refused
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -417,8 +417,6 @@ def told(circle: Circle) -> str:
 def read_plan(path: str) -> Plan:
     """ "-" means stdin. PlanError names every problem with its place."""
     if path != nodes.STDIN and path.endswith(".jsonl"):
-        from .nodes import plan_of_file
-
         return plan_of_file(path)
     return plan_in(nodes.read_text(path), path)
 
@@ -426,8 +424,6 @@ def read_plan(path: str) -> Plan:
 def plan_in(text: str, path: str) -> Plan:
     """`path` selects the format, and is named in problems. Raises PlanError."""
     if nodes.looks_like_records(path, text):
-        from .nodes import plan_of_records
-
         return plan_of_records(text, nodes.shown(path))
     return plan_of(nodes.load(path, text), nodes.shown(path))
 

@@ -173,8 +173,6 @@ def pairs(text: str | None) -> tuple[Pair, ...]:
 
 def forgiven(result: "CheckResult", quarantined: Collection[Pair]) -> "CheckResult":
     """A pass with a note if everything that failed is quarantined; else the result itself."""
-    from ..checks.contract import CheckOutcome
-
     if result.outcome is not CheckOutcome.FAIL:
         return result
     whole = (result.name, WHOLE) in quarantined

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Annotated
 
 from ..command_table import NOTE, TEXT, Field
+from ..machine import registry
 from .model import Message, Session
 from .service import relay
 
@@ -39,8 +40,6 @@ def _own_daemon(app: "App") -> str:
     """Ensure the person's own daemon; returns the message. A repository's daemon is for its person to start."""
     if not app.is_home:
         return ""
-    from ..machine import registry
-
     pid, is_new = registry.daemon(app.paths, app.store)
     return f"; your own daemon was started (process {pid})" if is_new else ""
 

@@ -23,7 +23,7 @@ from ..db.model import Position, Restored
 from ..decisions.model import STOPS_BEAD, Escalation
 from ..errors import DaemonRunning, GitFailed, NoMain, StoreBroken
 from ..git.port import EPICS, Git
-from ..host.files import private_folder
+from ..host.files import poke, private_folder
 from ..host.locks import DaemonLock, holder
 from ..host.proctable import end_all
 from ..paths import FOLDER, Paths
@@ -304,8 +304,6 @@ def rebuild(paths: Paths, git: Git | None) -> Rebuilt:
 
 def make_missing(paths: Paths, git: Git, say: Callable[[str], None]) -> None:
     """Create a missing database. StoreBroken: a daemon still uses a removed one."""
-    from ..host.files import poke
-
     deadline = time.monotonic() + REBUILD_TIMEOUT_SECONDS
     while not os.path.lexists(paths.database):
         try:

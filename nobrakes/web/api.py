@@ -7,6 +7,8 @@
 4. What a page's own script draws is bare: the values alone, and nothing again where nothing changed (ETag).
 """
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -200,9 +202,6 @@ def answered(data: Any) -> Response:
 
 def bare(request: Request, data: Any) -> Response:
     """The values alone; 304 if unchanged."""
-    import hashlib
-    import json
-
     body = json.dumps(plain(data), separators=(",", ":")).encode()
     mark = f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
     headers = {"etag": mark, "cache-control": "no-cache"}

@@ -7,6 +7,8 @@
 3. Events are signed with the person and the way: `ada (web)`.
 """
 
+import base64
+import json
 import os
 import secrets
 from collections.abc import Callable, Mapping
@@ -18,10 +20,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from .. import command_table
+from .. import command_table, errors
 from ..command_table import NOTE, TEXT, WORD, CommandFunction, Parameter, parameters_of
-from ..errors import NobrakesError, UsageError
-from ..events.kinds import MAX_NAME, Actor, Surface, default_actor
+from ..errors import ChannelFailed, NobrakesError, UsageError
+from ..events.kinds import MAX_NAME, MERGES, Actor, Surface, default_actor
 from ..records import frozen, plain
 from ..text.cleaning import count, one_line
 from . import rendering
@@ -42,7 +44,6 @@ Do = Callable[["App", Values, str], tuple[Any, str]]
 
 def is_of_a_merge(app: "App", values: Values) -> bool:
     """Whether the undone step is a merge, which moves main."""
-    from ..events.kinds import MERGES
     from ..review.service.undo import event_of
 
     found = event_of(app.store, values["seq"]) if "seq" in values else None
@@ -71,7 +72,6 @@ class Command:
 
 
 def _notify_test(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..errors import ChannelFailed
     from ..notices import service as notices_service
 
     found = notices_service.try_out(app.config.notify, app.paths, values.get("channel") or None, app.store.now())
@@ -184,8 +184,6 @@ async def do(request: Request) -> Response:
 
 def _lead_on(request: Request, then: str, said: str) -> Response:
     """Redirect with the result in a cookie, since an address could be forged."""
-    import base64
-
     answer = RedirectResponse(then, 303)
     words = base64.urlsafe_b64encode(said[:300].encode()).decode()
     site = site_of(request)
@@ -197,8 +195,6 @@ def _lead_on(request: Request, then: str, said: str) -> Response:
 
 def perform(site: Site, word: str, command: Command, given: Given, session: str) -> tuple[Any, str, bool]:
     """(result as JSON values, one line for people, whether it ran before)."""
-    import json
-
     from ..commands import service as commands_service
     from ..host.files import wake
 
@@ -227,8 +223,6 @@ def perform(site: Site, word: str, command: Command, given: Given, session: str)
 
 
 def _again(name: str, message: str, hint: str) -> NobrakesError:
-    from .. import errors
-
     kind = getattr(errors, name, NobrakesError)
     return kind(message, hint) if isinstance(kind, type) and issubclass(kind, NobrakesError) else NobrakesError(message)
 

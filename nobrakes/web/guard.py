@@ -12,7 +12,9 @@
 """
 
 import asyncio
+import hashlib
 import hmac
+import json
 import logging
 import logging.handlers
 import os
@@ -37,7 +39,7 @@ from ..machine.web_state import SESSION_SECONDS
 from ..records import frozen
 from ..serving import BODY_SECONDS
 from ..text.cleaning import one_line
-from .rendering import STATIC, render, version
+from .rendering import STATIC, error_page, render, version
 
 if TYPE_CHECKING:
     from ..machine.web_state import WebState
@@ -48,8 +50,6 @@ LOG = logging.getLogger("nobrakes.web")
 
 def hashed(token: str) -> bytes:
     """Empty: no token."""
-    import hashlib
-
     return hashlib.sha256(token.encode()).digest() if token else b""
 
 
@@ -396,13 +396,9 @@ async def refuse(asked: Asked, refusal: Refusal, receive: Receive, send: Send) -
     if asked.method == "HEAD" or refusal.location:
         kind, body = b"text/plain; charset=utf-8", b""
     elif "/api/" in asked.path or "application/json" in asked.one(b"accept"):
-        import json
-
         kind = b"application/json"
         body = json.dumps({"ok": False, "error": {"code": refusal.status, "message": refusal.text}}).encode()
     else:
-        from .rendering import error_page
-
         kind, body = b"text/html; charset=utf-8", error_page(refusal.status, refusal.text, "").encode()
     headers += [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})

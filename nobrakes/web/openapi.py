@@ -18,8 +18,26 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from .. import command_table
+from ..beads.model import Bead
+from ..beads.service.bead_page import BeadDetail, BeadHistory, Explained, ListedBead, Review
+from ..beads.service.board import BoardView
 from ..command_table import NOTE, TEXT
+from ..daemon.model import Limits
+from ..daemon.service.now import BreakerView
+from ..daemon.service.status import StatusView
+from ..decisions.model import Escalation
+from ..decisions.service.view import Asked, DecisionView
+from ..doctor.health import HealthView
+from ..features.model import Item, PlanChanges
+from ..features.service.strategy import StrategyView
+from ..features.service.views import FeatureListView, FeatureView, ReviewsView, VersionView
+from ..machine.registry import RepositoryView
+from ..pictures.service import GraphView
 from ..records import schema
+from ..requests.text import RequestView
+from ..review.queue import Line, Quarantined
+from ..sessions.model import Session
+from ..sessions.service.live import AttemptLines
 from . import api, rendering
 from .commands import COMMANDS, Command
 from .rendering import Field
@@ -115,9 +133,6 @@ LANGUAGE = 1
 
 @cache
 def names() -> Mapping[str, Any]:
-    from ..daemon.model import Limits
-    from ..review.queue import Quarantined
-
     return {"Limits": Limits, "Quarantined": Quarantined}
 
 
@@ -125,23 +140,11 @@ def names() -> Mapping[str, Any]:
 def views() -> Mapping[str, Any]:
     """Command -> type of its data, for `--json` (`plain`) and pages. A command of every surface declares it; those
     without a record are missing."""
-    from ..beads.model import Bead
-    from ..beads.service.bead_page import BeadDetail, BeadHistory, Explained, ListedBead, Review
-    from ..beads.service.board import BoardView
-    from ..daemon.service.status import StatusView
-    from ..decisions.service.view import Asked, DecisionView
-    from ..features.model import PlanChanges
     from ..features.service.approving import Approved
     from ..features.service.controls import ScanView
-    from ..features.service.strategy import StrategyView
-    from ..features.service.views import FeatureListView, FeatureView, ReviewsView
-    from ..pictures.service import GraphView
     from ..projects.service.projects import Confirmed, ProjectsView, ProjectView
     from ..projects.service.sprints import NextView, ProjectPage
-    from ..requests.text import RequestView
-    from ..review.queue import Line
     from ..review.service.evidence import DiffView
-    from ..sessions.service.live import AttemptLines
 
     shared = ((one.words, one.command()) for one in command_table.COMMANDS)
     returned = {words: get_args(signature(command).return_annotation)[0] for words, command in shared if command}
@@ -183,14 +186,6 @@ def schema_of(words: str) -> Schema:
 
 
 def _types() -> Mapping[str, Schema]:
-    from ..daemon.service.now import BreakerView
-    from ..decisions.model import Escalation
-    from ..doctor.health import HealthView
-    from ..features.model import Item
-    from ..features.service.views import VersionView
-    from ..machine.registry import RepositoryView
-    from ..sessions.model import Session
-
     own: dict[str, Any] = {
         "": list[RepositoryView],
         "sessions": list[Session],

@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from ..decisions import blockers
 from ..errors import NobrakesError, UsageError
 from ..machine import registry
 from ..machine.web_state import long_word, words
+from ..paths import FOLDER, Paths
 from ..records import frozen
 from ..text import cleaning, times
 from ..text.cleaning import lines as cleaned
@@ -85,8 +87,6 @@ def environment() -> "Environment":
 
 
 def _iso(when: float) -> str:
-    from datetime import UTC, datetime
-
     return datetime.fromtimestamp(when, UTC).isoformat(timespec="seconds")
 
 
@@ -282,7 +282,6 @@ def folder(word: str) -> str:
 def repository(word: str) -> "App":
     """Opens nothing yet. Raises NoSuchRepository."""
     from ..app import App
-    from ..paths import FOLDER, Paths
 
     path = folder(word)
     paths = Paths(os.path.join(path, FOLDER))

@@ -1,15 +1,19 @@
 """Every address of the site, and what answers it. The one list that the guard's test walks."""
 
+import asyncio
 import inspect
 import os
 import re
+import secrets
 import signal
 import socket
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -18,11 +22,13 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from .. import errors
 from ..errors import NotAllowed, UsageError
+from ..host.command import open_page
+from ..machine.registry import own_settings
 from ..machine.web_state import Serving, WebState, web_state
 from ..records import frozen
 from . import api, commands, guard, openapi, pages
 from . import live as sockets
-from .guard import LOG, Guard, Site, Threads, in_time, static
+from .guard import HEADERS, LOG, Guard, Site, Threads, hashed, in_time, static
 from .rendering import NoSuchRepository, error_page
 
 if TYPE_CHECKING:
@@ -212,8 +218,6 @@ def _hand_out(state: WebState, found: Serving, options: Options, say: Say, show_
     if options.code or options.lan:
         show_code(f"{found.others[-1] if options.lan and found.others else found.address}/login#code={code}")
     if options.opens:
-        from ..host.command import open_page
-
         own = f"{found.address}/login?next={then}#code={state.new_code(confirms=False)}"
         if not open_page(state.opening_page(own)):
             say("no browser could be opened: open the link above")
@@ -272,8 +276,6 @@ def _serve(state: WebState, options: Options, say: Say, show_code: Callable[[str
         for one in sockets:
             one.close()
         if token:
-            from contextlib import suppress
-
             with suppress(OSError):
                 os.unlink(options.token_file)
 
@@ -286,8 +288,6 @@ def _warn(options: Options, outside: str, say: Say) -> None:
 
 def site_of(state: WebState, options: Options, port: int, outside: str, token: str) -> "tuple[Site, Serving]":
     """The server's data, and what others see of it. `token`: for scripts, if any."""
-    from .guard import Site, hashed
-
     own = options.host if options.host and _is_loopback(options.host) else f"{state.name()}.localhost"
     hosts = [own, "nobrakes.localhost", "localhost", LOOPBACK, *([outside] if outside else [])]
     shown = [f"[{host}]" if ":" in host else host for host in hosts]
@@ -299,8 +299,6 @@ def site_of(state: WebState, options: Options, port: int, outside: str, token: s
 
 def _token(path: str) -> str:
     """A scripts' token in a private file. Only a killed server's is replaced."""
-    import secrets
-
     if _is_left(path):
         os.unlink(path)
     made = secrets.token_urlsafe(32)
@@ -328,12 +326,7 @@ def _is_left(path: str) -> bool:
 
 
 def _run(site: "Site", options: Options, sockets: list[socket.socket]) -> None:
-    import asyncio
-
-    import uvicorn
-
     from .. import serving
-    from . import guard
 
     guard.begin(options.log_dir or os.path.join(site.state.folder, "log"), options.level)
     config = uvicorn.Config(application(site), **settings(options))
@@ -343,7 +336,6 @@ def _run(site: "Site", options: Options, sockets: list[socket.socket]) -> None:
 def settings(options: Options) -> dict[str, Any]:
     """uvicorn's settings."""
     from .. import serving
-    from .guard import HEADERS
 
     class Connection(serving.Connection):
         bare_headers = HEADERS
@@ -364,8 +356,6 @@ def settings(options: Options) -> dict[str, Any]:
 def as_set(options: Options) -> Options:
     """Unset options come from NOBRAKES_PORT, _HOST, _LOG_DIR and _DEBUG, or `[web]` in the person's own settings.
     Raises UsageError, ConfigError."""
-    from ..machine.registry import own_settings
-
     found, said = own_settings().web, os.environ.get
     debug = said("NOBRAKES_DEBUG", "")
     return replace(

@@ -9,8 +9,9 @@ import os
 import time
 from typing import Any
 
+from ... import errors
 from ...decisions.forms import DEFAULT_PRIORITY, as_values, made
-from ...errors import UsageError
+from ...errors import DoorClosed, UsageError
 from ...lightjson import dumps, loads
 from ...paths import AGAIN, process_environment
 from ...text.cleaning import count
@@ -53,8 +54,6 @@ def form_of(
     """The form as JSON values. Raises UsageError."""
     kinds = [name for name, wanted in (("yes-no", yes_no), ("long", long), ("options", bool(options))) if wanted]
     if len(kinds) > 1 or (checkbox and not options):
-        from ...errors import UsageError
-
         if checkbox and not options:
             raise UsageError("a checkbox needs options", 'Give each as --option "LABEL: what it means; costs …".')
         raise UsageError(f"a question is not {' and '.join(kinds)} at once", "Use one of options, yes-no and long.")
@@ -160,8 +159,6 @@ def call(token: str, name: str, *arguments: "Any") -> "Any":
     with open(answer, encoding="utf-8") as file:
         said = loads(file.read())
     if "error" in said:
-        from ... import errors
-
         kind, message, hint = said["error"]
         raise getattr(errors, kind, errors.NobrakesError)(message, hint)
     return said["value"]
@@ -172,8 +169,6 @@ def _await(answer: str, again: str) -> None:
     waited, soon = 0.0, SOON
     while not os.path.exists(answer):
         if waited > TIMEOUT:
-            from ...errors import DoorClosed
-
             raise DoorClosed("nobrakes does not answer just now; what you said is stored for it")
         if waited > soon:
             soon = 2 * waited

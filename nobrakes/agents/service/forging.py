@@ -7,7 +7,9 @@ As in own_bead: in a sandbox the daemon does it, by the same functions (`CALLS`)
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ...db.fast import turn_of
 from ...lightjson import dumps
+from ...text.cleaning import count, redacted, visible
 from . import client, own_bead
 
 if TYPE_CHECKING:
@@ -34,16 +36,12 @@ def told(data: "Mapping[str, Any]") -> str:
 
 
 def plan() -> "tuple[list[dict[str, Any]], str]":
-    from ...text.cleaning import visible
-
     data = _asked("forge_plan")
     return data, visible("\n".join(dumps(one) for one in data)) or "no bead is proposed yet"
 
 
 def forging_plan_ready() -> "tuple[dict[str, Any], str]":
     """Declare the plan complete; (JSON values, text)."""
-    from ...text.cleaning import count
-
     data = _asked("forge_ready")
     text = f"version {data['version']} of the plan, with {count(data['beads'], 'bead')}, goes to review: end your turn"
     return data, text
@@ -81,7 +79,6 @@ def _asked(name: str, *arguments: "Any") -> "Any":
 
 @contextmanager
 def _spoken(path: str, token: str) -> "Iterator[tuple[Store, Turn, Session]]":
-    from ...db.fast import turn_of
     from ...store import open_store
 
     if turn_of(token) is None:
@@ -151,13 +148,11 @@ def _forging_review(path: str, token: str, answer: str) -> "dict[str, Any]":
 
 
 def _document(path: str, token: str, text: str, kind: str, name: str) -> int:
-    from ...db.fast import turn_of
     from ...errors import NotAllowed, UsageError
     from ...events.kinds import session_actor
     from ...projects.model import Kind, require
     from ...projects.prompts import name_in
     from ...store import open_store
-    from ...text.cleaning import redacted
 
     if kind not in client.DOCUMENTS:
         raise UsageError(f"'{kind[:40]}' is not a kind of document", f"Use one of: {', '.join(client.DOCUMENTS)}.")

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...agents.limits import CALLS, CAP_LIFTED, WORKSPACES, Cap, Caps, Spent, ends_at, period_of
 from ...beads.model import Bead, Run, RunKind, Status
+from ...config.sections import FROM_THE_START, LimitSettings
+from ...config.settings import validated
 from ...config.user import OVERRIDE
 from ...decisions.blockers import BACKGROUND
 from ...errors import ConfigError, DaemonNotRunning, NobrakesError, NoMain, NotAllowed, UsageError
@@ -236,9 +238,6 @@ def overrides(store: "Store") -> dict[str, Any]:
 
 
 def _checked(values: Mapping[str, object]) -> "LimitSettings":
-    from ...config.sections import LimitSettings
-    from ...config.settings import validated
-
     try:
         return validated(LimitSettings, values, "is not a limit")
     except ConfigError as error:
@@ -246,8 +245,6 @@ def _checked(values: Mapping[str, object]) -> "LimitSettings":
 
 
 def _known() -> list[str]:
-    from ...config.sections import FROM_THE_START, LimitSettings
-
     return [field.name for field in fields(LimitSettings) if field.name not in FROM_THE_START]
 
 
@@ -265,8 +262,6 @@ def limits(store: "Store", config: "Config") -> "Limits":
 def set_limits(store: "Store", changes: Mapping[str, str], actor: str, paths: Paths | None = None) -> dict[str, object]:
     """Change limits by name; `default` restores config.toml. Returns all changed ones. ConfigError: an unknown name or
     wrong value, and nothing changed."""
-    from ...config.sections import FROM_THE_START
-
     for name in changes:
         if name in FROM_THE_START:
             raise ConfigError(f"{name} holds from the start of nobrakes on", "Set it in .nobrakes/config.toml.")

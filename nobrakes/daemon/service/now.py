@@ -6,6 +6,7 @@ Only the store and files are read: no process is started.
 
 import os
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from ...agents.registry import adapter
 from ...beads.model import Role
 from ...beads.readiness import Forecast, Merge, forecast
 from ...beads.service.bead_page import Review, reviews
+from ...config.sections import FROM_THE_START, LimitSettings
 from ...decisions.blockers import STOPS, WAITS_FOR_PERSON, Blocker, Kind
 from ...decisions.model import Escalation
 from ...decisions.service.blockers import blockers
@@ -94,8 +96,6 @@ def last_seq(store: "Store") -> int:
 
 def unread(paths: Paths) -> float | None:
     """Seconds of an ignored wake-up; None: not for long."""
-    import time
-
     try:
         times = [entry.stat(follow_symlinks=False).st_mtime for entry in os.scandir(paths.wake) if entry.is_file()]
     except OSError:
@@ -163,8 +163,6 @@ def resets_at(cap: str, now: float) -> float | None:
 
 
 def _limits(store: "Store", config: "Config") -> tuple[Limit, ...]:
-    from ...config.sections import FROM_THE_START, LimitSettings
-
     changed: Mapping[str, float] = control.overrides(store)
     found = []
     for one in fields(LimitSettings):

@@ -8,6 +8,7 @@
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -15,6 +16,7 @@ from dataclasses import asdict, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from ...beads.model import Role
 from ...config.user import OVERRIDE, is_in_a_run, make, user_place
 from ...errors import ConfigError, DaemonRunning, NobrakesError, PlaceUnusable, UsageError
 from ...host import locks, versions
@@ -107,7 +109,6 @@ def _down(config: "Config", env: Mapping[str, str], reach: Reach) -> list[str]:
 def providers(config: "Config", env: Mapping[str, str]) -> tuple[str, ...]:
     """The providers' addresses of these agents; empty: unknown, as for a script."""
     from ...agents.adapter import Assignment
-    from ...beads.model import Role
 
     nobody = Assignment(
         role=Role.DOER,
@@ -293,8 +294,6 @@ def _folder(env: Mapping[str, str]) -> str:
 
 
 def _by_hand(root: str, words: list[str], env: Mapping[str, str]) -> str:
-    import shlex
-
     line = f"cd {shlex.quote(root)} && PATH={shlex.quote(env.get('PATH', os.defpath))} {shlex.join(words)}"
     return line.replace("%", "\\%")
 

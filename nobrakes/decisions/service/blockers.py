@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from ... import extras
 from ...abilities import INSTALL
 from ...agents.limits import MachineLimits, MachineRoom
-from ...beads.model import BeadType, Status
+from ...beads.model import BeadType, Role, Status
 from ...beads.proposals import count_beads_and_epics, is_with_person
 from ...beads.work_status import STANDSTILL_SHOWN, Standstill
 from ...checks.contract import SETUP_FAILED
@@ -338,7 +338,6 @@ def role_blockers(config: "Config", here: Here, wanted: "tuple[tuple[bool, str],
     type) of beads that will start."""
     found = dict(blockers_by_agent(config, here))
     choice = config.agents.agent_choice()
-    from ...beads.model import Role
 
     def can(role: Role, kind: str) -> bool:
         return any(name not in found for name in choice.agents(role, kind))

@@ -15,6 +15,7 @@ from ...beads.progress import approaches
 from ...beads.proposals import is_by_person, submitted
 from ...beads.work_status import OUTCOMES, main_of
 from ...daemon.model import Limits
+from ...daemon.service import control
 from ...errors import NobrakesError, NoSuchBead
 from ...git.port import Clash, Git, Hunk
 from ...paths import Paths
@@ -487,8 +488,6 @@ def _stakes(
 
 
 def _limits(store: "Store", config: "Callable[[], Config]") -> Limits | None:
-    from ...daemon.service import control
-
     try:
         return control.limits(store, config())
     except NobrakesError:

@@ -17,6 +17,7 @@ import errno
 import os
 import re
 import stat
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...errors import DiskFull, GitFailed, StoreReadOnly
@@ -254,8 +255,6 @@ def publish(worktree: Worktree) -> None:
 
 def age_of(lock: str) -> float:
     """Seconds since the lock was written; 0: it is gone."""
-    import time
-
     try:
         return time.time() - os.stat(lock).st_mtime
     except OSError:

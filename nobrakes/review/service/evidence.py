@@ -21,6 +21,7 @@ from ...git.port import ChangedLines, Git
 from ...records import frozen
 from ..evidence import Entry, How, Made, RecordKind
 from ..journal import Journal
+from ..queue import LEDGER, SETTING, Flake, Quarantined, as_text, lines
 from ..verify import Lost, Note, Report, Repository, Rerun, Word, Wrong, lost_changes
 from ..verify import verify as compare
 
@@ -457,8 +458,6 @@ MAX_NAME = 300
 
 
 def flakes(store: "Store", check: str = "") -> "list[Line]":
-    from ..queue import LEDGER, Flake, lines
-
     found = [Flake.of(event) for event in store.latest_events([Kind.FLAKED], limit=LEDGER)]
     return lines([flake for flake in found if check in ("", flake.check)])
 
@@ -469,8 +468,6 @@ def quarantine(
     store: "Store", config: "Config", check: str, test: str, reason: str, actor: str, paths: "Paths | None" = None
 ) -> "tuple[Quarantined, ...]":
     """Quarantine a test, or with an empty `test` the check; returns all. Raises UsageError, NotAllowed."""
-    from ..queue import Quarantined
-
     names = [one.name for one in config.checks]
     if check not in names:
         known = ", ".join(names) or "none is configured"
@@ -490,8 +487,6 @@ def quarantine(
 
 def restore(store: "Store", check: str, test: str, actor: str, reason: str = "") -> "tuple[Quarantined, ...]":
     """Quarantine again what was lifted. Raises NotAllowed."""
-    from ..queue import Quarantined
-
     before = control.quarantined(store)
     if any(one.pair == (check, test) for one in before):
         raise NotAllowed(f"{_what(check, test)} is quarantined already", "`nobrakes quarantine` lists all.")
@@ -521,7 +516,6 @@ def _keep(
     paths: "Paths | None",
 ) -> "tuple[Quarantined, ...]":
     from ...host.files import wake
-    from ..queue import SETTING, as_text
 
     with store.write():
         store.set_setting(SETTING, as_text(entries))

@@ -17,7 +17,7 @@ from ...beads.model import CLOSED, Bead, Dependency, DependencyType, Status
 from ...beads.proposals import ByHand, Merged
 from ...beads.service import beads
 from ...beads.service.beads import content
-from ...daemon.service.control import LIMITS, PAUSED, STOPPING, YES, overrides
+from ...daemon.service.control import LIMITS, PAUSED, STOPPING, YES, bring_back, overrides
 from ...errors import GitFailed, NobrakesError, NotAllowed, NothingToUndo
 from ...events.kinds import MERGES, UNDO_MARK, Event, Kind, is_session
 from ...git.history import Hindered, taken_back
@@ -462,8 +462,6 @@ def _part(step: UndoStep, event: Event) -> UndoStep:
 
 
 def _bring_back(git: Git | None, event: Event) -> None:
-    from ...daemon.service.control import bring_back
-
     if git is None:
         raise NotAllowed("archived work cannot be restored without its repository")
     bring_back(git, event)
