@@ -159,7 +159,7 @@ class Store(Database):
     column = views.column
     around = views.around
     levels = views.levels
-    by_priority = views.by_priority
+    listed = views.listed
     ready = views.ready
     beads = views.beads
     proposed = views.proposed

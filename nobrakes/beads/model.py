@@ -353,14 +353,15 @@ unsaid). A plain tuple, since plans have a hundred thousand."""
 
 
 class Alike(NamedTuple):
-    """A bead as stored: its own texts, its dependencies besides the epic (`<id> <type>`), and a bead with the same
-    other fields, shared by many."""
+    """A bead as stored: its own texts and time, its dependencies besides the epic (`<id> <type>`), and a bead with the
+    same other fields, shared by many."""
 
     id: str
     title: str
     description: str
     acceptance: Sequence[str]
     notes: str
+    created_at: float
     edges: Sequence[str]
     like: Bead
 

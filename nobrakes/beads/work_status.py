@@ -183,7 +183,7 @@ STANDSTILL_SHOWN = 12
 
 @frozen
 class Standstill:
-    """At most SHOWN of each kind, by priority and id; `counts`: totals by field. `cancelled_blockers`,
+    """At most SHOWN of each kind, as lists have them; `counts`: totals by field. `cancelled_blockers`,
     `cancelled_parents`: pairs of a live bead and what it waits for. `wanted`: status and type pairs for which agents
     will start."""
 

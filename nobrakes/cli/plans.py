@@ -117,10 +117,7 @@ def propose(
             "For example: `nobrakes propose plan.yaml`, or `nobrakes propose --from ideas.md --dry-run`.",
         )
     with opened() as app:
-        if plan:
-            read = service.read_plan(str(plan))
-        else:
-            read = markdown.read_tasks(str(tasks), {id_ for _, id_ in app.store.by_priority()})
+        read = service.read_plan(str(plan)) if plan else markdown.read_tasks(str(tasks), {*app.store.listed()})
         report = approving.propose(app.store, read, actor(), **given)
         then = _approval(app) if report.applied and (report.new or report.proposed) else ""
     drafts = read.nodes if tasks else ()

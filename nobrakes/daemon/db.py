@@ -10,7 +10,7 @@ from ..beads.model import BeadType, Frontier, Role, Status, bead_owner
 from ..beads.work_status import STANDSTILL_SHOWN, Standstill
 from ..db import rows, views
 from ..db.database import Database, row
-from ..db.fast import CLAIMABLE, EPIC_COMPLETE, EPIC_LANDED, IN_ORDER, REVIEWABLE
+from ..db.fast import CLAIMABLE, EPIC_COMPLETE, EPIC_LANDED, IN_ORDER, LISTED, REVIEWABLE
 from ..decisions.model import EscalationType
 from ..review.journal import LABEL
 from ..review.queue import PACE, Pace
@@ -158,7 +158,7 @@ def _snapshot_settings(db: Database) -> dict[str, Any]:
 # Beads that stand still until a person, or a time, lets them go on (beads.work_status): one pass for each kind. What is
 # closed, or a draft, holds nobody up by itself. Raw SQL: `status` and each `run` ask for it.
 _LIVE = "status NOT IN ('done', 'cancelled', 'draft')"
-_FIRST = "ORDER BY priority, id LIMIT ?"
+_FIRST = f"{LISTED} LIMIT ?"
 _HELD = f"held IS NOT NULL AND {_LIVE}"
 _DEFERRED = f"asleep = 1 AND {_LIVE}"
 _RESTING = f"resting = 1 AND {_LIVE}"
@@ -200,7 +200,8 @@ def _nodes(db: Database, where: str) -> tuple[Node, ...]:
 
 
 def _pairs(db: Database, other: str, which: str) -> tuple[tuple[str, str], ...]:
-    found = db.plain(f"SELECT live.id, {other} {which} ORDER BY live.priority, live.id, 2 LIMIT ?", (STANDSTILL_SHOWN,))
+    order = "live.priority, live.created_at, live.rowid, 2"
+    found = db.plain(f"SELECT live.id, {other} {which} ORDER BY {order} LIMIT ?", (STANDSTILL_SHOWN,))
     return tuple((row[0], row[1]) for row in found)
 
 

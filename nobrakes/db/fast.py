@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-VERSION = 9
+VERSION = 10
 """The schema's version: schema.sql makes it, migrations.py upgrades to it."""
 
 
@@ -53,9 +53,12 @@ EPIC_COMPLETE = f"type = 'epic' AND status = 'open' AND open_children = 0 AND do
 EPIC_LANDED = f"type = 'epic' AND status = 'open' AND {UNOBSTRUCTED}"
 """A live epic to review as a whole, once its open beads have landed."""
 
-IN_ORDER = "ORDER BY rank, b_level DESC, dependents DESC, ready_since DESC, id"
-"""The Assigner's order; the indexes have it. Among equals the latest unblocked continues begun work; waiting ones rise
-(beads.graph)."""
+IN_ORDER = "ORDER BY rank, b_level DESC, dependents DESC, freed_at DESC, created_at, beads.rowid"
+"""The Assigner's order; the indexes have it. Among equals the latest unblocked continues begun work, then the order of
+the source decides, which `created_at` keeps; waiting ones rise (beads.graph)."""
+
+LISTED = "ORDER BY priority, created_at, beads.rowid"
+"""The order of every other list of beads."""
 
 PRIORITY_OF_FORM = "coalesce(json_extract(nullif(form, ''), '$.priority'), 2)"
 """An escalation's urgency, by the rule of decisions.forms.priority_of."""

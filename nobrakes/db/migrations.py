@@ -160,6 +160,7 @@ features (id))""",
 
 _IS_OPEN = "open_blockers = 0 AND held IS NULL AND asleep = 0 AND resting = 0 AND assignee IS NULL"
 _ORDER = "rank, b_level DESC, dependents DESC, ready_since DESC, id"
+_BY_SOURCE = "rank, b_level DESC, dependents DESC, freed_at DESC, created_at"
 _IS_AGENTS_WORK = "status IN ('needs_tests', 'needs_doer') AND type <> 'epic'"
 _RISEN = "max(0, CAST((julianday('now') - 2440587.5) - ready_since / 86400.0 AS INTEGER))"
 _COMPETING = (
@@ -259,6 +260,17 @@ AND NOT (below.status = 'landed' AND below.epic IS NOT NULL AND below.epic IS be
 )
 
 
+_IN_THE_ORDER_OF_THE_SOURCE = (
+    "ALTER TABLE beads ADD COLUMN freed_at FLOAT DEFAULT 0 NOT NULL",
+    """UPDATE beads SET freed_at = ready_since
+WHERE EXISTS (SELECT 1 FROM edges WHERE bead = beads.id AND type = 'blocks')""",
+    "DROP INDEX beads_claimable",
+    "DROP INDEX beads_reviewable",
+    f"CREATE INDEX beads_claimable ON beads ({_BY_SOURCE}) WHERE {_IS_AGENTS_WORK} AND {_IS_OPEN}",
+    f"CREATE INDEX beads_reviewable ON beads ({_BY_SOURCE}) WHERE status = 'needs_review' AND {_IS_OPEN}",
+)
+
+
 def _running(*statements: str) -> Callable[[Connection], None]:
     def step(connection: Connection) -> None:
         for statement in statements:
@@ -285,6 +297,8 @@ STEPS: Mapping[int, Callable[[Connection], None]] = {
     7: _to_8,
     # no bead stacks on a request: it waits for what it needs, and a person is told
     8: _running(*_UNSTACKED),
+    # of equals the one goes first whose blocker was done last, then the one that came first
+    9: _running(*_IN_THE_ORDER_OF_THE_SOURCE),
 }
 
 

@@ -10,18 +10,19 @@ CREATE TABLE beads (
     asleep INTEGER DEFAULT 0 NOT NULL, resting INTEGER DEFAULT 0 NOT NULL, ready_since FLOAT NOT NULL,
     rank INTEGER NOT NULL, b_level INTEGER DEFAULT 0 NOT NULL, done_level INTEGER DEFAULT 0 NOT NULL,
     branch VARCHAR DEFAULT '' NOT NULL, rises_at FLOAT DEFAULT 0 NOT NULL,
-    dependents INTEGER DEFAULT 0 NOT NULL, PRIMARY KEY (id), FOREIGN KEY(epic) REFERENCES beads (id)
+    dependents INTEGER DEFAULT 0 NOT NULL, freed_at FLOAT DEFAULT 0 NOT NULL, PRIMARY KEY (id),
+    FOREIGN KEY(epic) REFERENCES beads (id)
 );
 CREATE INDEX beads_asleep ON beads (defer_until) WHERE asleep = 1;
-CREATE INDEX beads_claimable ON beads (rank, b_level DESC, dependents DESC, ready_since DESC, id) WHERE status
-    IN ('needs_tests', 'needs_doer') AND type <> 'epic' AND open_blockers = 0 AND held IS NULL AND asleep = 0
-    AND resting = 0 AND assignee IS NULL;
+CREATE INDEX beads_claimable ON beads (rank, b_level DESC, dependents DESC, freed_at DESC, created_at) WHERE
+    status IN ('needs_tests', 'needs_doer') AND type <> 'epic' AND open_blockers = 0 AND held IS NULL AND
+    asleep = 0 AND resting = 0 AND assignee IS NULL;
 CREATE INDEX beads_complete ON beads (id) WHERE type = 'epic' AND status = 'open' AND open_children = 0 AND
     done_children > 0 AND open_blockers = 0 AND held IS NULL AND asleep = 0;
 CREATE INDEX beads_epic ON beads (epic, b_level) WHERE epic IS NOT NULL;
 CREATE INDEX beads_estimated ON beads (estimate) WHERE estimate IS NOT NULL AND type <> 'epic';
 CREATE INDEX beads_resting ON beads (retry_at) WHERE resting = 1;
-CREATE INDEX beads_reviewable ON beads (rank, b_level DESC, dependents DESC, ready_since DESC, id) WHERE
+CREATE INDEX beads_reviewable ON beads (rank, b_level DESC, dependents DESC, freed_at DESC, created_at) WHERE
     status = 'needs_review' AND open_blockers = 0 AND held IS NULL AND asleep = 0 AND resting = 0 AND assignee
     IS NULL;
 CREATE INDEX beads_rising ON beads (rises_at) WHERE ((status IN ('needs_tests', 'needs_doer') AND type <>

@@ -97,7 +97,7 @@ _LATER = {
     if _FIRST[name] is not None
 }
 _NUMBER = int | None
-_ORDER = "rank, b_level DESC, dependents DESC, ready_since DESC, id"
+_ORDER = "rank, b_level DESC, dependents DESC, freed_at DESC, created_at"
 _SESSION = {"session": "sessions.id"}
 
 _table(
@@ -208,7 +208,7 @@ _table(
     refers={"epic": "beads.id"},
     defaults={
         **dict.fromkeys(("open_blockers", "children", "open_children", "done_children", "asleep", "resting"), "0"),
-        **dict.fromkeys(("b_level", "done_level", "rises_at", "dependents"), "0"),
+        **dict.fromkeys(("b_level", "done_level", "rises_at", "dependents", "freed_at"), "0"),
         **_LATER,
     },
     columns={
@@ -229,6 +229,7 @@ _table(
             "branch": str,
             "rises_at": float,  # when its rank goes down by one
             "dependents": int,  # how many beads it blocks
+            "freed_at": float,  # when the last bead that it waited for was done; 0: it never waited
         },
     },
 )

@@ -14,7 +14,7 @@ from ..records import as_values
 from . import rows
 from .database import Database
 from .database import row as row_of
-from .fast import CLAIMABLE, IN_ORDER, PROPOSED, UNFINISHED
+from .fast import CLAIMABLE, IN_ORDER, LISTED, PROPOSED, UNFINISHED
 
 _RUN_FIELDS = frozenset(Run.__dataclass_fields__) - {"id"}
 
@@ -86,14 +86,17 @@ def save_validation(db: Database, tree: str, contract: str, results: Mapping[str
 _WAITING = tuple(status for status in Status if status not in BY_STATUS)
 
 
+_AS_THEY_CAME = "ORDER BY created_at, beads.rowid"
+
+
 def beads(db: Database, statuses: Iterable[Status] = (), ids: Iterable[str] = ()) -> list[Bead]:
-    """By id; statuses and ids are combined."""
+    """As they came; statuses and ids are combined."""
     where, values = ["1"], []
     for column, choices in (("status", [status.value for status in statuses]), ("beads.id", list(ids))):
         if choices:
             where.append(f"{column} IN (SELECT value FROM json_each(?))")
             values.append(json.dumps(choices))
-    return [rows.bead(row) for row in db.all(f"{rows.BEAD} WHERE {' AND '.join(where)} ORDER BY id", values)]
+    return [rows.bead(row) for row in db.all(f"{rows.BEAD} WHERE {' AND '.join(where)} {_AS_THEY_CAME}", values)]
 
 
 _ELSEWHERE = (
@@ -116,7 +119,7 @@ def merges(db: Database, on_main: bool = False) -> dict[str, str]:
 
 def proposed(db: Database) -> list[Bead]:
     ids = f"SELECT id FROM bead_text INDEXED BY bead_text_proposed WHERE {PROPOSED}"
-    return [rows.bead(row) for row in db.all(f"{rows.BEAD} WHERE beads.id IN ({ids}) ORDER BY id")]
+    return [rows.bead(row) for row in db.all(f"{rows.BEAD} WHERE beads.id IN ({ids}) {_AS_THEY_CAME}")]
 
 
 def dependencies(db: Database, bead: str | None = None) -> list[Dependency]:
@@ -156,7 +159,7 @@ _BLOCKS_ABOVE = f"""{_ABOVE} SELECT bead, needs FROM above CROSS JOIN edges ON b
 ORDER BY bead, needs"""
 _NODES_ABOVE = f"""{_ABOVE}, near (id) AS (SELECT id FROM above
 UNION SELECT needs FROM above CROSS JOIN edges ON bead = above.id AND type = 'blocks')
-{rows.NODE.replace("FROM beads", "FROM near CROSS JOIN beads USING (id)")} ORDER BY id"""
+{rows.NODE.replace("FROM beads", "FROM near CROSS JOIN beads USING (id)")} {LISTED}"""
 
 
 def has_sprints(db: Database) -> bool:
@@ -176,10 +179,10 @@ def counts(db: Database) -> dict[str, int]:
 
 
 def column(db: Database, name: str, limit: int) -> list[Node]:
-    """The first `limit` beads of a column, by priority and id."""
+    """The first `limit` beads of a column: ready ones in the Assigner's order, others as lists have them."""
     moves.wake(db, db.now())
-    first = f"SELECT id FROM beads WHERE {_where(name)} ORDER BY priority, id LIMIT ?"
-    sql = f"{rows.NODE} WHERE id IN ({first}) ORDER BY priority, id"
+    order, index = (IN_ORDER, "INDEXED BY beads_claimable") if name == "ready" else (LISTED, "")
+    sql = f"{rows.NODE} WHERE id IN (SELECT id FROM beads {index} WHERE {_where(name)} {order} LIMIT ?) {order}"
     return [rows.node(row) for row in db.all(sql, (limit,))]
 
 
@@ -200,8 +203,8 @@ def levels(db: Database, beads: Iterable[str]) -> dict[str, int]:
     return dict(db.plain(asked, (json.dumps([*beads]),)))
 
 
-def by_priority(db: Database, statuses: Iterable[Status] = (), epic: str | None = None) -> list[tuple[int, str]]:
-    """(priority, id) of beads with these statuses (empty: any) in `epic` (None: any)."""
+def listed(db: Database, statuses: Iterable[Status] = (), epic: str | None = None) -> list[str]:
+    """The ids of beads with these statuses (empty: any) in `epic` (None: any), by priority, then as they came."""
     wanted = [status.value for status in statuses]
     where, values = ["1"], []
     if wanted:
@@ -210,7 +213,7 @@ def by_priority(db: Database, statuses: Iterable[Status] = (), epic: str | None 
     if epic is not None:
         where.append("epic = ?")
         values.append(epic)
-    return [(row[0], row[1]) for row in db.plain(f"SELECT priority, id FROM beads WHERE {' AND '.join(where)}", values)]
+    return [row[0] for row in db.plain(f"SELECT id FROM beads WHERE {' AND '.join(where)} {LISTED}", values)]
 
 
 _TOUCHED = """SELECT bead FROM events WHERE seq > ? AND bead IS NOT NULL

@@ -268,9 +268,7 @@ def stale_workspaces(store: "Store", paths: Paths) -> list[str]:
     names |= kept_by_agents(paths.agents).keys()
     if not names:
         return []
-    alive = {
-        id_ for _, id_ in store.by_priority([status for status in Status if status not in (*CLOSED, Status.DRAFT)])
-    }
+    alive = {*store.listed(status for status in Status if status not in (*CLOSED, Status.DRAFT))}
     alive |= {name_of(session.id) for session in store.sessions()}
     return sorted(names - alive)
 

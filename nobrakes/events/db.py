@@ -62,7 +62,7 @@ def latest(
 
 # What is the same in many beads is one object, so no graph is in memory. A bead that has a branch of its own is like
 # itself alone: what its branch is usually called depends on its id.
-_OWN = ("id", "title", "description", "acceptance", "notes")
+_OWN = ("id", "title", "description", "acceptance", "notes", "created_at")
 _REST = tuple(name for name in FIELDS if name not in _OWN)
 _in_order = itemgetter(*map((*_OWN, "edges", *_REST).index, FIELDS))
 _BESIDE = len(_OWN) + 1
@@ -70,14 +70,14 @@ _BRANCH = _BESIDE + _REST.index("branch")
 _alike: Callable[[tuple[Any, ...]], Alike] = partial(tuple.__new__, Alike)
 # no id and no type has a comma or a space
 _ROWS = f"""SELECT {", ".join(_OWN)}, (SELECT group_concat(needs || ' ' || type) FROM edges WHERE bead = beads.id),
-{", ".join(_REST)} FROM beads JOIN bead_text USING (id) {{}} ORDER BY id"""
+{", ".join(_REST)} FROM beads JOIN bead_text USING (id) {{}} ORDER BY beads.rowid"""
 _IS_LISTED = "WHERE beads.id IN (SELECT value FROM json_each(?))"
 
 AT_ONCE = 4096
 
 
 def alike(db: Database, ids: Iterable[str] | None = None) -> Iterator[Alike]:
-    """These existing beads (None: all) by id, read lazily; nothing may be written meanwhile."""
+    """These existing beads (None: all), read lazily; nothing may be written meanwhile."""
     asked = (_ROWS.format(""), ()) if ids is None else (_ROWS.format(_IS_LISTED), (json.dumps([*ids]),))
     with db.read():
         known: dict[tuple[Any, ...], Bead] = {}
@@ -90,9 +90,9 @@ def alike(db: Database, ids: Iterable[str] | None = None) -> Iterator[Alike]:
                     if len(known) >= AT_ONCE:
                         known.clear()
                     known[rest] = like
-            id_, title, description, acceptance, notes, edges = row[:_BESIDE]
+            id_, title, description, acceptance, notes, created_at, edges = row[:_BESIDE]
             lines = rows.read_texts(acceptance) if acceptance != "[]" else ()
-            yield _alike((id_, title, description, lines, notes, edges.split(",") if edges else (), like))
+            yield _alike((id_, title, description, lines, notes, created_at, edges.split(",") if edges else (), like))
 
 
 # What changed after a position is what the database says now, read in one transaction, of whatever an event after the

@@ -44,7 +44,7 @@ def under(store: "Store", epic: str) -> list[str]:
     found: list[str] = []
     waiting, seen = [epic], {epic}
     while waiting:
-        inside = [id_ for _, id_ in sorted(store.by_priority(epic=waiting.pop(0))) if id_ not in seen]
+        inside = [id_ for id_ in store.listed(epic=waiting.pop(0)) if id_ not in seen]
         seen.update(inside)
         found += inside
         waiting += inside
@@ -128,7 +128,7 @@ YES = "nobrakes commit-strategy"
 
 def approval(store: "Store", rules: "ForgeSettings") -> tuple[str, str]:
     """(command that approves everything waiting, command needed before it or empty)."""
-    waits = {id_ for _, id_ in store.by_priority([Status.DRAFT])} | {one.id for one in store.proposed()}
+    waits = {*store.listed([Status.DRAFT])} | {one.id for one in store.proposed()}
     feature = unsigned(store, waits)
     return (YES, "") if feature is None else to_sign(store, rules, feature)
 

@@ -101,8 +101,7 @@ def _view(store: "Store", epic: str | None, most: int | None) -> tuple[Picture, 
 
 
 def _near(store: "Store", most: int) -> Picture:
-    busy = [id_ for _, id_ in store.by_priority(_BUSY)]
-    order = dict.fromkeys([*sorted(busy), *(node.id for node in store.column("ready", most))])
+    order = dict.fromkeys([*store.listed(_BUSY), *(node.id for node in store.column("ready", most))])
     touching: dict[str, list[Dependency]] = {}
     front = list(order)
     while front and len(order) < most:
@@ -114,7 +113,7 @@ def _near(store: "Store", most: int) -> Picture:
         front = [one for one in dict.fromkeys(following) if one in live and one not in order]
         order.update(dict.fromkeys(front))
     if len(order) < most:
-        order.update(dict.fromkeys(sorted(id_ for _, id_ in store.by_priority())[: 2 * most]))
+        order.update(dict.fromkeys(store.listed()[: 2 * most]))
     chosen = dict.fromkeys(list(order)[:most])
     nodes, deciding = store.around(list(chosen))
     edges = {one for id_ in chosen for one in (touching[id_] if id_ in touching else store.dependencies(id_))}

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from ..beads.graph import Links, Node, chains_ahead, needs_of, plain_needs
 from ..beads.model import CLOSED, BeadType, Dependency, DependencyType, Status, blocked_by
 from ..beads.readiness import Readiness, circles
-from ..beads.service.bead_page import natural
 from ..beads.work_status import COLUMNS, column
 from ..errors import NoSuchBead, UsageError
 from ..records import frozen
@@ -132,6 +131,11 @@ def is_open(node: Node) -> bool:
 # An epic is its lane. It is a box as well where beads wait for it, where it waits, and where nothing is in it: the box
 # stands behind everything that the epic waits for. Lanes stand in the order of their epics' ids, as people count.
 SIZE = Size()
+
+
+def natural(bead: str) -> tuple[object, ...]:
+    """Sorts nb-2 before nb-10."""
+    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in bead.replace(".", "-").split("-"))
 
 
 def drawn(

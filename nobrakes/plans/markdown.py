@@ -622,7 +622,9 @@ def plan_of_issues(value: Any, source: str, known: Collection[str] = ()) -> Plan
         error = refused(source, problems)
         error.hint = _HINT
         raise error
-    return _Issues(issues, source, known).plan()
+    # `gh` lists the newest first
+    in_order = issues[::-1] if numbers == sorted(numbers, reverse=True) else issues
+    return _Issues(in_order, source, known).plan()
 
 
 def _problems(issue: Any) -> Iterator[str]:

@@ -97,7 +97,7 @@ def work_out(store: "Store", plan: Plan, live: bool, at_once: bool = False) -> W
     same = _same(store, plan, live) if len(plan.nodes) > SMALL else {}
     named = _named(plan).difference(same)
     if len(named) > SMALL:  # most of them are new
-        named.intersection_update(id_ for _, id_ in store.by_priority())
+        named.intersection_update(store.listed())
     before = {bead.id: bead for bead in store.beads(ids=named)} if named else {}
     names, ids = _identities(store, plan, frozenset(before))
     work = Work(tuple(ids), at_once, before={id_: before[id_] for id_ in ids if id_ in before}, same=same)
@@ -183,7 +183,7 @@ def _dependencies(store: "Store", beads: Collection[str]) -> list[Dependency]:
 def _identities(store: "Store", plan: Plan, existing: frozenset[str]) -> tuple[dict[str, str], list[str]]:
     taken = {*existing, *(node.id for node in plan.nodes if node.id)}
     if sum(node.id is None for node in plan.nodes) > SMALL:  # one question for all of them
-        taken.update(id_ for _, id_ in store.by_priority())
+        taken.update(store.listed())
         free = partial(unused_id, taken.__contains__)
     else:
         free = partial(new_id, store, taken)

@@ -55,10 +55,15 @@ def status_word(bead: Bead) -> str:
     return "deferred" if word == "open" and bead.held is not None else word
 
 
-@lru_cache(256)  # beads that came in together have the same times
 def written(moment: float) -> str:
     """ISO 8601 in UTC, with microseconds if any."""
-    return datetime.fromtimestamp(round(moment, 6), UTC).isoformat().replace("+00:00", "Z")
+    second, rest = divmod(round(moment * 1e6), 1_000_000)
+    return f"{_second(second)}.{rest:06}Z" if rest else f"{_second(second)}Z"
+
+
+@lru_cache(256)  # beads that came in together have the same second
+def _second(moment: int) -> str:
+    return datetime.fromtimestamp(moment, UTC).isoformat().removesuffix("+00:00")
 
 
 def resting(bead: Bead) -> Status:
@@ -157,7 +162,7 @@ def _frame_of(bead: Bead) -> _Frame:
     state, ended, own, own_rest = _parts(*_get_parts(bead))
     metadata = _sorted(bead.metadata) if bead.metadata else {}
     kept = metadata.pop(KEPT) if metadata and _is_kept(metadata.get(KEPT)) else _NOTHING
-    after = f',"created_at":"{written(bead.created_at)}","updated_at":"{written(bead.updated_at)}"{ended}'
+    after = f',"updated_at":"{written(bead.updated_at)}"{ended}'
     if metadata:
         after += f',"metadata":{_encode(metadata)}'
     if bead.branch and bead.branch != named(bead, PATTERN):
@@ -170,7 +175,7 @@ _NOTHING: Mapping[str, Any] = {}
 
 
 def _line(bead: Alike, frame: _Frame) -> str:  # put together by hand: whole graphs are written
-    id_, title, description, acceptance, notes, edges, _ = bead
+    id_, title, description, acceptance, notes, created_at, edges, _ = bead
     state, epic, after, kept, own, own_rest = frame
     own_id = _quoted(id_)
     text = f'{{"id":{own_id},"title":{_quoted(title)}'
@@ -180,7 +185,8 @@ def _line(bead: Alike, frame: _Frame) -> str:  # put together by hand: whole gra
         text += f',"acceptance_criteria":{_quoted(shown)}'
     if notes:
         text += f',"notes":{_quoted(notes)}'
-    text += f"{state}{_dependencies(own_id, edges, epic, kept.get('dependencies', ()))}{after}"
+    text += f"{state}{_dependencies(own_id, edges, epic, kept.get('dependencies', ()))}"
+    text += f',"created_at":"{written(created_at)}"{after}'
     if kept:
         there = json.loads(text + "}")
         text += _inner({key: kept[key] for key in sorted(kept) if key not in there and key != "x_nobrakes"})
@@ -209,8 +215,8 @@ def _is_one_line(acceptance: Sequence[str]) -> bool:
 
 
 def dump(beads: Iterable[Alike]) -> str:
-    """These beads with dependencies, one record a line, in the given order (by id). A line begins with the id; keys
-    have a fixed order, and empty values are left out."""
+    """These beads with dependencies, one record a line, by id. A line begins with the id; keys have a fixed order, and
+    empty values are left out."""
     frames: dict[int, tuple[Bead, _Frame]] = {}  # by who it is, which stays here as long, so that no other one is it
 
     def lines() -> Iterator[str]:
@@ -224,7 +230,7 @@ def dump(beads: Iterable[Alike]) -> str:
             yield _line(bead, known[1])
 
     try:
-        return "\n".join([*lines(), ""])
+        return "\n".join([*sorted(lines()), ""])  # after an id comes what is before each of its signs
     finally:  # what reads them has a transaction, which is not left open by a line that cannot be made
         if isinstance(beads, Generator):
             beads.close()

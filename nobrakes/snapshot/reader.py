@@ -9,6 +9,7 @@
 """
 
 import json
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -231,13 +232,12 @@ MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 
 @frozen
 class Imported:
-    """A file's content. `lines`: each bead's line; `exact`: beads from nobrakes."""
+    """A file's content. `lines`: each bead's line."""
 
     beads: tuple[beads_model.Bead, ...]
     dependencies: tuple[beads_model.Dependency, ...]
     problems: tuple[str, ...]
     lines: Mapping[str, int]
-    exact: frozenset[str]
 
 
 def _edges(
@@ -362,7 +362,7 @@ def _graph(
     read: dict[str, tuple[beads_model.Bead, list[beads_model.Dependency]]] = {}
     told: dict[str, list[str]] = {}
     lines: dict[str, int] = {}
-    exact = set()
+    own = set()
     for line, raw in chosen:
         wrong: list[str] = []
         raw["id"] = known[raw["id"]]
@@ -376,11 +376,19 @@ def _graph(
         if wrong:
             told[bead.id] = wrong
         if reading.own:
-            exact.add(bead.id)
-    ids = sorted(read)
+            own.add(bead.id)
+    # a bead that says no time comes after those that do; the lines' order decides between equals
+    ids = sorted(read, key=lambda id_: (read[id_][0].created_at or math.inf, lines[id_]))
+    last = 0.0
+    for id_ in ids:
+        bead, found = read[id_]
+        if 0 < bead.created_at <= last and id_ not in own:
+            bead = replace(bead, created_at=round(last + 1e-5, 6))
+            read[id_] = bead, found
+        last = bead.created_at
     problems += [text for id_ in sorted(told) for text in told[id_]]
     unique = tuple(dict.fromkeys(edge for id_ in ids for edge in read[id_][1]))
-    return Imported(tuple(read[id_][0] for id_ in ids), unique, tuple(problems), lines, frozenset(exact))
+    return Imported(tuple(read[id_][0] for id_ in ids), unique, tuple(problems), lines)
 
 
 # What changed since the snapshot (beads_jsonl.lines). A torn line is left out and told; it is written again, since its

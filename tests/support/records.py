@@ -13,6 +13,15 @@ def dumped(beads: Iterable[Bead], dependencies: Iterable[Dependency]) -> str:
     for one in dependencies:
         edges[one.bead].append(f"{one.needs} {one.type.value}")
     return interop.dump(
-        Alike(bead.id, bead.title, bead.description, bead.acceptance, bead.notes, edges.get(bead.id, ()), bead)
+        Alike(
+            bead.id,
+            bead.title,
+            bead.description,
+            bead.acceptance,
+            bead.notes,
+            bead.created_at,
+            edges.get(bead.id, ()),
+            bead,
+        )
         for bead in sorted(beads, key=lambda bead: bead.id)
     )

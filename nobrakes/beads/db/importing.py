@@ -174,7 +174,7 @@ STAGED = {"beads": "incoming_beads", "bead_text": "incoming_texts", "edges": "in
 EVENTS = "incoming_events"
 _FIXED = (
     *("id", "status", "type", "priority", "estimate", "epic", "needs_tests", "scaffolding", "created_at", "updated_at"),
-    *("failures", "fence", "branch_kept", "branch", "ready_since", "rank", "rises_at"),
+    *("failures", "fence", "branch_kept", "branch", "ready_since", "rank", "rises_at", "freed_at"),
 )
 _MORE = tuple(name for name in rows.STATE_COLUMNS if name not in _FIXED and FIRST[name] is not None)
 _STATE = (*_FIXED, *_MORE)
@@ -276,13 +276,13 @@ def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], no
     for table, staged in STAGED.items():
         db.run(f"CREATE TEMP TABLE {staged} AS SELECT * FROM main.{table} WHERE 0")
     db.run(f"CREATE TEMP TABLE {EVENTS} (bead, data)")
-    by_id = sorted(wanted, key=attrgetter("id"))  # rows that lie in order are written, and found, sooner
     begins = (now, rank(0, now, now), rises_at(now, now))
     apart: list[tuple[Any, ...]] = []
 
     def states() -> Iterator[tuple[Any, ...]]:
-        for one in by_id:
-            state, rare = (*_state(one, statuses[one.id], *begins), *derived.values(one.id)), _rare(one)
+        for place, one in enumerate(wanted):
+            state = (*_state(one, statuses[one.id], arrival(place, now), *begins), *derived.values(one.id))
+            rare = _rare(one)
             if rare == _NONE:
                 yield state
             else:
@@ -290,7 +290,7 @@ def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], no
 
     _fill(db, STAGED["beads"], (*_STATE, *Derived.COLUMNS), states())
     _fill(db, STAGED["beads"], (*_STATE, *Derived.COLUMNS, *_RARE), apart)
-    _fill(db, STAGED["bead_text"], ("id", *rows.TEXT_COLUMNS), ((one.id, *rows.texts_of(one)) for one in by_id))
+    _fill(db, STAGED["bead_text"], ("id", *rows.TEXT_COLUMNS), ((one.id, *rows.texts_of(one)) for one in wanted))
     _fill(db, EVENTS, ("bead", "data"), _told(wanted, edges, statuses))
     _fill(
         db,
@@ -342,18 +342,25 @@ def two_epics(edge: Dependency, epic: str | None) -> BadBead:
     )
 
 
-def state_of(one: Bead, status: Status, now: float) -> dict[str, Any]:
+def arrival(place: int, now: float) -> float:
+    """When the bead at this place came: the order of the source lasts, since each is a little later.
+
+    A hundredth of a millisecond is the least that SQLite writes as JSON.
+    """
+    return round(now + place / 1e5, 5)
+
+
+def state_of(one: Bead, status: Status, came: float, now: float) -> dict[str, Any]:
     """The columns of a new bead, except those that depend on the graph."""
     return {
-        **dict(zip(_STATE, _state(one, status, now, rank(0, now, now), rises_at(now, now)), strict=True)),
+        **dict(zip(_STATE, _state(one, status, came, now, rank(0, now, now), rises_at(now, now)), strict=True)),
         **dict(zip(_RARE, _rare(one), strict=True)),
         "asleep": int(one.defer_until is not None and one.defer_until > now),
         "resting": int(one.retry_at is not None and one.retry_at > now),
     }
 
 
-def _state(one: Bead, status: Status, now: float, risen: int, late: float) -> tuple[Any, ...]:
-    created = one.created_at or now
+def _state(one: Bead, status: Status, came: float, now: float, risen: int, late: float) -> tuple[Any, ...]:
     return (
         one.id,
         status.value,
@@ -363,8 +370,8 @@ def _state(one: Bead, status: Status, now: float, risen: int, late: float) -> tu
         one.epic,
         1 if one.needs_tests else 0,  # a truth takes as long as ten texts, too
         1 if one.scaffolding else 0,
-        created,
-        one.updated_at or created,
+        one.created_at or came,
+        one.updated_at or one.created_at or now,
         one.failures,
         one.fence,
         1 if one.branch_kept else 0,
@@ -372,6 +379,7 @@ def _state(one: Bead, status: Status, now: float, risen: int, late: float) -> tu
         now,
         one.priority + risen,
         late,
+        0,
         *[getattr(one, name) for name in _MORE],
     )
 

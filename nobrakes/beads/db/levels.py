@@ -137,10 +137,8 @@ _DEPENDENCY: Callable[[tuple[Any, ...]], Dependency] = partial(tuple.__new__, De
 
 
 def all_nodes(db: Database) -> list[Node]:
-    statuses = rows.STATUSES
-    return list(
-        map(node_of_places, [(row[0], statuses[row[1]], *row[2:]) for row in db.plain(f"{rows.NODE} ORDER BY id")])
-    )
+    statuses, found = rows.STATUSES, db.plain(f"{rows.NODE} ORDER BY beads.rowid")
+    return list(map(node_of_places, [(row[0], statuses[row[1]], *row[2:]) for row in found]))
 
 
 def nodes_of(db: Database, beads: Iterable[str]) -> list[Node]:

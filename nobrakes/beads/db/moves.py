@@ -5,7 +5,8 @@
    an epic one that has landed on its branch counts as done.
 3. Fan-out is one UPDATE; only beads that are parents themselves are looked at one by one.
 4. `ready_since` is when a bead last lost its last blocker, was approved, was released or woke up; `rank` follows, and
-   goes down by one each day after (`wake`), a part of those that wait at a time.
+   goes down by one each day after (`wake`), a part of those that wait at a time. `freed_at` is when its last blocker
+   was done.
 """
 
 import json
@@ -69,6 +70,7 @@ _NEXT_SOURCES = ("beads", *levels.DUE_SOURCES)
 _RISE = "UPDATE beads SET rank = ?, rises_at = ? WHERE id = ?"
 
 _SHIFT = """UPDATE beads SET open_blockers = open_blockers + :by,
+freed_at = CASE WHEN open_blockers + :by = 0 THEN coalesce(:freed, freed_at) ELSE freed_at END,
 ready_since = CASE WHEN open_blockers + :by = 0 THEN :now ELSE ready_since END,
 rank = CASE WHEN open_blockers + :by = 0 THEN priority ELSE rank END,
 rises_at = CASE WHEN open_blockers + :by = 0 THEN :next ELSE rises_at END"""
@@ -177,11 +179,12 @@ def shift_one(db: Database, bead: str, by: int, now: float) -> None:
 def _shift(db: Database, whose: str, bead: str, by: int, now: float, epic: str | None = None) -> None:
     """Change open_blockers, then those of children that this closes off or opens."""
     todo = [(whose, bead, by)]
+    freed = now if _ARE_DEPENDENTS in whose else None
     while todo:
         whose, bead, by = todo.pop()
         parents = f"SELECT id, {CLOSES_OFF} AS closes_off FROM beads WHERE children > 0 AND {whose}"
         before = db.all(parents, {"id": bead, "epic": epic})
-        values = {"id": bead, "epic": epic, "by": by, "now": now, "next": rises_at(now, now)}
+        values = {"id": bead, "epic": epic, "by": by, "now": now, "freed": freed, "next": rises_at(now, now)}
         db.run(f"{_SHIFT} WHERE {whose}", values)
         for row in before:
             if changed := state(db, row["id"])["closes_off"] - row["closes_off"]:

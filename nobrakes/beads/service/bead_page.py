@@ -304,8 +304,8 @@ def listing(
 ) -> Listing:
     """The first `limit` beads (None: all) with one of these statuses, in this epic, with all these labels.
     `lines_only`: a text line's fields suffice."""
-    fitting = store.by_priority(tuple(statuses), epic)
-    shown = _first(fitting, len(fitting) if limit is None else limit)
+    fitting = store.listed(tuple(statuses), epic)
+    shown = fitting[:limit]
     beads = _read(store, shown, lines_only)
     if wanted := set(labels):
         beads = [bead for bead in beads if isinstance(bead, Bead) and wanted <= set(bead.labels)]
@@ -327,14 +327,3 @@ def _read(store: "Store", ids: list[str], lines_only: bool) -> list[Bead | Node]
     some: Sequence[Bead | Node] = store.nodes() if lines_only else store.beads(ids=ids)
     found = {bead.id: bead for bead in some}
     return [found[id_] for id_ in ids]
-
-
-def _first(fitting: list[tuple[int, str]], limit: int) -> list[str]:
-    last = sorted(priority for priority, _ in fitting)[:limit][-1:]
-    near = [(priority, natural(id_), id_) for priority, id_ in fitting if [priority] <= last]
-    return [id_ for *_, id_ in sorted(near)[:limit]]
-
-
-def natural(bead: str) -> tuple[object, ...]:
-    """Sorts nb-2 before nb-10."""
-    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in bead.replace(".", "-").split("-"))

@@ -47,7 +47,7 @@ class Card:
 
 @frozen
 class BoardView:
-    """The first cards of each column by priority and id, and its total."""
+    """The first cards of each column in the order of work, and its total."""
 
     columns: Mapping[str, tuple[Card, ...]]
     counts: Mapping[str, int]
@@ -60,12 +60,12 @@ class BoardView:
 
 
 def nodes_by_column(store: "Store", limit: int, asked: Iterable[str]) -> "dict[str, list[Node]]":
-    """The first beads of each column by priority and id; `asked`: those waiting at a code host."""
+    """The first beads of each column in the order of work; `asked`: those waiting at a code host."""
     apart = frozenset(asked)
     found = {name: store.column(name, limit) for name in COLUMNS if name != "review"}
     found["review"] = [node for node in store.column("review", limit + len(apart)) if node.id not in apart][:limit]
     nodes = [node for node in store.around(sorted(apart))[0] if node.id in apart] if apart else []
-    found[REQUESTED] = sorted(nodes, key=lambda node: (node.priority, node.id))[:limit]
+    found[REQUESTED] = nodes[:limit]
     return {name: found[name] for name in SHOWN}
 
 
@@ -176,7 +176,8 @@ def _filtered(
     ready = set(ready_beads(nodes, dependencies, store.now()))
     shown: dict[str, list[Node]] = {}
     totals: dict[str, int] = {}
-    for node in sorted(nodes, key=lambda node: (node.priority, node.id)):
+    by_id = {node.id: node for node in nodes}
+    for node in map(by_id.__getitem__, store.listed()):
         text = f"{node.id} {node.title} {node.type} {node.epic or ''} {labels.get(node.id, '')}".casefold()
         if node.type == "epic" or not all(word in text for word in words):
             continue

@@ -524,7 +524,7 @@ def merge_blockers(store: "Store", config: "Config", daemon: bool) -> Iterator[B
 
 def approval_blockers(store: "Store", config: "Config") -> Iterator[Blocker]:
     """Plans to sign off, and drafts and changes to approve; not drafts of unfinished plans."""
-    drafts, changed = {id_ for _, id_ in store.by_priority((Status.DRAFT,))}, {one.id for one in store.proposed()}
+    drafts, changed = {*store.listed((Status.DRAFT,))}, {one.id for one in store.proposed()}
     if not (drafts or changed):
         return
     from ...features import reviewed_plan

@@ -113,7 +113,7 @@ def approve(store: "Store", choice: Choice, actor: str, seen: str | None = None)
             "Look again: `nobrakes commit-strategy`.",
         )
     found = [change for bead in proposals(store) for change in bead.changes]
-    drafts = [id_ for _, id_ in store.by_priority([Status.DRAFT])]
+    drafts = store.listed([Status.DRAFT])
     _known(choice.only | choice.without | choice.overwrite, found, drafts)
     chosen = [one for one in found if choice.has(one.bead, one.name)]
     over = choice.overwrite
@@ -125,7 +125,7 @@ def approve(store: "Store", choice: Choice, actor: str, seen: str | None = None)
     left = [one for one in chosen if one.standing is Standing.EDITED and one not in goes]
     dropped = [one for one in chosen if one.standing in (Standing.ALREADY, Standing.CLOSED)]
     given_up = {one.bead for one in goes if one.part == CANCEL}
-    live = sorted(id_ for id_ in drafts if choice.has(id_, id_) and id_ not in given_up)
+    live = [id_ for id_ in drafts if choice.has(id_, id_) and id_ not in given_up]
     first = store.position().seq + 1
     require(store, {*live, *(one.bead for one in goes)})
     if live:
@@ -143,7 +143,7 @@ def drop(store: "Store", names: Collection[str], actor: str) -> tuple[str, ...]:
     """Reject what is proposed under these names (BEAD: everything proposed for it)."""
     with store.write():
         found = [change for bead in proposals(store) for change in bead.changes]
-        drafts = {id_ for _, id_ in store.by_priority([Status.DRAFT])}
+        drafts = {*store.listed([Status.DRAFT])}
         wanted = frozenset(names)
         for name in sorted(wanted & drafts - {one.bead for one in found}):
             raise UsageError(f"{name} is a draft: no change of it is proposed", f"`nobrakes cancel {name}` drops it.")

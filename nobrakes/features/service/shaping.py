@@ -380,7 +380,7 @@ def shaper_prompt(store: "Store", config: "Config", mode: Mode | str = "initial"
 
 def _graph(store: "Store") -> str:
     live = [status for status in Status if status not in CLOSED]
-    found = [id_ for statuses in (live, CLOSED) for _, id_ in sorted(store.by_priority(statuses))]
+    found = [*store.listed(live), *store.listed(CLOSED)]
     if not found:
         return "There is no bead yet: plan the first ones."
     lines = []

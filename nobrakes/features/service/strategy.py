@@ -148,7 +148,7 @@ def _drafts_future(store: "Store", live: Mapping[str, Node], waiting: Sequence[C
     approval only changes what becomes ready among them."""
     inside = list(live)
     for bead in inside:  # it grows meanwhile
-        inside += [id_ for _, id_ in store.by_priority(epic=bead)]
+        inside += store.listed(epic=bead)
     named = [one.bead for bead in waiting for one in bead.changes if one.part == CANCEL]
     touching = {one for bead in named for one in store.dependencies(bead)}
     nodes, edges = store.around([*inside, *named, *(one.bead for one in touching)])

@@ -233,13 +233,14 @@ class AnyLife(RuleBasedStateMachine):
 
     def in_order(self, ready: Any, nodes: Any, dependencies: Any) -> None:
         level = b_levels(nodes, dependencies, self.store.typical_minutes())
-        since = {row["id"]: row["ready_since"] for row in self.store.all("SELECT id, ready_since FROM beads")}
+        found = self.store.all("SELECT id, ready_since, freed_at, rowid FROM beads")
+        kept = {row["id"]: row for row in found}
         blocked = Counter(one.needs for one in dependencies if one.type is DependencyType.BLOCKS)
 
         def order(bead: Any) -> Any:
             return (
-                rank(bead.priority, since[bead.id], self.time), -level[bead.id], -blocked[bead.id],
-                -since[bead.id], bead.id,
+                rank(bead.priority, kept[bead.id]["ready_since"], self.time), -level[bead.id], -blocked[bead.id],
+                -kept[bead.id]["freed_at"], bead.created_at, kept[bead.id]["rowid"],
             )  # fmt: skip
 
         assert [bead.id for bead in ready] == [bead.id for bead in sorted(ready, key=order)]

@@ -13,7 +13,7 @@ from nobrakes.store import Store
 from tests.contracts.store.store_beads import NAMES, bead, claim, epic, finish, ready
 
 
-def test_the_order_is_class_then_chain_then_who_waits_then_newest_then_id(store: Store, clock: Any) -> None:
+def test_the_order_is_class_then_chain_then_who_waits_then_that_of_the_source(store: Store, clock: Any) -> None:
     store.put([bead("old")], [], "me")
     clock.time += 1
     store.put([bead("z"), bead("y"), bead("long", estimate=9), bead("first", priority=0)], [], "me")
@@ -21,7 +21,37 @@ def test_the_order_is_class_then_chain_then_who_waits_then_newest_then_id(store:
     for other in ("x1", "x2"):
         store.put([bead(other, status=Status.DRAFT)], [Dependency(other, "w")], "me")
     store.put([bead("x3", status=Status.DRAFT)], [Dependency("x3", "long")], "me")
-    assert ready(store) == ["first", "w", "long", "y", "z", "old"]
+    assert ready(store) == ["first", "w", "long", "old", "z", "y"]
+
+
+def test_of_equals_the_one_whose_blocker_was_done_last_goes_first(store: Store, clock: Any) -> None:
+    store.put([bead("free"), bead("z"), bead("y"), bead("late"), bead("one"), bead("two")], [], "me")
+    for waiting, needed in (("late", "two"), ("y", "one"), ("z", "one")):
+        store.add_dependency(Dependency(waiting, needed), "me")
+    assert ready(store) == ["one", "two", "free"], "one blocks two"
+    for needed in ("one", "two"):
+        clock.time += 1
+        finish(store, needed)
+    assert ready(store) == ["late", "z", "y", "free"], "those that were freed together are in the source's order"
+    clock.time += 1
+    store.remove_dependency(Dependency("late", "two"), "me")
+    store.record(Event(Kind.HELD, "late", data={"reason": "think"}))
+    store.record(Event(Kind.RELEASED, "late"))
+    store.put([bead("a")], [], "me")
+    assert ready(store) == ["late", "z", "y", "free", "a"], "only work frees"
+
+
+@pytest.mark.parametrize("many", [30, 300])
+def test_beads_of_one_source_are_listed_and_begun_in_its_order(store: Store, clock: Any, many: int) -> None:
+    ids = [f"b{(number * 7919) % 1000}" for number in range(many)]
+    store.put([bead(id_, held="h" if number % 9 == 8 else None) for number, id_ in enumerate(ids)], [], "me")
+    clock.time += many / 1e5
+    store.put([bead("a", status=Status.DRAFT)], [], "me")
+    free = [id_ for number, id_ in enumerate(ids) if number % 9 != 8]
+    assert [one.id for one in store.ready(many)] == free == [node.id for node in store.column("ready", many)]
+    assert store.listed() == [*ids, "a"] == [one.id for one in store.beads()]
+    assert store.listed([Status.DRAFT]) == ["a"]
+    assert [node.id for node in store.around([*ids])[0]] == ids
 
 
 def test_each_bead_rises_a_class_a_day_after_it_became_ready(store: Store, clock: Any) -> None:
@@ -31,13 +61,13 @@ def test_each_bead_rises_a_class_a_day_after_it_became_ready(store: Store, clock
     clock.time += day - 10
     store.record(Event(Kind.APPROVED, "b"))
     store.put([bead("c", priority=1, estimate=50)], [], "me")
-    assert ready(store) == ["c", "b", "a"]
+    assert ready(store) == ["c", "a", "b"]
     clock.time += 10
     assert ready(store) == ["c", "a", "b"], "a competes with c, and c has more behind it"
     clock.time += day - 10
-    assert ready(store) == ["c", "b", "a"]
+    assert ready(store) == ["c", "a", "b"]
     store.put([bead("new", priority=0, estimate=10)], [], "me")
-    assert ready(store) == ["c", "new", "b", "a"], "c waited a day, and stands beside what is most urgent"
+    assert ready(store) == ["c", "new", "a", "b"], "c waited a day, and stands beside what is most urgent"
 
 
 def test_done_lets_those_behind_in_and_cancelled_does_not(store: Store) -> None:
@@ -56,12 +86,12 @@ def test_a_parent_that_is_held_deferred_or_blocked_closes_its_children_off(store
     store.record(Event(Kind.HELD, "e", data={"reason": "think"}))
     assert ready(store) == ["b"]
     store.record(Event(Kind.RELEASED, "e"))
-    assert ready(store) == ["a", "b"]
+    assert ready(store) == ["b", "a"]
     store.record(Event(Kind.DEFERRED, "e", data={"until": clock.time + 50}))
     assert ready(store) == ["b"]
     assert store.board(Limits()).wake_at == clock.time + 50
     clock.time += 50
-    assert ready(store) == ["b", "a"] or ready(store) == ["a", "b"]
+    assert ready(store) == ["b", "a"]
     store.add_dependency(Dependency("e", "b"), "me")
     assert ready(store) == ["b"]
     finish(store, "b")

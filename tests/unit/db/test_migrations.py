@@ -136,6 +136,25 @@ def test_who_stacked_on_a_request_waits_for_its_bead_and_a_person_is_told(tmp_pa
     assert kept is not None and (kept.number, kept.branch) == (2, "task/bead-b")
 
 
+def test_beads_of_before_are_begun_in_the_order_in_which_they_came(tmp_path: Path) -> None:
+    path = written(tmp_path, "9")
+    with sqlite3.connect(path) as connection:
+        for table in ("beads", "bead_text"):
+            connection.execute(f"CREATE TEMP TABLE new_{table} AS SELECT * FROM main.{table} WHERE id = 'a'")
+        connection.execute("UPDATE new_beads SET resting = 0, retry_at = NULL, ready_since = created_at")
+        for id_, later in (("x", 3), ("z", 1), ("y", 1), ("freed", 9), ("old", 0)):
+            for table in ("beads", "bead_text"):
+                connection.execute(f"UPDATE new_{table} SET id = ?", [id_])
+            connection.execute("UPDATE new_beads SET created_at = ready_since + ?", [later])
+            for table in ("beads", "bead_text"):
+                connection.execute(f"INSERT INTO main.{table} SELECT * FROM new_{table}")
+        connection.execute("INSERT INTO edges (bead, type, needs) VALUES ('freed', 'blocks', 'a')")
+    connection.close()
+    migrated = open_store(path)
+    assert [bead.id for bead in migrated.ready(9)] == ["freed", "a", "old", "z", "y", "x"]
+    assert migrated.one("SELECT count(*) FROM beads WHERE freed_at > 0")[0] == 1
+
+
 def test_the_text_of_a_version_never_changes() -> None:
     """Who changes the schema raises its number: a database says by its number alone what is in it."""
     known = landed()

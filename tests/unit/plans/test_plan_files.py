@@ -174,7 +174,7 @@ def test_records_are_a_plan(tmp_path):
                           {"issue_id": "b", "depends_on_id": "gone", "type": "blocks"}]},
     ]  # fmt: skip
     plan = read(tmp_path, "\n".join(map(json.dumps, lines)), "beads.jsonl")
-    a, b, e = plan.nodes
+    e, a, b = plan.nodes
     assert (a.id, a.status, a.fields["epic"], a.fields["type"]) == ("a", "done", "e", BeadType.FIX)
     assert (b.needs, b.status, b.hold) == (("a",), None, "deferred")
     assert e.where == "line 1"
@@ -188,7 +188,7 @@ def test_records_are_read_line_by_line_and_may_be_of_any_size(tmp_path, monkeypa
     file.write_text("\ufeff" + text + "\n")
     told = read_plan(str(file))
     assert told == plan_in(text, "plan.jsonl")
-    assert [node.id for node in told.nodes] == ["b0", "b1", "b2", "b3", "b4", "b6", "b7", "b8"]
+    assert [node.id for node in told.nodes] == ["b0", "b1", "b2", "b4", "b6", "b7", "b8", "b3"]
     assert "line 10: b3 is there twice; the last one counts" in told.problems
     monkeypatch.setattr(nodes, "MAX_BYTES", 80)
     assert read_plan(str(file)) == told and file.stat().st_size > 80
