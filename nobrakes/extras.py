@@ -9,28 +9,20 @@ import os
 import shlex
 import sys
 from importlib.util import find_spec
-from typing import NamedTuple
 
 from .errors import MissingExtra
 
-
-class Extra(NamedTuple):
-    """One extra: the module that it brings, and the distribution that has it."""
-
-    module: str
-    distribution: str
-
-
-EXTRAS: dict[str, Extra] = {
-    "acp": Extra("acp", "agent-client-protocol"),  # agents that speak the Agent Client Protocol
-    "notify": Extra("apprise", "apprise"),  # channels of type `apprise`
-    "tui": Extra("textual", "textual"),  # `nobrakes board --live`
+EXTRAS = {
+    "acp": ("acp", "agent-client-protocol"),  # agents that speak the Agent Client Protocol
+    "notify": ("apprise", "apprise"),  # channels of type `apprise`
+    "tui": ("textual", "textual"),  # `nobrakes board --live`
 }
+"""By extra the module that it brings, and its distribution."""
 EXTRA_BY_AGENT = {"acp": "acp"}
 
 
 def is_there(extra: str) -> bool:
-    return find_spec(EXTRAS[extra].module) is not None
+    return find_spec(EXTRAS[extra][0]) is not None
 
 
 def need(extra: str, what: str) -> None:
@@ -62,7 +54,7 @@ def requirement(extra: str) -> str:
     """The distribution with the required versions."""
     from importlib.metadata import PackageNotFoundError, requires  # with it come forty modules, for a message
 
-    wanted = EXTRAS[extra].distribution
+    wanted = EXTRAS[extra][1]
     try:
         found = requires("nobrakes") or []
     except PackageNotFoundError:  # run from a checkout

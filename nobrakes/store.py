@@ -164,6 +164,7 @@ class Store(Database):
     beads = views.beads
     proposed = views.proposed
     has_sprints = views.has_sprints
+    has_features = views.has_features
     dependencies = views.dependencies
     reviewing = views.reviewing
     reviews = views.reviews

@@ -15,9 +15,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ..records import frozen
-from .lifecycle import given_up
 from .model import CLOSED, Bead, BeadType, Dependency, DependencyType, Status
-from .proposals import CANCEL, ProposedChange
 
 # Each bead rises by its own clock, a day after it became ready, and each day after. The store keeps the class as of now
 # and when it rises next.
@@ -332,28 +330,6 @@ def typical(found: Sequence[float]) -> int:
 
 def _median(found: Sequence[float]) -> float:
     return sorted(found)[len(found) // 2]  # statistics.median_high, whose module loads ten others
-
-
-_IN_GRAPH = ("type", "title", "priority", "estimate", "epic")
-
-
-def overlay(
-    nodes: Iterable[Node], dependencies: Iterable[Dependency], changes: Iterable[ProposedChange]
-) -> tuple[list[Node], list[Dependency]]:
-    """The graph with these changes applied, without parent-child dependencies (the nodes' epics)."""
-    after = {node.id: node for node in nodes}
-    edges = {one for one in dependencies if one.type is not DependencyType.PARENT_CHILD}
-    for change in changes:
-        if (dependency := change.dependency) is not None:
-            (edges.add if change.after else edges.discard)(dependency)
-        elif change.part == CANCEL:
-            after[change.bead] = after[change.bead]._replace(status=given_up())
-        elif change.part in _IN_GRAPH:
-            after[change.bead] = after[change.bead]._replace(**{change.part: change.after})
-    known = after.keys()
-    kept = [one for one in edges if one.bead in known and one.needs in known]
-    whole = [n if n.epic is None or n.epic in known else n._replace(epic=None) for n in after.values()]
-    return sorted(whole, key=lambda node: node.id), sorted(kept, key=lambda one: (one.bead, one.type.value, one.needs))
 
 
 # Where people merge epics as a whole a bead is done, to everybody outside, with its epic: so epics may wait for each

@@ -638,3 +638,25 @@ class Retried:
     released: str | None
     failures: int
     breakers: int
+
+
+# In what words a bead is held that a person works on (`Bead.held`): only the command named beside them hangs on it.
+_TAKEN = "taken by "
+_BACK = "handed back to "
+MAX_REASON = 1500
+
+
+def taken(person: str, folder: str) -> str:
+    return f"{_TAKEN}{person}: {folder}"
+
+
+def handed_back(person: str, why: str) -> str:
+    return f"{_BACK}{person}: {why.strip()[:MAX_REASON]}"
+
+
+def is_with_person(held: str | None) -> bool:
+    return held is not None and held.startswith((_TAKEN, _BACK))
+
+
+def is_handed_back(held: str | None) -> bool:
+    return held is not None and held.startswith(_BACK)

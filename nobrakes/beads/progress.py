@@ -79,53 +79,42 @@ def doubt(step: "int | None", commits: "int | None") -> str:
     return f"it claims step {step} with {commits} {plural}: what is not committed does not count"
 
 
-class Facts:
-    """Facts about an open attempt. No dataclass: its import costs more than this module."""
-
-    def __init__(
-        self,
-        criteria: int = 0,
-        *,
-        needs_plan: bool = False,  # the bead asks for an approved plan, and there is none
-        plan_waits: "int | None" = None,  # the plan that nobody has decided about
-        questions: "tuple[int, ...]" = (),  # open ones of this attempt
-        step: "int | None" = None,
-        of: "int | None" = None,
-        commits: "int | None" = None,  # nobody can count them
-        said: "str | None" = None,  # the outcome that was handed in
-    ) -> None:
-        self.criteria, self.needs_plan, self.plan_waits, self.questions = criteria, needs_plan, plan_waits, questions
-        self.step, self.of, self.commits, self.said = step, of, commits, said
-
-
-def whats_next(facts: Facts) -> "tuple[str, ...]":
+def whats_next(
+    criteria: int = 0,
+    *,
+    needs_plan: bool = False,  # the bead asks for an approved plan, and there is none
+    plan_waits: "int | None" = None,  # the plan that nobody has decided about
+    questions: "tuple[int, ...]" = (),  # open ones of this attempt
+    step: "int | None" = None,
+    of: "int | None" = None,
+    commits: "int | None" = None,  # nobody can count them
+    said: "str | None" = None,  # the outcome that was handed in
+) -> "tuple[str, ...]":
     """The next actions, most urgent first; never empty."""
     found: list[str] = []
-    unfinished = facts.step is not None and facts.of is not None and facts.step < facts.of
-    if facts.said == "completed" and facts.commits == 0:
+    unfinished = step is not None and of is not None and step < of
+    if said == "completed" and commits == 0:
         found.append("You handed in as completed and have no commit: commit, then hand in again.")
-    if facts.said == "completed" and unfinished:
-        found.append(f"You handed in as completed at step {facts.step} of {facts.of}: finish, or hand in what is true.")
-    if facts.said is not None and not found:
-        found.append(f"You handed in as {facts.said}: end your session.")
-    if facts.plan_waits is not None and facts.said is None:
-        found.append(f"Plan {facts.plan_waits} waits for a person: change nothing, and end as BLOCKED.")
-    elif facts.needs_plan and facts.said is None:
+    if said == "completed" and unfinished:
+        found.append(f"You handed in as completed at step {step} of {of}: finish, or hand in what is true.")
+    if said is not None and not found:
+        found.append(f"You handed in as {said}: end your session.")
+    if plan_waits is not None and said is None:
+        found.append(f"Plan {plan_waits} waits for a person: change nothing, and end as BLOCKED.")
+    elif needs_plan and said is None:
         found.append("The bead asks for an approved plan: read, then request-review, before you change anything.")
-    if facts.questions and facts.said is None:
-        numbers = ", ".join(str(number) for number in facts.questions)
+    if questions and said is None:
+        numbers = ", ".join(str(number) for number in questions)
         found.append(f"Question {numbers} is open: do what does not depend on it, else end as BLOCKED.")
-    if doubt(facts.step, facts.commits):
-        found.append(f"Commit what you have: {doubt(facts.step, facts.commits)}.")
-    if facts.said is None and not (facts.needs_plan or facts.plan_waits is not None):
-        found += _work(facts, unfinished)
+    if doubt(step, commits):
+        found.append(f"Commit what you have: {doubt(step, commits)}.")
+    if said is None and not (needs_plan or plan_waits is not None):
+        if commits == 0 or (commits is None and step is None):
+            of_all = f", of {criteria} acceptance criteria" if criteria > 1 else ""
+            found.append(f"Take the first step{of_all}, and commit it.")
+        elif unfinished:
+            found.append(f"Go on with step {(step or 0) + 1} of {of}.")
+        else:
+            last = "Compare each acceptance criterion with your commits, run every check, then hand in with done."
+            found.append(last)
     return tuple(found)
-
-
-def _work(facts: Facts, unfinished: bool) -> "list[str]":
-    if facts.commits == 0 or (facts.commits is None and facts.step is None):
-        criteria = f", of {facts.criteria} acceptance criteria" if facts.criteria > 1 else ""
-        return [f"Take the first step{criteria}, and commit it."]
-    if unfinished:
-        return [f"Go on with step {(facts.step or 0) + 1} of {facts.of}."]
-    return ["Compare each acceptance criterion with your commits, run every check, then hand in with done."]

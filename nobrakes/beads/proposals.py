@@ -1,41 +1,13 @@
-"""Actions of people on beads: their own work, reverted merges, proposed changes.
-
-What people work on themselves: in what words a bead is held for them, and whose work is reviewed.
-
-The words stand in `Bead.held`, where people read them; only which command is named beside them hangs on them.
-"""
+"""Actions of people on beads: their own work, reverted merges, proposed changes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
 from ..records import frozen
-from ..text.cleaning import count
+from .graph import Node
+from .lifecycle import given_up
 from .model import CLOSED, CONTENT, Attempt, Bead, Dependency, DependencyType, Outcome, Role
-
-_TAKEN = "taken by "
-_BACK = "handed back to "
-MAX_REASON = 1500
-
-
-def count_beads_and_epics(beads: int, epics: int, noun: str = "draft") -> list[str]:
-    return [count(beads, noun)] * bool(beads or not epics) + [count(epics, "epic")] * bool(epics)
-
-
-def taken(person: str, folder: str) -> str:
-    return f"{_TAKEN}{person}: {folder}"
-
-
-def handed_back(person: str, why: str) -> str:
-    return f"{_BACK}{person}: {why.strip()[:MAX_REASON]}"
-
-
-def is_with_person(held: str | None) -> bool:
-    return held is not None and held.startswith((_TAKEN, _BACK))
-
-
-def is_handed_back(held: str | None) -> bool:
-    return held is not None and held.startswith(_BACK)
 
 
 def submitted(attempts: Sequence[Attempt]) -> Attempt | None:
@@ -219,3 +191,25 @@ def _change(bead: Bead, part: str, kept: Mapping[str, Any], own: frozenset[Depen
         standing = Standing.APPLIES if now == before else Standing.EDITED
     by, at = str(kept.get("actor", "")), _seconds(kept.get("at"))
     return ProposedChange(f"{bead.id}:{part}", bead.id, part, before, after, now, standing, by, at)
+
+
+_IN_GRAPH = ("type", "title", "priority", "estimate", "epic")
+
+
+def overlay(
+    nodes: Iterable[Node], dependencies: Iterable[Dependency], changes: Iterable[ProposedChange]
+) -> tuple[list[Node], list[Dependency]]:
+    """The graph with these changes applied, without parent-child dependencies (the nodes' epics)."""
+    after = {node.id: node for node in nodes}
+    edges = {one for one in dependencies if one.type is not DependencyType.PARENT_CHILD}
+    for change in changes:
+        if (dependency := change.dependency) is not None:
+            (edges.add if change.after else edges.discard)(dependency)
+        elif change.part == CANCEL:
+            after[change.bead] = after[change.bead]._replace(status=given_up())
+        elif change.part in _IN_GRAPH:
+            after[change.bead] = after[change.bead]._replace(**{change.part: change.after})
+    known = after.keys()
+    kept = [one for one in edges if one.bead in known and one.needs in known]
+    whole = [n if n.epic is None or n.epic in known else n._replace(epic=None) for n in after.values()]
+    return sorted(whole, key=lambda node: node.id), sorted(kept, key=lambda one: (one.bead, one.type.value, one.needs))

@@ -30,10 +30,9 @@ from ..paths import process_environment
 from ..records import plain
 from ..text.cleaning import age, cut, one_line, pad
 from ..text.times import spoken
-from .decisions import lines
 from .repository import Interrupted, Output, UserPlace, actor, looked_at, opened, opened_or_home, said, write
 from .screen import Screen, screen_of
-from .views import cap_lines, machine_lines
+from .views import cap_lines, lines, machine_lines
 
 if TYPE_CHECKING:
     from ..app import App

@@ -1,18 +1,17 @@
 """The Decision Desk: what waits for a person, the most urgent first."""
 
-from collections.abc import Callable, Iterable
-from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from ..decisions import forms
-from ..decisions.blockers import Blocker, Kind, rest, told
+from ..decisions.blockers import Kind
 from ..records import plain
 from ..text.cleaning import age, count, cut, one_line
 from ..text.times import spoken
 from .repository import Output, TextLayout, UserPlace, opened_or_home
 from .screen import Screen, paragraph, table
+from .views import lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -275,44 +274,6 @@ class _Page(TextLayout):
         out = ["", f"Decide it: nobrakes resolve {found.id} {' | '.join(flags)}"] if flags else [""]
         answer = any(choice.how == "answer" for choice in found.choices)
         return [*out, f"Answer it: nobrakes answer {found.id} …"] if answer else out
-
-
-EACH = 5
-NARROWEST = 40
-
-
-def lines(
-    found: "Blockers", now: float, screen: "Screen", wanted: Callable[[Kind], bool] = lambda _: True
-) -> list[str]:
-    """Every blocker of the wanted kinds."""
-    out: list[str] = []
-    unnamed = dict(found.more)
-    kinds = dict.fromkeys(one.kind for one in found.found if wanted(one.kind))
-    for kind in kinds:
-        some = [one for one in found.found if one.kind is kind]
-        out += hindered_shown(some[:EACH], now, screen)
-        left = len(some) - EACH if len(some) > EACH else 0
-        left += unnamed.get(kind, 0)
-        out += [f"  {rest(kind, left)}"] if left else []
-    return out
-
-
-def hindered_shown(found: Iterable[Blocker], now: float, screen: "Screen") -> list[str]:
-    """These blockers in full width, without cutting commands."""
-    out = []
-    width = max(NARROWEST, screen.width)
-    for one in found:
-        words = told(one, now)
-        style = "red" if one.stops else "yellow"
-        out += [
-            screen.paint(line, style)
-            for line in wrap(words.what, width, subsequent_indent="  ", break_on_hyphens=False)
-        ]
-        for part in (words.why, words.cure):
-            out += wrap(part, width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
-        for number, command in enumerate(words.commands):
-            out.append(f"  {'type:' if number == 0 else '     '} {screen.paint(command, 'bold')}")
-    return out
 
 
 Number = Annotated[int, Argument(metavar="N", help="The escalation's number.")]

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option, confirm
 
 from ..beads.model import Bead, BeadType
-from ..beads.proposals import count_beads_and_epics
 from ..errors import Deadlock, UsageError
 from ..records import plain
-from ..text.cleaning import count, cut, one_line, pad, width
+from ..text.cleaning import count, count_beads_and_epics, cut, one_line, pad, width
 from .repository import KEPT, Output, actor, opened, said, told_while, write
 from .screen import Screen, screen_of
 

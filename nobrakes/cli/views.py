@@ -3,18 +3,19 @@
 import os
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
 from ..beads import work_status
+from ..decisions.blockers import Blocker, Kind, rest, told
 from ..errors import NobrakesError, UsageError
 from ..records import plain
 from ..text.cleaning import age, count, cut, one_line
 from ..text.times import spoken
-from .decisions import lines
 from .repository import Output, looked_at, opened, said, write
 from .screen import Screen, table
 
@@ -23,9 +24,50 @@ if TYPE_CHECKING:
     from ..beads.service.board import BoardView
     from ..daemon.service.control import CapView
     from ..daemon.service.status import OpenSession, StatusView, Worker
+    from ..decisions.service.blockers import Blockers
     from ..machine.registry import MachineView
     from ..pictures.service import GraphNode, GraphView
     from ..store import Store
+
+
+EACH = 5
+
+
+NARROWEST = 40
+
+
+def lines(
+    found: "Blockers", now: float, screen: "Screen", wanted: Callable[[Kind], bool] = lambda _: True
+) -> list[str]:
+    """Every blocker of the wanted kinds."""
+    out: list[str] = []
+    unnamed = dict(found.more)
+    kinds = dict.fromkeys(one.kind for one in found.found if wanted(one.kind))
+    for kind in kinds:
+        some = [one for one in found.found if one.kind is kind]
+        out += hindered_shown(some[:EACH], now, screen)
+        left = len(some) - EACH if len(some) > EACH else 0
+        left += unnamed.get(kind, 0)
+        out += [f"  {rest(kind, left)}"] if left else []
+    return out
+
+
+def hindered_shown(found: Iterable[Blocker], now: float, screen: "Screen") -> list[str]:
+    """These blockers in full width, without cutting commands."""
+    out = []
+    width = max(NARROWEST, screen.width)
+    for one in found:
+        words = told(one, now)
+        style = "red" if one.stops else "yellow"
+        out += [
+            screen.paint(line, style)
+            for line in wrap(words.what, width, subsequent_indent="  ", break_on_hyphens=False)
+        ]
+        for part in (words.why, words.cure):
+            out += wrap(part, width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+        for number, command in enumerate(words.commands):
+            out.append(f"  {'type:' if number == 0 else '     '} {screen.paint(command, 'bold')}")
+    return out
 
 
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]

@@ -72,7 +72,7 @@ class Config(Section):
         """The limits for deciders."""
         from ..agents.limits import Cap, Caps, Thresholds
         from ..daemon.model import Limits
-        from ..review.queue import Rules
+        from ..review.journal import Rules
 
         limits, caps = self.limits, self.caps
         bead, day, run = (Cap(c.usd, c.tokens, c.minutes) for c in (caps.bead, caps.day, caps.run))

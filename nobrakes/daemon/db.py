@@ -12,8 +12,7 @@ from ..db import rows, views
 from ..db.database import Database, row
 from ..db.fast import CLAIMABLE, EPIC_COMPLETE, EPIC_LANDED, IN_ORDER, LISTED, REVIEWABLE
 from ..decisions.model import EscalationType
-from ..review.journal import LABEL
-from ..review.queue import PACE, Pace
+from ..review.journal import LABEL, PACE, Pace
 from ..sessions import db as sessions_db
 from ..sessions.model import State, Talk
 from .model import Board, Limits, Starts

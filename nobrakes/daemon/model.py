@@ -12,7 +12,7 @@ from ..agents.limits import Breaker, Caps, Cooldown, MachineRoom, Reached, Spent
 from ..beads.model import Attempt, BeadType, Frontier, Outcome, Role, Run
 from ..decisions.model import EscalationType
 from ..records import frozen
-from ..review.queue import Pace, Rules
+from ..review.journal import Pace, Rules
 from ..sessions.model import Session, Talk
 
 

@@ -166,6 +166,11 @@ def has_sprints(db: Database) -> bool:
     return db.maybe("SELECT 1 FROM sprint_runs LIMIT 1") is not None
 
 
+def has_features(db: Database) -> bool:
+    """Whether there was ever a feature."""
+    return db.maybe("SELECT 1 FROM features LIMIT 1") is not None
+
+
 def counts(db: Database) -> dict[str, int]:
     """Beads by column, and `held` and `epic` ones. Counts indexes, and rows only of held beads: 0.1 s for a million."""
     moves.wake(db, db.now())

@@ -3,11 +3,10 @@
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..beads.model import BeadType
-from ..beads.proposals import count_beads_and_epics
 from ..command_table import NOTE, TEXT, Field
 from ..errors import NotAllowed, UsageError
 from ..records import frozen, plain
-from ..text.cleaning import age, count, cut, one_line
+from ..text.cleaning import age, count, count_beads_and_epics, cut, one_line
 from .model import DECISIONS, Escalation
 
 if TYPE_CHECKING:

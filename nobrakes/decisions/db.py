@@ -22,14 +22,13 @@ from ..beads.lifecycle import Facts, Move, advance
 from ..beads.model import CLOSED, Bead, Status, session_owner
 from ..db import rows
 from ..db.database import Database
-from ..db.fast import UNFINISHED
+from ..db.fast import PRIORITY_OF_FORM, UNFINISHED
 from ..errors import NoSuchEscalation, NotAllowed
 from ..events import db as events_db
 from ..events.kinds import Kind
 from ..features import db as findings
 from ..sessions import db as sessions_db
 from ..sessions.model import State
-from .forms import priority_of
 from .model import STARTS, STOPS_BEAD, Escalation, EscalationType, NewEscalation, answered_text, fingerprint
 
 TYPE_CHECKING = False
@@ -195,9 +194,12 @@ def _listed(db: Database, open_only: bool, bead: str | None) -> list[Escalation]
         return []
     remembered = cache(db.all)
     is_open = " AND resolved_at IS NULL" if open_only else ""
-    found = db.all(f"SELECT * FROM escalations WHERE {whose}{is_open} ORDER BY id", value)
-    waiting = [rows.escalation(row, _behind(remembered, row)) for row in found if row["resolved_at"] is None]
-    waiting.sort(key=lambda one: (priority_of(one.form), -one.behind, one.id))
+    asked = f"SELECT *, {PRIORITY_OF_FORM} AS priority FROM escalations WHERE {whose}{is_open} ORDER BY id"
+    found = db.all(asked, value)
+    open_ = [
+        (row["priority"], rows.escalation(row, _behind(remembered, row))) for row in found if row["resolved_at"] is None
+    ]
+    waiting = [one for _, one in sorted(open_, key=lambda one: (one[0], -one[1].behind, one[1].id))]
     if open_only:
         return waiting
     return waiting + [rows.escalation(row) for row in reversed(found) if row["resolved_at"] is not None]

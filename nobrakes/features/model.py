@@ -219,6 +219,10 @@ class Feature:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def is_planned_now(self) -> bool:
+        return self.has_turn and self.state is State.ACTIVE
+
+    @property
     def has_turn(self) -> bool:
         """Whether no other feature may be planned meanwhile."""
         return self.stage in PLANNED and self.state in (State.ACTIVE, State.ERROR)

@@ -19,8 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..beads.model import CLOSED, WAITING_FOR_AGENT, Status
-from ..beads.proposals import is_handed_back
+from ..beads.model import CLOSED, WAITING_FOR_AGENT, Status, is_handed_back
 from ..decisions.forms import as_values, made
 from ..decisions.model import Escalation
 from ..sessions.model import CLEAN, Session

@@ -1,14 +1,10 @@
 """Questions about how commits descend from each other. Answers never change, so they are remembered."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
-from ..beads.proposals import Merged, newest_first
 from ..errors import GitFailed
-from ..records import frozen
-from ..review.evidence import Made
 from .location import Place
 from .objects import Commit, Objects
-from .port import Candidate, Conflict, Git, Message
 
 _REMEMBERED = 4096
 _NEAR = 256
@@ -146,54 +142,3 @@ class History:
                 if bead.strip():
                     found.setdefault(bead.strip(), commit if key.lower() == "bead" else "")
         return {bead: commit for bead, commit in found.items() if commit}
-
-
-MAX_LATER = 500
-"""How many commits are searched for later changes of the files."""
-
-
-@frozen
-class Hindered:
-    """A merge that cannot be reverted: later work changed the same files."""
-
-    merge: Merged
-    files: tuple[str, ...]
-
-
-def sorted_out(git: Git, merges: Sequence[Merged], base: str) -> tuple[tuple[Merged, ...], tuple[Merged, ...]]:
-    """(merges on main, newest first; merges no longer on main). `base`: a commit before them."""
-    gone = git.off_main([one.commit for one in merges]) if merges else frozenset()
-    held = [one for one in merges if one.commit not in gone]
-    line = git.line(git.main(), base) if held and base and git.has(base) else ()
-    return newest_first(held, [made.commit for made in line]), tuple(one for one in merges if one.commit in gone)
-
-
-# Each merge is taken back whole, all of them or none; where one conflicts it is said with which, and who changed those
-# files since.
-def taken_back(git: Git, merges: Sequence[Merged], onto: str, message: Message) -> Candidate | Hindered:
-    """One commit on `onto` that reverts the merges (newest first, at least one)."""
-    tip = Candidate(onto, git.tree(onto))
-    for one in merges:
-        whole = git.squash(one.base, one.commit, message) if one.base else Candidate(one.commit, git.tree(one.commit))
-        made = git.revert(whole.commit, tip.commit, message) if isinstance(whole, Candidate) else whole
-        if isinstance(made, Conflict):
-            return Hindered(one, made.files)
-        tip = made
-    if len(merges) == 1:
-        return tip
-    made = git.squash(onto, tip.commit, message)
-    assert isinstance(made, Candidate), "it stands on what it is put on"
-    return made
-
-
-def later_work(git: Git, hindered: Hindered, main: str, but: Collection[str]) -> tuple[Made, ...]:
-    """The commits of main that changed the files since, newest first, without those of these beads."""
-    if not hindered.files:
-        return ()
-    found = []
-    for made in git.line(main, hindered.merge.commit)[:MAX_LATER]:
-        if made.parents and made.trailer("Bead") not in but:
-            changed = {change.path for change in git.changes(made.parents[0], made.commit)}
-            if changed & set(hindered.files):
-                found.append(made)
-    return tuple(found)

@@ -15,9 +15,12 @@
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from ..beads.proposals import Merged, newest_first
 from ..errors import GitFailed
+from ..records import frozen
+from ..review.evidence import Made
 from . import trees
 from .commands import EMAIL, NAME, content
 from .commits import Person, Signer, compose, person, with_trailers
@@ -25,7 +28,7 @@ from .filters import Filters
 from .history import History
 from .location import Place
 from .objects import Commit, Entry, Objects, changed, tree_content
-from .port import Candidate, Conflict, Message
+from .port import Candidate, Conflict, Git, Message
 from .trees import merged
 
 _DETAIL = 4000
@@ -216,3 +219,54 @@ def _detail(records: Sequence[str]) -> str:
             lines.append(records[text].strip())
         place = text + 1
     return "\n".join(lines)[:_DETAIL]
+
+
+MAX_LATER = 500
+"""How many commits are searched for later changes of the files."""
+
+
+@frozen
+class Hindered:
+    """A merge that cannot be reverted: later work changed the same files."""
+
+    merge: Merged
+    files: tuple[str, ...]
+
+
+def sorted_out(git: Git, merges: Sequence[Merged], base: str) -> tuple[tuple[Merged, ...], tuple[Merged, ...]]:
+    """(merges on main, newest first; merges no longer on main). `base`: a commit before them."""
+    gone = git.off_main([one.commit for one in merges]) if merges else frozenset()
+    held = [one for one in merges if one.commit not in gone]
+    line = git.line(git.main(), base) if held and base and git.has(base) else ()
+    return newest_first(held, [made.commit for made in line]), tuple(one for one in merges if one.commit in gone)
+
+
+# Each merge is taken back whole, all of them or none; where one conflicts it is said with which, and who changed those
+# files since.
+def taken_back(git: Git, merges: Sequence[Merged], onto: str, message: Message) -> Candidate | Hindered:
+    """One commit on `onto` that reverts the merges (newest first, at least one)."""
+    tip = Candidate(onto, git.tree(onto))
+    for one in merges:
+        whole = git.squash(one.base, one.commit, message) if one.base else Candidate(one.commit, git.tree(one.commit))
+        made = git.revert(whole.commit, tip.commit, message) if isinstance(whole, Candidate) else whole
+        if isinstance(made, Conflict):
+            return Hindered(one, made.files)
+        tip = made
+    if len(merges) == 1:
+        return tip
+    made = git.squash(onto, tip.commit, message)
+    assert isinstance(made, Candidate), "it stands on what it is put on"
+    return made
+
+
+def later_work(git: Git, hindered: Hindered, main: str, but: Collection[str]) -> tuple[Made, ...]:
+    """The commits of main that changed the files since, newest first, without those of these beads."""
+    if not hindered.files:
+        return ()
+    found = []
+    for made in git.line(main, hindered.merge.commit)[:MAX_LATER]:
+        if made.parents and made.trailer("Bead") not in but:
+            changed = {change.path for change in git.changes(made.parents[0], made.commit)}
+            if changed & set(hindered.files):
+                found.append(made)
+    return tuple(found)

@@ -21,7 +21,6 @@ from ..agents.limits import DEFAULT, READ, Sizes
 from ..beads.model import Bead
 from ..errors import FileTooLarge, GitFailed, NoMain
 from ..paths import Paths
-from ..review.evidence import Entry, Made, Value
 from ..review.journal import content_of
 from . import objects, port, trees, upkeep
 from .history import History
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
     from ..config.settings import Config
+    from ..review.evidence import Entry, Made, Value
     from .commits import Chain, Committer, Signer
     from .filters import Filters
     from .landing.local import Lander
@@ -279,10 +279,10 @@ class Questions(Tools):
     def off_main(self, commits: Collection[str]) -> frozenset[str]:
         return self.history.outside(objects.main(self.place), commits)
 
-    def made(self, name: str) -> Made | None:
+    def made(self, name: str) -> "Made | None":
         return self._chain.made(name)
 
-    def line(self, tip: str, since: str | None = None) -> tuple[Made, ...]:
+    def line(self, tip: str, since: str | None = None) -> "tuple[Made, ...]":
         return self._chain.line(tip, since)
 
 
@@ -337,19 +337,19 @@ class Work(Tools):
 class Records(Tools):
     """The chain of evidence."""
 
-    def evidence(self) -> Iterator[Entry]:
+    def evidence(self) -> "Iterator[Entry]":
         return self._chain.entries(self._chain.tip())
 
     def evidence_tip(self) -> str | None:
         return self._chain.tip()
 
-    def keep_evidence(self, record: Value) -> str:
+    def keep_evidence(self, record: "Value") -> str:
         return self._chain.keep(record)
 
-    def hold(self, records: Mapping[str, Value]) -> None:
+    def hold(self, records: "Mapping[str, Value]") -> None:
         self._chain.hold(records)
 
-    def held(self, name: str) -> Value | None:
+    def held(self, name: str) -> "Value | None":
         return self._chain.held(name)
 
 

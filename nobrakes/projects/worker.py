@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..agents import limits
 from ..beads import lifecycle
-from ..beads.model import WAITING_FOR_AGENT, Bead, Role, Status, person_owner
-from ..beads.proposals import ByHand, is_built, is_handed_back
+from ..beads.model import WAITING_FOR_AGENT, Bead, Role, Status, is_handed_back, person_owner
+from ..beads.proposals import ByHand, is_built
 from ..checks.policy.boundaries import SPRINT, SPRINT_DOCUMENTS
 from ..daemon.model import Board
 from ..daemon.service.control import quarantined

@@ -10,9 +10,11 @@ Merges that a person approves first: which work asks for it, for what a yes coun
 4. Where nothing asks for it any more, the bead goes on without a yes, and the event log says why.
 """
 
+import json
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import asdict, field, replace
 from enum import StrEnum
+from math import log
 from typing import TYPE_CHECKING, Any
 
 from ..beads.branches import is_approval
@@ -215,3 +217,78 @@ def content_of(lines: Iterable[bytes]) -> str:
         if not line.startswith(b"index "):
             digest.update((b"@@" if line.startswith(b"@@ ") else line.removesuffix(b"\n")) + b"\n")
     return digest.hexdigest()
+
+
+# The pace of the merge queue (review.queue), and how it works as the config says.
+PACE = "queue_pace"
+
+MAX_BATCH = 16
+
+WINDOW_OF_SHARE = 20
+"""How many recent changes determine the share of bad ones."""
+
+LIKELY = 0.4
+"""Minimal chance of a green batch: then searches for the culprit pay off."""
+
+DEEP = 3
+"""Batches tried at once, each on the one before, while no recent change was bad; then one less."""
+
+MOSTLY_BAD = 0.5
+"""Above this share of bad changes, building on a batch rarely pays."""
+
+
+@frozen
+class Pace:
+    """How many changes go together, learnt from the last results. Stored with the queue."""
+
+    size: int = MAX_BATCH
+    debt: int = 0  # validations that were run, less changes that were landed or blamed
+    ends: str = ""  # of the last changes: "+" landed, "-" blamed
+
+    @property
+    def together(self) -> int:
+        if self.debt > 2 * MAX_BATCH or self.bad_share == 1:
+            return 1
+        return self.size if not self.bad_share else max(1, min(self.size, round(log(LIKELY, 1 - self.bad_share))))
+
+    def deep(self, validators: int) -> int:
+        """Batches to try at once, each on top of the one before."""
+        if self.debt > 2 * MAX_BATCH or self.bad_share > MOSTLY_BAD:
+            return 1
+        return min(validators, DEEP - 1 if self.bad_share else DEEP)
+
+    @property
+    def bad_share(self) -> float:
+        """0 to 1; unknown changes count as good."""
+        return self.ends.count("-") / WINDOW_OF_SHARE
+
+    def ran(self, runs: int = 1) -> "Pace":
+        return replace(self, debt=self.debt + runs)
+
+    def landed(self, changes: int) -> "Pace":
+        size = min(2 * self.size, MAX_BATCH) if changes >= self.size else self.size
+        return replace(self, size=size, debt=self.debt - changes, ends=_last(self.ends + "+" * changes))
+
+    def blamed(self) -> "Pace":
+        return replace(self, size=max(1, self.size // 2), debt=self.debt - 1, ends=_last(self.ends + "-"))
+
+    def as_text(self) -> str:
+        return json.dumps(asdict(self))
+
+    @staticmethod
+    def parse(text: str | None) -> "Pace":
+        return Pace(**json.loads(text)) if text else Pace()
+
+
+def _last(ends: str) -> str:
+    return ends[-WINDOW_OF_SHARE:]
+
+
+@frozen
+class Rules:
+    """The queue's settings. `validators`: parallel validations. `every_commit_green`: each bead's commit needs a pass.
+    `is_serial`: one review at a time, since each needs its own runs."""
+
+    validators: int = 2
+    every_commit_green: bool = True
+    is_serial: bool = False

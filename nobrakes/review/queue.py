@@ -12,16 +12,12 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from enum import StrEnum
-from math import log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..checks.contract import Check, CheckOutcome, CheckResult, Verdict
 from ..events.kinds import Event
 from ..records import frozen
-
-if TYPE_CHECKING:
-    from .journal import Journal
-
+from .journal import Journal, Pace, Rules
 
 TIMES = 3
 """Red runs in a row before blame. With one run in fifty failing by chance, one run wrongs one good change in 50, two
@@ -191,22 +187,9 @@ def forgiven(result: "CheckResult", quarantined: Collection[Pair]) -> "CheckResu
 # back, so N changes cost at most N + 2 MAX_BATCH + log2(MAX_BATCH) + 1 runs (and CONFIRMING more for each blame that
 # may be a flake). Validators that idle take the next batch (`Pace.deep`). With `every` each prefix is validated by
 # itself, side by side, on top of those that are not proven yet.
-PACE = "queue_pace"
-
-MAX_BATCH = 16
-
-WINDOW_OF_SHARE = 20
-"""How many recent changes determine the share of bad ones."""
-
 CONFIRMING = TIMES - 1
 """Repeats of a possibly flaky red prefix before a change is blamed."""
 
-LIKELY = 0.4
-"""Minimal chance of a green batch: then searches for the culprit pay off."""
-DEEP = 3
-"""Batches tried at once, each on the one before, while no recent change was bad; then one less."""
-MOSTLY_BAD = 0.5
-"""Above this share of bad changes, building on a batch rarely pays."""
 PROBED = 3
 """From so many changes on, two probes search a red batch."""
 
@@ -220,49 +203,6 @@ class Move:
     validate: tuple[int, ...] = ()
     publish: int = 0
     blame: int = 0
-
-
-@frozen
-class Pace:
-    """How many changes go together, learnt from the last results. Stored with the queue."""
-
-    size: int = MAX_BATCH
-    debt: int = 0  # validations that were run, less changes that were landed or blamed
-    ends: str = ""  # of the last changes: "+" landed, "-" blamed
-
-    @property
-    def together(self) -> int:
-        if self.debt > 2 * MAX_BATCH or self.bad_share == 1:
-            return 1
-        return self.size if not self.bad_share else max(1, min(self.size, round(log(LIKELY, 1 - self.bad_share))))
-
-    def deep(self, validators: int) -> int:
-        """Batches to try at once, each on top of the one before."""
-        if self.debt > 2 * MAX_BATCH or self.bad_share > MOSTLY_BAD:
-            return 1
-        return min(validators, DEEP - 1 if self.bad_share else DEEP)
-
-    @property
-    def bad_share(self) -> float:
-        """0 to 1; unknown changes count as good."""
-        return self.ends.count("-") / WINDOW_OF_SHARE
-
-    def ran(self, runs: int = 1) -> "Pace":
-        return replace(self, debt=self.debt + runs)
-
-    def landed(self, changes: int) -> "Pace":
-        size = min(2 * self.size, MAX_BATCH) if changes >= self.size else self.size
-        return replace(self, size=size, debt=self.debt - changes, ends=_last(self.ends + "+" * changes))
-
-    def blamed(self) -> "Pace":
-        return replace(self, size=max(1, self.size // 2), debt=self.debt - 1, ends=_last(self.ends + "-"))
-
-    def as_text(self) -> str:
-        return json.dumps(asdict(self))
-
-    @staticmethod
-    def parse(text: str | None) -> "Pace":
-        return Pace(**json.loads(text)) if text else Pace()
 
 
 def red(runs: int) -> Verdict:
@@ -327,29 +267,15 @@ def _unknown(verdicts: Sequence[Verdict], wanted: Sequence[int], free: int) -> t
     return tuple([i for i in wanted if verdicts[i] is Verdict.UNKNOWN][: max(0, free)])
 
 
-def _last(ends: str) -> str:
-    return ends[-WINDOW_OF_SHARE:]
-
-
 # Who is in the queue, and in which order, is read from the journals and from main alone. What leaves the middle leaves
 # those behind it on nothing, and they are built again. Scaffolding is the last of its queue: nobody is blamed for it.
-@frozen
-class Rules:
-    """The queue's settings. `validators`: parallel validations. `every_commit_green`: each bead's commit needs a pass.
-    `is_serial`: one review at a time, since each needs its own runs."""
-
-    validators: int = 2
-    every_commit_green: bool = True
-    is_serial: bool = False
-
-
 @frozen
 class Entry:
     """One open review in the queue."""
 
     attempt: int
     bead: str
-    journal: "Journal"
+    journal: Journal
 
 
 def at_once(rules: Rules, pace: Pace) -> int:

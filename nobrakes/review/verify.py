@@ -265,10 +265,6 @@ def _judge(
             note(text)
 
 
-NAMED = 20
-"""How many beads a text names; more are counted."""
-COMPARED = "compared"
-"""The setting: main's commit up to which store and main agree."""
 WENT_BACK = "went_back"
 """The setting: facts were restored into an older database, before a daemon went on."""
 SLACK = 2.0
@@ -322,20 +318,6 @@ def merges(line: Sequence[Made], apart: Collection[str] = ()) -> list[Merge]:
 
 def _taken_back(made: Made) -> set[str]:
     return {value for key, value in made.trailers if key.lower() == "reverts-bead"}
-
-
-def fallen_off(done: Mapping[str, str], off: Collection[str], merged: Collection[str]) -> str:
-    """A message about done beads that main lost; empty: none. `done`: bead -> merge; `off`: commits not on main;
-    `merged`: beads that main still names (a rebase)."""
-    gone = [(bead, commit) for bead, commit in done.items() if commit in off and bead not in merged]
-    if not gone:
-        return ""
-    named = ", ".join(f"{bead} ({commit[:12]})" for bead, commit in gone[:NAMED])
-    more = f" and {len(gone) - NAMED} more" if len(gone) > NAMED else ""
-    return (
-        f"main was rewritten and does not contain these done beads any more: {named}{more}. Restore one with "
-        "`git cherry-pick COMMIT` on main, or let agents do it again with `nobrakes reopen BEAD`"
-    )
 
 
 def is_ours(merge: Merge, bead: Bead | None, chain: Collection[str], recorded: Collection[str]) -> bool:

@@ -157,3 +157,7 @@ def count(number: float, noun: str, many: str = "") -> str:
     """`1 bead`, `2 beads`; `many`: an irregular plural."""
     shown = str(number) if isinstance(number, int) else f"{number:g}"
     return f"{shown} {noun if number == 1 else many or noun + 's'}"
+
+
+def count_beads_and_epics(beads: int, epics: int, noun: str = "draft") -> list[str]:
+    return [count(beads, noun)] * bool(beads or not epics) + [count(epics, "epic")] * bool(epics)

@@ -32,13 +32,13 @@ import nobrakes.app, nobrakes.daemon.worker.service, nobrakes.mcp_server, nobrak
 def base(monkeypatch):
     """Only the base install is there."""
     real = importlib.util.find_spec
-    hidden = {extra.module for extra in extras.EXTRAS.values()}
+    hidden = {module for module, _ in extras.EXTRAS.values()}
     monkeypatch.setattr(extras, "find_spec", lambda name: None if name in hidden else real(name))
 
 
 @pytest.mark.ci
 def test_every_command_is_imported_with_the_base_install_alone():
-    hidden = sorted(extra.module for extra in extras.EXTRAS.values())
+    hidden = sorted(module for module, _ in extras.EXTRAS.values())
     code = HIDDEN.format(hidden=hidden)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -7,8 +7,8 @@
 import random
 from collections.abc import Callable, Sequence
 
-from nobrakes.beads.model import CLOSED, WAITING_FOR_AGENT, WORKING, Bead, BeadType, Status
-from nobrakes.beads.proposals import ByHand, is_by_person, taken
+from nobrakes.beads.model import CLOSED, WAITING_FOR_AGENT, WORKING, Bead, BeadType, Status, taken
+from nobrakes.beads.proposals import ByHand, is_by_person
 from nobrakes.beads.service import taking
 from nobrakes.errors import NobrakesError, NotAllowed
 from nobrakes.events.kinds import Event, Kind

@@ -5,8 +5,7 @@ from collections import Counter
 from nobrakes.beads.model import Attempt, Role, RunKind, Status
 from nobrakes.checks.policy import ownership
 from nobrakes.checks.policy.ownership import OWN_FOLDER
-from nobrakes.review.journal import Journal, Step
-from nobrakes.review.queue import MAX_BATCH
+from nobrakes.review.journal import MAX_BATCH, Journal, Step
 from nobrakes.review.service.landed import delivery_of
 
 from .filtering import SECRET

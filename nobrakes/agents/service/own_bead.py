@@ -10,7 +10,7 @@
 import os
 
 from ...beads.branches import branch_of
-from ...beads.progress import Facts, approaches, whats_next
+from ...beads.progress import approaches, whats_next
 from ...checks.policy import ownership
 from ...db.fast import ADDED
 from ...lightjson import loads
@@ -123,16 +123,14 @@ def _next_steps(path: str, token: str, commits: "int | None") -> "tuple[str, ...
     waiting = ownership.waiting(own.filed)
     mine = [e for e in own.filed if e.attempt == own.attempt.id and e.resolved_at is None]
     return whats_next(
-        Facts(
-            criteria=len(own.bead.acceptance),
-            needs_plan=ownership.needed(own.bead, own.attempt.role) and ownership.approved(own.filed) is None,
-            plan_waits=None if waiting is None else waiting.id,
-            questions=tuple(sorted(e.id for e in mine if e.type == "question")),
-            step=own.claim.get("step"),
-            of=own.claim.get("of"),
-            commits=commits,
-            said=own.attempt.said,
-        )
+        criteria=len(own.bead.acceptance),
+        needs_plan=ownership.needed(own.bead, own.attempt.role) and ownership.approved(own.filed) is None,
+        plan_waits=None if waiting is None else waiting.id,
+        questions=tuple(sorted(e.id for e in mine if e.type == "question")),
+        step=own.claim.get("step"),
+        of=own.claim.get("of"),
+        commits=commits,
+        said=own.attempt.said,
     )
 
 

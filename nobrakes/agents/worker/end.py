@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...beads import model as beads_model
 from ...beads.lifecycle import GIVEN_BACK
-from ...beads.model import Attempt, AttemptLog, Bead, Outcome, Retry, Role
+from ...beads.model import Attempt, AttemptLog, Bead, Outcome, Retry, Role, handed_back
 from ...beads.progress import approaches
-from ...beads.proposals import handed_back, is_by_person, submitted
+from ...beads.proposals import is_by_person, submitted
 from ...daemon.model import Limits
 from ...decisions import forms
 from ...decisions import model as decisions_model

@@ -29,8 +29,8 @@ from ...records import frozen
 from ...review.service.landed import git_at, where_of
 from .. import model
 from ..branches import named
-from ..model import Attempt, Bead, BeadType, Outcome, Retried, Role, Status
-from ..proposals import ByHand, is_with_person, taken
+from ..model import Attempt, Bead, BeadType, Outcome, Retried, Role, Status, is_with_person, taken
+from ..proposals import ByHand
 
 if TYPE_CHECKING:
     from ...config.settings import Config

@@ -18,12 +18,11 @@ from typing import Any
 
 from ...beads.model import Outcome, Role
 from ...decisions.model import COMMANDS, FILTERS
-from ...git.port import ABSENT, GITLINK, SYMLINK, Change
+from ...git.port import ABSENT, GIT_RULES, GITLINK, SYMLINK, Change
 from ...globs import folded as folded_globs
 from ...globs import matches
 from ...records import frozen
 from ...text.cleaning import is_seen, shorten
-from ..contract import GIT_RULES
 from ..layout import SNAPSHOTS
 from .ownership import CONTRACT, FIXTURES, GATE, OWN_FOLDER, is_covered, is_helper, why_not
 from .protected_files import in_unknown_folder, starts_by_itself

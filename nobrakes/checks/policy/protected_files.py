@@ -15,9 +15,10 @@ import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from ...git.port import GIT_RULES
 from ...globs import folded as folded_globs
 from ...globs import matches
-from ..contract import GIT_RULES, Check
+from ..contract import Check
 from ..layout import SETTINGS, taken_up
 
 LOCK_FILES = (

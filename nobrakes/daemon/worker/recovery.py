@@ -34,7 +34,8 @@ from ...requests.model import WAITING
 from ...requests.worker.landing_branch import git_of
 from ...review.evidence import Value
 from ...review.journal import Journal, may_land
-from ...review.verify import COMPARED, WENT_BACK, Merge, is_ours, merges
+from ...review.service.landed import COMPARED
+from ...review.verify import WENT_BACK, Merge, is_ours, merges
 from ...review.worker.evidence import Evidence
 from ...review.worker.main_monitor import fallen
 from ...review.worker.verdicts import LANDING, PINS, landing_pin

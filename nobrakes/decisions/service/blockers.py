@@ -18,16 +18,13 @@ from typing import TYPE_CHECKING
 from ... import extras
 from ...abilities import INSTALL
 from ...agents.limits import MachineLimits, MachineRoom
-from ...beads.model import BeadType, Role, Status
-from ...beads.proposals import count_beads_and_epics, is_with_person
+from ...beads.model import BeadType, Role, Status, is_with_person
 from ...beads.work_status import STANDSTILL_SHOWN, Standstill
-from ...checks.contract import SETUP_FAILED
 from ...daemon.model import Starts
 from ...daemon.service import control
 from ...errors import Hindered, MachineShort
 from ...events.kinds import Event
 from ...events.kinds import Kind as Happened
-from ...features.model import ROLLBACK, SIGN_OFF_ASKED, Feature, State
 from ...git.location import own_code_tracked
 from ...host.locks import holder
 from ...machine.registry import MachineView, shown
@@ -36,7 +33,7 @@ from ...records import frozen
 from ...review.journal import Journal
 from ...sessions.model import REVIEWERS
 from ...sessions.model import State as Talk
-from ...text.cleaning import count, shorten
+from ...text.cleaning import count, count_beads_and_epics, shorten
 from ..blockers import BACKGROUND, RUN_SINCE, Blocker, Kind, board_blockers, in_order, refusal
 from ..model import Escalation, EscalationType
 
@@ -44,6 +41,7 @@ if TYPE_CHECKING:
     from ...agents.adapter import Login
     from ...config.settings import Config
     from ...daemon.model import Board
+    from ...features.model import Feature
     from ...store import Store
 
 
@@ -444,6 +442,8 @@ def main_blockers(store: "Store", waiting: list[Escalation], runs: bool) -> Iter
 
 
 def _said(one: Escalation) -> str:
+    from ...checks.contract import SETUP_FAILED  # with all that checks are, which few boards need
+
     rows = one.evidence.get("results")
     found = []
     for row in rows if isinstance(rows, list | tuple) else ():
@@ -480,20 +480,23 @@ def _escalated(one: Escalation) -> Blocker:
     )
 
 
-_STANDS: Mapping[State, str] = {
-    State.ERROR: "stopped with an error",
-    State.EXPIRED: "has expired: no message for too long",
-    State.PAUSED: "is paused",
-}
+def feature_blockers(store: "Store", features: "Sequence[Feature]") -> Iterator[Blocker]:
+    """Features that wait for a person to go on."""
+    if not features:
+        return
+    from ...features.model import ROLLBACK, State
 
-
-def feature_blockers(store: "Store", features: Sequence[Feature]) -> Iterator[Blocker]:
+    stands = {
+        State.ERROR: "stopped with an error",
+        State.EXPIRED: "has expired: no message for too long",
+        State.PAUSED: "is paused",
+    }
     for one in features:
-        if one.archived or one.state not in _STANDS or ROLLBACK in one.data:
+        if one.archived or one.state not in stands or ROLLBACK in one.data:
             continue
         failed = one.state is State.ERROR and one.session is not None
         why = store.session(one.session).detail.partition("\n")[0] if failed and one.session is not None else ""
-        what = f"feature {one.id} ({shorten(one.title, _TITLE)}) {_STANDS[one.state]}"
+        what = f"feature {one.id} ({shorten(one.title, _TITLE)}) {stands[one.state]}"
         typed = (f"nobrakes forge resume {one.id}", f"nobrakes forge show {one.id}")
         yield Blocker(Kind.FEATURE, what, shorten(why, _WHY), typed, beads=(one.id,))
 
@@ -528,6 +531,7 @@ def approval_blockers(store: "Store", config: "Config") -> Iterator[Blocker]:
     if not (drafts or changed):
         return
     from ...features import reviewed_plan
+    from ...features.model import SIGN_OFF_ASKED, State
 
     rules, unsigned = config.forge, list(reviewed_plan.unsigned_plans(store, drafts | changed))
     for feature, own in unsigned:
@@ -561,7 +565,7 @@ def sprint_blockers(store: "Store") -> Iterator[Blocker]:
         yield Blocker(Kind.SPRINTS, what, shorten(_joined(going.run.why), _WHY), ("nobrakes project status",))
 
 
-def session_blockers(store: "Store", features: Sequence[Feature]) -> Iterator[Blocker]:
+def session_blockers(store: "Store", features: "Sequence[Feature]") -> Iterator[Blocker]:
     """Stuck sessions; features report their own, and reviewers have no partner."""
     of_features = {one.session for one in features}
     for one in store.sessions():
@@ -612,7 +616,7 @@ def _last(store: "Store", bead: str) -> str:
     return f"{shorten(said.partition(chr(10))[0], _WHY)}; " if said else ""
 
 
-def person_blockers(store: "Store", config: "Config", features: Sequence[Feature], daemon: bool) -> list[Blocker]:
+def person_blockers(store: "Store", config: "Config", features: "Sequence[Feature]", daemon: bool) -> list[Blocker]:
     return [
         *feature_blockers(store, features),
         *merge_blockers(store, config, daemon),
@@ -685,7 +689,7 @@ def blockers(
     limits = control.limits(store, config)
     board = store.board(limits, 1)
     still, counts = store.standstill(), store.counts()
-    waiting, features = store.escalations(), store.features()
+    waiting, features = store.escalations(), store.features() if store.has_features() else ()
     found = [
         *switch_blockers(store, board, paths.root),
         *daemon_blockers(store, pid),
@@ -714,7 +718,7 @@ def _machine_blockers(
     config: "Config",
     here: Here,
     red_main: bool,
-    features: Sequence[Feature],
+    features: "Sequence[Feature]",
     still: Standstill,
     counts: Mapping[str, int],
 ) -> list[Blocker]:
@@ -722,7 +726,7 @@ def _machine_blockers(
     agents = role_blockers(config, here, wanted)
     checks = list(check_blockers(config, paths, here))
     is_work = bool(wanted) or bool(counts["review"])
-    if any(one.has_turn and one.state is State.ACTIVE for one in features):
+    if any(one.is_planned_now for one in features):
         told = {one.what for one in agents}
         agents += [one for one in shaper_blockers(config, here, not is_work) if one.refuses or one.what not in told]
     mends = store.board(replace(control.limits(store, config), starts=Starts.SCAFFOLDING), 1).ready

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from ...beads.branches import APPROVE
-from ...beads.model import Bead, BeadType, Dependency, DependencyType, Role, Status
-from ...beads.proposals import handed_back, is_by_person, submitted
+from ...beads.model import Bead, BeadType, Dependency, DependencyType, Role, Status, handed_back
+from ...beads.proposals import is_by_person, submitted
 from ...beads.service import beads
 from ...errors import NotAllowed, UsageError
 from ...events.kinds import Event, Kind

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...beads.model import Bead, BeadType, Outcome, Role, Status
-from ...beads.proposals import CANCEL, ProposedChange, Standing, count_beads_and_epics
+from ...beads.proposals import CANCEL, ProposedChange, Standing
 from ...beads.service.beads import content
 from ...errors import NobrakesError, NoMain, NotAllowed, OnlyByRequest, PlanError, UsageError
 from ...events.kinds import Event, Kind
@@ -24,7 +24,7 @@ from ...records import frozen
 from ...replacing import replacing
 from ...snapshot import log
 from ...snapshot.service import SNAPSHOT_PIN, remember, snapshot
-from ...text.cleaning import count
+from ...text.cleaning import count, count_beads_and_epics
 from ..model import PLANNED, Feature, ItemState, Step
 from ..reviewed_plan import beads_under, nodes_of, unsigned
 from .strategy import COMMITTED, proposals, revision

@@ -15,7 +15,7 @@ from ...beads.proposals import Merged
 from ...beads.service import beads
 from ...errors import NotAllowed
 from ...events.kinds import UNDO_MARK, Event, Kind
-from ...git.history import sorted_out
+from ...git.merge import sorted_out
 from ...git.port import Git
 from ...host.files import wake
 from ...paths import Paths

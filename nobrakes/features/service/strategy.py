@@ -11,9 +11,9 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from ...beads import lifecycle
-from ...beads.graph import Links, Node, TypicalMinutes, levels, node_of, overlay, weight
+from ...beads.graph import Links, Node, TypicalMinutes, levels, node_of, weight
 from ...beads.model import CLOSED, CONTENT, Bead, BeadType, Dependency, DependencyType, Status
-from ...beads.proposals import CANCEL, ProposedChange, Standing, changes_of, plain
+from ...beads.proposals import CANCEL, ProposedChange, Standing, changes_of, overlay, plain
 from ...beads.readiness import Circle, Readiness, circles
 from ...events.kinds import Kind
 from ...pictures.layout import chain_of

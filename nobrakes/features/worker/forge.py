@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ...beads.model import CLOSED, WAITING_FOR_AGENT, Bead, Status, bead_owner
-from ...beads.proposals import ByHand, Merged, is_handed_back, reverted_merges
+from ...beads.model import CLOSED, WAITING_FOR_AGENT, Bead, Status, bead_owner, is_handed_back
+from ...beads.proposals import ByHand, Merged, reverted_merges
 from ...daemon.model import Board
 from ...decisions.forms import LABEL, MAX_OPTIONS, as_values, form, parted
 from ...decisions.model import STOPS_BEAD, EscalationType, NewEscalation
 from ...errors import FileTooLarge, GitFailed, NoAgent, NobrakesError, NoMain, NotAllowed
 from ...events.kinds import Event, Kind
-from ...git.history import Hindered, later_work, sorted_out, taken_back
+from ...git.merge import Hindered, later_work, sorted_out, taken_back
 from ...git.port import Git, Message
 from ...parking import parked
 from ...ports import Ports

@@ -7,7 +7,7 @@
 3. A merge that is going on is no disagreement: main is read first, then the store; and done beads the other way round.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -19,13 +19,35 @@ from ...git.port import Git
 from ...requests.model import own_base
 from ...requests.text import Delivery, Where, delivery
 from ...text.cleaning import count
-from ..evidence import Made
 from ..journal import Journal
-from ..verify import COMPARED, NAMED, Lost, Merge, fallen_off, is_ours, lost_changes, merges
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...config.settings import Config
     from ...store import Store
+    from ..evidence import Made
+    from ..verify import Lost, Merge
+
+NAMED = 20
+"""How many beads a text names; more are counted."""
+COMPARED = "compared"
+"""The setting: main's commit up to which store and main agree."""
+
+
+def fallen_off(done: Mapping[str, str], off: Collection[str], merged: Collection[str]) -> str:
+    """A message about done beads that main lost; empty: none. `done`: bead -> merge; `off`: commits not on main;
+    `merged`: beads that main still names (a rebase)."""
+    gone = [(bead, commit) for bead, commit in done.items() if commit in off and bead not in merged]
+    if not gone:
+        return ""
+    named = ", ".join(f"{bead} ({commit[:12]})" for bead, commit in gone[:NAMED])
+    more = f" and {len(gone) - NAMED} more" if len(gone) > NAMED else ""
+    return (
+        f"main was rewritten and does not contain these done beads any more: {named}{more}. Restore one with "
+        "`git cherry-pick COMMIT` on main, or let agents do it again with `nobrakes reopen BEAD`"
+    )
+
 
 RECENT = 40
 """How many of main's last commits are searched for fresh reverts by people."""
@@ -105,7 +127,7 @@ def off_main(store: "Store", git: Git, config: "Config") -> str:
     return fallen_off(done, off, git.merged()) if off else ""
 
 
-def taken_back(store: "Store", git: Git, most: int = RECENT) -> list[Lost]:
+def taken_back(store: "Store", git: Git, most: int = RECENT) -> "list[Lost]":
     """Done beads whose changes a person's commit reverted unseen, in main's last `most` commits. Raises NoMain."""
     line: list[Made] = []
     commit: str | None = git.main()
@@ -114,6 +136,8 @@ def taken_back(store: "Store", git: Git, most: int = RECENT) -> list[Lost]:
         commit = made.parents[0] if made.parents else None
     if all(one.trailer("Bead") for one in line):
         return []  # nobody else was here
+    from ..verify import lost_changes
+
     lost = [one for one in lost_changes(line, git.moves) if one.is_unseen]
     done = store.merges() if lost else {}
     return [one for one in lost if one.bead in done]
@@ -165,20 +189,22 @@ def merged_unknown(store: "Store", git: Git) -> list[tuple[str, str]]:
         beads = {bead.id: bead for bead in store.beads(ids=named) if bead.status is not Status.DONE} if named else {}
         if not beads:
             return []
-        standing = [one for one in merges(git.line(main, since)) if one.stands and one.bead in beads]
-        return [(one.bead, one.tip.commit) for one in _agreement_unknown(store, git, standing, beads)]
+        return [(one.bead, one.tip.commit) for one in _agreement_unknown(store, git, git.line(main, since), beads)]
     except (NoMain, GitFailed):
         return []  # which is told by itself
 
 
-def _agreement_unknown(store: "Store", git: Git, standing: list[Merge], beads: Mapping[str, Bead]) -> list[Merge]:
+def _agreement_unknown(store: "Store", git: Git, line: "Sequence[Made]", beads: Mapping[str, Bead]) -> "list[Merge]":
+    from ..verify import is_ours, merges  # main seldom carries what the database does not know
+
+    standing = [one for one in merges(line) if one.stands and one.bead in beads]
     landing = {Journal.of(one.data).build.candidate for one in store.reviewing()}
     left = [one for one in standing if one.tip.commit not in landing and not _is_told(store, one)]
     chain = {entry.commit for entry in git.evidence()} if left else set[str]()
     return [one for one in left if is_ours(one, beads[one.bead], chain, ())]
 
 
-def _is_told(store: "Store", merge: Merge) -> bool:
+def _is_told(store: "Store", merge: "Merge") -> bool:
     """An event names it: then a person reopened the bead."""
     named = store.latest_events(MERGES, limit=_MANY, bead=merge.bead)
     return any(event.data.get("merged_commit") == merge.tip.commit for event in named)

@@ -20,7 +20,7 @@ from ...beads.service.beads import content
 from ...daemon.service.control import LIMITS, PAUSED, STOPPING, YES, bring_back, overrides
 from ...errors import GitFailed, NobrakesError, NotAllowed, NothingToUndo
 from ...events.kinds import MERGES, UNDO_MARK, Event, Kind, is_session
-from ...git.history import Hindered, taken_back
+from ...git.merge import Hindered, taken_back
 from ...git.port import Git, Landing, Message
 from ...host.files import wake
 from ...paths import Paths

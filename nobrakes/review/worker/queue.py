@@ -25,9 +25,9 @@ from ...ports import Ports
 from ...requests.text import Where
 from ...requests.worker.landing_branch import lands_on
 from .. import machine, queue
-from ..journal import Journal, Step, is_unqueued
+from ..journal import PACE, Journal, Pace, Step, is_unqueued
 from ..machine import Fact
-from ..queue import LEDGER, PACE, Confirm, Entry, Flake, Move, Pace, at_once, decide, joined, may_join, red, to_land
+from ..queue import LEDGER, Confirm, Entry, Flake, Move, at_once, decide, joined, may_join, red, to_land
 
 
 class ReviewContext:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nobrakes.beads.progress import Facts, doubt, whats_next
+from nobrakes.beads.progress import doubt, whats_next
 from nobrakes.daemon.service.status import Claim, spoken
 from nobrakes.walking import commits_since
 
@@ -25,23 +25,23 @@ def test_both_tracks_are_told_on_one_line():
 @pytest.mark.parametrize(
     ("facts", "first"),
     [
-        (Facts(criteria=3, commits=0), "Take the first step, of 3 acceptance criteria"),
-        (Facts(needs_plan=True, commits=0), "The bead asks for an approved plan"),
-        (Facts(needs_plan=True, plan_waits=4, commits=0), "Plan 4 waits"),
-        (Facts(questions=(2, 3), commits=1), "Question 2, 3 is open"),
-        (Facts(step=5, of=6, commits=1), "Commit what you have"),
-        (Facts(step=2, of=6, commits=2), "Go on with step 3 of 6"),
-        (Facts(step=6, of=6, commits=5), "Compare each acceptance criterion"),
-        (Facts(commits=4), "Compare each acceptance criterion"),
-        (Facts(said="completed", commits=2), "You handed in as completed: end"),
-        (Facts(said="blocked", questions=(1,), commits=0), "You handed in as blocked: end"),
-        (Facts(said="completed", step=2, of=5, commits=2), "You handed in as completed at step 2 of 5"),
-        (Facts(said="completed", commits=0), "You handed in as completed and have no commit"),
+        ({"criteria": 3, "commits": 0}, "Take the first step, of 3 acceptance criteria"),
+        ({"needs_plan": True, "commits": 0}, "The bead asks for an approved plan"),
+        ({"needs_plan": True, "plan_waits": 4, "commits": 0}, "Plan 4 waits"),
+        ({"questions": (2, 3), "commits": 1}, "Question 2, 3 is open"),
+        ({"step": 5, "of": 6, "commits": 1}, "Commit what you have"),
+        ({"step": 2, "of": 6, "commits": 2}, "Go on with step 3 of 6"),
+        ({"step": 6, "of": 6, "commits": 5}, "Compare each acceptance criterion"),
+        ({"commits": 4}, "Compare each acceptance criterion"),
+        ({"said": "completed", "commits": 2}, "You handed in as completed: end"),
+        ({"said": "blocked", "questions": (1,), "commits": 0}, "You handed in as blocked: end"),
+        ({"said": "completed", "step": 2, "of": 5, "commits": 2}, "You handed in as completed at step 2 of 5"),
+        ({"said": "completed", "commits": 0}, "You handed in as completed and have no commit"),
     ],
 )
 def test_the_first_thing_to_do(facts, first):
-    assert whats_next(facts)[0].startswith(first)
-    assert whats_next(facts) == whats_next(facts)
+    assert whats_next(**facts)[0].startswith(first)
+    assert whats_next(**facts) == whats_next(**facts)
 
 
 def log_of(clone, *lines):

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from nobrakes.beads.model import Attempt, Outcome, Role, Status
-from nobrakes.beads.proposals import Merged, as_data, handed_back, is_built, newest_first, reverted_merges, taken
+from nobrakes.beads.model import Attempt, Outcome, Role, Status, handed_back, taken
+from nobrakes.beads.proposals import Merged, as_data, is_built, newest_first, reverted_merges
 from nobrakes.errors import NotAllowed
 from nobrakes.features import model as keys
 from nobrakes.features import planning
@@ -22,7 +22,7 @@ from nobrakes.features.actions import (
     TakeBack,
 )
 from nobrakes.features.model import Stage, State, Step, advance
-from nobrakes.git.history import Hindered, later_work
+from nobrakes.git.merge import Hindered, later_work
 from tests.unit.features.test_planning import FEATURE, STANDING, TURN, next_of
 
 HELD = planning.ROLLBACK_HELD.format(feature="login")

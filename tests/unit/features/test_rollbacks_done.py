@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from nobrakes.beads.model import Bead, BeadType, Status
-from nobrakes.beads.proposals import ByHand, Merged, handed_back, taken
+from nobrakes.beads.model import Bead, BeadType, Status, handed_back, taken
+from nobrakes.beads.proposals import ByHand, Merged
 from nobrakes.config.settings import Config
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import GitFailed, NotAllowed

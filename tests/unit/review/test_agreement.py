@@ -7,8 +7,7 @@ import pytest
 from nobrakes.beads.model import Bead, Status
 from nobrakes.config.settings import Config
 from nobrakes.review.evidence import Made
-from nobrakes.review.service.landed import off_main_message, unknown
-from nobrakes.review.verify import COMPARED
+from nobrakes.review.service.landed import COMPARED, off_main_message, unknown
 from nobrakes.store import Store
 
 MANY = 10_000

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nobrakes.checks.contract import Verdict
-from nobrakes.review.queue import CONFIRMING, DEEP, MAX_BATCH, Move, Pace, decide, red
+from nobrakes.review.journal import DEEP, MAX_BATCH, Pace
+from nobrakes.review.queue import CONFIRMING, Move, decide, red
 from tests.support.dose import everyday
 
 WORDS = {"?": Verdict.UNKNOWN, ".": Verdict.RUNNING, "+": Verdict.GREEN, "-": Verdict.RED, "!": Verdict.CONFIRMED}

@@ -1,7 +1,7 @@
 """Which open reviews stand on one another, how many there may be, and who lands together."""
 
-from nobrakes.review.journal import Journal, Step
-from nobrakes.review.queue import Entry, Pace, Rules, at_once, joined, may_join, to_land
+from nobrakes.review.journal import Journal, Pace, Rules, Step
+from nobrakes.review.queue import Entry, at_once, joined, may_join, to_land
 
 
 def entry(number: int, base: str, candidate: str, **said: object) -> Entry:
