@@ -151,7 +151,13 @@ def schema(type_: Any, names: Mapping[str, Any] | None = None) -> Schema:
     if isinstance(type_, type) and issubclass(type_, StrEnum):
         return {"enum": [one.value for one in type_]}
     if is_dataclass(type_) or hasattr(type_, "_fields"):
-        return _object(type_, names)
+        own = types_of(type_, names)
+        return {
+            "title": type_.__name__,
+            "type": "object",
+            "properties": {name: schema(one, names) for name, one in own.items()},
+            "required": list(own),
+        }
     raise TypeError(f"{type_!r} has no JSON schema")
 
 
@@ -159,16 +165,6 @@ def types_of(type_: Any, names: Mapping[str, Any] | None = None) -> dict[str, An
     hints = get_type_hints(type_, localns=dict(names or {}))
     wanted = type_.__dataclass_fields__ if is_dataclass(type_) else type_._fields
     return {name: hints[name] for name in wanted if name not in HIDDEN}
-
-
-def _object(type_: Any, names: Mapping[str, Any] | None) -> Schema:
-    own = types_of(type_, names)
-    return {
-        "title": type_.__name__,
-        "type": "object",
-        "properties": {name: schema(one, names) for name, one in own.items()},
-        "required": list(own),
-    }
 
 
 def mistakes(value: Any, wanted: Schema, where: str = "data") -> list[str]:

@@ -230,9 +230,10 @@ class Acp(output.EventCli[Read]):
                 f"Name it in agents.environment; known here are: {', '.join(KEYS)}.",
             )
         client = (sys.executable, "-I", "-m", "nobrakes.acp_client", os.path.join(a.folder, RUN))
+        env = adapter.allowed(a, a.settings.acp.keys)
         return adapter.Launch(
             client,
-            self._environment(a),
+            {**env, **adapter.identity(a), **adapter.UNATTENDED, "NOBRAKES_CANARY": adapter.self_test_path(a)},
             session=a.session if a.resume else None,
             files={RUN: json.dumps(run(a)).encode(), SYSTEM: a.system_prompt.encode(errors="replace")},
             prologue=(proof(a),),
@@ -240,10 +241,6 @@ class Acp(output.EventCli[Read]):
             reports_usage=True,
             greets=(*client, "--greet"),
         )
-
-    def _environment(self, a: adapter.Assignment) -> Mapping[str, str]:
-        env = adapter.allowed(a, a.settings.acp.keys)
-        return {**env, **adapter.identity(a), **adapter.UNATTENDED, "NOBRAKES_CANARY": adapter.self_test_path(a)}
 
 
 def run(a: adapter.Assignment) -> dict[str, object]:

@@ -188,17 +188,14 @@ def _named(bead: Bead, kind: Kind, target: Target, facts: Facts) -> Status:
     if facts.to is None:
         return bead.return_to or first_status(bead)
     if kind is Kind.RESOLVED:
-        return _resolved_to(bead, facts.to)
+        to = facts.to
+        if to not in RESOLVES_TO:
+            allowed = ", ".join(status.value for status in RESOLVES_TO)
+            raise NotAllowed(f"bead {bead.id} cannot go to '{to[:40]}'", f"Use one of: {allowed}.")
+        return Status(to)
     if facts.to not in (Status.DRAFT, *((Status.OPEN,) if bead.type is BeadType.EPIC else RESOLVES_TO)):
         raise NotAllowed(f"bead {bead.id} cannot go back to '{facts.to[:40]}'")
     return Status(facts.to)
-
-
-def _resolved_to(bead: Bead, to: str) -> Status:
-    if to not in RESOLVES_TO:
-        allowed = ", ".join(status.value for status in RESOLVES_TO)
-        raise NotAllowed(f"bead {bead.id} cannot go to '{to[:40]}'", f"Use one of: {allowed}.")
-    return Status(to)
 
 
 def given_up() -> Status:

@@ -19,7 +19,7 @@ from .screen import Screen
 if TYPE_CHECKING:
     from ..beads.work_status import WorkStatus
     from ..features.model import PlanChanges
-    from ..features.reviewed_plan import Estimate, Iteration
+    from ..features.reviewed_plan import Iteration
     from ..features.service.controls import ScanView
     from ..features.service.rollback import RollbackStep, RollbackView
     from ..features.service.views import FeatureCard, FeatureListView, FeatureView, PlanLook, PlanStep, ReviewsView
@@ -233,7 +233,12 @@ def _lines(found: "ReviewsView") -> Iterator[str]:
         answer = f": {one_line(finding.answer)}" if finding.answer else ""
         state = finding.state.value.replace("_", " ")
         yield f"  P{finding.priority} {finding.category}{about}: {one_line(finding.issue)} [{state}{answer}]"
-    yield _cost(found.estimate, found.next)
+    cost = found.estimate
+    basis = "by the reviewers so far" if cost.known else "estimated; none has come through yet"
+    yield (
+        f"next round: {', '.join(found.next) or 'none'}; about ${cost.round_usd:.2f} ({basis}), all that may follow "
+        f"about ${cost.all_usd:.2f}; spent ${cost.spent_usd:.2f} of at most ${cost.cap_usd:.2f}"
+    )
     if found.signed:
         yield f"signed off: version {found.signed['version']}, by {one_line(str(found.signed['actor']))}"
 
@@ -245,14 +250,6 @@ def _iteration(one: "Iteration") -> str:
     failed = f"; failed: {', '.join(one.failed)}" if one.failed else ""
     open_ = f"; {one.open} open" if one.open else ""
     return f"round {one.number}, version {one.plan}, {', '.join(one.domains)}: {text}{open_}{failed}"
-
-
-def _cost(cost: "Estimate", domains: tuple[str, ...]) -> str:
-    basis = "by the reviewers so far" if cost.known else "estimated; none has come through yet"
-    return (
-        f"next round: {', '.join(domains) or 'none'}; about ${cost.round_usd:.2f} ({basis}), all that may follow "
-        f"about ${cost.all_usd:.2f}; spent ${cost.spent_usd:.2f} of at most ${cost.cap_usd:.2f}"
-    )
 
 
 MAX_NAMED = 20

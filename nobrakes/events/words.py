@@ -28,7 +28,7 @@ from ..text.times import clock, date
 from . import payloads as say
 from .catalog import TABLE
 from .kinds import Event, Kind
-from .payloads import Facts, Made, Name, Payload
+from .payloads import Facts, Name, Payload
 
 MACHINE = Event(Kind.PROPOSED).actor
 _SPEAKING = ("provider", "cap", "reason", "title", "text", "summary", "resolution", "answer", "why", "check")
@@ -166,7 +166,8 @@ def public(event: Event, facts: Facts) -> tuple[PublicEvent, ...]:
     own = next((one for one in attempts if one.id == event.attempt), None)
     said = [(event.actor, *rule.of(event, facts)) for rule in TABLE[event.kind].public if rule.when(event)]
     if event.kind in TAKES_AWAY and own is not None:
-        said.insert(0, (own.name, *_cut_off(own, event)))
+        ended = say.Ended(own.id, own.number, own.role.value, Outcome.CANCELLED.value, event.kind.value, own.head)
+        said.insert(0, (own.name, CUT_OFF[own.role], ended))
     elif own is not None or event.data.get("name"):
         name = own.name if own is not None else str(event.data["name"])
         said = [(name if actor == MACHINE else actor, *made) for actor, *made in said]  # type: ignore[misc]
@@ -175,13 +176,6 @@ def public(event: Event, facts: Facts) -> tuple[PublicEvent, ...]:
         PublicEvent(name, event.at, event.bead, agent, About(part=part, **about), payload)
         for part, (agent, name, payload) in enumerate(said, 1)
     )
-
-
-def _cut_off(attempt: Attempt, event: Event) -> Made:
-    ended = say.Ended(
-        attempt.id, attempt.number, attempt.role.value, Outcome.CANCELLED.value, event.kind.value, attempt.head
-    )
-    return CUT_OFF[attempt.role], ended
 
 
 def _about(event: Event, facts: Facts, attempts: Iterable[Attempt], parts: int) -> dict[str, Any]:

@@ -74,8 +74,9 @@ def title(bead: Bead) -> str:
 
 def body(facts: Facts, line: str) -> str:
     """The request's text, ending with the mark `line`."""
+    words = shown(facts.bead.description, _DESCRIPTION) or shown(facts.bead.title, TITLE)
     parts = [
-        _summary(facts),
+        f"## Summary\n\n{words}",
         _test_plan(facts),
         _manual(facts),
         _read(facts),
@@ -90,11 +91,6 @@ def body(facts: Facts, line: str) -> str:
 def shown(text: str, most: int) -> str:
     safe = shorten(clean(text).strip(), most).replace("<!--", "&lt;!--")
     return _MENTION.sub("&#64;", safe)
-
-
-def _summary(facts: Facts) -> str:
-    words = shown(facts.bead.description, _DESCRIPTION) or shown(facts.bead.title, TITLE)
-    return f"## Summary\n\n{words}"
 
 
 def _test_plan(facts: Facts) -> str:

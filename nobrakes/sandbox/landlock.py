@@ -169,19 +169,16 @@ class Wall:
         finally:
             os.close(descriptor)
 
-    def _keep_limits(self) -> None:
-        # kernels without it (or containers that forbid it) have the wall all the same
-        rows = limits_filter()
-        program = ctypes.create_string_buffer(rows)
-        self.kernel.prctl(_SET_SECCOMP, _FILTER, struct.pack("@HP", len(rows) // 8, ctypes.addressof(program)), 0, 0)
-
     def restrict(self) -> None:
         """Forbid all other writing for this process and its children. Raises OSError."""
         if os.geteuid() == 0:
             for capability in _ROUND_IT:
                 self.kernel.prctl(_DROP_FROM_BOUNDING, capability, 0, 0, 0)
         self.kernel.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-        self._keep_limits()
+        # kernels without it (or containers that forbid it) have the wall all the same
+        rows = limits_filter()
+        program = ctypes.create_string_buffer(rows)
+        self.kernel.prctl(_SET_SECCOMP, _FILTER, struct.pack("@HP", len(rows) // 8, ctypes.addressof(program)), 0, 0)
         self._call(_RESTRICT, ctypes.c_int(self.rules), ctypes.c_uint32(0))
         os.close(self.rules)
 

@@ -118,7 +118,10 @@ def installation(folder: str) -> Iterator[str]:
 
 def program(argv0: str, environment: Mapping[str, str], home: str) -> tuple[str, ...]:
     """What a program needs beside PATH: its link's target, and surrounding node packages."""
-    found = _which(argv0, environment.get("PATH", os.defpath))
+    path = environment.get("PATH", os.defpath)
+    places = [argv0] if os.sep in argv0 else [os.path.join(folder, argv0) for folder in path.split(os.pathsep)]
+    absolute = (place for place in places if os.path.isabs(place))
+    found = next((place for place in absolute if os.path.isfile(place) and os.access(place, os.X_OK)), None)
     if found is None:
         return ()
     real = os.path.realpath(found)
@@ -129,12 +132,6 @@ def program(argv0: str, environment: Mapping[str, str], home: str) -> tuple[str,
         is_prefix = whole != before and not lies_in(home, whole)
         needed.append(whole if is_prefix else f"{before}/node_modules")
     return tuple(dict.fromkeys(needed))
-
-
-def _which(name: str, path: str) -> str | None:
-    places = [name] if os.sep in name else [os.path.join(folder, name) for folder in path.split(os.pathsep)]
-    absolute = (place for place in places if os.path.isabs(place))
-    return next((place for place in absolute if os.path.isfile(place) and os.access(place, os.X_OK)), None)
 
 
 def named_files(argv: tuple[str, ...]) -> tuple[str, ...]:

@@ -224,9 +224,17 @@ class Performer:
         """Handle a dead run."""
         if run.kind is RunKind.AGENT:
             self.ports.channel.end(run.id)
-        self._note_refused(run)
+        ports = self.ports
+        hosts = ports.processes.output(os.path.join(ports.paths.runs, run.id, REFUSED), MAX_REFUSED).split()
+        if hosts:
+            bead = ports.store.attempt(run.attempt).bead if run.attempt else None
+            data = {"run": run.id, "hosts": hosts}
+            ports.store.record(Event(Kind.HOSTS_REFUSED, bead, run.attempt or None, data=data))
         if run.turn:
-            self._turn_ended(run, board)
+            talk = next((one for one in board.talks if one.turn.id == run.turn), None)
+            if talk is not None:
+                self.turn_endings.ended(talk, run, board.limits)
+            self.ports.store.end_run(run.id)
             return
         attempt = next((a for a in board.attempts if a.id == run.attempt), None)
         if attempt is None:
@@ -243,20 +251,6 @@ class Performer:
                 self.review.advance(following, board)
         if attempt is not None and self.ports.store.attempt(attempt.id).outcome is not None:
             self.ports.store.end_run(run.id)
-
-    def _turn_ended(self, run: Run, board: model.Board) -> None:
-        talk = next((one for one in board.talks if one.turn.id == run.turn), None)
-        if talk is not None:
-            self.turn_endings.ended(talk, run, board.limits)
-        self.ports.store.end_run(run.id)
-
-    def _note_refused(self, run: Run) -> None:
-        ports = self.ports
-        hosts = ports.processes.output(os.path.join(ports.paths.runs, run.id, REFUSED), MAX_REFUSED).split()
-        if hosts:
-            bead = ports.store.attempt(run.attempt).bead if run.attempt else None
-            data = {"run": run.id, "hosts": hosts}
-            ports.store.record(Event(Kind.HOSTS_REFUSED, bead, run.attempt or None, data=data))
 
     def _stray(self, run: Run) -> None:
         ports = self.ports

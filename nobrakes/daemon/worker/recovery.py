@@ -212,7 +212,10 @@ def take_up(ports: Ports, board: Board) -> None:
     _tell_of_checkouts(ports, board)
     _count_on(ports)
     Reconciling(ports, lambda bead: parked(ports, model.bead_owner(bead))).look()
-    _tell_of_what_fell_off(ports)
+    with contextlib.suppress(NobrakesError):  # without a main there is nothing to compare, and the turns tell of it
+        text = fallen(ports)
+        if text:
+            ports.notifier.tell(Notice(text, urgent=True))
     _let_candidates_go(ports)
     runs = ports.store.runs()
     alive = []
@@ -247,13 +250,6 @@ def _tell_of_checkouts(ports: Ports, board: Board) -> None:
         return
     with contextlib.suppress(NobrakesError):  # the turns meet it again, and tell
         for text in ports.git.behind():
-            ports.notifier.tell(Notice(text, urgent=True))
-
-
-def _tell_of_what_fell_off(ports: Ports) -> None:
-    with contextlib.suppress(NobrakesError):  # without a main there is nothing to compare, and the turns tell of it
-        text = fallen(ports)
-        if text:
             ports.notifier.tell(Notice(text, urgent=True))
 
 
