@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from .daemon.worker.loop import Daemon, View
     from .decisions.service.blockers import Blockers, Here
     from .events.service import Exporter
+    from .features.service.shaping import Words
     from .git.port import Argv, Git
     from .git.repository import Repository
     from .host.channel import FolderChannelServer
     from .host.files import InPlace
     from .host.port import Notifier, Processes
-    from .ports import Ports, ShaperWords
+    from .ports import Ports
     from .requests.hosts.port import PullPorts
     from .review.service.evidence import Run
     from .review.service.undo import Undone
@@ -224,7 +225,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     def tell(text: str) -> None:
         notifier.tell(Notice(text, urgent=True))
 
-    def words() -> "ShaperWords":
+    def words() -> "Words":
         from .features.service.shaping import Words
 
         return Words(facts)

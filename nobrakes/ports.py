@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from .agents.adapter import Adapter
 from .agents.limits import MachineRoom
-from .beads.proposals import Merged
 from .config.settings import Config
 from .daemon.model import Limits
 from .errors import NoSandbox, NotAllowed
-from .features.markers import PlanStep
 from .git.port import Git
 from .host.port import Background, ChannelServer, Login, Notifier, Processes
 from .notices.model import Channels, NoChannels
@@ -21,6 +19,7 @@ from .requests.hosts.port import PullPorts
 from .requests.text import Where
 
 if TYPE_CHECKING:
+    from .features.service.shaping import Words
     from .store import Store
 
 
@@ -83,54 +82,8 @@ class Alone:
     def close(self) -> None: ...
 
 
-class ShaperWords(Protocol):
-    """Actions for a feature's Shaper or plan outside its turns: features.service.shaping."""
-
-    def propose_steps(self, session: int, steps: Sequence[PlanStep]) -> object:
-        """File steps as drafts; on NobrakesError nothing was written."""
-
-    def plan_ready(self, session: int) -> object:
-        """Raises NotAllowed."""
-
-    def go_on(self, feature: str, way: str, by: str) -> int:
-        """Continue an expired feature in one of the ways of features.actions; returns how many drafts were dropped.
-        Raises NotAllowed."""
-
-    def give_up(self, feature: str, by: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Cancel the open beads of a feature under rollback: (cancelled, landing and left)."""
-
-    def landed(self, feature: str) -> tuple[Merged, ...]: ...
-
-    def end_rollback(self, feature: str, by: str, taken: Sequence[Merged], why: str, commit: str) -> None:
-        """`commit` reverted these merges on main."""
-
-    def drop_rollback(self, feature: str, by: str, why: str) -> bool:
-        """False: it was not being rolled back."""
-
-
-class NoWords:
-    """Where no feature is planned."""
-
-    def propose_steps(self, session: int, steps: Sequence[PlanStep]) -> object:
-        raise NotAllowed("no feature is planned here")
-
-    def plan_ready(self, session: int) -> object:
-        raise NotAllowed("no feature is planned here")
-
-    def go_on(self, feature: str, way: str, by: str) -> int:
-        raise NotAllowed("no feature is planned here")
-
-    def give_up(self, feature: str, by: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        raise NotAllowed("no feature is planned here")
-
-    def landed(self, feature: str) -> tuple[Merged, ...]:
-        return ()
-
-    def end_rollback(self, feature: str, by: str, taken: Sequence[Merged], why: str, commit: str) -> None:
-        raise NotAllowed("no feature is planned here")
-
-    def drop_rollback(self, feature: str, by: str, why: str) -> bool:
-        return False
+def _no_words() -> "Words":
+    raise NotAllowed("no feature is planned here")
 
 
 @frozen
@@ -163,5 +116,5 @@ class Ports:
     where: Where = field(default_factory=Where)  # the branch by which work is reviewed here, which `git` has as main
     in_place: Callable[[], None] = lambda: None  # RepositoryReplaced: another repository lies where this one did
     guard: tuple[str, ...] = ()  # argv of the guard that agent CLIs call before each tool
-    words: Callable[[], ShaperWords] = NoWords  # what is done for Shapers outside their turns
+    words: "Callable[[], Words]" = _no_words  # what is done for Shapers outside their turns
     export: Callable[[], None] = lambda: None  # brings the file of public events up to date; never raises for it

@@ -237,6 +237,7 @@ class Store(Database):
     sprints_going = projects_db.sprints_going
     sprints = projects_db.sprints
     settle_run = projects_db.settle_run
+    sprints_cost = projects_db.sprints_cost
     add_sprint = projects_db.add_sprint
     change_sprint = projects_db.change_sprint
     sprint_of = projects_db.sprint_of

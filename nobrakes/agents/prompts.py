@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..beads.branches import branch_of
 from ..beads.model import Attempt, Bead, Outcome, Role
+from ..checks.policy.boundaries import SPRINT
 from ..decisions.model import Escalation
 from ..errors import ConfigError
 from ..paths import Paths, resource
@@ -223,6 +224,18 @@ def may_change(role: Role, tests: Sequence[str], gates: Sequence[str], scaffoldi
     return f"{rule}\n- Never change what decides whether work is good: {globs_text(gates)}.\n{never}"
 
 
+SPRINT_TEXT = """# The documents of your sprint
+
+nobrakes writes task.md, docs/sprints/, docs/ROADMAP.md, DECISIONS.md, DEVIATIONS.md and WISHLIST.md: work that changes
+one is rejected. Say what belongs there as you go; `-` reads the text from stdin:
+
+- `nobrakes agent document "<title, then why>" --kind decision`: a choice that is not obvious
+- `nobrakes agent document "<what, then why>" --kind deviation`: where you left the plan
+- `nobrakes agent document "<what is missing>" --kind wish`: a capability that you lack
+- `nobrakes agent document - --kind review`: a ticked box `- [x] …` for each success criterion of CLAUDE.md that your
+  work meets, in its own words. It is your claim: the check that the criterion names proves it, or a person decides."""
+
+
 ROLE_TEXT = 20_000
 
 
@@ -258,6 +271,8 @@ def compile_prompt(
     parts.append("# The checks that decide\n\n" + _checks(config.checks))
     rules = may_change(role, config.boundaries.tests, config.boundaries.gates, bead.scaffolding)
     parts.append(f"# What you may change\n\n{rules}")
+    if SPRINT in bead.metadata:
+        parts.append(SPRINT_TEXT)
     parts.append(protocol(role, bead.id))
     return "\n\n".join(parts) + "\n"
 

@@ -164,20 +164,31 @@ def archive(name: Name, undo: Annotated[bool, Option("--undo", help="Restore it.
     return said(plain(found), f"project {found.name} {words}")
 
 
+Items = Annotated[
+    list[str] | None,
+    Option("--item", metavar="ID", help="Only this item of the roadmap; repeatable. Default: all."),
+]
+Budget = Annotated[float, Option("--usd", min=0.0, help="What the sprints may cost together, in US dollars.")]
+Until = Annotated[str, Option("--until", metavar="DAY", help="The last day on which a sprint may begin: 2026-12-31.")]
+
+
 def run(
     name: Name,
     sprints: Annotated[int, Option("--sprints", "-n", help="The number of sprints that you approve.")] = 1,
     tests: Annotated[
         bool, Option("--tests/--no-tests", help="Whether a Test Writer writes each sprint's tests first.")
     ] = True,
+    item: Items = None,
+    usd: Budget = 0.0,
+    until: Until = "",
     yes: Annotated[bool, Option("--yes", "-y", help="Approve without being asked.")] = False,
     later: Annotated[bool, Option("--later", help="Start no daemon now; the next one starts the sprints.")] = False,
 ) -> Output:
     """Approve some sprints of a project: each is planned, built, reviewed and documented, then the next begins.
 
-    It first shows what you approve: the brief, the checks and the caps. If one of them changes, nobrakes asks you
-    again. The run ends after these sprints, or earlier when every success criterion is met and `nobrakes project
-    whats-next` lists nothing.
+    It first shows what you approve: the brief, the roadmap items, the checks and the caps. nobrakes asks you again if
+    one of them changes, if the budget is spent, if the last day is over, or if a plan contains other work. The run ends
+    after these sprints, or earlier when every success criterion is met and `nobrakes project whats-next` lists nothing.
     """
     from ..app import blockers, open_app
     from ..daemon.service import control
@@ -185,9 +196,13 @@ def run(
 
     found = _repository(name)
     with open_app(found.path) as app:
-        offer = sprints_service.offer(app.store, app.git, app.config, sprints, tests)
+        limited = sprints_service.Limits(tuple(item or ()), usd, until)
+        offer = sprints_service.offer(app.store, app.git, app.config, sprints, tests, limited)
         shown = "\n".join(_offered(found.name, offer))
-        again = f"nobrakes project run {found.name} --sprints {sprints}{'' if tests else ' --no-tests'} --yes"
+        words = [f"--sprints {sprints}", *([] if tests else ["--no-tests"]), *(f"--item {one}" for one in item or ())]
+        words += [f"--usd {usd:g}"] if usd else []
+        words += [f"--until {until}"] if until else []
+        again = f"nobrakes project run {found.name} {' '.join(words)} --yes"
         if not _said_yes(shown, yes, again):
             return said({"run": None}, "nothing was begun")
         pid = control.running(app.paths)
@@ -223,6 +238,9 @@ def schedule(
     tests: Annotated[
         bool, Option("--tests/--no-tests", help="Whether a Test Writer writes each sprint's tests first.")
     ] = True,
+    item: Items = None,
+    usd: Budget = 0.0,
+    until: Until = "",
     remove: Annotated[int | None, Option("--remove", metavar="N", help="Remove schedule N.")] = None,
     yes: Annotated[bool, Option("--yes", "-y", help="Approve without being asked.")] = False,
 ) -> Output:
@@ -241,7 +259,8 @@ def schedule(
             known = sprints_service.scheduling_listed(app.store)
             rows = [_due(one) for one in known]
             return said(plain({"schedules": known}), "\n".join(rows) or "no sprint of it begins at a time")
-        offer = sprints_service.offer(app.store, app.git, app.config, sprints, tests, later=True)
+        limited = sprints_service.Limits(tuple(item or ()), usd, until)
+        offer = sprints_service.offer(app.store, app.git, app.config, sprints, tests, limited, later=True)
         wanted = sprints_service.wanted(at, days, zone, late_hours, offer, actor())
         when = f"when      at {wanted.at}, {','.join(wanted.days) or 'every day'}, {one_line(zone) or 'local time'}"
         shown = "\n".join([*_offered(found.name, offer), f"{when}, at most {count(late_hours, 'hour')} late"])
@@ -270,6 +289,9 @@ def _offered(name: str, offer: "Offer") -> list[str]:
     out = [f"{one_line(name)}: {count(offer.sprints, 'sprint')}"]
     out += [f"objective {line}" if not i else f"          {line}" for i, line in enumerate(lines(offer.objective))]
     out += [f"  [{'x' if box.is_checked else ' '}] {cut(one_line(box.text), 100)}" for box in offer.criteria]
+    out += [f"item      {cut(one_line(one), 100)}" for one in offer.items]
+    out += [f"budget    ${offer.usd:.2f}"] if offer.usd else []
+    out += [f"until     {offer.until}"] if offer.until else []
     out += [f"check     {cut(one_line(one), 110)}" for one in offer.checks]
     out += [f"cap       {one_line(one)}" for one in offer.caps]
     out += [f"agents    {one_line(one)}" for one in offer.agents]

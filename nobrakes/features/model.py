@@ -49,6 +49,11 @@ SINCE = "rounds_since"  # the last round before the plan was opened anew: later 
 ENOUGH = "reviews_closed"  # a person said that no more rounds begin
 SIGNED = "signed_off"  # a person's yes to a version (features.reviewed_plan.SignOff); a changed plan needs another
 
+# --- of a sprint's feature: what its project says of its plan ---
+PERSONA = "persona"  # the persona of its Shaper, until the plan is changed for the first time
+FIXED = "fixed"  # fields that each bead of its plan has, whatever its Shaper proposes
+LABELS = "labels"  # each bead of its plan needs one of these
+
 # --- while it is built -----------------------------------------------------------------------------------------------
 CHECKPOINT_ASKED = "checkpoint_asked"  # a person asked for a checkpoint
 SUGGESTED = "suggested_upto"  # the last suggestion that was looked at

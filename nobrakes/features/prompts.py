@@ -24,7 +24,7 @@ from ..records import frozen
 from ..sessions.model import Message
 from ..sessions.prompts import joined, new
 from ..text.cleaning import clean, only_seen
-from . import markers
+from . import markers, model
 from .model import Feature, Finding, FindingState, ItemState, PlanVersion, Stage
 from .reviewed_plan import beads_under, nodes_of
 
@@ -61,7 +61,8 @@ class Given:
 def role_of(feature: Feature) -> str:
     if feature.replannings:
         return REPLANNING
-    return DISCOVERY if feature.stage is Stage.DISCOVERY else PLANNING
+    usual = DISCOVERY if feature.stage is Stage.DISCOVERY else PLANNING
+    return str(feature.data.get(model.PERSONA, usual))
 
 
 def persona_of(feature: Feature, folder: str) -> str:

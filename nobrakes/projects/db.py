@@ -3,28 +3,33 @@
 1. One run goes on at a time: the database itself refuses a second one.
 2. A new yes takes over the sprint that the run before it left unfinished: nothing that was planned or built is lost,
    and what a person gave up of it (a bead, a planner without a plan) is made anew.
-3. A plan is handed in while the sprint is planned, the rest until its review goes to main.
+3. What agents hand in for its documents is taken until its review goes to main.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
+from ..beads.model import bead_owner
 from ..db import rows
 from ..db.database import Database
 from ..errors import NotAllowed
 from ..events import db as events_db
 from ..events.kinds import Kind as EventKind
 from ..text.cleaning import count
-from .model import Document, Due, DueEnd, Going, Kind, RunState, Schedule, Sprint, SprintRun, Stage, going_already, slug
+from .model import Document, Due, DueEnd, Going, Kind, RunState, Schedule, Sprint, SprintRun, Stage, going_already
 
 _FIELDS = frozenset({"name", "stage", "run", "session", "bead", "opening", "closing", "nudged"})
 _LAST = "SELECT * FROM sprint_runs ORDER BY id DESC LIMIT 1"
 _OPEN = "SELECT * FROM sprints WHERE run = ? AND stage <> 'done' ORDER BY number DESC LIMIT 1"
-_SPRINT_BY_TASK_OR_SESSION = "SELECT * FROM sprints WHERE bead = ? OR session = ?"
-_WITHOUT_A_PLANNER = """DELETE FROM sprints WHERE stage = 'planning'
-AND (SELECT state FROM sessions WHERE id = session) = 'ended'
-AND NOT EXISTS (SELECT 1 FROM sprint_documents WHERE sprint = number)"""
-_GIVEN_UP = "iif((SELECT status FROM beads WHERE id = sprints.{0}) = 'cancelled', NULL, {0})"
+_ABOVE = """WITH RECURSIVE above(id) AS (
+SELECT ? UNION SELECT beads.epic FROM beads JOIN above ON beads.id = above.id WHERE beads.epic IS NOT NULL)
+SELECT sprints.* FROM sprints JOIN above ON sprints.bead = above.id ORDER BY number DESC LIMIT 1"""
+_COST = """WITH RECURSIVE mine(id) AS (SELECT bead FROM sprints WHERE run = ? AND bead IS NOT NULL
+UNION SELECT beads.id FROM beads JOIN mine ON beads.epic = mine.id)
+SELECT (SELECT coalesce(sum(cost_usd), 0) FROM attempts WHERE bead IN (SELECT id FROM mine))
++ (SELECT coalesce(sum(cost_usd), 0) FROM sessions WHERE attempt IS NULL AND owner IN (SELECT ? || id FROM mine))"""
+_ROLLED_BACK = "(SELECT state FROM features WHERE id = sprints.bead) = 'rolled_back'"
+_GIVEN_UP = f"iif((SELECT status FROM beads WHERE id = sprints.{{0}}) = 'cancelled' OR {_ROLLED_BACK}, NULL, {{0}})"
 _TAKEN_OVER = f"""UPDATE sprints SET run = ?, nudged = 0, bead = {_GIVEN_UP.format("bead")},
 opening = {_GIVEN_UP.format("opening")}, closing = {_GIVEN_UP.format("closing")} WHERE stage <> 'done'"""
 """Cancelled parts are created anew."""
@@ -45,7 +50,6 @@ def begin_sprints(db: Database, asked: int, needs_tests: bool, terms: Mapping[st
         made = db.insert("sprint_runs", values)
         if before is not None:
             db.run("UPDATE sprint_runs SET state = 'over' WHERE id = ? AND state = 'waits'", (before.id,))
-            db.run(_WITHOUT_A_PLANNER)
             db.run(_TAKEN_OVER, (made,))
         told = {"state": RunState.GOING.value, "reason": count(asked, "sprint")}
         events_db.append(db, now, EventKind.SPRINT_MOVED, None, actor, told)
@@ -74,13 +78,19 @@ def settle_run(db: Database, run: int, state: RunState, why: str, actor: str) ->
         return True
 
 
-def add_sprint(db: Database, number: int, run: int, session: int) -> Sprint:
+def sprints_cost(db: Database, run: int) -> float:
+    """What the sprints of the run have cost, in US dollars: planning, reviews of plans, attempts."""
+    return float(db.one(_COST, (run, bead_owner("")))[0])
+
+
+def add_sprint(db: Database, number: int, run: int, feature: str) -> Sprint:
+    """A sprint begins: this feature."""
     now = db.now()
     with db.write():
         known = db.maybe("SELECT * FROM sprints WHERE number = ?", (number,))
         if known is not None:
             return rows.record(Sprint, known)
-        values = {"number": number, "run": run, "name": "", "stage": Stage.PLANNING.value, "session": session}
+        values = {"number": number, "run": run, "name": "", "stage": Stage.PLANNING.value, "bead": feature}
         db.insert("sprints", {**values, "nudged": 0, "began_at": now})
         told = {"sprint": number, "state": Stage.PLANNING.value}
         events_db.append(db, now, EventKind.SPRINT_MOVED, None, BY, told)
@@ -103,29 +113,22 @@ def change_sprint(db: Database, number: int, values: Mapping[str, Any], actor: s
         return _one(db, number)
 
 
-def sprint_of(db: Database, bead: str | None, session: int | None) -> Sprint | None:
-    """The sprint whose work this bead is, or that this session plans."""
-    row = db.maybe(_SPRINT_BY_TASK_OR_SESSION, (bead, session))
+def sprint_of(db: Database, bead: str) -> Sprint | None:
+    """The sprint whose work this bead is: it, or an epic above it, is the sprint's."""
+    row = db.maybe(_ABOVE, (bead,))
     return None if row is None else rows.record(Sprint, row)
 
 
-def hand_in_document(db: Database, sprint: int, kind: Kind, text: str, actor: str, name: str = "") -> Document:
+def hand_in_document(db: Database, sprint: int, kind: Kind, text: str, actor: str) -> Document:
+    """Keep what an agent handed in."""
     now = db.now()
     with db.write():
         one = _one(db, sprint)
-        is_plan = kind is Kind.PLAN
-        if is_plan != (one.stage is Stage.PLANNING) and kind in (Kind.PLAN, Kind.REVIEW):
-            raise NotAllowed(
-                f"sprint {sprint} is in {one.stage.value}: a {kind.value} is not what it waits for",
-                "Say a decision, a deviation or a wish with --kind.",
-            )
         if one.stage in (Stage.CLOSING, Stage.DONE):
             raise NotAllowed(f"sprint {sprint} is over: its documents are on their way to main", "")
         many = db.one("SELECT count(*) FROM sprint_documents WHERE sprint = ?", (sprint,))[0]
         if many >= MAX_DOCUMENTS:
             raise NotAllowed(f"sprint {sprint} has {count(many, 'document')} already", "Put the rest into one.")
-        if is_plan:
-            db.run("UPDATE sprints SET name = ? WHERE number = ?", (slug(name), sprint))
         values = {"sprint": sprint, "kind": kind.value, "text": text, "actor": actor, "at": now}
         made = db.insert("sprint_documents", values)
         told = {"sprint": sprint, "state": one.stage.value, "reason": f"a {kind.value} was handed in"}

@@ -1,8 +1,9 @@
 """Projects and their sprints: what is kept, how far one is, documents, names, schedules. Pure.
 
-1. A person's yes is a run: so many sprints inside the brief, the checks and the caps as they were then (`terms`).
-2. A sprint is one bead. Its plan is written by a session that reads main, its review by the bead's agent; the documents
-   about it are two beads whose work nobrakes makes itself. All three end in the same Reviewer.
+1. A person's yes is a run: so many sprints inside the brief, the roadmap, the checks and the caps as they were then
+   (`terms`), for these roadmap items, up to a budget and an end date.
+2. A sprint is a feature: its beads are ordinary beads. The documents about it are two beads whose work nobrakes makes
+   itself from its records. All end in the same Reviewer.
 3. One run of a repository goes on at a time, and one sprint of it.
 """
 
@@ -92,6 +93,26 @@ def criteria(brief: str) -> list[Box]:
     return boxes(section(brief, "Success criteria"))
 
 
+_ID = re.compile(r"[*_`\[(]*([A-Za-z]{1,5}-?\d+(?:[.-]\d+)*|#\d+)[*_`\])]*(?=[:.)\s]|\Z)")
+"""How a roadmap item begins that has an id of its own: `R1: …`, `[M2-3] …`, `**PAY-7** …`."""
+
+
+def items(roadmap: str) -> list[Box]:
+    """The items of a roadmap: all of its boxes."""
+    return boxes(list(lines(roadmap)))
+
+
+def own_id(text: str) -> str:
+    """The id that a roadmap item begins with; empty: it has none."""
+    found = _ID.match(text)
+    return found[1] if found else ""
+
+
+def item_id(text: str) -> str:
+    """What a roadmap item is called: the id that it begins with, else a short name made from its words."""
+    return own_id(text) or slug(text)
+
+
 def tasks(plan: str) -> list[Box]:
     """A plan's boxes below `Tasks`, or all if it has no such section."""
     own = section(plan, "Tasks", "What to do")
@@ -146,9 +167,9 @@ class RunState(StrEnum):
 class Stage(StrEnum):
     """Stage of a sprint."""
 
-    PLANNING = "planning"  # a session reads main and hands the plan in
+    PLANNING = "planning"  # its feature is planned, and the plan reviewed
     OPENING = "opening"  # the plan goes to main
-    EXECUTING = "executing"  # the sprint's bead is worked on
+    EXECUTING = "executing"  # the beads of its feature are built
     CLOSING = "closing"  # its review goes to main
     DONE = "done"
 
@@ -156,7 +177,7 @@ class Stage(StrEnum):
 class Kind(StrEnum):
     """Kinds of documents that agents hand in."""
 
-    PLAN = "plan"
+    PLAN = "plan"  # only of sprints that began before a sprint was a feature
     REVIEW = "review"
     DECISION = "decision"
     DEVIATION = "deviation"
@@ -175,7 +196,9 @@ ASKED = 50
 
 @frozen
 class SprintRun:
-    """An approval of `asked` sprints. `terms`: digests of the brief, the checks and the caps at the time, by name."""
+    """A yes for `asked` sprints. `terms`: by name, digests of what the brief, the roadmap, the checks and the caps were
+    when it was given; beside them ITEMS, USD and UNTIL, which limit it.
+    """
 
     id: int
     asked: int
@@ -188,9 +211,16 @@ class SprintRun:
     updated_at: float
 
 
+ITEMS, USD, UNTIL = "items", "usd", "until"
+"""In the terms of a yes: the roadmap items that it is for, a line each; what it may cost; its last day."""
+
+
 @frozen
 class Sprint:
-    """A sprint. `session` plans it, `bead` is its work, `opening` and `closing` are the beads of its documents."""
+    """A sprint. `bead` is the epic of its feature, `opening` and `closing` are the beads of its documents.
+
+    Of one that began before a sprint was a feature, `bead` is the one bead of its work, and `session` planned it.
+    """
 
     number: int
     run: int
@@ -237,8 +267,8 @@ class Going:
 
 
 def changed(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of terms that changed since the approval."""
-    return tuple(name for name in now if before.get(name) != now[name])
+    """The names of the terms that are not as they were when the yes was given; an older yes names fewer."""
+    return tuple(name for name in now if name in before and before[name] != now[name])
 
 
 def going_already(run: SprintRun) -> NotAllowed:
@@ -261,10 +291,6 @@ def require(kind: Kind, text: str) -> str:
         raise UsageError(f"the {kind.value} is empty", "Say something in it.")
     if len(plain) > MAX_DOCUMENT:
         raise UsageError(f"a {kind.value} has at most {MAX_DOCUMENT} characters, not {len(plain)}", "Shorten it.")
-    if kind is Kind.PLAN and not tasks(plain):
-        raise UsageError(
-            "the plan names no task", "Write each task as `- [ ] what is to be done` below a heading `## Tasks`."
-        )
     return plain
 
 

@@ -1,78 +1,62 @@
-"""Prompts for a sprint's agents: its planner and its worker. Between sprints documents alone carry knowledge.
+"""What the planner of a sprint is told first. Between sprints documents alone carry knowledge.
 
 1. What is told of the project is on main, and is named by its path: the agent reads it there.
 2. The plan is what a person said yes to in advance, inside the brief; what goes beyond it is asked.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 
 from ..agents.quoting import cut
 from ..text.cleaning import clean
 from . import model
-from .model import Sprint, slug
-from .sprints import BRIEF
+from .sprints import BRIEF, ITEM, OUTSIDE, PART_OF, Finding
 
-SPRINT = "sprint"
-"""Key of the sprint's number in the data of its planning session."""
 PLANNER = "sprint_planner"
 """The file of its persona."""
-MAX_PLAN = 16_000
-"""Characters of a plan in its bead; main has all of it."""
-MAX_FINDINGS = 30
-NUDGE = (
-    "Your turn ended, and no plan was handed in. Hand it in with `nobrakes agent document - --kind plan --title NAME` "
-    "(its text from stdin, tasks as `- [ ] …` below `## Tasks`), or ask what only a person can decide. An agent "
-    "without a shell writes the whole plan as its last message, with its `## Tasks`."
-)
-_HEADINGS = ("Criteria", "Acceptance criteria", "Success criteria", "Done when")
+CRITERION = "review: Each bead brings a success criterion or a roadmap item of the project closer"
+"""What a sprint's plan is reviewed for, beside the criteria of its beads."""
+MAX_PLAN = 6000
+"""Characters of a plan that was made before, which the planner is given."""
+MAX_FINDINGS, MAX_ITEMS = 30, 10
+"""Findings of whats-next, and the items of one, that are told."""
 
 
-def asked(number: int, texts: Mapping[str, str], findings: Sequence[str]) -> str:
-    """The first message to this sprint's planner."""
+def asked(
+    number: int, texts: Mapping[str, str], findings: Sequence[Finding], items: Sequence[str], plan: str = ""
+) -> str:
+    """What the planner of this sprint is told first. `items`: the roadmap items that the yes is for; none: all.
+
+    `plan`: one that was handed in for it before a sprint was a feature.
+    """
     brief = texts.get(BRIEF, "")
     objective = model.objective(brief)
     boxes = [f"- [{'x' if one.is_checked else ' '}] {one.text}" for one in model.criteria(brief)]
     reviews = [one.name for one in model.sprints(texts) if one.review]
+    wanted = [one for one in model.items(texts.get(model.ROADMAP, "")) if model.item_id(one.text) in items]
     parts = [
         f"Plan sprint {number} of this project. Read CLAUDE.md, task.md, docs/ROADMAP.md and docs/design/ first, "
         "as far as they are there.",
         f"Objective:\n{cut(clean(objective), 4000)}" if objective else "",
         "Success criteria of the project:\n" + cut(clean("\n".join(boxes)), 6000) if boxes else "",
+        "You may plan work for these roadmap items. Each bead has the label of the item that it completes, or of the "
+        f"item that it brings closer (`{PART_OF}…`). A bead that serves none has the label `{OUTSIDE}`, and then a "
+        "person has to approve the plan:\n"
+        + "\n".join(
+            f"- `{ITEM}{model.item_id(one.text)}`{' (done)' if one.is_checked else ''}: {cut(clean(one.text), 300)}"
+            for one in wanted
+        )
+        if wanted
+        else "",
         f"The last sprint's review is {model.SPRINTS}/{reviews[-1]}/review.md: it feeds this plan." if reviews else "",
-        "What does not fit together (whats-next):\n" + "\n".join(f"- {clean(one)}" for one in findings[:MAX_FINDINGS])
+        "What does not fit together (whats-next):\n" + "\n".join(map(_finding, findings[:MAX_FINDINGS]))
         if findings
         else "",
+        f"This plan was made for the sprint before. Make beads of it:\n{cut(clean(plan), MAX_PLAN)}" if plan else "",
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def name_in(plan: str) -> str:
-    heading = next((line[2:] for _, line in model.lines(plan) if line.startswith("# ")), "")
-    return slug(re.sub(r"(?i)\A\s*(?:plan\s+of\s+)?sprint\s+\d+\s*[:—–-]?\s*", "", heading))
-
-
-def criteria(plan: str) -> tuple[str, ...]:
-    return tuple(box.text for box in model.boxes(model.section(plan, *_HEADINGS)))
-
-
-def work(sprint: Sprint, plan: str, brief: str) -> str:
-    open_ = [f"- {box.text}" for box in model.criteria(brief) if not box.is_checked]
-    whole = "\n\nSuccess criteria of the project that are open:\n\n" + "\n".join(open_) if open_ else ""
-    return f"""Execute sprint {sprint.title} per {sprint.folder}/plan.md.
-
-Its documents are written by nobrakes: change none of task.md, docs/sprints/, DECISIONS.md, DEVIATIONS.md, WISHLIST.md.
-Tell it instead, as you go; `-` reads the text from stdin:
-
-- `nobrakes agent document "<title, then why>" --kind decision`: a choice that is not obvious
-- `nobrakes agent document "<what, then why>" --kind deviation`: where you left the plan
-- `nobrakes agent document "<what is missing>" --kind wish`: a capability that you lack
-
-Before `nobrakes agent done`, hand the review in: `nobrakes agent document - --kind review`, with `## Done` (each task
-of the plan that is done, in its own words), `## Not done`, `## Decisions`, and `## Success criteria` with a ticked box
-for each criterion of the project that holds now, in its own words. A tick is your claim: the check that a criterion
-names proves it, or a person decides.{whole}
-
-The plan:
-
-{cut(clean(plan), MAX_PLAN)}"""
+def _finding(one: Finding) -> str:
+    rows = [f"  - {cut(clean(item), 300)}" for item in one.items[:MAX_ITEMS]]
+    more = [f"  - … {len(one.items) - MAX_ITEMS} more"] if len(one.items) > MAX_ITEMS else []
+    return "\n".join([f"- {clean(one.where)}: {clean(one.text)}", *rows, *more])

@@ -1,9 +1,11 @@
 """The next step of a project's sprints. Facts in, one step out; no model is asked whether to go on.
 
-1. Plan, documents, work, documents, and again; between two sprints it is asked whether the project is complete, whether
-   the yes still holds, and whether it was for one more.
-2. What a person does, or what passes by itself, is waited for: a question, a limit, a cap, a pause is no step.
-3. What nobody can wait for ends the run in words: a person's new yes goes on from there.
+1. Plan, documents, work, documents, and again. Between two sprints the rules check whether the project is complete,
+   whether the yes still holds, and whether it was for one more.
+2. A sprint is a feature: its Shaper plans it, its plan is reviewed, its beads are ordinary beads. The yes to the
+   sprints signs and approves a plan that stays within it; a person approves any other.
+3. What a person does, or what passes by itself, is waited for: a question, a limit, a cap, a pause is no step.
+4. What cannot be waited for ends the run in words: a person's new yes continues from there.
 """
 
 import hashlib
@@ -12,6 +14,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from enum import StrEnum
+from typing import Any
 
 from ..agents.limits import Caps
 from ..beads.model import CLOSED, Status
@@ -19,21 +22,23 @@ from ..checks.contract import Check
 from ..records import frozen
 from ..text.cleaning import count
 from . import model
-from .model import PLACES, Box, Document, DocumentsSprint, Kind, RunState, Sprint, SprintRun, Stage
+from .model import PLACES, Box, Document, DocumentsSprint, RunState, Sprint, SprintRun, Stage
 
-NUDGES = 2
-"""Reminders to a planner that handed nothing in, before a person is told."""
 TRIES = 4
 """Attempts at documents that did not pass."""
 
 
 @frozen
-class Planner:
-    """The planning session: working or waiting, stuck until a person writes, or over."""
+class Plan:
+    """The plan of the sprint's feature. `is_ready`: its reviews are over, and it waits to be signed off; `is_given_up`:
+    the feature was rolled back; `beyond`: beads of it that the yes does not cover.
+    """
 
-    is_busy: bool
-    is_stuck: bool = False
-    is_over: bool = False
+    is_ready: bool = False
+    is_signed: bool = False
+    is_live: bool = False
+    is_given_up: bool = False
+    beyond: tuple[str, ...] = ()
 
 
 @frozen
@@ -47,16 +52,19 @@ class Work:
 
 @frozen
 class Facts:
-    """Known facts. `open`: unmet success criteria, of `criteria`; `claimed`: those that agents call met; `findings`: of
-    whats-next."""
+    """What is known. `open`: success criteria that are not met, of `criteria`; `claimed`: those of them that agents say
+    are met; `findings`: those of whats-next; `is_taken`: another feature is being planned; `spent`: why the yes is used
+    up, by its budget or its end date.
+    """
 
     run: SprintRun
     sprint: Sprint | None
     done: int = 0
     last: int = 0
     changed: tuple[str, ...] = ()
-    has_plan: bool = False
-    planner: Planner | None = None
+    spent: str = ""
+    is_taken: bool = False
+    plan: Plan | None = None
     opening: Work | None = None
     work: Work | None = None
     closing: Work | None = None
@@ -68,14 +76,21 @@ class Facts:
 
 @frozen
 class Begin:
-    """Begin the planning of this sprint."""
+    """Begin the feature that is the sprint of this number."""
 
     number: int
 
 
 @frozen
-class Nudge:
-    """Remind the planner that nothing was handed in."""
+class Sign:
+    """Sign the plan off, under the yes to the sprints."""
+
+    sprint: int
+
+
+@frozen
+class Approve:
+    """Make the signed plan live, under the yes to the sprints."""
 
     sprint: int
 
@@ -97,13 +112,6 @@ class Place:
 
 
 @frozen
-class Execute:
-    """Create the sprint's live bead."""
-
-    sprint: int
-
-
-@frozen
 class Stop:
     """Set the run to this state, and why."""
 
@@ -112,7 +120,7 @@ class Stop:
     why: str
 
 
-Step = Begin | Nudge | Move | Place | Execute | Stop
+Step = Begin | Sign | Approve | Move | Place | Stop
 
 
 def next_step(facts: Facts) -> Step | None:
@@ -131,7 +139,7 @@ def is_complete(facts: Facts) -> bool:
     return facts.criteria > 0 and not facts.open and not facts.findings
 
 
-def _between(facts: Facts) -> Step:
+def _between(facts: Facts) -> Step | None:
     if facts.done and is_complete(facts):
         return Stop(facts.run.id, RunState.COMPLETE, f"every success criterion is met ({facts.criteria})")
     if facts.done >= facts.run.asked:
@@ -143,32 +151,49 @@ def _between(facts: Facts) -> Step:
             claims = f"{done}; agents claim {facts.claimed} of them: tick what holds in {BRIEF}, and commit it"
             return Stop(facts.run.id, RunState.CLAIMED, claims)
         return Stop(facts.run.id, RunState.OVER, done)
+    return _lapsed(facts) or _begin(facts, facts.last + 1)
+
+
+def _begin(facts: Facts, number: int) -> Step | None:
+    return None if facts.is_taken else Begin(number)
+
+
+def _lapsed(facts: Facts) -> Stop | None:
+    """Why the yes does not hold any more; None: it holds."""
     if facts.changed:
-        return _asks_again(facts)
-    return Begin(facts.last + 1)
-
-
-def _asks_again(facts: Facts) -> Stop:
-    what = " and ".join(facts.changed)
+        why = f"the {' and '.join(facts.changed)} changed since the yes"
+    elif facts.spent:
+        why = facts.spent
+    else:
+        return None
     left = facts.run.asked - facts.done
-    return Stop(
-        facts.run.id,
-        RunState.WAITS,
-        f"the {what} changed since the yes; {left} of {count(facts.run.asked, 'sprint is', 'sprints are')} left",
-    )
+    sprints = count(facts.run.asked, "sprint is", "sprints are")
+    return Stop(facts.run.id, RunState.WAITS, f"{why}; {left} of {sprints} left")
+
+
+def _planned(facts: Facts, sprint: Sprint, live: Step | None, signed: Step) -> Step | None:
+    """What a plan needs that is made or changed: it is signed off within the yes, else a person signs it off."""
+    plan = facts.plan
+    if plan is None or plan.is_live:
+        return live
+    if plan.is_given_up:
+        return _stopped(facts, f"feature {sprint.bead} of sprint {sprint.number} was rolled back")
+    if not (plan.is_signed or plan.is_ready):
+        return None
+    if lapsed := _lapsed(facts):
+        return lapsed
+    if plan.is_signed:
+        return signed
+    return None if plan.beyond else Sign(sprint.number)
 
 
 def _planning(facts: Facts, sprint: Sprint) -> Step | None:
-    is_busy = facts.planner is not None and facts.planner.is_busy
-    if facts.has_plan and not is_busy:
-        return Move(sprint.number, Stage.OPENING)
-    if facts.planner is None or facts.planner.is_over:
-        return _stopped(facts, f"the session that plans sprint {sprint.number} was ended, and handed no plan in")
-    if is_busy or facts.planner.is_stuck:
-        return None
-    if sprint.nudged < NUDGES:
-        return Nudge(sprint.number)
-    return _stopped(facts, f"no plan was handed in for sprint {sprint.number}: see session {sprint.session}")
+    if facts.work is None:
+        return _lapsed(facts) or _begin(facts, sprint.number)
+    if facts.work.status is Status.CANCELLED:
+        return _stopped(facts, f"feature {sprint.bead} of sprint {sprint.number} was cancelled")
+    after = Move(sprint.number, Stage.OPENING)
+    return _planned(facts, sprint, after, after)
 
 
 def _documents(facts: Facts, sprint: Sprint, work: Work | None, after: Stage) -> Step | None:
@@ -186,17 +211,19 @@ def _documents(facts: Facts, sprint: Sprint, work: Work | None, after: Stage) ->
 
 
 def _opening(facts: Facts, sprint: Sprint) -> Step | None:
+    if facts.work is None:
+        return _planning(facts, sprint)
     return _documents(facts, sprint, facts.opening, Stage.EXECUTING)
 
 
 def _executing(facts: Facts, sprint: Sprint) -> Step | None:
     if facts.work is None:
-        return _asks_again(facts) if facts.changed else Execute(sprint.number)
+        return _planning(facts, sprint)
     if facts.work.status is Status.DONE:
         return Move(sprint.number, Stage.CLOSING)
     if facts.work.status in CLOSED:
-        return _stopped(facts, f"bead {sprint.bead} of sprint {sprint.number} was cancelled")
-    return None
+        return _stopped(facts, f"{sprint.bead} of sprint {sprint.number} was cancelled")
+    return _planned(facts, sprint, None, Approve(sprint.number))
 
 
 def _closing(facts: Facts, sprint: Sprint) -> Step | None:
@@ -218,6 +245,31 @@ _BY_STAGE = {
     Stage.CLOSING: _closing,
     Stage.DONE: _done,
 }
+
+
+# What a yes covers. A bead of a plan names the roadmap item that it serves by a label: `item:ID` completes it together
+# with the others that name it, `part-of:ID` does not complete it. Without items, the brief alone is the limit.
+ITEM, PART_OF, OUTSIDE = "item:", "part-of:", "outside"
+
+
+def served(labels: Iterable[str]) -> dict[str, bool]:
+    """The roadmap items that a bead serves, each with whether it completes it."""
+    found = {label[len(ITEM) :]: True for label in labels if label.startswith(ITEM)}
+    return found | {label[len(PART_OF) :]: False for label in labels if label.startswith(PART_OF)}
+
+
+def labels(items: Iterable[str]) -> list[str]:
+    """The labels of which each bead of a plan needs one; no items: none is needed."""
+    found = [f"{word}{item}" for item in items for word in (ITEM, PART_OF)]
+    return [*found, OUTSIDE] if found else []
+
+
+def beyond(items: Collection[str], beads: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The beads of a plan (as plan files have them) that serve no item of these; no items: none is beyond."""
+    if not items:
+        return ()
+    labels = {str(one["id"]): one.get("labels", ()) for one in beads if one.get("type") != "epic"}
+    return tuple(id for id, own in labels.items() if not served(own).keys() & set(items))
 
 
 # What does not fit together in a project. A task's artifacts are the paths that it names in backticks; one that names
@@ -334,9 +386,13 @@ def _roadmap(text: str, subjects: Sequence[str]) -> list[Finding]:
         else:
             done.append(f" {words(_said_done(subject))} ")
     open_ = [box for box in model.boxes(list(model.lines(text))) if not box.is_checked]
-    behind = [box.text for box in open_ if words(box.text) and any(f" {words(box.text)} " in one for one in done)]
+    behind = [box.text for box in open_ if (own := words(model.own_id(box.text) or box.text)) and _named(own, done)]
     what = "commits say that this is done, and the roadmap has it open"
     return [Finding(Contradiction.ROADMAP_BEHIND, model.ROADMAP, what, tuple(behind))] if behind else []
+
+
+def _named(own: str, done: Iterable[str]) -> bool:
+    return any(f" {own} " in one for one in done)
 
 
 def _said_done(subject: str) -> str:
@@ -378,45 +434,81 @@ def _complete(brief: str, status: str) -> list[Finding]:
     return [Finding(Contradiction.NOT_COMPLETE, "task.md", text, open_)]
 
 
-# A project's documents as nobrakes writes them: a section that is kept is replaced, a list is appended to, a box is
-# ticked where what was handed in has the same words. Nothing is unticked. What nobody handed in says so itself.
+# A project's documents as nobrakes writes them, from its records: a section that is kept is replaced, a list is
+# appended to, a box is ticked. Nothing is unticked. What agents claim stands in a section of its own.
 _OPEN = re.compile(rf"({model.ITEM}\[) (\]\s+)(.*\S)")
-_DONE = ("Done", "What was done")
 _NOT_DONE = ("Not done", "What was not done", "Not finished")
-NOBODY = "no review was handed in; this is what the records say"
 
 
-def plan(sprint: Sprint, text: str) -> str:
-    return _titled(text, f"Sprint {sprint.number}: {sprint.name}")
+@frozen
+class Task:
+    """A bead of a sprint, as its documents have it. `said`: the last words of the agent, or why it was given up."""
+
+    id: str
+    title: str
+    is_done: bool
+    said: str = ""
+    acceptance: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """The text of its box."""
+        return f"{_plain(self.title)} (bead {self.id})"
 
 
-def plan_after(text: str, done: frozenset[str], decisions: Sequence[str]) -> str:
-    """plan.md of a finished sprint: done tasks ticked, decisions added."""
-    found = ticked(text, done)
+def plan(sprint: Sprint, goal: str, tasks: Sequence[Task]) -> str:
+    """plan.md of a sprint: what is to be done, and what shows that it is."""
+    text = f"# Sprint {sprint.number}: {sprint.name}\n\n## Goal\n\n{_lowered(goal.strip())}\n"
+    text += f"\n## Tasks\n\n{_list(f'[ ] {one.line}' for one in tasks)}\n"
+    shown = [_plain(each) for one in tasks for each in one.acceptance]
+    return text + (f"\n## Criteria\n\n{_list(shown)}\n" if shown else "")
+
+
+def plan_after(text: str, tasks: Sequence[Task], told: Iterable[Document]) -> str:
+    """plan.md of a sprint that is over: done tasks are ticked, and decisions taken on the way are in it."""
+    known = f" {words(text)} "
+    if added := [f"[ ] {one.line}" for one in tasks if f" {words(one.line)} " not in known]:
+        text = set_section(text, "Tasks added on the way", _list(added))
+    found = ticked(text, frozenset(words(one.line) for one in tasks if one.is_done))
+    decisions = [_title(one.text) for one in told if one.kind is model.Kind.DECISION]
     return set_section(found, "Decisions taken on the way", _list(decisions)) if decisions else found
 
 
-def review(sprint: Sprint, text: str, told: str, tasks: Sequence[str]) -> str:
-    """review.md: what was handed in, else from the records. `told`: the bead's last words."""
-    if text:
-        return _titled(text, f"Review of sprint {sprint.number}: {sprint.name}")
-    body = f"# Review of sprint {sprint.number}: {sprint.name}\n\n({NOBODY})\n\n"
-    body += f"## Done\n\n{told or 'The work of the sprint is merged.'}\n"
-    if tasks:
-        body += f"\n## Not done\n\nThese were not reported as done:\n\n{_list(tasks)}\n"
-    return body
+def review(sprint: Sprint, tasks: Sequence[Task], told: Sequence[Document]) -> str:
+    """review.md: what the records say; below it what agents handed in, as their claims."""
+    done = [f"{one.line}: {_plain(one.said)}" if one.said else one.line for one in tasks if one.is_done]
+    left = [f"{one.line}: {_plain(one.said)}" if one.said else one.line for one in tasks if not one.is_done]
+    text = f"# Review of sprint {sprint.number}: {sprint.name}\n\n## Done\n\n{_list(done) or 'Nothing.'}\n"
+    text += f"\n## Not done\n\n{_list(left)}\n" if left else ""
+    for kind, heading in ((model.Kind.DECISION, "Decisions"), (model.Kind.DEVIATION, "Deviations")):
+        if found := [_title(one.text) for one in told if one.kind is kind]:
+            text += f"\n## {heading}\n\n{_list(found)}\n"
+    for one in told:
+        if one.kind is model.Kind.REVIEW:
+            text += f"\n## What {_plain(one.actor)} reports\n\n{_lowered(one.text.strip())}\n"
+    return text
 
 
-def done_of(text: str) -> frozenset[str]:
-    """What a review calls done, normalised: ticked boxes and the items below `Done`."""
+def claims_of(text: str) -> frozenset[str]:
+    """What a review says is done, as it is compared: its ticked boxes, and the items below `Done`."""
     rows = model.section(text, *_NOT_DONE)
     not_done = {number for number, _ in rows}
     found = {words(box.text) for box in model.boxes(list(model.lines(text))) if box.is_checked}
-    for number, line in model.section(text, *_DONE):
+    for number, line in model.section(text, "Done", "What was done"):
         item = re.sub(rf"\A{model.ITEM}(?:\[[ xX]\]\s+)?", "", line)
         if number not in not_done and "[ ]" not in line and words(item):
             found.add(words(item))
     return frozenset(one for one in found if one)
+
+
+def items_done(roadmap: str, tasks: Sequence[Task]) -> frozenset[str]:
+    """The roadmap's open items that these tasks complete, as they are compared."""
+    wanted: dict[str, bool] = {}
+    for one in tasks:
+        for item, completes in served(one.labels).items():
+            wanted[item] = wanted.get(item, True) and completes and one.is_done
+    return frozenset(words(box.text) for box in model.items(roadmap) if wanted.get(model.item_id(box.text)))
 
 
 _BY_CHECK = re.compile(r"\s*\(check:?\s+`?([^`)\s]+)`?\)\s*\Z", re.IGNORECASE)
@@ -435,9 +527,9 @@ def met(criteria: Iterable[Box], done: frozenset[str], checks: Collection[str]) 
 
 
 def claimed(criteria: Iterable[Box], files: Mapping[str, str]) -> list[Box]:
-    """Open criteria that a review calls met; a person ticks them."""
-    done = frozenset().union(*(done_of(one.review or "") for one in model.sprints(files)))
-    return [box for box in criteria if _claim(box, done)]
+    """The open criteria that a sprint's review says are met, which a person has to tick."""
+    said = frozenset().union(*(claims_of(one.review or "") for one in model.sprints(files)))
+    return [box for box in criteria if _claim(box, said)]
 
 
 def ticked(text: str, done: frozenset[str]) -> str:
@@ -488,9 +580,8 @@ def appended(texts: Mapping[str, str], told: Iterable[Document], sprint: Sprint,
     return found
 
 
-def titles(told: Iterable[Document]) -> list[str]:
-    """The first lines of the decisions."""
-    return [_plain(one.text.strip().partition("\n")[0]) for one in told if one.kind is Kind.DECISION]
+def _title(text: str) -> str:
+    return _plain(text.strip().partition("\n")[0])
 
 
 def _plain(title: str) -> str:
@@ -521,27 +612,22 @@ def _field(text: str, name: str, value: str) -> str:
     return f"{head}\n\n{line}\n{rest}"
 
 
-def _titled(text: str, title: str) -> str:
-    """The text under our own heading, which replaces its own."""
-    plain = text.strip()
-    body = plain.partition("\n")[2].strip() if plain.startswith("# ") else plain
-    return f"# {title}\n\n{body}\n"
-
-
-def _list(items: Sequence[str]) -> str:
+def _list(items: Iterable[str]) -> str:
     return "\n".join(f"- {one}" for one in items)
 
 
-# What a yes to sprints was given for, as digests. A box that was ticked is no other brief.
+# What a yes to sprints was given for, as digests. A box that was ticked is no other brief and no other roadmap.
 BRIEF = "CLAUDE.md"
 COPIES = (BRIEF, "AGENTS.md")
 """The brief, and its copy for agents that read another name."""
 
 
-def terms(brief: str, contract: Sequence[Check], caps: Caps) -> dict[str, str]:
+def terms(brief: str, roadmap: str, contract: Sequence[Check], caps: Caps) -> dict[str, str]:
+    """The digests by name."""
     checks = json.dumps([asdict(check) for check in contract], sort_keys=True)
     return {
         "brief": _digest(unticked(brief).strip()),
+        "roadmap": _digest(unticked(roadmap).strip()),
         "checks": _digest(checks),
         "caps": _digest(json.dumps(asdict(caps), sort_keys=True)),
     }

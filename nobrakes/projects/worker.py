@@ -4,28 +4,31 @@ Each step is one transaction, or can be done again: a daemon that is killed in t
 """
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..agents import limits
 from ..beads import lifecycle
-from ..beads.model import WAITING_FOR_AGENT, Bead, Role, Status, is_handed_back, person_owner
+from ..beads.model import WAITING_FOR_AGENT, Bead, BeadType, Role, Status, is_handed_back
 from ..beads.proposals import ByHand, is_built
 from ..checks.policy.boundaries import SPRINT, SPRINT_DOCUMENTS
 from ..daemon.model import Board
 from ..daemon.service.control import quarantined
 from ..decisions.model import EscalationType
-from ..errors import FileTooLarge, NobrakesError, NotAllowed
+from ..errors import FileTooLarge, NoSuchFeature, NotAllowed
+from ..features import model as features
+from ..features.model import Feature
+from ..features.reviewed_plan import is_as_kept, steps_under
 from ..git.port import Git, Message
 from ..host.command import named_zone
 from ..ports import Ports
 from ..records import frozen
 from ..review.evidence import PERSON
-from ..sessions.model import SessionKind, State
 from ..text.cleaning import clean, count
 from ..text.times import spoken
 from . import model, prompts, sprints
-from .model import Going, Kind, RunState, Schedule, Sprint, Stage, changed, require
+from .model import Going, Kind, RunState, Schedule, Sprint, Stage, changed
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -72,9 +75,6 @@ class MainFiles:
         return sprints.whats_next(texts, subjects, lambda path: path in texts or self.exists(path))
 
 
-_BUSY = (State.READY, State.RUNNING, State.ASKING)
-
-
 def facts(ports: Ports) -> tuple[Going, sprints.Facts] | None:
     """The last run and its facts; None: none is going."""
     going = ports.store.sprints_going()
@@ -83,28 +83,43 @@ def facts(ports: Ports) -> tuple[Going, sprints.Facts] | None:
     return going, _between(ports, going) if going.sprint is None else _inside(ports, going, going.sprint)
 
 
-def terms_now(ports: Ports, brief: str) -> dict[str, str]:
-    return sprints.terms(brief, ports.config().contract(), ports.limits().caps)
+def terms_now(ports: Ports, main: MainFiles) -> dict[str, str]:
+    """What a yes would be given for now."""
+    brief, roadmap = main.text(sprints.BRIEF), main.text(model.ROADMAP)
+    return sprints.terms(brief, roadmap, ports.config().contract(), ports.limits().caps)
 
 
-def _changed(ports: Ports, going: Going, main: MainFiles) -> tuple[str, ...]:
-    return changed(going.run.terms, terms_now(ports, main.text(sprints.BRIEF)))
+def _lapsed(ports: Ports, going: Going, main: MainFiles) -> tuple[tuple[str, ...], str]:
+    """What changed since the yes, and why it is used up."""
+    terms, now = going.run.terms, ports.store.now()
+    other = changed(terms, terms_now(ports, main))
+    usd, until = float(terms.get(model.USD) or 0.0), terms.get(model.UNTIL, "")
+    if usd and (spent := ports.store.sprints_cost(going.run.id)) >= usd:
+        return other, f"the sprints have cost ${spent:.2f}, and the yes is for ${usd:.2f}"
+    if until and datetime.fromtimestamp(now, ports.zone()).date().isoformat() > until:
+        return other, f"the yes was until {until}"
+    return other, ""
 
 
 def _inside(ports: Ports, going: Going, sprint: Sprint) -> sprints.Facts:
-    store, stage = ports.store, sprint.stage
-    begins = stage is Stage.EXECUTING and sprint.bead is None
+    store, feature = ports.store, feature_of(ports.store, sprint)
+    plan = None if feature is None else plan_of(store, going, feature)
+    other: tuple[str, ...] = ()
+    spent = ""
+    if sprint.bead is None or (plan is not None and not plan.is_live and (plan.is_ready or plan.is_signed)):
+        other, spent = _lapsed(ports, going, MainFiles(ports.git, ports.git.main()))
     return sprints.Facts(
         going.run,
         sprint,
         going.done,
         going.last,
-        changed=_changed(ports, going, MainFiles(ports.git, ports.git.main())) if begins else (),
-        has_plan=any(one.kind is Kind.PLAN for one in going.documents),
-        planner=_planner(store, sprint.session) if stage is Stage.PLANNING else None,
-        opening=_work(going, store, sprint.opening) if stage is Stage.OPENING else None,
-        work=_work(going, store, sprint.bead) if stage is Stage.EXECUTING else None,
-        closing=_work(going, store, sprint.closing) if stage is Stage.CLOSING else None,
+        changed=other,
+        spent=spent,
+        is_taken=sprint.bead is None and any(one.has_turn for one in store.features()),
+        plan=plan,
+        opening=_work(going, store, sprint.opening) if sprint.stage is Stage.OPENING else None,
+        work=_work(going, store, sprint.bead),
+        closing=_work(going, store, sprint.closing) if sprint.stage is Stage.CLOSING else None,
     )
 
 
@@ -113,12 +128,15 @@ def _between(ports: Ports, going: Going) -> sprints.Facts:
     texts = main.documents()
     boxes = model.criteria(texts.get(sprints.BRIEF, ""))
     last = max((one.number for one in model.sprints(texts)), default=0)
+    other, spent = _lapsed(ports, going, main)
     return sprints.Facts(
         going.run,
         None,
         going.done,
         max(going.last, last),
-        changed=_changed(ports, going, main),
+        changed=other,
+        spent=spent,
+        is_taken=any(one.has_turn for one in ports.store.features()),
         criteria=len(boxes),
         open=sum(not box.is_checked for box in boxes),
         claimed=len(sprints.claimed(boxes, texts)),
@@ -126,11 +144,29 @@ def _between(ports: Ports, going: Going) -> sprints.Facts:
     )
 
 
-def _planner(store: "Store", number: int | None) -> sprints.Planner | None:
-    if number is None:
+def feature_of(store: "Store", sprint: Sprint) -> Feature | None:
+    """The feature that is the sprint; None: it is not begun, or the sprint began before a sprint was a feature."""
+    try:
+        return None if sprint.bead is None else store.feature(sprint.bead)
+    except NoSuchFeature:
         return None
-    session = store.session(number)
-    return sprints.Planner(session.state in _BUSY, session.state is State.STUCK, session.ended_at is not None)
+
+
+def plan_of(store: "Store", going: Going, feature: Feature) -> sprints.Plan:
+    """How far the plan of the sprint's feature is, and what of it the yes does not cover."""
+    if feature.state is features.State.ROLLED_BACK or features.ROLLBACK in feature.data:
+        return sprints.Plan(is_given_up=True)
+    if feature.stage not in features.PLANNED:
+        return sprints.Plan(is_live=True)
+    version = store.plan_version(feature.id)
+    if version is None or feature.stage is not features.Stage.REVIEW or not is_as_kept(store, feature):
+        return sprints.Plan()
+    signed = feature.data.get(features.SIGNED) or {}
+    is_signed = signed.get("version") == feature.plan
+    is_ready = feature.data.get(features.SIGN_OFF_ASKED) == feature.plan and feature.state is features.State.ACTIVE
+    items = going.run.terms.get(model.ITEMS, "").split("\n")
+    beyond = sprints.beyond([one for one in items if one], version.beads)
+    return sprints.Plan(is_ready and not is_signed, is_signed, beyond=beyond)
 
 
 def _work(going: Going, store: "Store", id_: str | None) -> sprints.Work | None:
@@ -216,25 +252,27 @@ def files(ports: Ports, going: Going, sprint: Sprint, main: MainFiles) -> dict[s
 
 def _opening(ports: Ports, going: Going, sprint: Sprint, main: MainFiles, when: str) -> dict[str, str]:
     path = f"{sprint.folder}/plan.md"
-    text = sprints.plan(sprint, handed_in(going, Kind.PLAN))
+    goal = model.objective(main.text(sprints.BRIEF)) or f"Sprint {sprint.number}."
+    text = sprints.plan(sprint, goal, tasks_of(ports.store, sprint))
     state = f"Sprint {sprint.title} is executed per {path}."
     task = sprints.task(main.text("task.md"), "executing", sprint.title, state, _progress(ports, sprint, False), when)
     return {path: clean(text), "task.md": clean(task)}
 
 
 def _closing(ports: Ports, going: Going, sprint: Sprint, main: MainFiles, when: str) -> dict[str, str]:
-    plan = main.text(f"{sprint.folder}/plan.md") or sprints.plan(sprint, handed_in(going, Kind.PLAN))
-    tasks = [box.text for box in model.tasks(plan) if not box.is_checked]
-    review = sprints.review(sprint, handed_in(going, Kind.REVIEW), _told(ports, sprint), tasks)
-    done = sprints.done_of(review)
+    own = tasks_of(ports.store, sprint)
+    plan = main.text(f"{sprint.folder}/plan.md") or sprints.plan(sprint, "", own)
+    review = sprints.review(sprint, own, going.documents)
+    claims = sprints.claims_of(review)
     checks = {check.name for check in ports.config().contract()} - {one.check for one in quarantined(ports.store)}
-    met = sprints.met(model.criteria(main.text(sprints.BRIEF)), done, checks)
+    met = sprints.met(model.criteria(main.text(sprints.BRIEF)), claims, checks)
     after = main.documents()
     found = {
-        f"{sprint.folder}/plan.md": sprints.plan_after(plan, done, sprints.titles(going.documents)),
+        f"{sprint.folder}/plan.md": sprints.plan_after(plan, own, going.documents),
         f"{sprint.folder}/review.md": review,
         **sprints.appended(after, going.documents, sprint, when),
     }
+    done = sprints.items_done(after.get(model.ROADMAP, ""), own)
     for path, words in ((model.ROADMAP, done), *((path, met) for path in sprints.COPIES)):
         if path in after:
             found[path] = sprints.ticked(after[path], words)
@@ -251,21 +289,27 @@ def _closing(ports: Ports, going: Going, sprint: Sprint, main: MainFiles, when: 
         return {**found, "task.md": clean(complete)}
     left = sum(not box.is_checked for box in criteria)
     state += f" {left} of {len(criteria)} success criteria are open."
-    if claims := sprints.claimed(criteria, texts):
-        state += f" Agents claim {count(len(claims), 'of them', 'of them')}; you tick what holds in {sprints.BRIEF}."
+    if claimed := sprints.claimed(criteria, texts):
+        state += f" Agents claim {count(len(claimed), 'of them', 'of them')}; you tick what holds in {sprints.BRIEF}."
     task = sprints.task(texts.get("task.md", ""), "planning", "none", state, progress, when)
     return {**found, "task.md": clean(task)}
 
 
-def handed_in(going: Going, kind: Kind) -> str:
-    """The last one of this kind; empty: none."""
-    return next((one.text for one in reversed(going.documents) if one.kind is kind), "")
+def tasks_of(store: "Store", sprint: Sprint) -> list[sprints.Task]:
+    """The beads of the sprint, the order of their making kept."""
+    if sprint.bead is None:
+        return []
+    epic = store.bead(sprint.bead)
+    beads = steps_under(store, epic.id) if epic.type is BeadType.EPIC else [epic]
+    return [_task(store, bead) for bead in beads]
 
 
-def _told(ports: Ports, sprint: Sprint) -> str:
-    """The last words of who worked on the sprint's bead."""
-    attempts = [] if sprint.bead is None else ports.store.attempts(sprint.bead)
-    return next((one.log.summary.strip() for one in reversed(attempts) if one.log.summary.strip()), "")
+def _task(store: "Store", bead: Bead) -> sprints.Task:
+    is_done = bead.status is Status.DONE
+    said = "" if is_done else bead.close_reason
+    if is_done:
+        said = next((one.log.summary for one in reversed(store.attempts(bead.id)) if one.log.summary.strip()), "")
+    return sprints.Task(bead.id, bead.title, is_done, said.strip(), tuple(bead.acceptance), tuple(bead.labels))
 
 
 def _progress(ports: Ports, sprint: Sprint, is_done: bool) -> list[tuple[bool, str]]:
@@ -305,7 +349,7 @@ class Scheduling:
             return "sprints are running already"
         main = MainFiles(self.ports.git, self.ports.git.main())
         brief = main.text(sprints.BRIEF)
-        others = changed(one.terms, terms_now(self.ports, brief))
+        others = changed(one.terms, terms_now(self.ports, main))
         if others:
             return f"the {' and '.join(others)} changed since you approved: `nobrakes project schedule` approves again"
         boxes = model.criteria(brief)
@@ -329,10 +373,10 @@ class Sprints:
         self.scheduling = Scheduling(ports)
         self.methods: dict[type, Callable[[Going, Any], bool]] = {
             sprints.Begin: self._begin,
-            sprints.Nudge: self._nudge,
+            sprints.Sign: self._sign,
+            sprints.Approve: self._approve,
             sprints.Move: self._move,
             sprints.Place: self._place,
-            sprints.Execute: self._execute,
             sprints.Stop: self._stop,
         }
 
@@ -349,93 +393,74 @@ class Sprints:
             changed = True
         return changed
 
+    def covers(self, feature: Feature) -> bool:
+        """Whether a yes to sprints covers the plan of this feature as it lies, so that nobody is asked to sign it."""
+        going = self.ports.store.sprints_going()
+        if going is None or going.run.state is not RunState.GOING or going.sprint is None:
+            return False
+        if going.sprint.bead != feature.id or plan_of(self.ports.store, going, feature).beyond:
+            return False
+        return not any(_lapsed(self.ports, going, MainFiles(self.ports.git, self.ports.git.main())))
+
     def wake_at(self, now: float) -> list[float]:
         return self.scheduling.wake_at(now)
 
     def _begin(self, going: Going, step: sprints.Begin) -> bool:
-        ports = self.ports
-        spec, why = self._agent_spec()
-        if spec is None:
-            return ports.store.settle_run(going.run.id, RunState.WAITS, f"no agent can plan: {why}", BY)
+        ports, store, before = self.ports, self.ports.store, going.sprint
         main = MainFiles(ports.git, ports.git.main())
         texts = main.documents()
         findings = main.findings(texts) if going.done else []
-        text = prompts.asked(step.number, texts, [f"{one.where}: {one.text}" for one in findings])
-        title, owner = f"Plan of sprint {step.number}", person_owner(going.run.actor)
-        with ports.store.write():
-            session = ports.store.begin_session(
-                SessionKind.PLANNING, owner, title, spec, text, BY, {prompts.SPRINT: step.number}
-            )
-            ports.store.add_sprint(step.number, going.run.id, session.id)
-        return True
-
-    def _agent_spec(self) -> tuple[tuple[str, str, str] | None, str]:
-        """The first usable planning agent with its provider and model, else why there is none."""
-        agents, why = self.ports.config().agents, "agents.shaper names no agent"
-        for name in agents.shaper:
-            try:
-                return (name, self.ports.adapter(name).provider, agents.model_of(name, "shaper")), ""
-            except NobrakesError as error:
-                why = error.whole
-        return None, why
-
-    def _nudge(self, going: Going, step: sprints.Nudge) -> bool:
-        """The plan of an agent without tools is its words; without words it is told what is wanted."""
-        sprint, store = going.sprint, self.ports.store
-        assert sprint is not None and sprint.session is not None, "its planner was looked at"
-        said = [one.text for one in store.messages(sprint.session) if not one.author]
-        words = said[-1] if said else ""
+        items = [one for one in going.run.terms.get(model.ITEMS, "").split("\n") if one]
+        plan = next((one.text for one in reversed(going.documents) if one.kind is Kind.PLAN), "")
+        description = prompts.asked(step.number, texts, findings, items, plan)
+        fixed: dict[str, Any] = {"metadata": {SPRINT: step.number}}
+        fixed |= {} if going.run.needs_tests else {"needs_tests": False}
+        told = {
+            features.PERSONA: prompts.PLANNER,
+            features.FIXED: fixed,
+            features.LABELS: sprints.labels(items) or None,
+        }
         with store.write():
-            if model.section(words, "Tasks"):
-                try:
-                    name = prompts.name_in(words)
-                    store.hand_in_document(sprint.number, Kind.PLAN, require(Kind.PLAN, words), BY, name)
-                    return True
-                except NobrakesError:
-                    pass  # it is told how a plan is handed in
-            store.say(sprint.session, prompts.NUDGE, BY)
-            store.change_sprint(sprint.number, {"nudged": sprint.nudged + 1}, BY)
+            name = free_id(ports, f"sprint-{step.number}")
+            title = f"Sprint {step.number}"
+            begun = ports.words().begin(ports, title, description, prompts.CRITERION, going.run.actor, name)
+            store.note_feature(begun.id, told, BY)
+            if before is None:
+                store.add_sprint(step.number, going.run.id, begun.id)
+                return True
+            store.change_sprint(before.number, {"stage": Stage.PLANNING, "bead": begun.id, "opening": None}, BY)
+            if before.session is not None and store.session(before.session).ended_at is None:
+                store.end_session(before.session, BY)  # it planned the sprint before a sprint was a feature
         return True
+
+    def _sign(self, going: Going, step: sprints.Sign) -> bool:
+        self.ports.words().sign_off(self.ports, self._feature(going).id, going.run.actor)
+        return True
+
+    def _approve(self, going: Going, step: sprints.Approve) -> bool:
+        self.ports.words().approve(self.ports, self._feature(going), going.run.actor)
+        return True
+
+    def _feature(self, going: Going) -> Feature:
+        found = None if going.sprint is None else feature_of(self.ports.store, going.sprint)
+        assert found is not None, "its plan was looked at"
+        return found
 
     def _move(self, going: Going, step: sprints.Move) -> bool:
         sprint, store = going.sprint, self.ports.store
         assert sprint is not None, "it was looked at"
+        values: dict[str, Any] = {"stage": step.to}
         with store.write():
-            store.change_sprint(step.sprint, {"stage": step.to}, BY)
-            planner = sprint.session if sprint.stage is Stage.PLANNING else None
-            if planner is not None and store.session(planner).ended_at is None:
-                store.end_session(planner, BY)  # whoever executes begins with documents alone
+            if step.to is Stage.OPENING and not sprint.name and (own := tasks_of(store, sprint)):
+                values["name"] = model.slug(own[0].title)
+            moved = store.change_sprint(step.sprint, values, BY)
+            if "name" in values and sprint.bead is not None:
+                store.change_feature(sprint.bead, {"title": f"Sprint {moved.title}"}, BY)
         return True
 
     def _place(self, going: Going, step: sprints.Place) -> bool:
         assert going.sprint is not None, "it was looked at"
         return place(self.ports, going, going.sprint)
 
-    def _execute(self, going: Going, step: sprints.Execute) -> bool:
-        sprint, store = going.sprint, self.ports.store
-        assert sprint is not None, "it was looked at"
-        bead = self._bead(going, sprint)
-        with store.write():
-            store.put([lifecycle.live(bead)], [], going.run.actor)
-            store.change_sprint(sprint.number, {"bead": bead.id}, BY)
-        return True
-
-    def _bead(self, going: Going, sprint: Sprint) -> Bead:
-        main = MainFiles(self.ports.git, self.ports.git.main())
-        plan = main.text(f"{sprint.folder}/plan.md") or handed_in(going, Kind.PLAN)
-        return Bead(
-            free_id(self.ports, f"sprint-{sprint.number}"),
-            f"Sprint {sprint.title}",
-            description=prompts.work(sprint, plan, main.text(sprints.BRIEF)),
-            acceptance=prompts.criteria(plan),
-            needs_tests=going.run.needs_tests,
-            priority=1,
-            metadata={SPRINT: sprint.number},
-        )
-
     def _stop(self, going: Going, step: sprints.Stop) -> bool:
-        if step.state is RunState.WAITS and going.sprint is not None and going.sprint.bead is not None:
-            why = f"{step.why}; its bead is {going.sprint.bead}"
-        else:
-            why = step.why
-        return self.ports.store.settle_run(step.run, step.state, why, BY)
+        return self.ports.store.settle_run(step.run, step.state, step.why, BY)

@@ -42,7 +42,6 @@ from ..host.confine import OWN, Confinement
 from ..host.files import TRACKED, private_folder, write_atomic, write_private
 from ..host.port import Notice
 from ..ports import Ports
-from ..projects import prompts as projects_prompts
 from ..records import frozen
 from ..review import reading
 from ..review.reading import CANDIDATE
@@ -422,8 +421,6 @@ def brief(ports: Ports, talk: Talk) -> TurnBrief:
         told, earlier, _cut_off(talk), _nonce(talk), resumes=turn.resumes, protocol=protocol if is_new else ""
     )
     role = "relay" if own else Role.SHAPER.value
-    if projects_prompts.SPRINT in talk.session.data:
-        role = projects_prompts.PLANNER
     return TurnBrief(only_seen(role_text(role, ports.paths.folder)), prompt)
 
 

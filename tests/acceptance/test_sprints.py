@@ -8,6 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from nobrakes.sessions.model import SessionKind
 from nobrakes.store import Store, open_store
 from tests.support.scripted import Scripted, until
 
@@ -23,29 +26,25 @@ Sell tea.
 - [ ] An order can be paid (check: test)
 - [ ] The shop is open (check: `test`)
 """
-ROADMAP = "# Roadmap\n\n- [ ] Write the menu\n- [ ] Take the money\n- [ ] Open the door\n"
+ROADMAP = "# Roadmap\n\n- [ ] R1: Write the menu\n- [ ] R2: Take the money\n- [ ] R3: Open the door\n"
 TASK = "# Task: Tea\n\n**Status:** planning\n**Current Sprint:** none yet\n\n## History\n\n- then — Created\n"
 NAMES = ("menu", "pay", "open")
-TASKS = ("Write the menu", "Take the money", "Open the door")
 CRITERIA = ("The menu is there", "An order can be paid", "The shop is open")
-PLAN = """nobrakes agent document - --kind plan --title {name} <<'PLAN'
-## Tasks
-- [ ] {task}: `src/{name}`
-- [ ] Look at it
-## Criteria
-- [ ] src/{name} is there
+PLAN = """nobrakes agent propose - <<'PLAN'
+beads:
+  - {{id: {name}, title: "Make {name}", acceptance: ["src/{name} is there"], labels: ["item:R{number}"]}}
+  - {{id: {name}-price, title: "Price {name}", labels: ["item:R{number}"]}}
 PLAN
-echo planned; echo "NOBRAKES: COMPLETED"
+nobrakes agent plan-ready; echo planned; echo "NOBRAKES: COMPLETED"
+"""
+SESSION = """if grep -q "Review version" "$NOBRAKES_PROMPT"; then echo Fine.; echo "NOBRAKES: COMPLETED"; exit; fi
+case $(ls docs/sprints 2>/dev/null | wc -l) in
+{plans}esac
 """
 WORK = """mkdir -p src; echo {name} >src/{name}; git add -A; git commit -q -m "Make {name}"
 nobrakes agent document "Sell {name} first
 Since it is asked for." --kind decision
 nobrakes agent document - --kind review <<'REVIEW'
-## Done
-- {task}
-- {task}: `src/{name}`
-## Not done
-- Look at it
 ## Success criteria
 - [x] {criterion}
 REVIEW
@@ -58,7 +57,7 @@ class Tea(Scripted):
 
     def __init__(self, folder: Path, more: str = "") -> None:
         self.mine = folder / "mine"
-        super().__init__(folder, more=more)
+        super().__init__(folder, more=f"{more}[forge]\nclean_rounds = 1\nmost_domains = 1\n")
         self.configure('test_writer = "script"', 'shaper = "script"\ntest_writer = "script"')
         for name, text in (("CLAUDE.md", BRIEF), ("AGENTS.md", BRIEF), ("task.md", TASK)):
             (self.folder / name).write_text(text)
@@ -67,10 +66,10 @@ class Tea(Scripted):
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "Begin tea")
         plans = "".join(f"{number - 1}) {self.plan_of(number)};;\n" for number in (1, 2, 3))
-        for session in range(1, 12):  # whichever is the planner's: it sees by the documents what is to be planned
-            self.does(f"session~{session}", f"case $(ls docs/sprints 2>/dev/null | wc -l) in\n{plans}esac\n")
+        for session in range(1, 16):  # a planner sees by the documents what is to be planned; the others review
+            self.does(f"session~{session}", SESSION.format(plans=plans))
         for number in (1, 2, 3):
-            self.does(f"sprint-{number}", self.work_of(number))
+            self.does(NAMES[number - 1], self.work_of(number))
         workspace = folder / "mine" / "workspace" / "PROJECTS"
         workspace.mkdir(parents=True)
         self.folder = self.folder.rename(workspace / "tea")
@@ -81,11 +80,11 @@ class Tea(Scripted):
 
     @staticmethod
     def plan_of(number: int) -> str:
-        return PLAN.format(name=NAMES[number - 1], task=TASKS[number - 1])
+        return PLAN.format(name=NAMES[number - 1], number=number)
 
     @staticmethod
     def work_of(number: int) -> str:
-        return WORK.format(name=NAMES[number - 1], task=TASKS[number - 1], criterion=CRITERIA[number - 1])
+        return WORK.format(name=NAMES[number - 1], criterion=CRITERIA[number - 1])
 
     def yes(self, sprints: int, *more: str) -> None:
         self.nobrakes("project", "run", "tea", "--sprints", str(sprints), "--no-tests", "--later", "--yes", *more)
@@ -110,15 +109,21 @@ def test_a_sprint_goes_from_a_yes_to_documents_on_main(tmp_path: Path) -> None:
     tea = Tea(tmp_path)
     refused = tea.nobrakes("project", "run", "tea", "--no-tests", expect=17)
     assert "An order can be paid" in refused.stderr and "cap       none" in refused.stderr
+    assert "item      R2: R2: Take the money" in refused.stderr
     tea.yes(1)
     tea.nobrakes("run")
-    assert "- [x] Write the menu: `src/menu`" in tea.on_main("docs/sprints/s1-menu/plan.md")
-    assert "## Not done\n- Look at it" in tea.on_main("docs/sprints/s1-menu/review.md")
+    plan, review = (tea.on_main(f"docs/sprints/s1-make-menu/{one}.md") for one in ("plan", "review"))
+    assert "- [x] Make menu (bead menu)" in plan and "- [x] Price menu (bead menu-price)" in plan
+    assert "- src/menu is there" in plan and "Sell menu first" in plan, "a decision is in the plan"
+    assert "- Make menu (bead menu): menu is made" in review and "- [x] The menu is there" in review
     assert "## Sell menu first" in tea.on_main("DECISIONS.md")
-    assert "Sell menu first" in tea.on_main("docs/sprints/s1-menu/plan.md"), "a decision is in the plan"
     task = tea.on_main("task.md")
-    assert "**Status:** planning" in task and "- [x] s1-menu" in task and "2 of 3 success criteria are open" in task
-    assert "- [x] Write the menu" in tea.on_main("docs/ROADMAP.md")
+    assert "**Status:** planning" in task and "- [x] s1-make-menu" in task
+    assert "2 of 3 success criteria are open" in task
+    assert "- [x] R1: Write the menu" in tea.on_main("docs/ROADMAP.md")
+    shown = tea.ask("show", "menu")
+    assert (shown["epic"], shown["needs_tests"], shown["status"]) == ("sprint-1", False, "done")
+    assert "work that changes\none is rejected" in tea.prompt("menu", 1)
     for brief in ("CLAUDE.md", "AGENTS.md"):
         assert "- [x] The menu is there" in tea.on_main(brief)
     assert tea.sprints()["state"] == "over"
@@ -152,9 +157,9 @@ class Remembering(Tea):
 
 def test_three_sprints_unattended_are_killed_limited_and_asked_and_end_complete(tmp_path: Path) -> None:
     tea = Remembering(tmp_path)
-    tea.does("sprint-1", 'touch "$BOOK/working"; sleep 100', 1)
-    tea.does("sprint-2", "echo LIMIT 1", 1)
-    tea.does("sprint-3", 'nobrakes agent ask "Open at night?"; echo "NOBRAKES: BLOCKED"', 1)
+    tea.does("menu", 'touch "$BOOK/working"; sleep 100', 1)
+    tea.does("pay", "echo LIMIT 1", 1)
+    tea.does("open", 'nobrakes agent ask "Open at night?"; echo "NOBRAKES: BLOCKED"', 1)
     tea.yes(3)
     with tea.running():
         until(tea.flag("working").exists)
@@ -169,14 +174,18 @@ def test_three_sprints_unattended_are_killed_limited_and_asked_and_end_complete(
     assert tea.sprints()["state"] == "complete", tea.sprints()
     assert tea.ask("project", "whats-next", "tea")["findings"] == []
     task = tea.on_main("task.md")
-    assert "**Status:** complete" in task and all(f"- [x] s{n}-{NAMES[n - 1]}" in task for n in (1, 2, 3))
+    assert "**Status:** complete" in task and all(f"- [x] s{n}-make-{NAMES[n - 1]}" in task for n in (1, 2, 3))
     assert "- [ ]" not in tea.on_main("CLAUDE.md") + tea.on_main("docs/ROADMAP.md")
     for number, name in enumerate(NAMES, 1):
-        folder = f"docs/sprints/s{number}-{name}"
-        assert f"`src/{name}`" in tea.on_main(f"{folder}/plan.md") and "## Done" in tea.on_main(f"{folder}/review.md")
-        assert tea.sessions(f"sprint-{number}") == ["new", "resumed"], "inside a sprint its session goes on"
-    assert "Only in summer" in tea.prompt("sprint-3", 2)
-    assert tea.outcomes("sprint-2")[0] == "rate_limited"
+        folder = f"docs/sprints/s{number}-make-{name}"
+        assert f"(bead {name}-price)" in tea.on_main(f"{folder}/plan.md")
+        assert "## Done" in tea.on_main(f"{folder}/review.md")
+        assert tea.sessions(name) == ["new", "resumed"], "inside a bead its session goes on"
+    assert "Only in summer" in tea.prompt("open", 2)
+    assert tea.outcomes("pay")[0] == "rate_limited"
+    for number in (1, 2, 3):
+        assert tea.ask("forge", "show", f"sprint-{number}")["feature"]["stage"] == "done", "a sprint is a feature"
+    assert not list(tea.events("sign_off_asked")), "a plan within the yes asks nobody"
     tea.assert_main_is_green_at_every_commit(tmp_path / "scratch")
     tea.nobrakes("run")
     assert tea.sprints()["state"] == "complete", "nothing begins after that"
@@ -207,7 +216,7 @@ def test_a_schedule_begins_its_sprints_once_and_a_daemon_continues_them(tmp_path
         until(lambda: tea.sprints()["state"] == "over", what=tea.sprints)
     finally:
         tea.nobrakes("daemon", "stop")
-    assert "## Done" in tea.on_main("docs/sprints/s1-menu/review.md")
+    assert "## Done" in tea.on_main("docs/sprints/s1-make-menu/review.md")
     tea.nobrakes("run")
     assert tea.sprints()["done"] == 1, "the same due time begins nothing again"
     brief = tea.folder / "CLAUDE.md"
@@ -222,35 +231,68 @@ def test_a_schedule_begins_its_sprints_once_and_a_daemon_continues_them(tmp_path
     assert tea.ask("project", "schedule", "tea")["schedules"] == []
 
 
-def test_what_cannot_go_on_waits_for_a_new_yes_which_takes_it_over(tmp_path: Path) -> None:
+def test_a_yes_that_does_not_hold_any_more_asks_again_and_a_new_one_takes_over(tmp_path: Path) -> None:
     tea = Tea(tmp_path)
     refused = (
         'nobrakes agent document "Mine" --kind wish 2>>"$BOOK/refused"; mkdir -p src; echo x >src/other; git add -A'
     )
     tea.add("other")
     tea.does("other", f"{refused}; git commit -q -m 'No sprint'")
-    tea.does("session~1", 'echo "I wonder."; echo "NOBRAKES: COMPLETED"')
-    tea.yes(2)
-    tea.nobrakes("run", expect=NEEDS_PERSON)
-    assert "belongs to no sprint" in (tea.book / "refused").read_text()
-    assert len(tea.turns("session~1")) == 3, "told twice"
-    assert tea.sprints()["state"] == "waits" and "no plan was handed in" in tea.sprints()["why"]
-    tea.does("session~1", f"cat <<'SAID'\n# Sprint 1: Menu\n## Tasks\n- [ ] {TASKS[0]}: `src/menu`\nSAID\n")
-    tea.yes(2)  # an agent without tools says the plan as its last message
-    tea.nobrakes("run")
-    assert "Write the menu" in tea.on_main("docs/sprints/s1-menu/plan.md")
-    assert (tea.sprints()["state"], tea.sprints()["done"]) == ("over", 2)
+    tea.yes(1)
     brief = tea.folder / "CLAUDE.md"
-    tea.yes(2)
     brief.write_text(brief.read_text().replace("Sell tea", "Sell coffee"))
     tea.git("commit", "-q", "-am", "Another objective")
     tea.nobrakes("run", expect=NEEDS_PERSON)
+    assert "belongs to no sprint" in (tea.book / "refused").read_text()
     assert tea.sprints()["state"] == "waits" and "the brief changed since the yes" in tea.sprints()["why"]
     assert "Sell coffee" in tea.nobrakes("project", "run", "tea", "--no-tests", expect=17).stderr
     tea.yes(1)
+    roadmap = tea.folder / "docs" / "ROADMAP.md"
+    roadmap.write_text(ROADMAP + "- [ ] R4: Sell cake\n")
+    tea.git("commit", "-q", "-am", "More")
+    tea.nobrakes("run", expect=NEEDS_PERSON)
+    assert "the roadmap changed since the yes" in tea.sprints()["why"]
+    tea.yes(1, "--until", "2020-02-02")
+    tea.nobrakes("run", expect=NEEDS_PERSON)
+    assert "the yes was until 2020-02-02" in tea.sprints()["why"]
+    assert "2020" not in tea.error("project", "run", "tea", "--until", "tomorrow", code=2)["message"]
+    tea.yes(3, "--usd", "0.5")
     tea.nobrakes("run")
-    assert tea.sprints()["state"] == "complete"
-    assert "Sell coffee" in tea.on_main("CLAUDE.md") and "- [ ]" not in tea.on_main("CLAUDE.md")
+    assert tea.sprints()["state"] == "complete" and "Sell coffee" in tea.on_main("CLAUDE.md")
+    assert "- [ ] R4: Sell cake" in tea.on_main("docs/ROADMAP.md")
+
+
+def test_the_budget_of_a_yes_stops_the_next_sprint(tmp_path: Path) -> None:
+    tea = Tea(tmp_path)
+    tea.yes(3, "--usd", "0.5")
+    tea.does("menu", f'{tea.work_of(1)}\ntouch "$BOOK/made"; while [ ! -e "$BOOK/paid" ]; do sleep 0.05; done')
+    with tea.running() as process:
+        until(tea.flag("made").exists)
+        with tea.database() as store:
+            store.run("UPDATE sessions SET cost_usd = 0.75 WHERE id = 1")
+        tea.flag("paid").touch()
+        process.wait(60)
+    assert tea.sprints()["state"] == "waits" and tea.sprints()["done"] == 1, "what runs is not cut off"
+    assert "the sprints have cost $0.75, and the yes is for $0.50" in tea.sprints()["why"]
+
+
+def test_work_outside_the_roadmap_items_of_the_yes_waits_for_a_person(tmp_path: Path) -> None:
+    tea = Tea(tmp_path)
+    wrong = tea.error("project", "run", "tea", "--item", "R9", code=2)
+    assert "'R9' is not an open item of docs/ROADMAP.md" in wrong["message"] and "R1, R2, R3" in wrong["hint"]
+    tea.does("session~1", tea.plan_of(1).replace("item:R1", "nothing"), 1)
+    tea.does("session~1", tea.plan_of(1).replace("item:R1", "outside"), 2)
+    tea.yes(1, "--item", "R2")
+    tea.nobrakes("run", expect=NEEDS_PERSON)
+    told = (tea.book / "session~1.prompt.1").read_text()
+    assert "`item:R2`: R2: Take the money" in told and "item:R1" not in told
+    feature = tea.ask("forge", "show", "sprint-1")
+    assert feature["feature"]["stage"] == "review", "a bead without a label of an item keeps the plan from being whole"
+    assert tea.status("menu") == "draft" and not tea.turns("menu")
+    assert "sprint-1" in tea.nobrakes("escalations").stdout
+    tea.nobrakes("forge", "sign-off", "sprint-1", "--take-risk")
+    tea.nobrakes("run")
+    assert tea.status("menu") == "done" and tea.sprints()["state"] == "over"
 
 
 def test_documents_that_conflict_with_what_a_person_wrote_are_made_again(tmp_path: Path) -> None:
@@ -268,22 +310,26 @@ def test_documents_that_conflict_with_what_a_person_wrote_are_made_again(tmp_pat
     assert asked["bead"] == "sprint-1-plan" and asked["type"] == "merge_review", "made anew, and asked about anew"
     tea.nobrakes("resolve", str(asked["id"]), "--approve")
     tea.nobrakes("run", expect=NEEDS_PERSON)
-    assert "**Status:** executing" in tea.on_main("task.md") and "sprint-1" in [one["bead"] for one in tea.open()]
+    assert "**Status:** executing" in tea.on_main("task.md") and "menu" in [one["bead"] for one in tea.open()]
 
 
-def test_a_sprint_whose_bead_was_cancelled_is_built_again_by_a_new_yes(tmp_path: Path) -> None:
+def test_a_sprint_whose_feature_was_rolled_back_is_planned_again_by_a_new_yes(tmp_path: Path) -> None:
     tea = Tea(tmp_path)
-    tea.does("sprint-1", 'nobrakes agent ask "Which menu?"; echo "NOBRAKES: BLOCKED"')
-    tea.does("sprint-1-2", tea.work_of(1))
+    tea.does("menu", 'nobrakes agent ask "Which menu?"; echo "NOBRAKES: BLOCKED"', 1)
     tea.yes(1)
     tea.nobrakes("run", expect=NEEDS_PERSON)
-    tea.nobrakes("cancel", "sprint-1")
+    tea.nobrakes("forge", "rollback", "sprint-1", "--yes")
     tea.nobrakes("run", expect=NEEDS_PERSON)
-    assert tea.sprints()["state"] == "waits" and "sprint-1 of sprint 1 was cancelled" in tea.sprints()["why"]
+    assert tea.sprints()["state"] == "waits" and "sprint-1 of sprint 1 was rolled back" in tea.sprints()["why"]
+    tea.does("again", tea.work_of(1))
+    for session in range(1, 16):
+        tea.does(
+            f"session~{session}", SESSION.format(plans=f"*) {tea.plan_of(1).replace('{id: menu', '{id: again')};;\n")
+        )
     tea.yes(1)
     tea.nobrakes("run")
-    assert tea.status("sprint-1-2") == "done" and tea.sprints()["state"] == "over"
-    assert "## Done" in tea.on_main("docs/sprints/s1-menu/review.md")
+    assert tea.ask("show", "again")["epic"] == "sprint-1-2" and tea.sprints()["state"] == "over"
+    assert "## Done" in tea.on_main("docs/sprints/s1-make-menu/review.md")
 
 
 LIE = """rm DECISIONS.md; echo never >task.md; git rm -rq docs/sprints; mkdir -p src; : >src/menu; git add -A
@@ -296,11 +342,11 @@ def test_the_agents_of_a_sprint_may_not_touch_its_documents(tmp_path: Path) -> N
     (tea.folder / "DECISIONS.md").write_text("# Decisions\n")
     tea.git("add", "-A")
     tea.git("commit", "-q", "-m", "Decide")
-    tea.does("sprint-1", LIE, 1)
-    tea.does("sprint-1", tea.work_of(1), 2)
+    tea.does("menu", LIE, 1)
+    tea.does("menu", tea.work_of(1), 2)
     tea.yes(1)
     tea.nobrakes("run")
-    first, second = (one for one in tea.ask("show", "sprint-1")["attempts"] if one["role"] == "doer")
+    first, second = (one for one in tea.ask("show", "menu")["attempts"] if one["role"] == "doer")
     assert first["outcome"] == "boundary" and "task.md: nobrakes writes a sprint's documents" in first["detail"]
     assert second["outcome"] == "completed" and "# Decisions" in tea.on_main("DECISIONS.md")
 
@@ -320,3 +366,44 @@ def test_a_criterion_that_only_agents_claim_waits_for_a_person(tmp_path: Path) -
     tea.git("commit", "-q", "-am", "All of it holds")
     tea.nobrakes("run")
     assert tea.sprints()["state"] == "complete", tea.sprints()
+
+
+def older(tea: Tea, stage: str, bead: str | None) -> None:
+    """A sprint as it was before a sprint was a feature: its plan was handed in by a session."""
+    with tea.database() as store:
+        going = store.sprints_going()
+        assert going is not None
+        spec = ("script", "", "")
+        session = store.begin_session(SessionKind.PLANNING, "person:you", "Plan", spec, "Plan it.", "nobrakes").id
+        row = "INSERT INTO sprints (number, run, name, stage, session, bead, nudged, began_at) VALUES (1, ?, 'menu', ?, ?, ?, 0, 1)"
+        store.run(row, (going.run.id, stage, session, bead))
+        words = "## Tasks\n- [ ] Write the oldest menu\n"
+        store.run(
+            "INSERT INTO sprint_documents (sprint, kind, text, actor, at) VALUES (1, 'plan', ?, 'Ada', 1)", (words,)
+        )
+        store.run("UPDATE sprint_runs SET terms = json_remove(terms, '$.roadmap', '$.items')")
+
+
+@pytest.mark.parametrize("stage", ["planning", "opening"])
+def test_a_sprint_that_was_planned_before_sprints_were_features_is_planned_from_its_plan(
+    tmp_path: Path, stage: str
+) -> None:
+    tea = Tea(tmp_path)
+    tea.yes(1)
+    older(tea, stage, None)
+    tea.nobrakes("run")
+    prompts = [one.read_text() for one in tea.book.glob("session~*.prompt.1")]
+    assert any("Write the oldest menu" in one and "Make beads of it" in one for one in prompts)
+    assert tea.status("menu") == "done" and tea.sprints()["state"] == "over"
+
+
+def test_a_sprint_whose_one_bead_was_worked_on_before_sprints_were_features_ends(tmp_path: Path) -> None:
+    tea = Tea(tmp_path)
+    tea.does("sprint-1", tea.work_of(1))
+    tea.add("sprint-1")
+    tea.yes(1)
+    older(tea, "executing", "sprint-1")
+    tea.nobrakes("run")
+    review = tea.on_main("docs/sprints/s1-menu/review.md")
+    assert "(bead sprint-1): menu is made" in review and "- [x] The menu is there" in review
+    assert tea.sprints()["state"] == "over" and "## Sell menu first" in tea.on_main("DECISIONS.md")

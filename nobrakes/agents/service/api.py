@@ -266,12 +266,11 @@ OPERATIONS: "tuple[Operation, ...]" = (
     ),
     Operation(
         "document",
-        "Hand in text for the documents of your sprint: a decision, deviation, wish, review or plan.",
+        "Hand in text for the documents of your sprint: a decision, deviation, wish or review.",
         _forging("document"),
         (
             Parameter("text", "The document, as Markdown.", required=True),
             Parameter("kind", "What it is.", default="decision", choices=client.DOCUMENTS),
-            Parameter("title", "For a plan: the name of the sprint, in one or two words.", default=""),
         ),
     ),
     Operation(

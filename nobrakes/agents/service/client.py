@@ -28,7 +28,7 @@ OUTCOMES = {
     "blocked": "blocked",
 }
 """Declarable endings: exit markers or outcomes."""
-DOCUMENTS = ("decision", "deviation", "wish", "review", "plan")
+DOCUMENTS = ("decision", "deviation", "wish", "review")
 """projects.model.Kind, which costs an import of `enum`."""
 NO_ANSWER = "no answer yet: commit, log and end with NOBRAKES: BLOCKED"
 WRITTEN = "written down"

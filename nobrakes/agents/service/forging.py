@@ -67,9 +67,9 @@ def finding(
     return {"finding": number}, f"finding {number} is kept: a person decides about it"
 
 
-def document(text: str, kind: str, title: str) -> "tuple[dict[str, Any], str]":
+def document(text: str, kind: str) -> "tuple[dict[str, Any], str]":
     """Hand in a text for the documents of the agent's sprint; (JSON values, text)."""
-    number = _asked("sprint_document", client.cleaned(text), kind, client.cleaned(title))
+    number = _asked("sprint_document", client.cleaned(text), kind)
     return {"sprint": number, "kind": kind}, f"the {kind} is kept for sprint {number}: nobrakes places it on main"
 
 
@@ -147,11 +147,10 @@ def _forging_review(path: str, token: str, answer: str) -> "dict[str, Any]":
         return dict(desk.give(store, session, answer))
 
 
-def _document(path: str, token: str, text: str, kind: str, name: str) -> int:
+def _document(path: str, token: str, text: str, kind: str) -> int:
     from ...errors import NotAllowed, UsageError
     from ...events.kinds import session_actor
     from ...projects.model import Kind, require
-    from ...projects.prompts import name_in
     from ...store import open_store
 
     if kind not in client.DOCUMENTS:
@@ -162,16 +161,18 @@ def _document(path: str, token: str, text: str, kind: str, name: str) -> int:
     try:
         if turn_of(token) is None:
             attempt = store.attempt_of_token(token)
-            sprint, who = store.sprint_of(attempt.bead, None), attempt.name
+            sprint, who = store.sprint_of(attempt.bead), attempt.name
         else:
-            session = store.turn_of_token(token)[1]
-            sprint, who = store.sprint_of(None, session.id), session_actor(session.id)
+            session = store.turn_of_token(token)[1].id
+            feature = store.feature_of_session(session)
+            sprint = None if feature is None else store.sprint_of(feature[0].id)
+            who = session_actor(session)
         if sprint is None:
             raise NotAllowed(
                 "your work belongs to no sprint, so it has no documents",
                 "What others should know: `nobrakes agent log`, or the summary of `nobrakes agent done`.",
             )
-        return store.hand_in_document(sprint.number, found, plain, who, name or name_in(plain)).sprint
+        return store.hand_in_document(sprint.number, found, plain, who).sprint
     finally:
         store.close()
 
@@ -181,7 +182,7 @@ CALLS: "Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]" =
     "forge_plan": (_plan, ()),
     "forge_ready": (_ready, ()),
     "code_review": (_forging_review, ((str,),)),
-    "sprint_document": (_document, ((str,), (str,), (str,))),
+    "sprint_document": (_document, ((str,), (str,))),
     "forge_finding": (_finding, ((str,), (str,), (list,), (str,), (int,), (str,))),
 }
 """Functions on the database's side, and the types of their arguments beside (path, token)."""

@@ -383,8 +383,8 @@ class Daemon:
         self.definitions = Definitions(ports)
         self.reach = Reach(ports)
         self.upkeep = Upkeep(ports)
-        self.forge = Forge(ports)
         self.sprints = Sprints(ports)
+        self.forge = Forge(ports, self.sprints.covers)
         landings = self.performer.review.main.review_steps.landings
         self.monitor = MainMonitor(ports, self.performer.validation, landings, self._heard)
         self.jumps = Jumps(ports)

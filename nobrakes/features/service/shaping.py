@@ -9,6 +9,7 @@
 
 import json
 import os
+import re
 import secrets
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,11 +43,12 @@ from .. import prompts
 from ..markers import PlanStep
 from ..model import FACTS, PLANNED, Feature, Finding, PlanVersion, Stage, State, Step, changes
 from ..prompts import DISCOVERY, PLAN_REVIEWER, PLANNING, REPLANNING, review_text
-from ..reviewed_plan import is_dropped, looks, nodes_of, under
-from . import approving, controls, rollback
+from ..reviewed_plan import beads_under, is_dropped, looks, nodes_of, under
+from . import approving, controls, rollback, views
 
 if TYPE_CHECKING:
     from ...config.settings import Config
+    from ...ports import Ports
     from ...store import Store
 
 
@@ -57,6 +59,7 @@ MAX_FIXES = 6
 """Options of a finding, without "accept the risk"."""
 FIELD, OPTION = 4000, 300
 
+_LABEL = re.compile(r"[\w:#.-]+\w")
 PROPOSED, READY, FOUND = "proposed", "ready", "found"
 """What a turn did, in its data (`did`)."""
 
@@ -91,12 +94,14 @@ def _changed(store: "Store", feature: Feature, actor: str) -> None:
 def propose_steps(store: "Store", session: int, steps: Sequence[PlanStep]) -> plans_service.PlanReport:
     """Propose the steps of a turn's words, each after the one before; steps with parts become epics."""
     feature, _ = _served(store, session, as_reviewer=False)
-    parents = {step.parent for step in steps}
+    parents, wanted = {step.parent for step in steps}, frozenset(feature.data.get(keys.LABELS, ()))
     last: dict[str, str] = {}
     beads: list[dict[str, Any]] = []
     for step in steps:
         node: dict[str, Any] = {"id": _bead_id(feature.id, step.id), "title": _one_line(step.title)}
         node["description"] = step.description
+        if served := wanted.intersection(_LABEL.findall(f"{step.title} {step.description}")):
+            node["labels"] = sorted(served)
         if step.id in parents:
             node["type"] = BeadType.EPIC.value
         if step.parent:
@@ -131,10 +136,23 @@ def _feature_plan(store: "Store", feature: Feature, plan: Plan) -> Plan:
         if why := _refused(feature, node, bead, own | (named - set(known))):
             problems.append(f"{plan.source}: {node.where}: {why}")
         is_new = bead is None and node.fields.get("epic") is None
-        nodes.append(replace(node, fields={**node.fields, "epic": feature.id}) if is_new else node)
+        fields = {**node.fields, "epic": feature.id} if is_new else dict(node.fields)
+        if node.status != Status.CANCELLED.value:
+            fields |= _fixed(feature, node, bead)
+        nodes.append(replace(node, fields=fields))
     if problems:
         raise PlanError("\n".join(problems), "Nothing was written. Propose only beads of your feature.")
     return replace(plan, nodes=tuple(nodes))
+
+
+def _fixed(feature: Feature, node: PlanNode, bead: Bead | None) -> dict[str, Any]:
+    """What each bead of the plan has, whatever its Shaper proposes; an epic has none of it."""
+    fixed = dict(feature.data.get(keys.FIXED, {}))
+    type = node.fields.get("type", bead.type.value if bead is not None else "")
+    if not fixed or type == BeadType.EPIC.value:
+        return {}
+    own = node.fields.get("metadata", {} if bead is None else bead.metadata) or {}
+    return fixed | {"metadata": {**own, **fixed.get("metadata", {})}}
 
 
 def _refused(feature: Feature, node: PlanNode, bead: Bead | None, own: set[str]) -> str:
@@ -201,6 +219,12 @@ def _judge(store: "Store", feature: Feature, nodes: Sequence[Mapping[str, Any]])
         raise NotAllowed(
             f"feature {feature.id} has no plan yet: nothing is proposed under it",
             "Propose its beads: `nobrakes agent propose -`.",
+        )
+    wanted = frozenset(feature.data.get(keys.LABELS, ()))
+    if wanted and (bare := [n["id"] for n in work if wanted.isdisjoint(n.get("labels", ()))]):
+        raise NotAllowed(
+            f"the plan is not whole, since these beads do not say what they serve: {', '.join(bare[:10])}",
+            f"Propose each again with one of these labels: {', '.join(sorted(wanted)[:60])}.",
         )
     ids = [n["id"] for n in work]
     found, edges = store.around([feature.id, *(n["id"] for n in nodes)])
@@ -333,10 +357,26 @@ def _review(store: "Store", config: "Config", id: str, folder: str) -> Briefing:
 
 
 class Words:
-    """The port `ports.ShaperWords` on one store."""
+    """What the daemon asks of features beside the turns of their Shapers, so that it loads this only where one is."""
 
     def __init__(self, store: "Store") -> None:
         self._store = store
+
+    def begin(self, ports: "Ports", title: str, description: str, criterion: str, by: str, id: str) -> Feature:
+        """Begin a feature with this one criterion."""
+        wanted = controls.Wanted(title, description, own=(criterion,), only=(0,))
+        return controls.begin(self._store, ports.paths, ports.config(), ports.git, wanted, by, id)
+
+    def sign_off(self, ports: "Ports", feature: str, by: str) -> None:
+        """Sign its plan off after fewer rounds than most, since its reviews are over. NotAllowed."""
+        views.sign_off(self._store, ports.config().forge, feature, by, take_risk=True)
+
+    def approve(self, ports: "Ports", feature: Feature, by: str) -> None:
+        """Make its signed plan live, and commit the snapshot on main. NotAllowed."""
+        plan = [self._store.bead(feature.id), *beads_under(self._store, feature.id)]
+        waits = frozenset(one.id for one in plan if one.proposed or one.status is Status.DRAFT)
+        approving.make_live(self._store, approving.Choice(only=waits), by)
+        approving.commit_snapshot(self._store, ports.git, ports.paths, f"Strategy: {feature.title}")
 
     def propose_steps(self, session: int, steps: Sequence[PlanStep]) -> PlanReport:
         return propose_steps(self._store, session, steps)

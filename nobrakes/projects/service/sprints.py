@@ -6,11 +6,14 @@
 """
 
 import os
+from collections.abc import Sequence
+from datetime import date
 from typing import TYPE_CHECKING
 
 from ...agents.limits import Cap, Caps
 from ...daemon.service.control import limits
 from ...errors import NobrakesError, NotAllowed, UsageError
+from ...features.reviewed_plan import under
 from ...git import persons
 from ...git.port import Git
 from ...host.command import LocalZone, named_zone
@@ -36,7 +39,10 @@ _UNITS = ("usd", "tokens", "minutes")
 
 @frozen
 class Offer:
-    """What an approval would cover. `checks`: commands; `caps`: words; `replaces`: why the previous run waits."""
+    """What a yes would be given for. `checks` are commands, `caps` words; `replaces`: why the run before it waits.
+
+    `items`: the open roadmap items that it is for, as `ID: text`; `usd`: its budget, 0: none; `until`: its last day.
+    """
 
     sprints: int
     objective: str
@@ -47,6 +53,21 @@ class Offer:
     agents: tuple[str, ...]
     replaces: str
     terms: dict[str, str]
+    items: tuple[str, ...] = ()
+    usd: float = 0.0
+    until: str = ""
+
+
+@frozen
+class Limits:
+    """What a person limits a yes to: roadmap items by id (none: all), US dollars (0: no budget), a last day."""
+
+    items: tuple[str, ...] = ()
+    usd: float = 0.0
+    until: str = ""
+
+
+UNLIMITED = Limits()
 
 
 @frozen
@@ -65,8 +86,16 @@ class SprintsView:
 NONE = SprintsView()
 
 
-def offer(store: "Store", git: Git, config: "Config", sprints: int, needs_tests: bool, later: bool = False) -> Offer:
-    """What approving so many sprints would cover; `later`: not now. UsageError, NotAllowed."""
+def offer(
+    store: "Store",
+    git: Git,
+    config: "Config",
+    sprints: int,
+    needs_tests: bool,
+    limited: Limits = UNLIMITED,
+    later: bool = False,
+) -> Offer:
+    """What a yes to so many sprints would be given for; `later`: not for now. UsageError, NotAllowed."""
     if not 1 <= sprints <= model.ASKED:
         raise UsageError(f"from 1 to {model.ASKED} sprints can be asked for, and not {sprints}")
     if not config.checks:
@@ -77,8 +106,8 @@ def offer(store: "Store", git: Git, config: "Config", sprints: int, needs_tests:
     going = store.sprints_going()
     if going is not None and going.run.state is model.RunState.GOING and not later:
         raise model.going_already(going.run)
-    raw = git.read(git.main(), sprint_rules.BRIEF)
-    brief = (raw or b"").decode("utf-8", "replace")
+    main = git.main()
+    brief, roadmap = (_text(git, main, path) for path in (sprint_rules.BRIEF, model.ROADMAP))
     objective = projects_model.objective(brief)
     boxes = tuple(model.Box(one.is_checked, clean(one.text), one.line) for one in projects_model.criteria(brief))
     if not boxes:
@@ -86,7 +115,10 @@ def offer(store: "Store", git: Git, config: "Config", sprints: int, needs_tests:
             "the brief on main has no success criteria, so the project could never be complete",
             "Write boxes (`- [ ] …`) below `## Success Criteria` in CLAUDE.md, and commit it.",
         )
-    caps = limits(store, config).caps
+    caps, items = limits(store, config).caps, _items(roadmap, limited.items)
+    limits_in = {model.ITEMS: "\n".join(model.item_id(one.text) for one in items)}
+    limits_in |= {model.USD: f"{limited.usd:g}"} if limited.usd else {}
+    limits_in |= {model.UNTIL: _day(limited.until)} if limited.until else {}
     waits = going.run.why if going is not None and going.run.state is model.RunState.WAITS else ""
     agents = (f"plans: {config.agents.shaper[0]}", f"works: {', '.join(config.agents.agent_choice().names())}")
     return Offer(
@@ -98,8 +130,32 @@ def offer(store: "Store", git: Git, config: "Config", sprints: int, needs_tests:
         needs_tests,
         agents,
         waits,
-        sprint_rules.terms(brief, config.contract(), caps),
+        {**sprint_rules.terms(brief, roadmap, config.contract(), caps), **limits_in},
+        tuple(f"{model.item_id(one.text)}: {clean(one.text)}" for one in items),
+        limited.usd,
+        limited.until,
     )
+
+
+def _text(git: Git, commit: str, path: str) -> str:
+    return (git.read(commit, path) or b"").decode("utf-8", "replace")
+
+
+def _items(roadmap: str, named: Sequence[str]) -> list[model.Box]:
+    """The open items of the roadmap with these ids; none named: all. UsageError."""
+    known = {model.item_id(one.text): one for one in model.items(roadmap) if not one.is_checked}
+    if wrong := [one for one in named if one not in known]:
+        open_ = ", ".join(list(known)[:20]) or "none"
+        raise UsageError(f"'{wrong[0][:60]}' is not an open item of {model.ROADMAP}", f"Its open items: {open_}.")
+    return [known[one] for one in dict.fromkeys(named)] if named else list(known.values())
+
+
+def _day(text: str) -> str:
+    """The last day of a yes, as 2026-12-31. UsageError."""
+    try:
+        return date.fromisoformat(text.strip()).isoformat()
+    except ValueError:
+        raise UsageError(f"'{text[:20]}' is not a day", "As --until 2026-12-31.") from None
 
 
 def _caps(caps: Caps) -> list[str]:
@@ -135,8 +191,10 @@ def view(store: "Store") -> SprintsView:
 def _waits(store: "Store", sprint: model.Sprint) -> str:
     """What waits for a person in the sprint."""
     mine = {sprint.bead, sprint.opening, sprint.closing} - {None}
+    mine |= set() if sprint.bead is None else set(under(store, sprint.bead))
+    sessions = {one.session for one in store.features() if one.id == sprint.bead} | {sprint.session}
     for asked in store.escalations():
-        if asked.bead in mine or (asked.session is not None and asked.session == sprint.session):
+        if asked.bead in mine or asked.session in sessions - {None}:
             return f"escalation {asked.id}: {clean(asked.title)}"
     return ""
 

@@ -2,10 +2,11 @@
 
 import pytest
 
-from nobrakes.beads.model import Bead
+from nobrakes.beads.model import Bead, BeadType
 from nobrakes.errors import NotAllowed
 from nobrakes.events.kinds import Event
 from nobrakes.events.kinds import Kind as EventKind
+from nobrakes.features.model import Feature, Step
 from nobrakes.projects.model import Kind, RunState, Stage
 from nobrakes.sessions.model import SessionKind
 from nobrakes.store import Store
@@ -13,18 +14,18 @@ from nobrakes.store import Store
 TERMS = {"brief": "a", "checks": "b", "caps": "c"}
 
 
-def begun(store: Store) -> int:
-    """A run with its first sprint in planning; the session's number."""
+def begun(store: Store) -> str:
+    """A run with its first sprint in planning; its feature."""
     run = store.begin_sprints(3, False, TERMS, "you")
-    spec = ("script", "", "")
-    session = store.begin_session(SessionKind.PLANNING, "person:you", "Plan", spec, "Plan it.", "nobrakes").id
-    assert store.add_sprint(1, run.id, session).stage is Stage.PLANNING
-    return session
+    store.put([Bead("sprint-1", "Sprint 1", type=BeadType.EPIC)], [], "you")
+    store.begin_feature(Feature("sprint-1", "Sprint 1", "Sell tea", actor="you"))
+    assert store.add_sprint(1, run.id, "sprint-1").stage is Stage.PLANNING
+    return "sprint-1"
 
 
 def test_one_run_goes_on_and_a_new_yes_takes_over_what_was_begun(store: Store) -> None:
     assert store.sprints_going() is None and store.sprints() == []
-    session = begun(store)
+    feature = begun(store)
     with pytest.raises(NotAllowed, match="not all are done"):
         store.begin_sprints(1, False, TERMS, "you")
     first = store.sprints_going()
@@ -34,29 +35,25 @@ def test_one_run_goes_on_and_a_new_yes_takes_over_what_was_begun(store: Store) -
     second = store.begin_sprints(2, True, {**TERMS, "brief": "z"}, "you")
     going = store.sprints_going()
     assert going is not None and going.run == second and going.sprint is not None
-    assert (going.sprint.number, going.sprint.run, going.sprint.session) == (1, second.id, session)
+    assert (going.sprint.number, going.sprint.run, going.sprint.bead) == (1, second.id, feature)
     assert not store.settle_run(first.run.id, RunState.OVER, "late", "nobrakes"), "the last run alone moves"
     told = [event.data.get("reason") for event in store.events() if event.kind is EventKind.SPRINT_MOVED]
     assert "the brief changed" in told and "late" not in told
 
 
-def test_documents_are_taken_while_the_sprint_waits_for_them(store: Store) -> None:
-    session = begun(store)
-    store.put([Bead("sprint-1", "Sprint 1")], [], "nobrakes")
-    with pytest.raises(NotAllowed, match="planning"):
-        store.hand_in_document(1, Kind.REVIEW, "## Done", "Ada")
-    store.hand_in_document(1, Kind.PLAN, "- [ ] A", "Session 1", "The Menu!")
-    made = store.sprint_of(None, session)
-    assert made is not None and made.folder == "docs/sprints/s1-the-menu"
-    store.change_sprint(1, {"stage": Stage.EXECUTING, "bead": "sprint-1"}, "nobrakes")
-    assert store.sprint_of("sprint-1", None) == store.sprints()[0] and store.sprint_of("other", None) is None
-    with pytest.raises(NotAllowed, match="executing"):
-        store.hand_in_document(1, Kind.PLAN, "- [ ] B", "Ada")
+def test_documents_are_taken_from_every_bead_of_the_sprint_until_it_closes(store: Store) -> None:
+    begun(store)
+    parts = [Bead("part", "Part", type=BeadType.EPIC, epic="sprint-1"), Bead("menu", "Menu", epic="part")]
+    store.put([*parts, Bead("other", "Other")], [], "you")
+    store.change_sprint(1, {"stage": Stage.EXECUTING}, "nobrakes")
+    for bead in ("menu", "part", "sprint-1"):
+        assert store.sprint_of(bead) == store.sprints()[0]
+    assert store.sprint_of("other") is None
     store.hand_in_document(1, Kind.DECISION, "SQLite", "Ada")
     store.hand_in_document(1, Kind.REVIEW, "## Done", "Ada")
     going = store.sprints_going()
     assert going is not None
-    assert [one.kind for one in going.documents] == [Kind.PLAN, Kind.DECISION, Kind.REVIEW]
+    assert [one.kind for one in going.documents] == [Kind.DECISION, Kind.REVIEW]
     store.change_sprint(1, {"stage": Stage.CLOSING}, "nobrakes")
     with pytest.raises(NotAllowed, match="over"):
         store.hand_in_document(1, Kind.WISH, "More", "Ada")
@@ -66,23 +63,34 @@ def test_documents_are_taken_while_the_sprint_waits_for_them(store: Store) -> No
 
 
 def test_a_new_yes_makes_again_what_a_person_gave_up(store: Store) -> None:
-    session = begun(store)
+    begun(store)
+    store.put([Bead("kept", "Documents")], [], "nobrakes")
+    store.change_sprint(1, {"stage": Stage.EXECUTING, "opening": "kept"}, "nobrakes")
     first = store.sprints_going()
     assert first is not None
     store.settle_run(first.run.id, RunState.WAITS, "x", "nobrakes")
-    store.end_session(session, "you")
+    store.move_feature("sprint-1", Step.ROLLED_BACK, "you", "not this one")
     second = store.begin_sprints(1, False, TERMS, "you")
-    going = store.sprints_going()
-    assert going is not None and going.sprint is None and going.last == 0, "its planner handed nothing in"
-    spec = ("script", "", "")
-    again = store.begin_session(SessionKind.PLANNING, "person:you", "Plan", spec, "Plan it.", "nobrakes").id
-    store.add_sprint(1, second.id, again)
-    store.hand_in_document(1, Kind.PLAN, "- [ ] A", "Session 2", "menu")
-    store.put([Bead("sprint-1", "Sprint 1"), Bead("kept", "Documents")], [], "nobrakes")
-    store.change_sprint(1, {"stage": Stage.EXECUTING, "bead": "sprint-1", "opening": "kept"}, "nobrakes")
-    store.record(Event(EventKind.CANCELLED, "sprint-1", actor="you"))
-    store.settle_run(second.id, RunState.WAITS, "x", "nobrakes")
-    store.begin_sprints(1, False, TERMS, "you")
     after = store.sprints_going()
     assert after is not None and after.sprint is not None
-    assert (after.sprint.bead, after.sprint.opening, after.sprint.name) == (None, "kept", "menu")
+    assert (after.sprint.bead, after.sprint.opening) == (None, None)
+    store.put([Bead("again", "Sprint 1", type=BeadType.EPIC)], [], "you")
+    store.change_sprint(1, {"bead": "again"}, "nobrakes")
+    store.record(Event(EventKind.CANCELLED, "again", actor="you"))
+    store.settle_run(second.id, RunState.WAITS, "x", "nobrakes")
+    store.begin_sprints(1, False, TERMS, "you")
+    cancelled = store.sprints_going()
+    assert cancelled is not None and cancelled.sprint is not None and cancelled.sprint.bead is None
+
+
+def test_a_run_costs_what_its_features_and_their_beads_cost(store: Store) -> None:
+    feature = begun(store)
+    going = store.sprints_going()
+    assert going is not None and store.sprints_cost(going.run.id) == 0.0
+    spec = ("script", "", "")
+    mine = store.begin_session(SessionKind.PLANNING, f"bead:{feature}", "Plan", spec, "Plan it.", "nobrakes").id
+    other = store.begin_session(SessionKind.PLANNING, "bead:other", "Plan", spec, "Plan it.", "nobrakes").id
+    store.put([Bead("menu", "Menu", epic=feature)], [], "you")
+    for session in (mine, other):
+        store.run("UPDATE sessions SET cost_usd = 2.5 WHERE id = ?", (session,))
+    assert store.sprints_cost(going.run.id) == 2.5

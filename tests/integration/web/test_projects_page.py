@@ -1,6 +1,8 @@
 """The page of the workspace: its projects, and which of them each chat agent's session works on."""
 
+from nobrakes.beads.model import Bead, BeadType
 from nobrakes.decisions.model import EscalationType, NewEscalation
+from nobrakes.features.model import Feature
 from nobrakes.projects.model import Brief
 from nobrakes.projects.service import coding, projects
 from nobrakes.sessions.model import SessionKind
@@ -20,9 +22,12 @@ def test_the_page_says_how_far_sprints_are_and_what_they_wait_for(site: Served) 
     made = projects.create(Brief("tea", criteria=("It is sold",)), "me")
     with coding.project_store(made.path) as (store, _):
         run = store.begin_sprints(3, False, {}, "me")
+        store.put([Bead("sprint-1", "Sprint 1", type=BeadType.EPIC)], [], "me")
+        store.begin_feature(Feature("sprint-1", "Sprint 1", "Sell tea", actor="me"))
         spec = ("script", "", "")
-        session = store.begin_session(SessionKind.PLANNING, "person:me", "Plan", spec, "Plan it.", "nobrakes")
-        store.add_sprint(1, run.id, session.id)
+        session = store.begin_session(SessionKind.PLANNING, "bead:sprint-1", "Plan", spec, "Plan it.", "nobrakes")
+        store.change_feature("sprint-1", {"session": session.id}, "me")
+        store.add_sprint(1, run.id, "sprint-1")
         store.escalate(NewEscalation(EscalationType.QUESTION, "<b>Which</b>?", session=session.id), None, None, "x")
     page = site.get("/projects").text
     assert "sprints going: 0 of 3 done, s1 in planning" in page and "blocked" in page

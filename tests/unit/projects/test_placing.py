@@ -3,6 +3,7 @@
 from nobrakes.projects import model as projects_model
 from nobrakes.projects import sprints
 from nobrakes.projects.model import Document, Kind, Sprint, Stage
+from nobrakes.projects.sprints import Task
 
 SPRINT = Sprint(2, 1, "pay", Stage.CLOSING)
 REVIEW = """## Done
@@ -22,7 +23,7 @@ def told(kind: Kind, text: str, number: int = 1) -> Document:
 
 
 def test_boxes_are_ticked_by_the_same_words_below_done_or_ticked() -> None:
-    done = sprints.done_of(REVIEW)
+    done = sprints.claims_of(REVIEW)
     plan = "## Tasks\n- [ ] Take the money: `src/pay`\n- [ ] Give change\n- [ ] Count it.\n- [ ] Smile\n"
     assert sprints.ticked(plan, done) == (
         "## Tasks\n- [x] Take the money: `src/pay`\n- [ ] Give change\n- [x] Count it.\n- [ ] Smile\n"
@@ -56,15 +57,23 @@ def test_what_is_told_on_the_way_is_appended_once_and_each_is_one_decision() -> 
     assert set(found) == {"DECISIONS.md", "WISHLIST.md"} and "## Old\n\n## SQLite\n" in found["DECISIONS.md"]
     assert "#### Why" in found["DECISIONS.md"]
     assert sprints.appended(found, given, SPRINT, "today") == {}
-    assert sprints.titles(given) == ["SQLite"]
-    assert "- SQLite" in sprints.plan_after("## Tasks\n- [ ] A\n", frozenset(), ["SQLite"])
+    assert "- SQLite" in sprints.plan_after("## Tasks\n- [ ] A\n", [], given)
 
 
-def test_a_review_that_nobody_handed_in_says_so() -> None:
-    text = sprints.review(SPRINT, "", "I made it.", ["Give change"])
-    assert sprints.NOBODY in text and "I made it." in text and "## Not done" in text and "- Give change" in text
-    assert sprints.done_of(text) == {"i made it"}
-    assert sprints.review(SPRINT, "# Mine\n## Done\n- A", "", []) == "# Review of sprint 2: pay\n\n## Done\n- A\n"
+def test_plan_and_review_are_written_from_the_beads_of_the_sprint() -> None:
+    menu = Task("s-menu", "Write the menu", True, "I wrote it.", ("It is there",))
+    change = Task("s-change", "Give change", False, "too dear")
+    plan = sprints.plan(SPRINT, "Sell tea.\n## Not ours", [menu, change])
+    assert "# Sprint 2: pay" in plan and "- [ ] Write the menu (bead s-menu)" in plan and "#### Not ours" in plan
+    smile = Task("s-smile", "Smile", True)
+    after = sprints.plan_after(plan, [menu, change, smile], [])
+    assert "- [x] Write the menu (bead s-menu)" in after and "- [ ] Give change" in after
+    assert "## Tasks added on the way\n\n- [x] Smile (bead s-smile)" in after
+    review = sprints.review(SPRINT, [menu, change], [told(Kind.REVIEW, "# Mine\n- [x] An order can be paid")])
+    assert "## Done\n\n- Write the menu (bead s-menu): I wrote it." in review
+    assert "## Not done\n\n- Give change (bead s-change): too dear" in review
+    assert "## What Ada reports\n\n#### Mine\n- [x] An order can be paid" in review
+    assert "an order can be paid" in sprints.claims_of(review) and "give change bead s change" not in after
 
 
 def test_a_criterion_is_met_by_the_check_that_it_names_and_else_only_claimed() -> None:
@@ -72,7 +81,7 @@ def test_a_criterion_is_met_by_the_check_that_it_names_and_else_only_claimed() -
         "## Success criteria\n- [ ] It runs (check: build)\n- [ ] It is fast\n- [ ] It sells (check: gone)\n- [x] Old\n"
     )
     boxes = projects_model.criteria(brief)
-    done = sprints.done_of(
+    done = sprints.claims_of(
         "## Success criteria\n- [x] It runs\n- [x] It is fast\n- [x] It sells (check: gone)\n- [x] Old\n"
     )
     met = sprints.met(boxes, done, {"build", "lint"})
