@@ -25,28 +25,25 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from .beads import work_status
-from .beads.model import blocked_by, blockers_of
-from .beads.service.bead_page import history
+from .beads.model import Attempt, blocked_by, blockers_of
+from .beads.service.bead_page import BeadHistory, history
+from .beads.service.board import Card
 from .beads.work_status import BY_STATUS, SHOWN
+from .daemon.service.status import OpenSession
 from .decisions import blockers as hindered
 from .decisions import forms
 from .decisions.blockers import STOPS, Kind
+from .decisions.model import Escalation
 from .errors import NobrakesError
 from .events import words
+from .events.kinds import Event
 from .records import frozen
-from .sessions.service.live import LiveReader, fits, identity
+from .sessions.service.live import AtWork, LiveReader, LiveView, fits, identity
 from .text.cleaning import age, count, cut, lines, one_line, pad
 from .text.times import clock, spoken
 
 if TYPE_CHECKING:
     from .app import App
-    from .beads.model import Attempt
-    from .beads.service.bead_page import BeadHistory
-    from .beads.service.board import Card
-    from .daemon.service.status import OpenSession
-    from .decisions.model import Escalation
-    from .events.kinds import Event
-    from .sessions.service.live import AtWork, LiveReader, LiveView
 
 
 # One thread reads, with an app of its own, so that the screen never waits. A database that was replaced is opened anew;

@@ -1,6 +1,7 @@
 """Commands on single beads: add, edit, dependencies, and what a person decides about one."""
 
 import shlex
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
@@ -21,8 +22,6 @@ from .repository import BeadId, Output, TextLayout, actor, looked_at, opened, sa
 from .screen import Screen, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ..beads.service.bead_page import BeadHistory, Review
     from ..beads.service.taking import Taken
     from ..review.service.evidence import DiffView, FileDiff

@@ -1,11 +1,13 @@
 """The Decision Desk: what waits for a person, the most urgent first."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from ..decisions import forms
 from ..decisions.blockers import Kind
+from ..decisions.model import Escalation
 from ..records import plain
 from ..text.cleaning import age, count, cut, one_line
 from ..text.times import spoken
@@ -14,10 +16,7 @@ from .screen import Screen, paragraph, table
 from .views import lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..app import App
-    from ..decisions.model import Escalation
     from ..decisions.service.blockers import Blockers
     from ..decisions.service.view import (
         Asked,

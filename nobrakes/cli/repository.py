@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from textwrap import wrap
@@ -26,8 +26,6 @@ from ..text.cleaning import count, cut, lines, one_line, visible, width
 from .screen import Screen, screen_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ..app import App
     from ..commands.service import Answer
     from ..decisions.service.view import Excerpt

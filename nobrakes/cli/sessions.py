@@ -12,8 +12,9 @@ from typer import Argument, Option
 from .. import paths
 from ..beads.service.beads import known
 from ..errors import NoSandbox, NotARepository, UsageError
+from ..events.kinds import Event
 from ..records import plain
-from ..sessions.model import BEAD, PLAN, files_of
+from ..sessions.model import BEAD, PLAN, Session, files_of
 from ..text.cleaning import count, cut, lasted, lines, one_line, pad
 from . import views
 from .repository import Output, UserPlace, actor, dumps, looked_at, opened_or_home, said, text_or_stdin, write
@@ -23,8 +24,6 @@ from .views import POLL_SECONDS
 if TYPE_CHECKING:
     from ..agents.adapter import TranscriptLine
     from ..app import App
-    from ..events.kinds import Event
-    from ..sessions.model import Session
     from ..sessions.service.relay import SessionView, Summary, Wanted
     from .daemon import Titles
 

@@ -14,7 +14,6 @@ from ..git.port import GIT_RULES
 from .values import BEAD_ID, BRANCH, EXPORT_PATH, FULL_PATHS, HOSTS, INSIDE, TOOLS, OneOrMore, Rule, Section, section
 
 if TYPE_CHECKING:
-    from ..checks.contract import Check
     from ..daemon.model import AgentChoice
     from ..notices.model import Rules as NoticesRules
     from ..requests.text import Rules as DeliveryRules

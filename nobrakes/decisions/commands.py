@@ -1,5 +1,6 @@
 """Commands of the Decision Desk, and of the plans that come to it, for the command line and for pages alike."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..beads.model import BeadType
@@ -10,8 +11,6 @@ from ..text.cleaning import age, count, count_beads_and_epics, cut, one_line
 from .model import DECISIONS, Escalation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ..app import App
     from ..features.service.approving import Approved
     from ..plans.service import PlanReport

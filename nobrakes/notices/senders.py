@@ -14,10 +14,11 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from typing import IO, Any, NoReturn
 from urllib.parse import urlsplit
 
 from .. import extras
+from ..config.sections import ChannelSettings, NotifySettings
 from ..config.user import secret as secret_of
 from ..errors import ChannelFailed, NobrakesError, NotAllowed, UsageError
 from ..host.messages import Pack
@@ -25,9 +26,6 @@ from ..host.port import Notice, Notifier
 from ..paths import is_in_repository
 from ..text.cleaning import clean, shorten
 from .model import Message, is_loopback, mistake
-
-if TYPE_CHECKING:
-    from ..config.sections import ChannelSettings, NotifySettings
 
 MAX_BYTES = 60_000
 

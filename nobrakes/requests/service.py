@@ -5,16 +5,18 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ..beads.graph import lift_to_epics
-from ..beads.model import CLOSED, Bead, BeadType, DependencyType, is_bead_id
+from ..beads.model import CLOSED, Attempt, Bead, BeadType, DependencyType, is_bead_id
 from ..beads.readiness import deadlocks
+from ..config.settings import Config
 from ..doctor.health import ERROR, OK, WARNING, Finding
 from ..errors import NobrakesError, NotAllowed
 from ..events.kinds import Event, Kind
 from ..git.landing.remote import redacted
+from ..git.port import Git
 from ..git.repository import publisher
 from ..host.files import wake
 from ..host.messages import Asking
-from ..paths import own_path, process_environment
+from ..paths import Paths, own_path, process_environment
 from ..review.journal import Journal, Step
 from ..review.service.landed import bases, delivery_of
 from ..text.cleaning import count
@@ -24,10 +26,6 @@ from .model import ASKED, push_approval
 from .text import RequestView, base_of, default_epic_branch, unit_of, view
 
 if TYPE_CHECKING:
-    from ..beads.model import Attempt
-    from ..config.settings import Config
-    from ..git.port import Git
-    from ..paths import Paths
     from ..store import Store
 
 

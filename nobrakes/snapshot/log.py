@@ -19,13 +19,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..db.model import Position, last_mark
+from ..db.model import Changes, Position, last_mark
 from ..errors import NobrakesError, StoreBroken, StoreBusy
 from ..host.files import storage_errors, write_atomic
 from ..paths import Paths
 
 if TYPE_CHECKING:
-    from ..db.model import Changes
     from ..git.port import Git
     from ..store import Store
 

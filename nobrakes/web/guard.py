@@ -27,7 +27,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from http.cookies import CookieError, SimpleCookie
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -35,14 +35,11 @@ from starlette.responses import RedirectResponse, Response
 
 from ..doctor.health import Looks
 from ..errors import UsageError
-from ..machine.web_state import SESSION_SECONDS
+from ..machine.web_state import SESSION_SECONDS, WebState
 from ..records import frozen
 from ..serving import BODY_SECONDS
 from ..text.cleaning import one_line
 from .rendering import STATIC, error_page, render, version
-
-if TYPE_CHECKING:
-    from ..machine.web_state import WebState
 
 FAILURES = 10
 LOG = logging.getLogger("nobrakes.web")

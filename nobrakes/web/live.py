@@ -17,20 +17,17 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ..daemon.service.now import Feed, last_seq
 from ..errors import NobrakesError
 from ..events import words
+from ..events.kinds import Event
 from ..sessions.service.live import numbered
 from .guard import LOG, Site
 from .rendering import BOOT, PARTS, folder, frame_of, repository, without_keys
-
-if TYPE_CHECKING:
-    from ..events.kinds import Event
-
 
 # A client of a stream has a cursor and no queue: a slow one costs nothing and catches up in one message, with the last
 # state of each piece. Events go out at once; pieces at most every PIECES_SECONDS, and only those that changed. What no

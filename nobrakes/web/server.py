@@ -11,7 +11,7 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -28,11 +28,8 @@ from ..machine.web_state import Serving, WebState, web_state
 from ..records import frozen
 from . import api, commands, guard, openapi, pages
 from . import live as sockets
-from .guard import HEADERS, LOG, Guard, Site, Threads, hashed, in_time, static
+from .guard import HEADERS, LOG, App, Guard, Site, Threads, hashed, in_time, static
 from .rendering import NoSuchRepository, error_page
-
-if TYPE_CHECKING:
-    from .guard import App
 
 
 def routes() -> list[BaseRoute]:

@@ -16,13 +16,12 @@ from ...db.fast import now
 from ...errors import NobrakesError, Stale, UsageError
 from ...text.cleaning import clean
 from . import edits
+from .edits import AgentIdentity
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
-
-    from .edits import AgentIdentity
 
 
 def _say(path: str, token: str, kind: str, text: str, data_json: str) -> None:

@@ -7,7 +7,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import paths
 from ...commands import service as commands_service
@@ -20,13 +20,9 @@ from ...features.service import approving
 from ...paths import Paths
 from ...plans import service as plans_service
 from ...records import plain
-from ...store import open_store
+from ...store import Store, open_store
 from ...text.cleaning import visible
 from .api import Operation, Parameter, Reply, choose
-
-if TYPE_CHECKING:
-    from ...store import Store
-
 
 INSTRUCTIONS = (
     "The board of nobrakes in this repository. Read it, and propose drafts; a person makes them live with "

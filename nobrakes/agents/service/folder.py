@@ -7,6 +7,7 @@ In a sandbox the daemon does it, by the same function (`CALLS`).
 
 import os
 import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ... import errors
@@ -18,12 +19,6 @@ from ...text.cleaning import count
 from ..db.channel import NO, YES, agent_permit
 from . import client
 from .own_bead import asked
-
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
 
 CALLS: "Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]" = {"permit": (agent_permit, ((str,),))}
 

@@ -5,7 +5,7 @@ As in own_bead: in a sandbox the daemon does it, by the same functions (`CALLS`)
 """
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...db.fast import turn_of
 from ...lightjson import dumps
@@ -14,7 +14,6 @@ from . import client, own_bead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
 
     from ...sessions.model import Session, Turn
     from ...store import Store

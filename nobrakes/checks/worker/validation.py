@@ -12,12 +12,13 @@ import os
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...agents.adapter import LineKind
 from ...agents.worker.end import close
 from ...agents.worker.watch import LOOKS, Output, calls_in
 from ...beads.model import Attempt, Outcome, Role, Run, RunKind
+from ...config.settings import Config
 from ...daemon.model import Limits
 from ...errors import FileTooLarge
 from ...events.kinds import Event, Kind
@@ -53,10 +54,6 @@ from .steps import (
     with_proof,
     without_secrets,
 )
-
-if TYPE_CHECKING:
-    from ...config.settings import Config
-
 
 SETTING = "check_seconds"
 

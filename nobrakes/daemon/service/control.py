@@ -17,9 +17,9 @@ from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from ...agents.limits import CALLS, CAP_LIFTED, WORKSPACES, Cap, Caps, Spent, ends_at, period_of
-from ...beads.model import Bead, Run, RunKind, Status
-from ...config.sections import FROM_THE_START, LimitSettings
-from ...config.settings import validated
+from ...beads.model import Attempt, Bead, Run, RunKind, Status
+from ...config.sections import FROM_THE_START, CheckSettings, LimitSettings
+from ...config.settings import Config, validated
 from ...config.user import OVERRIDE
 from ...decisions.blockers import BACKGROUND
 from ...errors import ConfigError, DaemonNotRunning, NobrakesError, NoMain, NotAllowed, UsageError
@@ -34,9 +34,6 @@ from ...records import frozen
 from ...text.cleaning import count
 
 if TYPE_CHECKING:
-    from ...beads.model import Attempt
-    from ...config.sections import CheckSettings, LimitSettings
-    from ...config.settings import Config
     from ...review.queue import Quarantined
     from ...store import Store
     from ..model import Limits

@@ -17,10 +17,11 @@ from ...agents.registry import adapter
 from ...beads.model import Role
 from ...beads.readiness import Forecast, Merge, forecast
 from ...beads.service.bead_page import Review, reviews
-from ...config.sections import FROM_THE_START, LimitSettings
+from ...config.sections import FROM_THE_START, ForgeSettings, LimitSettings
+from ...config.settings import Config
 from ...decisions.blockers import STOPS, WAITS_FOR_PERSON, Blocker, Kind
 from ...decisions.model import Escalation
-from ...decisions.service.blockers import blockers
+from ...decisions.service.blockers import Blockers, blockers
 from ...errors import NobrakesError
 from ...events.kinds import MERGES, Event
 from ...events.kinds import Kind as Happened
@@ -37,9 +38,6 @@ from .control import CapView, caps_of
 from .status import OpenSession, Worker, counts, degraded, open_sessions, workers
 
 if TYPE_CHECKING:
-    from ...config.sections import ForgeSettings
-    from ...config.settings import Config
-    from ...decisions.service.blockers import Blockers
     from ...store import Store
 
 

@@ -20,7 +20,8 @@ from ...abilities import INSTALL
 from ...agents.limits import MachineLimits, MachineRoom
 from ...beads.model import BeadType, Role, Status, is_with_person
 from ...beads.work_status import STANDSTILL_SHOWN, Standstill
-from ...daemon.model import Starts
+from ...config.settings import Config
+from ...daemon.model import Board, Starts
 from ...daemon.service import control
 from ...errors import Hindered, MachineShort
 from ...events.kinds import Event
@@ -39,8 +40,6 @@ from ..model import Escalation, EscalationType
 
 if TYPE_CHECKING:
     from ...agents.adapter import Login
-    from ...config.settings import Config
-    from ...daemon.model import Board
     from ...features.model import Feature
     from ...store import Store
 

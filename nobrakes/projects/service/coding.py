@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...abilities import program_of
 from ...agents.db.channel import KEY as ASK_FIRST
@@ -44,15 +44,11 @@ from ...records import frozen, plain
 from ...sessions.model import BEAD, CHAT, DIRECTORY, PERSONA, Session, State, files_of, is_relay
 from ...sessions.service import relay
 from ...sessions.service.relay import Landing
-from ...store import open_store
+from ...store import Store, open_store
 from ...text.cleaning import clean, shorten, visible
 from .. import model as projects_model
 from . import projects
 from .projects import SKILL, Workspace, complete, database, listed, opened, require_chat, require_confirmed
-
-if TYPE_CHECKING:
-    from ...store import Store
-
 
 TOOLS = ("claude", "codex", "gemini", "acp")
 _NO_DAEMON = "no daemon works there"

@@ -8,9 +8,9 @@
 import os
 from collections.abc import Sequence
 from datetime import date
-from typing import TYPE_CHECKING
 
 from ...agents.limits import Cap, Caps
+from ...config.settings import Config
 from ...daemon.service.control import limits
 from ...errors import NobrakesError, NotAllowed, UsageError
 from ...features.reviewed_plan import under
@@ -20,6 +20,7 @@ from ...host.command import LocalZone, named_zone
 from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
+from ...store import Store
 from ...text.cleaning import clean, count
 from .. import model
 from .. import model as projects_model
@@ -27,11 +28,6 @@ from .. import sprints as sprint_rules
 from ..sprints import Finding, whats_next
 from .coding import project_store
 from .projects import MAX_DOCUMENT_BYTES, ProjectView, Workspace, listed, one, opened
-
-if TYPE_CHECKING:
-    from ...config.settings import Config
-    from ...store import Store
-
 
 SHORT = 2000
 _UNITS = ("usd", "tokens", "minutes")

@@ -14,22 +14,21 @@ from typing import TYPE_CHECKING, Any, Literal
 from ...beads.model import FORK, Bead, Outcome, Role, Status
 from ...beads.service.bead_page import Review, review_of
 from ...checks.contract import CheckResult, Contract, overall
+from ...config.settings import Config
 from ...daemon.service import control
 from ...errors import GitFailed, NoEvidence, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...git.port import ChangedLines, Git
+from ...paths import Paths
 from ...records import frozen
 from ..evidence import Entry, How, Made, RecordKind
 from ..journal import Journal
-from ..queue import LEDGER, SETTING, Flake, Quarantined, as_text, lines
+from ..queue import LEDGER, SETTING, Flake, Line, Quarantined, as_text, lines
 from ..verify import Lost, Note, Report, Repository, Rerun, Word, Wrong, lost_changes
 from ..verify import verify as compare
 
 if TYPE_CHECKING:
-    from ...config.settings import Config
-    from ...paths import Paths
     from ...store import Store
-    from ..queue import Line, Quarantined
 
 
 @frozen

@@ -7,7 +7,7 @@
 3. A merge that is going on is no disagreement: main is read first, then the store; and done beads the other way round.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -22,8 +22,6 @@ from ...text.cleaning import count
 from ..journal import Journal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ...config.settings import Config
     from ...store import Store
     from ..evidence import Made
