@@ -16,7 +16,7 @@ from .notices.model import Channels, NoChannels
 from .paths import Paths
 from .records import frozen
 from .requests.hosts.port import PullPorts
-from .requests.text import Where
+from .requests.model import Where
 
 if TYPE_CHECKING:
     from .features.service.shaping import Words

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..agents.service import api
-    from ..requests.text import RequestLine
+    from ..requests.model import RequestLine
 
     Values = dict[str, Any]
 

@@ -9,15 +9,15 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ..beads.branches import may_be_a_beads
-from ..checks.contract import Check
 from ..git.port import GIT_RULES
 from .values import BEAD_ID, BRANCH, EXPORT_PATH, FULL_PATHS, HOSTS, INSIDE, TOOLS, OneOrMore, Rule, Section, section
 
 if TYPE_CHECKING:
+    from ..checks.contract import Check
     from ..daemon.model import AgentChoice
     from ..notices.model import Rules as NoticesRules
-    from ..requests.text import Rules as DeliveryRules
-    from ..requests.text import Said
+    from ..requests.model import Rules as DeliveryRules
+    from ..requests.model import Said
     from ..review.reading import Rules as ReadingRules
 
 
@@ -32,7 +32,7 @@ class FeatureSettings(Section):
     land: Literal["local", "remote", "pull_request"] | None = None
 
     def said(self) -> "Said":
-        from ..requests.text import Said
+        from ..requests.model import Said
 
         return Said(self.unit, self.branch, self.push, self.base, self.land)
 
@@ -47,7 +47,7 @@ def mistakes(
 ) -> Iterator[str]:
     """Contradictions, each with its key below `review.features`. `base`: the branch of all work, and its setting;
     `pattern`: of beads' branches."""
-    from ..requests.text import default_epic_branch
+    from ..requests.model import default_epic_branch
 
     taken = {base: base_setting}
     for epic, one in features.items():
@@ -94,7 +94,7 @@ def mistakes(
 
 
 def _wrong_base(key: str, base: str, features: Features, pattern: str) -> Iterator[str]:
-    from ..requests.text import default_epic_branch
+    from ..requests.model import default_epic_branch
 
     if len(base) > MAX_NAME or not _PLAIN.fullmatch(base) or base.startswith("refs/"):
         yield f"{key} is not allowed: at most {MAX_NAME} letters, digits, '.', '_', '-' and '/', without refs/ in front"
@@ -226,7 +226,7 @@ class ReviewSettings(Section):
 
     def rules(self, main: str) -> "DeliveryRules":
         """`main`: the local main branch."""
-        from ..requests.text import Rules as DeliveryRules
+        from ..requests.model import Rules as DeliveryRules
 
         features = {epic: one.said() for epic, one in self.features.items()}
         return DeliveryRules(self.by_request, self.unit, self.push, features, self.remote_branch or main)
@@ -621,6 +621,8 @@ class CheckSettings(Section):
         return self.kind == "test" and self.format == "auto" and not self.report
 
     def check(self) -> "Check":
+        from ..checks.contract import Check  # most commands read settings and run no check
+
         return Check(
             self.name,
             self.command,

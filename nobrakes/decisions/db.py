@@ -26,7 +26,6 @@ from ..db.fast import PRIORITY_OF_FORM, UNFINISHED
 from ..errors import NoSuchEscalation, NotAllowed
 from ..events import db as events_db
 from ..events.kinds import Kind
-from ..features import db as findings
 from ..sessions import db as sessions_db
 from ..sessions.model import State
 from .model import STARTS, STOPS_BEAD, Escalation, EscalationType, NewEscalation, answered_text, fingerprint
@@ -263,6 +262,8 @@ def open_row(db: Database, number: int) -> Any:
 
 def settle(db: Database, row: Any, resolution: str, actor: str, to: Status | None, now: float) -> None:
     """Record the decision in the caller's transaction, and send its bead back."""
+    from ..features import db as findings  # lists of questions need no feature
+
     number = row["id"]
     db.run("UPDATE escalations SET resolved_at = ?, resolution = ? WHERE id = ?", (now, resolution, number))
     data: dict[str, Any] = {"escalation": number, "resolution": resolution}
@@ -331,6 +332,8 @@ def _standing(db: Database, number: int, given: str) -> Any:
 
 def take_back(db: Database, number: int, actor: str) -> Escalation:
     """Reopen an answered question, which stops its bead as before. NotAllowed: it was read, or is past."""
+    from ..features import db as findings  # lists of questions need no feature
+
     now = db.now()
     with db.write():
         row = db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))

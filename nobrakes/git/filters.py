@@ -27,12 +27,12 @@ from ..globs import matches
 from ..paths import process_environment
 from ..records import frozen
 from ..text.cleaning import one_line
-from . import commands, lfs, lfs_filter, objects, trees
+from . import commands, history, lfs, lfs_filter, objects
 from .commands import CHECKOUT, strays
+from .history import raw, tree_changes
 from .location import Place
 from .objects import EXECUTABLE, FILE, LINK, Commit, Objects
 from .port import ABSENT, NOWHERE, Argv, Change, Conflict, Rules
-from .trees import raw, tree_changes
 
 REF = f"{objects.OWN}/filtered"
 _NAMED = re.compile(r"(?:^|\s)filter=(\S+)")
@@ -96,8 +96,8 @@ class Attributes:
 
     def files(self, commit: str) -> list[tuple[str, str, bytes]]:
         if commit not in self._known:
-            like = next((one for one in self._known if not trees.differ(self.objects, one, commit)), None)
-            found = self._known[like] if like else list(trees.files(self.place, self.objects, commit))
+            like = next((one for one in self._known if not history.differ(self.objects, one, commit)), None)
+            found = self._known[like] if like else list(history.files(self.place, self.objects, commit))
             self._known = {**dict(list(self._known.items())[-3:]), commit: found}
         return self._known[commit]
 

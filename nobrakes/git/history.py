@@ -1,10 +1,15 @@
-"""Questions about how commits descend from each other. Answers never change, so they are remembered."""
+"""How commits descend from each other, which never changes, so it is remembered; and what differs between two trees."""
 
-from collections.abc import Collection
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
 
+from ..agents.limits import MAX_PATH, READ, Sizes
 from ..errors import GitFailed
+from . import commands
 from .location import Place
-from .objects import Commit, Objects
+from .objects import EXECUTABLE, FILE, FOLDER, MODULE, Commit, Entry, Objects
+from .port import ABSENT, SYMLINK, Change
 
 _REMEMBERED = 4096
 _NEAR = 256
@@ -142,3 +147,277 @@ class History:
                 if bead.strip():
                     found.setdefault(bead.strip(), commit if key.lower() == "bead" else "")
         return {bead: commit for bead, commit in found.items() if commit}
+
+
+# What differs between two commits, with all that the boundaries want to know of it.
+#
+# The trees are compared by reading those folders that differ: as `git diff-tree -r --no-renames` does, without a
+# process.
+
+_FILES = (FILE, EXECUTABLE)
+
+
+class TooMuch(Exception):
+    """The commits differ by more than was asked for; `str(error)` says by what."""
+
+
+def raw(objects: Objects, base: str, head: str, sizes: Sizes | None = None) -> list[tuple[str, str, str, str, str]]:
+    """(path, mode before, mode after, object before, object after) by path. Raises TooMuch."""
+    return tree_changes(objects, objects.commit(base).tree, objects.commit(head).tree, sizes)
+
+
+def tree_changes(
+    objects: Objects, base: str, head: str, sizes: Sizes | None = None
+) -> list[tuple[str, str, str, str, str]]:
+    """As `raw`, of two trees."""
+    found: list[tuple[str, str, str, str, str]] = []
+    looked = 0
+    none = "0" * len(base)
+    # a list of what is left to compare, since an agent may nest folders deeper than Python may recurse
+    left: list[tuple[str, str | None, str | None]] = [("", base, head)]
+    while left:
+        folder, old_tree, new_tree = left.pop()
+        if sizes is not None:
+            looked += 1
+            why = sizes.path_beyond(folder) or sizes.count_beyond(max(len(found), looked))
+            if why is not None:
+                raise TooMuch(why)
+        before, after = _entries(objects, old_tree), _entries(objects, new_tree)
+        names = objects.differing(old_tree, new_tree) if old_tree and new_tree else None
+        for name in {**before, **after} if names is None else names:
+            old, new = before.get(name), after.get(name)
+            if old == new:
+                continue
+            old_folder, old_file = _apart(old)
+            new_folder, new_file = _apart(new)
+            if old_folder != new_folder:
+                left.append((f"{folder}{name}/", old_folder, new_folder))
+            if old_file != new_file:
+                gone = Entry(ABSENT, none)
+                one, other = old_file or gone, new_file or gone
+                found.append((folder + name, one.mode, other.mode, one.id, other.id))
+    if sizes is not None:
+        why = next(filter(None, (sizes.path_beyond(path) for path, *_ in found)), sizes.count_beyond(len(found)))
+        if why is not None:
+            raise TooMuch(why)
+    return sorted(found)
+
+
+def _entries(objects: Objects, tree: str | None) -> Mapping[str, Entry]:
+    if tree is None:
+        return {}
+    entries = objects.entries(tree)
+    if entries is None:
+        raise GitFailed(f"the repository has no tree {tree}")
+    return entries
+
+
+def _apart(entry: Entry | None) -> tuple[str | None, Entry | None]:
+    if entry is None:
+        return None, None
+    return (entry.id, None) if entry.mode == FOLDER else (None, entry)
+
+
+def changes(objects: Objects, base: str, head: str) -> tuple[Change, ...]:
+    if base == head:
+        return ()
+    return tuple(_change(objects, *entry) for entry in raw(objects, base, head))
+
+
+def _change(objects: Objects, path: str, before: str, after: str, old: str, new: str) -> Change:
+    from .manifests import changed_dependencies, changed_sections, is_shared  # `status` compares no contents
+
+    link = None
+    sections: tuple[str, ...] = ()
+    dependencies = False
+    if after == SYMLINK:
+        size = objects.size(new) or 0
+        target = objects.content(new) if size <= MAX_PATH else b"/a target of %d bytes" % size  # it leads nowhere
+        link = None if target is None else target.decode("utf-8", "surrogateescape")
+    if is_shared(path):
+        one, other = _text(objects, before, old), _text(objects, after, new)
+        sections, dependencies = changed_sections(path, one, other), changed_dependencies(path, one, other)
+    return Change(path, before, after, link, sections, dependencies)
+
+
+def _text(objects: Objects, mode: str, oid: str) -> bytes | None:
+    if mode == ABSENT:
+        return None
+    size = objects.size(oid) if mode in _FILES else None
+    content = objects.content(oid) if size is not None and size <= READ else None
+    # neither a link nor a giant is a file that could be compared; both count as unreadable
+    return b"\0" if content is None else content
+
+
+_DEEPEST = 100
+"""Nested folders before git is asked: Python limits recursion."""
+
+
+class _Meets(Exception):
+    """Git has to be asked."""
+
+
+# A merge by trees, without git, where `git merge-tree` can give one answer: theirs adds and changes paths that ours
+# left as they were, and removes nothing, so that no content is merged and no rename can concern it. Whatever else gives
+# None.
+def merged(
+    objects: Objects,
+    write: Callable[[str, Mapping[str, Entry], Mapping[str, Entry]], str],
+    base: str,
+    ours: str,
+    theirs: str,
+) -> str | None:
+    """The tree with both sides' changes against `base`; None: git has to merge. `write` stores the tree `ours` with
+    these entries and changes, and returns its id."""
+
+    def folder(tree: str | None) -> Mapping[str, Entry]:
+        entries = {} if tree is None else objects.entries(tree)
+        if entries is None:
+            raise _Meets
+        return entries
+
+    def merge(base: str | None, ours: str, theirs: str, depth: int) -> str:
+        if depth > _DEEPEST:
+            raise _Meets
+        before, mine, other = folder(base), folder(ours), folder(theirs)
+        names = objects.differing(base, theirs) if base else None
+        if not (before.keys() if names is None else before.keys() & names) <= other.keys():
+            raise _Meets
+        changed = {}
+        for name in other if names is None else names:
+            new, old, here = other[name], before.get(name), mine.get(name)
+            if new == old:
+                continue
+            if FOLDER in (new.mode, old.mode if old else "") or (here is not None and here.mode == FOLDER):
+                changed[name] = _folders(old, here, new, merge, depth)
+            elif here != old or MODULE in (new.mode, old.mode if old else ""):
+                raise _Meets
+            else:
+                changed[name] = new
+        if all(mine.get(name) == entry for name, entry in changed.items()):
+            return ours
+        return write(ours, mine, changed)
+
+    try:
+        return merge(base, ours, theirs, 0)
+    except _Meets:
+        return None
+
+
+def _folders(
+    old: Entry | None, here: Entry | None, new: Entry, merge: Callable[[str | None, str, str, int], str], depth: int
+) -> Entry:
+    if old is None and here is None:
+        return new  # a folder that only theirs has
+    if new.mode != FOLDER or here is None or here.mode != FOLDER or (old is not None and old.mode != FOLDER):
+        raise _Meets
+    return Entry(FOLDER, merge(old.id if old else None, here.id, new.id, depth + 1))
+
+
+NAME = ".gitattributes"
+_WAYS = {
+    "merge=union": "merge=union",
+    "merge=text": "merge=text",
+    "merge=binary": "merge=binary",
+    "merge": "merge",
+    "-merge": "-merge",
+    "!merge": "!merge",
+    "binary": "-merge",
+}
+
+
+# Only main's attributes are read: an agent could name a way that hides a conflict. A configured way is a program, and
+# none is run: such a file is merged as text, one that comes through a filter not at all. `merge-tree` has no worktree,
+# so they are handed over in a file, deeper folders last.
+def merging(place: Place, objects: Objects, commit: str) -> str:
+    """An attributes file with the built-in merge drivers of the commit's attributes; "": none."""
+    lines: list[str] = []
+    for path, _, text in files(place, objects, commit):
+        lines += _lines(os.fsdecode(text), path.removesuffix(NAME))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def files(place: Place, objects: Objects, commit: str) -> Iterator[tuple[str, str, bytes]]:
+    """(path, object, content) of each attributes file of the commit, deeper folders last."""
+    listed = place.run(["ls-tree", "-r", "-z", "--name-only", commit]).records
+    paths = [path for path in listed if path == NAME or path.endswith(f"/{NAME}")]
+    for path in sorted(paths, key=lambda found: found.count("/")):
+        entry = objects.entry(commit, path)
+        if entry is not None and entry.mode in (FILE, EXECUTABLE):
+            size = objects.size(entry.id)
+            content = objects.content(entry.id) if size is not None and size <= READ else None
+            yield path, entry.id, content or b""
+
+
+def differ(objects: Objects, old: str, new: str) -> bool:
+    return any(os.path.basename(path) == NAME for path, *_ in raw(objects, old, new))
+
+
+def _lines(text: str, folder: str) -> list[str]:
+    found = []
+    for line in text.splitlines():
+        pattern, *words = line.split()[:50] or [""]
+        # quoted patterns and macros are rare, and what is not taken over is merged as text
+        if not pattern or pattern[0] in '#"[!':
+            continue
+        # what comes through a filter may be encrypted: lines of it mean nothing
+        landings = ["-merge" for word in words if word.startswith("filter=")]
+        landings += [_WAYS[word] for word in words if word in _WAYS]
+        if landings:
+            found.append(f"{_from_top(pattern, folder)} {landings[-1]}")
+    return found
+
+
+def _from_top(pattern: str, folder: str) -> str:
+    if not folder:
+        return pattern
+    return f"/{folder}{pattern.lstrip('/')}" if "/" in pattern else f"/{folder}**/{pattern}"
+
+
+KEPT = "gitmodules.refused"
+"""The new name, in the same folder, of a file that git refuses."""
+_PERHAPS = re.compile(rb"gitmod|gi7eb|\xe2\x80|\xe2\x81|\xef\xbb\xbf", re.IGNORECASE)
+_SHORT = re.compile(r"(gitmod|gi7eb[0-9a-f]?)[0-9]*~[0-9]+")
+_MODULES_FILES = ("100644", "100755")
+
+
+def is_special(name: str) -> bool:
+    """Whether some file system takes the name for `.gitmodules`."""
+    plain = "".join(letter for letter in name if letter.isascii()).casefold().split(":")[0].rstrip(". ")
+    return plain == ".gitmodules" or bool(_SHORT.fullmatch(plain))
+
+
+# A tree that `git fsck` refuses would make the whole repository look broken for ever: what a clone has so is kept
+# beside its place, with every byte. What the base has as well is left.
+def move_away(folder: str, env: Mapping[str, str], base: str) -> None:
+    """Rename in the index what git would refuse; `folder` is an empty git folder of our own."""
+    with open(env["GIT_INDEX_FILE"], "rb") as file:
+        if not _PERHAPS.search(file.read()):
+            return
+    moves: list[str] = []
+    known: frozenset[str] | None = None
+    for row in commands.run(["ls-files", "-s", "-z"], cwd=folder, env=env).records:
+        facts, _, path = row.partition("\t")
+        mode, oid, _ = facts.split(" ")
+        parts = path.split("/")
+        if not any(map(is_special, parts)):
+            continue
+        if known is None:
+            known = frozenset(commands.run(["ls-tree", "-r", "-z", base], cwd=folder, env=env).records)
+        whole = not any(map(is_special, parts[:-1])) and mode in _MODULES_FILES
+        if any(found.endswith(f" {oid}\t{path}") for found in known) or (whole and _is_accepted(folder, env, oid)):
+            continue
+        other = "/".join(KEPT if is_special(part) else part for part in parts)
+        moves += [f"0 {'0' * len(oid)}\t{path}", f"{mode} {oid}\t{other}"]
+    if moves:
+        listed = b"".join(os.fsencode(move) + b"\0" for move in moves)
+        commands.run(["update-index", "-z", "--index-info"], cwd=folder, env=env, stdin=listed)
+
+
+def _is_accepted(folder: str, env: Mapping[str, str], oid: str) -> bool:
+    own = {**env, "GIT_OBJECT_DIRECTORY": os.path.join(folder, "objects")}
+    own["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = env["GIT_OBJECT_DIRECTORY"]
+    row = f"100644 blob {oid}\t.gitmodules\n".encode()
+    tree = commands.run(["mktree"], cwd=folder, env=own, stdin=row).text
+    asked = ["fsck", "--no-full", "--strict", "--no-dangling", "--no-progress", tree]
+    return commands.run(asked, cwd=folder, env=own, expect=range(128)).code == 0

@@ -9,7 +9,7 @@
 5. git 2.38 has no --merge-base: the merge of one commit C is that of C with a commit on C's parent that has the
    present tree, so that the parent is the base. Where main was rewritten, both sides are put on the commit of main
    that the work began on: what a person took off main does not come back with it.
-6. Files are merged in the built-in ways that main's attributes name (git.trees), else as text.
+6. Files are merged in the built-in ways that main's attributes name (git.history), else as text.
 7. What `head` brings comes through git's filters (filters.py), or there is no candidate; what is taken back did before.
 """
 
@@ -21,15 +21,14 @@ from ..beads.proposals import Merged, newest_first
 from ..errors import GitFailed
 from ..records import frozen
 from ..review.evidence import Made
-from . import trees
+from . import history
 from .commands import EMAIL, NAME, content
 from .commits import Person, Signer, compose, person, with_trailers
 from .filters import Filters
-from .history import History
+from .history import History, merged
 from .location import Place
 from .objects import Commit, Entry, Objects, changed, tree_content
 from .port import Candidate, Conflict, Git, Message
-from .trees import merged
 
 _DETAIL = 4000
 _OURSELVES = Person(NAME, EMAIL)
@@ -172,8 +171,8 @@ class Merger:
     def ways(self, main: str) -> str:
         known, landings = self._ways_of
         if known != main:
-            if not known or trees.differ(self.objects, known, main):
-                landings = trees.merging(self.place, self.objects, main)
+            if not known or history.differ(self.objects, known, main):
+                landings = history.merging(self.place, self.objects, main)
             self._ways_of = (main, landings)
         return landings
 

@@ -22,7 +22,7 @@ from ..beads.model import Bead
 from ..errors import FileTooLarge, GitFailed, NoMain
 from ..paths import Paths
 from ..review.journal import content_of
-from . import objects, port, trees, upkeep
+from . import history, objects, port, upkeep
 from .history import History
 from .landing import standing
 from .location import Place
@@ -208,7 +208,7 @@ class Questions(Tools):
 
     def moves(self, commit: str) -> tuple[tuple[str, str, str], ...]:
         parents = self.objects.commit(commit).parents
-        found = trees.raw(self.objects, parents[0], commit) if parents and self.has(parents[0]) else ()  # shallow
+        found = history.raw(self.objects, parents[0], commit) if parents and self.has(parents[0]) else ()  # shallow
         return tuple((path, f"{was} {old}", f"{is_} {new}") for path, was, is_, old, new in found)
 
     def changes(self, base: str, head: str) -> tuple[Change, ...]:
@@ -216,9 +216,9 @@ class Questions(Tools):
         if known is None:
             from . import filters
 
-            known = filters.told(self.place, self.objects, trees.changes(self.objects, base, head), base, head)
+            known = filters.told(self.place, self.objects, history.changes(self.objects, base, head), base, head)
             if known and self.filters.is_on and (self.filters.names(base) or self.filters.names(head)):
-                known = self.filters.changes(base, head, known, trees.raw(self.objects, base, head))
+                known = self.filters.changes(base, head, known, history.raw(self.objects, base, head))
             while len(self._changes) >= _REMEMBERED:
                 del self._changes[next(iter(self._changes))]
             if objects.is_oid(base) and objects.is_oid(head):
@@ -264,8 +264,8 @@ class Questions(Tools):
             return None
         like = next(reversed(self._paths))
         try:
-            differ = trees.raw(self.objects, like, commit, _LITTLE)
-        except (trees.TooMuch, GitFailed):
+            differ = history.raw(self.objects, like, commit, _LITTLE)
+        except (history.TooMuch, GitFailed):
             return None
         gone = {path for path, _, after, _, _ in differ if after == ABSENT}
         return self._paths[like] - gone | {path for path, _, after, _, _ in differ if after != ABSENT}

@@ -22,8 +22,7 @@ from ..review.service.landed import bases, delivery_of
 from ..text.cleaning import count
 from .hosts.port import PullPorts
 from .hosts.registry import code_host
-from .model import ASKED, push_approval
-from .text import RequestView, base_of, default_epic_branch, unit_of, view
+from .model import ASKED, RequestView, base_of, default_epic_branch, push_approval, unit_of, view
 
 if TYPE_CHECKING:
     from ..store import Store

@@ -34,7 +34,7 @@ from ..features.service.views import FeatureListView, FeatureView, ReviewsView, 
 from ..machine.registry import RepositoryView
 from ..pictures.service import GraphView
 from ..records import schema
-from ..requests.text import RequestView
+from ..requests.model import RequestView
 from ..review.queue import Line, Quarantined
 from ..sessions.model import Session
 from ..sessions.service.live import AttemptLines

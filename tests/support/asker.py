@@ -5,8 +5,8 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from nobrakes.git.port import Land, Landing
+from nobrakes.requests import model
 from nobrakes.requests import model as requests_model
-from nobrakes.requests import text
 from nobrakes.requests.hosts.port import CodeHost, PullPorts, Wanted
 from nobrakes.requests.model import PullRequest, PullState, Seen, Turn
 from nobrakes.requests.worker import exchange as exchanging
@@ -42,7 +42,7 @@ class Asker:
             row = replace(row, head=self.built(bead))
         self.pins.setdefault(bead, set()).add(row.head)
         self.rows[bead] = row
-        line, base = text.mark(bead), self.bases.get(bead, "main")
+        line, base = model.mark(bead), self.bases.get(bead, "main")
         wanted = Wanted(row.branch, base, bead, f"text\n{line}\n", line, labels=self.labels)
         ours = frozenset(self.pins[bead])
         order = exchanging.Order(row.head, ours, ours, wanted, "digest", row.text, row.number)

@@ -14,8 +14,7 @@ from nobrakes.beads.model import CLOSED, Bead, BeadType, Status
 from nobrakes.config.settings import Config
 from nobrakes.errors import NotAllowed
 from nobrakes.requests import service as requests_service
-from nobrakes.requests.model import CheckState, PullRequest, PullState
-from nobrakes.requests.text import request_branch
+from nobrakes.requests.model import CheckState, PullRequest, PullState, request_branch
 
 from . import by_epics
 from .fake_code_host import WAYS, Request

@@ -17,8 +17,7 @@ from nobrakes.config.sections import FeatureSettings
 from nobrakes.config.settings import Config
 from nobrakes.events.kinds import Kind
 from nobrakes.git.port import EPICS
-from nobrakes.requests.model import PullState
-from nobrakes.requests.text import Said, default_epic_branch, request_branch
+from nobrakes.requests.model import PullState, Said, default_epic_branch, request_branch
 
 from .fake_code_host import Request
 from .fake_git import OWN

@@ -14,8 +14,8 @@ from ...decisions.model import Escalation
 from ...errors import NoSuchBead
 from ...events.kinds import Event
 from ...records import frozen
-from ...requests import text
-from ...requests.text import RequestLine, RequestView
+from ...requests import model
+from ...requests.model import RequestLine, RequestView
 from ...review import reading
 from ..graph import Node
 from ..model import CLOSED, NO_AGENTS, Attempt, Bead, Dependency, DependencyType, Outcome, Role, Status
@@ -48,7 +48,7 @@ def bead_detail(store: "Store", bead: str) -> BeadDetail:
         dependencies=tuple(store.dependencies(bead)),
         attempts=tuple(store.attempts(bead)),
         escalations=tuple(store.escalations(bead=bead)),
-        request=None if pull is None else text.view(pull),
+        request=None if pull is None else model.view(pull),
     )
 
 

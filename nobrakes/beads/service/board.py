@@ -14,7 +14,7 @@ from ...events.kinds import MERGES
 from ...machine.registry import MachineView
 from ...machine.registry import shown as machine_shown
 from ...records import frozen
-from ...requests.text import RequestLine
+from ...requests.model import RequestLine
 from ..model import CLOSED, Dependency, DependencyType, Role, Status
 from ..readiness import Why, explain, ready_beads
 from ..work_status import COLUMNS, REQUESTED, SHOWN, column

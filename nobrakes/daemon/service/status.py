@@ -19,8 +19,7 @@ from ...host.locks import holder
 from ...machine.registry import MachineView, shown
 from ...paths import Paths
 from ...records import frozen
-from ...requests.model import PullState
-from ...requests.text import RequestLine, page_of
+from ...requests.model import PullState, RequestLine, page_of
 from ...review.journal import Journal, waits_for_people
 from ...sessions.model import State
 from ...text.cleaning import clean, shorten

@@ -20,8 +20,7 @@ from ...git.port import Git
 from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
-from ...requests.model import own_base
-from ...requests.text import Where
+from ...requests.model import Where, own_base
 from ...review.service.landed import git_at, merged_into
 from ...review.service.undo import standing
 from .. import model as keys

@@ -19,11 +19,10 @@ from ...errors import DiskFull, GitFailed, GitUnusable, NobrakesError, StoreRead
 from ...review.waits import LOCK_PASSES, Cause, cause_of, first_words, why
 from .. import commands, persons
 from .. import objects as git_objects
-from ..history import History
+from ..history import History, raw
 from ..location import Place
 from ..objects import Objects
 from ..port import Land, Landing
-from ..trees import raw
 from . import standing
 from .standing import Look, Note, Worktree, in_the_way, named
 

@@ -26,14 +26,13 @@ from ...walking import Beyond, walk
 from .. import commands
 from .. import objects as git_objects
 from ..commands import CHECKOUT
-from ..history import History
+from ..history import History, raw
 from ..location import Place
 from ..objects import EXECUTABLE, FILE, LINK, Objects, is_oid
 from ..port import ABSENT, GITLINK
-from ..trees import raw
 
 Difference = tuple[str, str, str, str, str]
-"""(path, mode before, mode after, object before, object after), as from git.trees.raw."""
+"""(path, mode before, mode after, object before, object after), as from git.history.raw."""
 
 
 # git takes ignored files for worthless: `read-tree -u` replaces them. They are a human's too (.env, local notes), so we

@@ -25,16 +25,15 @@ from ...errors import DiskFull, GitFailed, NobrakesError, Tampered
 from ...paths import Paths
 from ...replacing import replacing
 from ...walking import open_up, read_inside, replace_inside, walk
-from .. import commands, trees, upkeep
+from .. import commands, history, upkeep
 from .. import objects as git_objects
 from ..commands import CHECKOUT, PLUMBING
-from ..history import History
+from ..history import History, TooMuch, raw
 from ..landing import standing
 from ..landing.standing import Worktree
 from ..location import Place
 from ..objects import Objects, is_oid
 from ..port import GITLINK
-from ..trees import TooMuch, raw
 from . import measurement
 
 MAX_TOUCHED = 10_000
@@ -132,7 +131,7 @@ def _tree_of(clone: str, env: Mapping[str, str], index: str, base: str) -> str:
         _add_by_name(clone, env)
     elif _may_hold_repositories(index):
         _add_by_name(clone, env)
-    trees.move_away(os.path.dirname(index), env, base)
+    history.move_away(os.path.dirname(index), env, base)
     return commands.run(["write-tree"], cwd=clone, env=env).text
 
 

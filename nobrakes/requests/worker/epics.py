@@ -39,7 +39,7 @@ from ...review.verify import NONE
 from ...review.worker import evidence
 from ...review.worker.evidence import AttemptEnd, Report, refused
 from ...review.worker.queue import NOBODY, Beside
-from ..text import Where
+from ..model import Where
 from . import landing_branch
 from .landing_branch import lands_on
 

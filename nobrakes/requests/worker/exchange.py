@@ -26,7 +26,7 @@ from ...records import frozen
 from ...review import reading
 from ...review.service.landed import epics_above
 from ...review.worker.evidence import last_merge
-from .. import text
+from .. import model
 from ..hosts.port import PullPorts, Wanted
 from ..model import PullRequest, PullState, Seen, Told, auto_merge_key, failed, running
 from . import landing_branch
@@ -343,14 +343,14 @@ _TEMPLATE = 100_000
 def wanted(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> Wanted:
     """The request as it should be."""
     settings = ports.config().review
-    line = text.mark(bead.id)
-    body = clean(ports, text.body(_facts(ports, bead, pull, base_branch), line))
+    line = model.mark(bead.id)
+    body = clean(ports, model.body(_facts(ports, bead, pull, base_branch), line))
     if line not in body.splitlines():  # what looked like a secret took it along
         body = f"{body}\n{line}\n"
     return Wanted(
         pull.branch,
         base_branch,
-        clean(ports, text.title(bead)),
+        clean(ports, model.title(bead)),
         body,
         line,
         settings.pull_draft,
@@ -360,7 +360,7 @@ def wanted(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> Wan
     )
 
 
-def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> text.Facts:
+def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> model.Facts:
     store, git = ports.store, ports.git
     settings = ports.config().review
     passed = store.validation(git.tree(pull.head), pull.contract) or {}
@@ -373,7 +373,7 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> tex
     # what a person has to try: of the feature that the bead is a step of
     above = [bead.id, *(epics_above(ports.store, bead) if bead.epic else ())]
     features = [one for one in ports.store.features(going=False) if one.id in above]
-    return text.Facts(
+    return model.Facts(
         bead,
         pull.base,
         base_branch,
@@ -408,7 +408,7 @@ def _needs(ports: Ports, bead: Bead) -> list[tuple[str, str]]:
 
 
 def _template(ports: Ports, base: str) -> str:
-    for path in text.TEMPLATES:
+    for path in model.TEMPLATES:
         try:
             found = ports.git.read(base, path, _TEMPLATE)
         except FileTooLarge:

@@ -17,7 +17,7 @@ from ...host.port import Notice
 from ...ports import Ports
 from ...records import frozen
 from ...review.service import landed
-from ..text import Where
+from ..model import Where
 
 
 def git_of(ports: Ports, bead: Bead) -> Git:

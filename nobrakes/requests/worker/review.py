@@ -33,8 +33,7 @@ from ...review.worker.queue import NOBODY, Beside, ReviewContext
 from ...text.cleaning import count
 from .. import model as requests_model
 from ..hosts.port import CodeHost, PullPorts
-from ..model import ASKED, Happening, PullRequest, PullState, Seen, Turn, push_approval
-from ..text import Delivery, mark
+from ..model import ASKED, Delivery, Happening, PullRequest, PullState, Seen, Turn, mark, push_approval
 from . import epics
 from . import exchange as requests_exchange
 from .exchange import Order, answers, exchange, in_base, is_on_main, look, wanted, with_base, without_secrets

@@ -16,8 +16,7 @@ from ...beads.model import CLOSED, Bead, BeadType, Status
 from ...errors import GitFailed, NoMain
 from ...events.kinds import MERGES
 from ...git.port import Git
-from ...requests.model import own_base
-from ...requests.text import Delivery, Where, delivery
+from ...requests.model import Delivery, Where, delivery, own_base
 from ...text.cleaning import count
 from ..journal import Journal
 

@@ -25,8 +25,7 @@ from ...git.port import Git, Landing, Message
 from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
-from ...requests.model import own_base
-from ...requests.text import Where
+from ...requests.model import Where, own_base
 from ..evidence import PERSON
 from .landed import git_at, merged_into
 

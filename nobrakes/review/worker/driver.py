@@ -26,7 +26,7 @@ from ...errors import GitFailed, NotAllowed
 from ...git.port import EPICS, Candidate, Conflict, Land, Landing
 from ...host.port import Notice
 from ...ports import Ports
-from ...requests.text import Where
+from ...requests.model import Where
 from ...requests.worker import epics
 from ...requests.worker.epics import Bases, RedBranches
 from ...requests.worker.landing_branch import lands_on, ports_of

@@ -22,7 +22,7 @@ from ...events.kinds import Event, Kind
 from ...host.port import Background
 from ...parking import about
 from ...ports import Ports
-from ...requests.text import Where
+from ...requests.model import Where
 from ...requests.worker.landing_branch import lands_on
 from .. import machine, queue
 from ..journal import PACE, Journal, Pace, Step, is_unqueued

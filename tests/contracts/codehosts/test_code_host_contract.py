@@ -5,8 +5,7 @@ from host_worlds import HAS_GH, Fake, PlainRemote, RealGitHub, RealGitLab
 
 from nobrakes.errors import HostRefused, HostUnavailable
 from nobrakes.requests.hosts.port import Wanted
-from nobrakes.requests.model import CheckState, PullState
-from nobrakes.requests.text import mark
+from nobrakes.requests.model import CheckState, PullState, mark
 
 is_there = pytest.mark.skipif(not HAS_GH, reason="gh is not installed")
 gh = pytest.param(RealGitHub, marks=[is_there, pytest.mark.ci], id="gh")

@@ -9,12 +9,11 @@ import pytest
 
 from nobrakes.git.commands import content
 from nobrakes.git.commits import Person
-from nobrakes.git.history import History
+from nobrakes.git.history import History, merged
 from nobrakes.git.location import Place
 from nobrakes.git.merge import Merger
 from nobrakes.git.objects import EXECUTABLE, FILE, FOLDER, MODULE, Entry, Objects, tree_content
 from nobrakes.git.port import Candidate, Message
-from nobrakes.git.trees import merged
 
 Files = dict[str, tuple[str, str]]
 """Mode and object, by path."""

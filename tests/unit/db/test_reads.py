@@ -20,8 +20,7 @@ from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NoSuchEscalation, NotAllowed, Stale, UsageError
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.records import plain
-from nobrakes.requests.model import PullRequest, PullState
-from nobrakes.requests.text import view
+from nobrakes.requests.model import PullRequest, PullState, view
 from nobrakes.store import Store, create_store
 
 HEAVY = [

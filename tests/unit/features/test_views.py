@@ -31,7 +31,7 @@ from nobrakes.projects.service.sprints import NextView, ProjectPage
 from nobrakes.projects.sprints import Contradiction, Finding
 from nobrakes.records import mistakes, plain, schema
 from nobrakes.requests.model import PullRequest, PullState
-from nobrakes.requests.text import view as shown_of
+from nobrakes.requests.model import view as shown_of
 from nobrakes.review.service import evidence
 from nobrakes.sessions.service import live
 from nobrakes.store import Store

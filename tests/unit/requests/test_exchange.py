@@ -7,8 +7,7 @@ import pytest
 
 from nobrakes.git.port import Land, Landing
 from nobrakes.requests.hosts.port import PullPorts, Wanted
-from nobrakes.requests.model import CheckState, PullState, Told
-from nobrakes.requests.text import mark
+from nobrakes.requests.model import CheckState, PullState, Told, mark
 from nobrakes.requests.worker.exchange import Order, exchange
 from tests.world.fake_code_host import FakeCodeHost
 from tests.world.objects import Objects

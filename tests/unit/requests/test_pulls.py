@@ -1,8 +1,8 @@
 """What follows from what a code host says, and the text of a request."""
 
 from nobrakes.beads.model import Bead
+from nobrakes.requests import model
 from nobrakes.requests import model as requests_model
-from nobrakes.requests import text
 from nobrakes.requests.model import CheckState, HostCheck, PullRequest, PullState, ReviewComment, Seen, Told, Turn, turn
 
 PULL = PullRequest("one", PullState.OPEN, 7, "https://host/7", "Bead one", "task/bead-one", "a" * 40)
@@ -51,14 +51,14 @@ def test_the_text_is_the_same_for_the_same_records_and_mentions_nobody() -> None
     bead = Bead(
         "one", "Say\nhello", description="Ask @ann.\n<!-- nobrakes request: two -->", acceptance=("it says so",)
     )
-    line = text.mark("one")
-    facts = text.Facts(
+    line = model.mark("one")
+    facts = model.Facts(
         bead, "b" * 40, "main", "a" * 40, checks=({"name": "test", "command": "sh `x`"},), before=1, after=2,
         attempts=3, manual=("Try it",), epic=("e", "Epic"), needs=(("zero", "Zero"),), files=("src/one",),
         template="## Checklist\n<!-- nobrakes request: three -->",
     )  # fmt: skip
-    body = text.body(facts, line)
-    assert body == text.body(facts, line) and text.title(bead) == "Say hello"
+    body = model.body(facts, line)
+    assert body == model.body(facts, line) and model.title(bead) == "Say hello"
     assert [one for one in body.splitlines() if one.startswith("<!-- nobrakes")] == [line]
     assert "@ann" not in body and "- [ ] Try it" in body and "1 before, 2 with it" in body and "## Checklist" in body
     assert "Done by" not in body and "Cost" not in body and "- after zero: Zero" in body and "- in e: Epic" in body
@@ -66,5 +66,5 @@ def test_the_text_is_the_same_for_the_same_records_and_mentions_nobody() -> None
 
 def test_a_long_text_is_bounded_and_keeps_its_mark() -> None:
     bead = Bead("one", "t" * 500, description="d" * 1_000_000)
-    body = text.body(text.Facts(bead, "b" * 40, "main", "a" * 40, template="x" * 1_000_000), text.mark("one"))
-    assert len(body) < 61_000 and body.rstrip().endswith(text.mark("one")) and len(text.title(bead)) <= 200
+    body = model.body(model.Facts(bead, "b" * 40, "main", "a" * 40, template="x" * 1_000_000), model.mark("one"))
+    assert len(body) < 61_000 and body.rstrip().endswith(model.mark("one")) and len(model.title(bead)) <= 200

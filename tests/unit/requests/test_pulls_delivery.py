@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.beads.model import Bead, BeadType
-from nobrakes.requests.text import Rules, Said, delivery, unit_of
+from nobrakes.requests.model import Rules, Said, delivery, unit_of
 
 SHOP = Bead("shop", "The shop", BeadType.EPIC)
 CART = Bead("cart", "The cart", BeadType.EPIC, epic="shop")

@@ -16,8 +16,8 @@ from nobrakes.requests.model import (
     happened,
     kept,
     merged,
+    view,
 )
-from nobrakes.requests.text import view
 
 PULL = PullRequest("one", PullState.OPEN, 7, "https://host/7", "Bead one", "task/bead-one", "a" * 40)
 TOLD = Told(7, "https://host/7", PullState.OPEN, "a" * 40)

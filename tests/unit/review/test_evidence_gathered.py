@@ -9,7 +9,7 @@ import pytest
 from nobrakes.beads.model import Bead, Role, Status
 from nobrakes.checks.contract import Check, Contract
 from nobrakes.events.kinds import Event, Kind
-from nobrakes.requests.text import Where
+from nobrakes.requests.model import Where
 from nobrakes.review.journal import Journal
 from nobrakes.review.verify import Repository, verify
 from nobrakes.review.worker.evidence import Evidence
