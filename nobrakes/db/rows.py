@@ -13,7 +13,7 @@ from ..beads.graph import Node
 from ..beads.model import FIELDS, FIRST, Attempt, AttemptLog, Bead, Frontier, Run, Status, bead_of
 from ..decisions.model import Escalation
 from ..events.kinds import Event
-from ..sessions.model import Message, Session, Turn
+from ..sessions.model import Message, Session, SessionKind, State, Turn
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -152,6 +152,16 @@ def attempt_data(data: Mapping[str, Any]) -> str:
 
 def session(row: Row) -> Session:
     return record(Session, row)
+
+
+def new_session(
+    kind: SessionKind, owner: str, agent: tuple[str, str, str], state: State, now: float, **more: Any
+) -> dict[str, Any]:
+    """The columns of a session that begins; `agent`: name, provider and model."""
+    values = {"kind": kind.value, "owner": owner, "state": state.value, "created_at": now, "updated_at": now}
+    none = {"title": "", "detail": "", "cost_usd": 0.0, "tokens": 0, "failures": 0, "data": "{}"}
+    flags = dict.fromkeys(("begun", "disputed", "stop_asked"), False)
+    return {**values, **dict(zip(("agent", "provider", "model"), agent, strict=True)), **none, **flags, **more}
 
 
 def turn(row: Row) -> Turn:

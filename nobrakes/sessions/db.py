@@ -31,29 +31,11 @@ def begin(
 ) -> Session:
     """A new session with its first message; `agent`: name, provider and model."""
     now = db.now()
-    name, provider, model = agent
-    values = {
-        "kind": kind.value,
-        "owner": owner,
-        "title": title,
-        "agent": name,
-        "provider": provider,
-        "model": model,
-        "begun": False,
-        "disputed": False,
-        "state": State.READY.value,
-        "failures": 0,
-        "stop_asked": False,
-        "detail": "",
-        "cost_usd": 0.0,
-        "tokens": 0,
-        "created_at": now,
-        "updated_at": now,
-        "data": rows.as_json(dict(data or {})),
-    }
+    more = {"title": title, "data": rows.as_json(dict(data or {}))}
+    values = rows.new_session(kind, owner, agent, State.READY, now, **more)
     with db.write():
         number = db.insert("sessions", values)
-        told = {"session": number, "kind": kind.value, "agent": name, "title": title[:200]}
+        told = {"session": number, "kind": kind.value, "agent": agent[0], "title": title[:200]}
         events_db.append(db, now, Kind.SESSION_BEGAN, None, actor, told)
         _message(db, number, actor, text, now)
         return get_session(db, number)

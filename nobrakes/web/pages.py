@@ -16,6 +16,7 @@ from ..decisions import forms
 from ..decisions.blockers import Blocker
 from ..decisions.service import page
 from ..decisions.service.blockers import blockers
+from ..decisions.service.view import DecisionView
 from ..doctor import health as doctor_health
 from ..doctor.service import examine, opened_store, or_none
 from ..errors import NobrakesError
@@ -90,20 +91,16 @@ def breaker(request: Request) -> Response:
 
 
 def desk(request: Request) -> Response:
-    is_all = request.query_params.get("all") == "1"
     with opened(request) as app:
-        found = page.listed(app.store, is_all)
-        return render(
-            request,
-            "desk.html",
-            listed=found,
-            asks=_asks(app),
-            view=None,
-            form=None,
-            is_all=is_all,
-            now=app.store.now(),
-            topics=("desk",),
-        )
+        return _desk(request, app, None, request.query_params.get("all") == "1")
+
+
+def _desk(request: Request, app: "App", view: DecisionView | None, is_all: bool = False) -> Response:
+    form = None if view is None or view.form is None else forms.form(view.form)
+    listed, asks, now = page.listed(app.store, is_all), _asks(app), app.store.now()
+    return render(
+        request, "desk.html", listed=listed, asks=asks, view=view, form=form, is_all=is_all, now=now, topics=("desk",)
+    )
 
 
 def _asks(app: "App") -> tuple[Blocker, ...]:
@@ -116,18 +113,7 @@ def one(request: Request) -> Response:
     is_whole = request.query_params.get("whole") == "1"
     with opened(request) as app:
         view = page.decision(app.store, app.paths, lambda: app.git, lambda: app.config, number, is_whole)
-        form = None if view.form is None else forms.form(view.form)
-        return render(
-            request,
-            "desk.html",
-            listed=page.listed(app.store),
-            asks=_asks(app),
-            view=view,
-            form=form,
-            is_all=False,
-            now=app.store.now(),
-            topics=("desk",),
-        )
+        return _desk(request, app, view)
 
 
 # A feature's forms are the commands of the CLI (`nobrakes forge …`); everything that agents wrote is text.

@@ -370,26 +370,10 @@ def is_session(db: Database, provider_session: str) -> bool:
 
 def _new(db: Database, session: str, attempt: int) -> int:
     one, now = get_attempt(db, attempt), db.now()
-    values = {
-        "kind": SessionKind.ATTEMPT.value,
-        "owner": bead_owner(one.bead),
-        "title": "",
-        "agent": one.agent,
-        "provider": one.provider,
-        "model": one.model,
-        "provider_session": session,
-        "begun": False,
-        "disputed": False,
-        "state": State.IDLE.value,
-        "failures": 0,
-        "stop_asked": False,
-        "detail": "",
-        "cost_usd": 0.0,
-        "tokens": 0,
-        "created_at": now,
-        "updated_at": now,
-        "data": "{}",
-    }
+    agent = (one.agent, one.provider, one.model)
+    values = rows.new_session(
+        SessionKind.ATTEMPT, bead_owner(one.bead), agent, State.IDLE, now, provider_session=session
+    )
     return db.insert("sessions", values)
 
 
