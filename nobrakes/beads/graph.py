@@ -365,10 +365,3 @@ def levels(links: Links, expected: TypicalMinutes | None = None) -> dict[str, Le
     for place, node in enumerate(links.alive):
         found[node.id] = Level(reached[2 * place], reached[2 * place + 1])
     return found
-
-
-def b_levels(
-    nodes: Iterable[Node], dependencies: Iterable[Dependency], expected: TypicalMinutes | None = None
-) -> dict[str, int]:
-    """The longest estimated chain behind each bead, itself included, in minutes."""
-    return {bead: level.start for bead, level in levels(Links(nodes, dependencies), expected).items()}

@@ -68,12 +68,10 @@ def reverted_merges(attempts: Sequence[Attempt]) -> tuple[Merged, ...]:
     the same."""
     for one in reversed(attempts):
         if rows := one.data.get(TAKES_BACK):
-            return tuple(_merged(row) for row in rows)
+            return tuple(
+                Merged(str(row["bead"]), str(row["commit"]), str(row["base"]), int(row["seq"])) for row in rows
+            )
     return ()
-
-
-def _merged(row: Mapping[str, Any]) -> Merged:
-    return Merged(str(row["bead"]), str(row["commit"]), str(row["base"]), int(row["seq"]))
 
 
 def newest_first(merges: Sequence[Merged], line: Sequence[str]) -> tuple[Merged, ...]:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from ..records import frozen
-from .graph import Links, Moments, Need, Node, b_levels, possible
+from .graph import Links, Moments, Need, Node, possible
 from .model import WAITING_FOR_AGENT, BeadType, Dependency, DependencyType, Status
 
 MAX_TRIALS = 2_000_000
@@ -192,7 +192,6 @@ def _stuck(moments: Moments, part: set[int]) -> tuple[str, ...]:
 # A parent closes its children off while it is blocked, held, deferred, a draft, cancelled, missing or closed off
 # itself. Only `done` counts as done; `landed` does to beads of the same epic. The store keeps the same answers in
 # columns, which doctor compares with these.
-__all__ = ["Circle", "Explanation", "Links", "Node", "Reason", "Why", "b_levels", "deadlocks", "explain", "ready_beads"]
 
 
 class Why(StrEnum):

@@ -82,17 +82,17 @@ def _end(result: CheckResult) -> tuple[str, CheckOutcome, int | None, bool]:
 def looked_for_nowhere(paths: Sequence[str], checks: Sequence[Check]) -> str:
     """Message that no test check runs in a folder with these tests; "": one does."""
     folders = [check.directory.strip("/") for check in checks if check.kind == "test"]
-    if not paths or not folders or any(_holds(folder, path) for folder in folders for path in paths):
+    if (
+        not paths
+        or not folders
+        or any(folder in ("", ".") or path.startswith(f"{folder}/") for folder in folders for path in paths)
+    ):
         return ""
     named, more = ", ".join(sorted(paths)[:5]), f" and {len(paths) - 5} more" if len(paths) > 5 else ""
     return (
         f"no check runs in a folder that holds these tests: {named}{more}. The test checks run in "
         f"{', '.join(sorted(set(folders)))}. Add a check for them to [[checks]], or set `directory` of one."
     )
-
-
-def _holds(folder: str, path: str) -> bool:
-    return folder in ("", ".") or path.startswith(f"{folder}/")
 
 
 # Test rounds: a call is one where it runs the program of a test check, in whatever way and once; what merely names it

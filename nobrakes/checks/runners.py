@@ -764,11 +764,9 @@ def failing_tests(output: str, format_: str, counts: TestCounts | None) -> tuple
     if namer is None:
         return ()
     whole = found_in == "jest"  # one line of JSON, however long
-    names = {_clean(name) for name in namer(plain_lines(output, whole))}
+    names = {
+        "".join(c for c in name if c.isprintable()).strip()[:MAX_NAME] for name in namer(plain_lines(output, whole))
+    }
     if "" in names or len(names) != counts.failed or len(names) > MAX_FAILED_TESTS:
         return ()
     return tuple(sorted(names))
-
-
-def _clean(name: str) -> str:
-    return "".join(c for c in name if c.isprintable()).strip()[:MAX_NAME]

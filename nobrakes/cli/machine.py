@@ -226,7 +226,12 @@ def client(
         case []:
             found = coding.clients_listed()
             rows = [
-                (one.name, spoken(one.made_at), _used(one.used_at), "revoked" if one.revoked_at else "")
+                (
+                    one.name,
+                    spoken(one.made_at),
+                    spoken(one.used_at) if one.used_at else "never",
+                    "revoked" if one.revoked_at else "",
+                )
                 for one in found
             ]
             return Output(
@@ -244,10 +249,6 @@ def client(
             raise UsageError(
                 f"'{given}' is nothing that mcp client can do", "For example: nobrakes mcp client add phone"
             )
-
-
-def _used(at: float | None) -> str:
-    return "never" if at is None else spoken(at)
 
 
 def web(

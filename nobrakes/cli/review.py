@@ -18,7 +18,7 @@ from .screen import Screen, table
 
 if TYPE_CHECKING:
     from ..review.service.evidence import Record
-    from ..review.verify import Note, Report, Rerun, Seen, Wrong
+    from ..review.verify import Report, Rerun, Seen, Wrong
 
 
 Bead = Annotated[str, Argument(metavar="BEAD", help="The bead.")]
@@ -173,8 +173,9 @@ def _report(report: "Report", screen: Screen) -> str:
     out = [_listed(seen, screen) for seen in report.commits if seen.word.value in LISTED]
     out += [f"rerun   {one.commit[:12]}  {one_line(one.bead)}: {_rerun(one)}" for one in report.reruns]
     layout = TextLayout(screen, is_whole=True)
-    for text in map(_note, report.notes):
-        out += layout.wrapped(text, "", _UNDER)
+    for note in report.notes:
+        text = f"note    {note.commit[:12]}  evidence {note.evidence[:12]}  {note.bead}: {note.text}"
+        out += layout.wrapped(one_line(text), "", _UNDER)
     for text in map(_wrong, report.wrong):
         first, *more = layout.wrapped(text, "", _UNDER)
         out += [first.replace(_WRONG, screen.paint(_WRONG, "red"), 1), *more]
@@ -214,10 +215,6 @@ def _listed(seen: "Seen", screen: Screen) -> str:
 
 def _rerun(one: "Rerun") -> str:
     return "; ".join(_check({**check, "counts": plain(check["counts"])}) for check in one.checks) or "nothing was run"
-
-
-def _note(one: "Note") -> str:
-    return one_line(f"note    {one.commit[:12]}  evidence {one.evidence[:12]}  {one.bead}: {one.text}")
 
 
 def _wrong(one: "Wrong") -> str:

@@ -163,7 +163,10 @@ def _sessions(found: "tuple[OpenSession, ...]", screen: Screen) -> list[str]:
 
 
 def _workers(working: "tuple[Worker, ...]", screen: Screen) -> str:
-    rows = [(w.name, work_status.ROLES[w.role.value], w.bead, age(w.seconds), _memory(w), w.title) for w in working]
+    rows = []
+    for w in working:
+        memory = "-" if w.memory_mb is None else f"{w.memory_mb} MB"
+        rows.append((w.name, work_status.ROLES[w.role.value], w.bead, age(w.seconds), memory, w.title))
     out = [table(("WHO", "ROLE", "BEAD", "SINCE", "MEMORY", "TITLE"), rows, screen)]
     out += [cut(f"  {w.bead}: {work_status.stage(w.step, w.onto)}", screen.width) for w in working if w.step]
     for w in working:
@@ -172,10 +175,6 @@ def _workers(working: "tuple[Worker, ...]", screen: Screen) -> str:
         if w.doubt:
             out.append(screen.paint(f"  but {w.doubt}", "yellow"))
     return "\n".join(out)
-
-
-def _memory(one: "Worker") -> str:
-    return "-" if one.memory_mb is None else f"{one.memory_mb} MB"
 
 
 def board(

@@ -103,7 +103,9 @@ def _board(db: Database, limits: Limits, front: int | None, now: float) -> Board
         ready=ready_now,
         to_review=to_review,
         attempts=tuple(at_work),
-        taken=_taken(db) if at_work and any(bead.touches for bead in ready_now) else {},
+        taken={row[0]: tuple(json.loads(row[1])) for row in db.all(AT_WORK_ON)}
+        if at_work and any(bead.touches for bead in ready_now)
+        else {},
         runs={run.attempt: run for run in runs if run.attempt},
         turn_runs={run.turn: run for run in runs if run.turn},
         sessions=tuple(one for one in going.values() if one.state is State.READY and one.id not in held),
@@ -141,10 +143,6 @@ def _labelled(db: Database, beads: list[str]) -> dict[str, str]:
     for bead, holder in db.all(LABELLED, (rows.as_json(beads), LABEL, LABEL), of):
         found[bead] = bead if holder == bead else found.get(bead, holder)
     return found
-
-
-def _taken(db: Database) -> dict[str, tuple[str, ...]]:
-    return {row[0]: tuple(json.loads(row[1])) for row in db.all(AT_WORK_ON)}
 
 
 def _snapshot_settings(db: Database) -> dict[str, Any]:

@@ -32,11 +32,8 @@ def update_run(db: Database, run: str, **fields: Any) -> None:
     unknown = set(fields) - _RUN_FIELDS
     assert not unknown, f"a Run has no {sorted(unknown)}"
     sets = ", ".join(f'"{name}" = ?' for name in fields)
-    db.alone(f"UPDATE runs SET {sets} WHERE id = ?", (*(_plain(value) for value in fields.values()), run))
-
-
-def _plain(value: Any) -> Any:
-    return value.value if isinstance(value, Enum) else value
+    values = (value.value if isinstance(value, Enum) else value for value in fields.values())
+    db.alone(f"UPDATE runs SET {sets} WHERE id = ?", (*values, run))
 
 
 def end_run(db: Database, run: str) -> None:

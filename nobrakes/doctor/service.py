@@ -257,10 +257,6 @@ def _refs_of(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
     return list(told) or ["no workspace has what a broken ref names"]
 
 
-def _compile(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
-    return compile_package()
-
-
 def stale_workspaces(store: "Store", paths: Paths) -> list[str]:
     """Closed beads with a workspace or an agent CLI's sessions."""
     names = {name for name in names_in(paths.workspaces) if os.path.isdir(os.path.join(paths.workspaces, name))}
@@ -286,7 +282,7 @@ REPAIRS: dict[str, Callable[[Opened, "Git | None", Paths], list[str]]] = {
     "rebuild": _rebuild,
     "stale-workspaces": _repairs_workspaces,
     "refs": _refs_of,
-    "compile": _compile,
+    "compile": lambda store, git, paths: compile_package(),
 }
 NOT_TRIED = "it was not tried"
 _Look = Callable[["_Patient"], Iterator[Finding]]

@@ -188,24 +188,12 @@ def _has_a_bead(event: Event) -> bool:
     return event.bead is not None
 
 
-def _is_first(event: Event) -> bool:
-    return event.data.get("number") == 1
-
-
-def _crashed(event: Event) -> bool:
-    return event.data.get("outcome") in CRASHES
-
-
 def _conflicted(event: Event) -> bool:
     return event.data.get("outcome") == Outcome.CONFLICT
 
 
 def _came_to(stage: Stage) -> Callable[[Event], bool]:
     return lambda event: event.data.get("stage") == stage.value != event.data.get("before")
-
-
-def _state_changed(event: Event) -> bool:
-    return event.data.get("state") != event.data.get("was")
 
 
 def _replans(event: Event) -> bool:
@@ -230,9 +218,9 @@ _STAGES: Mapping[Stage, Name] = {
     Stage.DONE: Name.STAGE_DONE,
 }
 _QUESTION_FIELDS = {"question_id": "escalation", "text": "title", "session_id": "session"}
-_STEP_STARTED = Rule(Name.STEP_STARTED, say.Spawned, _CLI_FIELDS, when=_is_first)
+_STEP_STARTED = Rule(Name.STEP_STARTED, say.Spawned, _CLI_FIELDS, when=lambda event: event.data.get("number") == 1)
 _STATUS = Rule(Name.STATUS, say.Status, when=_has_a_bead)
-_CRASH = Rule(Name.CRASH_TIMEOUT, say.Ended, when=_crashed)
+_CRASH = Rule(Name.CRASH_TIMEOUT, say.Ended, when=lambda event: event.data.get("outcome") in CRASHES)
 
 
 def _closed(name: Name, kind: Kind, commit: str = "commit") -> Rule:
@@ -604,7 +592,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         "A feature changed its stage or state.",
         "step stage state before was reason",
         *(Rule(name, say.Staged, when=_came_to(stage)) for stage, name in _STAGES.items()),
-        Rule(Name.FEATURE_STATE, say.FeatureState, when=_state_changed),
+        Rule(Name.FEATURE_STATE, say.FeatureState, when=lambda event: event.data.get("state") != event.data.get("was")),
         Rule(Name.REPLANNING, say.Staged, when=_replans),
         line=_moved,
     ),

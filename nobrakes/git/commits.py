@@ -518,17 +518,15 @@ class Chain:
             return None
         commit = self.objects.commit(found[0])
         author, text = commit.author.rpartition("> ")[0] + ">", commit.message
-        return Made(commit.id, commit.tree, commit.parents, _subject(text), author, trailers_of(text))
+        return Made(
+            commit.id, commit.tree, commit.parents, text.lstrip("\n").partition("\n")[0], author, trailers_of(text)
+        )
 
     def line(self, tip: str, since: str | None = None) -> tuple[Made, ...]:
         """`tip` and its first parents, newest first, down to `since`."""
         asked = ["log", "-z", "--first-parent", "--no-show-signature", "--no-decorate", "--no-color"]
         rows = self.place.run([*asked, f"--format={_FORMAT}", tip, *([f"^{since}"] if since else []), "--"]).out
         return tuple(_made(row) for row in rows.decode("utf-8", "replace").split("\0") if row.strip())
-
-
-def _subject(text: str) -> str:
-    return text.lstrip("\n").partition("\n")[0]
 
 
 def _made(row: str) -> Made:

@@ -67,7 +67,8 @@ class Attributes:
         self._known: dict[str, list[tuple[str, str, bytes]]] = {}
 
     def names(self, commit: str) -> frozenset[str]:
-        texts = [content for _, _, content in self.files(commit)] + [self._personal()]
+        personal = self.info_attributes(), _read(self._persons_file), _read(_SYSTEM)
+        texts = [*(content for _, _, content in self.files(commit)), *personal]
         return frozenset(name for text in texts for name in _NAMED.findall(os.fsdecode(text)))
 
     def under(self, commits: Iterable[str], paths: Collection[str]) -> dict[str, str]:
@@ -100,9 +101,6 @@ class Attributes:
             found = self._known[like] if like else list(history.files(self.place, self.objects, commit))
             self._known = {**dict(list(self._known.items())[-3:]), commit: found}
         return self._known[commit]
-
-    def _personal(self) -> bytes:
-        return b"\n".join((self.info_attributes(), _read(self._persons_file), _read(_SYSTEM)))
 
     def info_attributes(self) -> bytes:
         return _read(os.path.join(self.place.git_dir, "info", "attributes"))

@@ -62,14 +62,11 @@ def _parsed(raw: bytes, width: int) -> tuple[list[tuple[str, Entry]], list[int]]
     for mode, name, oid in _ENTRIES[width].findall(raw):
         end += len(mode) + len(name) + 2 + width
         ends.append(end)
-        entries.append((name.decode(_ENCODING, _ERRORS), Entry(_MODES.get(mode) or _mode(mode), oid.hex())))
+        plain = _MODES.get(mode) or _MODES.setdefault(mode, _plain_mode(int(mode, 8)))
+        entries.append((name.decode(_ENCODING, _ERRORS), Entry(plain, oid.hex())))
     if end != len(raw):
         raise ValueError(f"{raw[:20]!r} is no tree")
     return entries, ends
-
-
-def _mode(digits: bytes) -> str:
-    return _MODES.setdefault(digits, _plain_mode(int(digits, 8)))
 
 
 _MODES: dict[bytes, str] = {}

@@ -193,7 +193,8 @@ def addresses(host: str, port: int, allowed: "list[str]") -> "list[str]":
     inside = [
         address
         for address in found
-        if (address in own or not is_public(address)) and not _names(address, port) & set(allowed)
+        if (address in own or not is_public(address))
+        and not {f"{address}:{port}", f"[{address}]:{port}"} & set(allowed)
     ]
     if inside:
         raise Refused(
@@ -202,10 +203,6 @@ def addresses(host: str, port: int, allowed: "list[str]") -> "list[str]":
             "that place can add the address to it in sandbox.hosts in .nobrakes/config.toml.",
         )
     return found
-
-
-def _names(address: str, port: int) -> "set[str]":
-    return {f"{address}:{port}", f"[{address}]:{port}"}
 
 
 def _directly(host: str, port: int, allowed: "list[str]") -> socket.socket:

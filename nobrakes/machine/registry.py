@@ -350,7 +350,17 @@ class MachineView:
 def view() -> MachineView:
     """NotAllowed in a run; PlaceUnusable without a place."""
     limits, shares, error = _looked(user_place())
-    found = _views_view(limits or MachineLimits(), shares)
+    known_limits = limits or MachineLimits()
+    found = MachineView(
+        known_limits.agents,
+        known_limits.usd_per_day,
+        known_limits.tokens_per_day,
+        sum(one.agents for one in shares),
+        round(sum(one.usd for one in shares), 6),
+        sum(one.tokens for one in shares),
+        day_start(now()) + DAY_SECONDS,
+        shares,
+    )
     room = unknown(limits, error) if error is not None else None
     return found if room is None else replace(found, trouble=room.unknown, mend=room.mend, passes=room.passes)
 
@@ -382,19 +392,6 @@ def shown() -> MachineView | None:
     except errors.NobrakesError:  # in a run; or no place was ever made, and then nothing is limited
         return None
     return found if found.is_limited else None
-
-
-def _views_view(limits: MachineLimits, shares: tuple[Share, ...]) -> MachineView:
-    return MachineView(
-        limits.agents,
-        limits.usd_per_day,
-        limits.tokens_per_day,
-        sum(one.agents for one in shares),
-        round(sum(one.usd for one in shares), 6),
-        sum(one.tokens for one in shares),
-        day_start(now()) + DAY_SECONDS,
-        shares,
-    )
 
 
 def _shares(store: UserStore, place: UserPlace) -> tuple[Share, ...]:

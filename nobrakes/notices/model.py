@@ -477,26 +477,10 @@ def _pull(event: Event) -> NewNotice:
     return _made(event, NoticeKind.PULL_REQUEST, Severity.INFO, f"{whose} waits for people: {link}")
 
 
-def _epic(event: Event) -> NewNotice:
-    return _made(event, NoticeKind.EPIC_COMPLETED, Severity.INFO, f"epic {event.bead} is complete")
-
-
 def _frozen(event: Event) -> NewNotice:
     failed = any(str(row.get("reason")).startswith(SETUP_FAILED) for row in event.data.get("results") or ())
     why = SETUP_FAILED if failed else "main is red"
     return _made(event, NoticeKind.MAIN_FROZEN, Severity.URGENT, f"{why}: only repairs are merged")
-
-
-def _unfrozen(event: Event) -> NewNotice:
-    return _made(event, NoticeKind.MAIN_GREEN, Severity.INFO, "main is green again")
-
-
-def _rewritten(event: Event) -> NewNotice:
-    return _made(event, NoticeKind.MAIN_REWRITTEN, Severity.URGENT, str(event.data["text"]))
-
-
-def _cap(event: Event) -> NewNotice:
-    return _made(event, NoticeKind.CAP_REACHED, Severity.WARNING, cap_text(event), str(event.data["cap"]))
 
 
 def _refuses(event: Event) -> NewNotice | None:
@@ -577,11 +561,17 @@ _MAKES: Mapping[Kind, Callable[[Event], NewNotice | None]] = {
     Kind.PULL_OPENED: _pull,
     Kind.PULL_ISSUE_FOUND: _pull,
     Kind.PULL_APPROVED: _pull,
-    Kind.EPIC_COMPLETED: _epic,
+    Kind.EPIC_COMPLETED: lambda event: _made(
+        event, NoticeKind.EPIC_COMPLETED, Severity.INFO, f"epic {event.bead} is complete"
+    ),
     Kind.MAIN_FROZEN: _frozen,
-    Kind.MAIN_UNFROZEN: _unfrozen,
-    Kind.MAIN_REWRITTEN: _rewritten,
-    Kind.CAP_REACHED: _cap,
+    Kind.MAIN_UNFROZEN: lambda event: _made(event, NoticeKind.MAIN_GREEN, Severity.INFO, "main is green again"),
+    Kind.MAIN_REWRITTEN: lambda event: _made(
+        event, NoticeKind.MAIN_REWRITTEN, Severity.URGENT, str(event.data["text"])
+    ),
+    Kind.CAP_REACHED: lambda event: _made(
+        event, NoticeKind.CAP_REACHED, Severity.WARNING, cap_text(event), str(event.data["cap"])
+    ),
     Kind.GATE_CLOSED: _refuses,
     Kind.NOTIFIED: _notified,
     Kind.TURN_ENDED: _talked,

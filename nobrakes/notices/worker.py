@@ -37,7 +37,6 @@ from .model import (
     DeliveryState,
     NewNotice,
     NoticeKind,
-    NoticeRecord,
     Queue,
     Rules,
     Sent,
@@ -156,7 +155,12 @@ class NotificationSender:
             if at > now:
                 later.append(at)
             else:
-                again.append(_reminder(question.notice, question.times))
+                one = question.notice
+                text = STILL + one.text.removeprefix(STILL)
+                key = f"reminder:{one.escalation}:{question.times}"
+                again.append(
+                    NewNotice(one.kind, one.severity, text, one.bead, one.session, one.escalation, one.link, key)
+                )
         self._add(again)
         self.ports.store.prune_notices(now - rules.keep_seconds, PRUNED_AT_ONCE)
         self._remind_at, self._upkeep_at = min(later), now + UPKEEP_SECONDS
@@ -236,19 +240,6 @@ class NotificationSender:
             for sent in self.ports.channels.ended():
                 if not sent.error:
                     self._settle(sent, self.ports.store.now())
-
-
-def _reminder(notice: NoticeRecord, times: int) -> NewNotice:
-    return NewNotice(
-        notice.kind,
-        notice.severity,
-        STILL + notice.text.removeprefix(STILL),
-        notice.bead,
-        notice.session,
-        notice.escalation,
-        notice.link,
-        f"reminder:{notice.escalation}:{times}",
-    )
 
 
 # The place in the event log is kept in the store, so nothing is told or cleaned up twice, whoever wrote the events.

@@ -237,15 +237,9 @@ def _layering_graph(before: Sequence[Sequence[int]], among: Collection[int]) -> 
 # The longest chain: only live beads count, weights are estimates in minutes or what is usual (beads.graph), and beads
 # in a circle are in no chain. Of several it is the one that the store reads off its levels (beads.db.levels). Whole
 # graphs are asked, so they stay plain numbers: networkx took 15 times as long.
-def critical_path(
-    nodes: Iterable[Node], dependencies: Iterable[Dependency], expected: TypicalMinutes | None = None
-) -> tuple[str, ...]:
+def chain_of(links: Links, expected: TypicalMinutes | None = None) -> tuple[str, ...]:
     """The longest chain of live work by estimate, without epics; empty: no live beads. `expected`: minutes without an
     estimate; None: derived."""
-    return chain_of(Links(nodes, dependencies), expected)
-
-
-def chain_of(links: Links, expected: TypicalMinutes | None = None) -> tuple[str, ...]:
     expected = expected or typical_of(links.nodes.values())
     weights = [weight(node.type, node.estimate, expected) for node in links.alive]
     return tuple(_walked(links, weights, _reached(links, weights)))

@@ -380,7 +380,7 @@ def focus_drawn(store: "Store") -> tuple[list[GraphNode], list[GraphEdge], float
     edges = _edges(shown, dependencies, chain)
     places, width, height = _placed(list(shown), edges, set(chain))
     critical = set(chain)
-    found = [_focus_node(known[bead], places[bead], standing, bead in critical) for bead in shown]
+    found = [_node(known[bead], known[bead].epic or "", *places[bead], standing, bead in critical) for bead in shown]
     return found, edges, width, height
 
 
@@ -422,20 +422,6 @@ def _part(part: Sequence[int], depth: Sequence[int], pairs: Sequence[tuple[int, 
     inside = {one: at for at, one in enumerate(part)}
     edges = [(inside[source], inside[target]) for source, target in pairs if source in inside]
     return place(depth, [0] * len(part), edges, FOCUS_SIZE)
-
-
-def _focus_node(node: Node, at: tuple[float, float], standing: Standing, is_critical: bool) -> GraphNode:
-    return GraphNode(
-        node.id,
-        title_of(node.title),
-        standing.column(node),
-        node.epic or "",
-        *at,
-        node.type == BeadType.EPIC,
-        is_critical,
-        standing.waits_for(node.id),
-        standing.frees(node.id),
-    )
 
 
 # More than MAX_BEADS are drawn for one epic or search only: without, `epics` is shown, and the view says so. A focus

@@ -34,12 +34,10 @@ def tagged(value: Any) -> dict[str, list[Any]]:
         return {}
     if isinstance(value.get("tasks"), list):
         return {MASTER: value["tasks"]}
-    found = {tag: one["tasks"] for tag, one in value.items() if isinstance(one, dict) and _is_tag(one)}
+    found = {
+        tag: one["tasks"] for tag, one in value.items() if isinstance(one, dict) and isinstance(one.get("tasks"), list)
+    }
     return found if found and len(found) == len(value) else {}
-
-
-def _is_tag(value: Mapping[str, Any]) -> bool:
-    return isinstance(value.get("tasks"), list)
 
 
 class _Tag:

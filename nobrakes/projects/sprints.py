@@ -226,24 +226,16 @@ def _executing(facts: Facts, sprint: Sprint) -> Step | None:
     return _planned(facts, sprint, None, Approve(sprint.number))
 
 
-def _closing(facts: Facts, sprint: Sprint) -> Step | None:
-    return _documents(facts, sprint, facts.closing, Stage.DONE)
-
-
-def _done(facts: Facts, sprint: Sprint) -> Step | None:
-    return _between(facts)
-
-
 def _stopped(facts: Facts, why: str) -> Stop:
     return Stop(facts.run.id, RunState.WAITS, why)
 
 
-_BY_STAGE = {
+_BY_STAGE: Mapping[Stage, Callable[[Facts, Sprint], Step | None]] = {
     Stage.PLANNING: _planning,
     Stage.OPENING: _opening,
     Stage.EXECUTING: _executing,
-    Stage.CLOSING: _closing,
-    Stage.DONE: _done,
+    Stage.CLOSING: lambda facts, sprint: _documents(facts, sprint, facts.closing, Stage.DONE),
+    Stage.DONE: lambda facts, sprint: _between(facts),
 }
 
 

@@ -71,13 +71,10 @@ def tops(paths: "list[str]") -> "set[str]":
     mounts = tuple((device, _plain(root), _plain(place)) for device, root, place in words)
     for path in paths:
         # a link is kept as well as what it leads to
-        for found in (os.path.realpath(path), os.path.join(os.path.realpath(os.path.dirname(path)), _name(path))):
+        folder, name = os.path.realpath(os.path.dirname(path)), os.path.basename(os.path.normpath(path))
+        for found in (os.path.realpath(path), os.path.join(folder, name)):
             real |= {found, *aliases(found, mounts)}
     return {path for path in real if not any(above in real for above in _above(path))}
-
-
-def _name(path: str) -> str:
-    return os.path.basename(os.path.normpath(path))
 
 
 def _above(path: str) -> "list[str]":

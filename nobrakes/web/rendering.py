@@ -513,11 +513,7 @@ def values(fields: Sequence[Field], given: Sequence[tuple[str, str]]) -> dict[st
             raise UsageError(f"{name} is given twice")
         else:
             found[name] = field.read(name, value)
-    missing = [field.name for field in fields if field.is_required and not _is_there(found.get(field.name))]
+    missing = [field.name for field in fields if field.is_required and found.get(field.name) in (None, "", ())]
     if missing:
         raise UsageError(f"{', '.join(missing)}: nothing was given")
     return found
-
-
-def _is_there(value: Any) -> bool:
-    return value is not None and value != "" and value != ()

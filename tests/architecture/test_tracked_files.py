@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.beads import lifecycle
 from nobrakes.review import machine
+from tests.world import moves
 
 ROOT = Path(__file__).resolve().parents[2]
 HOMES = (b"ho" + b"me", b"Us" + b"ers")
@@ -74,7 +74,7 @@ def test_what_nobrakes_runs_on_is_what_it_is_tested_with() -> None:
 def test_the_state_diagrams_in_the_docs_are_printed_from_the_tables() -> None:
     page = ROOT / "docs" / "design.md"
     diagrams = re.findall(r"^```mermaid\n(stateDiagram-v2\n.*?)\n```$", page.read_text(), re.MULTILINE | re.DOTALL)
-    printed = [lifecycle.mermaid(), machine.mermaid()]
+    printed = [moves.mermaid(), machine.mermaid()]
     assert diagrams == printed, "Put this into docs/design.md:" + "".join(
         f"\n\n```mermaid\n{one}\n```" for one in printed
     )

@@ -1,8 +1,10 @@
 """Random plans: epics, chains and diamonds, beads without tests, scaffolding, drafts."""
 
 import random
+from collections.abc import Iterable
 from dataclasses import replace
 
+from nobrakes.beads.graph import Links, Node, TypicalMinutes, levels
 from nobrakes.beads.model import Bead, BeadType, Dependency, Status, first_status
 
 _TYPES = (BeadType.FEATURE, BeadType.FIX, BeadType.TASK, BeadType.CHORE, BeadType.DOCS)
@@ -41,3 +43,10 @@ def random_graph(rng: random.Random, count: int) -> tuple[list[Bead], list[Depen
         for needs in rng.sample(workable, min(len(workable), rng.choice([0, 0, 1, 1, 2]))):
             dependencies.append(Dependency(name, needs))
     return beads, dependencies
+
+
+def b_levels(
+    nodes: Iterable[Node], dependencies: Iterable[Dependency], expected: TypicalMinutes | None = None
+) -> dict[str, int]:
+    """The longest estimated chain behind each bead, itself included, in minutes."""
+    return {bead: level.start for bead, level in levels(Links(nodes, dependencies), expected).items()}

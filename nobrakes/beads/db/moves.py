@@ -330,24 +330,16 @@ def _held(event: Event) -> dict[str, Any]:
     return {"held": str(event.data.get("reason") or "held")[:2000]}
 
 
-def _released(event: Event) -> dict[str, Any]:
-    return {"held": None}
-
-
 def _deferred(event: Event) -> dict[str, Any]:
     until = event.data.get("until")
     return {"defer_until": None if until is None else float(until)}
 
 
-def _retried(event: Event) -> dict[str, Any]:
-    return {"failures": 0, "retry_at": None}
-
-
 _REMARKS = {
     Kind.HELD: _held,
-    Kind.RELEASED: _released,
+    Kind.RELEASED: lambda event: {"held": None},
     Kind.DEFERRED: _deferred,
-    Kind.RETRIED: _retried,
+    Kind.RETRIED: lambda event: {"failures": 0, "retry_at": None},
     Kind.TAKEN: _held,  # of a bead that waits, or is asked about
 }
 

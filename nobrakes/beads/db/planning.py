@@ -244,10 +244,6 @@ def approve(db: Database, beads: Sequence[str], actor: str) -> None:
             moves.apply(db, bead, changes, now)
 
 
-def _approved(draft: Bead) -> dict[str, Any]:
-    return moves.columns(advance(draft, Kind.APPROVED))
-
-
 _TABLE = "temp.approving"
 _IS_LISTED = f"status = ? AND id IN (SELECT id FROM {_TABLE})"
 
@@ -270,7 +266,10 @@ def _approve_many(db: Database, beads: Sequence[str], actor: str, now: float) ->
         )
         db.noted = True
         of_kind = "type = ? AND needs_tests = ?"
-        to = {(type_, tested): _approved(_draft(type_, tested)) for type_, tested, _, _ in kinds}
+        to = {
+            (type_, tested): moves.columns(advance(_draft(type_, tested), Kind.APPROVED))
+            for type_, tested, _, _ in kinds
+        }
         parents = []
         if any(with_children for _, _, _, with_children in kinds):
             parents = db.all(f"SELECT id, type, needs_tests FROM beads WHERE {_IS_LISTED} AND children > 0", (draft,))

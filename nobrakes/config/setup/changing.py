@@ -381,17 +381,14 @@ def _judged(text: str, made: str, wanted: Sequence[Wanted], where: str) -> list[
         raise ConfigError("\n".join(said), _hint(made, wanted, said, where))
     if after and len(after) >= len(before):
         hints = [f"{line.partition(': ')[2].partition(':')[0]}" for line in after]
-        number = editing.line_of(made, _path(hints[0]))
+        path = tuple(int(part) if part.isdigit() else part for part in hints[0].split("."))
+        number = editing.line_of(made, path)
         line = f" (line {number})" if number else ""
         raise ConfigError(
             "\n".join([f"nothing was changed: the file is wrong elsewhere{line}", *after]),
             f"Fix that first, for example: nobrakes config unset {hints[0]}",
         )
     return after
-
-
-def _path(key: str) -> editing.Path:
-    return tuple(int(part) if part.isdigit() else part for part in key.split("."))
 
 
 def _hint(made: str, wanted: Sequence[Wanted], said: Sequence[str], where: str) -> str:

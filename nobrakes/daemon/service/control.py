@@ -394,15 +394,13 @@ def _started(paths: Paths, wait: float) -> int:
         log=paths.daemon_log,
         lock=paths.lock,
         cwd=paths.root,
-        env=_environment(),
+        env={
+            key: value
+            for key, value in process_environment().items()
+            if key == OVERRIDE or not key.startswith(AGENT_ENV)
+        },
         timeout=wait,
     )
-
-
-def _environment() -> Mapping[str, str]:
-    return {
-        key: value for key, value in process_environment().items() if key == OVERRIDE or not key.startswith(AGENT_ENV)
-    }
 
 
 def stop_daemon(paths: Paths, store: "Store", wait: float) -> tuple[int, str]:

@@ -35,11 +35,6 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-def escalations(store: "Store", all: bool = False) -> list[Escalation]:
-    """Urgent ones first, then by waiting beads. `all`: also decided ones."""
-    return store.escalations(open_only=not all)
-
-
 def show(store: "Store", n: int) -> Escalation:
     return store.escalation(n)
 
@@ -188,10 +183,6 @@ def _back(store: "Store", found: Escalation, said: _Said, to: Status | None = No
         store.answer(found.id, said.note, said.actor, to=to)
 
 
-def _to_tests(store: "Store", found: Escalation, said: _Said) -> None:
-    _back(store, found, said, Status.NEEDS_TESTS)
-
-
 def _hand_back(store: "Store", found: Escalation, said: _Said) -> None:
     assert found.bead is not None
     rest = forms.form(found.form).rest() if found.form is not None else None
@@ -235,10 +226,6 @@ def _after_tests(store: "Store", found: Escalation, said: _Said) -> None:
     past = store.attempts(found.bead) if found.bead is not None else ()
     is_of_test_writer = any(one.id == found.attempt and one.role is Role.TEST_WRITER for one in past)
     (_end if is_of_test_writer else _go_on)(store, found, said)
-
-
-def _read_again(store: "Store", found: Escalation, said: _Said) -> None:
-    store.resolve(found.id, said.note, said.actor, Status.NEEDS_REVIEW)
 
 
 def _drafts(store: "Store", found: Escalation, said: _Said) -> None:
@@ -305,14 +292,6 @@ def _open_gate(store: "Store", found: Escalation, said: _Said) -> None:
         _end(store, found, said)
 
 
-def _done(store: "Store", found: Escalation, said: _Said) -> None:
-    _close(store, found, said, Kind.DONE_BY_HAND)
-
-
-def _cancel(store: "Store", found: Escalation, said: _Said) -> None:
-    _close(store, found, said, Kind.CANCELLED)
-
-
 def _close(store: "Store", found: Escalation, said: _Said, kind: Kind) -> None:
     data = {"reason": said.note, "escalation": found.id}
     store.record(Event(kind, found.bead, actor=said.actor, data=data))
@@ -346,21 +325,21 @@ def _hold(store: "Store", found: Escalation, said: _Said, reason: str) -> None:
         store.record(Event(Kind.HELD, found.bead, actor=said.actor, data={"reason": reason}))
 
 
-_EFFECTS: Mapping[Effect, Callable[["Store", Escalation, _Said], None]] = {
+_EFFECTS: Mapping[Effect, Callable[["Store", Escalation, _Said], object]] = {
     Effect.BACK: _back,
     Effect.HAND_BACK: _hand_back,
-    Effect.TO_TESTS: _to_tests,
+    Effect.TO_TESTS: lambda store, found, said: _back(store, found, said, Status.NEEDS_TESTS),
     Effect.MEND: _mend,
     Effect.GO_ON: _go_on,
     Effect.AFTER_TESTS: _after_tests,
-    Effect.READ_AGAIN: _read_again,
+    Effect.READ_AGAIN: lambda store, found, said: store.resolve(found.id, said.note, said.actor, Status.NEEDS_REVIEW),
     Effect.DRAFTS: _drafts,
     Effect.END: _end,
     Effect.WORK: _work,
     Effect.OPEN_GATE: _open_gate,
     Effect.DRAFT: _suggested,
-    Effect.DONE: _done,
-    Effect.CANCEL: _cancel,
+    Effect.DONE: lambda store, found, said: _close(store, found, said, Kind.DONE_BY_HAND),
+    Effect.CANCEL: lambda store, found, said: _close(store, found, said, Kind.CANCELLED),
     Effect.REST: _rest,
     Effect.PAUSE_FEATURE: _pause_feature,
     Effect.CHANGE_PLAN: _change_plan,

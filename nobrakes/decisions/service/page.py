@@ -293,10 +293,6 @@ def _code(value: Any) -> list[str]:
     return str(value).rstrip("\n").split("\n")
 
 
-def _taken_back(value: Any) -> list[str]:
-    return ["yes" if value else "no: it is still on main"]
-
-
 def _words(value: Any, indent: str = "") -> list[str]:
     if isinstance(value, Mapping):
         out = []
@@ -324,7 +320,7 @@ def _words(value: Any, indent: str = "") -> list[str]:
 TABLE: Mapping[str, tuple[str, Lines, int]] = {
     "severity": ("how much it matters", _lines, MAX_LISTED),
     "test": ("the test that was altered so that it has to fail", _lines, MAX_LISTED),
-    "reverted": ("the merge was reverted", _taken_back, MAX_LISTED),
+    "reverted": ("the merge was reverted", lambda value: ["yes" if value else "no: it is still on main"], MAX_LISTED),
     "results": ("what the checks said", results, 2 * MAX_LISTED),
     "red_proof": ("what the checks said with the new tests", results, 2 * MAX_LISTED),
     "base": ("what the checks said without the new tests", results, 2 * MAX_LISTED),

@@ -82,7 +82,10 @@ def look(store: "Store", epic: str) -> PlanLook:
         if edge.type is DependencyType.BLOCKS and edge.bead in known:
             needs.setdefault(edge.bead, []).append(edge.needs)
     open_ = {id_ for id_, of in needs.items() if any(not _is_done(known.get(one)) for one in of)}
-    steps = [_step(bead, depth, needs, open_) for bead, depth in _in_order(known, epic)]
+    steps = [
+        PlanStep(bead, _at(bead, bead.id in open_), depth, tuple(needs.get(bead.id, ())), bool(bead.proposed))
+        for bead, depth in _in_order(known, epic)
+    ]
     work = [bead for bead in known.values() if bead.type is not BeadType.EPIC]
     bars = model.timeline(work, needs, frozenset())
     return PlanLook(tuple(steps), bars, max((bar.begin + bar.minutes for bar in bars), default=0))
@@ -104,10 +107,6 @@ def _in_order(known: dict[str, Bead], epic: str) -> list[tuple[Bead, int]]:
         found.append((bead, depth))
         waiting += [(one, depth + 1) for one in reversed(below.get(bead.id, []))]
     return found
-
-
-def _step(bead: Bead, depth: int, needs: dict[str, list[str]], waiting: set[str]) -> PlanStep:
-    return PlanStep(bead, _at(bead, bead.id in waiting), depth, tuple(needs.get(bead.id, ())), bool(bead.proposed))
 
 
 def _at(bead: Bead, waits: bool) -> At:

@@ -158,13 +158,12 @@ class PlanReviews:
             text = review_text(feature, plan, domain, action.round, earlier)
             title = f"Review of {feature.title}: {domain}, round {action.round}"[:100]
             told = {"feature": feature.id, "domain": domain, "round": action.round}
-            spec = self._agent_spec(action.agents[domain])
+            agent = action.agents[domain]
+            model_ = self.ports.config().agents.model_of(agent, "reviewer")
+            spec = agent, self.ports.adapter(agent).provider, model_
             session = store.begin_session(SessionKind.REVIEW, bead_owner(feature.id), title, spec, text, BY, told)
             store.begin_review(feature.id, action.round, domain, session.id)
         return True
-
-    def _agent_spec(self, agent: str) -> tuple[str, str, str]:
-        return agent, self.ports.adapter(agent).provider, self.ports.config().agents.model_of(agent, "reviewer")
 
     def end_review(self, action: actions.EndReview) -> bool:
         """Note how it ended and end its session."""

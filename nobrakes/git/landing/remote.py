@@ -217,7 +217,8 @@ class Remote:
         if code is None:
             words = f"{self.shared.remote} did not answer in {count(self.shared.seconds, 'second')}"
             return Reply(False, _words(words, *said), cause=Cause.SILENT), ""
-        refused, cause = _is_refused(code, said[0]), cause_of("\n".join(reversed(said)), "push" in arguments[:2])
+        refused = code == 1 and any(line.startswith("!") for line in said[0].split("\n"))
+        cause = cause_of("\n".join(reversed(said)), "push" in arguments[:2])
         return Reply(False, _words(f"git ended with {code}", *said), refused, cause), ""
 
     def _run(self, command: list[str], env: dict[str, str], out: IO[bytes], error: IO[bytes]) -> int | None:
@@ -250,10 +251,6 @@ class Remote:
 def _text(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read(64_000).decode("utf-8", "replace")
-
-
-def _is_refused(code: int, out: str) -> bool:
-    return code == 1 and any(line.startswith("!") for line in out.split("\n"))
 
 
 def _words(otherwise: str, out: str, error: str) -> str:

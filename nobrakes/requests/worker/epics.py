@@ -393,7 +393,8 @@ class RedBranches:
 
     def _look_at(self, bead: Bead, tip: str, held: dict[str, str], now: float) -> bool:
         if bead.held is not None and bead.status not in CLOSED and tip in self._tips(bead):
-            self.bases.ask_again(landing_branch.lands_on(self.ports, bead).base, self._poll(now))
+            at = now + self.ports.config().review.poll_seconds
+            self.bases.ask_again(landing_branch.lands_on(self.ports, bead).base, at)
             return False
         del held[bead.id]
         if bead.held is None or bead.status in CLOSED:
@@ -402,9 +403,6 @@ class RedBranches:
         text = f"{bead.id} goes on: the branch that it lands on was red, and is elsewhere by now"
         self.ports.notifier.tell(Notice(text, bead.id))
         return True
-
-    def _poll(self, now: float) -> float:
-        return now + self.ports.config().review.poll_seconds
 
     def _tips(self, bead: Bead) -> set[str]:
         branches = [git_at(self.ports.git, landing_branch.lands_on(self.ports, bead))]

@@ -384,7 +384,7 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> mod
         attempts=len(past),
         manual=[one.text for feature in features for one in feature.criteria if one.how == MANUAL],
         read=[one.as_values() for one in reading.since(readings, last_merge(store, bead.id))],
-        epic=_epic(ports, bead),
+        epic=(bead.epic, ports.store.bead(bead.epic).title) if bead.epic else None,
         needs=_needs(ports, bead),
         within=within,
         files=[change.path for change in git.changes(pull.base, pull.head)],
@@ -396,10 +396,6 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> mod
 
 def _passing(counts: TestCounts | None) -> int | None:
     return None if counts is None else counts.passed
-
-
-def _epic(ports: Ports, bead: Bead) -> tuple[str, str] | None:
-    return (bead.epic, ports.store.bead(bead.epic).title) if bead.epic else None
 
 
 def _needs(ports: Ports, bead: Bead) -> list[tuple[str, str]]:

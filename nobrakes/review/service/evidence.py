@@ -271,11 +271,6 @@ def diff(store: "Store", git: Git, bead: str, most: int = MAX_PATCH_BYTES) -> Di
     return _view(git, bead, found, most)
 
 
-def between(git: Git, bead: str, base: str, head: str, most: int = MAX_PATCH_BYTES) -> DiffView:
-    """A review's input."""
-    return _view(git, bead, _Found("handed_in", base, head), most)
-
-
 def _view(git: Git, bead: str, found: _Found, most: int) -> DiffView:
     patch = git.patch(found.base, found.head, most)
     files = tuple(map(_file, patch.files))
@@ -296,7 +291,9 @@ def _found(store: "Store", git: Git, bead: Bead) -> _Found | None:
         lambda: _merge(store, git, bead, bead.merged_commit) if bead.status is Status.DONE else None,
         lambda: _branch(store, git, bead, "branch", git.tip(bead)),
         lambda: _kept(store, git, bead),
-        lambda: _merge(store, git, bead, bead.merged_commit or _newest(git, bead.id)),
+        lambda: _merge(
+            store, git, bead, bead.merged_commit or next((merged for _, merged in _recorded(git, bead.id)), None)
+        ),
     )
     return next((found for place in places if (found := place()) is not None), None)
 
@@ -340,10 +337,6 @@ def _merge(store: "Store", git: Git, bead: Bead, commit: str | None) -> _Found |
     if not bases:
         bases = [base for base, merged in _recorded(git, bead.id) if merged == commit]
     return _Found("merge", bases[0] if bases else _before(git, bead.id, commit), commit)
-
-
-def _newest(git: Git, bead: str) -> str | None:
-    return next((merged for _, merged in _recorded(git, bead)), None)
 
 
 def _recorded(git: Git, bead: str) -> list[tuple[str, str]]:

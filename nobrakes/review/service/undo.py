@@ -399,7 +399,7 @@ def undo(
     if git is not None:
         closed = {event.bead for event in step.events if event.kind in (Kind.CANCELLED, Kind.DONE_BY_HAND)} - {None}
         archived = tuple(one for bead in sorted(map(str, closed)) for one in git.archived(bead))
-    return Undone(step.seq, step.kind, step.beads, _told(step), None, archived)
+    return Undone(step.seq, step.kind, step.beads, f"undone: {_words(step)}", None, archived)
 
 
 @frozen
@@ -476,10 +476,6 @@ def _after(store: "Store", step: UndoStep, error: NotAllowed) -> NotAllowed:
             filter(None, (error.hint, f"The step before it is '{_words(found)}': `nobrakes undo {found.seq}`."))
         )
     return error
-
-
-def _told(step: UndoStep) -> str:
-    return f"undone: {_words(step)}"
 
 
 def _words(step: UndoStep) -> str:
@@ -616,14 +612,6 @@ def _dependency(event: Event) -> Dependency:
     return Dependency(_bead(event), str(event.data["needs"]), DependencyType(event.data.get("type", "blocks")))
 
 
-def _undepended(store: "Store", event: Event, actor: str) -> None:
-    store.remove_dependency(_dependency(event), actor)
-
-
-def _depended(store: "Store", event: Event, actor: str) -> None:
-    store.add_dependency(_dependency(event), actor)
-
-
 def _unclosed(store: "Store", event: Event, actor: str) -> None:
     bead = store.bead(_bead(event))
     wanted = Status.CANCELLED if event.kind is Kind.CANCELLED else Status.DONE
@@ -658,10 +646,6 @@ def _closed_again(store: "Store", event: Event, actor: str) -> None:
     if before is None or before.kind not in (Kind.CANCELLED, Kind.DONE_BY_HAND) or bead.status in CLOSED:
         raise _refuse(event, "the bead was not closed by a person before")
     store.record(Event(before.kind, bead.id, actor=actor, data={"reason": before.data.get("reason", "")}))
-
-
-def _unanswered(store: "Store", event: Event, actor: str) -> None:
-    store.take_back(int(event.data["escalation"]), actor)
 
 
 def _unswitched(store: "Store", event: Event, actor: str) -> None:
@@ -699,7 +683,7 @@ def _requarantined(store: "Store", event: Event, actor: str) -> None:
 
 
 _BACK = {
-    Kind.ANSWERED: _unanswered,
+    Kind.ANSWERED: lambda store, event, actor: store.take_back(int(event.data["escalation"]), actor),
     Kind.PAUSED: _unswitched,
     Kind.RESUMED: _unswitched,
     Kind.LIMITS_CHANGED: _unlimited,
@@ -715,8 +699,8 @@ _BACK = {
     Kind.HELD: _unheld,
     Kind.RELEASED: _held_again,
     Kind.DEFERRED: _undeferred,
-    Kind.DEPENDENCY_ADDED: _undepended,
-    Kind.DEPENDENCY_REMOVED: _depended,
+    Kind.DEPENDENCY_ADDED: lambda store, event, actor: store.remove_dependency(_dependency(event), actor),
+    Kind.DEPENDENCY_REMOVED: lambda store, event, actor: store.add_dependency(_dependency(event), actor),
     Kind.CANCELLED: _unclosed,
     Kind.DONE_BY_HAND: _unclosed,
     Kind.REOPENED: _closed_again,

@@ -2,12 +2,12 @@
 
 import pytest
 
-from nobrakes.beads import lifecycle
 from nobrakes.beads.model import BeadType, Status
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.store import Store
 from tests.contracts.store.store_beads import bead
+from tests.world import moves
 
 STORIES = [
     ("a draft", Status.DRAFT, BeadType.TASK, False, [(Kind.CANCELLED, "cancelled"), (Kind.UNDONE, "draft")]),
@@ -58,4 +58,4 @@ def test_what_happens_is_in_the_diagram(
         before = store.bead("a").status
         store.record(Event(kind, "a", actor="me"))
         assert store.bead("a").status.value == after
-        assert f"    {before.value} --> {after}: {kind.value}" in lifecycle.mermaid().splitlines()
+        assert f"    {before.value} --> {after}: {kind.value}" in moves.mermaid().splitlines()

@@ -10,14 +10,15 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from nobrakes.beads.db import levels
 from nobrakes.beads.graph import rank, typical_of
-from nobrakes.beads.lifecycle import moves
 from nobrakes.beads.model import CLOSED, Bead, BeadType, Dependency, DependencyType, Outcome, Role, Status
-from nobrakes.beads.readiness import b_levels, deadlocks, ready_beads
+from nobrakes.beads.readiness import deadlocks, ready_beads
 from nobrakes.daemon.model import Limits
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import BadBead, Deadlock, NotAllowed, Stale
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.store import open_memory
+from tests.world.graph import b_levels
+from tests.world.moves import moves
 
 BEADS = st.integers(0, 13)
 BLOCKING = st.sampled_from([DependencyType.BLOCKS, DependencyType.BLOCKS, DependencyType.PARENT_CHILD])

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from nobrakes.beads.graph import Node
 from nobrakes.beads.model import Dependency, DependencyType, Status
-from nobrakes.beads.readiness import Why, b_levels, deadlocks, explain, ready_beads
+from nobrakes.beads.readiness import Why, deadlocks, explain, ready_beads
+from tests.world.graph import b_levels
 
 NOW = 1_000.0
 LONG = 100_000

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from nobrakes.beads.db import importing
-from nobrakes.beads.graph import typical_of
+from nobrakes.beads.graph import Links, typical_of
 from nobrakes.beads.model import Bead, BeadType, Dependency, Status
 from nobrakes.beads.readiness import deadlocks, explain
 from nobrakes.beads.work_status import COLUMNS, column
@@ -106,9 +106,9 @@ def test_the_neighbourhood_decides_as_the_whole_graph_does(seed):
 
 @pytest.mark.parametrize("seed", everyday(*range(4), ci=range(4, 10)))
 def test_the_critical_path_is_as_long_as_the_graph_says(seed):
-    from nobrakes.pictures.layout import critical_path
+    from nobrakes.pictures.layout import chain_of
 
     store = made(seed)
     estimates = {node.id: node.estimate or typical_of(store.nodes()).minutes for node in store.nodes()}
-    chain, right = store.critical_path(), critical_path(store.nodes(), store.dependencies())
+    chain, right = store.critical_path(), chain_of(Links(store.nodes(), store.dependencies()))
     assert sum(estimates[b] for b in chain) == sum(estimates[b] for b in right) > 0

@@ -40,10 +40,10 @@ def _asked(store, form=None):
 
 
 def test_open_ones_and_all(store, stopped):
-    assert [e.id for e in desk.escalations(store)] == [stopped[1]]
+    assert [e.id for e in store.escalations()] == [stopped[1]]
     desk.resolve(store, stopped[1], "retry", actor="me")
-    assert desk.escalations(store) == []
-    assert [e.id for e in desk.escalations(store, all=True)] == [stopped[1]]
+    assert store.escalations() == []
+    assert [e.id for e in store.escalations(open_only=False)] == [stopped[1]]
     assert desk.show(store, stopped[1]).resolution == "retry"
     with pytest.raises(NoSuchEscalation):
         desk.show(store, 99)
@@ -53,7 +53,7 @@ def test_the_costliest_comes_first(store, stopped):
     other = beads.add(store, "b", draft=False, needs_tests=False)
     beads.add(store, "c", needs=[other.id], draft=False)
     second = store.escalate(NewEscalation(EscalationType.QUESTION, "which?"), other.id, None, "nobrakes")
-    assert [e.id for e in desk.escalations(store)] == [second.id, stopped[1]]
+    assert [e.id for e in store.escalations()] == [second.id, stopped[1]]
 
 
 def test_an_answer_sends_the_bead_on(store, asked):

@@ -6,10 +6,10 @@ from xml.dom import minidom
 
 import pytest
 
-from nobrakes.beads.graph import Node
+from nobrakes.beads.graph import Links, Node
 from nobrakes.beads.model import Dependency, DependencyType, Status
 from nobrakes.pictures import draw
-from nobrakes.pictures.layout import KINDS, Picture, critical_path, layers, layout, picture
+from nobrakes.pictures.layout import KINDS, Picture, chain_of, layers, layout, picture
 
 RENDERERS = {"text": draw.render_text, "mermaid": draw.render_mermaid, "dot": draw.render_dot, "svg": draw.render_svg}
 EVIL = "\"]; <script>alert('x')</script> \\ & --> end\x1b[31m {} | `%` #quot; ]]>"
@@ -192,8 +192,8 @@ def test_the_critical_path_goes_by_minutes_and_not_by_number():
         node("z", Status.DONE, estimate=9000),
     ]
     edges = [Dependency("b", "a"), Dependency("c", "b"), Dependency("d", "a"), Dependency("a", "z")]
-    assert critical_path(nodes, edges) == ("a", "d")
-    assert critical_path([], []) == ()
+    assert chain_of(Links(nodes, edges)) == ("a", "d")
+    assert chain_of(Links([], [])) == ()
 
 
 def test_the_critical_path_leads_through_epics_and_round_circles():
@@ -206,4 +206,4 @@ def test_the_critical_path_leads_through_epics_and_round_circles():
         node("y"),
     ]
     edges = [Dependency("c", "e"), Dependency("x", "y"), Dependency("y", "x")]
-    assert critical_path(nodes, edges) == ("a", "c")
+    assert chain_of(Links(nodes, edges)) == ("a", "c")
