@@ -1,10 +1,9 @@
-"""What the installed agent CLIs were seen to be able to do: written by `nobrakes doctor --agents`, read by the daemon.
+"""What the installed agent CLIs can do: written by `nobrakes doctor --agents`, read by the daemon.
 
-1. It lies in .nobrakes/agents/abilities.json, one entry for each agent, and says for which program it holds: path,
-   size, time and, beside a script, the version of its package.
-2. Without an entry for the program that is there now, its version decides: one of PROVEN is used whole, of any other
-   what can be done without is not done until it was tried.
-3. Which version a program is costs a start of it, so it is asked once and noted in versions.json, under the same marks.
+1. .nobrakes/agents/abilities.json has an entry for each agent, valid for one program: path, size, time and, beside a
+   script, the version of its package.
+2. Without an entry the version decides: one of PROVEN is used fully; others without their optional features.
+3. Finding a program's version starts it, so versions.json caches it under the same marks.
 """
 
 import json

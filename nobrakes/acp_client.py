@@ -1,9 +1,9 @@
-"""`python -I -m nobrakes.acp_client RUN.json [--greet]`: one prompt to one agent; its exit code says how that ended.
+"""`python -I -m nobrakes.acp_client RUN.json [--greet]`: one prompt to one agent; the exit code says how that ended.
 
-1. The guard says first that it is there; without that nothing is started.
-2. A session is gone on with (`session/load`, or `session/resume` where only that is offered), else the end is
-   `session_lost`: never silently a new one. What an old session says of its past is not written down again.
-3. The last line is of type `end`, with the agent's stop reason or with an error.
+1. Nothing is started before the guard has answered.
+2. A session is continued (`session/load`, else `session/resume`) or the end is `session_lost`: never silently a new
+   one. Replayed history is not written again.
+3. The last line has type `end`, with the agent's stop reason or an error.
 """
 
 import asyncio

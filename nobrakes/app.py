@@ -93,7 +93,6 @@ class App:
         return InPlace(f"{self.paths.root}/.git", self.paths.database)
 
     def _confine(self, argv: "Argv") -> "Argv":
-        """Confine a git filter. Raises NoSandbox."""
         from .sandbox import closure
 
         if trouble := self.sandbox_trouble():
@@ -171,7 +170,6 @@ class App:
 
 
 def is_agent() -> bool:
-    """Whether this process belongs to a run."""
     return any(name in os.environ for name in ("NOBRAKES_TOKEN", "NOBRAKES_RUN"))
 
 

@@ -1,15 +1,15 @@
-"""Every command: its words, where it lives, its one line of help. The one list that help, docs and tests read.
+"""Every command: its words, module and one line of help. The one list that help, docs and tests read.
 
-1. A command's module is imported when the command is called, and not before.
-2. `changes`: the command changes something, so an agent (NOBRAKES_TOKEN is set) may not use it. It is ATOMIC, STEPS or
-   UNKEYED.
-3. `journey` is where a person would look for it; the overview and `--help` are grouped by it. They show FIRST and
-   SHOWN, twenty commands; `nobrakes help --all` shows all of them under their nouns (NOUNS).
-4. Whoever types an old name (OLD_NAMES) is told the new one.
-5. A command for every surface is a function of a subject's `commands`: the app and who acts come first, then what
-   people give, each with its type and its Field. The command line makes options of them, pages make forms of them. It
-   returns a record, which is JSON, and text for people, of which a page shows line one.
-6. Where its text is an art, a function of cli/ prints it (PRINTED), and takes what every surface is given as `**given`.
+1. A command's module is imported only when it is called.
+2. `changes`: ATOMIC, STEPS or UNKEYED for commands that change something; agents (NOBRAKES_TOKEN is set) may not use
+   them.
+3. `journey` groups the overview and `--help`, which show FIRST and SHOWN; `nobrakes help --all` shows all under their
+   nouns (NOUNS).
+4. Old names (OLD_NAMES) lead to the new one.
+5. A command for every surface is a function of a subject's `commands`: first the app and the actor, then the inputs,
+   each with type and Field, from which CLI options and page forms are made. It returns a record (JSON) and text; a page
+   shows line one.
+6. If its text needs layout, a function of cli/ prints it (PRINTED), and takes the inputs as `**given`.
 """
 
 from collections.abc import Callable, Mapping
@@ -99,7 +99,6 @@ class Entry(NamedTuple):
 
     @property
     def cli(self) -> str:
-        """The module of cli/ that prints it by hand; empty: none."""
         return PRINTED.get(self.words, "")
 
     @property

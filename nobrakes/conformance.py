@@ -1,9 +1,9 @@
-"""The checks, each of them seen by its effect: on files, commits, processes, and on what the model was told.
+"""The checks, each seen by its effect: on files, commits, processes, and on what the model was told.
 
-1. A check passes only where the call behind it was really made: what an agent never tried proves nothing.
-2. Later checks need the first: an agent that does not come to an end by itself is not asked for more.
-3. Of an agent of the Agent Client Protocol less can be told: which model it asks is its own business, and the guard
-   hears of nothing that it does not ask leave for. What cannot be told neither passed nor failed.
+1. A check passes only if its call was really made.
+2. Later checks need the first: an agent that does not end by itself is not checked further.
+3. An ACP agent shows less: its model is its own business, and the guard hears only permission requests. What cannot be
+   observed neither passes nor fails.
 """
 
 import json

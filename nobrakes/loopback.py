@@ -1,13 +1,12 @@
-"""The model's server, on 127.0.0.1 alone, in a thread. Three dialects, one script.
+"""The model's server, on 127.0.0.1 only, in a thread. Three dialects, one script.
 
-1. `http://127.0.0.1:<port>/s/<name>` answers with the script called <name>: its steps in order, then its last one
-   for ever. Requests without tools (titles, probes) get "ok" and use up no step. What follows in the path chooses the
-   dialect: Anthropic's Messages, OpenAI's Responses, Gemini's generateContent.
-2. A step is {"text": …, "tools": [[name, input], …]} or an HTTP error {"status": …, "type": …, "message": …}. One with
-   {"until": mark} is said again and again, and not any more once the mark is in a request; with {"then": step} as well
-   it is said for ever, and `then` whenever the last message holds the mark. TURN in it is the number of messages so
-   far, since Gemini CLI ends a run in which the same call comes again and again.
-3. For Gemini a tool's name that begins with "*" is that of the first declared tool that ends so.
+1. `http://127.0.0.1:<port>/s/<name>` answers with script <name>: its steps in order, the last for ever. Requests
+   without tools (titles, probes) get "ok" and use no step. The rest of the path chooses the dialect: Anthropic's
+   Messages, OpenAI's Responses, Gemini's generateContent.
+2. A step is {"text": …, "tools": [[name, input], …]} or an HTTP error {"status": …, "type": …, "message": …}. {"until":
+   mark} repeats it until a request has the mark; with {"then": step} it repeats for ever, and `then` answers whenever
+   the last message has the mark. TURN in it is the number of messages, since Gemini CLI ends runs with equal calls.
+3. For Gemini a tool name "*end" is the first declared tool that ends so.
 """
 
 import json

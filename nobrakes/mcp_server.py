@@ -1,11 +1,9 @@
-"""The operations as MCP tools, by the official SDK: on stdin and stdout, the workspace by HTTP too. It decides nothing.
+"""The operations as MCP tools, by the official SDK: on stdin and stdout, the workspace by HTTP too.
 
-1. With a token it serves the attempt's own bead (agents.service.api); without one the board, read-only, and drafts
-   (agents.service.board_api). Which of the two is settled when it starts. The workspace (projects.service.coding) is
-   asked for by name.
-2. Each call is a call of its own on a thread, a few at a time: one that waits for a person stops no other.
-3. Whatever goes wrong is told as the call's error, with what to do next; a bug is told without its traceback, which
-   goes to stderr.
+1. With a token it serves the attempt's bead (agents.service.api); without, the board read-only, and drafts
+   (agents.service.board_api), fixed at start. The workspace (projects.service.coding) is requested by name.
+2. Each call has a thread, a few at a time, so waiting for a person blocks no other.
+3. Errors are the call's result, with a remedy; a bug's traceback goes to stderr.
 """
 
 import json

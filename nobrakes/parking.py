@@ -1,11 +1,10 @@
-"""Exceptions that nobody expected, met in work for one bead or session: that one is parked, and the rest goes on.
+"""Unexpected exceptions in work for one bead or session: that one is parked, the rest continues.
 
-1. `about` names whom the work below it is for; the innermost name counts. What has no name ends the daemon, loudly.
-2. Errors of errors, of the database and of the machine are nobody's: they are waited out, or end the daemon.
-3. A parked bead's attempt ends as `nobrakes_failed`, and a person is asked; the second time the bead is held as well.
-   A parked session waits for a person. What still runs for either is stopped like the run of anything taken away.
-   For a session without a turn, and for a part of the daemon, a person is asked in the name of no bead, once; that
-   part is tried again less and less often (daemon.worker.loop), and everything else goes on.
+1. `about` names whom the work is for; the innermost counts. Without a name the daemon ends, loudly.
+2. Errors of the database and machine are nobody's: they are waited out, or end the daemon.
+3. A parked bead's attempt ends as `nobrakes_failed` and a person is asked; the second time the bead is also held. A
+   parked session waits for a person. Their runs are stopped. For a session without a turn or a part of the daemon a
+   person is asked once, without a bead, and the part is retried less and less often (daemon.worker.loop).
 4. Nothing is remembered here, and little is done: what failed may fail again, and the next daemon reads the store.
 """
 

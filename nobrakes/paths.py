@@ -1,8 +1,8 @@
-"""Where things are: the .nobrakes folder and what is in it. Imports `os` only, since hooks and hot commands use it.
+"""Where things are: the .nobrakes folder and its contents. Imports `os` only, as hooks and hot commands use it.
 
-1. One graph a repository: a linked worktree finds the .nobrakes of its main worktree, though it has a copy of
-   the tracked settings itself; a bare repository has it inside itself; one in a folder further down is nobody's.
-2. An agent is told by NOBRAKES_HOME; it never searches.
+1. One graph a repository: a linked worktree uses its main worktree's .nobrakes, although it has a copy of the tracked
+   settings; a bare repository has it inside; one in a subfolder is ignored.
+2. Agents get NOBRAKES_HOME and never search.
 """
 
 import os

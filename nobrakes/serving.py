@@ -1,11 +1,10 @@
-"""What one connection may take, before anybody knows who asks: uvicorn's protocols with an end to every wait.
+"""Limits of one connection before its caller is known: uvicorn's protocols with an end to every wait.
 
 1. An address and its headers come within HEAD_SECONDS, a body within REST_SECONDS, however slowly they trickle.
-2. What is sent is taken within TAKE_SECONDS by whoever asked for it; else the connection is cut.
-3. There are at most MAX_CONNECTIONS. One more takes the place of the one that has said nothing for the longest time;
-   where each is answered or heard, it gets 503.
-4. What uvicorn would say by itself (400, 503) has the headers of every answer of the server (Connection.bare_headers).
-5. Where nobody asks, nothing runs: its tick took 100 ms of CPU a minute.
+2. An answer is taken within TAKE_SECONDS, else the connection is cut.
+3. At most MAX_CONNECTIONS: one more replaces the longest silent one, or gets 503 if all are active.
+4. uvicorn's own answers (400, 503) have the server's usual headers (Connection.bare_headers).
+5. Without requests nothing runs: its tick took 100 ms of CPU a minute.
 """
 
 import asyncio

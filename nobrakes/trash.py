@@ -1,12 +1,11 @@
-"""Removing what agents and checks filled: folders of any depth and number, closed ones, links, names of any kind.
+"""Removing what agents and checks filled: folders of any depth and size, closed ones, links, names of any kind.
 
-1. What goes is renamed into one private folder first (`.nobrakes/trash`), so that a half-removed folder is never taken
-   for a whole one, and nobody waits for what takes long.
-2. Nothing is called for each level: a folder in a folder is moved up beside it, and so neither depth nor the length of
-   a path matters. Links are removed and never followed, also where one is put in place while we work.
-3. It has a time. What is left then, or cannot be removed, stays in the trash and is tried again later.
-4. What cannot be removed is a finding, with its reason beside it (`left`), and no error: it must not stop anybody.
-5. Of several who come to the same folder one removes it, the others leave it to him.
+1. It is renamed into a private folder first (`.nobrakes/trash`), so that nobody sees half of it or waits.
+2. No recursion: inner folders are moved up, so depth and path length do not matter. Links are removed and never
+   followed, even if made meanwhile.
+3. It has a time limit; the rest stays in the trash for later.
+4. What cannot be removed is a finding with its reason (`left`), not an error.
+5. Of several processes at one folder, one removes it.
 """
 
 import contextlib

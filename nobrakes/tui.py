@@ -145,7 +145,6 @@ class Reader(threading.Thread):
         self._seen(found)
 
     def _opened(self) -> "tuple[App, LiveReader]":
-        """The app, reopened after its database was replaced."""
         from .app import open_app
 
         if self._app is not None and self._live is not None:

@@ -1,11 +1,11 @@
-"""Reading files and folders that agents and checks filled: no link is followed, nothing is waited for, all is bounded.
+"""Reading files and folders that agents and checks filled: no links, no waiting, all bounded.
 
-1. `below` is the one way to open a file that an agent owns, or may have put something else in the place of. Whatever is
-   no plain file of one name, or cannot be reached without a link, is not there; what the machine lacks is an error.
-2. Folders are opened below their open parents and not by their paths: a path may be too long, and may lead elsewhere
-   a moment later. As many are open as the walk is deep.
-3. Nothing is called for each level, so that depth breaks nothing; more of it than asked for is Beyond.
-4. It imports nothing that costs: what agents call counts the commits of their own clone with it (`commits_since`).
+1. `below` is the one way to open an agent's file. What is no plain file with one name, or needs a link, does not exist;
+   a lack of the machine is an error.
+2. Folders are opened below their open parents, as paths may be too long or change. As many are open as the walk is
+   deep.
+3. No recursion; more depth than asked for is Beyond.
+4. Imports stay cheap: agents count their clone's commits with it (`commits_since`).
 """
 
 import errno

@@ -1,11 +1,9 @@
-"""Any agent that speaks the Agent Client Protocol (ACP), by way of our own client (nobrakes.acp_client).
+"""Any agent that speaks the Agent Client Protocol (ACP), through our own client (nobrakes.acp_client).
 
-1. The agent is the human's choice and works with the human's HOME, login and settings: what it does without asking is
-   its own policy's business. For what it asks, the guard answers.
-2. Of the human's variables with keys it is given those that `agents.acp.keys` names.
-3. It is told of nobrakes' own MCP server when its session begins. What the role is comes before the prompt: the
-   protocol knows no system prompt.
-4. The session's id is chosen by the agent. It is gone on with only where the agent said that it can.
+1. It uses the person's HOME, login and settings; the guard answers what it asks permission for, and nothing else.
+2. Of the person's keys it gets those named in `agents.acp.keys`.
+3. nobrakes' MCP server is passed when its session begins; the role precedes the prompt, as ACP has no system prompt.
+4. The agent chooses the session's id; it is continued only if the agent said that it can.
 """
 
 import json

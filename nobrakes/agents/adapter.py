@@ -1,14 +1,11 @@
-"""What every agent CLI is to nobrakes: an argv to start, lines to read, a verdict at the end. And the guard.
+"""What every agent CLI is to nobrakes: an argv, lines to read, and a verdict. And the guard that its hooks call.
 
 An adapter does no I/O. Success is what its own test says, never the exit code alone.
 
-The guard, as any CLI's hooks call it, and the proof that it refuses before a run begins.
-
-1. Hooks of agent CLIs fail open: the command turns every failure of the guard into exit 2, which is a no for all.
-2. One command serves both the start of a session and each tool call, so that neither can be switched off alone.
-3. Before the spawn the very same command is asked in the CLI's own dialect: a push and a write to git's folder must be
-   refused and a harmless call must not; else the run does not begin. At the start of the session it leaves its
-   canary; a run whose session went on without it is stopped.
+1. Hooks of agent CLIs fail open, so the command turns every failure of the guard into exit 2: no.
+2. One command serves the start of a session and each tool call, so that neither can be switched off alone.
+3. A run begins only after that command, in the CLI's dialect, refused a push and a write to git's folder and allowed a
+   harmless call. At the session's start it leaves its canary; without it the run is stopped.
 """
 
 import json

@@ -1,15 +1,11 @@
-"""Claude Code, as a process that nobody watches: how it is called.
+"""Claude Code, unattended: how it is called.
 
-1. Where nothing else closes the agent off its own permissions stay on, and let through what
-   agents.worker.process says. Nothing of the repository or of the human's settings decides what it may do:
-   settings come inline, no other source is read, no MCP server but ours is started, and the guards cannot be switched
-   off from inside.
-2. The guard is asked before every tool. Whatever goes wrong with it is a no, and a run in which its canary did not
-   answer first is refused.
-3. With a key or token in the environment its state lives in .nobrakes/agents/claude, a folder for each bead, apart from
-   the human's own sessions. Without one it uses the human's login, where that is kept.
-   `--setting-sources ""` also drops the human's apiKeyHelper: who uses one names its key in `agents.environment`.
-4. The session's id is chosen by us, so that a session can be found again after any crash.
+1. Outside a sandbox its own permissions stay on and allow what agents.worker.process says. Settings are inline: no
+   settings of the repository or person, no MCP server but ours, and no way to switch off the guard.
+2. The guard is asked before every tool. Its failure is a no, and a run without its canary is refused.
+3. With a key or token in the environment its state is in .nobrakes/agents/claude, a folder for each bead. Without, it
+   uses the person's login. `--setting-sources ""` also drops an apiKeyHelper: name its key in `agents.environment`.
+4. We choose the session's id, so that a session is found again after a crash.
 """
 
 import json

@@ -1,17 +1,15 @@
-"""Codex, as a process that nobody watches: how it is called.
+"""Codex, unattended: how it is called.
 
-1. npm's `codex` is a script that starts the program: killed, it would leave that running. So the program behind it is
-   found and started itself.
-2. Each run has a CODEX_HOME of its own in its folder, with the settings and hooks that we wrote: no other run, agent or
-   repository can change them. Sessions are kept in .nobrakes/agents/codex, a folder for each bead.
-3. A key in the environment (CODEX_API_KEY, OPENAI_API_KEY) is used and kept from the commands of the agent. Without
-   one the human's login is linked to, not copied: Codex renews its tokens, and two copies would lock each other out;
-   in a sandbox nobrakes keeps the copies the same (host.channel).
-4. Its own sandbox makes .git read-only, so that no work could be committed: it is off, and ours is around all of it.
-   Where nothing else closes the agent off it is on, and its rules let the commands of agents.worker.process out
-   of it.
-5. nobrakes' own MCP server is the only one: those of the repository are ignored, since nobody trusted it.
-6. The session's id is chosen by Codex and read from its output.
+1. npm's `codex` is a script that would leave its program running when killed: the program itself is started.
+2. Each run has its own CODEX_HOME with settings and hooks that only we write. Sessions are in .nobrakes/agents/codex, a
+   folder for each bead.
+3. A key in the environment (CODEX_API_KEY, OPENAI_API_KEY) is hidden from the agent's commands. Else the person's login
+   is linked, not copied: Codex renews tokens, and copies would lock each other out (in a sandbox host.channel syncs
+   them).
+4. Its own sandbox makes .git read-only, so it is off inside ours. Without ours it is on, except for the commands of
+   agents.worker.process.
+5. nobrakes' MCP server is the only one: the repository's are ignored, since nobody trusted it.
+6. Codex chooses the session's id; it is read from its output.
 """
 
 import json

@@ -1,10 +1,9 @@
-"""Tool calls that look dangerous: what a person is alerted of while an agent works. It stops nothing.
+"""Tool calls that look dangerous: what a person is alerted to while an agent works. It stops nothing.
 
-1. Tool calls are looked at and nothing else: what an agent says, writes into a file or searches for is prose. A command
-   line is read as a shell reads it (agents.shell), so that quoted words are no commands.
-2. What cannot be read as a shell would is judged no further than that.
-3. A pattern is here because it cannot be taken back, leaves the machine, or takes rights; what git can bring back is
-   no alert. What is missed and what is alerted in vain is counted in tests/support/danger_calls.py.
+1. Only tool calls count; text, file contents and searches do not. Command lines are parsed as a shell would
+   (agents.shell), so quoted words are no commands; unparsable ones are not judged further.
+2. Patterns are what cannot be undone, leaves the machine, or takes rights; git can restore the rest. Misses and false
+   alerts are counted in tests/support/danger_calls.py.
 """
 
 import re

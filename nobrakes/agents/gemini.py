@@ -1,16 +1,14 @@
-"""Gemini CLI, as a process that nobody watches: how it is called.
+"""Gemini CLI, unattended: how it is called.
 
-1. Each run has a home of its own for it (GEMINI_CLI_HOME, in the run's folder) with the settings that we wrote. What
-   was said is kept in .nobrakes/agents/gemini, in a folder for each bead.
-2. It must trust the repository to work there at all, and then reads the repository's settings too, which win over ours:
-   of all MCP servers only nobrakes' own is started, under a name that no settings could have replaced; an .env is not
-   read; hooks that are switched off are missed when the session begins.
-3. With GEMINI_API_KEY (or Vertex AI's variables) in the environment that is used. Without, the human's login is linked
-   to, not copied: the CLI renews its tokens.
-4. It must not start itself again (GEMINI_CLI_NO_RELAUNCH): the first of its two processes would ignore TERM.
-5. The session's id is chosen by us.
-6. Where nothing else closes the agent off it may edit in the workspace, and run what agents.worker.process
-   says.
+1. Each run has its own home (GEMINI_CLI_HOME, in the run's folder) with our settings. Conversations are in
+   .nobrakes/agents/gemini, a folder for each bead.
+2. It must trust the repository, whose settings win over ours: so only nobrakes' MCP server starts, under an
+   unpredictable name, no .env is read, and disabled hooks are noticed when the session begins.
+3. GEMINI_API_KEY (or Vertex AI's variables) is used if set. Else the person's login is linked, not copied: the CLI
+   renews its tokens.
+4. GEMINI_CLI_NO_RELAUNCH: the first of two processes would ignore TERM.
+5. We choose the session's id.
+6. Outside a sandbox it may edit in the workspace and run what agents.worker.process allows.
 """
 
 import json

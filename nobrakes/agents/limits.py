@@ -2,12 +2,10 @@
 
 The circuit breaker of one provider on one bead: closed, half open, open.
 
-1. So many failures in a row without a commit, or the same error so often in a row, open it: this provider gets
-   nowhere with this bead, and another try would only cost.
-2. Open, nothing is started for the bead at the provider; another one may take over. Where none is left, a person is
-   asked, once.
-3. Only a person closes it: half open first, where one more failure opens it again and a success closes it.
-4. What is not the bead's failure (a limit, an outage, a stop) says nothing.
+1. A number of failures in a row without a commit, or of equal errors, opens it.
+2. While it is open, only another provider may work on the bead; if none is left, a person is asked once.
+3. Only a person closes it: first half open, where a failure opens it again and a success closes it.
+4. What is not the bead's failure (a limit, an outage, a stop) does not count.
 """
 
 import re

@@ -182,7 +182,6 @@ def called(shown: str, what: str, data: Mapping[str, Any]) -> TranscriptLine:
 
 
 def given_of(line: TranscriptLine) -> str:
-    """A tool call's input, as far as it was stored."""
     return str(line.data.get("given") or line.text.partition(": ")[2])
 
 

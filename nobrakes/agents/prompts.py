@@ -193,7 +193,6 @@ MAX_LISTED = 80
 
 
 def allowed_tools(role: Role) -> tuple[str, ...]:
-    """By Claude Code's names; the Reviewer is a program and has none."""
     return TOOLS[role]
 
 

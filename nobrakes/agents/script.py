@@ -1,10 +1,9 @@
 """Any command as an agent: the demo, the examples, and "bring your own".
 
-1. `{prompt}` (the path of the prompt's file) and `{workspace}` are replaced where they are a whole word of the
-   command; no shell reads it.
-2. Exit 0 is success unless a marker in its output says otherwise; 127 and 126 are the machine's fault; a signal is
-   `killed`. Only a marker or `nobrakes agent done` says "I give up": every other exit code is `failed`.
-3. Where nobody saw the exit code, only a marker speaks: without one the attempt is `lost`.
+1. `{prompt}` (path of the prompt's file) and `{workspace}` are replaced as whole words; no shell is involved.
+2. Exit 0 is success unless a marker in the output says otherwise; 126 and 127 are machine faults; a signal is `killed`.
+   Only a marker or `nobrakes agent done` gives up: any other code is `failed`.
+3. With an unknown exit code and no marker the attempt is `lost`.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,11 +1,10 @@
-"""Command lines, read as a shell reads them; and those that need a person's yes before they run (`agents.ask_first`).
+"""Command lines, parsed as a shell does, and those that need a person's approval first (`agents.ask_first`).
 
-1. A pattern is a program and words that follow it in this order; other words may stand between them. An option of one
-   letter is found in a cluster: `rm -r` is `rm -rf` and `rm -fr`, too.
-2. A command line is read as a shell reads it, inside `sh -c` and substitutions as well. What a script does that it
-   starts is not read.
+1. A pattern is a program and words in order, with others allowed between. One-letter options match in clusters: `rm -r`
+   matches `rm -rf` and `rm -fr`.
+2. `sh -c` and substitutions are parsed too; scripts that a command starts are not.
 
-A person is asked about what others see and what no git brings back. It imports nothing that costs: the guard asks it.
+A person is asked about what others see and git cannot restore. Imports stay cheap: the guard uses it.
 """
 
 TYPE_CHECKING = False

@@ -1,12 +1,12 @@
 """The state machine of a bead: only this module decides a bead's next status.
 
 1. A pair (status, kind) that is not in the table is refused; there is no default.
-2. START is where a live bead starts, BACK where one was before it stopped or was closed; STAYS leaves it where it is.
-3. Of a bead that is asked about (`Facts.is_asked`) the move ends in escalated in place of waiting. While somebody works
-   on it nothing changes: the end of that attempt stops it.
-4. An escalated bead and a closed one remember where they go back to; no other does.
-5. docs/design.md's diagram is printed from what is answered here (tests.world.moves), and a test compares them. The
-   simulation replays every event log through `advance` and compares the store with that.
+2. START: where a live bead starts; BACK: where it was before it stopped or closed; STAYS: unchanged.
+3. If the bead is asked about (`Facts.is_asked`), it becomes escalated instead of waiting; while somebody works on it,
+   only when that attempt ends.
+4. Only escalated and closed beads remember where they return to.
+5. docs/design.md's diagram is printed from it (tests.world.moves). The simulation replays event logs through `advance`
+   and compares the store.
 """
 
 from collections.abc import Mapping
@@ -221,7 +221,6 @@ def draft(bead: Bead) -> Bead:
 
 
 def closed(bead: Bead, how: Status, at: float | None) -> Bead:
-    """The bead as closed by another plan or tracker, at its own time or at `at`."""
     return replace(bead, status=how, closed_at=bead.closed_at or at)
 
 

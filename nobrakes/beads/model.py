@@ -1,14 +1,13 @@
 """Beads and their dependencies, as plain frozen values.
 
-1. Facts are stored here; whether a bead is ready or blocked is derived (beads.readiness), never a field.
+1. Facts are stored here; readiness is derived (beads.readiness), never a field.
 2. Times are seconds since 1970-01-01 UTC, as floats; estimates are minutes.
-3. A bead's id is ref-safe by construction: `is_bead_id` is the grammar, shared by every way in.
+3. A bead's id is ref-safe: `is_bead_id` is the grammar for every way in.
 4. An attempt is one run of one role on one bead: the unit of history, cost and blame. It holds the bead by a name, a
    lease and a fence; a write under an older fence is refused. It has at most one child process (a Run) at a time.
-5. What follows from each ending is in `TABLE`, from which docs/reference/outcomes.md is printed. A usage limit, an
-   outage or a broken machine is not the bead's failure: it does not count.
-6. The fields of Bead are the one definition of what a bead has: columns, options, plans, the snapshot and pages are
-   made of them.
+5. `TABLE` has the consequences of each ending (docs/reference/outcomes.md). A usage limit, an outage or a broken
+   machine does not count as the bead's failure.
+6. Columns, options, plans, the snapshot and pages are generated from the fields of Bead.
 """
 
 import string

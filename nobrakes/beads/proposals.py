@@ -132,7 +132,6 @@ def dependency_of(bead: str, part: str) -> Dependency | None:
 
 
 def is_part(part: str) -> bool:
-    """Whether this names a proposable part."""
     return part in CONTENT or part == CANCEL or dependency_of("", part) is not None
 
 

@@ -1,11 +1,9 @@
-"""Readiness: which beads may be assigned now, why every other one may not, and when all may be done.
+"""Readiness: which beads may be assigned now, why others may not, and when all may be done. Deadlocks and their cuts.
 
-Structural deadlock: beads that wait for each other in a circle, and the dependency whose removal frees them.
-
-1. A circle is a strongly connected part of the graph of moments (beads.graph): blocks and parent-child together.
-2. One strong part may hold many circles. They are named one after the other, each with its cut, and removing all
-   cuts leaves no circle; the cut of each is the dependency whose removal frees the most beads.
-3. Of equally good cuts a `blocks` is named before a parent-child, then the smaller ids: same graph, same answer.
+1. A circle is a strongly connected part of the graph of moments (beads.graph), over blocks and parent-child.
+2. A strong part may hold many circles. They are reported one by one, each with the cut that frees the most beads;
+   removing all cuts leaves no circle.
+3. Ties prefer a `blocks` to a parent-child, then smaller ids: same graph, same answer.
 """
 
 from collections import deque

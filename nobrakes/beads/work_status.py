@@ -121,7 +121,6 @@ def _tested(now: WorkStatus, event: Event) -> WorkStatus:
 
 
 def passes(text: str) -> bool:
-    """Whether a `nobrakes agent test` report has only passes: `unit: pass; style: fail: exit code 1`."""
     return bool(text) and all(part.partition(": ")[2].startswith("pass") for part in text.split("; "))
 
 

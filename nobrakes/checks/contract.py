@@ -1,11 +1,11 @@
 """Checks: the commands of the project's contract, and the meaning of their endings.
 
 1. An outcome is pass, fail, not-run or broken. Only pass merges; only fail is blamed on the bead.
-2. Exit 126/127, a signal, a timeout or no test collected is never a pass and never the bead's fault.
-3. Counting tests is `checks.counts`. A check of kind test whose tests nobody can count is not-run: an exit
-   code of 0 does not say that a test ran. Only a contract that says `format = "exit"` is judged by the exit code alone.
-4. A tool that is not as the check wants it makes it broken, whatever its command says.
-5. A set-up command or a checkout that failed makes each check broken: none was started, and none is told as failed.
+2. Exit 126/127, a signal, a timeout or no collected test is never a pass and never the bead's fault.
+3. A test check whose tests cannot be counted (`checks.counts`) is not-run: exit code 0 does not prove that a test ran.
+   Only `format = "exit"` relies on the exit code.
+4. A tool of another version than wanted makes the check broken.
+5. A failed set-up or checkout makes all checks broken: none was started.
 """
 
 import hashlib

@@ -1,12 +1,10 @@
-"""Which files of a repository are tests, and which ones the settings of their runners take up. Pure.
+"""Which files of a repository are tests, and which ones test runners' settings load. Pure.
 
-Files of a project that the settings of a test runner take up: set-up files, reporters, plug-ins. Pure.
-
-1. What such a file does decides whether tests pass, wherever it lies and whatever it is called; so a person is asked
-   when it changes, as for a file that a command names (checks.policy.protected_files).
-2. Settings are read by patterns, so only what is plainly written is seen: a path from the settings' folder (`./a`,
-   `<rootDir>/a`), a module of pytest's by its dotted name. A package's name names no file, and neither does a pattern.
-3. A path without an ending may have any that the runner tries. Whether the file is there is not asked.
+1. Loaded files (set-up, reporters, plug-ins) decide whether tests pass, so a person is asked when one changes, as for a
+   file named in a command (checks.policy.protected_files).
+2. Settings are matched by patterns, so only plain forms are seen: a path from the settings' folder (`./a`,
+   `<rootDir>/a`) or a dotted pytest module; no package names or globs.
+3. A path without an ending may have any that the runner tries. The file's existence is not checked.
 """
 
 import posixpath

@@ -1,14 +1,14 @@
-"""Mutation probes: a test that is altered so that it has to fail, to see whether the runner still tells.
+"""Mutation probes: a test is altered so that it must fail, to see whether the runner still reports failures.
 
-1. A check that passed is run once more, with the same command, with a test or two altered in their places: they have
-   to be reported as failed by their own names, and nothing else may be. A runner that was bent (an exit in the code
-   under test, a patched framework, a summary that is printed by hand, a value that equals everything) does not do that.
-2. The value that the test expects becomes another one near it, where the test plainly comes to it (Python, JavaScript,
-   Ruby, Java, Perl): 90 becomes 91, "abc" becomes "abd". Else the test fails as the first thing that it does.
-   Nothing that is written tells that it was nobrakes (`checks.probes` has all but Python).
-3. Only what plainly runs is altered: no test with a mark or a call that skips it, no fixture that is called like a
-   test, nothing in a file of which only some tests are run, and no value that a test may not come to.
-4. Which tests, and which values, is drawn by whoever asks, when the checks have passed (host.runs.probing).
+1. A passed check is run again with a test or two altered in place: exactly these must be reported as failed, by name. A
+   bent runner (an exit in the code under test, a patched framework, a fake summary, a value that equals everything)
+   does not do that.
+2. An expected value becomes a similar one where the test plainly reaches it (Python, JavaScript, Ruby, Java, Perl): 90
+   becomes 91, "abc" becomes "abd". Else the test fails at its start. Nothing reveals nobrakes (`checks.probes` has all
+   but Python).
+3. Only tests that plainly run are altered: no marks or calls that skip, no fixture with a test's name, no file that
+   runs partly, no unreachable value.
+4. Tests and values are drawn by the caller after the checks passed (host.runs.probing).
 """
 
 import posixpath
@@ -237,7 +237,6 @@ def _names(place: str, path: str) -> bool:
 
 
 def is_reported(output: str, format_: str, test: str) -> bool:
-    """`format_` auto: in any format."""
     return _reports(output, format_, test) > 0
 
 

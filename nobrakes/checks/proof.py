@@ -1,17 +1,16 @@
 """Proofs from runs of tests: the red proof, test rounds, assertions, and the trial of main before agents start.
 
-The red proof: do the Test Writer's tests fail on the base, and for a reason that a Doer can remove?
+The red proof: do the Test Writer's tests fail on the base, for a reason that a Doer can remove?
 
-1. Every test check has run, and at least one of them fails. One that was not reached because an earlier one
-   failed is no objection; one that is broken or collected nothing is.
-2. They fail for an assertion or a missing symbol, never for a syntax error. Where nobody can tell the reason,
-   a test that was counted as failed must be there.
-3. Tests that the base has must not have become fewer. A missing symbol may hide tests, since a file or a
-   build that cannot be loaded reports none of its tests: there the Reviewer's comparison (checks.contract.weaker)
-   decides, on the tree that is to be merged.
-4. A check that tells of no test says nothing of them, nor does one whose set-up failed. Where it ends in the same way
-   without them, its runner or its set-up is broken, and whoever wrote the tests is not blamed.
-5. Nor are they for tests that lie outside of the folders of all test checks: no check looks for them there.
+1. Every test check ran and at least one fails. One skipped because an earlier one failed is fine; one that is broken or
+   collected nothing is not.
+2. They fail for an assertion or a missing symbol, never a syntax error. For an unknown reason, a counted failed test is
+   required.
+3. The base's tests must not become fewer. A missing symbol may hide tests, as an unloadable file or build reports none:
+   then the Reviewer compares (checks.contract.weaker) on the tree to be merged.
+4. A check without any test, or with a failed set-up, proves nothing. If it ends the same without the new tests, its
+   runner or set-up is broken, and the tests are not blamed.
+5. Neither are tests outside of all test checks' folders.
 """
 
 import re

@@ -1,16 +1,16 @@
 """Output of test runners: the number of tests, and the reasons of failures.
 
-Why tests failed, read from what the command printed: the second half of a red proof.
+Why tests failed, read from the output: the second half of a red proof.
 
-1. SYNTAX dominates: a test file that does not parse proves nothing, whatever else failed beside it.
-2. It means the loading of a file. A SyntaxError raised inside of a test that ran, or by JSON.parse, is that
-   test's business. JavaScript's "does not provide an export" is a SyntaxError in name only.
-3. MISSING_SYMBOL: a name, module, field or signature that the tests use is not there (yet). It goes before
-   ASSERTION, because it may have kept other tests from being collected.
+1. SYNTAX dominates: a test file that does not parse proves nothing.
+2. It means loading a file; a SyntaxError inside a running test, or by JSON.parse, does not count. JavaScript's "does
+   not provide an export" is none either.
+3. MISSING_SYMBOL: a name, module, field or signature that the tests use does not exist (yet). It precedes ASSERTION, as
+   it may have hidden other tests.
 
-Sources: CPython's exceptions, V8's and node's messages, TypeScript's diagnosticMessages.json (TS1xxx is
-syntax), `go help build` and go/types' messages, rustc's error index, gcc, clang, javac, PHP, Ruby,
-Perl (perldiag), C# (CS…), Kotlin, Scala, Swift, Dart and Elixir as they speak.
+Sources: CPython's exceptions, V8's and node's messages, TypeScript's diagnosticMessages.json (TS1xxx is syntax), `go
+help build` and go/types' messages, rustc's error index, gcc, clang, javac, PHP, Ruby, Perl (perldiag), C# (CS…),
+Kotlin, Scala, Swift, Dart and Elixir.
 """
 
 import json

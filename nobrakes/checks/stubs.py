@@ -1,18 +1,15 @@
 """The stub program: it defines the code that new tests import, with wrong results. Tests that pass with it are weak.
 
-1. Each function, method and property that the tests use gives one answer, whatever it is asked: the literal that it is
-   compared with, None where it is said to be untrue, else True. What is only called may answer anything. So one program
-   stands for empty bodies, for bodies that say yes, for constants, and for any mixture of them.
-2. Tests that fail with it may still be weak: nobody can tell by this. (The base itself, where the symbol is missing or
-   old, is the red proof.)
-3. Where a language is not known, or nothing of the project is imported, there is no program, and nothing is claimed.
-4. Python is read by the module `ast`, and nothing is executed. Of a module that is not there, what the tests use of it
-   is made; of one that is, the functions and methods that they use get another body, and what is missing is added. A
-   name that a module only hands on is replaced where it is made.
-5. Who has no arguments may well give a constant: it is given no literal, unless it is a method of something that was
-   made with arguments.
-6. JavaScript and TypeScript are read by patterns, so only what is plainly written is seen: imports of relative paths of
-   modules that are not there yet, calls compared with a literal.
+1. Each function, method and property used by the tests gives one constant answer: the literal that it is compared with,
+   None if said to be untrue, else True. So one program stands for empty bodies, constants and bodies that say yes.
+2. Tests that fail with it may still be weak. (The base itself, without the symbol, is the red proof.)
+3. For an unknown language, or if nothing of the project is imported, there is no program and no claim.
+4. Python is parsed by `ast`, nothing is executed. Missing modules are made from what the tests use; existing ones get
+   new bodies for the functions used, and missing ones added. Re-exported names are replaced at their origin.
+5. A function without arguments may well be constant: it gets no literal, unless it is a method of something made with
+   arguments.
+6. JavaScript and TypeScript are matched by patterns: only relative imports of missing modules, and calls compared with
+   a literal.
 """
 
 import ast
@@ -546,7 +543,6 @@ def _bound(module: ast.Module) -> set[str]:
 
 
 def _stubbed(text: str, symbols: Mapping[str, Symbol], loose: Mapping[str, Use]) -> str | None:
-    """The module's text with the answers; None: unreadable."""
     try:
         module = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):

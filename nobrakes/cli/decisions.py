@@ -178,7 +178,6 @@ class _Page(TextLayout):
         return out
 
     def conflict(self, found: "ConflictView | None") -> list[str]:
-        """Both sides of a conflict, and the other side's author."""
         if found is None:
             return []
         out = ["", self.head_line("the conflict:")]
@@ -266,7 +265,6 @@ class _Page(TextLayout):
         return out + ([f"  … {count(left, 'line')} more: {found.text.command}"] if left else [])
 
     def once_more(self, found: "DecisionView") -> list[str]:
-        """A summary of the commands, on a long page."""
         if not found.choices:
             return []
         flags = [f"--{choice.how}" for choice in found.choices if choice.how != "answer"]

@@ -1,10 +1,10 @@
 """The console script: hot commands by hand, everything else through typer.
 
-1. This module imports `sys` only. Agents and scripts call `ready`, `show` and `agent …` thousands of times a
-   night; typer alone costs several times what Python's own start does.
-2. cli.hot answers a hot command, or returns None and did nothing: then the full command line takes over, so
-   that help, errors and rare options exist once.
-3. Agents' own command starts without `site` (host.command): it is made good where other packages are needed.
+1. This module imports `sys` only. Agents call `ready`, `show` and `agent …` thousands of times a night; typer alone
+   costs several times Python's start-up.
+2. cli.hot answers a hot command, or returns None with no effect: then the full command line does, so that help, errors
+   and rare options exist once.
+3. Agents' own command starts without `site` (host.command); it is added where other packages are needed.
 """
 
 import sys

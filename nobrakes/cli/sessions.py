@@ -136,7 +136,6 @@ def _require_none_of_a_beginning(plan: bool, files: bool, in_place: bool) -> Non
 
 
 def _begun(app: "App", made: "Session", wanted: "Wanted") -> str:
-    """Ensure a daemon for the new session; returns the message about both."""
     started = _daemon(app)
     own, there = (" --user", "") if wanted.repository else ("", _elsewhere(app.paths.root))
     watch, stop = f"nobrakes watch session~{made.id}{own}", f"nobrakes session stop {made.id}{own}"
@@ -195,7 +194,6 @@ def _place(where: str, user: bool) -> "Iterator[tuple[App, str]]":
 
 
 def _daemon(app: "App") -> str:
-    """Ensure a daemon for the session, unless that would start beads; returns the message."""
     from ..sessions.service import relay as operations
 
     seen = operations.see_to_a_daemon(app.store, app.paths)

@@ -1,10 +1,10 @@
-"""`--request KEY`: a command that is given twice under one key is done once, and answers the same.
+"""`--request KEY`: a command repeated under one key is done once, and answers the same.
 
-1. A command that is one transaction is one with its key: killed at any moment, both are there or neither.
-2. A command that also works on git or on files remembers its key with each of its transactions, and its answer at the
-   end. Killed in between, it is not done again unasked: whoever repeats it is told (`CutOff`).
-3. A command that failed leaves no key. Another command, or other words, under a known key is refused.
-4. Of two processes with one key one waits for the other's transaction, or for its lock.
+1. A command of one transaction stores its key in it.
+2. A command that also changes git or files stores its key with each transaction, and its answer at the end. If it was
+   killed in between, repeating it raises `CutOff` instead of doing it again.
+3. A failed command leaves no key. Another command or other words under a known key are refused.
+4. Of two processes with one key, one waits for the other.
 """
 
 import json

@@ -1,9 +1,9 @@
-"""One setting of a config.toml changed in its text: every other line and every comment stays as it is.
+"""One setting of a config.toml changed in its text: all other lines and comments stay.
 
-1. The line that sets it is replaced; else a commented-out default is, in place; else it is added to its table.
-2. What came out is read again: it says what was asked for, and everything else as before. What is written in a way
-   that lines do not show is left to the person, who is told.
-3. A text that is no TOML can be mended where the line that is wrong is that of this very key.
+1. The key's line is replaced; else its commented-out default; else a line is added to its table.
+2. The result is parsed again and must differ in nothing else. Forms that lines do not show are left to the person, with
+   a message.
+3. Invalid TOML can be fixed if the invalid line is this key's.
 """
 
 import copy
@@ -148,7 +148,6 @@ class _Text:
         return own
 
     def added(self, path: Path, line: str) -> str:
-        """Add the line to its table, which is created if needed."""
         table = self.table(path[:-1])
         beside = [one for one in self.assigned if one.path[:-1] == path[:-1] and "." in one.left]
         if table is None and beside:  # the table is written as dotted keys
@@ -278,7 +277,6 @@ def without(text: str, path: Path, default: str, where: str) -> str:
 
 
 def _put(raw: Any, path: Path, value: Any) -> Any:
-    """The raw values with this one put in, or taken out."""
     name, rest = path[0], path[1:]
     if isinstance(raw, list) and isinstance(name, int) and name == len(raw):
         raw.append({})

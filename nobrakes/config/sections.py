@@ -617,7 +617,6 @@ class CheckSettings(Section):
 
     @property
     def lacks_format(self) -> bool:
-        """A test check whose format is unknown."""
         return self.kind == "test" and self.format == "auto" and not self.report
 
     def check(self) -> "Check":

@@ -348,7 +348,6 @@ class ConfigSource:
         self._settles: tuple[Stamp | None, float] | None = None
 
     def __call__(self) -> Config:
-        """The present settings."""
         now = time.monotonic()
         if now < self._until:
             return self._config  # asked for many times in a turn: the file is looked at once for all of them

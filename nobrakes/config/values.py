@@ -261,7 +261,6 @@ def _beside(path: str) -> str:
 
 
 def recall_last(path: str, judge: str) -> Any:
-    """The last JSON values of `judge`, of any text."""
     return _kept(path, judge, None)
 
 

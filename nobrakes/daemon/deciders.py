@@ -1,12 +1,12 @@
-"""What the daemon decides: who starts, who is stopped, which sessions go on, whether a daemon is started again.
+"""What the daemon decides: who starts, who is stopped, which sessions continue, whether a daemon is started again.
 
-Whether a daemon that is not there is started again: what the watchdog decides, from facts, without a model.
+Whether the watchdog starts a missing daemon, from facts alone:
 
-1. Only a daemon that a person wants is started: one that was begun in the background, and that nobody stopped or paused
-   since. A process that was killed, a machine that went down and a session that ended are nobody's stop.
-2. The network and a provider have to answer. One of the two that does not counts as down: the next look that asks them
-   comes after 1, 2, 4, 8, 16 and then every 30 minutes. A start that fails waits in the same way.
-3. While a daemon works, or is not wanted, nobody is asked anything, and what was waited for is forgotten.
+1. Only a daemon that was begun in the background and that nobody stopped or paused since. A killed process, a lost
+   machine or an ended login is no stop.
+2. Network and provider must answer. Otherwise, and after a failed start, the next look comes after 1, 2, 4, 8, 16 and
+   then every 30 minutes.
+3. While a daemon works or is not wanted, nothing is asked, and waiting times are reset.
 """
 
 from collections.abc import Container
@@ -352,7 +352,6 @@ def _wait_for_a_person(board: daemon_model.Board) -> bool:
 
 
 def may_pass(timeout: float, since: float, now: float) -> bool:
-    """Whether an obstacle may still pass by itself."""
     return timeout > 0 and now < since + timeout
 
 

@@ -77,7 +77,6 @@ Of = tuple[str, ...]
 
 @cache
 def schema() -> str:
-    """The SQL of an empty database, made by tables.py."""
     with open(os.path.join(os.path.dirname(__file__), "schema.sql"), encoding="utf-8") as file:
         return file.read().partition("\n")[2]
 
@@ -94,7 +93,6 @@ def tables(sql: str) -> Of:
 
 
 def row(table: str, key: object) -> Of:
-    """One row, also for writers that do not name their rows."""
     return f"{table} {key}", f"{table} *"
 
 
@@ -112,7 +110,6 @@ class Cache:
         self.asked = 0
 
     def doubt(self) -> None:
-        """Others may have written."""
         self._sure_until = 0.0
 
     def forget(self) -> None:

@@ -105,7 +105,6 @@ GOING = "ended_at IS NULL AND kind <> 'attempt'"
 
 
 def file_uri(path: str, how: str) -> str:
-    """SQLite's URI of this absolute path with any characters, opened by `how`."""
     return f"file:{path.replace('%', '%25').replace('?', '%3f').replace('#', '%23')}?{how}"
 
 

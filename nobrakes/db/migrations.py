@@ -1,9 +1,9 @@
 """How a database of an earlier version becomes one of this version, with everything in it.
 
-1. One step for each version, from it to the next; a step is never changed after it was released.
-2. All steps and the new number are one transaction: a crash in the middle leaves the earlier version, whole.
-3. What a step leaves is what schema.sql makes of an empty file; a test compares them, for each landed schema.
-4. Versions 5 and 7 were landed with several texts under one number: step 7 looks at what is there.
+1. One step for each version; a released step never changes.
+2. All steps and the new number are one transaction, so a crash leaves the earlier version.
+3. The result equals schema.sql; a test compares them for each landed schema.
+4. Versions 5 and 7 landed with several texts under one number: step 7 looks at what is there.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,15 +1,13 @@
-"""The tables, made of the records of model files: a column is a field, of its name and its type, in its place.
+"""The tables, made of the records of model files: a column for each field, with its name and type.
 
-1. What a table has beside its record is said here: its key, references, indexes, and `columns`, which are what stands
-   in the place of a field. Facts, and next to them the few derived columns that make questions cheap;
-   beads.readiness says what those must be, a property test compares, and `nobrakes doctor` recomputes.
-2. `beads` is narrow, since a counter of it changes with every close; texts lie in `bead_text`.
+1. Keys, references, indexes and replaced `columns` are given here: facts, and a few derived columns for cheap
+   questions, defined by beads.readiness, tested as properties and recomputed by `nobrakes doctor`.
+2. `beads` is narrow, since its counters change with every close; texts are in `bead_text`.
 3. A `parent-child` dependency is `beads.epic`; `edges` holds the other types.
-4. The partial indexes repeat the conditions of fast.py word for word, or SQLite would not use them.
-5. What people search for is asked by these tables; SQLModel costs a third of a command's start-up, so whoever searches
-   imports this module then.
-6. A change here, or of a record, is a new version: a step in migrations.py, the new number in fast.py, and its text
-   among those that were landed (`python -m tests.support.landed_schemas`). A test refuses two texts with one number.
+4. Partial indexes repeat the conditions of fast.py word for word, or SQLite would not use them.
+5. SQLModel costs a third of a command's start-up, so only searches import this module.
+6. A change here or of a record is a new version: a step in migrations.py, its number in fast.py, and its text among the
+   landed ones (`python -m tests.support.landed_schemas`). A test refuses two texts with one number.
 
 Write schema.sql again: python -m nobrakes.db.tables > nobrakes/db/schema.sql
 """

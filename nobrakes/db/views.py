@@ -67,7 +67,6 @@ def validation(db: Database, tree: str, contract: str) -> Mapping[str, Any] | No
 
 
 def passed_otherwise(db: Database, tree: str) -> bool:
-    """Whether this tree passed with other checks, programs or environment."""
     return db.maybe("SELECT 1 FROM validations WHERE tree = ?", (tree,)) is not None
 
 

@@ -1,11 +1,11 @@
 """Problems that stop work: one blocker for each problem, with the command to type.
 
-1. Everything that may hold work up is a `Kind`; their order here is the order in which people are told: first what
-   stops everything, then what stops some beads, then what only waits for its time.
-2. A blocker that `refuses` makes a run useless from its first moment, and is mended from outside: `run` and
-   `daemon start` refuse with it. The others are told, and work goes on beside them.
-3. What is typed first comes first in `commands`. What ends by itself has `until`, and what to type against the wait.
-4. This is the one list: surfaces show it, and none of them decides again what stands in the way.
+1. Each is a `Kind`, ordered as people are told: what stops everything, then some beads, then what only waits for a
+   time.
+2. A blocker that `refuses` makes a run useless from the start: `run` and `daemon start` refuse with it. Work continues
+   beside others.
+3. `commands` are in order. `until`: when it ends by itself, with the command to skip the wait.
+4. This is the only list: surfaces show it and decide nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -147,7 +147,6 @@ _LISTS = "`nobrakes approve` lists what waits."
 
 
 def _waiting(app: "App") -> "Iterator[Waiting]":
-    """Everything in the order of the lists: escalations first."""
     from ..features.service.strategy import revision
     from ..review.journal import Journal
     from . import machine

@@ -1,11 +1,11 @@
 """Escalations in the store: asked once, decided once, and how questions are answered.
 
-1. The fingerprint is unique among the open ones: filing the same again returns the open one. It is told again where it
-   stops its bead only now.
-2. A stopping type stops its bead at once, but for a bead that is worked on: there the attempt's end does.
-3. What is more of an open one (`adds_to`) is added to it: nobody is asked twice. It becomes the question of the bead
-   that it stops; another bead's question it cannot be as well, so that one has its own.
-4. The bead goes back when its last stopping escalation is resolved, with its failures forgiven.
+1. The fingerprint is unique among open ones: filing it again returns the open one, reported again if it stops its bead
+   only now.
+2. A stopping type stops its bead at once, or at the end of a running attempt.
+3. `adds_to` extends an open one, so that nobody is asked twice. It becomes the question of the bead that it stops,
+   unless it is another bead's.
+4. The bead returns when its last stopping escalation is resolved, with its failures forgiven.
 """
 
 import json

@@ -1,13 +1,13 @@
-"""Questions with a form: what may be answered, what each choice means and costs, and what a person typed as a value.
+"""Questions with a form: what may be answered, what each choice means and costs, and parsing of typed answers.
 
-1. A form is made of JSON values only (`form`), and `as_values` gives them back: one text of JSON for one form.
-2. Texts are cleaned and bounded here. A label is one line, and no two options are called the same.
-3. `judge` reads what a person typed: an option's label, its number, or the beginning of one label alone. `text_of` says
-   a value as the one text that agents are given, and `judge` reads that text as the same value.
-4. An option may ask for a reason (`why`): it is chosen as "LABEL: REASON" or "NUMBER: REASON", and that is the value.
-   One of them may take any other words as its reason (`rest`): words are an answer then, as where nothing is offered.
-5. What is wrong is a UsageError that says what to correct.
-6. Imports nothing that costs: agents ask with a form as often as without.
+1. `form` makes a form of JSON values, `as_values` returns them: one JSON text for one form.
+2. Texts are cleaned and bounded here. Labels are one line and unique.
+3. `judge` parses an option's label, its number, or a unique prefix of a label; `text_of` is the text of a value for
+   agents, which `judge` parses back.
+4. An option may need a reason (`why`): "LABEL: REASON" or "NUMBER: REASON" is the value. One may take any other words
+   as reason (`rest`).
+5. Mistakes are UsageErrors that say what to correct.
+6. Imports stay cheap: agents ask with forms often.
 """
 
 from ..text.cleaning import clean
@@ -57,7 +57,6 @@ class Form:
         return ["yes", "no"] if self.kind == "yes_no" else [option.label for option in self.options]
 
     def rest(self) -> "str | None":
-        """The option that takes any words as its reason."""
         return next((option.label for option in self.options if option.rest), None)
 
     def is_numbered(self) -> bool:

@@ -1,13 +1,13 @@
 """The table of decisions: what each word that a person says to an escalation does, and how it is shown.
 
-1. TABLE has for each type its words, the usual one first, and for each word what it does by what is asked about. What
-   is not in it is refused; there is no default. An `answer` is said with words; every other word is one of `nobrakes
-   resolve`. What has a form is answered too, whatever its type.
-2. What is asked about is one of `About`. The narrowest that the word has a row for counts: an epic, a contract and
-   tests are a bead as well, an agent is the machine.
-3. Who answers with an option of nobrakes' own does what OPTIONS says beside answering.
-4. The texts hold names in braces, which decisions.service.view fills in; decisions.service.desk does the effects.
-   docs/reference/outcomes.md is printed from these tables.
+1. TABLE has the words of each type, the usual one first, with their effects by what is asked about; anything else is
+   refused. `answer` takes text; other words are said with `nobrakes resolve`. A question with a form can always be
+   answered.
+2. What is asked about is an `About`. The narrowest with a row counts: epics, contracts and tests are beads too, an
+   agent is the machine.
+3. Choosing an option of nobrakes' own also does what OPTIONS says.
+4. decisions.service.view fills the names in braces; decisions.service.desk does the effects. docs/reference/outcomes.md
+   is printed from these tables.
 """
 
 from collections.abc import Mapping

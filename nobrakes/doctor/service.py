@@ -1,8 +1,8 @@
 """Diagnosis of broken parts, and their repair (`repair`). Looking changes nothing.
 
-1. A finding is ok, a warning (it works, but look) or an error (something does not work); `repair` names what mends it.
-2. Each check is one function; the order below is the order of the answer, causes before effects. The database is
-   looked at first, since it takes longest, while the sandbox is tried out in a thread.
+1. A finding is ok, a warning or an error; `repair` names its fix.
+2. Each check is a function; results are in the order below, causes before effects. The slow database check begins
+   first, while a thread tries the sandbox.
 """
 
 import os
@@ -270,7 +270,6 @@ def stale_workspaces(store: "Store", paths: Paths) -> list[str]:
 
 
 def names_in(folder: str) -> list[str]:
-    """Empty if it is missing."""
     try:
         return os.listdir(folder)
     except FileNotFoundError:
@@ -492,7 +491,6 @@ def _refs(git: "Git") -> Iterator[Finding]:
 
 
 def _named_by(ref: str) -> str:
-    """What a ref of ours holds, in words."""
     _, _, kind, *rest = ref.split("/")
     if kind == "evidence":
         return "the records of merges up to it (`nobrakes verify` names each merge without one)"

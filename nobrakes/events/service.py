@@ -1,10 +1,10 @@
-"""EVENTS.jsonl: every public event as one line of a file that is only appended to, written once whatever is killed.
+"""EVENTS.jsonl: every public event as one line of an append-only file, written exactly once.
 
-1. Where to go on is read from the file itself, each time: its last line names the event (`seq`) and its part.
-2. The file begins with `log.begun`. Where the database does not know the file's last event (it is older, or was made
-   anew), a `log.begun` says after which event the file goes on: the last one that both know.
-3. A file that was removed or moved away begins anew, with all events.
-4. Nothing here stops the work: the daemon says once what is wrong, and tries again later.
+1. The file's last line gives the place to continue: the event (`seq`) and its part.
+2. It begins with `log.begun`. If the database does not know the file's last event (it is older or new), another
+   `log.begun` names the last event that both know.
+3. A removed or moved file begins anew, with all events.
+4. Errors stop no work: the daemon reports them once and retries.
 """
 
 import math

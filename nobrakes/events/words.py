@@ -1,17 +1,14 @@
 """One event as one line for people, as one JSON object, and as the public events that other programs read.
 
-1. The JSON schema is ts, event, task_id, agent, metadata, one object a line; ts is ISO 8601 in UTC.
-2. A line says when, who, on which bead, what and why, and the bead's title last: it is what a narrow screen cuts off.
-3. Who: the person who acted; of what the machine does in an attempt, the worker of the attempt.
-4. A line has the time of day. Where the day changes, a line with the date comes first (`Days`).
-5. The public names and payloads are a promise: LANGUAGE is their version, and grows when one of them changes its
-   meaning. The store's own kinds may change with any release.
-6. One event of the store may say several things in public (`parts`), or nothing: then its row in
-   `events.catalog` says why.
-7. `*_spawned` and `review_started` have exactly one end each, later, with the same `attempt`: also where a person took
-   the bead away from an agent.
-8. What is said of a bead (`attempt_count` ...) is what held when the event happened, so that the same event is the same
-   line whenever it is written.
+1. JSON: ts (ISO 8601, UTC), event, task_id, agent, metadata, one object a line.
+2. A line is when, who, on which bead, what and why; the bead's title comes last, as narrow screens cut it off.
+3. Who: the acting person, or the worker of the attempt in which the machine acts.
+4. A line has the time of day; a line with the date comes first when the day changes (`Days`).
+5. Public names and payloads are a promise: LANGUAGE is their version, raised when a meaning changes. The store's kinds
+   may change with any release.
+6. A stored event has several public ones (`parts`) or none: then `events.catalog` says why.
+7. `*_spawned` and `review_started` have exactly one end each with the same `attempt`, even if a person took the bead.
+8. A bead's values (`attempt_count` ...) are those at the event, so that its line is always the same.
 """
 
 from collections.abc import Iterable, Mapping
@@ -62,7 +59,6 @@ def as_json(event: Event, name: str = "") -> dict[str, Any]:
 
 
 def who(event: Event, name: str = "") -> str:
-    """`name`: the attempt's worker."""
     return (name or str(event.data.get("name") or "") or event.actor) if event.actor == MACHINE else event.actor
 
 
@@ -141,7 +137,6 @@ class PublicEvent:
 
 
 def timestamp(at: float) -> str:
-    """ISO 8601 in UTC, with milliseconds."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

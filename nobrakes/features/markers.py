@@ -1,16 +1,14 @@
 """Markers in an agent's output that replace a call of an operation, and the summary for a fresh agent.
 
-1. A marker stands on a line of its own, outside a code block, in exactly these letters: `[DECISION_NEEDED
-   priority="1"]` to `[/DECISION_NEEDED]`, `[PLAN_STEP id="1" parent="null"]` to `[/PLAN_STEP]`, and alone
-   `[PLAN_READY]` or `[PLAN_MODE_EXITED]`: the plan is whole. Any marker may stand in another one; a CHECKPOINT is made
-   for that.
-2. What has no end is no marker: what stands in it is read as words (rule 3), and so are words without any marker.
-3. Words are read without a model: a line that ends with a question mark is a question where options follow it, or where
-   it stands in the last paragraph; a numbered list under a line that speaks of a plan or of steps is the steps. What is
-   not clear is not guessed, and no words without a marker are ever "ready".
-4. What is found is said as the operations say it, and judged by them. `[PLAN_APPROVED]` and whatever else the markers
-   know says nothing here: only a person approves.
-5. Words that look like an error decide nothing: how a turn ended is the adapter's verdict.
+1. A marker is a line of its own, outside code blocks, exactly: `[DECISION_NEEDED priority="1"]` to
+   `[/DECISION_NEEDED]`, `[PLAN_STEP id="1" parent="null"]` to `[/PLAN_STEP]`, and `[PLAN_READY]` or
+   `[PLAN_MODE_EXITED]`: the plan is complete. Markers may nest, as in a CHECKPOINT.
+2. A marker without an end is none: its text is read as words, like text without markers.
+3. Words are read without a model: a line ending in a question mark is a question if options follow or it is in the last
+   paragraph; a numbered list under a line about a plan or steps is the steps. Unclear words are ignored, and none are
+   ever "ready".
+4. Results are validated by the operations. `[PLAN_APPROVED]` and other markers mean nothing: only a person approves.
+5. Words that look like an error decide nothing: the adapter judges how a turn ended.
 """
 
 import json
@@ -165,7 +163,6 @@ def _decision(block: _Block) -> Question:
 
 
 def _made(words: list[str], items: list[str], priority: int) -> Question:
-    """The question of these words with these items as its options, where they can be options."""
     text = " ".join(" ".join(words).split())
     options, recommended = _options(items)
     context = ""

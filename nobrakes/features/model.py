@@ -1,12 +1,12 @@
 """Features: an idea on its way to an approved plan and to main, and the tables of its stages and states.
 
-1. A feature is an epic with a plan under it: its plan is drafts, a step of it is a bead, a planning turn is a turn of
-   a session, a question is a question on the Desk. What only a feature has is told here.
-2. The stage says how far it is, the state whether it goes on. Each moves by its table alone.
-3. One feature of a repository is in discovery, planning or review at a time: it has the turn. What is being built has
-   none, and what is paused or expired gives it up.
-4. Nothing here makes a plan live: only a person's yes to `commit-strategy` does.
-5. While it is rolled back, no step makes it go on.
+1. A feature is an epic: its plan is drafts, a step is a bead, a planning turn is a session's turn, a question is on the
+   Desk. Only what is specific to features is here.
+2. The stage is its progress, the state whether it is active; each moves by its table.
+3. One feature of a repository at a time is in discovery, planning or review and has the turn; a paused or expired one
+   gives it up.
+4. Only a person's `commit-strategy` makes a plan live.
+5. During its rollback no step activates it.
 """
 
 import re
@@ -229,7 +229,6 @@ class Feature:
 
     @property
     def has_turn(self) -> bool:
-        """Whether no other feature may be planned meanwhile."""
         return self.stage in PLANNED and self.state in (State.ACTIVE, State.ERROR)
 
 
@@ -461,7 +460,6 @@ def _key(one: Todo) -> tuple[str, ItemKind, str, int]:
 
 
 def is_affected(path: str, files: Sequence[str]) -> bool:
-    """Whether the path is named, matches a pattern, or lies in a named folder."""
     return any(path == one or fnmatchcase(path, one) or path.startswith(f"{one.rstrip('/')}/") for one in files)
 
 

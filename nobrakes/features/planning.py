@@ -1,18 +1,17 @@
 """The next step of a feature. Same board, same answer; features.worker.forge does it.
 
-1. A feature that is planned has one session, its Shaper's. Each of its turns is dealt with once when it has ended: what
-   it asked waits for a person, what it proposed lies as drafts, and "ready" makes a version of the plan.
-2. A turn that left nothing to wait for, or whose words were refused, is gone on with by itself, a few times; then a
-   person is asked.
-3. A turn without an operation is read by its words (features.markers); one that says nothing either is shown raw,
-   with a question. Where it only answers what a person said, or the plan is built and nobody waits for its Shaper, the
-   words are told, and nothing is asked. Words that look like an error decide nothing.
-4. A conversation begins afresh at each change of stage, after some iterations of reviews, and where its context is
-   nearly full; never for mere idleness.
-5. A Shaper whose provider refuses its login, or whose breaker is open, is followed by the next of the list.
-6. Silence of a day ends the agent's conversation and no question. It is said beforehand.
-7. One that is rolled back does nothing else (features.planning).
-8. A feature that is paused, expired or in error begins no turn: the store does not offer its session.
+1. A planned feature has one session, its Shaper's. Each ended turn is handled once: questions wait for a person,
+   proposals become drafts, and "ready" makes a version of the plan.
+2. After a turn that left nothing to wait for, or refused words, the Shaper is nudged a few times; then a person is
+   asked.
+3. Turns without an operation are read by their words (features.markers), or shown raw with a question. Answers to a
+   person, and words once the plan is built, are only passed on.
+4. A conversation begins afresh at a change of stage, after some review iterations, and when its context is nearly full;
+   never for idleness.
+5. If a Shaper's provider refuses its login or its breaker is open, the next of the list takes over.
+6. A day's silence ends the conversation, after a warning, but no question.
+7. During a rollback nothing else happens.
+8. A paused, expired or failed feature begins no turn: the store does not offer its session.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -398,7 +397,6 @@ def _next(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
 
 
 def _turns(one: Standing) -> list[ForgeAction]:
-    """Handle the turn that ended."""
     last, id_ = one.last, one.feature.id
     if last is None:
         return []
@@ -436,7 +434,6 @@ def _free(one: Standing) -> tuple[actions.AgentSpec, ...]:
 
 
 def _seated(one: Standing) -> list[ForgeAction]:
-    """Replace the session's agent if it cannot continue."""
     session, id_ = one.session, one.feature.id
     assert session is not None
     stuck = session.state is At.STUCK
@@ -449,7 +446,6 @@ def _seated(one: Standing) -> list[ForgeAction]:
 
 
 def _renewed(one: Standing) -> list[ForgeAction]:
-    """Whether the conversation must begin afresh."""
     feature, session = one.feature, one.session
     assert session is not None
     begun = feature.data.get(model.TALK)
@@ -504,7 +500,6 @@ def _expiry(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
 
 
 def _idle(one: Standing) -> list[ForgeAction]:
-    """Nudge after a turn of discovery or planning that left nothing to wait for."""
     session = one.session
     assert session is not None
     if session.state is At.READY and int(one.feature.data.get(model.NUDGED) or 0) > MAX_NUDGES:

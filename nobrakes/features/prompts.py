@@ -1,9 +1,9 @@
-"""All that a turn of a feature's Shaper is told: the persona of its stage, and the prompt, from what the store knows.
+"""What a turn of a feature's Shaper is told: its stage's persona and the prompt, from what the store knows.
 
-1. An agent that begins afresh is given the feature's context (features.markers) and how the session works; one that
-   goes on is told only what is new. What a person said is in it once.
-2. A person's own instructions come before the repository's, each once; they are text, and their file is read by us.
-3. The daemon starts turns with it and `nobrakes prompt FEATURE` prints it, so that what is printed is what is given.
+1. A fresh agent gets the feature's context (features.markers) and how the session works; a continuing one only what is
+   new. A person's words appear once.
+2. A person's own instructions precede the repository's, each once, as text that we read.
+3. The daemon and `nobrakes prompt FEATURE` use the same function.
 """
 
 import hashlib
@@ -111,7 +111,6 @@ def facts_of(store: "Store", feature: Feature, rounds: int, told: Sequence[Messa
 
 
 def _result(store: "Store", bead: Bead, asked: Iterable[Escalation]) -> markers.Result:
-    """Its status, and how its last attempt ended or what it waits for."""
     if bead.status in CLOSED:
         return markers.Result(bead.id, bead.status.value, bead.close_reason)
     waiting = [one.title for one in asked if one.bead == bead.id]

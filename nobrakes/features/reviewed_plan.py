@@ -1,17 +1,16 @@
 """The plan of a feature: its beads, the domains they touch, the rounds of its reviews, sign-off, acceptance criteria.
 
-The beads are held, let go or checked here. It imports little: `answer` loads it.
+It imports little: `answer` loads it.
 
-1. A round is one look of each domain's reviewer, in a session of its own, at one version of the plan. The first round
-   looks at every touched domain. A later one looks where a bead differs from the version that the domain's reviewer
-   saw last; where nothing does, every touched domain is looked at again with fresh eyes.
-2. A round is clean when somebody looked and nothing was found. Two clean ones in a row of the same version, which is
-   the last one, or ten rounds are enough.
-3. A reviewer that fails degrades its round and holds up nothing. Where all fail, the round is no review: it is not
-   clean, and found nothing. After two of these in a row a person is asked, and no third one begins by itself.
-4. What a person took as a risk is not asked again: the same words about the same bead are decided already.
-5. No round begins once the reviews of the feature have cost their cap: a person continues or closes.
-6. Below ten rounds a person signs off by taking the risk, and with open findings by giving a reason. Both are kept.
+1. A round is one look of each domain's reviewer, in its own session, at one version of the plan. The first covers every
+   touched domain; later ones those whose beads changed since their reviewer's last look, or all of them if none did.
+2. A round is clean if somebody looked and found nothing. Two clean ones in a row of the last version, or ten rounds,
+   are enough.
+3. A failed reviewer degrades its round and delays nothing. If all fail, the round counts as no review; after two of
+   these in a row a person is asked before a third.
+4. A risk that a person accepted is not asked about again (same words, same bead).
+5. When the reviews have cost their cap, a person continues or closes.
+6. Signing off below ten rounds needs taking the risk, and with open findings a reason. Both are stored.
 """
 
 import posixpath
@@ -57,7 +56,6 @@ def beads_under(store: "Store", epic: str) -> list[Bead]:
 
 
 def steps_under(store: "Store", epic: str) -> list[Bead]:
-    """Without epics."""
     return [bead for bead in beads_under(store, epic) if bead.type is not BeadType.EPIC]
 
 
@@ -83,7 +81,6 @@ def _node(store: "Store", bead: Bead) -> dict[str, Any]:
 
 
 def is_dropped(node: Mapping[str, Any]) -> bool:
-    """Whether the plan proposes to cancel the bead."""
     return bool(node.get("proposed", {}).get(CANCEL))
 
 
@@ -107,7 +104,6 @@ def _waits(node: Mapping[str, object]) -> bool:
 
 
 def unsigned(store: "Store", drafts: Collection[str]) -> Feature | None:
-    """The first feature of these drafts whose current plan is not signed off."""
     return next((feature for feature, _ in unsigned_plans(store, drafts)), None)
 
 
@@ -407,7 +403,6 @@ def _iteration(number: int, reviews: Sequence[PlanReview], findings: Sequence[Fi
 
 
 def _last(ends: Sequence[End], wanted: End) -> int:
-    """How many at the end equal `wanted`."""
     count = 0
     for end in reversed(ends):
         if end is not wanted:

@@ -1,13 +1,12 @@
-"""The command layer: one git command at a time, under an environment of our own.
+"""The command layer: one git command at a time, in our own environment.
 
-1. Commands are lists; nothing is read by a shell. Outputs are bytes; lists are asked for with -z.
-2. A question with a short answer is asked here: importing GitPython takes longer than ten of them, and most of our
-   processes ask fewer. GitPython moves what is streamed from and to files, such as packs.
-3. GitPython copies this process's environment; what may not pass is unset by `env -u`, which costs a process, but
-   only where there is something to unset.
-4. An exit code that the caller did not ask for is GitFailed, with the command and the last line of its errors. Where
-   git cannot read its configuration it is GitUnusable, whatever was asked for: nobody judges work by that.
-5. Every command has a time (`seconds`, else by its word: seconds_for); one that hangs is ended: NoAnswer.
+1. Commands are lists without a shell; outputs are bytes, lists use -z.
+2. Short questions are asked here: importing GitPython costs more than ten of them. GitPython streams from and to files,
+   such as packs.
+3. GitPython copies this process's environment; forbidden variables are unset by `env -u`, only if there are any.
+4. An unexpected exit code is GitFailed, with the command and its last error line; an unreadable configuration is
+   GitUnusable, so that work is not blamed.
+5. Every command has a time limit (`seconds`, else seconds_for); then it is killed: NoAnswer.
 """
 
 import contextlib

@@ -2,10 +2,10 @@
 
 The chain of evidence: one commit a record under refs/nobrakes/evidence, its parent the record before.
 
-1. The record is in the commit's text, and its tree is empty: a record is one object and one move of the ref.
-2. The chain is read by its commits alone. Each is hashed again, so that an object file that was changed is seen.
-3. A merge's record is looked for no further back than where the chain ended when its review began. For the others the
-   chain is read once and then remembered, as far as the ref goes on from what was seen.
+1. The record is the commit's text, with an empty tree: one object and one move of the ref.
+2. Only commits are read, and hashed again, so that changed object files are noticed.
+3. A merge's record is searched back to the chain's end at the begin of its review. Otherwise the chain is read once and
+   remembered.
 """
 
 import contextlib

@@ -1,12 +1,12 @@
-"""The filters that git keeps files by (`filter=`): what an agent made comes through them, or does not come.
+"""Git's filters (`filter=`): agents' work comes through them, or not at all.
 
-1. Which paths are under one is git's own answer, by the attributes of the commits concerned, and by the person's.
-2. Agents' clones have no filter, so what they commit is plain. Git LFS is done by hand (lfs). Any other filter is run
-   only where the settings name it: its command from the person's own git settings, in a sandbox without network, in
-   an empty folder. What has been through one is remembered under refs/nobrakes/filtered, and passes as it is.
-3. What a main has already passes as it is. Nothing else does: a plain blob is refused, with the reason.
-4. Of clear text that would come to main beside its filter (`laid_open`) a person is asked: whole files, lines, and
-   words with digits, in every commit of the work. Another form of it is not known.
+1. Which paths are filtered is git's own answer, by the attributes of the commits concerned and the person's.
+2. Agents' clones have no filters, so their commits are plain. Git LFS is done by hand (lfs). Others run only if the
+   settings name them: the person's command, in a sandbox without network, in an empty folder. Filtered blobs are
+   remembered under refs/nobrakes/filtered and pass unchanged.
+3. What main has passes unchanged; any other plain blob is refused with the reason.
+4. A person is asked about clear text that would land beside its filter (`laid_open`): whole files, lines, and words
+   with digits, in every commit. Other encodings are not detected.
 """
 
 import contextlib

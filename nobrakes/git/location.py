@@ -1,9 +1,9 @@
-"""Where the repository is: its git folder, its own worktree, and how commands are run there.
+"""Where the repository is: its git folder, its own worktree, and how commands run there.
 
-1. The git folder is named to every command; git never searches for it, and ownership is no question then.
-2. Object work runs with the git folder as its worktree and with no index, so that neither the human's files nor
-   the human's index (attributes!) can change what comes out of it.
-3. What cannot change while a process lives (folders, the kind of repository) is asked once, when first needed.
+1. Every command gets the git folder: git neither searches for it nor checks ownership.
+2. Object work uses the git folder as worktree and no index, so that the person's files and index (attributes!) have no
+   effect.
+3. What cannot change in a process (folders, kind of repository) is asked once, when first needed.
 """
 
 import copy

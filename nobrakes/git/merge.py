@@ -1,16 +1,15 @@
 """Merging without a worktree: trees by `merge-tree`, commits by hand. Same input, same object ids.
 
-1. The committer is nobrakes, or whom the settings name, and the dates are Message.when; the author is who did the work.
-   What may land is signed where the person signs (git.commits.Signer).
-2. Where `head` starts at `onto`, or a step's tree is its parent's, there is nothing to merge and git is not asked.
-3. Where the two sides changed other paths, their trees are put together by hand.
-4. A replay is linear: when `head` has merge commits of its own, the replay is one commit with all of it, since
-   neither parent's line alone holds what was done.
-5. git 2.38 has no --merge-base: the merge of one commit C is that of C with a commit on C's parent that has the
-   present tree, so that the parent is the base. Where main was rewritten, both sides are put on the commit of main
-   that the work began on: what a person took off main does not come back with it.
-6. Files are merged in the built-in ways that main's attributes name (git.history), else as text.
-7. What `head` brings comes through git's filters (filters.py), or there is no candidate; what is taken back did before.
+1. The committer is nobrakes or as configured, dates are Message.when, the author is the worker. Commits that may land
+   are signed where the person signs (git.commits.Signer).
+2. If `head` starts at `onto`, or a step's tree is its parent's, git is not asked.
+3. If the sides changed different paths, their trees are combined by hand.
+4. A replay is linear: if `head` has merge commits, it is one commit with everything, as neither parent's line has all
+   of it.
+5. git 2.38 has no --merge-base: one commit C is merged with a commit on C's parent that has the present tree. If main
+   was rewritten, both sides are put on the commit of main where the work began, so that removed commits do not return.
+6. Files merge in the built-in ways that main's attributes name (git.history), else as text.
+7. New content of `head` passes git's filters (filters.py), or there is no candidate.
 """
 
 import os

@@ -1,9 +1,9 @@
-"""Objects and refs as git stores them: read by one lasting `git cat-file --batch-command`, trees and refs written.
+"""Objects and refs as git stores them, read by one lasting `git cat-file --batch-command`; trees and refs written.
 
-1. A question costs no process. An object never changes, so what was read once is remembered (small answers only).
-2. When the process dies, the question is asked once more, of another; one that hangs is NoAnswer (see conversation).
-3. A folder of ten thousand files is one long piece of bytes of which a change touches forty. So a tree is read from the
-   one that is most like it: what both begin with and what both end with is taken over, and what lies between is parsed.
+1. A question costs no process; objects never change, so small answers are cached.
+2. If the process dies, the question is repeated once with another; one that hangs is NoAnswer (see conversation).
+3. A large folder is one long text of which a change touches little: a tree is parsed only where it differs from the
+   most similar known one.
 """
 
 import itertools

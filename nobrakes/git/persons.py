@@ -1,9 +1,7 @@
 """What is a person's: worktrees, checkouts of relay sessions, small repositories, and settings.
 
-People's worktrees: one is made for a bead, and what stands in them is read.
-
-1. What is made is a worktree and a branch, where nothing lay; nothing of a person's is removed, moved or overwritten.
-2. git runs in them by the person's own configuration, as when they type it; hooks are not run.
+1. Only new worktrees and branches are made; nothing of a person's is removed, moved or overwritten.
+2. git uses the person's own configuration there, without hooks.
 """
 
 import contextlib

@@ -1,10 +1,8 @@
-"""`Git` (git.port) on a real repository: six parts, each hands its questions to the module that knows the topic.
+"""`Git` (git.port) on a real repository: six parts that pass questions to the modules below. port.py documents them.
 
-What a method promises is written in port.py, once.
-
-1. Constructing it costs nothing; git is looked for and asked when the first question comes.
-2. What merges, makes workspaces and asks a remote is imported when it is first used: most commands only ask.
-3. Nothing here runs under a configuration that an agent wrote (git.commands, git.workspaces).
+1. Construction costs nothing; git is asked only when the first question comes.
+2. Merging, workspaces and remotes are imported when first used: most commands only ask.
+3. No configuration written by an agent is in effect (git.commands, git.workspaces).
 """
 
 import copy

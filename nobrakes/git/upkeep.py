@@ -1,19 +1,17 @@
-"""Packs of our own: what is new is held in one until a ref names it, and packs become few while work goes on.
+"""Packs of our own: new objects are in one until a ref names them, and packs stay few while work continues.
 
-`git prune` and `git gc` look which objects refs lead to, and remove the others some time later. What got its ref in
-between would be gone, and the ref would lead nowhere. No git removes a pack that has a `.keep` beside it, or that came
-after it looked. So what comes in, and what is made here, lies in such a pack before it has a ref.
+`git prune` and `git gc` remove what refs did not lead to when they looked, even if it got a ref since. They keep packs
+with a `.keep` and newer packs; so what is fetched or made lies in such a pack before it has a ref.
 
-A file an object costs every reader an open file, and each commit a whole copy of its folders: a thousand beads left
-7,000 files with 52 MB, which are 3 MB in a pack, and a checkout of a thousand files took twice its time.
+One file an object costs every reader an open file: a thousand beads left 7,000 files with 52 MB, which are 3 MB in a
+pack, and a checkout of a thousand files took twice as long.
 
-1. A pack is made in a folder of its own: `git prune` removes what git has not finished in `objects/pack`. Its `.keep`
-   comes first and its index last, by which git knows it. The `.keep` goes after HELD_SECONDS, when refs lead to it.
-2. Every object stays. Those that no ref leads to are packed with the others, and nothing is pruned.
-3. What is packed is written again only with packs that are not much larger (`--geometric`), so that an object is
-   written a few times, however many there come to be. The history is not walked for it.
-4. Not where a part of the objects lies elsewhere (borrowed, or promised by a remote): older git mixes those up. Not
-   where a person has said that git is not to do such a thing by itself (`gc.auto = 0` in the repository's settings).
+1. A pack is made in its own folder, as `git prune` removes unfinished ones in `objects/pack`. `.keep` comes first, the
+   index last, by which git knows it. `.keep` goes after HELD_SECONDS, when refs exist.
+2. Every object stays; unreferenced ones are packed too.
+3. Packs are rewritten only with not much larger ones (`--geometric`): a few times per object, without walking the
+   history.
+4. Not with borrowed or promised objects, which older git mixes up, nor if a person set `gc.auto = 0`.
 """
 
 import contextlib

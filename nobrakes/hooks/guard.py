@@ -1,13 +1,13 @@
-"""The guard that an agent CLI asks before each tool call: exit 0 lets it through, exit 2 and a reason refuses it.
+"""The guard that an agent CLI asks before each tool call: exit 0 allows it, exit 2 with a reason refuses it.
 
-1. It only advises: the private clone and the Reviewer's look at the tree are the walls. It saves agents from trying.
-2. It fails closed: input that it cannot read, an environment that does not say who asks, a bug, 8 seconds: all no.
+1. It only advises; the private clone and the Reviewer are the walls.
+2. It fails closed: unreadable input, an unknown caller, a bug or 8 seconds are a no.
 3. It runs thousands of times a day as `python -I -S guard.py`, so it imports nothing heavy, not even `json` or `re`.
-4. It proves at the start of a session that it answers, by two known cases. Claude Code shows what `--canary` prints;
-   where a CLI does not, the call that tells of the start leaves SELF_TEST in the file that NOBRAKES_CANARY names.
-5. A command of `agents.ask_first` needs a person's yes: it files the question, and lets the command through once for
-   each yes. That alone reaches the database, or the daemon's door.
-6. Three dialects are one: Claude Code, Codex and Gemini CLI all take exit 2 and a reason on stderr for a no.
+4. At the start of a session it proves by two known cases that it answers. Claude Code shows `--canary`'s output; for
+   others the start call leaves SELF_TEST in the file NOBRAKES_CANARY.
+5. A command of `agents.ask_first` files a question and passes once for each approval. Only that reaches the database or
+   the daemon.
+6. Claude Code, Codex and Gemini CLI all take exit 2 and a reason on stderr.
 """
 
 import sys

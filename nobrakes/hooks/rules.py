@@ -1,9 +1,9 @@
 """What an agent's tool call may do: the decision behind the guard.
 
-1. Files: inside the workspace only, never `.nobrakes` or `.git`, and as the role may (checks.policy.ownership).
-2. Commands: git on the own branch only, and no writing past rule 1 by redirection or the usual tools. The
-   Shaper, who works beside the human's own files, changes none of them and only reads with git.
-3. Whatever only reads is let through, and so is what these rules do not know: the tree is judged afterwards.
+1. Files: only inside the workspace, never `.nobrakes` or `.git`, and as the role may (checks.policy.ownership).
+2. Commands: git on the own branch only, and no writing past rule 1 by redirection or usual tools. The Shaper, beside
+   the person's own files, only reads.
+3. Reading and unknown calls pass: the tree is judged afterwards.
 """
 
 import os

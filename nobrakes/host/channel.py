@@ -1,10 +1,10 @@
-"""Answers confined agents by a thread beside the loop, so that no long step makes them wait; gives their runs logins.
+"""Answers confined agents in a thread beside the loop, so that no slow step delays them; gives their runs logins.
 
-1. A request is answered once while this process lives, whoever looks first: the thread, or the loop at a run's end.
-2. What cannot be answered just now (a full disk) waits at the door and is answered later, also by the next daemon.
-3. Who asks much gets its answers in turn with the others.
-4. The system says when a request was laid down (`Arrivals`), so that silent agents cost nothing. Should it not,
-   whoever waits says so once more (agents.service.folder).
+1. A request is answered once in this process, by the thread or by the loop at a run's end.
+2. What cannot be answered now (a full disk) waits, also for the next daemon.
+3. Frequent callers take turns with others.
+4. The system reports new requests (`Arrivals`), so silent agents cost nothing. If that fails, whoever waits repeats it
+   (agents.service.folder).
 """
 
 import contextlib

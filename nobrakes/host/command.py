@@ -359,7 +359,6 @@ class ThreadBackground:
         return True
 
     def busy(self, name: str) -> bool:
-        """Whether the job's end was not collected yet."""
         return name in self._jobs
 
     def is_empty(self) -> bool:

@@ -1,9 +1,9 @@
 """Confinement of a run: the sandbox of its workspace by the settings, put around its commands at the last moment.
 
-1. `auto` goes on without a sandbox where none works; the daemon says and records it. `bubblewrap` starts nothing then.
-2. The repository, its git folder, the state of nobrakes and the person's own place are hidden; no setting lets them in.
-3. What nobrakes itself runs (making a clone) stays outside; what the project or an agent wrote runs inside.
-4. Without a sandbox the same runs are behind a wall (Landlock) where that works: they write their own places.
+1. Where no sandbox works, `auto` continues without, and the daemon reports and records it; `bubblewrap` starts nothing.
+2. The repository, its git folder, nobrakes' state and the person's own place are hidden, whatever the settings.
+3. nobrakes' own programs (making a clone) run outside; the project's and agents' inside.
+4. Without a sandbox runs are behind Landlock where it works: they write only their own places.
 """
 
 import os

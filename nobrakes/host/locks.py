@@ -288,7 +288,6 @@ def control(*words: str) -> tuple[int, str]:
 
 
 def lingers() -> bool:
-    """Whether this account's units run while it is logged out."""
     try:
         return os.path.exists(os.path.join("/var/lib/systemd/linger", pwd.getpwuid(os.geteuid()).pw_name))
     except KeyError:

@@ -1,11 +1,11 @@
 """Queries to programs with a time limit, messages sent in the background, files of lines.
 
-Messages sent beside everything else: each by a process of its own, at most one at a time through a channel.
+Messages: each by its own process, at most one at a time for each channel.
 
-1. A thread waits for the process and does nothing else. After the deadline the process and its whole group are killed.
-2. What to send goes to its stdin, and fits into the pipe; nothing of it is in its arguments or its environment.
-3. Its exit code is the answer, and what it wrote to stderr the reason.
-4. The processes are no runs: they have sessions of their own, bear no mark, and end with their deadline.
+1. A thread waits for the process; after the deadline its process group is killed.
+2. The message is its stdin and fits into the pipe; arguments and environment have none of it.
+3. The exit code is the answer, stderr the reason.
+4. The processes are no runs: own sessions, no mark, bounded by their deadline.
 """
 
 import contextlib
@@ -125,7 +125,6 @@ class ChildChannels:
         self._wake()
 
     def is_busy(self, channel: str) -> bool:
-        """Whether its end was not collected."""
         return channel in self._busy
 
     def ended(self) -> list[Sent]:

@@ -1,10 +1,9 @@
 """Processes, as the operating system knows them (/proc on Linux, elsewhere `ps`), and which of them belong to a run.
 
-1. A process is a pid together with the time it started: a pid alone may have been given away again.
-2. Whoever cannot be read (gone, or somebody else's) is not there.
-3. Orphans of our children become our children, and are collected when they end. Only zombies nobody can be waiting for
-   are collected: orphans that were seen as such, or old ones. Never a child that somebody in this process started:
-   their exit code is theirs.
+1. A process is a pid and its start time, as pids are reused.
+2. Unreadable processes (gone, or foreign) do not exist.
+3. Our children's orphans become our children. Only zombies that nobody can wait for are collected: known orphans or old
+   ones, never children started here, whose exit code somebody needs.
 """
 
 import contextlib
@@ -54,7 +53,6 @@ class Process:
 
     @property
     def mark(self) -> str:
-        """Identity beside the pid, as in ProcessStart.mark and Run.born."""
         return f"{boot()}:{self.started}"
 
 
@@ -64,7 +62,6 @@ EXEC = 0.5
 
 
 def ended_mark() -> str:
-    """The mark of a process that had already ended."""
     return f"{boot()}:0"
 
 
@@ -191,7 +188,6 @@ def children(pid: int) -> list[int]:
 
 
 def _read(path: str) -> bytes:
-    """Read a file of /proc, avoiding Python's overhead."""
     parts = []
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -454,7 +450,6 @@ def end_all(wake: str, but: Container[str] = ()) -> list[str]:
 
 
 def _left(wake: str, but: Container[str]) -> dict[Process, str]:
-    """The living processes of the repository's runs, without this one."""
     home = os.fsencode(f"{HOME_MARKER}={os.path.abspath(wake)}")
     start = os.fsencode(f"{RUN_MARKER}=")
     found = {}

@@ -1,16 +1,16 @@
-"""Runs a command that has no network, and lets it reach a few hosts: `python -I -S host/proxy.py LOG HOSTS -- ARGV…`.
+"""Runs a command without network, except for a few hosts: `python -I -S host/proxy.py LOG HOSTS -- ARGV…`.
 
-1. The command's sandbox has a network of its own without a route. Its first program (sandbox.inside) opens a socket on
-   the loopback there and hands it out through the one that NOBRAKES_PROXY names; here its connections are taken.
-2. HOSTS are `name:port` with commas between. A connection (CONNECT, or a whole http:// address) goes to one of them,
-   exactly as it is written there, or is answered by 403. Names are looked up here: inside nobody can.
-3. A name is looked up once, and each of its addresses has to be a public one: whoever owns the name's records could
-   name this machine, its network or its metadata service. Who means such a place names its address in HOSTS
-   beside the name (`localhost` is one); what is connected to is the address that was judged.
-4. What was refused is written to LOG, each once.
-5. Where HTTPS_PROXY says so, this program itself goes through that proxy, which looks names up by itself.
-6. Its exit code is the command's (128 + N for signal N), and it ends with it. What would stop it stops the command.
-7. Standard library only, nothing of nobrakes: it outlives the daemon that started it.
+1. The sandbox's own network has no route. Its first program (sandbox.inside) opens a loopback socket there and passes
+   it out through NOBRAKES_PROXY; its connections are served here.
+2. HOSTS are comma-separated `name:port`. CONNECT and http:// requests to exactly these are served, others get 403.
+   Names are resolved here only.
+3. All of a name's addresses must be public, since its owner could name this machine, its network or its metadata
+   service; others must be in HOSTS too, beside the name (e.g. `localhost`). The checked address is the one connected
+   to.
+4. Refusals are written to LOG, each once.
+5. HTTPS_PROXY is used if set; that proxy then resolves names.
+6. The exit code is the command's (128 + N for signal N); signals are passed on to it.
+7. Standard library only: it outlives the daemon that started it.
 """
 
 import base64

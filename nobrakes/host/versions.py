@@ -1,10 +1,10 @@
 """Installed programs and reachable addresses: CLI versions, interpreters' modules, commands.
 
-Whether somebody answers at an address: a connection, TLS where it is https, and not a word more. No key is sent.
+An address answers if a connection works, with TLS for https; nothing else and no key is sent.
 
-1. What the proxy variables say holds here as for agents. A certificate that is not trusted counts as no answer: a
-   network that puts itself in between (a login page) is not the network.
-2. All addresses together take no longer than `seconds`, whatever hangs.
+1. Proxy variables hold as for agents. An untrusted certificate is no answer: a login page in between is not the
+   network.
+2. All addresses together take at most `seconds`.
 """
 
 import contextlib

@@ -1,10 +1,8 @@
-"""Sleeping until there is something to do, and hearing of files that were written.
+"""Sleeping until there is something to do, and noticing written files.
 
-The daemon sleeps on one small folder.
-
-1. Whoever wants the daemon touches a file there (`poke`); a signal handler calls `Waker.set`, which is safe in one.
-2. The files are removed when they were seen. A touch between looking and sleeping is never lost: it left a byte in
-   the pipe that the sleep waits on.
+1. The daemon sleeps on one small folder: whoever wants it touches a file there (`poke`); signal handlers call
+   `Waker.set`, which is safe there.
+2. Seen files are removed. A touch between looking and sleeping is not lost: it left a byte in the pipe.
 """
 
 import contextlib
@@ -76,7 +74,6 @@ class Waker:
             os.write(self._writing, b"\n")
 
     def writing_end(self) -> int:
-        """Writing any byte to it wakes the sleeper."""
         return self._writing
 
     def wait(self, timeout: float | None) -> bool:

@@ -1,10 +1,10 @@
-"""What a web server of this person keeps (who serves, codes to log in with, sessions), and what daemons share.
+"""What a person's web server stores (who serves, login codes, sessions), and what daemons share.
 
-1. All of it lies in the person's place, where no agent in a sandbox gets; folders are 0700 and files 0600.
-2. Codes and sessions are kept as hashes. A code is good once: who removes its file may log in. One that had to be
-   written out for a browser to find confirms nothing: what reads this account's files may have seen it.
-3. What is kept outlives the server, so a server that was killed and is started again knows its sessions.
-4. Nobody in a run gets here: NotAllowed (nobrakes.config.user).
+1. Everything is in the person's place, unreachable from sandboxes; folders are 0700 and files 0600.
+2. Codes and sessions are stored as hashes. A code works once: who removes its file may log in. One written to a file
+   for a browser confirms nothing, as the account's files may have been read.
+3. A restarted server knows its sessions.
+4. Runs are refused: NotAllowed (nobrakes.config.user).
 """
 
 import base64
@@ -200,7 +200,6 @@ def short(path: str) -> str:
 
 
 def long_word(path: str) -> str:
-    """A unique word of a path."""
     return f"{short(path)}~{hashlib.sha256(path.encode('utf-8', 'surrogateescape')).hexdigest()[:6]}"
 
 

@@ -1,11 +1,10 @@
-"""What this daemon tells the other ones of the machine, and what it hears of them (ports.MachineWide).
+"""What this daemon tells the machine's other daemons, and what it learns of them (ports.MachineWide).
 
-1. Every look says which agents of this daemon live: those have places. A place is taken in the moment before an agent
-   starts; who does not get it leaves its bead where it is. It is given back at once where nobody starts after all.
-2. What a day has cost is written when an agent ended, or was seen to have used more; nothing is summed up while
-   nothing changes.
-3. Limits that cannot be read are told once, in the log and as a notice, and so is that they can be read again.
-4. Who waits for a place that another repository holds looks again each second; nobody else looks for that.
+1. Every look reports this daemon's living agents, which have places. A place is taken just before an agent starts, else
+   its bead waits; it is returned at once if nothing starts.
+2. Daily costs are written when an agent ended or used more; nothing is summed while nothing changes.
+3. Unreadable limits are reported once, in the log and as a notice, and so is their recovery.
+4. Only who waits for another repository's place looks again each second.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -205,7 +205,6 @@ def routes(rules: Rules, notice: NoticeRecord | NewNotice) -> list[str]:
 
 
 def bounded(text: str, most: int = MAX_TEXT) -> str:
-    """Anyone's text for a notice: cleaned, without secrets, short."""
     return shorten(redacted(clean(text)).strip(), most)
 
 
@@ -234,7 +233,6 @@ def _as_words(text: str) -> str:
 
 
 def numbers(found: Sequence[tuple[str, int]]) -> str:
-    """`3 merged, 1 question`."""
     return ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in found)
 
 
@@ -523,7 +521,6 @@ def _sign_off(event: Event) -> NewNotice:
 
 
 def _sprint_notice(event: Event) -> NewNotice | None:
-    """The ends of sprints and runs, and what they wait for."""
     state, number = str(event.data.get("state", "")), event.data.get("sprint")
     if number is not None:
         over = f"sprint {number} is over, and its review is on main"

@@ -209,7 +209,6 @@ def _reason(error: object) -> str:
 # A notice may quote an agent, and an agent could speak to the terminal: control characters, escape sequences and marks
 # that reorder text are removed.
 def plain(text: str) -> str:
-    """One harmless line."""
     return " ".join(clean(text).split())
 
 

@@ -1,9 +1,8 @@
-"""The sender of notices: takes notices from the outbox to the channels of the settings, beside everything else.
+"""The sender of notices: takes notices from the outbox to the configured channels, beside everything else.
 
-1. It never waits: a turn settles what has ended, routes what is new, and begins at most one message a channel.
-2. What is begun is settled after its end. A kill in between sends it again: at least once, and never lost.
-3. It asks the store only when there is something to ask: something new, an end, or a time that has come.
-4. Without a channel it does nothing at all.
+1. It never waits: a turn settles what ended, routes what is new, and begins at most one message a channel.
+2. Messages are settled after their end. After a kill they are sent again: at least once, never lost.
+3. It asks the store only after news, an end, or a due time; without a channel it does nothing.
 """
 
 import os
@@ -146,7 +145,6 @@ class NotificationSender:
             self.ports.notifier.tell(Notice(text, urgent=True))
 
     def _keep_up(self, rules: Rules, now: float) -> None:
-        """Send reminders, and remove old notices."""
         again, later = [], [NEVER]
         for question in self.ports.store.open_questions():
             at = model.reminds_at(question, rules)

@@ -134,7 +134,6 @@ SIZE = Size()
 
 
 def natural(bead: str) -> tuple[object, ...]:
-    """Sorts nb-2 before nb-10."""
     return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in bead.replace(".", "-").split("-"))
 
 
@@ -182,7 +181,6 @@ def _lane(node: Node) -> str:
 
 
 def _depths(links: Links, shown: Collection[str], boxes: Sequence[str]) -> list[int]:
-    """Each box's longest chain of boxes before it."""
     nodes = [links.nodes[bead] for bead in sorted(shown)]
     # a bead takes two steps, so that an epic's box fits between its last bead and what waits for the epic
     ahead = chains_ahead(plain_needs(links, nodes), [2] * len(nodes))

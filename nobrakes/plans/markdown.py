@@ -1,12 +1,12 @@
 """A plan from existing lists: task lists of a Markdown text, or issues of a code host.
 
-1. An unticked item is a bead, a heading above beads is an epic, the text below either is its description. A heading
-   with criteria and no items is a bead.
-2. An item with items in it waits for them. What is named by "after:", "depends on", "blocked by" or "waits for" is
-   waited for too; a name that means nothing, or two things, is an error where it was clearly meant as one.
-3. An id is made from the headings and items above and the title: the same text again is the same beads. What the text
-   does not say is left as it is.
-4. What comes out is judged as a plan file is. All that was left out is told.
+1. An unticked item is a bead, a heading above beads an epic, text below its description. A heading with criteria but no
+   items is a bead.
+2. An item waits for its sub-items and for what "after:", "depends on", "blocked by" or "waits for" name; an unknown or
+   ambiguous name is an error if clearly meant as one.
+3. Ids come from headings, items above and the title, so the same text gives the same beads. What is not said stays
+   unchanged.
+4. The result is validated like a plan file. Everything left out is reported.
 """
 
 import re
@@ -547,7 +547,6 @@ def _above(part: Part, kind: str) -> Part | None:
 
 
 def _said(text: str) -> Iterator[tuple[str, bool]]:
-    """What a line says is waited for, and whether clearly."""
     match = _LINE.fullmatch(text)
     if match:
         yield match[3], bool(match[2]) or match[1].endswith(":") or match[3].startswith("#")

@@ -1,10 +1,9 @@
 """Plan files: what the graph should be, applied as a whole or not at all.
 
 1. YAML and JSON are plans.nodes, `.jsonl` are Beads records (interop); "-" is standard input.
-2. Beads come in as drafts: they go live by `live: true`, by the flag, or later by commit-strategy. What a plan wants of
-   live beads waits beside them for commit-strategy too, unless the flag says that a person wants it at once.
-3. A plan under which beads would wait for each other is refused, and every circle is named with the dependency to
-   cut; the one who applies may have those cut, or look first (`dry_run`).
+2. Beads become drafts; `live: true`, the flag, or commit-strategy makes them live. Changes of live beads also wait for
+   commit-strategy, unless the flag applies them.
+3. A plan with a deadlock is refused, naming every circle and its cut; those can be cut, or previewed (`dry_run`).
 """
 
 from collections import defaultdict
@@ -508,7 +507,6 @@ def _apply_many(store: "Store", plan: Plan, work: Work, actor: str) -> PlanRepor
 def _report(
     plan: Plan, work: Work, links: Links, found: Sequence[Circle], now: float, chain: tuple[str, ...], applied: bool
 ) -> PlanReport:
-    """The plan's result; `links`: everything about its beads, `found`: their circles."""
     ready: list[str] = []
     explained: dict[str, list[str]] = {}
     for id_, reasons in reasons_of(links, now, found, work.ids):

@@ -1,10 +1,10 @@
 """A plan from the files of task-master (`tasks.json`) and Backlog.md (a file a task, or their folder).
 
-1. A task is a bead under an id that its own makes: `tm-3`, `tm-3.2`, `tm-TAG-3`, `BACK-595`. The same file again is the
-   same beads. Tasks that are done or cancelled are no beads, and each is told of.
-2. A task with open subtasks is an epic. What is waited for and is done counts as met; what is cancelled, or not there,
-   is told and not waited for.
-3. The source's order is the plan's. A field that is not taken is named.
+1. A task is a bead with an id from its own: `tm-3`, `tm-3.2`, `tm-TAG-3`, `BACK-595`, the same each time. Done or
+   cancelled tasks are reported, not taken.
+2. A task with open subtasks is an epic. Done needs count as met; cancelled or missing ones are reported and not waited
+   for.
+3. The source's order is kept; ignored fields are named.
 """
 
 import re

@@ -85,7 +85,6 @@ def boxes(rows: list[tuple[int, str]]) -> list[Box]:
 
 
 def objective(brief: str) -> str:
-    """A brief's objective; empty: none."""
     return "\n".join(line for _, line in section(brief, "Objective")).strip()
 
 
@@ -317,7 +316,6 @@ class Brief:
 
 
 def values(brief: Brief, created: str) -> dict[str, str]:
-    """Values for the templates. `created`: a time in words."""
     return {
         "title": brief.title or brief.name,
         "name": brief.name,

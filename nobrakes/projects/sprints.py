@@ -358,7 +358,6 @@ def _decisions(text: str, sprints: Sequence[DocumentsSprint]) -> list[Finding]:
 
 
 def _titles(text: str) -> list[str]:
-    """The decisions: headings of the highest level below the first, or list items if there are none."""
     rows = [found for _, line in model.lines(text) if (found := _HEAD.match(line))]
     heads = [(row[1].count("#"), row[2].rstrip("# ")) for row in rows if row[1].startswith("#")]
     highest = min((level for level, _ in heads), default=0)

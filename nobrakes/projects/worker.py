@@ -343,7 +343,6 @@ class Scheduling:
         return is_changed
 
     def _refused(self, one: Schedule) -> str:
-        """Why its sprints may not begin."""
         going = self.ports.store.sprints_going()
         if going is not None and going.run.state is RunState.GOING:
             return "sprints are running already"

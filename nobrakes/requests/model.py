@@ -23,7 +23,6 @@ ASKED = "pulls_asked_at"
 
 
 def push_approval(bead: str) -> str:
-    """The setting with the head that a person allowed to push."""
     return f"push_approval {bead}"
 
 

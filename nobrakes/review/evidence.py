@@ -1,11 +1,11 @@
-"""Evidence of a merge: what its record says, and how it is written down.
+"""Evidence of a merge: the content of its record, and how it is written.
 
-1. A record is JSON values, bounded, with a version; its text is canonical: the same values are the same bytes.
-2. The whole commit that keeps a record (text, trailers, date, people) follows from it: `Entry.problem` compares.
-3. A record is about one commit that came to main: the merge of a bead, or the commit that takes one back.
-4. A validation was run for this (`ran`), is the recorded run of the same tree, checks and environment (`recorded`), or
-   is the run of what it came to main with, which `stands_for` it: for a branch its candidate's, in a batch that of the
-   batch's tip. Anything else is `unknown`, and nobody believes it.
+1. A record is bounded JSON with a version; its text is canonical.
+2. The commit of a record (text, trailers, date, people) follows from it: `Entry.problem` compares.
+3. A record is about one commit on main: a bead's merge, or the commit that takes one back.
+4. A validation was run for it (`ran`), is the recorded run of the same tree, checks and environment (`recorded`), or
+   the run of what it landed with, which `stands_for` it: a branch's candidate or a batch's tip. Anything else is
+   `unknown`, and proves nothing.
 """
 
 import json

@@ -1,13 +1,11 @@
 """How far a review is, the content of a change, and merges that a person approves first.
 
-Merges that a person approves first: which work asks for it, for what a yes counts, and when none is needed any more.
-
-1. `review.approve` says it: "always" for all work; "labelled" for a bead with the label `merge-review`, or below an
-   epic that has it; "never" for none.
-2. A person is asked when everything else has passed, right before the merge, about one content: the difference that
-   would come to main (review.journal). On another base a yes counts as long as that is the same.
-3. A yes is for one merge: what was merged and taken back, and is to be merged again, is asked about again.
-4. Where nothing asks for it any more, the bead goes on without a yes, and the event log says why.
+1. `review.approve`: "always" for all work; "labelled" for a bead with the label `merge-review`, or below an epic with
+   it; "never".
+2. A person is asked after everything passed, right before the merge, about one content: the difference that would land
+   (review.journal). On another base the approval holds while that is equal.
+3. An approval is for one merge: merging again after a revert needs another.
+4. If approval is no longer required, the bead continues without, and the event log says why.
 """
 
 import json
@@ -198,7 +196,6 @@ def may_land(data: Mapping[str, Any]) -> bool:
 
 
 def is_unqueued(step: Step) -> bool:
-    """Whether a review in this step has no place in the queue, since others decide how long it takes."""
     return step in (Step.PULL_REQUEST, Step.READING)
 
 

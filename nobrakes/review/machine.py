@@ -1,9 +1,9 @@
-"""The state machine of a review: what is seen in a step decides the next one, and what is written down with it.
+"""The state machine of a review: what a step sees decides the next step and what is recorded.
 
-1. The step says what the daemon does (fetch, build, validate, land, ...). What it then sees it reports as a `Fact`.
-   `advance` answers with the journal after it and what to do now (`Act`); nobody else chooses a step.
+1. The step names the daemon's work (fetch, build, validate, land, ...). Its result is reported as a `Fact`; `advance`
+   returns the new journal and the next `Act`. Nobody else chooses a step.
 2. A pair (step, fact) that is not in the table is refused; there is no default.
-3. Each row names the fields of the journal that its fact sets, those that are forgotten and those that count on.
+3. Each row names the journal fields that its fact sets, forgets and counts.
 4. docs/design.md's diagram of a review is printed from this table (`mermaid()`), and a test compares them.
 """
 
@@ -373,7 +373,6 @@ def main_fact(journal: Journal, results: Sequence[CheckResult], is_repair: bool,
 
 
 def _fails_elsewhere(work: Sequence[Mapping[str, Any]], main: Sequence[CheckResult]) -> bool:
-    """Whether main passes all checks that the work fails."""
     failed_on_main = {result.name for result in main if result.outcome is not CheckOutcome.PASS}
     failed_here = {str(row["name"]) for row in work if row["outcome"] != CheckOutcome.PASS.value}
     return bool(failed_here) and not failed_here & failed_on_main

@@ -1,13 +1,13 @@
-"""The canary: whether main's tip still passes its checks, and which commit it is when it does not.
+"""The canary: whether main's tip still passes its checks, and if not, which commit broke it.
 
-1. It looks in idle time only: when nothing runs or waits, and the tip was not validated for a while, or somebody else
-   moved main. What passed before counts for nothing here: a machine that drifts away shows only in a new run.
-2. Red three times is red (review.queue): the queue is frozen, and at once where a review was red on a red main.
-   Red and then green is a check that cannot make up its mind, and is told.
-3. The last tip that the canary itself saw green is run again first. Red by now, it is the environment, and nobody is
-   blamed. Green, the commits since are searched by halves.
-4. A merge of a bead is taken back by a commit that passes the checks first; a person's own commit never is.
-5. Main that moves meanwhile is looked at anew; green, all is over.
+1. It runs only when idle: nothing runs or waits, and the tip was not validated for a while or was moved by others.
+   Earlier passes do not count: only a new run shows a drifting machine.
+2. Red three times is red (review.queue) and freezes the queue, immediately if a review was red on a red main. Red and
+   then green is a flake, and reported.
+3. The last tip seen green by the canary runs again first. If red, the environment is the cause. If green, the commits
+   since are bisected.
+4. A bead's merge is reverted by a commit that passes the checks first; a person's own commit never is.
+5. If main moves meanwhile, it is looked at anew.
 """
 
 from collections.abc import Mapping, Sequence

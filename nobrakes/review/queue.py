@@ -1,11 +1,11 @@
 """The merge queue, as pure rules: prefixes, the queue, quarantine, and what may be a flake.
 
-Flakes: of the same tree and contract a pass and a failure. What the ledger says of a check, and when to ask again.
+Flakes: a pass and a failure of the same tree and contract.
 
-1. A flake names the tests that failed where the report told them all, else the check alone.
-2. As installed, a red counts when it was seen TIMES times and no green between: only the checks that failed are
-   repeated, with those of kind build that come before them, in a fresh checkout.
-3. `confirm = "flaky"` asks about a failure only when the ledger knows of each check that failed.
+1. A flake names the failed tests if the report had all of them, else only the check.
+2. By default a red counts after TIMES failures without a green: only failed checks repeat, with the build checks before
+   them, in a fresh checkout.
+3. `confirm = "flaky"` repeats a failure only if the ledger knows each failed check.
 """
 
 import json

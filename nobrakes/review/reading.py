@@ -1,11 +1,11 @@
-"""Code review: whether a candidate that passed was reviewed, who reviews it next, and what follows from the answer.
+"""Code review: whether a passed candidate was reviewed, who reviews it next, and what follows.
 
-1. It is read after every check passed, and never in their place: a reviewer's word lets nothing land that did not pass.
-2. A reading is one session. What it was of, and how it ended, is in the session's data, so that a crash finds it again:
-   one content (review.journal) is read in one round, by a second reviewer where the first one came to nothing.
-3. A round counts once. The rounds of a bead begin anew when a person decided about findings, and when it was merged.
-4. With `ask` nothing lands unread without a person's word. With `send_back` the work is sent back with what was found,
-   as long as there are rounds; then a person is asked. A finding that must or should be mended is never passed over.
+1. It follows all checks and replaces none.
+2. A reading is one session, whose data has its content and outcome, so that a crash finds it: one content
+   (review.journal) is read in one round, by a second reviewer if the first failed.
+3. A round counts once. Rounds begin anew when a person decided about findings, and after a merge.
+4. With `ask` nothing lands unread without a person. With `send_back` work returns with its findings while rounds are
+   left; then a person is asked. A finding that must or should be fixed is never passed over.
 """
 
 import json
@@ -316,7 +316,6 @@ def session_readings(sessions: Sequence[Session]) -> list[Reading]:
 
 
 def since(readings: Sequence[Reading], merged: int) -> list[Reading]:
-    """The reviews begun after this merge, the bead's last."""
     return [one for one in readings if one.outcome != DROPPED and one.session.data.get(MERGED) == merged]
 
 

@@ -1,13 +1,12 @@
-"""Whether main and its evidence agree: the chain is whole, each record says what git holds, each merge has its record.
+"""Whether main and its evidence agree: the chain is whole, each record matches git, each merge has its record.
 
-1. A commit on main with the trailer `Bead:` owes a record; so it is from the first record on, and for each commit that
-   says itself that evidence was kept (`Evidence:`). Whatever else is on main is listed, and is nobody's fault.
-2. `Evidence:` names the end of the chain at the time: where the chain does not hold it any more, it was rewritten.
-3. Only a pass is a pass. A merge that failed afterwards is right again when a record says that it was taken back.
-4. What a person had to approve is what they approved (review.journal).
-5. A record that came after that of a later merge, or that was added later and says what is unknown, is a note and no
-   fault: the chain is never written anew, so what a kill left stays as it is.
-6. What later commits took back of a merge is added by whoever asks (review.verify).
+1. From the first record on, a commit on main with the trailer `Bead:` needs a record, and always one with `Evidence:`.
+   Other commits are listed as nobody's fault.
+2. `Evidence:` names the chain's end at the time: if the chain lacks it, it was rewritten.
+3. Only a pass is a pass. A merge that failed later is right again if a record says that it was taken back.
+4. Approval must be for what landed (review.journal).
+5. A record added late or out of order is a note, no fault: the chain is never rewritten, so traces of a kill stay.
+6. The caller adds what later commits reverted.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

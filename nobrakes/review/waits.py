@@ -1,10 +1,10 @@
-"""The causes for which main cannot move now: each with its message, its fix, and whether waiting helps.
+"""The causes for which main cannot move: each with its message, its fix, and whether waiting helps.
 
-1. One table for every wait of landing and pushing. A cause is given by whoever sees it, or read from git's own words
-   (`cause_of`); what no row knows is the remote's own fault where the remote said it, else UNKNOWN: git's words alone.
-2. What time may heal is looked at again for `passes` seconds, and then a person is asked. What it does not heal is
-   asked about at once, or after `asked` seconds where the person is probably at work on it.
-3. It is looked at again all the while, and less often the longer it lasts.
+1. One table for all waits of landing and pushing. Who sees a cause gives it, or it is read from git's words
+   (`cause_of`); unknown words are the remote's fault if the remote said them, else UNKNOWN.
+2. Passing causes are retried for `passes` seconds before a person is asked; others are asked at once, or after `asked`
+   seconds if the person is probably working on it.
+3. Retries continue, less and less often.
 """
 
 import re

@@ -125,7 +125,6 @@ def wrap(argv: Argv, closure: Closure, executable: str = "") -> Argv:
 
 
 def _first(closure: Closure, argv: Argv) -> Argv:
-    """The prefix that sets limits inside and then runs `argv`."""
     tools = closure.machine.tools
     # a way out is opened by Python alone, and `env` would take a name with a `=` in it for a variable
     if tools is None or closure.hosts or "=" in argv[0]:
@@ -260,7 +259,6 @@ def wall_wrap(argv: Argv, wall: Wall) -> Argv:
 
 
 def probe(folder: str) -> Argv:
-    """Exits with 0 if Landlock works."""
     return wall_wrap(("true",), Wall((folder,), ()))
 
 

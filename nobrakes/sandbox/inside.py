@@ -1,10 +1,9 @@
-"""The first program inside a sandbox: it sets the limits, hears signals again, and becomes what it was asked to run.
+"""The first program inside a sandbox: it sets the limits, restores signals, and becomes the wanted program.
 
-Where somebody outside serves it (host.proxy), it opens the way there on the loopback of the sandbox and says
-so.
+If somebody outside serves it (host.proxy), it opens the way there on the sandbox's loopback and says so.
 
-Run by path with `python -I -S`: standard library only, no import of nobrakes. It stands before every command of a run,
-so it imports nothing that costs: `signal` alone would take as long as all the rest.
+Run by path with `python -I -S`: standard library only, no import of nobrakes, and nothing slow, as it precedes every
+command of a run (`signal` alone would double its time).
 """
 
 import _signal  # type: ignore[import-not-found]

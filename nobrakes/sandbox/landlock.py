@@ -1,12 +1,11 @@
-"""Takes from a program, and from all that it starts, the right to write where it must not: Landlock, Linux 5.13 on.
+"""Removes a program's right to write elsewhere, and its children's: Landlock, Linux 5.13 on.
 
-1. Landlock grants, and by folder with all below it. Granted are the run's own places, temporary folders and devices,
-   and nothing else. What is kept within a temporary folder stays kept: then what lies beside the way there is granted
-   one by one, as it lies there now, and new names in the folders of the way itself cannot be made.
-2. Reading and starting programs stay as they are. What an older kernel does not know is not held (`lacks`).
-3. Signals and abstract sockets reach only what runs behind the same wall. Limits, priority, processors and memory
-   nodes are set by a process for itself alone, by a filter of calls. Of root's powers those go that lead round it.
-4. Standard library only, no import of nobrakes: sandbox.walled loads it where nothing else is loaded.
+1. Landlock grants by folder: the run's own places, temporary folders and devices. If a path inside a temporary folder
+   must stay protected, its siblings are granted one by one, and no new names can be made in the folders above it.
+2. Reading and executing stay. What an older kernel does not know is not enforced (`lacks`).
+3. Signals and abstract sockets reach only runs behind the same wall. A filter of calls lets a process change limits,
+   priority, processors and memory nodes only of itself. Root loses the powers to get round it.
+4. Standard library only, no import of nobrakes: sandbox.walled loads it alone.
 """
 
 import ctypes

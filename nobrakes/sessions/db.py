@@ -195,7 +195,6 @@ def listed(db: Database) -> list[Session]:
 
 
 def sessions(db: Database, going: bool = True) -> list[Session]:
-    """Open sessions without those of attempts; `going` False: all of them, newest first."""
     return going_sessions(db) if going else listed(db)
 
 
@@ -397,7 +396,6 @@ def turns(db: Database, number: int) -> list[Turn]:
 
 
 def opened(db: Database) -> list[Turn]:
-    """The open turns, oldest first."""
     return [
         rows.turn(row) for row in db.all("SELECT * FROM turns INDEXED BY turns_open WHERE outcome IS NULL ORDER BY id")
     ]

@@ -1,12 +1,10 @@
 """Sessions: conversations with an agent CLI, and the table of their states.
 
-1. Claim, conversation and process are three things: an attempt holds a bead, a session is a conversation, a run is a
-   process. A session of kind `attempt` serves the attempts of one bead, one after the other, and moves with them; the
-   others have a life of their own, told here.
-2. A turn is what a session does between two waits: one run of its agent. It has at most one turn that has not ended.
-3. What is said to a session waits for its next turn. A turn takes all that waits, in the transaction that opens it, so
-   that nothing is said twice and nothing gets lost.
-4. A session that asked a person goes on when that was answered, or when somebody says something else to it.
+1. An attempt holds a bead, a session is a conversation, a run is a process. A session of kind `attempt` serves one
+   bead's attempts in turn and moves with them; others have their own states here.
+2. A turn is one run of the agent, between two waits; a session has at most one open turn.
+3. Messages wait for the next turn, which takes all of them in its opening transaction: none is lost or repeated.
+4. A session that asked a person continues after the answer, or when somebody writes something else.
 """
 
 from collections.abc import Iterable, Mapping
@@ -226,7 +224,6 @@ def is_relay(session: Session) -> bool:
 
 
 def only_plans(session: Session) -> bool:
-    """Whether its turns change nothing until a person approves its plan."""
     return is_relay(session) and session.data.get(STAGE) == PLAN
 
 

@@ -1,10 +1,10 @@
-"""Starting the agent of a session's turn: its checkout, its prompt, its environment, its process.
+"""Starting the agent of a session's turn: its checkout, prompt, environment and process.
 
-1. The turn is open before anything is touched; each step may be done again after a crash, and starts the agent once.
-2. Its folder is the same for all turns, since agent CLIs find a session by the folder; what lies there is main's tree,
-   checked out anew. What an agent writes there goes with the next turn.
-3. Its role is the Shaper's, for the guard, whoever it serves: it reads, asks and proposes; the guard refuses to change
-   anything. A relay session works in a clone of its own instead, which stays (relays).
+1. The turn opens before anything is touched; steps can be repeated after a crash, and start the agent once.
+2. All turns use one folder, by which agent CLIs find a session; its content is main's tree, checked out anew, so an
+   agent's changes go with the next turn.
+3. Its role is the Shaper's, for the guard: it reads, asks and proposes, and changes nothing. A relay session has its
+   own lasting clone (relays).
 """
 
 import hashlib

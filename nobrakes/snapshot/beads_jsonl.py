@@ -1,9 +1,9 @@
 """Beads JSONL, out: the snapshot `.nobrakes/beads.jsonl`, one record a line, sorted by id.
 
-1. The same graph gives the same bytes. Reading what was written and writing it again gives the same bytes.
-2. Beads' own fields mean what they mean there; what Beads has no field for is under `x_nobrakes`.
-3. What is being worked on is written as waiting for it: attempts live in the database, work in refs/nobrakes/.
-4. Keys of other tools that came in (`snapshot.reader` keeps them in metadata) go out unchanged.
+1. The same graph gives the same bytes, also after reading them back.
+2. Beads' own fields keep their meaning; other fields are under `x_nobrakes`.
+3. What is being worked on is written as waiting: attempts are in the database, work in refs/nobrakes/.
+4. Other tools' keys (kept in metadata by `snapshot.reader`) are written unchanged.
 """
 
 import json
@@ -195,7 +195,6 @@ def _line(bead: Alike, frame: _Frame) -> str:  # put together by hand: whole gra
 
 
 def _dependencies(own_id: str, edges: Iterable[str], epic: str | None, theirs: Sequence[Any]) -> str:
-    """The bead's dependencies, and foreign ones of unknown kind."""
     every = {*edges, f"{epic} {_PARENT}"} if epic else {*edges}
     if not every and not theirs:
         return ""

@@ -1,14 +1,10 @@
-"""Putting into a database what was kept outside of it.
+"""Putting into a database what was kept outside of it: into an empty one (snapshot.service), or an older one.
 
-It is put into an empty database (snapshot.service), or into one that is older.
-
-1. Beads and escalations keep their ids and their times; each new bead is told of as proposed.
-2. The tests that were proven red are an attempt that ended well, so that the next Doer starts from them.
-3. Attempts are numbered on from those of earlier databases: a folder that bears such a number is never taken for new.
-   So are events, since the file beside the database names them.
-4. Ended attempts keep their numbers too; what was open when its words were written down is not among them.
-5. Into an older database comes what its caller found to be later, as it is there; who works on such a bead does so no
-   more. Nothing that only the database has is touched.
+1. Beads and escalations keep their ids and times; each new bead is reported as proposed.
+2. Proven red tests become a successful attempt, from which the next Doer starts.
+3. Attempt and event numbers continue after earlier databases', as folders and the event file bear them.
+4. Ended attempts keep their numbers; what was open when it was written is left out.
+5. An older database gets what its caller found to be later; work on such a bead ends. What only the database has stays.
 """
 
 from collections.abc import Mapping

@@ -1,14 +1,14 @@
 """The log of changes since the tracked snapshot, so that a lost database loses no command of a person.
 
-1. Right after each transaction that changed the plan, what changed is appended to beads.since.jsonl in one write, by
-   the process that made the transaction. `attach` is the one place where a store is bound to its file.
-2. What is written is all that came after the file's last mark, whoever made it: whoever was killed between its commit
-   and its line is made good by the next one, at the latest when a store is opened.
-3. Lines stand in the order of what they say: the file is locked before the database is read.
-4. The database is what counts: when the file cannot be written that is told, nothing is undone, and the next one tries.
-5. A snapshot that main has makes the file short again.
-6. A file that names what the database does not know is later than it: that is brought back
-   (snapshot.service), and the file goes on with all that the database then says. It is never put aside.
+1. After each transaction that changed the plan, its process appends the changes to beads.since.jsonl in one write. Only
+   `attach` binds a store to its file.
+2. Everything since the file's last mark is written, whoever made it: what a killed process missed follows with the next
+   one, at the latest when a store is opened.
+3. Lines are in order: the file is locked before the database is read.
+4. The database counts: an unwritable file is reported, nothing is undone, and the next process retries.
+5. A snapshot on main shortens the file.
+6. A file with unknown changes is later than the database: they are restored (snapshot.service), and the file continues
+   with the result.
 """
 
 import fcntl
@@ -55,7 +55,6 @@ def shorten(store: "Store", paths: Paths, upto: Position) -> None:
 
 
 def _attempt_lines(descriptor: int) -> bytes:
-    """The file's lines of ended attempts, as they stand."""
     from .beads_jsonl import BEGIN
 
     begin = b"\n" + BEGIN.encode()

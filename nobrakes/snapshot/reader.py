@@ -1,11 +1,10 @@
-"""Beads JSONL, in: tolerant of what real files hold, and silent about nothing that it could not take over.
+"""Beads JSONL, in: tolerant of real files, and every loss is reported.
 
-1. Conflict markers refuse the file: somebody has to decide first. Everything else is read as far as it goes, and
-   what was not taken over is a problem that names its line.
-2. Of two records with one id the last counts, as an import into Beads does. Tombstones are left out.
-3. Keys and dependencies that mean nothing here are kept verbatim in `metadata["x_beads"]`, so that writing the graph
-   again loses nothing. Computed keys are dropped.
-4. Only beads of this file are depended on: an edge that leads out of it is reported and kept as a remark.
+1. Conflict markers refuse the file. Otherwise all that is usable is read, and the rest is a problem with its line.
+2. Of two records with one id the last counts, as in Beads. Tombstones are left out.
+3. Unknown keys and dependencies are kept in `metadata["x_beads"]`, so that writing loses nothing. Computed keys are
+   dropped.
+4. Only beads of this file are depended on: other edges are reported and kept as a remark.
 """
 
 import json
@@ -243,7 +242,6 @@ class Imported:
 def _edges(
     reading: Reading, bead: beads_model.Bead, known: Mapping[str, str]
 ) -> tuple[beads_model.Bead, list[beads_model.Dependency]]:
-    """The bead with its epic and dependencies; unknown ones go to `reading.kept`."""
     found: list[beads_model.Dependency] = []
     rest: list[Any] = []
     raw = reading.raw.get("dependencies") or []

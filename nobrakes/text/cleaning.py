@@ -91,7 +91,6 @@ _ZERO_WIDTH = frozenset("\u200c\u200d\ufe0e\ufe0f")
 
 
 def one_line(text: str) -> str:
-    """`text` on one line: harmless, white space folded to blanks."""
     return text if text.isprintable() and is_seen(text) else " ".join(clean(text).split())
 
 

@@ -37,7 +37,6 @@ def removed(text: str, joiners: bool = True) -> str:
 
 
 def escaped(json_text: str) -> str:
-    """The same JSON with invisible characters escaped."""
     return _ESCAPED.sub(_escape, json_text)
 
 
@@ -475,7 +474,6 @@ def _looks_right(kind: str, value: str, least: int) -> bool:
 
 
 def _is_given(value: str) -> bool:
-    """Whether it is a value, not a placeholder."""
     return value[0] not in "$%{<*[" and BLACK not in value and not set(value) <= set("*x.X-_")
 
 

@@ -1,10 +1,10 @@
-"""The JSON of the site: what pages show, for programs. One table, which the routes and openapi.json are made from.
+"""The JSON of the site: what pages show, for programs. One table makes the routes and openapi.json.
 
-1. Each row is a look of the CLI, with the values of its `--json` under `data` (records.plain). What changes
-   something is a command: POST /r/<repo>/do/<command>, with the header `Accept: application/json`.
-2. A parameter that is not in the row is refused, so that a typing error is seen.
-3. To look starts no program: what only a run of git or of the sandbox could tell is in the doctor's look.
-4. What a page's own script draws is bare: the values alone, and nothing again where nothing changed (ETag).
+1. Each row is a reading command of the CLI, with its `--json` values under `data` (records.plain). Changes are
+   commands: POST /r/<repo>/do/<command> with `Accept: application/json`.
+2. Unknown parameters are refused.
+3. Looking starts no program: what needs git or the sandbox is in the doctor's look.
+4. What a page's own script draws is bare values, and nothing if unchanged (ETag).
 """
 
 import hashlib

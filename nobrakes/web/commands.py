@@ -1,9 +1,8 @@
-"""`POST /r/<repo>/do/<command>`: a command of the table done once under its key, and where the person goes on.
+"""`POST /r/<repo>/do/<command>`: a command done once under its key, and where the person goes next.
 
-1. Every form has a key (`request`). The same form sent again, by a second click, a retry or a phone in a tunnel, does
-   nothing again and is answered the same (commands.service).
-2. What is dangerous is confirmed by typing its word. Where agents are in no sandbox they run as the same account, so
-   it also needs a new code from the terminal.
+1. Every form has a key (`request`): sending it again does nothing and answers the same (commands.service).
+2. Dangerous commands are confirmed by typing a word, and without a sandbox, where agents share the account, by a new
+   code from the terminal.
 3. Events are signed with the person and the way: `ada (web)`.
 """
 

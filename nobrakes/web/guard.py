@@ -1,14 +1,13 @@
-"""What stands in front of every page, file, socket and error: who may ask, who is logged in, what every answer carries.
+"""What guards every page, file, socket and error: who may ask, who is logged in, and every answer's headers.
 
-1. A host that is not one of ours, said twice or not at all, or a forwarding proxy's headers: 421. A foreign page
-   cannot reach us by a name of its own (DNS rebinding).
-2. What changes something, and every socket, comes from our own origin, port and scheme included. A script without
-   an origin may, with a token in the header Authorization; it never stands in an address.
-3. Reads from other sites are refused too, but for a person's own step to a page (a link in a notice).
-4. Nothing but the page to log in by, and the files of every copy of nobrakes, is answered without a session.
-5. Every answer has HEADERS; none ever lets another origin read it.
-6. A body is bounded, says how long it is, and has BODY_SECONDS to come.
-7. `Site` has one server's own facts: where it is reached, by which names, and who is logged in.
+1. A foreign, repeated or missing host, or forwarding headers: 421. So DNS rebinding fails.
+2. Changes and sockets need our own origin with port and scheme. A script without an origin may use a token in the
+   Authorization header, never in an address.
+3. Reads from other sites are refused, except a person's navigation to a page (a link in a notice).
+4. Only the login page and nobrakes' static files are answered without a session.
+5. Every answer has HEADERS; none lets another origin read it.
+6. A body is bounded, has a length, and arrives within BODY_SECONDS.
+7. `Site`: where a server is reached, by which names, and who is logged in.
 """
 
 import asyncio
@@ -257,7 +256,6 @@ class Asked:
 
 
 def judge(asked: Asked, site: Site) -> Refusal | None:
-    """A reason to refuse any caller."""
     return _host_refusal(asked, site) or _origin_refusal(asked, site) or _body_refusal(asked)
 
 

@@ -1,11 +1,11 @@
-"""`/r/<repo>/socket`: what a page hears while it is open. Nothing is done by a socket; commands are POSTs.
+"""`/r/<repo>/socket`: what a page hears while open. It changes nothing; commands are POSTs.
 
-1. The page says {boot, after, topics, lines, fresh}, at first within HELLO_SECONDS and again when it wants something
-   else. The answer is `welcome`, or `reset` where it belongs to another process or was away too long: it asks for
-   itself again. `fresh`: it was rendered just now; what comes back after a while is sent every piece.
-2. {op: "ev", s, e, parts}: the events up to number s, and the pieces of the page that changed. {op: "lines", …}: what
-   an agent said. {op: "beat"} comes when nothing else did, so that silence means a lost connection.
-3. What is no proper message ends the socket, and hurts nobody else.
+1. The page sends {boot, after, topics, lines, fresh} within HELLO_SECONDS and when its wishes change. The answer is
+   `welcome`, or `reset` after another process or a long absence: then it reloads. `fresh`: just rendered; otherwise it
+   is sent every piece.
+2. {op: "ev", s, e, parts}: events up to s and changed pieces of the page. {op: "lines", …}: an agent's output. {op:
+   "beat"} comes when nothing else did, so silence means a lost connection.
+3. An invalid message ends only its socket.
 """
 
 import asyncio

@@ -1,10 +1,9 @@
-"""What an agent writes at its door, and what it reads there of its own bead: one transaction each.
+"""What an agent writes and reads of its own bead: one transaction each.
 
 1. As light as db.fast, since agents call it all night.
-2. A door opens for the token of an attempt that is open and whose fence is the bead's, or of an open turn of a
-   session; Stale for any other.
-3. Who reads an answer acts by it: that is written down with it, so that nobody takes it back any more.
-4. What agents write is cut at LIMIT characters, and holds no NUL and nothing that is not UTF-8.
+2. Allowed are the token of an open attempt whose fence is the bead's, and of an open turn of a session; else Stale.
+3. Reading an answer is recorded, so that nobody takes it back afterwards.
+4. Agents' text is cut at LIMIT characters and has no NUL and only UTF-8.
 """
 
 import sys

@@ -1,10 +1,10 @@
-"""The one table of what an agent may do over its channel. CLI, MCP server and docs are made from it, and add nothing.
+"""The table of what an agent may do over its channel; CLI, MCP server and docs are generated from it.
 
-1. An operation takes JSON values by name and gives a Reply; whoever calls it shows `text`, or `data` to a program.
-2. Arguments are judged here: an unknown name, a missing one, another type, an empty text are a UsageError.
-3. No parameter is called like a path or a command, which the guard of an agent CLI would judge as one.
-4. On the command line the first parameter is a word, the others are options.
-5. Imports nothing that costs, since agents call all night: no dataclass and no NamedTuple here.
+1. An operation takes JSON values by name and returns a Reply: `text` for people, `data` for programs.
+2. Arguments are validated here: an unknown name, a missing one, a wrong type or an empty text is a UsageError.
+3. No parameter has the name of a path or command, which an agent CLI's guard would check.
+4. On the command line the first parameter is positional, the others are options.
+5. Imports stay cheap, since agents call all night: no dataclass and no NamedTuple here.
 """
 
 from ...beads.progress import CATEGORIES, WORK_TYPES

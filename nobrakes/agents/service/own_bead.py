@@ -1,10 +1,10 @@
-"""What an agent reads at its door: its own bead, what was tried before, what comes next. Nothing else is reachable.
+"""What an agent reads of its own bead: the bead, earlier attempts, what comes next. Nothing else is reachable.
 
-1. The token decides which bead; no operation takes the name of one.
-2. What other agents wrote comes fenced with a nonce, as in a prompt, and everything is bounded as there.
-3. In a sandbox there is no database: the daemon makes the same answer by the same function (`CALLS`,
-   agents.db.channel), and what only the agent's side can do, counting its clone's commits and waiting, stays there.
-4. Imports nothing that costs, since agents ask all night.
+1. The token decides which bead; no operation takes a bead's id.
+2. Other agents' text is fenced with a nonce and bounded, as in a prompt.
+3. In a sandbox the daemon answers with the same function (`CALLS`, agents.db.channel); only counting the clone's
+   commits and waiting happen at the agent's side.
+4. Imports stay cheap, since agents ask all night.
 """
 
 import os

@@ -1,10 +1,9 @@
 """What becomes of a bead when an attempt ends: the outcome's consequences, in one transaction.
 
-1. A counted failure sends the bead back; the last allowed one sends it to a person, with all that was tried.
-2. A fault of the machine waits, longer each time; the fifth in a row goes to a person, the second where the agent does
-   not start. What the provider refuses, and an agent that starts on no bead, leaves no mark on the bead: its cooldown
-   begins.
-3. Whatever an attempt committed is fetched to the daemon's side first: nothing is lost with its clone.
+1. A counted failure sends the bead back; the last allowed one sends it to a person.
+2. A machine fault waits, longer each time; the fifth in a row (the second if the agent does not start) goes to a
+   person. A provider's refusal, or an agent that starts on no bead, begins a cooldown and leaves the bead untouched.
+3. Commits are fetched first, so nothing is lost with the clone.
 """
 
 from collections.abc import Mapping, Sequence

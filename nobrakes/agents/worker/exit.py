@@ -1,13 +1,12 @@
 """What becomes of an agent that ended: its verdict, the tree it left, the red proof, the hand-over.
 
-1. The tree is the truth: what an agent says counts only where the tree bears it out.
-2. An agent whose exit code nobody saw is judged by its words and its tree; without a word it is lost, and that is
-   nobody's failure, until it happens on the same bead again and again. One whose last line is torn or missing is
-   unsure: what it committed is handed in, and its history and the evidence say so. A red proof that was cut off is run
-   again. One that tells of no test is followed by the same checks without the new tests, where they are not known to
-   pass: a runner that is broken there too is no failure.
-3. A Test Writer's tests go to a Doer only after they were proven red, and a person accepted what in them bends the
-   runner; a Doer's work goes to the Reviewer.
+1. The tree is the truth: an agent's claims count only if the tree confirms them.
+2. Without an exit code its words and tree decide: no word is lost, which counts as failure only when it repeats on the
+   bead; a torn or missing last line is unsure: its commits are handed in, with a note in history and evidence. An
+   interrupted red proof is repeated. One that reports no test is compared with the checks without the new tests, if
+   unknown: a runner that is broken there too is no failure.
+3. Tests go to a Doer only after they were proven red and a person accepted what in them bends the runner; a Doer's work
+   goes to the Reviewer.
 """
 
 import os
@@ -312,7 +311,6 @@ class AgentEndings:
         return verdict, log
 
     def _handed_on(self, attempt: Attempt, folder: str) -> AttemptLog:
-        """Its last words, else its hand-off file."""
         log = attempt.log
         if log.summary:
             return log
@@ -430,7 +428,6 @@ class Fetches:
 
     @property
     def exempt(self) -> Set[str]:
-        """Runs whose silence is exempt: they are dead, or may be."""
         return self._begun | self.unseen
 
     def without_dead(self, board: Board) -> Board:

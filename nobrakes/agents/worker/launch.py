@@ -1,11 +1,10 @@
 """Starting agents: the workspace, the prompt, the environment, and the child.
 
-1. The attempt is open before anything is touched; each step may be done again after a crash.
-2. A kept branch is worked on further, also after its clone was archived; else work starts afresh, and what was there
-   is archived first.
-3. A Doer starts from the proven tests, carried over to the present main where they apply. An attempt's data say
-   where that is (`start`) and on which commit of main it stands (`fork`), for main may be rewritten later.
-4. An agent goes on with the session of the attempt before where agents.limits says so and nobody else holds it.
+1. The attempt opens before anything is touched; each step can be repeated after a crash.
+2. A kept branch is continued, even if its clone was archived; else work starts afresh and the old work is archived.
+3. A Doer starts from the proven tests, moved to the current main if they apply. The attempt's data has that commit
+   (`start`) and its commit of main (`fork`), as main may be rewritten later.
+4. The previous attempt's session is continued if agents.limits allows it and nobody else holds it.
 """
 
 import hashlib

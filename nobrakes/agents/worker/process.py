@@ -1,9 +1,7 @@
-"""Processes of agents: their start, the commands that a CLI lets through, how they ended, and agents that do not start.
+"""Processes of agents: their start, permitted commands, end, and agents that do not start.
 
-What an agent's process came to, whoever it worked for: an attempt or a session.
-
-Our own stop is never the agent's failure: whatever signal or exit code follows it, only the agent's words count, and
-that it waited for its provider. Without these the reason of the stop is how it ended.
+Our own stop is never the agent's failure: whatever signal or exit code follows, only its words and its waiting for the
+provider count; without these, the reason of the stop is the outcome.
 """
 
 import hashlib
@@ -355,7 +353,6 @@ class StartProbe:
         return True
 
     def _ask(self, agent: str, provider: str) -> None:
-        """In the background."""
         self._said[provider] = self.ports.start_trouble(agent) or self._greeted(agent)
 
     def _greeted(self, agent: str) -> str:

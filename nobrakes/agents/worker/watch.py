@@ -1,25 +1,21 @@
-"""What agents say and do while they work: events, tokens, context, dangerous calls, and who has finished and lives on.
+"""What agents say and do while they work: events, tokens, context, dangerous calls, finished agents that live on.
 
-What agents do while they work, as events: how many files they changed, and what tests they ran by their tools:
+Events of changed files and test runs:
 
-1. Files are counted beside the loop, and told only where the number is another one: once the agent has ended, in the
-   job that takes its work in (agents.worker.exit); and while it works on a bead of a feature, at most once in
-   LOOK_SECONDS, and only after it said something. For such a bead the loop wakes; what the agents of any other say is
-   read when it wakes anyway.
-2. A test run is a call of a tool that runs a check of kind test (checks.proof), told with its result once
-   that is there: failed where its exit code or its counts say so. `nobrakes agent test` tells of itself.
-3. A Doer whose test rounds fail in the same way again and again, without a word about it, is asked to stop
-   (daemon.deciders): by the calls of its tools, or by what it reported.
-4. Nothing is told twice: a new daemon reads the output from its beginning, and finds in the events what was told of it,
-   the calls by their ids.
-5. Trouble with it ends nothing.
+1. Changed files are counted in the background and reported when their number changes: when the agent has ended
+   (agents.worker.exit), and while it works on a feature's bead, at most once in LOOK_SECONDS and only after output.
+   Only such output wakes the loop.
+2. A test run is a tool call that runs a check of kind test (checks.proof), reported with its result: failed by exit
+   code or counts. `nobrakes agent test` reports itself.
+3. A Doer whose test rounds keep failing in the same way, without a word about it, is asked to stop (daemon.deciders).
+4. Nothing is reported twice: a new daemon reads the output from its beginning and skips calls whose ids are in events.
+5. Errors here end nothing.
 
-Alerts of tool calls that look dangerous (agents.danger), of attempts and of sessions, while they work:
+Alerts of dangerous tool calls (agents.danger), of attempts and sessions:
 
-1. The agent's output is read on with every turn of the loop, and to its end once the agent has ended. Who only talks of
-   something dangerous alerts nobody.
-2. An alert is an event, told once: a new daemon finds in the events what was told. A run tells MAX_ALERTS at most.
-3. Nothing is stopped by it: the guard refuses, the sandbox is the wall, and this is for the person who looks.
+1. Output is read in every turn of the loop, and to its end once the agent has ended.
+2. An alert is an event, sent once; at most MAX_ALERTS for a run.
+3. It stops nothing: the guard refuses, the sandbox confines, and this informs a person.
 """
 
 import os

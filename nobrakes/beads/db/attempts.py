@@ -1,8 +1,8 @@
-"""Attempts: the claim that exactly one of many racers wins, and the end that exactly one caller writes.
+"""Attempts: a claim that exactly one racer wins, and an end that exactly one caller writes.
 
 1. A claim checks readiness and takes the bead in one transaction: name, lease, fence + 1, token, status, event.
-2. An end is guarded by "not ended and the fence is mine"; whoever comes too late gets Stale and has changed nothing.
-3. A token is "<attempt>.<fence>.<secret>". It speaks for the attempt while that is open, and for nothing else.
+2. An end requires "not ended and the fence is mine"; else Stale, and nothing changes.
+3. A token is "<attempt>.<fence>.<secret>", valid only for that attempt while it is open.
 """
 
 import json

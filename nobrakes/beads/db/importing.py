@@ -1,12 +1,11 @@
-"""What is worked out of the whole graph: many beads added at once, and derived columns set right.
+"""What is computed of the whole graph: many beads added at once, and derived columns corrected.
 
-Many beads are worked out and staged outside of the write lock, then brought in whole by a few statements.
-
-1. Staged is all that is to be written, in tables that only this connection has; refused is before anything is written.
+1. Imports are computed into temporary tables outside of the write lock, refused before anything is written, then
+   written in a few statements.
 2. Derived columns are computed with the rest, so each row is written once.
-3. When another connection has committed meanwhile, what is staged is worked out anew, under the lock.
-4. Beads that only wait for what is there stand beside it: nothing of before waits for them, so the graph is not read.
-   The levels of what they wait for are due then.
+3. After another connection's commit they are recomputed under the lock.
+4. Beads that only wait for existing ones leave these unchanged, so the graph is not read; the levels of what they wait
+   for are due then.
 """
 
 from collections import Counter
@@ -543,7 +542,6 @@ def recount(db: Database) -> int:
 
 
 def check(db: Database) -> list[str]:
-    """Faults of the file, references and derived columns."""
     return problems(db) or told(stored_differences(db))
 
 

@@ -1,17 +1,16 @@
 """Keeps `b_level` and `done_level` as beads.graph defines them, looking only at what a change can reach.
 
-1. A level is computed from the levels of what waits for the bead; a changed one is passed on to what it waits for.
-2. Lowest level first. What a level is computed from is lower, so each bead is settled once, after all that it is
-   computed from; only epics, which weigh nothing, can tie with what is below them and be settled again.
-3. One transaction settles at most PART beads. The rest is written down (`levels_due`) and settled by those that come
-   next, so that no change holds the write lock longer than that. Levels may lag; readiness never does.
-4. When what a bead takes as a rule is another number, every open bead without an estimate is due. They are marked in
-   parts as well (`MARKED` is the last one that was); until all are, nothing is settled, since lowest first would not
-   hold.
-5. While something is due, levels are no compass: who needs one calls `settle_all` first, or looks everywhere.
-6. In a circle levels would grow for ever. The store lets none in, but a database may be another's or an older one's:
-   when many more parts were settled than the graph has, all is computed anew. That is done outside of the write lock,
-   and what differs is written in parts, marked before, as long as nobody else writes; else parts are settled on.
+1. A level is computed from the levels of what waits for the bead; a changed one propagates to what it waits for.
+2. Lowest level first, so each bead is settled once; only epics, which weigh nothing, can tie with beads below them and
+   be settled again.
+3. One transaction settles at most PART beads; the rest is in `levels_due` for the next, so that no change holds the
+   write lock longer. Levels may lag; readiness never does.
+4. When the typical minutes change, every open bead without an estimate is due. They are marked in parts (`MARKED`: the
+   last one); until all are, nothing is settled, or rule 2 would not hold.
+5. While something is due, levels are unreliable: call `settle_all` first, or look everywhere.
+6. In a circle levels would grow for ever. The store allows none, but a database may be foreign or old: when far more
+   parts were settled than the graph has, all is recomputed outside of the write lock and written in parts, as long as
+   nobody else writes.
 """
 
 import heapq

@@ -1,12 +1,11 @@
-"""The one place where a bead's state changes, and what follows from it for others, in the caller's transaction.
+"""The one place where a bead's state and its effects on others change, in the caller's transaction.
 
-1. `move` sets columns of one bead and brings every counter along: of those it blocks, of its children, of its epic.
-2. open_blockers = the `blocks` dependencies that are not done, + 1 when the parent closes its children off. Inside of
-   an epic one that has landed on its branch counts as done.
-3. Fan-out is one UPDATE; only beads that are parents themselves are looked at one by one.
-4. `ready_since` is when a bead last lost its last blocker, was approved, was released or woke up; `rank` follows, and
-   goes down by one each day after (`wake`), a part of those that wait at a time. `freed_at` is when its last blocker
-   was done.
+1. `move` sets columns of one bead and updates every counter: of those it blocks, of its children, of its epic.
+2. open_blockers = unfinished `blocks` dependencies, + 1 if the parent closes its children off. Inside an epic a bead
+   landed on its branch counts as done.
+3. Fan-out is one UPDATE; only parents are handled one by one.
+4. `ready_since`: when a bead last lost its last blocker, was approved, released or woke up; `rank` falls by one each
+   day after (`wake`), in parts. `freed_at`: when its last blocker was done.
 """
 
 import json

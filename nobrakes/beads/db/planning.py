@@ -1,9 +1,9 @@
 """Writes of the graph: beads and dependencies, added and removed. Each function is one transaction.
 
-1. Nothing half: a bead that is wrong, missing or part of a circle refuses the whole call.
-2. A large import is checked and counted as a whole (importing), and so are many beads that only wait for what is
-   there; a small one is checked edge by edge.
-3. A bead that comes in as being worked on comes in as waiting: no attempt of this store works on it.
+1. All or nothing: a wrong or missing bead or a circle refuses the whole call.
+2. Large imports, and many beads that only wait for existing ones, are checked as a whole (importing); small ones edge
+   by edge.
+3. A bead imported as being worked on becomes waiting: no attempt of this store works on it.
 """
 
 import json
@@ -76,7 +76,6 @@ def _put_each(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency],
 
 
 def _with_epics(beads: Sequence[Bead], dependencies: Sequence[Dependency]) -> list[Bead]:
-    """The beads with their parent-child dependencies as `epic`."""
     epics = {one.id: one.epic for one in beads}
     if len(epics) < len(beads):
         seen: set[str] = set()
@@ -342,7 +341,6 @@ FROM beads WHERE id = ?"""
 
 
 def as_said(db: Database, said: Sequence[Said]) -> dict[str, Status]:
-    """Those beads that match everything said of them, with their status."""
     with db.read():
         if len(said) * MANY > db.one("SELECT count(*) FROM beads")[0]:
             return _as_said(db, {one[0]: one for one in said}, "", ())

@@ -243,7 +243,6 @@ class _Facts:
 
 
 def _waiting(nodes: "Sequence[Node]", dependencies: Sequence[Dependency]) -> dict[str, int]:
-    """How many live beads wait for each."""
     live = {node.id for node in nodes if node.status not in CLOSED}
     found: dict[str, int] = {}
     for one in dependencies:

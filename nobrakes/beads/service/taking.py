@@ -1,10 +1,10 @@
-"""`take`: a person works on a bead themselves, in a worktree of their own beside the repository.
+"""`take`: a person works on a bead themselves, in their own worktree beside the repository.
 
-1. Who works on the bead is stopped, and what it made is archived first; the bead is held for the person.
-2. The worktree has the bead's branch, where it is by now; what nobody began is a branch from main. Where the branch
-   conflicts with main it is rebased, and stands at the conflict.
-3. It lies neither in .nobrakes nor in the person's checkout, and nothing that lies anywhere is overwritten. What was
-   taken before is told, and not made again.
+1. A running agent is stopped and its work archived first; the bead is held for the person.
+2. The worktree has the bead's branch, or a new one from main. A branch that conflicts with main is left in its rebase,
+   at the conflict.
+3. It is outside of .nobrakes and the person's checkout, and overwrites nothing. An earlier worktree is reported, not
+   recreated.
 """
 
 import contextlib

@@ -1,15 +1,14 @@
-"""Who may change which file. Checked on the tree after the fact: hooks and prompts only advise.
+"""Who may change which file. Checked on the resulting tree: hooks and prompts only advise.
 
-1. Nobody changes a `.nobrakes/`; but a scaffolding bead's Doer its config.toml, of which a person is asked
-   (checks.policy.boundaries). Nobody but a scaffolding bead changes a protected file:
-   of others a person is asked, but for git's own rules and hooks and the agents' settings, which are refused where
-   git and agents look first, at the top. What steers agents and git is protected also among fixtures. Of what bends
-   the runner (`bends_runner`) a person is asked whoever changed it.
-2. A Test Writer changes only tests, a Doer never does; scaffolding beads may do both. Of a Doer's change to a
-   snapshot, which is a test's recorded outcome, a person is asked.
-3. Of an ignore file that hides files of the tree from git, or new ones beside them, a person is asked.
-4. No link leads out of the repository, and no submodule is added or moved. What git keeps through a filter comes
-   through it, or does not come; of a filter that is not allowed a person is asked.
+1. Nobody changes `.nobrakes/`, except a scaffolding bead's Doer its config.toml, with a person's approval. Only
+   scaffolding beads change protected files: for others a person is asked, but git's rules and hooks and agents'
+   settings are refused where they take effect, at the top. What steers agents and git is protected even in fixtures. A
+   person is always asked about what bends the runner (`bends_runner`).
+2. A Test Writer changes only tests, a Doer none; scaffolding beads may do both. A Doer's change to a snapshot, a
+   recorded outcome, needs a person.
+3. So does an ignore file that hides files of the tree, or new ones beside them.
+4. No link leads out of the repository, no submodule is added or moved. Filtered content comes through its filter or not
+   at all; a filter that is not allowed needs a person.
 """
 
 import posixpath

@@ -77,7 +77,6 @@ _PLAN = "plan_review"  # EscalationType.PLAN_REVIEW
 
 
 def needed(bead: "Bead", role: "Role") -> bool:
-    """Whether the role needs an approved plan. Only Doers do: tests are no plan."""
     return role == "doer" and LABEL in bead.labels
 
 

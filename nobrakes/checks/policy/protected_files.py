@@ -1,11 +1,10 @@
-"""Names of what steers agents, git and tools by itself: protected wherever it lies, whatever the settings say. Pure.
+"""Names of files that steer agents, git and tools by themselves: protected anywhere, whatever the settings. Pure.
 
-1. Instructions and settings of agents, and of git, are protected also among the fixtures of tests. Those of the agents
-   that nobrakes starts are known by their names (agents.registry.steering); here are the others.
-   Their names are compared without case, but for pages below the top: `docs/agents.md` is no `AGENTS.md`.
-2. Of what an editor, a shell or a tool starts by itself when a person opens the folder, a person is asked; of a
-   package's own settings of an editor only where they name a program.
-3. What instructions of agents take up by `@path`, and what git's own settings and hooks name, counts as named.
+1. Instructions and settings of agents and git are protected even in test fixtures. Names for our own agents are in
+   agents.registry.steering. Case is ignored, except for pages below the top: `docs/agents.md` is no `AGENTS.md`.
+2. What an editor, shell or tool starts when a person opens the folder needs a person; package settings of an editor
+   only if they name a program.
+3. `@path` imports of agents' instructions, and what git's settings and hooks name, count as named.
 """
 
 import json

@@ -1,10 +1,10 @@
 """Python code that bends the runner of its own tests: hooks, patches of pytest or unittest, skips of everything. Pure.
 
-1. A module that runs beside tests is looked at as it is parsed: `conftest.py`, plug-ins, `__init__.py` of tests, tests.
-   A hook counts with every function of its file that it reaches, so what it calls is not changed unseen.
-2. Plain fixtures, helpers, imports for annotations, an `__init__.py` of literals and hooks of a product's own plug-ins
-   (pluggy, by another name than pytest's) are none.
-3. Code may do the same in ways that no reader finds (an import by a computed name in a test): docs/cheats.md says so.
+1. `conftest.py`, plug-ins, `__init__.py` of tests, and tests are parsed. A hook includes every function of its file
+   that it reaches.
+2. Plain fixtures, helpers, imports for annotations, an `__init__.py` of literals, and hooks of a product's own plug-ins
+   (pluggy under another name) do not count.
+3. Undetectable ways remain, such as an import by a computed name: see docs/cheats.md.
 """
 
 import ast

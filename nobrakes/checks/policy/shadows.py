@@ -1,14 +1,13 @@
-"""What a branch could plant that a check's interpreter or runner takes up by itself, though no file names it. Pure.
+"""What a branch could plant that a check's interpreter or runner loads by itself, though no file names it. Pure.
 
-1. A new module at the top of what Python's path begins with hides the one of the same name that is installed, or the
-   standard library's: a person is asked. What the tree has of that name already hides nothing new, and so it is for a
-   repository that *is* one of these packages.
-2. The names are those that the check's own interpreter resolves without the checkout (`programs` tells whom to ask).
-   Those of the standard library and of the usual runners and their plug-ins are the floor, whatever it answers.
-3. A new file of a test framework in Perl, Ruby or Java is asked about, too, unless the tree has that framework's
-   source. In JavaScript a package is found in `node_modules/` alone, which nobody may add.
-4. Metadata of plug-ins, `.pth` files, others' packages in the tree and the like are gates wherever they lie.
-5. A package or an extension that Python takes in the place of a test's module beside it hides the test.
+1. A new module at the front of Python's path hides an installed or standard one of that name: a person is asked, unless
+   the tree already had the name (as in a repository that *is* such a package).
+2. The names are those that the check's interpreter resolves without the checkout (`programs`: whom to ask), and at
+   least the standard library, usual runners and their plug-ins.
+3. New files of Perl, Ruby or Java test frameworks are asked about unless the tree has the framework's source.
+   JavaScript packages come only from `node_modules/`, which nobody may add.
+4. Plug-in metadata, `.pth` files, others' packages in the tree etc. count anywhere.
+5. A package or extension that Python loads instead of the test module beside it hides the test.
 """
 
 import posixpath
@@ -108,7 +107,6 @@ _OTHERS = frozenset(
 
 
 def is_framework(name: str) -> bool:
-    """Whether a package of this name replaces a runner or test framework."""
     return name in _RUNNERS or name in _OTHERS
 
 
@@ -229,7 +227,6 @@ def new_secrets(path: str, before: str, after: str) -> str | None:
 
 
 def escaped(path: str) -> str:
-    """The path with invisible and control characters escaped."""
     return "".join(
         c if c not in "\n\t" and is_seen(c) else c.encode("unicode_escape", "surrogatepass").decode("ascii")
         for c in path[:300]
@@ -311,7 +308,6 @@ class Busy:
                 yield found
 
     def _same_name(self, one: str, other: str) -> bool:
-        """Whether a name may match both patterns."""
         self._left -= 1
         if self._left <= 0:
             return False

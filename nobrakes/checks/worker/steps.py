@@ -1,22 +1,20 @@
-"""The contract of a commit, the steps of a run for its checks, what their ends say of each; mutation probes at work.
+"""The contract of a commit, the steps of a run for its checks, their results, and mutation probes at work.
 
-1. A check's tools are asked first, then comes its command, then what repeats it; each is a step with its own output.
-2. What repeats a check runs only when the run before it failed. Of neighbours that run at the same time it comes when
-   all of them have ended, one after the other: what fails for the crowd's sake gets its chance alone.
-3. What a step prints costs no more of the disk than host.runs.recording.MAX_OUTPUT_BYTES, and the result says so.
-4. A check's directory is entered by the step itself, and only when it lies in the checkout, links resolved.
+1. A check is its tools' versions, its command, then its repetitions; each is a step with its own output.
+2. Repetitions run only after a failure, for parallel checks one by one after all have ended: a failure by crowding gets
+   a chance alone.
+3. A step's output is bounded by host.runs.recording.MAX_OUTPUT_BYTES; the result says if it was cut.
+4. The step itself enters a check's directory, only if it is in the checkout with links resolved.
 
-Mutation probes: which files of a validation may be altered once its checks have passed, and what was said.
+Mutation probes: which files of a validation may be altered after its checks passed, and the results.
 
-1. The bead's own tests come first, since they were seen red; else any that the check runs. Which of their tests are
-   altered, and how, is drawn when the check has passed, by a step of its own (host.runs.probing).
-2. That step runs the same command in the same checkout, after all checks. A bead has one such run of a check: what was
-   seen in it is recorded, and stands for later reviews of the same change under the same contract. Another change (of
-   tests, of code, or of the lines around them) is probed again.
-3. Where a check writes its results into files, those are read before they are written once more; and an altered test
-   has to be reported in such a file, too.
-4. Nothing is asked for here: checks.probes says what a report is, and review.worker.queue what it means
-   beside main's. Stored results call it `decoy`, as they did before.
+1. The bead's own tests come first, as they were seen red; else any that the check runs. A separate step draws tests and
+   changes (host.runs.probing).
+2. That step repeats the command in the same checkout, after all checks, once for each check of a bead: its result also
+   counts for later reviews of the same change under the same contract.
+3. Result files are read before they are overwritten; an altered test must be reported in them too.
+4. Nothing is decided here: checks.probes reads reports, and review.worker.queue compares with main's. Stored results
+   call it `decoy`.
 """
 
 import json
@@ -344,7 +342,6 @@ class MutationProbes:
         self._dice = random.Random(secrets.token_bytes(16))
 
     def recorded(self, change: str, contract: str) -> Mapping[str, str]:
-        """By check, what earlier runs saw of this change under this contract."""
         return (self.ports.store.validation(change, _RECORD + contract) or {}) if change else {}
 
     def record(self, change: str, contract: str, results: Sequence[CheckResult]) -> None:
@@ -426,7 +423,6 @@ class MutationProbes:
         return replace(result, decoy=f"{SEEN} {told}", reason=reason)
 
     def _said(self, check: Check, end: StepEnd, top: str, folder: str) -> str:
-        """The report or output about an altered test."""
         if not check.report:
             return self.ports.processes.output(end.output, OUTPUT_TAIL)
         keep = os.path.join(folder, f"{end.name}.reports")

@@ -2,9 +2,9 @@
 
 The strength of new tests: proven red, they must also fail with a program that does nothing right (checks.stubs).
 
-1. It is one run of the test checks, on a checkout of the tests with the stub program laid over it.
-2. Only a run that passes is held against the tests. One that is broken, or takes too long, says nothing.
-3. The journal says whether it was judged: after a crash the run that was on its way is judged or started again.
+1. The test checks run once, on the tests with the stub program laid over them.
+2. Only a passing run counts against the tests; a broken or slow one says nothing.
+3. The journal records the judgement: after a crash the run is judged or started again.
 """
 
 import json

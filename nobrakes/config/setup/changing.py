@@ -1,9 +1,8 @@
 """Changing settings of a config.toml by their keys: `nobrakes config set`, and `init --agent`.
 
-1. The file is valid afterwards, or it stays as it was. One that is wrong in several places may be mended one by one:
-   then it has a mistake less, and no new one.
-2. Every other line and every comment stays. The file is replaced at once; two changes at a time wait for each other.
-3. Which agents there are is judged too, so that none is named that would never be started.
+1. The file is valid afterwards, or unchanged. With several mistakes each may be fixed alone, as long as none is added.
+2. Other lines and comments stay. The file is replaced atomically; concurrent changes wait for each other.
+3. Agents' names are validated too.
 """
 
 import json

@@ -1,9 +1,8 @@
-"""What kind of project this is, the commands that check it, and what of its tests `nobrakes init` says.
+"""The kind of project, the commands that check it, and what `nobrakes init` says of its tests. Reads files, runs
+nothing.
 
-1. A test command prints one format or none: where several runners are named, a reporter that is not the runner's
-   own, or a file that the output goes to, nobody knows.
-2. Files are read, nothing is run.
-3. A check that says nothing of it is read in every format: that stays so, and a person is told which line says it.
+1. A test command's format is known unless it names several runners, a foreign reporter or an output file.
+2. A check without a format is read in every format; a person is told which line would fix it.
 """
 
 import json
@@ -500,7 +499,6 @@ def _scripts(root: str, command: str) -> list[str]:
 
 
 def _recipes(root: str, command: str) -> list[str]:
-    """The recipes of the make targets that the command names."""
     lines = (read(root, "Makefile") or read(root, "makefile") or read(root, "GNUmakefile") or "").splitlines()
     found = []
     for name in _MAKE.findall(command):

@@ -1,9 +1,9 @@
 """`nobrakes init`: the .nobrakes folder of a repository, made or completed.
 
-1. Outside .nobrakes nothing of the repository changes; nothing is committed.
-2. What is there stays: a second init only adds what is missing, and says so. Of a config.toml that is there only the
-   settings are changed that somebody names (`--agent`), by config.setup.changing.
-3. One folder a repository: a linked worktree uses that of the main worktree, a bare repository has it inside itself.
+1. Nothing outside .nobrakes changes; nothing is committed.
+2. Existing files stay: a second init adds and reports what is missing. In an existing config.toml only named settings
+   change (`--agent`, config.setup.changing).
+3. One folder a repository: linked worktrees use the main worktree's, a bare repository has it inside.
 4. A clone of a repository that tracks .nobrakes gets its database from the snapshot.
 """
 
@@ -71,7 +71,6 @@ def config_text(main: str, setup: str, checks: Iterable[CheckSettings]) -> str:
 
 
 def full_text(config: Config) -> str:
-    """A config.toml with every setting of `config`."""
     return _HEAD_OF_ALL + _tables(list(settings()), config)
 
 
@@ -373,7 +372,6 @@ def _write(path: str, content: bytes) -> None:
 
 
 def _database(paths: Paths, main: str) -> None:
-    """A new database, filled from a tracked snapshot or the remains of a lost database."""
     from ...git.repository import Repository
     from ...snapshot.service import rebuild
     from ...store import create_store

@@ -1,11 +1,10 @@
-"""What a person does about the daemon: started, ended, paused, limited; and archived work that a person may let go.
+"""What a person does about the daemon: start, stop, pause, limits; and archived work that they may delete.
 
 1. The daemon runs in the background. Its lock says whether there is one.
-2. Archived work goes only when a person asks for it, and only what is on main anyway: an archived ref whose commit is
-   in the head that was merged, of a bead that is done by that very merge. Discarded tries, uncommitted work and what
-   was reverted stay for ever.
-3. Where the event log does not say what was merged (a rebuilt database), nothing may go.
-4. What goes is written down with its commit first, so that it can be taken back while git still has it.
+2. Archived work is deleted only on request and only if main has it: the ref's commit is in the merged head of a bead
+   that is done by that merge. Discarded, uncommitted and reverted work stays for ever.
+3. If the event log does not know the merge (a rebuilt database), nothing is deleted.
+4. Deletions are recorded with their commits first, so that they can be undone while git has them.
 """
 
 import json

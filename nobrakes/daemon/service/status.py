@@ -85,7 +85,6 @@ def requested(store: "Store") -> dict[str, RequestLine]:
 
 
 def counts(store: "Store") -> dict[str, int]:
-    """Beads by column of the board, without epics, and held ones."""
     return counted(store.counts(), len(requested(store)))
 
 

@@ -1,9 +1,8 @@
-"""The loop: look, decide, do. Everything that takes long is a child process, so a turn is short.
+"""The loop: look, decide, do. Everything slow is a child process, so a turn is short.
 
-1. A turn looks once, lets the deciders decide, and does what they ask; it is repeated while it changes anything.
-2. Between turns the loop sleeps until something wakes it: a child's end, a command, or the next due moment.
-3. A daemon that starts takes up what an earlier one left: nothing has to be told to it (`recover`). It begins no turn
-   before that is done.
+1. A turn looks once and does what the deciders ask; it is repeated while anything changes.
+2. Between turns the loop sleeps until a child's end, a command, or the next due moment.
+3. A new daemon first takes up what an earlier one left, from the store alone (`recover`).
 """
 
 import json
@@ -401,7 +400,6 @@ class Daemon:
             self.trial.heard(tip, results, seen)
 
     def recover(self) -> None:
-        """Repair what a killed daemon left; turns take up the rest."""
         take_up(self.ports, self._look())
 
     def tick(self, seen: model.Board | None = None) -> Turn:

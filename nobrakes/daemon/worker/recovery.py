@@ -1,15 +1,11 @@
-"""What a daemon does beside its turns: before the first one it takes up what another daemon left, then it tidies.
+"""What a daemon does beside its turns: it takes up what another daemon left, then keeps logs, refs and objects small.
 
-Upkeep keeps small what piles up: logs of runs that were merged long since, refs and objects in files of their own.
-
-1. Logs are looked for when nobody works, at the start and then every ten minutes; some of it at a time.
-2. What beads take as a rule is learnt from those that were done (beads.graph), every ten minutes, also at work.
-3. Whether there is something to pack is looked at every half a minute while somebody works, and once after that: a bead
-   costs the thousandth what it cost the first, however long nobody rests. Nothing waits for it, and where it fails all
-   stays as it was, until the next time.
+1. Old logs are removed in parts when nobody works, at the start and every ten minutes (which: agents.limits). Work
+   stays: it is in git, and only `archive` deletes.
+2. Typical minutes are learnt from done beads (beads.graph) every ten minutes, also at work.
+3. Packing is considered every half a minute while somebody works, and once after: beads must not get slower. Nothing
+   waits for it; a failure changes nothing until the next time.
 4. Keys of commands (`--request`) are forgotten after thirty days.
-5. Which logs go: agents.limits, by the settings. No work goes: that is in git, and `archive` alone lets go of
-   it.
 """
 
 import contextlib

@@ -1,14 +1,12 @@
-"""A daemon in a process of its own: one a repository, told by signals, woken by the wake folder.
+"""A daemon in its own process: one a repository, controlled by signals, woken by the wake folder.
 
 1. The first TERM or INT stops agents in order (their work is kept, nothing counts), then the process ends.
-2. The second one ends the process at once; its agents live on and the next daemon takes them up.
-3. USR1 is the same as the second at once: that is how `daemon restart` hands over.
-4. A daemon whose database was removed ends in order: what it has open is nobody else's any more.
-5. One whose repository or database was replaced by another (moved away, a copy in its place) ends at once.
-6. A stop ends in bounded time, whatever hangs (host.command); only a longer grace_seconds makes it longer. What is
-   closed at the end has a time of its own, and if it does not keep it, it is named.
-7. One in the background leaves a mark until somebody stops it: gone with the mark there, it is dead, and people are
-   told (decisions.blockers). Who hands over leaves it to the next one.
+2. The second ends the process at once; its agents live on and the next daemon takes them up.
+3. USR1 does the latter immediately: `daemon restart` hands over so.
+4. A daemon whose database was removed ends in order; one whose repository or database was replaced ends at once.
+5. A stop ends in bounded time (host.command), extended only by grace_seconds. What exceeds its closing time is named.
+6. A background daemon leaves a mark until somebody stops it: a missing daemon with a mark is dead, and people are told
+   (decisions.blockers). A hand-over keeps it.
 """
 
 import os

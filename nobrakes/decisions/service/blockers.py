@@ -1,10 +1,10 @@
-"""The whole answer to "what keeps work from going on", for every surface: the one place where it is put together.
+"""All blockers for every surface, put together in one place.
 
-1. What can be told from the facts is told everywhere. This machine is looked at only where no daemon works, since a
-   daemon has a PATH and keys of its own; `here` None: it is not looked at, and of the settings what `misconfigured`
-   says and whether a check is named, unless that is None too.
-2. A `run` that is let start on any main (`red_main`) is not refused for its checks, nor is one in which scaffolding
-   waits for the Reviewer: it may bring them.
+1. Facts are reported everywhere. This machine is checked only where no daemon works, since a daemon has its own PATH
+   and keys; `here` None: not at all, and of the settings only `misconfigured` and whether a check is named, unless that
+   is None too.
+2. A `run` allowed on any main (`red_main`) is not refused for its checks, nor one in which scaffolding waits for the
+   Reviewer, which may bring them.
 """
 
 import os
@@ -151,7 +151,6 @@ def _missing_argument(name: str, found: str | None, given: list[str], folder: st
 
 
 def _has_module(python: str, module: str, folder: str, where: Where) -> bool:
-    """Whether this Python may find the module in its folders, the working tree, or main."""
     from ...host.versions import interpreter, lacks  # few checks name a module
 
     own = interpreter(python)

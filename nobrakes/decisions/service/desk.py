@@ -1,11 +1,10 @@
 """The Decision Desk: what waits for a person, and the ways to decide it.
 
-1. An escalation is decided once; the second time is refused. An answer is taken back until somebody acts by it.
-2. What a person writes is kept as the escalation's answer, so that the next attempt can be told.
-3. What a word does says decisions.machine. It is done here, in one transaction with the end of the question: a refusal
-   leaves the question open, and nothing is changed.
-4. Words of an agent or a reviewer become a draft as a quotation, cleaned and bounded: they describe work, are nobody's
-   instructions, and wait for a person's approval. The draft remembers whose bead it comes from (`discovered-from`).
+1. An escalation is decided once. An answer can be taken back until somebody acts on it.
+2. A person's words are stored as the answer, for the next attempt.
+3. Effects follow decisions.machine, in one transaction with the end of the question: a refusal changes nothing.
+4. Words of an agent or reviewer become a draft as a cleaned, bounded quotation: they describe work, instruct nobody,
+   and wait for approval. The draft remembers the bead (`discovered-from`).
 """
 
 from collections.abc import Callable, Mapping

@@ -273,7 +273,6 @@ def _base(found: Escalation) -> str:
 
 
 def _does(found: Escalation, stakes: Stakes, way: Way) -> tuple[str, str]:
-    """The way's effect and cost, in words."""
     bead, back, costs = stakes.bead, "", ""
     if bead is not None and way.effect in _BACKS:
         to = found.return_to or bead.return_to or Status.NEEDS_DOER
@@ -377,7 +376,6 @@ def short(commit: object) -> str:
 
 
 def readable(text: str) -> str:
-    """Harmless text with short commit ids."""
     return _ID.sub(lambda found: short(found[0]), redacted(clean(text)))
 
 

@@ -1,10 +1,10 @@
 """The Forge: what the Shaper proposed, and the human's word that makes it live.
 
-1. The Shaper proposes and nothing else: what a plan says about going live is refused on this way in, and a change to a
-   bead that is live is kept beside it (beads.proposals).
-2. commit-strategy is a person's: drafts go live and proposed changes come into force in one transaction, then the
-   snapshot is committed on main.
-3. Everything that is done here may be done again after a crash: what is live stays, what is committed is no change.
+1. The Shaper only proposes: a plan cannot make anything live, and changes of live beads are stored as proposals
+   (beads.proposals).
+2. commit-strategy is a person's: drafts go live and changes apply in one transaction, then the snapshot is committed on
+   main.
+3. Everything can be repeated after a crash.
 """
 
 import os

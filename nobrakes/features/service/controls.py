@@ -1,10 +1,10 @@
-"""What a person does with features: begin, change, pause, go on, cancel, put away, ask for a change or a checkpoint.
+"""What a person does with features: begin, change, pause, resume, cancel, archive, ask for a change or a checkpoint.
 
-1. Each is one transaction; a refusal wrote nothing. Nothing here makes a plan live: commit-strategy does.
-2. `pause` lets a turn end and starts no other; `cancel` ends it at once. Both keep all work, and `resume` goes on.
-3. A feature whose agent's session has expired goes on afresh, from the base (its drafts are given up and archived), or
-   is only looked at. A question about it that is open is settled by the same word.
-4. Putting a feature away hides it from lists. Nothing is removed.
+1. Each is one transaction; a refusal writes nothing. Only commit-strategy makes a plan live.
+2. `pause` lets a turn end and starts no other; `cancel` ends it at once. Both keep all work for `resume`.
+3. An expired feature continues afresh, from the base (its drafts are cancelled and archived), or is only viewed; that
+   also settles an open question about it.
+4. Archiving hides a feature from lists; nothing is removed.
 """
 
 import os
@@ -107,7 +107,6 @@ def go_on(store: "Store", id: str, way: str, actor: str) -> int:
 
 
 def _drop_drafts(store: "Store", feature: str, actor: str) -> int:
-    """Cancel the plan's drafts and take back its proposals; returns how many drafts."""
     why, beads = "the feature begins from its base again", beads_under(store, feature)
     drafts = [bead for bead in beads if bead.status is Status.DRAFT]
     for bead in drafts:
@@ -145,7 +144,6 @@ def _paths(git: Git, commit: str) -> list[str]:
 
 
 def _read(git: Git, commit: str, paths: list[str]) -> tuple[tuple[Todo, ...], tuple[str, ...]]:
-    """The finds of these files, and the files that are too large."""
     found: list[Todo] = []
     skipped: list[str] = []
     for path in paths:

@@ -1,10 +1,10 @@
-"""Rolling a feature back: what will happen, and its beginning and its end in the store.
+"""Rolling a feature back: a preview, and its beginning and end in the store.
 
-1. What is asked for once is said before: which beads are given up, and which merges are taken off main.
-2. Its beginning is one transaction: turns are ended, open beads are cancelled with their work kept, and a bead stands
-   for what is left to be done. Where nothing of it is on main, it is the end as well.
+1. It is confirmed once, after showing which beads are cancelled and which merges are taken off main.
+2. It begins in one transaction: turns end, open beads are cancelled with their work kept, and a bead stands for the
+   rest. Without anything on main that is the end as well.
 3. The daemon builds the commit that takes the merges back, and the Reviewer brings it to main (features.planning).
-4. A bead that is landing just now is let land: it is taken back with the others.
+4. A bead that is landing lands, and is taken back with the others.
 """
 
 from collections.abc import Collection, Sequence
@@ -203,7 +203,6 @@ def _marked(actor: str) -> str:
 
 
 def _hand(store: "Store", feature: Feature, actor: str) -> str:
-    """Create the bead of the rollback; no agent works on it."""
     what = f"Takes the merges of feature {feature.id} off main again, as {actor} asked."
     bead = beads.add_take_back(store, f"Roll back: {feature.title}", what, actor)
     if base := _base(store, steps_under(store, feature.id)):

@@ -1,10 +1,10 @@
-"""What a feature's Shaper and the reviewers of its plan say: proposals, "the plan is whole", findings.
+"""What a feature's Shaper and its plan's reviewers say: proposals, "the plan is complete", findings.
 
-1. A session speaks for the feature that it serves, and in its part: its Shaper proposes, a reviewer finds.
-2. A plan is judged as a plan file is, and all or nothing of it is taken. Its new beads are drafts under the feature's
-   epic; a draft of something else is not touched, and what it wants of a live bead waits for a person's yes.
-3. Nothing that is said here makes anything live, answers a question or moves a review.
-4. The text markers of agents without tools come the same way (`turn` None).
+1. A session acts only for its feature and in its role: a Shaper proposes, a reviewer finds.
+2. A plan is validated like a plan file, all or nothing. New beads are drafts under the feature's epic, other drafts
+   stay unchanged, and changes of live beads wait for approval.
+3. Nothing here makes anything live, answers a question or moves a review.
+4. Text markers of agents without tools come the same way (`turn` None).
 """
 
 import json
@@ -126,7 +126,6 @@ def _one_line(text: str) -> str:
 
 
 def _feature_plan(store: "Store", feature: Feature, plan: Plan) -> Plan:
-    """The plan with its new beads under the feature's epic. PlanError if it names beads outside the feature."""
     own = {feature.id, *under(store, feature.id)}
     named = {name for node in plan.nodes for name in (node.id, node.key) if name}
     known = {bead.id: bead for bead in store.beads(ids=named)} if named else {}

@@ -206,7 +206,6 @@ def _chain(links: Links, expected: TypicalMinutes) -> Chain:
 
 
 def _warnings(waiting: Sequence[ChangedBead], after: Sequence[Node], edges: Sequence[Dependency]) -> Iterable[str]:
-    """What a person should know before the yes."""
     for bead in waiting:
         for one in bead.changes:
             if one.standing is Standing.EDITED:

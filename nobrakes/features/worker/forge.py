@@ -239,7 +239,6 @@ def _question_of(findings: list[Finding], number: int) -> int:
 
 
 def _question(feature: Feature, finding: Finding) -> NewEscalation:
-    """The finding as a question; accepting the risk with a reason is the last option."""
     own = _options(finding.options) or [{"label": "have the plan changed", "means": "the Shaper finds how"}]
     risk = {"label": model.ACCEPT_RISK, "means": "the plan stays as it is; the reason is stored", "why": True}
     where = f" (bead {finding.bead})" if finding.bead else ""
@@ -486,7 +485,6 @@ class Rollbacks:
         return self._build(one, merges, _left_alone(gone))
 
     def _git(self, one: _Rolling) -> Git:
-        """The repository whose main is the branch that the feature was merged into."""
         return base_of(self.ports, one.bead)
 
     def _build(self, one: _Rolling, merges: Sequence[Merged], gone: str) -> bool:
@@ -506,7 +504,6 @@ class Rollbacks:
         return True
 
     def _hand_in(self, one: _Rolling, commit: str, main: str, merges: Sequence[Merged]) -> None:
-        """Hand it to the Reviewer in the name of who asked."""
         store, name, fence = self.ports.store, one.bead.id, one.bead.fence + 1
         kept = f"incoming/{name}/{fence}"
         self.ports.git.pin(kept, commit)
@@ -518,7 +515,6 @@ class Rollbacks:
             raise
 
     def _hindered(self, one: _Rolling, found: Hindered, merges: Sequence[Merged]) -> bool:
-        """Ask a person, with the files and later work in the way."""
         git = self._git(one)
         later = later_work(git, found, git.main(), {merge.bead for merge in merges})
         files = ", ".join(found.files[:NAMED]) or "its history"

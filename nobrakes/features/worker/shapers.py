@@ -382,7 +382,6 @@ def specs(ports: Ports, board: Board, names: Sequence[str], session: Session | N
 
 
 def _last_turn(ports: Ports, feature: Feature, session: Session) -> actions.LastTurn | None:
-    """The oldest ended turn that was not handled."""
     seen = int(feature.data.get(keys.SEEN) or 0)
     turn = next((one for one in ports.store.turns(session.id) if one.id > seen and one.outcome is not None), None)
     if turn is None or turn.outcome is None:

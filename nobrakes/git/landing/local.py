@@ -1,11 +1,11 @@
-"""Moving main in this repository, and each checkout of main that follows: index and files together, or not at all.
+"""Moving main in this repository, and every checkout of main with it: index and files together, or not at all.
 
-1. git's own two-tree merge decides and writes: what is staged or edited elsewhere stays, and a path that has neither
-   version stops all of it.
-2. git takes ignored files for worthless; what they would lose we look for ourselves (obstacles).
-3. Where files are already as they shall be, the index follows them first. A file that a killed git left half written
-   counts as ours only when a landing was under way (`is_landing`).
-4. The caller holds the worktree's lock. Nothing is in the worktree's own index before `publish`.
+1. git's two-tree merge decides and writes: unrelated staged or edited files stay; a path with neither version stops
+   everything.
+2. git overwrites ignored files, so we look for losses ourselves (obstacles).
+3. If files are already as wanted, the index follows first. A half-written file of a killed git is ours only if a
+   landing was under way (`is_landing`).
+4. The caller holds the worktree's lock. The worktree's own index changes only at `publish`.
 """
 
 import contextlib

@@ -1,10 +1,9 @@
-"""Main where a remote decides: pushed to under a lease, or followed where only pull requests change it.
+"""Main where a remote decides: pushed to under a lease, or only followed where only merged pull requests change it.
 
-Main where only merged pull requests change it: it is followed, and nothing is pushed to it.
+For followed ones:
 
-1. Main is what the remote's is, as it was heard of last, under a ref of our own. No branch of a person is moved, and no
-   checkout follows: they pull as they always do.
-2. A request's branch is ours where it is not there, or at a commit that we pushed. Any other is left alone.
+1. Main is the remote's last known main, under our own ref. No branch or checkout of a person moves.
+2. A request's branch is ours if it is missing or at a commit that we pushed; others stay unchanged.
 """
 
 import os

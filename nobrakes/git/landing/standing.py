@@ -1,14 +1,13 @@
-"""Where each checkout of main stands: the commit that its index and files were last brought to.
+"""Where each checkout of main stands: the commit that its index and files last followed.
 
-1. The note lies in the checkout's own git folder and needs no database: one commit, or two while main moves under it.
-   It is written before main moves and after the files have followed, so it tells whoever comes after a kill.
-2. A checkout is behind where its index has paths as they were there, and not as main has them. A path that has neither
-   version is a person's; one that has main's is there.
-3. A person's own commit, pull, reset or checkout moves main and the index together: that is never behind. It is seen
-   by main having left the noted commit, or by the checkout's own log of HEAD. The later of note and log counts.
-4. `git checkout main` writes the index first and HEAD last. Where main moved in between, the log of HEAD names what it
-   had become: so after a checkout, and where there is neither note nor log, the index itself is compared with the last
-   merges. It is from before them where it has none of what they brought.
+1. A note in the checkout's git folder has one commit, or two while main moves. It is written before main moves and
+   after the files followed, so it is right after a kill, without a database.
+2. A checkout is behind if index paths equal that commit instead of main. A path with neither version is a person's.
+3. A person's commit, pull, reset or checkout moves main and index together and is never behind: main left the noted
+   commit, or HEAD's log shows it. The later of note and log counts.
+4. `git checkout main` writes the index first and HEAD last, so if main moved in between, the log names the wrong
+   commit: after a checkout, or without note and log, the index is compared with the last merges, and is older if it has
+   none of their content.
 5. Looking takes no lock and writes nothing.
 """
 
@@ -157,7 +156,6 @@ def main_worktrees(place: Place) -> list[Worktree]:
 
 
 def branch_worktrees(place: Place, ref: str) -> list[Worktree]:
-    """The worktrees that have this branch checked out or rebase it."""
     return [one for one in all_of(place) if ref in refs_in(one)]
 
 

@@ -1,10 +1,10 @@
 """The private clones in which beads are worked on, and the fresh checkouts in which candidates are validated.
 
-1. A workspace exists whole or not at all, and lies in places.workspaces under its bead's id.
-2. Nothing of a clone is removed before all of it is kept under refs/nobrakes/archive/<bead>/. A clone whose branch
-   cannot be kept (objects missing, borrowed or broken) is put aside, not removed.
-3. Work is found whatever HEAD an agent left: commits on top of the branch count as the branch's, others are archived.
-4. The daemon reads a clone's files and never runs git by its configuration (see clones, fetching and salvage).
+1. A workspace exists whole or not at all, in places.workspaces under its bead's id.
+2. A clone is removed only after everything is kept under refs/nobrakes/archive/<bead>/. One whose branch cannot be kept
+   (objects missing, borrowed or broken) is set aside.
+3. Work is found whatever HEAD is: commits on top of the branch belong to it, others are archived.
+4. The daemon reads a clone's files and never uses its git configuration (see clones, fetching and salvage).
 """
 
 import errno

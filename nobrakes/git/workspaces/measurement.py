@@ -1,14 +1,12 @@
-"""How much is in a clone that an agent had its hands on: told by the sizes that git knows, before anything is copied.
+"""How much an agent's clone contains, by the sizes that git knows, before anything is copied.
 
-1. A size is asked for before the content, and only commits and folders are read: a blob of any size costs a line.
-2. Each object counts once, whatever number of paths leads to it. How many paths there are, and how deep, is measured
-   where they are compared (differences).
-3. What our repository has is not new. git runs in it, under our configuration, with the clone's objects as a second
-   place to read from, and without the indexes that an agent may have laid beside them. It is not asked of what stands
-   in main's tree at the same path: a bead pays for what it changed, and not for each file that there is.
-4. Nothing is called for each level. It has a time, as all has that reads what others made.
-5. A pipe under a name that git reads there would hold git up for good. Git that takes long is let go on, as after an
-   empty file, and the pipe is removed (without_pipes).
+1. Sizes come before contents; only commits and folders are read, so a large blob costs a line.
+2. Each object counts once. The number and depth of paths is measured where they are compared (differences).
+3. Objects of our repository do not count: git runs there, with our configuration, the clone's objects as a second place
+   and without its indexes. Paths unchanged since main are skipped, so a bead pays only for its changes.
+4. No recursion, and a time limit, as for everything that reads agents' files.
+5. A pipe under a name that git reads would block it for ever: slow git is continued as after an empty file, and the
+   pipe removed (without_pipes).
 """
 
 import contextlib

@@ -1,11 +1,10 @@
 """The private clones of relay sessions: made once, handed back as a branch after each turn, kept before they go.
 
-1. The clone belongs to a session and not to a bead. It starts at the commit that a person has checked out, on a branch
-   of its own, and may be one of another repository than that in which the session is kept.
-2. A branch of the repository is made, or moved from where we left it. One that a person moved, or has checked out, or
-   that is another session's (the person's own are counted by themselves), is left alone: what was made then is handed
-   back under a name with the turn behind it, and a number where that is taken, too.
-3. Nothing of a clone is removed before its branch is handed back and its loose files are a commit under a branch, too.
+1. The clone belongs to a session. It starts on its own branch at the commit that a person has checked out, maybe of
+   another repository than the session's.
+2. A branch of the repository is created, or moved from where we left it. If a person moved it or has it checked out, or
+   it is another session's, it stays, and the work gets another name, with the turn's and if needed a further number.
+3. A clone is removed only after its branch is handed back and its loose files are committed to a branch.
 """
 
 import os

@@ -1,10 +1,9 @@
 """A commit of what lies in a clone: committed or not, tracked or not, with or without its .git.
 
-1. git runs with a git folder of our own making (no filters, no hooks, no fsmonitor are configured there), our
-   repository's objects, an index of our own, and the clone merely as the worktree. Nothing the agent wrote is
-   configuration; its .gitattributes can only name filters that do not exist.
-2. What .gitignore ignores is left out. Repositories inside the clone are taken as plain files. Files that the clone's
-   own index leaves out of the checkout (`git sparse-checkout`) and that do not lie there are as in the base.
+1. git uses our own git folder (no filters, hooks or fsmonitor), our objects, our index, and the clone only as worktree.
+   Nothing of the agent's is configuration; its .gitattributes can only name missing filters.
+2. Ignored files are left out. Inner repositories are plain files. Paths outside of its sparse checkout are as in the
+   base, if missing.
 3. The same files give the same commit.
 """
 

@@ -2,14 +2,13 @@
 
 Run by path with `python -I -S`: standard library only, no import of nobrakes. Its input is a socket to the daemon.
 
-1. What it starts is the daemon's child and not its own (CLONE_PARENT): the daemon collects it as it always did.
-2. What it starts adopts its orphans, which only a process itself can ask for, and before it becomes another program.
-3. It has one thread, so that what a new process does before its exec is safe.
-4. A new process is there before anybody asks for it: it tells the daemon its pid, and waits at the socket for what it
-   is to become. So the daemon waits for no fork. Only with words that may be too long for an exec it waits until that
-   is done.
-5. Both end with the daemon: by end of file. Whichever of the two is killed, the other one's word or the end of file
-   comes: the daemon never waits for nothing.
+1. What it starts is the daemon's child (CLONE_PARENT), collected as always.
+2. What it starts adopts its orphans, which a process can only request itself, before its exec.
+3. It has one thread, so that code between fork and exec is safe.
+4. A new process exists in advance and waits at the socket for its program, so the daemon waits for no fork; only for
+   long arguments it waits until the exec is done.
+5. Both end with the daemon, by end of file. If one is killed, the other's answer or the end of file comes: the daemon
+   never waits in vain.
 """
 
 import array

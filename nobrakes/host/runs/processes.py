@@ -1,10 +1,9 @@
 """Children that survive the daemon: one small shell per run, in its own session, with everything else in files.
 
-1. The exit codes on disk are the truth (host.runs.wrapper); no parent is needed to learn them.
-2. Every process of a run carries two markers in its environment, so that a sweep finds what detached itself.
-3. The usual question, whether a run is alive, costs one look at one process. Sweeps are for ends and for stops.
-4. A wrapper may be killed alone. That touches the wake file like an end of its own, whoever started it; so does the end
-   of whatever lives on without it.
+1. The exit codes on disk are the truth (host.runs.wrapper); no parent is needed.
+2. Every process of a run has two markers in its environment, so that detached ones are found.
+3. Asking whether a run is alive looks at one process; sweeps are for ends and stops.
+4. A wrapper killed alone touches the wake file like an end of its own, and so does the end of what lives on without it.
 """
 
 import contextlib

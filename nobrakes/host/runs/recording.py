@@ -1,15 +1,15 @@
-"""What the recorder does: an agent's words in files, a check's passed on, neither without end (host.runs.recorder).
+"""What the recorder does: an agent's words in files, a check's passed on, both bounded (host.runs.recorder).
 
-1. Of an agent secrets are blacked out before anything is written (text.redaction), and the values of the
-   environment's secrets. What a check says is what it is judged by: it is passed on unchanged.
+1. An agent's secrets are blacked out before writing (text.redaction, and the environment's secret values). A check's
+   output is evidence and stays unchanged.
 2. OUT and ERR are private files. At half of its limit (BYTES for OUT, a sixteenth for ERR) a file becomes FILE.1 and
-   is begun anew, so that a flood costs no more than the limit, and the newest is kept.
-   Of a check the beginning and the newest are kept, and a line between them says how much is not.
-3. Its exit code is the agent's (128 + N for signal N). What would stop it stops the agent, not it: it ends when the
-   agent has ended and what was said is written. A disk that is full costs lines, never the agent.
-4. Standard library only, and of nobrakes the rules of what is secret: it outlives the daemon that started it.
-5. It stands before every agent and every check, so it imports nothing that costs: `subprocess` and `selectors` took
-   twice as long as all the rest, and so do the rules, which only who says something waits for.
+   begins anew, so the newest output is kept. For a check the beginning and the newest are kept, with a line about the
+   gap.
+3. The exit code is the agent's (128 + N for signal N). Signals stop the agent; the recorder ends after it, when
+   everything is written. A full disk costs lines, never the agent.
+4. Standard library and nobrakes' secret rules only: it outlives the daemon that started it.
+5. It precedes every agent and check, so it imports nothing slow (`subprocess` and `selectors` took twice as long as the
+   rest); the rules load with the first output.
 """
 
 import _signal  # type: ignore[import-not-found]

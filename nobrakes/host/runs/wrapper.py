@@ -1,21 +1,20 @@
-"""The little program that runs a run's steps and outlives the daemon, and what it leaves: how the run ended.
+"""The program that runs a run's steps and outlives the daemon, and what it leaves: how the run ended.
 
-The program is a fixed text for /bin/sh. It leaves exit codes, output, and the files that checks wrote their results to.
+It is a fixed text for /bin/sh. It leaves exit codes, output, and the files that checks wrote their results to.
 
-1. All data arrives as positional parameters. What is evaluated is `exec "${1}" "${2}" …`: numbers, no data; and
-   scripts of ours (7).
-2. `pid` is created exclusively, so that of two wrappers of one run only the first does anything.
-3. `<step>.start` and `<step>.exit` are empty or whole: one write, and it counts when its line is ended. On Linux the
-   first holds the step's own line of /proc, so that its process can be told from all others without its parent.
-4. On Linux the wrapper adopts what loses its parent below it. When it is done while something of that still lives, it
-   stops itself, and so keeps the tree together until somebody ends it (host.runs.processes).
-5. A file `_stop` ends the run: a step that runs then has no exit code, and one that was just being started ends itself
-   (a trap would swallow the signal that comes between its fork and its exec). The end touches the wake file.
-6. Steps get the environment as it came, except that PWD says where they are; and the daemon's own umask.
-7. A prologue's script of ours (`sh -c SCRIPT nobrakes …`) is run by the subshell itself: it needs no shell of its own.
-   It is unconfined, so its programs are looked for on our own PATH (paths.own_path).
-8. Neighbours that are `beside` run at the same time, each under a shell of its own that writes its exit code; the step
-   after them waits for all. A shell's background commands ignore INT and QUIT, so these get a start of their own.
+1. All data are positional parameters. `exec "${1}" "${2}" …` evaluates only numbers, and scripts of ours (7).
+2. `pid` is created exclusively, so of two wrappers of one run only the first acts.
+3. `<step>.start` and `<step>.exit` are empty or complete: one write, ended by a newline. On Linux the first has the
+   step's line of /proc, which identifies its process without its parent.
+4. On Linux the wrapper adopts orphans below it. If some still live when it is done, it stops itself to keep the tree
+   together until somebody ends it (host.runs.processes).
+5. A file `_stop` ends the run: a running step gets no exit code, a starting one ends itself (a trap would lose a signal
+   between fork and exec). The end touches the wake file.
+6. Steps get the environment unchanged except PWD, and the daemon's own umask.
+7. A prologue of ours (`sh -c SCRIPT nobrakes …`) runs in the subshell itself, unconfined, with our own PATH
+   (paths.own_path).
+8. `beside` neighbours run in parallel, each under a shell that writes its exit code; the next step waits for all.
+   Background commands of a shell ignore INT and QUIT, so these are started separately.
 """
 
 import errno

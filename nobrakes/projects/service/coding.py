@@ -1,9 +1,7 @@
 """Coding tools of a chat agent: a relay session in the confirmed project, begun at once and followed later.
 
-1. The guard is asked before anything is begun, and once more inside the transaction that begins it: a folder that is
-   changed for another one in between begins nothing.
-2. A tool goes on with its session as long as project, folder, persona and model are the same; else its agent is made
-   anew.
+1. The guard is asked first, and again inside the transaction: a folder swapped in between begins nothing.
+2. A tool continues its session while project, folder, persona and model are the same.
 3. Answers are small: a chat agent needs the words and the number.
 """
 
@@ -301,12 +299,10 @@ def _view(store: "Store", paths: Paths, run: ChatRun) -> RunView:
 
 
 def _asked(store: "Store", session: int, bead: Bead | None) -> Escalation | None:
-    """An open question of the session or about its work's bead."""
     return next((e for e in store.escalations() if e.session == session or (bead and e.bead == bead.id)), None)
 
 
 def _decided_by(asked: Escalation) -> str:
-    """The command to approve it, else the one that shows it."""
     if asked.evidence.get(ASK_FIRST):
         return f"nobrakes answer {asked.id} yes"
     how = "approve" if "approve" in machine.ways(asked) else ""
@@ -387,7 +383,6 @@ MAX_ROWS = 30
 
 
 def instructions() -> str:
-    """What a chat agent is told when it connects."""
     return (
         "The workspace of nobrakes: a person's projects, and coding agents that work in them. Before you call a "
         f"coding tool ({', '.join(TOOLS)}), the person confirms a project, once in a session: read the skill "

@@ -77,7 +77,6 @@ class Workspace:
         return name in self.names()
 
     def is_repository(self, name: str) -> bool:
-        """Whether the project has its own git folder."""
         try:
             return stat.S_ISDIR(os.lstat(os.path.join(self.folder(name), ".git")).st_mode)
         except OSError:
@@ -344,7 +343,6 @@ def set_project(chat: str, name: str, is_new: bool, actor: str) -> Confirmed:
 
 
 def _tell(path: str, chat: str, name: str, is_new: bool, actor: str) -> None:
-    """Record the event in the project's own log."""
     paths = Paths(os.path.join(path, FOLDER))
     if not os.path.exists(paths.database):
         return

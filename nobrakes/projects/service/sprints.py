@@ -185,7 +185,6 @@ def view(store: "Store") -> SprintsView:
 
 
 def _waits(store: "Store", sprint: model.Sprint) -> str:
-    """What waits for a person in the sprint."""
     mine = {sprint.bead, sprint.opening, sprint.closing} - {None}
     mine |= set() if sprint.bead is None else set(under(store, sprint.bead))
     sessions = {one.session for one in store.features() if one.id == sprint.bead} | {sprint.session}
@@ -351,7 +350,6 @@ def _shown(one: Finding) -> Finding:
 
 
 def _files(workspace: Workspace, name: str) -> dict[str, str]:
-    """The existing documents, by path."""
     paths = [*_DOCUMENTS]
     sprints = os.path.join(workspace.folder(name), projects_model.SPRINTS)
     if os.path.isdir(sprints):

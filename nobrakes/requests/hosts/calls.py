@@ -1,10 +1,10 @@
-"""Calls of a code host's interface through its command line: one call, its answer, and how many a minute there are.
+"""Calls of a code host's interface through its command line: one call, its answer, and the rate.
 
-1. The program has no time limit of its own, so the call has.
-2. What was read is asked for again by its tag: an answer 304 costs no part of the host's rate.
-3. At most CALLS_A_MINUTE calls in a minute go out; what is beyond that waits, as it does when the host itself says so.
-4. The program ends with 1 for any answer that is not 2xx, also for 304: the printed status is what counts.
-5. What differs between gh and glab is in their own files: how it is called, and who is logged in.
+1. The call has a time limit, as the program has none.
+2. Known answers are requested by their tag: 304 costs no part of the host's rate.
+3. At most CALLS_A_MINUTE calls go out in a minute; more wait, as they do when the host says so.
+4. The program ends with 1 for anything but 2xx, also 304: the printed status counts.
+5. Calls and logins of gh and glab are in their own files.
 """
 
 import json

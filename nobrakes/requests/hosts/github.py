@@ -1,9 +1,9 @@
-"""GitHub, through the real `gh`: its REST interface, version 3, of github.com or of a server of one's own.
+"""GitHub, through `gh`: its REST interface, version 3, of github.com or an own server.
 
-1. Whoever may write to the repository is heard, as the host itself says (`collaborators/…/permission`); bots are not.
-2. A check is red for what the host calls failure, timed out or failed to start. What was cancelled or wants an action
-   is a person's matter, and still runs for us.
-3. What is read is bounded: pages, texts, logs.
+1. Whoever may write to the repository is heard (`collaborators/…/permission`); bots are not.
+2. A check is red for failure, timed out or failed to start. Cancelled ones or those that want an action are a person's
+   matter, and count as running.
+3. Pages, texts and logs are bounded.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,11 +1,10 @@
-"""GitLab, through the real `glab`: its REST interface, version 4, of gitlab.com or of a server of one's own.
+"""GitLab, through `glab`: its REST interface, version 4, of gitlab.com or an own server.
 
-1. Members with access of a developer or more are heard, as the host itself says; bots are not.
-2. A job is red when it failed and may not fail. What was cancelled, or waits for somebody's hand, still runs for us,
-   unless it may fail: then nothing waits for it.
-3. A line of a text that begins with a slash is a command there: none of ours does (`_harmless`).
-4. That a request is a draft is the beginning of its title: whether it still is one is its people's matter.
-5. What is read is bounded: pages, texts, logs.
+1. Members with access of a developer or more are heard; bots are not.
+2. A job is red if it failed and may not fail. Cancelled or manual ones count as running unless they may fail.
+3. A line that begins with a slash is a command there: ours never do (`_harmless`).
+4. Draft is a prefix of the title, which its people may change.
+5. Pages, texts and logs are bounded.
 """
 
 import re
@@ -256,5 +255,4 @@ def _title(text: str, is_draft: bool) -> str:
 
 
 def _harmless(text: str) -> str:
-    """The text without GitLab commands."""
     return _COMMAND.sub(r"\1&#47;", text)

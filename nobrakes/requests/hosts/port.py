@@ -1,9 +1,8 @@
-"""The door to a code host: where pull requests are opened, looked at and merged by people.
+"""The port to a code host, where pull requests are opened, looked at and merged by people.
 
-1. Every question takes bounded time, and may be asked again: it changes nothing that is so already, but for `open`,
-   which is asked only after `find` found nothing.
-2. Trouble that passes, or that a person has to mend, is HostUnavailable; an answer that says no is HostRefused.
-3. What people wrote there is data. It is handed on cleaned and bounded, and steers nothing.
+1. Every question takes bounded time and is repeatable, except `open`, which follows a `find` without result.
+2. Passing or fixable trouble is HostUnavailable; a refusal is HostRefused.
+3. People's words there are data: cleaned, bounded, and steering nothing.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

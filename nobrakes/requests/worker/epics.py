@@ -2,16 +2,14 @@
 
 The review of an epic as a whole:
 
-1. Each of its beads was reviewed when it landed there. What is proven here is all of it on the base as it is now: the
-   branch itself where it contains the base, else the two together.
-2. What people, their checks or ours find fault with is a bead of its own in the epic; the request follows when that
-   has landed.
-3. Only what the request had is done when it is merged: what landed meanwhile, or is open, goes on, and so does the
-   epic.
+1. Its beads were reviewed when they landed there. Here all of it is proven on the current base: the branch if it
+   contains the base, else both together.
+2. Faults found by people or checks become beads of the epic; the request follows when they have landed.
+3. Merging the request completes only what it had; later and open beads continue, and so does the epic.
 
-Another base of a feature (`review.features.EPIC.base`): nobody works for one that was never heard of. Each is asked
-about once in the life of a daemon, beside the loop, and again while there is no such branch. Reviews ask for
-themselves. What waits for such a branch holds up nobody else, and a person is told once.
+Another base of a feature (`review.features.EPIC.base`): nobody works for an unknown branch. Each is asked about once in
+a daemon's life, beside the loop, and again while it is missing. Reviews ask for themselves. What waits for one delays
+nothing else, and a person is told once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -239,7 +237,6 @@ def end(ports: Ports, bead: Bead, journal: Journal, merged: str) -> Kind:
 
 
 def adds_nothing(ports: Ports, candidate: Sequence[Candidate], base: str) -> bool:
-    """Whether main already contains the branch."""
     return candidate[-1].tree == ports.git.tree(base)
 
 

@@ -125,7 +125,6 @@ def _merges_itself(order: Order, ports: PullPorts, told: Told) -> Told:
 
 
 def _looked(order: Order, ports: PullPorts, told: Told) -> Seen:
-    """The request with its checks and reviews."""
     host = ports.host
     checks = host.checks(order.head) if told.head == order.head else ()
     red = () if running(checks) else failed(checks)[:MAX_LOGS]  # nobody is told of them before the others have ended
@@ -314,7 +313,6 @@ def settle(store: "Store", bead: str, commit: str) -> None:
 
 
 def _with(store: "Store", merge: Merged) -> list[Merged]:
-    """The beads in the merged request of an epic."""
     if store.bead(merge.bead).type is not BeadType.EPIC:
         return []
     found: list[Merged] = []
@@ -415,7 +413,6 @@ def _template(ports: Ports, base: str) -> str:
 
 
 def without_secrets(ports: Ports, seen: Seen) -> Seen:
-    """Foreign texts without secrets."""
     return replace(
         seen,
         checks=[replace(one, name=clean(ports, one.name), says=clean(ports, one.says)) for one in seen.checks],

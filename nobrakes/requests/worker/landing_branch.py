@@ -1,10 +1,9 @@
-"""The branch that a bead lands on: main, or its epic's where people merge epics as a whole (`unit = "epic"`).
-Where a feature is for another branch of the remote, that is main to all of its work.
+"""The branch that a bead lands on: main, its epic's where people merge epics as a whole (`unit = "epic"`), or a
+feature's other base, which is main to its work.
 
-1. An epic's branch is a ref of ours and tells nobody who moved it. What landed there is known by the reviews that
-   landed it: where the ref is gone or behind, it is put back before anybody starts there, and before the epic is
-   reviewed.
-2. Where it holds something else instead, nobody knows which of the two is meant: the epic is held, and a person told.
+1. An epic's branch is our ref, and nobody reports its moves. The reviews know what landed there: a missing or older ref
+   is restored before anybody starts there and before the epic's review.
+2. If it has something else, the epic is held and a person told.
 """
 
 from collections.abc import Mapping
@@ -29,7 +28,6 @@ def git_of(ports: Ports, bead: Bead) -> Git:
 
 
 def base_of(ports: Ports, bead: Bead) -> Git:
-    """The repository with the request's target branch as main."""
     return landed.git_at(ports.git, Where(lands_on(ports, bead).base))
 
 

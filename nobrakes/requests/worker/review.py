@@ -1,11 +1,10 @@
-"""The step of a review in which people merge: its request is opened, looked at, and what follows is reported.
+"""The step of a review in which people merge: its request is opened, looked at, and the result reported.
 
-1. The row of the request is written, and its commit pinned, before the host is asked: a crash in between finds both.
-2. What is asked takes long, so it goes on beside the loop (requests.worker.exchange); its end is heard in a later turn.
-3. The host says whether it is merged. Where none can tell, what the base contains says so: the commit itself, its
-   trailer, or its content.
-4. What waits for people holds no place in the queue, and nobody is asked again before `poll_seconds`, or longer where
-   nothing happens.
+1. The request's row and its commit's pin are written before the host is asked, for a crash in between.
+2. Asking is slow and runs beside the loop (requests.worker.exchange); its end is read in a later turn.
+3. The host says whether it is merged; otherwise the base does: by the commit, its trailer, or its content.
+4. Waiting for people takes no place in the queue; the next question comes after `poll_seconds`, or later if nothing
+   happens.
 """
 
 import contextlib

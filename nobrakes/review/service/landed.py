@@ -1,10 +1,9 @@
 """Where a bead's work lands: main, an epic's branch or another base; and where main and the database differ about it.
 
-1. What main carries and the database does not know is set right by the next start of a daemon; what a person took off
-   main is theirs to decide.
-2. `status` asks, and may have many thousands of done beads: of these only ids and merges are read, git is asked about
-   all of them at once, and main is read since the commit at which a daemon compared it.
-3. A merge that is going on is no disagreement: main is read first, then the store; and done beads the other way round.
+1. The next daemon start records what main has and the database lacks; what a person took off main is theirs to decide.
+2. `status` asks for maybe thousands of done beads: only ids and merges are read, git is asked about all at once, and
+   main only since the commit last compared by a daemon.
+3. A merge in progress is no difference: main is read first, then the store; for done beads the other way round.
 """
 
 from collections.abc import Collection, Mapping, Sequence

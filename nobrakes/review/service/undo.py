@@ -1,10 +1,9 @@
-"""Taking a person's step back: the last one, or one that is named.
+"""Taking a person's step back: the last one, or a named one.
 
-1. The store is as it was before the step, as far as nobody built on it; where somebody did, the undo refuses and says
-   what was done since.
-2. A merge is taken back by a commit on main that reverts it and passes the checks, and only when it is named. Its bead
-   is held then, so that no agent does the same again at once.
-3. A step is taken back once; going on takes back the one before. Nothing is deleted: the log keeps both.
+1. The store becomes as before the step; if somebody built on it, undo refuses and says what was done since.
+2. A merge is reverted only if named, by a commit on main that passes the checks. Its bead is then held, so that no
+   agent repeats it.
+3. A step is taken back once; continuing takes back the one before. The log keeps both.
 """
 
 import json

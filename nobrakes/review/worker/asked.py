@@ -1,9 +1,8 @@
 """A merge that a person approves first: they are shown tests and code, and decide (review.journal).
 
-1. They are asked when everything has passed, right before main moves. The review ends there: nobody in the queue waits
-   for it.
-2. After the yes the review begins again, on main as it is then. Where what would land is what was shown, it lands.
-3. Which yes a merge stands on is in the journal before main moves, and in its evidence.
+1. They are asked after everything passed, right before main moves. The review ends there, so nobody in the queue waits.
+2. After approval the review begins again on the current main; it lands if its content is what was shown.
+3. The approval used is in the journal before main moves, and in the evidence.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
-"""A red main: the queue is frozen and let go, the merge that did it is taken back, and people are told.
+"""A red main: the queue is frozen and released, the merge that broke it is reverted, and people are told.
 
-1. Only the merge of a bead that is done is taken back, whole, by one commit; a person's own commit is told.
-2. Main only ever moves forward, also here: others may have what is on it already, and a commit can be taken back again.
-3. The bead is open again, and waits for a person: its checks passed before it was merged, so something else is wrong.
+1. Only a done bead's merge is reverted, as a whole, by one commit; a person's own commit is only reported.
+2. Main only moves forward: others may have its commits already.
+3. The bead reopens and waits for a person: its checks had passed, so something else is wrong.
 """
 
 from collections.abc import Mapping, Sequence
@@ -174,7 +174,6 @@ class Culprits:
         return asked is not None and not watch.green and asked.evidence.get("main") == watch.tip
 
     def _escalate(self, watch: Watch, title: str, detail: str) -> Watch:
-        """Ask a person, or add to the open question."""
         evidence = {
             "main": watch.tip,
             "green": watch.green or None,
@@ -280,7 +279,6 @@ def pin_of(bead: str) -> str:
 
 
 def handed_in(ports: Ports, bead: str) -> Attempt | None:
-    """The reviewed attempt of a Doer or person; None: nothing was handed in."""
     return submitted(ports.store.attempts(bead))
 
 

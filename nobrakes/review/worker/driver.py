@@ -1,9 +1,8 @@
 """The Reviewer at work: one review, step by step, each journaled before the next.
 
-1. Every step may be done again: it compares the journal with the world before it acts.
-2. A step does what it is called after and reports what it saw; review.machine says how the review goes on, and
-   review.worker.verdicts does that.
-3. The steps from the rebase until main has moved are review.worker.driver's: there reviews meet.
+1. Every step can be repeated: it compares the journal with the world before it acts.
+2. A step does what its name says and reports what it saw; review.machine and review.worker.verdicts continue.
+3. The steps from the rebase until main has moved are here: there reviews meet.
 """
 
 import contextlib

@@ -1,10 +1,10 @@
-"""Evidence of what came to main: gathered from the store and git, and put into the chain before the bead is moved.
+"""Evidence of what came to main: gathered from the store and git, and put into the chain before the bead moves.
 
-1. `merged` comes before the event that says so, for each bead and however often: the chain takes a record once.
-2. Records stand in main's order: what came to main before and has none yet gets its own first.
-3. What was run is told from what was saved with the validation (checks.worker.steps), or from the review's own steps
-   where it failed. A validation of which nothing is known is recorded as unknown: nothing is made up.
-4. Texts that others wrote are cleaned of secrets, and bounded.
+1. `merged` precedes its event, for each bead, however often: the chain takes a record once.
+2. Records are in main's order: earlier commits without a record get theirs first.
+3. Runs come from what was saved with the validation (checks.worker.steps), or from a failed review's steps; otherwise
+   they are `unknown`.
+4. Foreign texts are cleaned of secrets and bounded.
 """
 
 import json

@@ -1,10 +1,10 @@
 """Main's own checks at work: the canary, the trial, a person's question, and a main that people rewrote.
 
-The checks on one commit while a person waits for the answer, with or without a daemon beside it.
+The checks on one commit while a person waits, with or without a daemon:
 
-1. The same contract, checkout and judgement as in a review; a tree that passed already is not run again.
-2. The store knows nothing of the run, so that a daemon leaves it alone; its name says whose it is.
-3. Whatever ends the waiting ends the run, and its checkout is removed; what a killed command left, the next one clears.
+1. Same contract, checkout and judgement as in a review; a tree that passed is not run again.
+2. The store does not know the run, so the daemon ignores it; its name says whose it is.
+3. The end of waiting ends the run and removes its checkout; the next one clears what a killed command left.
 """
 
 import json

@@ -1,10 +1,10 @@
 """The merge queue at work: who is in the queue, what is known of each candidate, and what follows for them.
 
-1. Nothing is kept here but the pace: the queue is read from the open reviews' journals and from where main is.
-2. A pass is a remembered validation of the candidate's tree. A red is in its review's journal, with how often.
-3. A tree that passes and proves less than what it stands on is red.
-4. What was read is used for the whole turn, by all reviews that wait. What a review writes in its journal is taken over
-   (`journaled`); after anything else it is read again (`changed`).
+1. Only the pace is stored here: the queue comes from the open reviews' journals and main.
+2. A pass is a remembered validation of the candidate's tree; a red is counted in its review's journal.
+3. A tree that passes but proves less than its base is red.
+4. All waiting reviews share one reading for the turn. Journal writes are applied to it (`journaled`); after other
+   writes it is read again (`changed`).
 """
 
 import contextlib
@@ -70,7 +70,6 @@ class MergeQueue:
         self._move: Move | None = None
 
     def changed(self) -> None:
-        """Something was written: read again."""
         self._seen = self._move = None
 
     def journaled(self, seen: QueueSnapshot | None, attempt: Attempt, ended: bool = False) -> None:

@@ -1,13 +1,11 @@
-"""What the validations of a review mean, and landing.
+"""What the validations of a review mean, and landing and catching up with main, beside the loop where a remote
+decides.
 
-Landing and catching up with main, beside the loop where a remote decides about it.
-
-1. What asks a remote may take long: it is begun, and asked for again each turn until its end is there.
-2. Before a push its commit is pinned. So a review that was interrupted, and whose push landed all the same, is known
-   to have landed by whoever reviews that bead next.
-3. Before main moves the store is on the disk: a power cut may not leave a main that it never heard of.
-4. Nothing lands where another repository, or another database, took this one's place.
-5. Where main is decided here, nothing of this happens: a call does what it says at once.
+1. Slow questions to a remote are begun, and asked for again each turn.
+2. A commit is pinned before its push, so that a push of an interrupted review is recognised by the bead's next review.
+3. Before main moves the store is on disk, for a power cut.
+4. Nothing lands if another repository or database took this one's place.
+5. Where main is decided here, calls act at once.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -87,7 +85,6 @@ class Landings:
         )
 
     def is_pending(self, attempt: int) -> bool:
-        """Whether such work was started and its end not collected."""
         return any(self._beside.is_pending(name) for name in (_landing(attempt), _catching_up(attempt)))
 
     def landed_before(self, bead: str) -> Pushed | None:

@@ -1,9 +1,9 @@
 """Relay and other sessions, for people: an agent works in a private clone, and hands back a branch.
 
-1. Where nobrakes is set up, the session is kept in that repository; for any other one in the person's own place, so
-   that nothing of ours is left there but the branch.
-2. A summary is what is known: the last words, commits, files, what looked like tests among the commands, cost, time.
-3. The next prompt goes on in the same session: it answers the question "what next?" where that is open.
+1. The session is stored in the repository if nobrakes is set up there, else in the person's own place, so that only the
+   branch remains there.
+2. A summary has what is known: last words, commits, files, apparent tests among the commands, cost, time.
+3. The next prompt continues the session, and answers an open "what next?".
 """
 
 import os
@@ -171,7 +171,6 @@ class Summary:
 
     @property
     def trouble(self) -> str:
-        """Why its last turn failed, while it waits."""
         return (
             self.session.detail
             if self.session.state in (sessions_model.State.READY, sessions_model.State.STUCK)
