@@ -132,6 +132,8 @@ class Store(Database):
     reset_breakers = spending.reset_breakers
     spend = spending.spend
     spent_since = spending.spent_since
+    cost_of = spending.cost_of
+    cost_since = spending.cost_since
 
     # commands/db
     request = commands_db.request
@@ -170,8 +172,10 @@ class Store(Database):
     reviews = views.reviews
     agents = views.agents
     merges = views.merges
+    merged_since = views.merged_since
     validation = views.validation
     passed_otherwise = views.passed_otherwise
+    proven = views.proven
     save_validation = views.save_validation
 
     # decisions/db

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, fields, replace
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..beads.model import TABLE, Attempt, Outcome, Session
 from ..records import frozen
@@ -89,6 +89,36 @@ class Amount:
     usd: float = 0.0
     tokens: float = 0.0
     minutes: float = 0.0
+
+
+@frozen
+class Paid:
+    """What a provider's agents cost: dollars that they reported, and what their other tokens cost by its price.
+
+    Without both it is not known, whatever it was.
+    """
+
+    provider: str
+    usd: float
+    estimated: float
+    tokens: int
+    seconds: float
+
+
+@frozen
+class Cost:
+    """What agents cost together, and of each provider."""
+
+    usd: float = 0.0
+    estimated: float = 0.0
+    tokens: int = 0
+    seconds: float = 0.0
+    providers: tuple[Paid, ...] = ()
+
+    @staticmethod
+    def of(values: Mapping[str, Any]) -> "Cost":
+        """The cost in these values."""
+        return Cost(**{**values, "providers": tuple(Paid(**one) for one in values["providers"])})
 
 
 @frozen

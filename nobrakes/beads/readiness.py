@@ -7,7 +7,7 @@
 """
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -407,36 +407,3 @@ def _deadlock_text(circle: Circle) -> str:
     cut = circle.cut
     verb = "depends on" if cut.type is DependencyType.BLOCKS else "is a child of"
     return f"can never start: {around} wait for each other; remove '{cut.bead} {verb} {cut.needs}'"
-
-
-LEAST = 3
-
-
-@frozen
-class Merge:
-    """A merged bead: its first attempt's start, and its merge (seconds since 1970)."""
-
-    began: float
-    merged: float
-
-
-@frozen
-class Forecast:
-    """`seconds` from now, based on `merges`; `chain`: whether the longest chain decides."""
-
-    seconds: float
-    merges: int
-    chain: bool
-
-
-# A guess: the longest chain bead by bead as long as beads took lately, or everything at the rate of merges; the longer
-# of the two.
-def forecast(left: int, chain: int, merges: Sequence[Merge]) -> Forecast | None:
-    """For `left` beads with a chain of `chain`; None: unknown."""
-    if not left or len(merges) < LEAST:
-        return None
-    took = sorted(max(0.0, one.merged - one.began) for one in merges)
-    alone = chain * took[len(took) // 2]
-    times = sorted(one.merged for one in merges)
-    together = left * (times[-1] - min(one.began for one in merges)) / len(merges)
-    return Forecast(max(alone, together), len(merges), alone >= together)

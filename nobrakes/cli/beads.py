@@ -14,7 +14,7 @@ from ..errors import UsageError
 from ..events import words
 from ..events.kinds import WATCHED
 from ..records import plain
-from ..text.cleaning import count, cut, lines, one_line
+from ..text.cleaning import cost_text, count, cut, lines, one_line
 from ..text.times import spoken
 from . import hot
 from .hot import attempt_text
@@ -241,6 +241,7 @@ def _history(found: "BeadHistory", screen: Screen) -> str:
     layout = TextLayout(screen, is_whole=True)
     first, *more = layout.wrapped(f"{found.bead.id}  {one_line(found.bead.title)}  ({found.bead.status.value})", "", 2)
     out = [first.replace(found.bead.id, screen.paint(found.bead.id, "bold"), 1), *more]
+    out += layout.wrapped(f"cost: {paid}", "  ", 2) if (paid := cost_text(plain(found.cost))) else []
     out += ["", *_events(found, screen)]
     for attempt in found.attempts:
         out += ["", screen.paint(f"attempt {attempt_text(plain(attempt), screen.width - 8)}", "bold")]

@@ -9,7 +9,7 @@ import sys
 
 from .. import paths
 from ..lightjson import dumps, loads
-from ..text.cleaning import age, cut, lines, one_line
+from ..text.cleaning import age, cost_text, cut, lines, one_line
 from .screen import Screen, paragraph, put, put_envelope, read_words, table
 
 TYPE_CHECKING = False
@@ -220,6 +220,8 @@ def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | No
     if bead["merged_commit"]:
         word = "merged" if bead["status"] == "done" else "opened again after it was merged"
         out.append(f"  {word} as {bead['merged_commit'][:12]}")
+    if paid := cost_text(bead["cost"]):
+        out.append(f"  cost: {one_line(paid)}")
     out += _request(bead.get("request"))
     from ..beads import progress
     from ..db.fast import ADDED

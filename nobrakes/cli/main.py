@@ -16,7 +16,7 @@ from contextlib import redirect_stdout
 from importlib import import_module
 from textwrap import wrap
 from types import GenericAlias
-from typing import Annotated, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args
 
 import typer
 from typer import Argument, Option
@@ -67,6 +67,9 @@ from .repository import (
     write,
 )
 from .screen import Screen, screen_of
+
+if TYPE_CHECKING:
+    from ..daemon.service.status import FirstScreen
 
 
 class Result(NamedTuple):
@@ -518,7 +521,7 @@ def before(
         raise typer.Exit()
     BEFORE.set(Asked(act_as, request_key))
     if ctx.invoked_subcommand is None:
-        return overview()
+        return overview(as_json)
     return None
 
 
@@ -545,40 +548,36 @@ def help(
     return said({"command": " ".join(words or ()), "help": text.getvalue()}, text.getvalue().rstrip())
 
 
-def next_step() -> tuple[str, str]:
-    """(command, reason) for the current repository."""
+def orientation(is_visiting: bool) -> "tuple[FirstScreen | None, str, str]":
+    """(the answers of a morning, the next command, why) for the repository around the current folder."""
 
     if paths.find() is None:
         if paths.repository_root(os.getcwd()) is None:
-            return "git init", "nobrakes lives in a git repository, and there is none here"
-        return "nobrakes init", "this repository does not use nobrakes yet"
+            return None, "git init", "nobrakes lives in a git repository, and there is none here"
+        return None, "nobrakes init", "this repository does not use nobrakes yet"
     from ..daemon.service import now as views
+    from ..daemon.service import status
     from ..decisions.service.blockers import blockers
 
     with looked_at() as app:
-        found = views.next_step(app.store, blockers(app.store, app.paths, app.config), app.config.forge)
-    return one_line(found.command), one_line(found.why)
+        stands = blockers(app.store, app.paths, app.config)
+        found = views.next_step(app.store, stands, app.config.forge)
+        working = status.workers(app.store, stands.works)
+        first = status.first_screen(app.store, app.git, app.paths, app.config, stands, working, is_visiting)
+    return first, one_line(found.command), one_line(found.why)
 
 
-def overview() -> Output:
-    """Short orientation, grouped by journey."""
-    command, why = next_step()
-    first = frozenset(words for words, _ in FIRST)
-    journeys = {journey: found for journey in JOURNEYS if (found := shown(journey, SHOWN | first))}
-    data: dict[str, Any] = {
-        "next": {"command": command, "why": why},
-        "journeys": {journey.partition(":")[0]: found for journey, found in journeys.items()},
-    }
+def overview(as_json: bool) -> Output:
+    """The answers of a morning, and the next step."""
+    first, command, why = orientation(not as_json)
+    data = {"next": {"command": command, "why": why}, "first": plain(first)}
 
     def text(screen: Screen) -> str:
-        out = ["nobrakes: run coding agents unattended; only work that passes your checks is merged.", ""]
-        for journey, found in journeys.items():
-            name, _, rest = journey.partition(":")
-            out.append(screen.paint(name, "bold") + f": {rest.strip()}")
-            out += [f"  nobrakes {words:<16} {line}" for words, line in found.items()]
-            out.append("")
-        out.append(f"Next: {screen.paint(command, 'green')}   ({why})")
-        out.append("All commands: nobrakes help --all")
-        return "\n".join(out)
+        from .views import first_text
+
+        tagline = ["nobrakes: run coding agents unattended; only work that passes your checks is merged."]
+        out = tagline if first is None else first_text(first, screen)
+        out += ["", f"Next: {screen.paint(command, 'green')}   ({why})"]
+        return "\n".join([*out, "First commands: nobrakes help   All commands: nobrakes help --all"])
 
     return Output(data, text)

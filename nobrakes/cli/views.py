@@ -15,15 +15,14 @@ from ..decisions.blockers import Blocker, Kind, rest, told
 from ..errors import NobrakesError, UsageError
 from ..records import plain
 from ..text.cleaning import age, count, cut, one_line
-from ..text.times import spoken
-from .repository import Output, looked_at, opened, said, write
+from .repository import WIDEST, Output, TextLayout, looked_at, opened, said, write
 from .screen import Screen, table
 
 if TYPE_CHECKING:
     from ..app import App
     from ..beads.service.board import BoardView
     from ..daemon.service.control import CapView
-    from ..daemon.service.status import OpenSession, StatusView, Worker
+    from ..daemon.service.status import FirstScreen, OpenSession, StatusView, Worker
     from ..decisions.service.blockers import Blockers
     from ..machine.registry import MachineView
     from ..pictures.service import GraphNode, GraphView
@@ -80,16 +79,19 @@ COLUMN_STYLES = {
     "done": "dim",
 }
 
+MAIN_STYLES = {"green": "green", "red": "red"}
 NO_BEAD = "no bead yet: nobrakes shape, or nobrakes plan example"
 
 
-def status() -> Output:
-    """Show the whole repository on one screen: what is done, who works, and what waits for you."""
+def status(as_json: AsJson = False) -> Output:
+    """Show the whole repository on one screen. It begins with main, what was merged since you last looked, what it
+    cost, what waits for you, what runs, and when it should be done.
+    """
     from ..app import here
     from ..daemon.service.status import status as of_repository
 
     with looked_at() as app:
-        found = of_repository(app.store, app.paths, app.config, here(app))
+        found = of_repository(app.store, app.paths, app.config, here(app), not as_json)
         now = app.store.now()
     return Output(plain(found), lambda screen: _status(found, now, screen))
 
@@ -120,20 +122,23 @@ def machine_lines(found: "MachineView | None", screen: Screen) -> list[str]:
     return out
 
 
-def _state(found: "StatusView", screen: Screen) -> str:
-    if found.stopping:
-        return screen.paint("stopping: agents are being stopped", "yellow")
-    if found.paused:
-        return screen.paint("paused: no new work starts", "yellow")
-    if found.daemon is not None:
-        return screen.paint(f"at work (process {found.daemon})", "green")
-    is_startable = not found.hindrances.found and (found.counts["ready"] or found.counts["review"])
-    return "idle; to start: nobrakes run, or nobrakes daemon start" if is_startable else "idle"
+def first_text(found: "FirstScreen", screen: Screen) -> list[str]:
+    """The answers of a morning, each with its name in front."""
+    from ..daemon.service.status import NAME, first_lines
+
+    layout, out = TextLayout(screen, is_whole=True), []
+    for name, text in first_lines(found, min(screen.width, WIDEST) - NAME):
+        whole = "`".join(part.replace(" ", "\xa0") if n % 2 else part for n, part in enumerate(text.split("`")))
+        head, *more = (row.replace("\xa0", " ") for row in layout.wrapped(whole, " " * NAME))
+        style = MAIN_STYLES.get(found.main.state, "yellow") if name == "main" else ""
+        out += [screen.paint(name.ljust(NAME), "bold") + screen.paint(head[NAME:], style), *more]
+    return out
 
 
 def _status(found: "StatusView", now: float, screen: Screen) -> str:
     total = sum(number for name, number in found.counts.items() if name != "held")
-    out = [f"{screen.paint(one_line(found.main), 'bold')}  {_state(found, screen)}"]
+    assert found.first is not None
+    out = first_text(found.first, screen)
     counted = [screen.paint(f"{n} {name}", COLUMN_STYLES.get(name, "")) for name, n in found.counts.items() if n]
     out.append(f"{count(total, 'bead')}: {', '.join(counted)}" if total else NO_BEAD)
     out += [screen.paint(one_line(why), "red") for why in (*found.behind, found.off_main, *found.unknown) if why]
@@ -148,8 +153,6 @@ def _status(found: "StatusView", now: float, screen: Screen) -> str:
     hindered = lines(found.hindrances, now, screen)
     if hindered:
         out += ["", *hindered]
-    if found.next_at is not None and found.next_at > now:
-        out += ["", f"next: a retry, a deferred bead or the end of a cooldown is due at {spoken(found.next_at)}"]
     return "\n".join(out)
 
 

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from sqlite3 import Connection
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     T = TypeVar("T")
 
@@ -209,6 +209,39 @@ resolved_at, resolution, return_to, session, nullif(form, '') AS form, value, re
 FROM escalations WHERE bead = :id AND resolved_at IS NULL ORDER BY {PRIORITY_OF_FORM}, id)"""
 
 
+_PAID = """SELECT provider, round(coalesce(sum(cost_usd), 0), 6), coalesce(sum(tokens), 0),
+coalesce(sum(iif(cost_usd > 0, 0, tokens)), 0),
+round(sum(max(0, coalesce(ended_at, :now) - max(started_at, :since))), 3)
+FROM ({}) GROUP BY provider ORDER BY provider"""
+_RUN = "SELECT provider, cost_usd, tokens, started_at, ended_at FROM"
+_IN_TIME = "started_at >= :since - 86400 AND coalesce(ended_at, :now) > :since"
+COST_SINCE = f"{_RUN} attempts WHERE role <> 'reviewer' AND {_IN_TIME} UNION ALL {_RUN} turns WHERE {_IN_TIME}"
+"""Agents that worked at some time since then."""
+COST_OF_BEAD = f"""WITH RECURSIVE below (id) AS
+(SELECT :id UNION SELECT beads.id FROM beads JOIN below ON beads.epic = below.id)
+{_RUN} attempts WHERE bead IN below AND role <> 'reviewer' UNION ALL {_RUN} turns WHERE session IN (
+SELECT sessions.id FROM below JOIN sessions ON owner = 'bead:' || below.id AND kind = 'code_review'
+UNION SELECT session FROM features WHERE id IN below UNION SELECT session FROM plan_reviews WHERE feature IN below)"""
+"""Agents on a bead, an epic's beads or a feature, with its reviews."""
+_PRICES = """SELECT provider, sum(cost_usd) / sum(tokens) FROM (
+SELECT provider, cost_usd, tokens FROM attempts WHERE id > (SELECT max(id) FROM attempts) - 1000
+UNION ALL SELECT provider, cost_usd, tokens FROM turns WHERE id > (SELECT max(id) FROM turns) - 1000)
+WHERE cost_usd > 0 AND tokens > 0 GROUP BY provider"""
+"""Dollars for a token, by what agents of the provider reported lately."""
+
+
+def cost(ask: "Callable[[str, Any], Any]", of: str, values: "dict[str, Any]") -> "dict[str, Any]":
+    """The values of an agents.limits.Cost; tokens without a reported cost at their provider's price, if it is known."""
+    rows = [tuple(row) for row in ask(_PAID.format(of), {"now": now(), "since": 0.0, **values})]
+    prices = dict(map(tuple, ask(_PRICES, {}))) if any(row[3] for row in rows) else {}
+    found = []
+    for provider, usd, tokens, unpriced, seconds in rows:
+        about = round(unpriced * prices.get(provider, 0.0), 6)
+        found.append({"provider": provider, "usd": usd, "estimated": about, "tokens": tokens, "seconds": seconds})
+    sums = {name: round(sum(one[name] for one in found), 6) for name in ("usd", "estimated", "tokens", "seconds")}
+    return {**sums, "providers": found}
+
+
 def ready_json(path: str, limit: int) -> "tuple[str, int]":
     """The first `limit` ready beads in the Assigner's order as a JSON array with every field; and the number of
     others."""
@@ -229,8 +262,8 @@ def ready_json(path: str, limit: int) -> "tuple[str, int]":
 
 
 def show_json(path: str, bead: str) -> "str | None":
-    """One bead with all fields, `dependencies` in both directions, `attempts`, open `escalations` and its newest
-    `request`; without tokens. None: no such bead."""
+    """One bead with all fields, `dependencies` in both directions, `attempts`, open `escalations`, its newest
+    `request` and its `cost`; without tokens. None: no such bead."""
 
     def work(connection: "Connection") -> "str | None":
         connection.execute("BEGIN")
@@ -246,6 +279,9 @@ def show_json(path: str, bead: str) -> "str | None":
         for name, sql in (("dependencies", _DEPENDENCIES), ("attempts", _ATTEMPTS), ("escalations", _ESCALATIONS)):
             more += f',"{name}":{connection.execute(sql, values).fetchone()[0]}'
         asked = connection.execute(_REQUEST, values).fetchone()
-        return f'{row[0][:-1]}{more},"request":{asked[0] if asked else "null"}}}'
+        from ..lightjson import dumps
+
+        paid = dumps(cost(connection.execute, COST_OF_BEAD, {"id": bead}))
+        return f'{row[0][:-1]}{more},"request":{asked[0] if asked else "null"},"cost":{paid}}}'
 
     return connected(path, work)

@@ -70,6 +70,19 @@ def passed_otherwise(db: Database, tree: str) -> bool:
     return db.maybe("SELECT 1 FROM validations WHERE tree = ?", (tree,)) is not None
 
 
+def merged_since(db: Database, moment: float) -> list[tuple[str, float]]:
+    """Beads that came to main since then and are done, the latest first, each with when. Epics are left out."""
+    sql = """SELECT id, closed_at FROM beads WHERE status = 'done' AND type <> 'epic' AND closed_at >= ?
+AND merged_commit IS NOT NULL ORDER BY closed_at DESC, id"""
+    return [(row[0], row[1]) for row in db.all(sql, (moment,))]
+
+
+def proven(db: Database, trees: Iterable[str]) -> dict[str, float]:
+    """Those of the trees that passed, each with when it last did."""
+    sql = "SELECT tree, max(at) FROM validations WHERE tree IN (SELECT value FROM json_each(?)) GROUP BY tree"
+    return {row[0]: row[1] for row in db.all(sql, (json.dumps([*trees]),))}
+
+
 def save_validation(db: Database, tree: str, contract: str, results: Mapping[str, Any]) -> None:
     now = db.now()
     db.alone(

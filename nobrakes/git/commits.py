@@ -21,22 +21,22 @@ from functools import cached_property
 from ..errors import GitFailed, GitUnusable, NoAnswer, NobrakesError
 from ..paths import process_environment
 from ..records import frozen
-from ..review.evidence import PERSON, Entry, Made, Value, about, date, message
+from ..review.evidence import PERSON, Entry, Value, about, date, message
 from . import commands, objects, persons, upkeep
 from .commands import ASKING, CHECKOUT, EMAIL, NAME
 from .filters import Filters, run
+from .history import TRAILER
 from .landing import standing
 from .landing.local import Lander
 from .landing.standing import Worktree
 from .location import Place
 from .objects import EXECUTABLE, FILE, Objects, is_oid
 from .objects import Entry as TreeContentEntry
-from .port import Message, Signing
+from .port import Made, Message, Signing
 
 MAX_SUBJECT = 200
 MAX_BODY = 60_000
 
-_TRAILER = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*: ?\S.*\Z")
 _OURS = {"bead", "reverts-bead", "evidence"}
 _PERSON = re.compile(r"\s*(?P<name>[^<>]*?)\s*<(?P<email>[^<>\s]+)>\s*\Z")
 
@@ -86,20 +86,13 @@ def compose(message: Message) -> str:
     return with_trailers("\n\n".join(parts) + "\n", message.trailers)
 
 
-def trailers_of(text: str) -> tuple[tuple[str, str], ...]:
-    rows = text.rstrip("\n").rpartition("\n\n")[2].split("\n")
-    if not all(_TRAILER.match(row) for row in rows) or "\n\n" not in text:
-        return ()
-    return tuple((key, value.strip()) for key, _, value in (row.partition(":") for row in rows))
-
-
 def with_trailers(text: str, trailers: tuple[tuple[str, str], ...]) -> str:
     """The text with these trailers at its end, without other trailers of the same keys or of nobrakes' own keys."""
     text = text.rstrip("\n")
     rows = [f"{line(key, 60).replace(' ', '-')}: {line(value, 400)}" for key, value in trailers]
     head, parted, last = text.rpartition("\n\n")
     block = last.split("\n") if parted else []
-    if not block or not all(_TRAILER.match(row) for row in block):
+    if not block or not all(TRAILER.match(row) for row in block):
         head, block = text, []
     ours = _OURS | {_key(row) for row in rows}
     rows = [*(row for row in block if _key(row) not in ours), *dict.fromkeys(rows)]
@@ -511,16 +504,6 @@ class Chain:
         return self.place.commits.write(text.encode("utf-8"), self.place.git_dir, self.place.plumbing)
 
     # --- what it is compared with ----------------------------------------------------------------
-
-    def made(self, name: str) -> Made | None:
-        found = self.objects.find(f"{name}^{{commit}}")
-        if found is None:
-            return None
-        commit = self.objects.commit(found[0])
-        author, text = commit.author.rpartition("> ")[0] + ">", commit.message
-        return Made(
-            commit.id, commit.tree, commit.parents, text.lstrip("\n").partition("\n")[0], author, trailers_of(text)
-        )
 
     def line(self, tip: str, since: str | None = None) -> tuple[Made, ...]:
         """`tip` and its first parents, newest first, down to `since`."""

@@ -9,11 +9,20 @@ from ..errors import GitFailed
 from . import commands
 from .location import Place
 from .objects import EXECUTABLE, FILE, FOLDER, MODULE, Commit, Entry, Objects
-from .port import ABSENT, SYMLINK, Change
+from .port import ABSENT, SYMLINK, Change, Made
 
 _REMEMBERED = 4096
+TRAILER = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*: ?\S.*\Z")
 _NEAR = 256
 """How many commits of each line are walked in Python before git, a process, is asked."""
+
+
+def trailers_of(text: str) -> tuple[tuple[str, str], ...]:
+    """The trailers of a commit's text, in their order."""
+    rows = text.rstrip("\n").rpartition("\n\n")[2].split("\n")
+    if not all(TRAILER.match(row) for row in rows) or "\n\n" not in text:
+        return ()
+    return tuple((key, value.strip()) for key, _, value in (row.partition(":") for row in rows))
 
 
 class History:
@@ -23,6 +32,16 @@ class History:
         self.place = place
         self.objects = objects
         self._forks: dict[tuple[str, str], tuple[str | None, bool]] = {}
+
+    def made(self, name: str) -> Made | None:
+        """The commit that `name` stands for; None: there is none."""
+        found = self.objects.find(f"{name}^{{commit}}")
+        if found is None:
+            return None
+        commit = self.objects.commit(found[0])
+        who, _, when = commit.author.rpartition("> ")
+        made = (commit.id, commit.tree, commit.parents, commit.message.lstrip("\n").partition("\n")[0], f"{who}>")
+        return Made(*made, trailers_of(commit.message), float(when.split(" ")[0] or 0))
 
     def forget(self) -> None:
         self._forks.clear()

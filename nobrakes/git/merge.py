@@ -19,7 +19,6 @@ from collections.abc import Collection, Mapping, Sequence
 from ..beads.proposals import Merged, newest_first
 from ..errors import GitFailed
 from ..records import frozen
-from ..review.evidence import Made
 from . import history
 from .commands import EMAIL, NAME, content
 from .commits import Person, Signer, compose, person, with_trailers
@@ -27,7 +26,7 @@ from .filters import Filters
 from .history import History, merged
 from .location import Place
 from .objects import Commit, Entry, Objects, changed, tree_content
-from .port import Candidate, Conflict, Git, Message
+from .port import Candidate, Conflict, Git, Made, Message
 
 _DETAIL = 4000
 _OURSELVES = Person(NAME, EMAIL)

@@ -1,6 +1,7 @@
 """The door to the repository."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,7 +12,7 @@ from ..records import frozen
 from ..review.waits import WAITS, Cause
 
 if TYPE_CHECKING:
-    from ..review.evidence import Entry, Made, Value
+    from ..review.evidence import Entry, Value
 
 Argv = tuple[str, ...]
 
@@ -27,6 +28,23 @@ GIT_RULES = (".gitattributes", ".gitmodules", ".lfsconfig")
 ABSENT = "000000"
 GITLINK = "160000"
 SYMLINK = "120000"
+
+
+@frozen
+class Made:
+    """A commit in the repository; `trailers` in order. `at`: its time, 0: not read."""
+
+    commit: str
+    tree: str
+    parents: tuple[str, ...]
+    subject: str
+    author: str
+    trailers: tuple[tuple[str, str], ...] = ()
+    at: float = field(default=0.0, compare=False)
+
+    def trailer(self, key: str) -> str:
+        """The last one with this key: earlier ones may be from the commit's author. Empty: none."""
+        return next((value for name, value in reversed(self.trailers) if name.lower() == key.lower()), "")
 
 
 @frozen
@@ -273,9 +291,9 @@ class Questions(Protocol):
     def off_main(self, commits: Collection[str]) -> frozenset[str]:
         """The commits that main does not contain or git has lost. Raises NoMain."""
 
-    def made(self, name: str) -> "Made | None": ...
+    def made(self, name: str) -> Made | None: ...
 
-    def line(self, tip: str, since: str | None = None) -> "tuple[Made, ...]":
+    def line(self, tip: str, since: str | None = None) -> tuple[Made, ...]:
         """`tip` and its first parents, newest first, without `since` and its ancestors."""
 
 

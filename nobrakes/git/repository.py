@@ -32,12 +32,13 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
     from ..config.settings import Config
-    from ..review.evidence import Entry, Made, Value
+    from ..review.evidence import Entry, Value
     from .commits import Chain, Committer, Signer
     from .filters import Filters
     from .landing.local import Lander
     from .landing.remote import Publisher, Shared
     from .merge import Merger
+    from .port import Made
     from .workspaces.make import Workspaces
 
 
@@ -278,7 +279,7 @@ class Questions(Tools):
         return self.history.outside(objects.main(self.place), commits)
 
     def made(self, name: str) -> "Made | None":
-        return self._chain.made(name)
+        return self.history.made(name)
 
     def line(self, tip: str, since: str | None = None) -> "tuple[Made, ...]":
         return self._chain.line(tip, since)

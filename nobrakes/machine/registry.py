@@ -151,6 +151,33 @@ def register_here(root: str) -> str:
         return str(error)
 
 
+VISIT_SECONDS = 3600.0
+"""Who comes back later than this makes another visit; until then `nobrakes` shows what the visit began with."""
+
+
+def last_visit(root: str, moment: float, is_visiting: bool) -> float | None:
+    """When this person last looked at the repository before this visit; None: never, or it cannot be kept here.
+
+    `is_visiting`: they look now.
+    """
+    before = last = 0.0
+    try:
+        folder = os.path.join(user_place().state, "visits")
+        path = os.path.join(folder, identity(root) or "none")
+        require_own(path)
+        with suppress(FileNotFoundError, ValueError), open(path, encoding="ascii") as file:
+            before, last = map(float, file.read(100).split())
+        if moment - last > VISIT_SECONDS:
+            before = last
+        if is_visiting and identity(root):
+            make(os.path.dirname(folder))
+            make(folder)
+            write_atomic(path, f"{before} {moment}\n".encode(), 0o600)
+    except (errors.NobrakesError, OSError):
+        return None
+    return before or None
+
+
 def repositories() -> list[RepositoryView]:
     """By path, in their present state."""
     store = known(user_place())

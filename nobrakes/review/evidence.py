@@ -10,12 +10,12 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
 from ..beads.branches import is_approval
 from ..beads.model import UNSURE
+from ..git.port import Made
 from ..records import frozen
 
 VERSION = 1
@@ -42,23 +42,6 @@ class How(StrEnum):
     RECORDED = "recorded"
     STANDS_FOR = "stands_for"
     UNKNOWN = "unknown"
-
-
-@frozen
-class Made:
-    """A commit in the repository; `trailers` in order. `at`: its time, 0: not read."""
-
-    commit: str
-    tree: str
-    parents: tuple[str, ...]
-    subject: str
-    author: str
-    trailers: tuple[tuple[str, str], ...] = ()
-    at: float = field(default=0.0, compare=False)
-
-    def trailer(self, key: str) -> str:
-        """The last one with this key: earlier ones may be from the commit's author. Empty: none."""
-        return next((value for name, value in reversed(self.trailers) if name.lower() == key.lower()), "")
 
 
 @frozen

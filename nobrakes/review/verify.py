@@ -15,8 +15,9 @@ from enum import StrEnum
 from typing import Any
 
 from ..beads.model import Bead, BeadType
+from ..git.port import Made
 from ..records import frozen
-from .evidence import Claims, Content, Entry, Look, Made, RecordKind
+from .evidence import Claims, Content, Entry, Look, RecordKind
 
 NONE = "none"
 """`Evidence:` of a commit made before there was any."""

@@ -1,5 +1,9 @@
 """Untrusted text made safe to show, and short. Imports nothing: what agents say all night goes through it."""
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _PRINTED = frozenset(map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0)))
 _PRINTED |= frozenset(map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 """Printable for Python, but invisible."""
@@ -150,6 +154,29 @@ def lasted(seconds: float) -> str:
     if 60 <= seconds < 3600:
         return f"{int(seconds) // 60} min {int(seconds) % 60} s"
     return age(seconds)
+
+
+def cost_text(cost: "dict[str, Any]") -> str:
+    """The values of a Cost as people read them; empty: no agent worked."""
+    if not (cost["seconds"] or cost["tokens"] or cost["usd"]):
+        return ""
+    priced = [one for one in cost["providers"] if one["usd"] or one["estimated"]]
+    silent = [one["provider"] or "an agent" for one in cost["providers"] if one not in priced]
+    parts = []
+    if priced:
+        about = f" (about {_dollars(cost['estimated'])} of it estimated)" if cost["estimated"] else ""
+        each = (f"{one['provider']} {_dollars(one['usd'] + one['estimated'])}" for one in priced)
+        by = f": {', '.join(each)}" if len(priced) > 1 else ""
+        parts.append(f"{_dollars(cost['usd'] + cost['estimated'])}{about}{by}")
+    parts += [f"not reported by {' and '.join(silent)}"] if silent else []
+    if tokens := cost["tokens"]:
+        shown = f"{tokens / 1e6:.1f}M" if tokens >= 999_500 else f"{tokens / 1000:.0f}k" if tokens >= 1000 else tokens
+        parts.append(f"{shown} tokens")
+    return ", ".join([*parts, f"{age(cost['seconds'])} of agents"])
+
+
+def _dollars(usd: float) -> str:
+    return f"${usd:.2f}" if usd >= 0.005 else "under $0.01"
 
 
 def count(number: float, noun: str, many: str = "") -> str:

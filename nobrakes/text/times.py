@@ -37,6 +37,14 @@ def spoken(when: float) -> str:
     return datetime.fromtimestamp(when).strftime("%Y-%m-%d %H:%M")
 
 
+def near(when: float, now: float) -> str:
+    """`when` as it is said `now`: 07:50, 18:05 yesterday, 09:00 tomorrow, else with its date."""
+    day, today = datetime.fromtimestamp(when), datetime.fromtimestamp(now)
+    words = {-1: " yesterday", 0: "", 1: " tomorrow"}
+    word = words.get((day.date() - today.date()).days)
+    return spoken(when) if word is None else f"{day.strftime('%H:%M')}{word}"
+
+
 def date(when: float) -> str:
     return datetime.fromtimestamp(when).strftime("%Y-%m-%d")
 

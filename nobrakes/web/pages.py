@@ -51,14 +51,7 @@ def bead(request: Request) -> Response:
     with opened(request) as app:
         id = request.path_params["id"]
         view = bead_page.bead_page(app.store, app.git, id)
-        return render(
-            request,
-            "bead.html",
-            view=view,
-            spent=bead_page.spent(view),
-            wrong="",
-            topics=(f"b:{view.history.bead.id}",),
-        )
+        return render(request, "bead.html", view=view, wrong="", topics=(f"b:{view.history.bead.id}",))
 
 
 def changes(request: Request) -> Response:
@@ -244,7 +237,7 @@ def merges(request: Request) -> Response:
 def now(request: Request) -> Response:
     with opened(request) as app:
         config = app.config
-        view = views.now(app.store, app.paths, config, app.misconfigured)
+        view = views.now(app.store, app.git, app.paths, config, app.misconfigured, True)
         return render(request, "now.html", view=view, topics=("now",))
 
 

@@ -18,12 +18,13 @@ from starlette.responses import HTMLResponse, Response
 from ..beads.model import ADDED, CONTENT, FIRST
 from ..beads.progress import added_texts
 from ..command_table import NOTE, TEXT
+from ..daemon.service.status import first_lines
 from ..decisions import blockers
 from ..errors import NobrakesError, UsageError
 from ..machine import registry
 from ..machine.web_state import long_word, words
 from ..paths import FOLDER, Paths
-from ..records import frozen
+from ..records import frozen, plain
 from ..text import cleaning, times
 from ..text.cleaning import lines as cleaned
 
@@ -74,12 +75,13 @@ def environment() -> "Environment":
         "cut": lambda value, columns: cleaning.cut(cleaning.one_line(str(value)), columns),
         "age": cleaning.age,
         "count": cleaning.count,
+        "cost": lambda value: cleaning.cost_text(plain(value)),
         "when": times.spoken,
         "clock": times.clock,
         "iso": _iso,
         "words": lambda value: str(value).replace("_", " "),
     }
-    made.globals |= {"told": blockers.told, "added": lambda bead: added_texts(bead, ADDED)}
+    made.globals |= {"told": blockers.told, "first_lines": first_lines, "added": lambda bead: added_texts(bead, ADDED)}
     written = {name: FIRST[name] for name in ADDED if name in CONTENT}  # a field of another kind is set by a command
     made.globals |= {kind: [name for name in written if written[name] == first] for kind, first in _FORMS.items()}
     made.globals |= {"static": f"/static/{version()}", "new_key": lambda: f"web-{secrets.token_hex(12)}"}
@@ -423,8 +425,8 @@ def _bar(app: "App", frame: Frame) -> dict[str, str]:
 def _now(app: "App", frame: Frame) -> dict[str, str]:
     from ..daemon.service import now as views
 
-    view = views.now(app.store, app.paths, app.config, app.misconfigured)
-    macros = ("counts", "needs", "broken", "working", "merged", "news")
+    view = views.now(app.store, app.git, app.paths, app.config, app.misconfigured)
+    macros = ("first", "counts", "needs", "broken", "working", "merged", "news")
     return {f"now-{name}": part("now_parts.html", name, frame, view).strip() for name in macros}
 
 

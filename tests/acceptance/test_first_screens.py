@@ -279,7 +279,7 @@ def test_dead_daemon(person: Person) -> None:
     person.fixes(commands[0])
     assert "crashed" not in person.types("nobrakes status").text
     person.fixes(commands[1])
-    person.looks("nobrakes status", "idle")
+    person.looks("nobrakes status", "running nothing")
     person.keeps("Dead daemon")
 
 

@@ -63,6 +63,8 @@ MASKS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?<=says: )[01] commits?"), "0 commits"),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "12:00:00"),
     (re.compile(r"\b\d{4}-\d\d-\d\d( \d\d:\d\d\b)?"), "2030-01-31"),
+    (re.compile(r"(?<![\d:])\d\d:\d\d\b(?!:)( yesterday| tomorrow)?"), "12:00"),
+    (re.compile(r"\b(green|red:|proven:?) [0-9a-f]{7}\b"), r"\1 0123456"),
     (re.compile(r"\b[0-9a-f]{40}\b"), "0123456789" * 4),
     (re.compile(r"\b[0-9a-f]{16}\b"), "0123456789abcdef"),
     (re.compile(r"\b[0-9a-f]{12}\b"), "0123456789ab"),

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from nobrakes.review.evidence import PERSON, Entry, Made, Value, about, date, message
+from nobrakes.git.port import Made
+from nobrakes.review.evidence import PERSON, Entry, Value, about, date, message
 
 from .objects import Commit, Objects
 

@@ -7,13 +7,27 @@ from functools import cache
 
 from ...beads.db import moves
 from ...beads.model import bead_owner
+from ...db import fast
 from ...db.database import Database
 from ...db.database import row as one_row
 from ...db.rows import record
 from ...events import db as events_db
 from ...events.kinds import Kind
 from ...records import as_values, frozen
-from ..limits import CAP_LIFTED, CAP_TOLD, Amount, Breaker, Caps, Cooldown, Spent, State, day_start, hour_start, reset
+from ..limits import (
+    CAP_LIFTED,
+    CAP_TOLD,
+    Amount,
+    Breaker,
+    Caps,
+    Cooldown,
+    Cost,
+    Spent,
+    State,
+    day_start,
+    hour_start,
+    reset,
+)
 
 FEW = 100
 """How many later rows are added up each time."""
@@ -225,3 +239,13 @@ def spent_since(db: Database, since: float) -> Amount:
     if are_many:
         sums_move_on(db, DAY, since)
     return found
+
+
+def cost_of(db: Database, bead: str) -> Cost:
+    """What agents cost on the bead, or on all beads of the epic, with its reviews and its feature's sessions."""
+    return Cost.of(fast.cost(db.all, fast.COST_OF_BEAD, {"id": bead, "now": db.now()}))
+
+
+def cost_since(db: Database, since: float) -> Cost:
+    """What those agents cost that worked at some time since then; their time since then."""
+    return Cost.of(fast.cost(db.all, fast.COST_SINCE, {"since": since, "now": db.now()}))

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...agents.limits import Cost
 from ...daemon.service.status import requested
 from ...decisions.model import Escalation
 from ...errors import NoSuchBead
@@ -18,7 +19,7 @@ from ...requests import model
 from ...requests.model import RequestLine, RequestView
 from ...review import reading
 from ..graph import Node
-from ..model import CLOSED, NO_AGENTS, Attempt, Bead, Dependency, DependencyType, Outcome, Role, Status
+from ..model import CLOSED, Attempt, Bead, Dependency, DependencyType, Outcome, Role, Status
 from ..readiness import Why
 from ..readiness import explain as explain_all
 from ..work_status import BEGINS, WorkStatus, statuses
@@ -30,12 +31,14 @@ if TYPE_CHECKING:
 
 @frozen
 class BeadDetail(Bead):
-    """A bead with its dependencies in both directions, attempts, open escalations and newest pull request."""
+    """A bead with its dependencies in both directions, attempts, open escalations, newest pull request and cost; an
+    epic's includes its beads."""
 
     dependencies: tuple[Dependency, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     escalations: tuple[Escalation, ...] = ()
     request: RequestView | None = None
+    cost: Cost = Cost()
 
 
 def bead_detail(store: "Store", bead: str) -> BeadDetail:
@@ -49,6 +52,7 @@ def bead_detail(store: "Store", bead: str) -> BeadDetail:
         attempts=tuple(store.attempts(bead)),
         escalations=tuple(store.escalations(bead=bead)),
         request=None if pull is None else model.view(pull),
+        cost=store.cost_of(bead),
     )
 
 
@@ -91,6 +95,7 @@ class BeadHistory:
     escalations: tuple[Escalation, ...]
     commit: str | None
     archived: tuple[tuple[str, str], ...]
+    cost: Cost
 
 
 def review_of(attempt: Attempt, bead: Bead) -> Review:
@@ -144,6 +149,7 @@ def history(store: "Store", git: "Git | None", id: str) -> BeadHistory:
         tuple(store.escalations(open_only=False, bead=id)),
         commit,
         tuple(archived),
+        store.cost_of(id),
     )
 
 
@@ -248,15 +254,6 @@ def allowed(bead: Bead) -> frozenset[str]:
         can |= {"release"} if bead.held is not None else {"hold"}
         can |= {"defer"}
     return frozenset(can - ({"done"} if bead.status is Status.DRAFT else set()))
-
-
-def spent(page: BeadPage) -> Mapping[str, float]:
-    attempts = [one for one in page.history.attempts if one.role not in NO_AGENTS]
-    return {
-        "usd": sum(one.cost_usd for one in attempts),
-        "tokens": float(sum(one.tokens for one in attempts)),
-        "seconds": sum((one.ended_at or page.now) - one.started_at for one in attempts),
-    }
 
 
 WORK_STATUS_PAGE = 1000

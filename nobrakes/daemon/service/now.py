@@ -1,7 +1,7 @@
 """What a person wants to know first, in this order: does anything need me, is anything broken, what runs, what was
 merged, and when is it done.
 
-Only the store and files are read: no process is started.
+Only the store and files are read; git alone is asked for main's newest commit.
 """
 
 import os
@@ -15,7 +15,6 @@ from ...agents.adapter import TranscriptLine
 from ...agents.limits import DAY_SECONDS, HOUR_SECONDS, Cooldown, day_start, hour_start
 from ...agents.registry import adapter
 from ...beads.model import Role
-from ...beads.readiness import Forecast, Merge, forecast
 from ...beads.service.bead_page import Review, reviews
 from ...config.sections import FROM_THE_START, ForgeSettings, LimitSettings
 from ...config.settings import Config
@@ -23,7 +22,7 @@ from ...decisions.blockers import STOPS, WAITS_FOR_PERSON, Blocker, Kind
 from ...decisions.model import Escalation
 from ...decisions.service.blockers import Blockers, blockers
 from ...errors import NobrakesError
-from ...events.kinds import MERGES, Event
+from ...events.kinds import Event
 from ...events.kinds import Kind as Happened
 from ...host.locks import holder
 from ...host.watching import Changes
@@ -35,9 +34,10 @@ from ...text.cleaning import count
 from ..model import Limits
 from . import control
 from .control import CapView, caps_of
-from .status import OpenSession, Worker, counts, degraded, open_sessions, workers
+from .status import FirstScreen, OpenSession, Worker, counts, degraded, first_screen, open_sessions, workers
 
 if TYPE_CHECKING:
+    from ...git.port import Git
     from ...store import Store
 
 
@@ -227,14 +227,10 @@ def _by(one: Blocker) -> NextStep:
     return NextStep(one.commands[0], one.what)
 
 
-MERGED = 8
-LATEST = 20
-"""Merges that a forecast uses."""
 NEWS = 12
 _NEWS = tuple(Happened)
 _SETTINGS = (Kind.CONFIG, Kind.NO_CHECK)
 _SWITCHES = (Kind.PAUSED, Kind.STOPPING)
-_WAITING = ("draft", "blocked", "ready", "working", "review", "requested", "escalated")
 
 
 @frozen
@@ -246,18 +242,9 @@ class AtWork:
 
 
 @frozen
-class Merged:
-    """A bead that is on main."""
-
-    bead: str
-    title: str
-    at: float
-
-
-@frozen
 class NowView:
-    """One screen. `left`: unfinished beads, `chain`: their longest chain. `broken`: blockers of more than single beads,
-    without the person's switches, with waiting merges and quarantine; `degraded`: agents or git with reduced function.
+    """One screen. `broken`: blockers of more than single beads, without the person's switches, with waiting merges and
+    quarantine; `degraded`: agents or git with reduced function.
     """
 
     needs: tuple[Escalation, ...]
@@ -267,23 +254,18 @@ class NowView:
     working: tuple[AtWork, ...]
     reviewing: tuple[Review, ...]
     sessions: tuple[OpenSession, ...]
-    merged: tuple[Merged, ...]
     news: tuple[Event, ...]
     titles: Mapping[str, str]  # of the beads that the rest speaks of
     counts: Mapping[str, int]
-    left: int
-    chain: int
-    forecast: Forecast | None
+    first: FirstScreen
     next: NextStep
     now: float
 
 
-def now(store: "Store", paths: Paths, config: "Config", misconfigured: str = "") -> NowView:
+def now(
+    store: "Store", git: "Git", paths: Paths, config: "Config", misconfigured: str = "", is_visiting: bool = False
+) -> NowView:
     """As it is now."""
-    counted = counts(store)
-    left = sum(counted[name] for name in _WAITING)
-    chain = len(store.critical_path())
-    merged = _merged(store)
     needs = tuple(store.escalations())
     news = tuple(store.latest_events(_NEWS, None, NEWS))
     stands = blockers(store, paths, config, misconfigured=misconfigured)
@@ -298,13 +280,10 @@ def now(store: "Store", paths: Paths, config: "Config", misconfigured: str = "")
         _said(store, paths, at_work),
         tuple(one for one in reviews(store, 6) if one.outcome is None and stands.works),
         open_sessions(store),
-        merged[:MERGED],
         news,
         titles,
-        counted,
-        left,
-        chain,
-        forecast(left, chain, _took(store, merged)),
+        counts(store),
+        first_screen(store, git, paths, config, stands, at_work, is_visiting),
         next_step(
             store, replace(stands, found=tuple(one for one in stands.found if one.kind not in _SETTINGS)), config.forge
         ),
@@ -323,25 +302,6 @@ def _said(store: "Store", paths: Paths, found: tuple[Worker, ...]) -> tuple[AtWo
     return tuple(
         AtWork(one, rings.last_line(open_ones[one.attempt]) if one.attempt in open_ones else "") for one in agents
     )
-
-
-def _merged(store: "Store") -> tuple[Merged, ...]:
-    events = store.latest_events(MERGES, None, LATEST)
-    titles = {bead.id: bead.title for bead in store.beads(ids=[e.bead for e in events if e.bead])} if events else {}
-    found: dict[str, Merged] = {}
-    for event in events:
-        if event.bead in titles and event.bead not in found:
-            found[event.bead] = Merged(event.bead, titles[event.bead], event.at)
-    return tuple(found.values())
-
-
-def _took(store: "Store", merged: tuple[Merged, ...]) -> list[Merge]:
-    found = []
-    for one in merged:
-        attempts = store.attempts(one.bead)
-        if attempts:
-            found.append(Merge(min(attempt.started_at for attempt in attempts), one.at))
-    return found
 
 
 PAGE = 500

@@ -1,34 +1,37 @@
 """The whole repository on one screen, and what holds agents back: cooldowns and caps."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ... import abilities
-from ...agents.limits import Cooldown
+from ...agents.limits import Cooldown, Cost
 from ...beads.model import WORKING, Attempt, BeadType, Role, Status
 from ...beads.progress import doubt
 from ...beads.work_status import REQUESTED, SHOWN, stage
+from ...decisions.blockers import Kind as Stop
 from ...decisions.model import Escalation
 from ...decisions.service.blockers import NOTHING, Blockers, Here
 from ...decisions.service.blockers import blockers as looked_for
-from ...errors import GitUnusable, NobrakesError
+from ...errors import GitUnusable, NobrakesError, NoMain
 from ...events.kinds import Kind
 from ...host.locks import holder
-from ...machine.registry import MachineView, shown
+from ...machine.registry import MachineView, last_visit, shown
 from ...paths import Paths
-from ...records import frozen
+from ...records import frozen, plain
 from ...requests.model import PullState, RequestLine, page_of
 from ...review.journal import Journal, waits_for_people
 from ...sessions.model import State
-from ...text.cleaning import clean, shorten
+from ...text.cleaning import age, clean, cost_text, count, cut, one_line, shorten
+from ...text.times import near
 from ...walking import commits_since
 from . import control
 from .control import CapView, caps_of
 
 if TYPE_CHECKING:
     from ...config.settings import Config
+    from ...git.port import Git
     from ...review.queue import Quarantined
     from ...store import Store
     from ..model import Limits
@@ -148,6 +151,248 @@ class OpenSession:
 
 
 @frozen
+class MainTip:
+    """Main as its ref is now. `state`: "green", "red", "not proven", "missing", or "unreadable".
+
+    `subject`, `author` and `at` are those of a commit that a person made; `proven`: the last one that passed.
+    """
+
+    branch: str
+    state: str
+    commit: str = ""
+    subject: str = ""
+    author: str = ""
+    at: float | None = None
+    proven: str = ""
+    proven_at: float | None = None
+
+
+@frozen
+class Merged:
+    """A bead that is on main."""
+
+    bead: str
+    title: str
+    at: float
+
+
+@frozen
+class FirstScreen:
+    """What a person asks first. `since`: their last look before this visit; `merged`: the latest of `merges`.
+
+    `decisions`, `approvals` and `others` wait for a person; `what`: the only one; `command` shows them. `waits`: limits
+    that hold agents back. `left`: beads that are not done; `seconds`: what they may take, from `begins` on.
+    """
+
+    main: MainTip
+    since: float
+    merges: int
+    merged: tuple[Merged, ...]
+    cost: Cost
+    decisions: int
+    approvals: int
+    others: int
+    what: str
+    command: str
+    at_work: int
+    reviews: int
+    slots: int
+    state: str
+    waits: tuple[str, ...]
+    left: int
+    startable: int
+    seconds: float | None
+    begins: float
+    now: float
+
+
+DAY_SECONDS, WEEK_SECONDS = 86_400.0, 604_800.0
+MAX_LINE = 50
+"""So many commits of main are looked through for the last one that passed."""
+MERGED_SHOWN, LATEST = 8, 20
+"""So many merges are named; a forecast stands on so many."""
+_LEFT = ("draft", "blocked", "ready", "working", "review", "requested", "escalated")
+_APPROVALS = frozenset({Stop.SIGN_OFF, Stop.DRAFTS, Stop.REQUEST, Stop.SPRINTS})
+
+
+def main_tip(store: "Store", git: "Git", branch: str) -> MainTip:
+    """What is known of main's newest commit, whoever made it."""
+    try:
+        made = git.made(git.main())
+    except NoMain:
+        return MainTip(branch, "missing")
+    except NobrakesError:
+        made = None
+    if made is None:
+        return MainTip(branch, "unreadable")
+    is_red, line = store.setting(control.FROZEN) == made.commit, [made]
+    passed = {} if is_red else store.proven([made.tree])
+    state = "red" if is_red else "green" if passed else "not proven"
+    if not passed:
+        while len(line) < MAX_LINE and line[-1].parents and (above := git.made(line[-1].parents[0])) is not None:
+            line.append(above)
+        passed = store.proven({one.tree for one in line} - ({made.tree} if is_red else set()))
+    last = next((one for one in line if one.tree in passed), None)
+    is_ours = bool(made.trailer("Bead") or made.trailer("Reverts-Bead"))
+    person = () if is_ours else (made.subject, made.author.rpartition(" <")[0], made.at)
+    tip = MainTip(branch, state, made.commit, *person)
+    return tip if last is None else replace(tip, proven=last.commit, proven_at=passed[last.tree])
+
+
+def first_screen(
+    store: "Store",
+    git: "Git",
+    paths: Paths,
+    config: "Config",
+    stands: Blockers,
+    working: tuple["Worker", ...],
+    is_visiting: bool = False,
+) -> FirstScreen:
+    """The answers of a morning. `is_visiting`: a person looks now, and the next look tells what came since."""
+    now = store.now()
+    since = last_visit(paths.root, now, is_visiting)
+    since = now - DAY_SECONDS if since is None else since
+    lately = store.merged_since(min(since, now - WEEK_SECONDS))
+    merges = [one for one in lately if one[1] >= since]
+    shown = [bead for bead, _ in merges[:MERGED_SHOWN]]
+    titles = {bead.id: bead.title for bead in store.beads(ids=shown)} if shown else {}
+    counted = counts(store)
+    left = sum(counted[name] for name in _LEFT)
+    asks, decisions = stands.asks, store.escalations()
+    approvals = sum(one.kind in _APPROVALS for one in asks)
+    command, what = "nobrakes escalations", ""
+    if len(asks) + len(decisions) == 1:
+        what = asks[0].what if asks else decisions[0].title
+        command = next(iter(asks[0].commands), command) if asks else f"nobrakes escalation {decisions[0].id}"
+    agents = sum(one.role is not Role.REVIEWER for one in working)
+    waits = [one for one in stands.found if one.kind in (Stop.COOLDOWN, Stop.CAP) and (one.until or 0.0) > now]
+    return FirstScreen(
+        main_tip(store, git, config.main),
+        since,
+        len(merges),
+        tuple(Merged(bead, titles[bead], at) for bead, at in merges[:MERGED_SHOWN]),
+        store.cost_since(since),
+        len(decisions),
+        approvals,
+        len(asks) - approvals,
+        what,
+        command,
+        agents,
+        len(working) - agents,
+        control.limits(store, config).doers,
+        _state(store, stands),
+        tuple(f"{one.what.replace(*_CLOSED)} until {near(one.until or now, now)}" for one in waits),
+        left,
+        counted["ready"] + counted["working"] + counted["review"],
+        _forecast(store, left, lately[:LATEST]),
+        min((one.until or now for one in waits), default=now) if not working else now,
+        now,
+    )
+
+
+def _state(store: "Store", stands: Blockers) -> str:
+    if store.setting(control.STOPPING):
+        return "stopping"
+    if store.setting(control.PAUSED):
+        return "paused"
+    return "at work" if stands.works else "stopped" if any(one.stops for one in stands.found) else "no daemon"
+
+
+_CLOSED = (": rate limited, closed", " waits for its usage limit")
+LEAST = 3
+"""Merges without which there is no forecast."""
+
+
+# A guess: the longest chain bead by bead as long as beads took lately, or everything at the rate of merges; the longer
+# of the two.
+def _forecast(store: "Store", left: int, merges: Sequence[tuple[str, float]]) -> float | None:
+    """The seconds that so many beads may take after these merges; None: nothing can be said."""
+    began = ((at, [attempt.started_at for attempt in store.attempts(bead)]) for bead, at in merges)
+    spans = [(min(times), at) for at, times in began if times]
+    if not left or len(spans) < LEAST:
+        return None
+    took = sorted(max(0.0, at - since) for since, at in spans)
+    alone = len(store.critical_path()) * took[len(took) // 2]
+    return max(alone, left * (max(at for _, at in spans) - min(since for since, _ in spans)) / len(spans))
+
+
+NAME = 9
+"""Columns of a line's name."""
+
+
+def first_lines(view: FirstScreen, columns: int) -> list[tuple[str, str]]:
+    """The view in words: (name, text) of each line that has something to say, at most six."""
+    found = {
+        "main": _main_text(view.main, view.now),
+        "merged": _merged_text(view, columns),
+        "cost": cost_text(plain(view.cost)),
+        "you": _you_text(view),
+        "running": _running_text(view),
+        "done by": _end_text(view),
+    }
+    return [(name, one_line(text)) for name, text in found.items() if text]
+
+
+def _main_text(tip: MainTip, now: float) -> str:
+    if tip.state == "missing":
+        return f"the branch {tip.branch} has no commit yet"
+    if tip.state == "unreadable":
+        return "git cannot read it: `nobrakes doctor`"
+    named = tip.commit[:7]
+    if tip.at is not None:
+        named += f' "{cut(one_line(tip.subject), 30)}" by {cut(one_line(tip.author), 20)}, {near(tip.at, now)}'
+    if tip.proven_at is None:
+        return f"{tip.state}: {named} (never proven)"
+    if tip.state == "green":
+        return f"green {named}{',' if tip.at is None else ';'} proven {near(tip.proven_at, now)}"
+    return f"{tip.state}: {named} (last proven {tip.proven[:7]} {near(tip.proven_at, now)})"
+
+
+def _merged_text(view: FirstScreen, columns: int) -> str:
+    if not view.merges:
+        return ""
+    text = f"{view.merges} since {near(view.since, view.now)}"
+    for number, one in enumerate(view.merged):
+        more = f"{': ' if not number else '; '}{cut(one_line(one.title), 40)}"
+        left = view.merges - number - 1
+        if number and len(text) + len(more) + (len(f"; … {left} more") if left else 0) > columns:
+            return f"{text}; … {view.merges - number} more"
+        text += more
+    left = view.merges - len(view.merged)
+    return f"{text}; … {left} more" if left else text
+
+
+def _you_text(view: FirstScreen) -> str:
+    counted = ((view.decisions, "decision"), (view.approvals, "approval"), (view.others, "other thing"))
+    text = view.what or ", ".join(count(number, noun) for number, noun in counted if number)
+    return f"{text}: `{view.command}`" if text else ""
+
+
+def _running_text(view: FirstScreen) -> str:
+    is_on = view.at_work or view.state == "at work"
+    text = f"{view.at_work} of {count(view.slots, 'agent')}" if is_on else "nothing"
+    text += f", {count(view.reviews, 'review')}" if view.reviews else ""
+    if view.state in ("stopping", "paused"):
+        text += f", {view.state}"
+    elif view.state == "no daemon" and view.startable:
+        text += "; to start: `nobrakes run`, or `nobrakes daemon start`"
+    return "; ".join([text, *view.waits])
+
+
+def _end_text(view: FirstScreen) -> str:
+    if not view.left:
+        return ""
+    beads = f"{count(view.left, 'bead')} left"
+    if not view.startable:
+        return f"{beads}, and none of them can start now"
+    if view.seconds is None:
+        return f"{beads}; no forecast before {LEAST} merges"
+    if view.state != "at work":
+        return f"about {age(view.seconds)} of work ({beads})"
+    return f"about {near(view.begins + view.seconds, view.now)} ({beads})"
+
+
+@frozen
 class StatusView:
     """One screen. `counts`: the board's columns; epics are separate."""
 
@@ -173,6 +418,7 @@ class StatusView:
     sessions: tuple[OpenSession, ...] = ()
     machine: MachineView | None = None  # what all repositories share, where that is limited
     hindrances: Blockers = NOTHING  # what keeps work from going on, and what to type about it
+    first: FirstScreen | None = None
 
 
 def workers(store: "Store", runs: bool = True) -> tuple[Worker, ...]:
@@ -222,11 +468,21 @@ def with_progress(store: "Store", paths: Paths, worker: Worker) -> Worker:
     return replace(worker, says=spoken(claim, commits), doubt=doubt(claim.step, commits))
 
 
-def status(store: "Store", paths: Paths, config: "Config", here: Here | None = None) -> StatusView:
+def status(
+    store: "Store", paths: Paths, config: "Config", here: Here | None = None, is_visiting: bool = False
+) -> StatusView:
     """The whole repository on one screen. `here`: this process, to tell whether it could start agents."""
+    from ...git.repository import open_git
+
     limits, daemon = control.limits(store, config), holder(paths.lock)
     found, moment = store.counts(), store.board(limits, 1)
-    of_main, stands = _main_problems(store, paths, config), looked_for(store, paths, config, here)
+    stands, working = looked_for(store, paths, config, here), workers(store, daemon is not None)
+    git = open_git(paths, config)
+    try:
+        first = first_screen(store, git, paths, config, stands, working, is_visiting)
+        of_main = _main_problems(store, git, config)
+    finally:
+        git.close()
     stands = replace(stands, found=tuple(one for one in stands.found if f"{one.what}." not in of_main[0]))
     return StatusView(
         config.main,
@@ -236,7 +492,7 @@ def status(store: "Store", paths: Paths, config: "Config", here: Here | None = N
         bool(store.setting(control.STOPPING)),
         counted(found, len(requested(store))),
         found["epic"],
-        tuple(with_progress(store, paths, worker) for worker in workers(store, daemon is not None)),
+        tuple(with_progress(store, paths, worker) for worker in working),
         tuple(store.escalations()),
         limits,
         len(config.checks),
@@ -249,24 +505,21 @@ def status(store: "Store", paths: Paths, config: "Config", here: Here | None = N
         open_sessions(store),
         shown(),
         stands,
+        first,
     )
 
 
-def _main_problems(store: "Store", paths: Paths, config: "Config") -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+def _main_problems(store: "Store", git: "Git", config: "Config") -> tuple[tuple[str, ...], str, tuple[str, ...]]:
     """Outdated checkouts, merges missing on main, and merges unknown to the store. Empty if git fails: the doctor
     reports that."""
-    from ...git.repository import open_git
     from ...review.service.landed import off_main_message, unknown
 
-    git = open_git(paths, config)
     try:
         return git.behind(), off_main_message(store, git, config), tuple(unknown(store, git))
     except GitUnusable as error:
         return (error.whole,), "", ()
     except NobrakesError:
         return (), "", ()
-    finally:
-        git.close()
 
 
 def degraded(store: "Store", paths: Paths, config: "Config") -> tuple[str, ...]:

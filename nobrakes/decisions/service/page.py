@@ -17,10 +17,9 @@ from ...beads.work_status import OUTCOMES, main_of
 from ...daemon.model import Limits
 from ...daemon.service import control
 from ...errors import NobrakesError, NoSuchBead
-from ...git.port import Clash, Git, Hunk
+from ...git.port import Clash, Git, Hunk, Made
 from ...paths import Paths
 from ...records import frozen
-from ...review.evidence import Made
 from ...sessions.service import live
 from ...text.cleaning import count
 from ..machine import CAUSES, ESCALATIONS

@@ -18,10 +18,10 @@ from ...config.settings import Config
 from ...daemon.service import control
 from ...errors import GitFailed, NoEvidence, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
-from ...git.port import ChangedLines, Git
+from ...git.port import ChangedLines, Git, Made
 from ...paths import Paths
 from ...records import frozen
-from ..evidence import Entry, How, Made, RecordKind
+from ..evidence import Entry, How, RecordKind
 from ..journal import Journal
 from ..queue import LEDGER, SETTING, Flake, Line, Quarantined, as_text, lines
 from ..verify import Lost, Note, Report, Repository, Rerun, Word, Wrong, lost_changes

@@ -21,8 +21,8 @@ from ..journal import Journal
 
 if TYPE_CHECKING:
     from ...config.settings import Config
+    from ...git.port import Made
     from ...store import Store
-    from ..evidence import Made
     from ..verify import Lost, Merge
 
 NAMED = 20

@@ -20,7 +20,7 @@ from ...checks.contract import CheckResult, Contract
 from ...checks.worker.steps import OUTPUT_TAIL, clean
 from ...checks.worker.validation import CONTRACT
 from ...events.kinds import MERGES, Kind
-from ...git.port import Message
+from ...git.port import Made, Message
 from ...parking import about
 from ...ports import Ports
 from ...records import frozen
@@ -31,7 +31,6 @@ from ..evidence import (
     PERSON,
     VERSION,
     How,
-    Made,
     RecordKind,
     attempt_row,
     bounded,

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
+from nobrakes.agents.limits import Cost
 from nobrakes.beads.model import Attempt, AttemptLog, Bead, Role
 from nobrakes.cli import beads, review
 from nobrakes.cli.screen import Screen
@@ -23,7 +24,7 @@ def test_a_history_on_a_narrow_screen_has_all_of_its_words() -> None:
     asked = Escalation(1, EscalationType.QUESTION, "nb-1", LONG, "", created_at=1.0)
     bead = Bead("nb-1", LONG)
     found: Any = SimpleNamespace(
-        bead=bead, events=(), attempts=(attempt,), reviews=(), escalations=(asked,), commit="", archived=()
+        bead=bead, events=(), attempts=(attempt,), reviews=(), escalations=(asked,), commit="", archived=(), cost=Cost()
     )
     lines = shown(beads._history(found, SCREEN))
     assert " ".join(" ".join(lines).split()).count(LONG) == 3

@@ -14,8 +14,8 @@ from nobrakes.errors import NotAllowed
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.model import Feature, Stage, State, Step
 from nobrakes.features.service import approving, controls, rollback
+from nobrakes.git.port import Made
 from nobrakes.paths import Paths
-from nobrakes.review.evidence import Made
 from nobrakes.review.service import undo as undoing
 from nobrakes.review.service.undo import undo
 from nobrakes.sessions.model import Fact, SessionKind

@@ -19,9 +19,8 @@ from nobrakes.features.service import rollback
 from nobrakes.features.service.shaping import Words
 from nobrakes.features.worker.forge import Forge
 from nobrakes.features.worker.shapers import board_of
-from nobrakes.git.port import Candidate, Conflict
+from nobrakes.git.port import Candidate, Conflict, Made
 from nobrakes.paths import Paths
-from nobrakes.review.evidence import Made
 from nobrakes.store import Store, open_memory
 from tests.world.clock import FakeClock
 

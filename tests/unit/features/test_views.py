@@ -176,15 +176,15 @@ def test_the_keys_that_scripts_know_are_there(lively: Store, tmp_path: Path) -> 
     found = {words: plain(value) for words, value in shown(lively, tmp_path).items()}
     known = {
         "status": "main daemon paused frozen stopping counts epics working escalations limits checks next_at gates caps "
-        "degraded quarantined behind off_main unknown",
+        "degraded quarantined behind off_main unknown first",
         "board": "columns counts working gates frozen",
-        "history": "bead dependencies events attempts reviews escalations commit archived",
+        "history": "bead dependencies events attempts reviews escalations commit archived cost",
         "commit-strategy --dry-run": "drafts new changed removed becomes_ready critical_path deadlocks needs",
         "commit-strategy": "approved commit",
     }
     for words, keys in known.items():
         assert set(keys.split()) <= found[words].keys(), words
-    assert list(found["show"])[-4:] == ["dependencies", "attempts", "escalations", "request"]
+    assert list(found["show"])[-5:] == ["dependencies", "attempts", "escalations", "request", "cost"]
     assert set(found["history --transcript"][0]) == {"attempt", "lines"}
     assert {"id", "type", "bead", "title", "detail", "answer", "behind"} <= found["escalation"].keys()
 

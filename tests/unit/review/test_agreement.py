@@ -6,7 +6,7 @@ import pytest
 
 from nobrakes.beads.model import Bead, Status
 from nobrakes.config.settings import Config
-from nobrakes.review.evidence import Made
+from nobrakes.git.port import Made
 from nobrakes.review.service.landed import COMPARED, off_main_message, unknown
 from nobrakes.store import Store
 

@@ -1,6 +1,6 @@
 """Merges that a person's commit took back without a word: found, with the commit, and nobody else is accused."""
 
-from nobrakes.review.evidence import Made
+from nobrakes.git.port import Made
 from nobrakes.review.verify import lost_changes
 
 Tree = dict[str, str]

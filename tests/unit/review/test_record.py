@@ -4,12 +4,12 @@ import json
 
 import pytest
 
+from nobrakes.git.port import Made
 from nobrakes.review.evidence import (
     EXCERPT,
     MAX_RECORD,
     PERSON,
     Entry,
-    Made,
     bounded,
     canonical,
     counts_of,

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from nobrakes.review.evidence import PERSON, Entry, Made, date, message
+from nobrakes.git.port import Made
+from nobrakes.review.evidence import PERSON, Entry, date, message
 from nobrakes.review.verify import NONE, Report, Repository, Word, verify
 
 KEY = "k" * 16
