@@ -59,7 +59,7 @@ class PlanError(NobrakesError):
     """A plan file is not valid. Nothing was written."""
 
     code = 13
-    hint = "Fix the plan file and apply it again. docs/reference/plan.md describes the format."
+    hint = "Fix the plan file and apply it again. `nobrakes plan example` shows the format."
 
 
 class Deadlock(NobrakesError):

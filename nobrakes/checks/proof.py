@@ -251,8 +251,39 @@ def advice(results: Sequence[CheckResult], checks: Sequence[Check]) -> list[str]
     return [
         f"{result.name}: {_advice(result, known[result.name])}"
         for result in results
-        if result.outcome is not CheckOutcome.PASS and result.name in known
+        if result.outcome is not CheckOutcome.PASS and result.name in known and not missing_program(result)
     ]
+
+
+_PRODUCTS = {"npm": "Node.js", "npx": "Node.js", "node": "Node.js", "cargo": "Rust", "go": "Go", "mvn": "Maven"}
+_PRODUCTS |= {"gradle": "Gradle", "dotnet": "the .NET SDK", "mix": "Elixir", "prove": "Perl", "composer": "Composer"}
+_COMMANDS = {
+    "pip install": ("pytest", "tox", "nox", "uv", "poetry", "pdm", "ruff", "mypy", "build"),
+    "npm install -g": ("pnpm", "yarn", "bun", "deno", "bats"),
+    "gem install": ("bundler", "rspec", "rake"),
+}
+_GET = {name: f"install it (`{command} {name}`)" for command, names in _COMMANDS.items() for name in names}
+_GET |= {name: f"install {product}" for name, product in _PRODUCTS.items()} | {"bundle": _GET["bundler"]}
+
+
+def installing(program: str) -> str:
+    """What a person does to have it."""
+    return _GET.get(program, "install it")
+
+
+_NOT_FOUND = re.compile(
+    r"(?:^|: )([A-Za-z0-9_.+-]+): (?:command )?not found\Z|: No module named ([A-Za-z0-9_]+)\Z", re.M
+)
+
+
+def missing_program(result: CheckResult) -> str:
+    """That a program was missing, so that the check ran nothing, and how to get it; empty: there were all."""
+    found = (
+        _NOT_FOUND.search(result.tail.strip().rpartition("\n")[2]) if result.counts is None and result.code else None
+    )
+    program = found[1] or found[2] if found else ""
+    what = f"`{program}` is not installed: {installing(program)}, or add the install command as `setup`"
+    return f"{what} in .nobrakes/config.toml" if program else ""
 
 
 def _advice(result: CheckResult, check: Check) -> str:

@@ -11,7 +11,8 @@ from typer import Argument, Option, confirm
 
 from ..config.sections import FROM_THE_START, CheckSettings
 from ..daemon.service import control
-from ..decisions.service.blockers import Here, agent_blocker
+from ..decisions.blockers import Kind as Trouble
+from ..decisions.service.blockers import Here, agent_blocker, check_blockers
 from ..errors import NoMain, UsageError
 from ..machine import registry
 from ..records import plain
@@ -220,7 +221,8 @@ def init(
     command: Annotated[str | None, Option("--command", help="The command of the agent acp or script.")] = None,
 ) -> Output:
     """Set nobrakes up in this repository. You can run it again: it keeps everything that exists, except the agent if
-    you name another one. On a terminal it asks whether to run the checks on main once; without one, add --trial.
+    you name another one, and adds checks that you name. On a terminal it asks whether to run the checks on main once;
+    without one, add --trial.
     """
     from ..config.setup import init as setup
     from ..config.setup.init import wanted_of
@@ -237,9 +239,10 @@ def init(
     if unlisted:
         said = f"`nobrakes repositories` does not list this repository: {unlisted}"
         report = replace(report, warnings=(*report.warnings, said))
-    if report.changes:
-        report = replace(report, warnings=(*report.warnings, *_agents(report)))
+    agents = {one.key: one.after for one in report.changes if one.key.startswith("agents.")}
     tried = _tried(report, trial)
+    untried = bool(report.detected.checks) and tried is None
+    report = replace(report, warnings=(*report.warnings, *_missing(report, bool(agents), untried)))
     data = {
         "folder": report.paths.folder,
         "created": report.created,
@@ -247,7 +250,7 @@ def init(
         "setup": report.detected.setup,
         "checks": report.detected.checks,
         "tests": None if report.tests is None else {"files": report.tests.count, "globs": report.tests.globs},
-        "agents": {one.key: one.after for one in report.changes},
+        "agents": agents,
         "warnings": report.warnings,
         "next_steps": report.next_steps,
         "trial": None if tried is None else {"green": tried[0], "said": tried[1]},
@@ -255,11 +258,16 @@ def init(
     return Output(plain(data), lambda screen: _set_up(report, tried, screen))
 
 
-def _agents(report: "InitReport") -> list[str]:
+def _missing(report: "InitReport", agents: bool, checks: bool) -> list[str]:
+    """What agents and checks lack here, a line each."""
+    if not (agents or checks):
+        return []
     from ..app import here, open_app
 
     with open_app(report.paths.root, is_reading=True) as app:
-        return _agent_warnings(app.config, here(app))
+        found = _agent_warnings(app.config, here(app)) if agents else []
+        lacking = check_blockers(app.config, app.paths, here(app)) if checks else ()
+        return [*found, *(f"{one.what}: {one.cure}" for one in lacking if one.kind is Trouble.NO_RUNNER)]
 
 
 def _tried(report: "InitReport", wanted: bool | None) -> tuple[bool, list[str]] | None:
@@ -287,7 +295,8 @@ def _set_up(report: "InitReport", tried: tuple[bool, list[str]] | None, screen: 
     out += [f"  setup   {one_line(report.detected.setup)}"] if report.detected.setup else []
     for check in report.detected.checks:
         read_as = f"  (read as {check.format})" if check.format not in ("auto", "exit") else ""
-        out.append(f"  {check.kind:<7} {one_line(check.command)}{read_as}")
+        where = f"  (in {one_line(check.directory)})" if check.directory else ""
+        out.append(f"  {check.kind:<7} {one_line(check.command)}{where}{read_as}")
     out += [f"  {one_line(report.tests.told())}"] if report.tests else []
     if report.changes:
         out += [f"  {line}" for line in change_lines(report.changes)]

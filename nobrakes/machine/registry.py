@@ -297,7 +297,7 @@ def unknown(limits: MachineLimits | None, error: errors.NobrakesError) -> Machin
 _README = """This repository belongs to nobrakes. It holds no work: it is where your own sessions run,
 those that belong to no other repository (`nobrakes session start --user`).
 """
-_SETTINGS = """# The settings of your own sessions. docs/reference/settings.md has every setting there is.
+_SETTINGS = """# The settings of your own sessions.
 main = "main"
 
 [limits]

@@ -10,6 +10,7 @@
 """
 
 import re
+from base64 import b32encode
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -357,12 +358,13 @@ class _Tasks:
             self._place_text(part)
         self.ids: dict[Part, str] = {}
         self.names: defaultdict[str, list[Part]] = defaultdict(list)
-        self._name()
+        self._name(known)
         self.known = {*known, *(self.ids[part] for part in self.beads)}
 
-    def _name(self) -> None:
+    def _name(self, known: Collection[str]) -> None:
         paths: dict[Part, str] = {}
         again: Counter[str] = Counter()
+        taken: set[str] = set()
         for part in self.parts:
             above = part.parent
             while above and above not in paths:
@@ -377,7 +379,9 @@ class _Tasks:
             if again[path] > 1:
                 path = sha256(f"{path} {again[path]}".encode()).hexdigest()
             paths[part] = path
-            self.ids[part] = f"t-{path[:10]}"
+            before = f"t-{path[:10]}"  # an id of earlier versions
+            self.ids[part] = before if before in known else _short_id(path, taken)
+            taken.add(self.ids[part])
             if part.kind == "done" or _is_bead(part):
                 self.names[normal(title)].append(part)
                 for number in dict.fromkeys(_NUMBER.findall(title)):
@@ -604,6 +608,14 @@ PRIORITIES: Mapping[str, int] = {
 _KINDS = re.compile(r"^(?:type|kind|t|k)-")
 _NEEDS = re.compile(rf"\b{KEY}[*_]{{0,3}}[ \t]*((?:(?<![\w/])#\d+(?:[ \t]*(?:,|and|&)?[ \t]*))+)", re.IGNORECASE)
 _ISSUES_NUMBER = re.compile(r"#(\d{1,18})(?!\w)")
+
+
+def _short_id(digest: str, taken: Collection[str]) -> str:
+    """An id made of a digest, as long as those of `add`; longer where two digests begin alike."""
+    letters = b32encode(bytes.fromhex(digest)).decode().lower()
+    return next(made for length in range(7, 52) if (made := f"t-{letters[:length]}") not in taken)
+
+
 _HINT = "Use what `gh issue list --json number,title,body,labels,state,milestone` prints."
 
 

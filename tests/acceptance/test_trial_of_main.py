@@ -32,7 +32,7 @@ def red(tmp_path: Path) -> Trying:
     ("command", "advice"),
     [
         (f"{sys.executable} -c 'import nosuchrunner'", "install its runner"),
-        ("nosuchrunner --all; exit $?", "install what the command needs"),
+        ("nosuchrunner --all; exit $?", "`nosuchrunner` is not installed: install it"),
         ("echo no tests ran; true", "`format`"),
         (f"{sys.executable} -m unittest", "add a first test"),  # though there is a file of them
     ],

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "nobrakes"
 SUBJECTS = {path.stem for path in PACKAGE.iterdir()}
@@ -108,3 +110,49 @@ def test_what_is_not_there_is_found(tmp_path: Path) -> None:
     file.write_text('"""By review.machine.TABLE, `review.land`, git/merge.py and `checks.test.command`."""\n')
     standing_in.cache_clear()
     assert lost(file) == []
+
+
+OURS = re.compile(r"(?<![\w./~-])((?:docs|examples|config|benchmarks|tests|hooks|nobrakes)/[\w./-]*\w)")
+THEIRS = {"docs/design"}
+"""A folder that projects have too."""
+COMMANDS = {"main.py", "mcp_server.py"}
+"""Beside the modules of `cli`, those whose docstrings are shown."""
+
+
+def messages(path: Path) -> Iterator[str]:
+    """What people may be shown of the file: its texts with a space in them, and the docstrings that are help."""
+    if path.suffix != ".py":
+        yield standing_in(path)
+        return
+    tree = ast.parse(standing_in(path))
+    unseen = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and path.parent.name != "cli" and path.name not in COMMANDS
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in unseen:
+            yield node.value if " " in node.value else ""
+
+
+def only_in_source(text: str) -> list[str]:
+    return [name for name in OURS.findall(text) if (ROOT / name).exists() and name not in THEIRS]
+
+
+def test_no_message_names_what_only_the_source_tree_has() -> None:
+    """Who installed nobrakes has its commands, and none of these files."""
+    files = [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.html"), *(ROOT / "config").rglob("*.*")]
+    found = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in files
+        for text in messages(path)
+        for name in only_in_source(text)
+    }
+    assert found == set()
+
+
+@pytest.mark.parametrize(
+    "text", ["Read docs/reference/plan.md.", "see `config/nobrakes.toml`", "copy (examples/demo) from there"]
+)
+def test_the_search_for_such_names_finds_them(text: str) -> None:
+    assert only_in_source(text) and not only_in_source("Read docs/ROADMAP.md, .nobrakes/config.toml and my/docs/how-to")

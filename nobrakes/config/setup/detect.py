@@ -8,8 +8,9 @@ nothing.
 import json
 import os
 import re
+import shlex
 import tomllib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, cast
 
@@ -35,12 +36,14 @@ MAX_BYTES = 2_000_000
 
 @frozen
 class Found:
-    """One kind of project: its word, (kind, command) of checks, and the set-up of a fresh checkout."""
+    """One kind of project: its word, (kind, command) of checks, and the set-up of a fresh checkout.
+    `covers`: its test check also runs the packages of its kind below it."""
 
     word: str
     checks: tuple[tuple[str, str], ...] = ()
     setup: str = ""
     notes: tuple[str, ...] = ()
+    covers: bool = False
 
 
 def exists(root: str, name: str) -> bool:
@@ -56,6 +59,22 @@ def read(root: str, name: str) -> str | None:
         return file.read()
 
 
+_NOT_ITS_OWN = ("node_modules", "vendor", "third_party", "site-packages", "__pycache__", "fixtures", "testdata")
+_NO_SOURCE = frozenset((*_NOT_ITS_OWN, "docs", "doc", "examples", "example", "templates"))
+
+
+def _walk(root: str, deepest: int, skipped: Collection[str] = ()) -> Iterator[tuple[str, list[str]]]:
+    """(folder relative to `root`, names of its files) of those that hold the project's own source."""
+    for folder, folders, names in os.walk(root):
+        at = os.path.relpath(folder, root)
+        if "pyvenv.cfg" in names or at in skipped:
+            folders.clear()
+            continue
+        is_deepest = at != os.curdir and at.count(os.sep) + 1 >= deepest
+        folders[:] = [] if is_deepest else sorted(n for n in folders if n[0] != "." and n not in _NO_SOURCE)
+        yield at, names
+
+
 # JavaScript and TypeScript: the scripts of package.json, with the package manager of the lock file.
 _SCRIPTS = (
     ("test", ("test",)),
@@ -66,8 +85,14 @@ _SCRIPTS = (
 _PLACEHOLDER = "no test specified"
 
 
-def detect_javascript(root: str) -> Found | None:
-    """None without a package.json."""
+JUNIT = "junit.xml"
+_JS_TEST = re.compile(r".*\.(?:test|spec)\.[cm]?[jt]sx?")
+_RUNS_ITSELF = {"bun:test": f"bun test --reporter=junit --reporter-outfile={JUNIT}", "node:test": "node --test"}
+"""By what tests import that need no script, the command that runs them."""
+
+
+def detect_javascript(root: str, top: str) -> Found | None:
+    """None without a package.json. `top`: the repository, which may have the lock file."""
     text = read(root, "package.json")
     if text is None:
         return None
@@ -79,7 +104,7 @@ def detect_javascript(root: str) -> Found | None:
         return Found("js", notes=("package.json is not a JSON object, so nobrakes ignores it",))
     scripts = package.get("scripts")
     scripts = scripts if isinstance(scripts, dict) else {}
-    setup, run, note = _manager(root, package)
+    setup, run, note = _manager(root, top, package)
     checks = []
     notes = [note] if note else []
     for kind, names in _SCRIPTS:
@@ -90,10 +115,26 @@ def detect_javascript(root: str) -> Found | None:
             notes.append("the test script in package.json is npm's placeholder, so nobrakes ignores it")
             continue
         checks.append((kind, f"{run} {name}"))
-    return Found("js", tuple(checks), setup, tuple(notes))
+    if "test" not in dict(checks) and (command := _without_script(root)):
+        checks.insert(0, ("test", command))
+    return Found("js", tuple(checks), setup, tuple(notes), "test" in dict(checks))
 
 
-def _manager(root: str, package: dict[str, Any]) -> tuple[str, str, str]:
+def _without_script(root: str) -> str | None:
+    tests = [os.path.join(at, name) for at, names in _walk(root, 4) for name in names if _JS_TEST.fullmatch(name)]
+    texts = [read(root, path) or "" for path in tests[:20]]
+    return next((run for name, run in _RUNS_ITSELF.items() if any(name in text for text in texts)), None)
+
+
+def _manager(root: str, top: str, package: dict[str, Any]) -> tuple[str, str, str]:
+    """(setup, what runs a script, a note); what the lock file of the top brings in is set up there."""
+    setup, run, note = _own_manager(root, package)
+    if not setup and root != top and (above := _own_manager(top, {}))[0]:
+        return "", above[1], ""
+    return setup, run, note
+
+
+def _own_manager(root: str, package: dict[str, Any]) -> tuple[str, str, str]:
     if exists(root, "pnpm-lock.yaml"):
         return "pnpm install --frozen-lockfile", "pnpm run", ""
     if exists(root, "yarn.lock"):
@@ -118,7 +159,8 @@ _RAKE_TEST = re.compile(
 
 
 def detect_others(root: str) -> list[Found]:
-    return [one for one in (_ruby(root), _perl(root), _java(root), _php(root), _shell(root)) if one is not None]
+    found = (_ruby(root), _perl(root), _java(root), _php(root), _shell(root), _dotnet(root), _elixir(root), _deno(root))
+    return [one for one in found if one is not None]
 
 
 def _ruby(root: str) -> Found | None:
@@ -129,6 +171,8 @@ def _ruby(root: str) -> Found | None:
         command = f"{run}rspec"
     elif _RAKE_TEST.search(rakefile):
         command = f"{run}rake test"
+    elif exists(root, "bin/rails") and _has(root, "test", "_test.rb"):
+        command = "bin/rails test"
     else:
         return None
     return Found("ruby", (("test", command),), "bundle install" if has_lock else "")
@@ -142,10 +186,32 @@ def _perl(root: str) -> Found | None:
 
 def _java(root: str) -> Found | None:
     if exists(root, "pom.xml"):
-        return Found("java", (("test", "./mvnw -B test" if exists(root, "mvnw") else "mvn -B test"),))
-    if exists(root, "build.gradle") or exists(root, "build.gradle.kts"):
-        return Found("java", (("test", "./gradlew test" if exists(root, "gradlew") else "gradle test"),))
+        return Found("java", (("test", "./mvnw -B test" if exists(root, "mvnw") else "mvn -B test"),), covers=True)
+    if any(exists(root, f"{name}.gradle{ending}") for name in ("build", "settings") for ending in ("", ".kts")):
+        return Found("java", (("test", "./gradlew test" if exists(root, "gradlew") else "gradle test"),), covers=True)
     return None
+
+
+def _dotnet(root: str) -> Found | None:
+    if not any(name.endswith((".sln", ".slnx", ".csproj", ".fsproj")) for name in os.listdir(root)):
+        return None
+    projects = [os.path.join(at, name) for at, names in _walk(root, 4) for name in names if name.endswith("proj")]
+    has_tests = any("Microsoft.NET.Test.Sdk" in (read(root, path) or "") for path in projects[:200])
+    return Found("dotnet", (("test", "dotnet test"),), covers=True) if has_tests else None
+
+
+def _elixir(root: str) -> Found | None:
+    if not exists(root, "mix.exs") or not (_has(root, "test", "_test.exs") or _has(root, "apps", "_test.exs")):
+        return None
+    return Found("elixir", (("test", "mix test"),), "mix deps.get" if exists(root, "mix.lock") else "", covers=True)
+
+
+def _deno(root: str) -> Found | None:
+    text = read(root, "deno.json") or read(root, "deno.jsonc")
+    if text is None:
+        return None
+    has_task = re.search(r'"tasks"\s*:\s*\{[^}]*"test"\s*:', text) is not None
+    return Found("deno", (("test", "deno task test" if has_task else "deno test --reporter=tap"),), covers=True)
 
 
 def _php(root: str) -> Found | None:
@@ -165,40 +231,48 @@ def _has(root: str, folder: str, ending: str) -> bool:
 
 
 # Python: pytest or unittest, ruff, mypy, build; with uv or poetry where their lock file is there.
-_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "pytest.ini")
+_PYTEST_MARKS = ("pyproject.toml", "setup.cfg", "tox.ini", "pytest.ini")
+_MARKS = (*_PYTEST_MARKS, "setup.py", "requirements.txt", "tox.toml", "noxfile.py")
 _TEST_FOLDERS = ("tests", "test")
 _IS_TEST = re.compile(r"test_.*\.py|.*_test\.py")
 
 
-def detect_python(root: str) -> Found | None:
-    """The Python project in `root`."""
+_IS_FOR_PYTEST = re.compile(r"^(?:async )?def test_|import pytest|^from pytest ", re.MULTILINE)
+
+
+def detect_python(root: str, top: str, packages: Collection[str] = ()) -> Found | None:
+    """The Python project in `root`, without the `packages` in it. `top`: the repository, which may have its lock file
+    and its tools."""
     text = read(root, "pyproject.toml")
-    folders = [
-        name
-        for name in _TEST_FOLDERS
-        if os.path.isdir(os.path.join(root, name)) and _test_files(os.path.join(root, name))
+    tests = [
+        os.path.normpath(os.path.join(at, name))
+        for at, names in _walk(root, 6, packages)
+        for name in sorted(names)
+        if _IS_TEST.fullmatch(name)
     ]
-    if text is None and not any(exists(root, name) for name in _MARKS) and not _test_files(root) and not folders:
+    if text is None and not any(exists(root, name) for name in _MARKS) and not tests:
         return None
     notes: list[str] = []
-    try:
-        project: dict[str, Any] = tomllib.loads(text or "")
-    except tomllib.TOMLDecodeError as error:
-        project = {}
-        notes.append(f"pyproject.toml is not valid TOML ({error}), so nobrakes ignores it")
+    project = _project(root, notes)
     tool = project.get("tool")
     tools: dict[str, Any] = tool if isinstance(tool, dict) else {}
-    needed = _needed(root, project)
-    setup, run = _runner(root, needed, notes)
+    needed = _needed(root, project) | (frozenset() if root == top else _needed(top, _project(top, [])))
+    setup, run = _runner(root, top, needed, notes)
     checks: list[tuple[str, str]] = []
-    if _uses_pytest(root, tools, needed) or any(_imports_pytest(root, name) for name in ("", *folders)):
+    covers = False
+    if _uses_pytest(root, tools, needed) or any(_IS_FOR_PYTEST.search(read(root, path) or "") for path in tests[:50]):
         checks.append(("test", f"{run or 'python3 -m '}pytest -q"))
+        covers = not any("testpaths" in (read(root, name) or "") for name in _PYTEST_MARKS)
     elif "django" in (read(root, "manage.py") or ""):
         checks.append(("test", f"{run}python3 manage.py test"))
-    elif any(os.path.isdir(os.path.join(root, folder)) for folder in _TEST_FOLDERS) or _has_tests(root):
-        # without an __init__.py a folder is found only when it is named
-        alone = [name for name in folders if not exists(os.path.join(root, name), "__init__.py")]
-        checks.append(("test", f"{run}python3 -m unittest " + (f"discover -v -s {alone[0]}" if alone else "-v")))
+    elif starts := _starts(root, tests):
+        checks.append(("test", " && ".join(f"{run}python3 -m unittest {start}" for start in starts)))
+    elif any(os.path.isdir(os.path.join(root, folder)) for folder in _TEST_FOLDERS):
+        checks.append(("test", f"{run}python3 -m unittest -v"))
+    elif "[testenv" in (read(root, "tox.ini") or "") or exists(root, "tox.toml") or "tox" in tools:
+        checks.append(("test", f"{run}tox"))
+    elif exists(root, "noxfile.py"):
+        checks.append(("test", f"{run}nox"))
     if "ruff" in tools or exists(root, "ruff.toml") or exists(root, ".ruff.toml"):
         checks.append(("lint", f"{run}ruff check ."))
     mypy = tools.get("mypy")
@@ -207,12 +281,34 @@ def detect_python(root: str) -> Found | None:
         checks.append(("types", f"{run}mypy" if own else f"{run}mypy ."))
     if "build" in needed and "build-system" in project:
         checks.append(("build", f"{run or 'python3 -m '}{'python -m ' if run else ''}build"))
-    return Found("python", tuple(checks), setup, tuple(notes))
+    return Found("python", tuple(checks), setup, tuple(notes), covers)
 
 
-def _runner(root: str, needed: frozenset[str], notes: list[str]) -> tuple[str, str]:
+def _project(root: str, notes: list[str]) -> dict[str, Any]:
+    try:
+        return tomllib.loads(read(root, "pyproject.toml") or "")
+    except tomllib.TOMLDecodeError as error:
+        notes.append(f"pyproject.toml is not valid TOML ({error}), so nobrakes ignores it")
+        return {}
+
+
+def _starts(root: str, tests: Iterable[str]) -> list[str]:
+    """The ways to start unittest that find these tests: it enters packages, and no other folder."""
+    found: dict[str, None] = {}
+    for path in tests:
+        at = os.path.dirname(path)
+        while at and exists(os.path.join(root, at), "__init__.py"):
+            at = os.path.dirname(at)
+        found[f"discover -v -s {shlex.quote(at)}" if at else "-v"] = None
+    return list(found)
+
+
+def _runner(root: str, top: str, needed: frozenset[str], notes: list[str]) -> tuple[str, str]:
     if exists(root, "uv.lock"):
-        return "uv sync --locked --all-extras --all-groups", "uv run "
+        members = " --all-packages" if "[tool.uv.workspace]" in (read(root, "pyproject.toml") or "") else ""
+        return f"uv sync --locked --all-extras --all-groups{members}", "uv run "
+    if exists(top, "uv.lock"):
+        return "", "uv run "
     if exists(root, "poetry.lock"):
         return "poetry install --all-extras", "poetry run "
     if exists(root, "pdm.lock"):
@@ -263,21 +359,6 @@ def _uses_pytest(root: str, tools: dict[str, Any], needed: frozenset[str]) -> bo
     )
 
 
-def _imports_pytest(root: str, folder: str) -> bool:
-    names = sorted(name for name in os.listdir(os.path.join(root, folder)) if _IS_TEST.fullmatch(name))
-    return any("import pytest" in (read(root, os.path.join(folder, name)) or "") for name in names[:20])
-
-
-def _has_tests(root: str) -> bool:
-    packages = [entry.path for entry in os.scandir(root) if exists(entry.path, "__init__.py")]
-    below = [os.path.join(package, folder) for package in packages for folder in _TEST_FOLDERS]
-    return any(map(_test_files, (root, *packages, *(folder for folder in below if exists(folder, "__init__.py")))))
-
-
-def _test_files(root: str) -> bool:
-    return any(_IS_TEST.fullmatch(name) for name in os.listdir(root))
-
-
 KINDS: tuple[Kind, ...] = ("test", "lint", "types", "build")
 _TARGETS = {"test": ("test", "tests", "check"), "lint": ("lint",), "types": ("typecheck", "types"), "build": ("build",)}
 
@@ -294,8 +375,8 @@ class Detected:
 def detect(root: str, given: Collection[str] = ()) -> Detected:
     """Setup and checks of the project in `root`; empty: unknown. `given`: kinds with a command by a person, not
     detected."""
-    found = [one for one in (detect_python(root), detect_javascript(root), _rust(root), _go(root)) if one]
-    found += detect_others(root)
+    packages = _packages(root)
+    found = _kinds(root, root, packages)
     notes = [note for one in found for note in one.notes]
     checks = [check for check in _named(found) if check.kind not in given]
     targets = make_targets(read(root, "Makefile") or read(root, "makefile") or read(root, "GNUmakefile") or "")
@@ -308,9 +389,78 @@ def detect(root: str, given: Collection[str] = ()) -> Detected:
             if dropped:
                 left_out = ", ".join(f"`{check.command}`" for check in dropped)
                 notes.append(f"the {kind} check is the Makefile's target {target}; left out: {left_out}")
+    setups = [one.setup for one in found if one.setup]
+    if "test" not in given and not any(check.command.startswith("make ") for check in checks if check.kind == "test"):
+        below, more, told = _below(root, packages, found, checks)
+        checks += below[:MAX_PACKAGES]
+        setups += more
+        notes += told
+        if left := below[MAX_PACKAGES:]:
+            notes.append(f"{count(len(left), 'more package has', 'more packages have')} tests: {left[0].directory}, …")
     checks.sort(key=lambda check: KINDS.index(check.kind))
-    setup = " && ".join(one.setup for one in found if one.setup)
-    return Detected(setup, tuple(checks), tuple(notes))
+    return Detected(" && ".join(setups), tuple(checks), tuple(dict.fromkeys(notes)))
+
+
+MAX_PACKAGES = 20
+"""So many packages get a check each."""
+_DEEPEST_PACKAGE = 4
+_MARKERS = frozenset(
+    ("package.json", "pyproject.toml", "setup.py", "tox.ini", "manage.py", "go.mod", "Cargo.toml", "pom.xml", "mix.exs")
+) | {"build.gradle", "build.gradle.kts", "Gemfile", "Rakefile", "composer.json", "deno.json", "deno.jsonc"}
+_NO_PACKAGES = frozenset(("tests", "test", "spec", "t"))
+
+
+def _kinds(root: str, top: str, packages: Collection[str]) -> list[Found]:
+    found = [detect_python(root, top, packages), detect_javascript(root, top), _rust(root), _go(root)]
+    return [*(one for one in found if one), *detect_others(root)]
+
+
+def _packages(root: str) -> list[str]:
+    """The folders below `root` that are projects of their own: by a project file, or Python tests beside no package."""
+    found = []
+    for at, names in _walk(root, _DEEPEST_PACKAGE):
+        if at == os.curdir or not _NO_PACKAGES.isdisjoint(at.split(os.sep)):
+            continue
+        tests = (os.path.join(root, at, name) for name in _TEST_FOLDERS if "__init__.py" not in names)
+        if not _MARKERS.isdisjoint(names) or any(
+            _IS_TEST.fullmatch(name) for folder in tests if os.path.isdir(folder) for name in os.listdir(folder)
+        ):
+            found.append(at)
+    return found
+
+
+def _below(
+    root: str, packages: Sequence[str], above: Iterable[Found], others: Sequence[CheckSettings]
+) -> tuple[list[CheckSettings], list[str], list[str]]:
+    """(the test check of each package that no check above it covers, what sets them up, notes)."""
+    covered = [("", one.word) for one in above if one.covers]
+    checks: list[CheckSettings] = []
+    setups, notes = [], []
+    for at in packages:
+        name = re.sub(r"[^A-Za-z0-9_.-]+", "-", os.path.basename(at)).lstrip("-_.")[:36] or "package"
+        inside = [os.path.relpath(other, at) for other in packages if other.startswith(f"{at}{os.sep}")]
+        for one in _kinds(os.path.join(root, at), root, inside):
+            if any(one.word == word and f"{at}/".startswith(folder) for folder, word in covered):
+                continue
+            for command in (command for kind, command in one.checks if kind == "test"):
+                check = _check(name, "test", command)
+                checks.append(replace(_unlike(check, [*others, *checks]), directory=at))
+                setups += [f"(cd {shlex.quote(at)} && {one.setup})"] if one.setup else []
+                notes += [f"{at}: {note}" for note in one.notes]
+            covered += [(f"{at}/", one.word)] if one.covers else []
+    return checks, setups, notes
+
+
+_OUTPUT: Mapping[str, Mapping[str, Any]] = {
+    "deno test --reporter=tap": {"format": "tap"},
+    _RUNS_ITSELF["bun:test"]: {"report": JUNIT},
+    **{run: {"report": "**/build/test-results/test/*.xml"} for run in ("./gradlew test", "gradle test")},
+}
+"""By command that is ours, what its tests are read from."""
+
+
+def _check(name: str, kind: str, command: str) -> CheckSettings:
+    return CheckSettings(name=name, command=command, kind=cast(Kind, kind), **_OUTPUT.get(command, {}))
 
 
 def _named(found: list[Found]) -> list[CheckSettings]:
@@ -318,18 +468,16 @@ def _named(found: list[Found]) -> list[CheckSettings]:
     for one in found:
         for kind, command in one.checks:
             name = kind if len(found) == 1 else f"{one.word}-{kind}"
-            check = CheckSettings(name=name, command=command, kind=cast(Kind, kind))
-            taken = [other.name for other in checks]
-            number = 2
-            while check.name in taken:
-                check = replace_name(check, f"{name}-{number}")
-                number += 1
-            checks.append(check)
+            checks.append(_unlike(_check(name, kind, command), checks))
     return checks
 
 
-def replace_name(check: CheckSettings, name: str) -> CheckSettings:
-    return replace(check, name=name)
+def _unlike(check: CheckSettings, others: Sequence[CheckSettings]) -> CheckSettings:
+    """The check, with a number where its name is taken."""
+    taken, name, number = {other.name for other in others}, check.name, 2
+    while check.name in taken:
+        check, number = replace(check, name=f"{name}-{number}"), number + 1
+    return check
 
 
 def make_targets(text: str) -> frozenset[str]:
@@ -344,12 +492,14 @@ def make_targets(text: str) -> frozenset[str]:
 def _rust(root: str) -> Found | None:
     if not exists(root, "Cargo.toml"):
         return None
-    checks = [("test", "cargo test --locked" if exists(root, "Cargo.lock") else "cargo test")]
+    is_workspace = re.search(r"^\[workspace\]", read(root, "Cargo.toml") or "", re.MULTILINE) is not None
+    command = f"cargo test{' --workspace' if is_workspace else ''}{' --locked' if exists(root, 'Cargo.lock') else ''}"
+    checks = [("test", command)]
     if exists(root, "clippy.toml") or exists(root, ".clippy.toml"):
         checks.append(("lint", "cargo clippy --all-targets -- -D warnings"))
     if exists(root, "rustfmt.toml") or exists(root, ".rustfmt.toml"):
         checks.append(("lint", "cargo fmt --check"))
-    return Found("rust", tuple(checks))
+    return Found("rust", tuple(checks), covers=is_workspace)
 
 
 def _go(root: str) -> Found | None:
@@ -432,7 +582,7 @@ _RUNNERS: tuple[tuple[str, Format], ...] = (
     (r"ava(?! (?:\S+ )*?(?:--tap|-t)(?: |$))", "ava"),
     (r"ctest", "ctest"),
     (r"phpunit", "phpunit"),
-    (r"(?:rspec|minitest)", "ruby"),
+    (r"(?:rspec|minitest|rails test)", "ruby"),
     (r"rake (?:\S+ )*?test(?::\S+)?", "ruby"),
     (r"(?:prove (?:-\S+ )*?-[a-zA-Z]*v[a-zA-Z]*|bats)", "tap"),
     (r"(?:mvn|mvnw)", "maven"),
@@ -483,9 +633,18 @@ def _formats(root: str, command: str, deepest: int) -> set[Format]:
     run = _INSTALLED.sub("", command)
     found = {name for words, name in _RUNNERS if re.search(_WORD % words, run)}
     if deepest and not _ELSEWHERE.search(command):
-        for text in (*_scripts(root, command), *_recipes(root, command)):
+        for text in (*_scripts(root, command), *_recipes(root, command), *_sessions(root, command)):
             found |= _formats(root, text, deepest - 1)
     return found
+
+
+def _sessions(root: str, command: str) -> list[str]:
+    """What tox or nox runs."""
+    if re.search(_WORD % "tox", command):
+        text = read(root, "tox.ini") or read(root, "tox.toml") or ""
+        return re.findall(r"^commands\s*=(.*(?:\n[ \t]+.*)*)", text, re.MULTILINE)
+    found = re.findall(r"session\.run(?:_always)?\(([^)]*)", read(root, "noxfile.py") or "")
+    return [re.sub(r"[\"',\s]+", " ", one) for one in found] if re.search(_WORD % "nox", command) else []
 
 
 def _scripts(root: str, command: str) -> list[str]:

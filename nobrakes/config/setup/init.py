@@ -14,7 +14,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 from ...agents.registry import ADAPTERS
@@ -290,6 +290,10 @@ def init(
         config = load(paths.config)
         branch, why = config.main, "set in config.toml"
         detected = detect(root) if force_detect and not found.bare else Detected(config.setup, config.checks)
+        known = {check.name: check.command for check in config.checks}
+        added = [with_format(root, check) for check in checks if check.name not in known]
+        detected = replace(detected, checks=(*detected.checks, *added))
+        settings = (*settings, *_adding(added))
     else:
         branch, why = (main, "your choice") if main else _main(root, found)
         given = {check.kind for check in checks}
@@ -307,8 +311,10 @@ def init(
     warnings += what_to_write(root, detected.checks).values()
     if has_config and main not in (None, branch):
         warnings.insert(0, f"main is still '{branch}': change it in {_shown(paths.config)}")
-    if has_config and checks:
-        warnings.insert(0, f"init does not change existing checks: change them in {_shown(paths.config)}")
+    for check in checks if has_config else ():
+        if check.command != known.get(check.name, check.command):
+            command = f"nobrakes config set checks.{check.name}.command {shlex.quote(check.command)}"
+            warnings.insert(0, f"the check '{check.name}' stays `{known[check.name]}`: to change it, type {command}")
     tests = None
     if not found.bare:
         contract = tuple(check.check() for check in detected.checks)
@@ -316,6 +322,13 @@ def init(
         warnings += tests.warnings
     steps = (*to_do(config), *_next(detected, found.bare))
     return InitReport(paths, tuple(created), detected, tuple(warnings), steps, branch, why, tests, changes)
+
+
+def _adding(checks: Iterable[CheckSettings]) -> Iterator[Wanted]:
+    for check in checks:
+        yield f"checks.{check.name}.command", check.command
+        if check.format != "auto":
+            yield f"checks.{check.name}.format", check.format
 
 
 def _with(root: str, detected: Detected, given: Sequence[CheckSettings]) -> Detected:

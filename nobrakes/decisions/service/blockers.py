@@ -168,6 +168,7 @@ def _has_module(python: str, module: str, folder: str, where: Where) -> bool:
 # Whether it still holds is known when an agent works.
 # 3. Where the setup may bring a program in, its absence is told and nothing is refused for it.
 
+_NAME = re.compile(r"`(.*)` is not on PATH|.* has no module named (.*)")
 CONFIG = ".nobrakes/config.toml"
 NOT_TRIED = "it was not tried"
 
@@ -241,12 +242,15 @@ def check_blockers(config: "Config", paths: Paths, here: Here) -> Iterator[Block
             continue
         by_setup = bool(config.setup) and key == "command"
         place = f"`{key}` under [[checks]] in {CONFIG}" if key == "command" else f"`setup` in {CONFIG}"
+        from ...checks.proof import installing  # most checks lack nothing
+
+        get = installing(_NAME.sub(r"\1\2", lacking))
         yield Blocker(
             Kind.NO_RUNNER,
             f"{what} cannot run: {lacking}",
             f"its command is `{command}`" + (" (`setup` may install it)" if by_setup else ""),
             ("nobrakes init --trial", "nobrakes run"),
-            f"install it, add the install command as `setup`, or fix {place}",
+            f"{get}, add the install command as `setup`, or fix {place}",
             refuses=not by_setup,
         )
 

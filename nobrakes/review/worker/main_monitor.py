@@ -16,7 +16,7 @@ from functools import partial
 
 from ...beads.model import Outcome, Role, Run, RunKind
 from ...checks.contract import CheckOutcome, CheckResult, Contract, Verdict, overall, setup_failed, verdict
-from ...checks.proof import advice, is_empty, is_unsure, passed
+from ...checks.proof import advice, is_empty, is_unsure, missing_program, passed
 from ...checks.worker.steps import NO_PLAN
 from ...checks.worker.validation import MAX_CUT_OFF, CheckClock, Validation, as_json, explain
 from ...daemon.deciders import look_again, may_pass
@@ -665,7 +665,11 @@ def said_of(results: Sequence[CheckResult]) -> list[str]:
     """A line for each check that did not pass; one for a failed set-up."""
     if why := setup_failed(results):
         return [why]
-    return [f"{one.name}: {one.reason}{_last(one)}" for one in results if one.outcome is not CheckOutcome.PASS]
+    return [
+        f"{one.name}: {missing_program(one) or one.reason + _last(one)}"
+        for one in results
+        if one.outcome is not CheckOutcome.PASS
+    ]
 
 
 def _last(result: CheckResult) -> str:

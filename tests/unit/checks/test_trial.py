@@ -8,7 +8,7 @@ import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Frontier, Status
 from nobrakes.checks.contract import Check, CheckOutcome, CheckResult, TestCounts, Verdict
-from nobrakes.checks.proof import advice, is_empty, is_unsure, passed
+from nobrakes.checks.proof import advice, is_empty, is_unsure, missing_program, passed
 from nobrakes.daemon import deciders
 from nobrakes.daemon.deciders import is_idle
 from nobrakes.daemon.model import Board, Limits, StartAgent, StartReview, Starts
@@ -41,6 +41,24 @@ def result(outcome: str, code: int | None = 1, counts: TestCounts | None = None,
 def test_what_a_main_that_did_not_pass_means(results: list[CheckResult], unsure: bool, empty: bool, said: str) -> None:
     assert (is_unsure(results, [TESTS, LINT]), is_empty(results)) == (unsure, empty)
     assert said in advice(results, [TESTS, LINT])[0]
+
+
+@pytest.mark.parametrize(
+    ("tail", "said"),
+    [
+        ("sh: 1: mvn: not found\n", "`mvn` is not installed: install Maven, or"),
+        ("bash: line 1: pnpm: command not found", "`pnpm` is not installed: install it (`npm install -g pnpm`), or"),
+        ("/usr/bin/python3: No module named tox", "`tox` is not installed: install it (`pip install tox`), or"),
+        ("x\nsh: own-runner: not found", "`own-runner` is not installed: install it, or"),
+        ("sh: mvn: not found\nBUILD FAILED", ""),
+        ("ModuleNotFoundError: No module named 'shop'", ""),
+    ],
+)
+def test_a_missing_program_is_one_line_with_how_to_get_it(tail: str, said: str) -> None:
+    found = replace(result("broken", 127), tail=tail)
+    assert missing_program(found).startswith(said) and bool(missing_program(found)) == bool(said)
+    assert bool(advice([found], [TESTS])) != bool(said), "it is said once"
+    assert missing_program(replace(found, code=0)) == "" == missing_program(replace(found, counts=ONE))
 
 
 def test_an_exit_code_alone_tells_of_main() -> None:

@@ -129,6 +129,147 @@ def test_lock_files_bring_a_setup(tmp_path):
     )
 
 
+UNITTEST = "import unittest\nclass A(unittest.TestCase):\n    def test_a(self): pass\n"
+VITEST = '{"scripts": {"test": "vitest run"}}'
+
+
+@pytest.mark.parametrize(
+    ("files", "setup", "checks"),
+    [
+        pytest.param(
+            {"package.json": '{"workspaces": ["packages/*"]}', "package-lock.json": "", "packages/a/package.json": VITEST,
+             "packages/b/package.json": '{"scripts": {"test": "jest", "lint": "x"}}', "packages/c/package.json": "{}"},
+            "npm ci",
+            [("a", "packages/a", "npm run test", "vitest"), ("b", "packages/b", "npm run test", "jest")],
+            id="npm workspaces",
+        ),
+        pytest.param(
+            {"package.json": VITEST, "packages/a/package.json": VITEST},
+            "", [("test", "", "npm run test", "vitest")], id="a script of the top runs all",
+        ),
+        pytest.param(
+            {"pnpm-workspace.yaml": "", "pnpm-lock.yaml": "", "package.json": "{}", "apps/web/package.json": VITEST},
+            "pnpm install --frozen-lockfile", [("web", "apps/web", "pnpm run test", "vitest")], id="pnpm",
+        ),
+        pytest.param(
+            {"Cargo.toml": "[workspace]\nmembers = ['a']\n", "Cargo.lock": "", "a/Cargo.toml": "[package]\n"},
+            "", [("test", "", "cargo test --workspace --locked", "cargo")], id="cargo",
+        ),
+        pytest.param(
+            {"go.work": "use (\n./a\n./b\n)\n", "a/go.mod": "", "b/go.mod": ""},
+            "", [("a", "a", "go test -v ./...", "go"), ("b", "b", "go test -v ./...", "go")], id="go.work",
+        ),
+        pytest.param(
+            {"pyproject.toml": "[tool.uv.workspace]\nmembers = ['packages/*']\n", "uv.lock": "",
+             "packages/a/pyproject.toml": "[project]\nname = 'a'\ndependencies = ['pytest']\n",
+             "packages/b/pyproject.toml": "", "packages/b/tests/test_b.py": UNITTEST},
+            "uv sync --locked --all-extras --all-groups --all-packages",
+            [("a", "packages/a", "uv run pytest -q", "pytest"),
+             ("b", "packages/b", "uv run python3 -m unittest discover -v -s tests", "unittest")],
+            id="uv",
+        ),
+        pytest.param(
+            {"one/poetry.lock": "", "one/pyproject.toml": "[tool.poetry.dev-dependencies]\npytest = '*'\n"},
+            "(cd one && poetry install --all-extras)", [("one", "one", "poetry run pytest -q", "pytest")], id="poetry",
+        ),
+        pytest.param(
+            {"packages/api/tests/__init__.py": "", "packages/api/tests/test_b.py": UNITTEST},
+            "", [("api", "packages/api", "python3 -m unittest -v", "unittest")], id="no project file at all",
+        ),
+        pytest.param(
+            {"api/tests/test_a.py": UNITTEST, "old/api/tests/test_a.py": UNITTEST, "web/package.json": VITEST},
+            "",
+            [("api", "api", "python3 -m unittest discover -v -s tests", "unittest"),
+             ("api-2", "old/api", "python3 -m unittest discover -v -s tests", "unittest"),
+             ("web", "web", "npm run test", "vitest")],
+            id="names that are there twice",
+        ),
+        pytest.param(
+            {"pyproject.toml": "[tool.pytest.ini_options]\n", "lib/pyproject.toml": "", "lib/tests/test_a.py": UNITTEST},
+            "", [("test", "", "python3 -m pytest -q", "pytest")], id="pytest at the top collects all",
+        ),
+        pytest.param(
+            {"pyproject.toml": "[tool.pytest.ini_options]\ntestpaths = ['tests']\n", "lib/tests/test_a.py": UNITTEST},
+            "",
+            [("test", "", "python3 -m pytest -q", "pytest"),
+             ("lib", "lib", "python3 -m unittest discover -v -s tests", "unittest")],
+            id="pytest at the top, of one folder",
+        ),
+        pytest.param(
+            {"package.json": VITEST, "examples/x/setup.py": "", "examples/x/tests/test_a.py": UNITTEST,
+             "node_modules/y/setup.py": "", "docs/go.mod": "", "testdata/go.mod": "", ".hidden/go.mod": ""},
+            "", [("test", "", "npm run test", "vitest")], id="folders that are no packages",
+        ),
+        pytest.param({"Makefile": "test:\n\ttrue\n", "a/go.mod": ""}, "", [("test", "", "make test", "auto")], id="make"),
+    ],
+)  # fmt: skip
+def test_a_package_has_a_check_of_its_own_where_none_above_covers_it(tmp_path, files, setup, checks):
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = detect(str(tmp_path))
+    made = [with_format(str(tmp_path), check) for check in found.checks]
+    assert (found.setup, [(one.name, one.directory, one.command, one.format) for one in made]) == (setup, checks)
+    assert parse(config_text("main", found.setup, made), "x").checks == tuple(made)
+
+
+def test_only_so_many_packages_get_a_check(tmp_path):
+    for number in range(25):
+        (tmp_path / f"p{number:02}").mkdir()
+        (tmp_path / f"p{number:02}" / "go.mod").write_text("")
+    found = detect(str(tmp_path))
+    assert len(found.checks) == 20
+    assert found.notes == ("5 more packages have tests: p20, …",)
+    assert detect(str(tmp_path), given={"test"}).checks == ()
+
+
+@pytest.mark.parametrize(
+    ("files", "command", "format_"),
+    [
+        ({"tests/unit/test_a.py": UNITTEST}, "python3 -m unittest discover -v -s tests/unit", "unittest"),
+        (
+            {"tests/a/test_a.py": UNITTEST, "tests/b c/test_b.py": UNITTEST},
+            "python3 -m unittest discover -v -s tests/a && python3 -m unittest discover -v -s 'tests/b c'",
+            "unittest",
+        ),
+        (
+            {"src/app/__init__.py": "", "src/app/tests/__init__.py": "", "src/app/tests/test_a.py": UNITTEST},
+            "python3 -m unittest discover -v -s src",
+            "unittest",
+        ),
+        ({"tests/test_a.py": "def test_a():\n    assert 1\n"}, "python3 -m pytest -q", "pytest"),
+        ({"tox.ini": "[testenv]\ncommands =\n    python -m unittest\n", "a.py": ""}, "tox", "unittest"),
+        ({"noxfile.py": "def tests(session):\n    session.run('pytest', '-q')\n"}, "nox", "pytest"),
+        ({"settings.gradle": "include 'a'\n", "a/build.gradle": "", "gradlew": ""}, "./gradlew test", "auto"),
+        ({"pom.xml": "", "a/pom.xml": ""}, "mvn -B test", "maven"),
+        ({"bin/rails": "", "test/a_test.rb": ""}, "bin/rails test", "ruby"),
+        ({"mix.exs": "", "test/a_test.exs": ""}, "mix test", "auto"),
+        (
+            {"A.sln": "", "A/A.csproj": "", "T/T.csproj": '<PackageReference Include="Microsoft.NET.Test.Sdk" />'},
+            "dotnet test",
+            "auto",
+        ),
+        ({"deno.json": '{"tasks": {"lint": "x"}}'}, "deno test --reporter=tap", "tap"),
+        ({"deno.jsonc": '{"tasks": {"test": "deno test -A"}}'}, "deno task test", "auto"),
+        (
+            {"package.json": "{}", "a.test.ts": 'import { test } from "bun:test"'},
+            "bun test --reporter=junit --reporter-outfile=junit.xml",
+            "auto",
+        ),
+        ({"package.json": "{}", "src/a.test.mjs": "import test from 'node:test'"}, "node --test", "tap"),
+    ],
+)
+def test_the_runner_of_a_project(tmp_path, files, command, format_):
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (check,) = detect(str(tmp_path)).checks
+    assert (check.name, check.command, with_format(str(tmp_path), check).format) == ("test", command, format_)
+    assert check.report == {"./gradlew test": "**/build/test-results/test/*.xml"}.get(
+        command, "junit.xml" if "junit" in command else ""
+    )
+
+
 SCRIPTS = {"test": "vitest run", "lint": "eslint .", "type-check": "tsc", "build": "vite build"}
 
 

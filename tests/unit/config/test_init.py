@@ -66,13 +66,33 @@ def test_a_second_init_changes_nothing_and_says_so(repository):
         for p in (repository / ".nobrakes").rglob("*")
         if p.is_file() and p.name != "config.checked"
     }
-    report = init.init(str(repository), main="other", checks=[CheckSettings(name="test", command="x")])
+    report = init.init(str(repository), main="other")
     assert report.created == ("wake/",)
     assert {p: p.stat().st_mtime_ns for p in before} == before
     assert report.main == "trunk"
     assert any("main is still 'trunk'" in text for text in report.warnings)
-    assert any("does not change existing checks" in text for text in report.warnings)
     assert init.init(str(repository)).created == ()
+
+
+def test_a_second_init_adds_the_checks_that_are_named_and_changes_none(repository):
+    init.init(str(repository), checks=[CheckSettings(name="test", command="python3 -m pytest -q")])
+    given = [
+        CheckSettings(name="test", command="make test"),
+        CheckSettings(name="lint", command="gone-linter .", kind="lint"),
+    ]
+    report = init.init(str(repository), checks=given)
+    found = load(str(repository / ".nobrakes" / "config.toml")).checks
+    assert [(check.name, check.command, check.kind, check.format) for check in found] == [
+        ("test", "python3 -m pytest -q", "test", "pytest"),
+        ("lint", "gone-linter .", "lint", "auto"),
+    ]
+    assert [change.key for change in report.changes] == ["checks.lint.command"]
+    assert [check.name for check in report.detected.checks] == ["test", "lint"]
+    said = "\n".join(report.warnings)
+    assert (
+        "stays `python3 -m pytest -q`: to change it, type nobrakes config set checks.test.command 'make test'" in said
+    )
+    assert init.init(str(repository), checks=given).changes == ()
 
 
 def test_a_broken_config_is_not_overwritten(repository):
