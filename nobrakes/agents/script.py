@@ -12,21 +12,7 @@ from typing import TYPE_CHECKING
 from ..beads.model import Outcome
 from ..errors import ConfigError
 from ..text.cleaning import clean, shorten
-from .adapter import (
-    UNSEEN,
-    AgentEnd,
-    Assignment,
-    Launch,
-    LineKind,
-    Login,
-    TranscriptLine,
-    Use,
-    Verdict,
-    identity,
-    killed,
-    marker_outcome,
-    read_marker,
-)
+from . import adapter
 
 if TYPE_CHECKING:
     from ..config.sections import AgentSettings
@@ -42,10 +28,10 @@ class Script:
     sessions = False
     credentials: tuple[str, ...] = ()
 
-    def login(self, env: Mapping[str, str], settings: "AgentSettings") -> Login | None:
+    def login(self, env: Mapping[str, str], settings: "AgentSettings") -> adapter.Login | None:
         return None
 
-    def launch(self, a: Assignment) -> Launch:
+    def launch(self, a: adapter.Assignment) -> adapter.Launch:
         """The command with its words filled in; ConfigError where none is set."""
         command = a.settings.script.command
         if not command:
@@ -54,37 +40,37 @@ class Script:
                 'Set agents.script.command in .nobrakes/config.toml, for example ["./agent.sh", "{prompt}"].',
             )
         words = {"{prompt}": a.prompt_file, "{workspace}": a.workspace}
-        return Launch(tuple(words.get(word, word) for word in command), {**a.env, **identity(a)})
+        return adapter.Launch(tuple(words.get(word, word) for word in command), {**a.env, **adapter.identity(a)})
 
-    def lines(self, raw: bytes) -> tuple[TranscriptLine, ...]:
+    def lines(self, raw: bytes) -> tuple[adapter.TranscriptLine, ...]:
         text = clean(raw.decode(errors="replace")).strip("\n")
-        return (TranscriptLine(LineKind.TEXT, shorten(text, _LINE)),) if text.strip() else ()
+        return (adapter.TranscriptLine(adapter.LineKind.TEXT, shorten(text, _LINE)),) if text.strip() else ()
 
-    def used(self, raw: bytes) -> Use | None:
+    def used(self, raw: bytes) -> adapter.Use | None:
         return None
 
-    def verdict(self, end: AgentEnd) -> Verdict:
+    def verdict(self, end: adapter.AgentEnd) -> adapter.Verdict:
         """Judge by marker and exit code (rule 2)."""
-        if (signal := killed(end.code)) is not None:
-            return Verdict(Outcome.KILLED, signal)
+        if (signal := adapter.killed(end.code)) is not None:
+            return adapter.Verdict(Outcome.KILLED, signal)
         if end.code == 127:
-            return Verdict(Outcome.MISSING_EXECUTABLE, _said(end, "the command was not found"))
+            return adapter.Verdict(Outcome.MISSING_EXECUTABLE, _said(end, "the command was not found"))
         if end.code == 126:
-            return Verdict(Outcome.BAD_CONFIGURATION, _said(end, "the command may not be executed"))
-        marked = marker_outcome(read_marker(_text(end.lines)))
+            return adapter.Verdict(Outcome.BAD_CONFIGURATION, _said(end, "the command may not be executed"))
+        marked = adapter.marker_outcome(adapter.read_marker(_text(end.lines)))
         if marked is not None and (marked is not Outcome.COMPLETED or end.code is None):
-            return Verdict(marked, "its marker says so")
+            return adapter.Verdict(marked, "its marker says so")
         if end.code is None:
-            return Verdict(Outcome.LOST, UNSEEN)
+            return adapter.Verdict(Outcome.LOST, adapter.UNSEEN)
         if end.code == 0:
-            return Verdict(Outcome.COMPLETED, "it exited with 0")
-        return Verdict(Outcome.FAILED, _said(end, f"it exited with {end.code}"))
+            return adapter.Verdict(Outcome.COMPLETED, "it exited with 0")
+        return adapter.Verdict(Outcome.FAILED, _said(end, f"it exited with {end.code}"))
 
     def has_begun(self, lines: Iterable[bytes]) -> bool:
         return True
 
     def finished(self, tail: bytes) -> bool:
-        return marker_outcome(read_marker(_text(tail.split(b"\n")))) is not None
+        return adapter.marker_outcome(adapter.read_marker(_text(tail.split(b"\n")))) is not None
 
     def refuses(self, head: bytes, self_test: str = "") -> str | None:
         return None
@@ -100,6 +86,6 @@ def _text(lines: Iterable[bytes]) -> str:
     return "\n".join(line.decode(errors="replace").rstrip("\r\n") for line in lines)
 
 
-def _said(end: AgentEnd, what: str) -> str:
+def _said(end: adapter.AgentEnd, what: str) -> str:
     errors = shorten(clean(end.errors).strip(), _LINE)
     return f"{what}: {errors}" if errors else what

@@ -19,24 +19,6 @@ from ..errors import ConfigError
 from ..paths import resource
 from . import sections
 from . import values as config_values
-from .sections import (
-    AgentSettings,
-    BoundarySettings,
-    BreakerSettings,
-    CapsSettings,
-    ChannelSettings,
-    CheckSettings,
-    EventSettings,
-    FeatureSettings,
-    ForgeSettings,
-    LimitSettings,
-    NotifySettings,
-    RetentionSettings,
-    ReviewSettings,
-    RoleAgents,
-    RoleModels,
-    SandboxSettings,
-)
 from .values import BRANCH, GitSettings, S, Section, Trees, layout_of, section, text_of
 
 if TYPE_CHECKING:
@@ -53,19 +35,19 @@ class Config(Section):
 
     main: Annotated[str, BRANCH] = "main"
     setup: str = ""
-    checks: tuple[CheckSettings, ...] = ()
-    limits: LimitSettings = LimitSettings()
-    boundaries: BoundarySettings = BoundarySettings()
-    review: ReviewSettings = ReviewSettings()
-    agents: AgentSettings = AgentSettings()
-    forge: ForgeSettings = ForgeSettings()
-    breaker: BreakerSettings = BreakerSettings()
-    caps: CapsSettings = CapsSettings()
-    sandbox: SandboxSettings = SandboxSettings()
+    checks: tuple[sections.CheckSettings, ...] = ()
+    limits: sections.LimitSettings = sections.LimitSettings()
+    boundaries: sections.BoundarySettings = sections.BoundarySettings()
+    review: sections.ReviewSettings = sections.ReviewSettings()
+    agents: sections.AgentSettings = sections.AgentSettings()
+    forge: sections.ForgeSettings = sections.ForgeSettings()
+    breaker: sections.BreakerSettings = sections.BreakerSettings()
+    caps: sections.CapsSettings = sections.CapsSettings()
+    sandbox: sections.SandboxSettings = sections.SandboxSettings()
     git: GitSettings = GitSettings()
-    retention: RetentionSettings = RetentionSettings()
-    events: EventSettings = EventSettings()
-    notify: NotifySettings = NotifySettings()
+    retention: sections.RetentionSettings = sections.RetentionSettings()
+    events: sections.EventSettings = sections.EventSettings()
+    notify: sections.NotifySettings = sections.NotifySettings()
     names: tuple[str, ...] = ()
 
     def board_limits(self) -> "Limits":
@@ -232,7 +214,7 @@ def _meant(kind: type[S], place: Sequence[Any]) -> str:
         if isinstance(name, str) and name not in ("checks", *_MAPPED):
             table = type(getattr(table, name, None))
         elif name in ("checks", *_MAPPED):
-            table = CheckSettings if name == "checks" else _MAPPED[str(name)]
+            table = sections.CheckSettings if name == "checks" else _MAPPED[str(name)]
             break
     like = get_close_matches(str(place[-1]), getattr(table, "__dataclass_fields__", {}), n=1)
     return f"; did you mean {like[0]}?" if like else ""
@@ -308,10 +290,10 @@ def _judge() -> str:
 
 
 _MAPPED: Mapping[str, type[Section]] = {
-    "by_type": RoleAgents,
-    "models": RoleModels,
-    "features": FeatureSettings,
-    "channels": ChannelSettings,
+    "by_type": sections.RoleAgents,
+    "models": sections.RoleModels,
+    "features": sections.FeatureSettings,
+    "channels": sections.ChannelSettings,
 }
 
 
@@ -324,7 +306,7 @@ def _made(kind: type[S], values: Mapping[str, Any]) -> S:
         elif name in _MAPPED:
             made[name] = {key: _made(_MAPPED[name], own) for key, own in value.items()}
         elif isinstance(value, list):
-            made[name] = tuple(_made(CheckSettings, one) if isinstance(one, dict) else one for one in value)
+            made[name] = tuple(_made(sections.CheckSettings, one) if isinstance(one, dict) else one for one in value)
         else:
             made[name] = value
     return kind(**made)

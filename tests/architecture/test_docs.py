@@ -19,7 +19,7 @@ from nobrakes.beads.model import Outcome
 from nobrakes.cli import main, plans
 from nobrakes.cli.main import before
 from nobrakes.command_table import COMMANDS, GROUPS
-from nobrakes.config import settings
+from nobrakes.config import sections, settings
 from nobrakes.decisions.model import EscalationType
 from nobrakes.events.kinds import Kind
 from nobrakes.host import proctable
@@ -86,7 +86,7 @@ def settings_of(section: type[settings.Section]) -> Iterator[str]:
         else:
             yield field.name
     if section is settings.Config:
-        yield from settings.CheckSettings.__dataclass_fields__
+        yield from sections.CheckSettings.__dataclass_fields__
 
 
 # --- commands
@@ -129,7 +129,7 @@ def wrong(line: str) -> str | None:
     if words == "set":
         limits = [word.split("=")[0] for word in typed[1:] if "=" in word]
         return next(
-            (f"{limit} is no limit" for limit in limits if limit not in settings.LimitSettings.__dataclass_fields__),
+            (f"{limit} is no limit" for limit in limits if limit not in sections.LimitSettings.__dataclass_fields__),
             None,
         )
     return None

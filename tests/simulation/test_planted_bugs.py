@@ -729,8 +729,8 @@ BUGS = (
     Bug(
         "an end that nobody saw is a success",
         "agents/script.py",
-        "return Verdict(Outcome.LOST, UNSEEN)",
-        "return Verdict(Outcome.COMPLETED, UNSEEN)",
+        "return adapter.Verdict(Outcome.LOST, adapter.UNSEEN)",
+        "return adapter.Verdict(Outcome.COMPLETED, adapter.UNSEEN)",
         options=("--cut", "0.2"),
     ),
     Bug(

@@ -39,21 +39,7 @@ from ..contract import Check, CheckOutcome, CheckResult, Contract, TestCounts, d
 from ..proof import fewer
 from ..stubs import WEAK, Tree, plan
 from . import steps as probing
-from .steps import (
-    OUTPUT_TAIL,
-    CheckStep,
-    CommittedChecks,
-    Ends,
-    MutationProbes,
-    as_steps,
-    bounded,
-    proof,
-    seconds_of,
-    setup_argv,
-    steps_of,
-    with_proof,
-    without_secrets,
-)
+from . import steps as run_steps
 
 SETTING = "check_seconds"
 
@@ -138,9 +124,9 @@ class Validation:
         self._made: tuple[tuple[Config | None, str | None], Contract | None] = ((None, None), None)
         self.scratch = Scratch(ports)
         self.confinement = Confinement(ports)
-        self.probes = MutationProbes(ports)
+        self.probes = run_steps.MutationProbes(ports)
         self.durations = Durations(ports)
-        self._committed = CommittedChecks(ports.git)
+        self._committed = run_steps.CommittedChecks(ports.git)
         self._brought: dict[str, Contract] = {}
 
     def look_again(self) -> None:
@@ -194,7 +180,7 @@ class Validation:
         """What a run executes; None: unknown."""
         if run_id not in self._contracts:  # written once and never changed, and asked for at every look at the run
             path = os.path.join(self.ports.paths.runs, run_id, CONTRACT)
-            text, present = self.ports.processes.output(path, OUTPUT_TAIL), self.present()
+            text, present = self.ports.processes.output(path, run_steps.OUTPUT_TAIL), self.present()
             found = present if text == present.text else Contract.parse(text)
             if found is None:
                 return None
@@ -232,7 +218,7 @@ class Validation:
             probes = self.probes.plan(commit, _run(contract, carried), base, contract.key)
         checks = contract.checks
         now = ports.store.now()
-        seconds = seconds_of(checks) + sum(step.seconds for step in probing.timed(checks, probes[0])) + 1800.0
+        seconds = run_steps.seconds_of(checks) + sum(step.seconds for step in probing.timed(checks, probes[0])) + 1800.0
         run = Run(name, attempt.id, kind, now, hard_deadline=now + seconds, active_at=now)
         ports.store.plan_run(run)
         if known is None:
@@ -263,8 +249,8 @@ class Validation:
             files[MADE] = b""  # the folder is made with it
         if carried:
             files[CARRIED] = json.dumps(list(carried)).encode()
-        wrap = bounded(closed)
-        steps = as_steps(_run(contract, carried), wrap)
+        wrap = run_steps.bounded(closed)
+        steps = run_steps.as_steps(_run(contract, carried), wrap)
         if any(probes):
             files[PROBED] = probing.as_text(probes).encode()
             steps += self.probes.steps(contract.checks, probes[0], commit, folder, wrap)
@@ -275,7 +261,10 @@ class Validation:
                 cwd=path,
                 env={**self.confinement.environment(folder), "CI": "1"},
                 steps=steps,
-                prologue=(*ports.git.scratch(commit, path), *map(wrap, copy + setup_argv(path, contract.setup))),
+                prologue=(
+                    *ports.git.scratch(commit, path),
+                    *map(wrap, copy + run_steps.setup_argv(path, contract.setup)),
+                ),
                 keep_going=True,
                 files={CONTRACT: contract.text.encode(), **files},
             ),
@@ -304,7 +293,7 @@ class Validation:
     def _beside(self, run_id: str, name: str) -> str:
         """Cached, since it is written once."""
         if (run_id, name) not in self._texts:
-            text = self.ports.processes.output(os.path.join(self.ports.paths.runs, run_id, name), OUTPUT_TAIL)
+            text = self.ports.processes.output(os.path.join(self.ports.paths.runs, run_id, name), run_steps.OUTPUT_TAIL)
             if self.run_contract(run_id) is None:
                 return text  # the run's folder is not there yet
             if len(self._texts) >= REMEMBERED:
@@ -319,9 +308,9 @@ class Validation:
     def steps(self, run: Run) -> list[str]:
         return [step.name for step in self.timed(run)]
 
-    def timed(self, run: Run) -> tuple[CheckStep, ...]:
+    def timed(self, run: Run) -> tuple[run_steps.CheckStep, ...]:
         checks = self.checks(run)
-        return steps_of(checks) + probing.timed(checks, self.planned(run.id)[0])
+        return run_steps.steps_of(checks) + probing.timed(checks, self.planned(run.id)[0])
 
     def was_cut_off(self, run: Run) -> bool:
         """Whether the run was killed from outside without a request."""
@@ -344,11 +333,11 @@ class Validation:
         top = os.path.join(ports.paths.scratch, run.id)
         change = self.planned(run.id)[1]
         recorded = self.probes.recorded(change, contract.key)
-        ends = Ends(ports.processes, ending, top, folder, run.stopping is Outcome.TIMED_OUT)
+        ends = run_steps.Ends(ports.processes, ending, top, folder, run.stopping is Outcome.TIMED_OUT)
         results = [
             stand.get(check.name)
             or self.probes.judged(
-                queue.forgiven(without_secrets(ports, ends.result(check)), contract.quarantined),
+                queue.forgiven(run_steps.without_secrets(ports, ends.result(check)), contract.quarantined),
                 check,
                 ending,
                 top,
@@ -366,7 +355,7 @@ class Validation:
         contract = self.run_contract(run.id)
         if contract is not None and overall(results) is CheckOutcome.PASS:
             known = self.known(tree, contract.key)
-            proofs = with_proof(known, proof(self.ports, run, contract, results))
+            proofs = run_steps.with_proof(known, run_steps.proof(self.ports, run, contract, results))
             found = {"results": as_json(results), "runs": proofs}
             self.save(tree, contract.key, found)
             if not contract.cached:
