@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from nobrakes.errors import UsageError
-from nobrakes.text.times import moment, spoken
+from nobrakes.text.times import moment, near, spoken
 
 NOW = 1_900_000_000.0
 
@@ -29,3 +29,18 @@ def test_everything_else_is_refused_with_an_example(text):
     with pytest.raises(UsageError) as refused:
         moment(text, NOW)
     assert "2030-01-31" in refused.value.hint and len(str(refused.value)) < 100
+
+
+@pytest.mark.parametrize(
+    ("day", "said"),
+    [
+        (20, "18:05"),
+        (19, "18:05 yesterday"),
+        (21, "18:05 tomorrow"),
+        (18, "2030-01-18 18:05"),
+        (22, "2030-01-22 18:05"),
+    ],
+)
+def test_a_time_near_now_needs_no_date(day, said):
+    now = datetime(2030, 1, 20, 0, 1).timestamp()
+    assert near(datetime(2030, 1, day, 18, 5).timestamp(), now) == said
