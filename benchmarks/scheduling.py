@@ -27,12 +27,13 @@ from pathlib import Path
 
 from measure import keep, table
 
-from nobrakes.beads.graph import b_levels, node_of
+from nobrakes.beads.graph import node_of
 from nobrakes.beads.model import Attempt, Bead, Dependency, Frontier, Role, Status
 from nobrakes.checks.policy.shadows import Busy
 from nobrakes.daemon import deciders
 from nobrakes.daemon.model import Board, Limits, StartAgent
 from nobrakes.store import Store, open_memory
+from tests.world.graph import b_levels
 
 DOERS = (2, 4, 8, 16)
 SHARES = {"all estimates": 1.0, "half": 0.5, "none": 0.0}
