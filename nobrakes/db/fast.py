@@ -74,7 +74,7 @@ FEATURE_GOES_ON = (
     "(state NOT IN ('completed', 'rolled_back') "
     "OR (state = 'completed' AND json_extract(data, '$.rollback') IS NOT NULL))"
 )
-"""In `features`: not over (features.model.OVER), or being rolled back."""
+"""In `features`: not over (State.COMPLETED and State.ROLLED_BACK of features.model), or being rolled back."""
 
 DID = """UPDATE turns SET data = json_set(data, '$.did',
 json_insert(coalesce(json_extract(data, '$.did'), json('[]')), '$[#]', :what))

@@ -93,8 +93,6 @@ class State(StrEnum):
 FACTS = "feature"
 """Metadata key of the feature's facts on its epic (features.db); agents cannot write it."""
 
-OVER = frozenset({State.COMPLETED, State.ROLLED_BACK})
-
 
 class Step(StrEnum):
     """What moves a feature."""

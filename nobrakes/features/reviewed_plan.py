@@ -119,6 +119,12 @@ def unsigned_plans(store: "Store", drafts: Collection[str]) -> Iterator[tuple[Fe
             yield feature, own
 
 
+def without_plan(store: "Store", drafts: Collection[str]) -> set[str]:
+    """The epics among these drafts of features under which nothing is proposed yet: there is nothing to approve."""
+    planned = (one.id for one in store.features() if one.stage in model.PLANNED and one.id in drafts)
+    return {epic for epic in planned if not set(drafts).intersection(under(store, epic))}
+
+
 YES = "nobrakes commit-strategy"
 
 

@@ -209,9 +209,14 @@ class SprintRun:
     created_at: float
     updated_at: float
 
+    @property
+    def items(self) -> list[str]:
+        """The ids of the roadmap items that it is for; empty: the brief alone limits it."""
+        return self.terms.get(ITEMS, "").split()
+
 
 ITEMS, USD, UNTIL = "items", "usd", "until"
-"""In the terms of a yes: the roadmap items that it is for, a line each; what it may cost; its last day."""
+"""In the terms of a yes: the ids of its roadmap items; what it may cost; its last day."""
 
 
 @frozen

@@ -164,9 +164,7 @@ def plan_of(store: "Store", going: Going, feature: Feature) -> sprints.Plan:
     signed = feature.data.get(features.SIGNED) or {}
     is_signed = signed.get("version") == feature.plan
     is_ready = feature.data.get(features.SIGN_OFF_ASKED) == feature.plan and feature.state is features.State.ACTIVE
-    items = going.run.terms.get(model.ITEMS, "").split("\n")
-    beyond = sprints.beyond([one for one in items if one], version.beads)
-    return sprints.Plan(is_ready and not is_signed, is_signed, beyond=beyond)
+    return sprints.Plan(is_ready and not is_signed, is_signed, beyond=sprints.beyond(going.run.items, version.beads))
 
 
 def _work(going: Going, store: "Store", id_: str | None) -> sprints.Work | None:
@@ -409,7 +407,7 @@ class Sprints:
         main = MainFiles(ports.git, ports.git.main())
         texts = main.documents()
         findings = main.findings(texts) if going.done else []
-        items = [one for one in going.run.terms.get(model.ITEMS, "").split("\n") if one]
+        items = going.run.items
         plan = next((one.text for one in reversed(going.documents) if one.kind is Kind.PLAN), "")
         description = prompts.asked(step.number, texts, findings, items, plan)
         fixed: dict[str, Any] = {"metadata": {SPRINT: step.number}}

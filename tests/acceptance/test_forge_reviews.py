@@ -34,7 +34,7 @@ def test_two_iterations_with_findings_answers_a_failing_reviewer_the_sign_off_an
     forge.config.write_text(forge.config.read_text().replace("most_rounds = 1\n", ""))
     forge.says(1, PLAN)
     forge.does("session~2", finds(f"No limit of tries. {HOSTILE}"))
-    forge.nobrakes("run")
+    forge.nobrakes("run", expect=40)
     (asked,) = forge.questions()
     assert "No limit of tries." in asked["title"] and "\033" not in json.dumps(asked)
     shown = forge.nobrakes("forge", "reviews", "login").stdout
@@ -44,7 +44,7 @@ def test_two_iterations_with_findings_answers_a_failing_reviewer_the_sign_off_an
     forge.says(2, AGAIN)
     forge.does("session~3", finds("Slow.") + "exit 3\n")
     forge.nobrakes("answer", str(asked["id"]), "1")
-    forge.nobrakes("run")
+    forge.nobrakes("run", expect=40)
 
     told = (forge.book / "session~1.prompt.2").read_text()
     assert told.count("A person decided: add a limit") == 1, "the answer came once, and the next round by itself"

@@ -79,7 +79,7 @@ def test_from_questions_over_answers_and_proposals_to_a_plan_under_review(tmp_pa
     with forge.store() as store:
         store.put([Bead("other-draft", "Another's")], [], "me")
     forge.says(1, ASKS)
-    forge.nobrakes("run")
+    forge.nobrakes("run", expect=40)
     first, second = forge.questions()
     assert first["title"] == "Who logs in?" and "Which store?" in second["title"], "the urgent one comes first"
     assert "\033" not in json.dumps(second) and statuses(forge)["login"] == "draft", "words approve nothing"
@@ -89,7 +89,7 @@ def test_from_questions_over_answers_and_proposals_to_a_plan_under_review(tmp_pa
     forge.says(2, refused + PROPOSES + "echo Proposed.; echo NOBRAKES: COMPLETED\n")
     forge.says(3, 'nobrakes agent plan-ready; echo "It is whole."; echo "NOBRAKES: COMPLETED"\n')
     forge.nobrakes("answer", str(first["id"]), "Everybody")
-    forge.nobrakes("run")
+    forge.nobrakes("run", expect=40)
     assert len(forge.turns("session~1")) == 1, "one of two answers begins no turn"
     forge.nobrakes("answer", str(second["id"]), "SQLite")
     forge.nobrakes("run", expect=40)

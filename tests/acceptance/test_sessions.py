@@ -33,7 +33,7 @@ def prompt(project: Scripted, session: int, turn: int) -> str:
 def test_a_question_is_answered_and_the_session_goes_on_with_it_once(project: Scripted) -> None:
     plays(project, 1, ASKS, ANSWERS, ANSWERS)
     project.nobrakes("session", "start", "Plan the move to a database.", "--agent", "script")
-    project.nobrakes("run")
+    project.nobrakes("run", expect=40)
     shown = project.ask("session", "show", "1")
     assert shown["session"]["state"] == "asking" and shown["messages"][-1]["text"].endswith("I asked you.")
     (question,) = project.ask("escalations")
@@ -109,6 +109,6 @@ def test_behind_the_wall_it_speaks_and_changes_nothing(tmp_path: Path) -> None:
     plays(walled, 1, cheats)
     before = (walled.folder / "shared").read_text()
     walled.nobrakes("session", "start", "Look around.", "--agent", "script")
-    walled.nobrakes("run")
+    walled.nobrakes("run", expect=40)
     assert (walled.folder / "shared").read_text() == before
     assert walled.ask("session", "show", "1")["session"]["state"] == "asking"

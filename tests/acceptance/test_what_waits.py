@@ -52,8 +52,10 @@ def asks(place: Scripted) -> list[Any]:
 
 def test_a_plan_that_is_still_made_or_reviewed_asks_nobody(tmp_path: Path) -> None:
     forge = Forge(tmp_path)
+    assert "drafts" not in [one["kind"] for one in forge.ask("status")["hindrances"]["found"]], "nothing is proposed"
+    assert "nothing waits" in forge.nobrakes("approve").stdout
     forge.says(1, PLAN.replace("nobrakes agent plan-ready; ", ""))
-    forge.nobrakes("run")
+    forge.nobrakes("run", expect=40)
     kinds = [one["kind"] for one in forge.ask("status")["hindrances"]["found"]]
     assert "sign_off" not in kinds and "drafts" in kinds, "the plan was never called whole, so a yes is enough for it"
 

@@ -535,6 +535,8 @@ def approval_blockers(store: "Store", config: "Config") -> Iterator[Blocker]:
     from ...features import reviewed_plan
     from ...features.model import SIGN_OFF_ASKED, State
 
+    waiting = len(drafts)
+    drafts -= reviewed_plan.without_plan(store, drafts)
     rules, unsigned = config.forge, list(reviewed_plan.unsigned_plans(store, drafts | changed))
     for feature, own in unsigned:
         drafts, changed = drafts - own, changed - own
@@ -545,7 +547,7 @@ def approval_blockers(store: "Store", config: "Config") -> Iterator[Blocker]:
             yield Blocker(Kind.SIGN_OFF, what, why.partition("; ")[2], typed, beads=(feature.id,))
     if drafts or changed:
         command, why = reviewed_plan.approval(store, rules)
-        if unsigned and drafts:
+        if len(drafts) < waiting:
             beads = sum(one.type is not BeadType.EPIC for one in store.beads(ids=drafts))
         else:
             beads = store.counts()["draft"]

@@ -112,7 +112,7 @@ def offer(
             "Write boxes (`- [ ] …`) below `## Success Criteria` in CLAUDE.md, and commit it.",
         )
     caps, items = limits(store, config).caps, _items(roadmap, limited.items)
-    limits_in = {model.ITEMS: "\n".join(model.item_id(one.text) for one in items)}
+    limits_in = {model.ITEMS: " ".join(model.item_id(one.text) for one in items)}
     limits_in |= {model.USD: f"{limited.usd:g}"} if limited.usd else {}
     limits_in |= {model.UNTIL: _day(limited.until)} if limited.until else {}
     waits = going.run.why if going is not None and going.run.state is model.RunState.WAITS else ""
