@@ -55,7 +55,7 @@ def test_no_agent_is_paid_where_the_checks_cannot_be_run(tmp_path: Path, command
     [
         (f"{sys.executable} -m nosuchrunner", "has no module named nosuchrunner"),
         ("cd tests && nosuchrunner --all", "`nosuchrunner` is not on PATH"),
-        ("sh tests/nosuch.sh", "tests/nosuch.sh is not there"),
+        ("sh tests/nosuch.sh", "tests/nosuch.sh does not exist"),
     ],
 )
 def test_a_missing_runner_is_seen_before_anything_is_run(tmp_path: Path, command: str, lacks: str) -> None:
@@ -171,4 +171,4 @@ def test_init_tries_the_checks_when_it_is_told_to(tmp_path: Path) -> None:
     assert "main passes its checks (1 test," in project.nobrakes("init", "--trial").stdout
     project.configure(CHECK, 'command = "nosuchrunner"')
     said = project.nobrakes("init", "--trial").stdout
-    assert "the command was not found: nosuchrunner" in said and "install what the command needs" in said
+    assert "test: `nosuchrunner` is not installed: install it, or add the install command as `setup`" in said
