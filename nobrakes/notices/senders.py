@@ -202,8 +202,7 @@ def send_to_webhook(channel: Mapping[str, Any], secret: str, message: Mapping[st
 
 def _reason(error: object) -> str:
     """Without the address."""
-    said = getattr(error, "strerror", None)
-    return str(said) if said else type(error).__name__
+    return str(getattr(error, "strerror", None) or type(error).__name__)
 
 
 # A notice may quote an agent, and an agent could speak to the terminal: control characters, escape sequences and marks
@@ -216,17 +215,18 @@ class StdoutNotifier:
     """Prints each notice as a line and flushes it."""
 
     def tell(self, notice: Notice) -> None:
-        """A closed reader does not stop the work."""
         line = ("! " if notice.urgent else "") + (f"{plain(notice.bead)}: " if notice.bead else "") + plain(notice.text)
         encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
         try:
             print(line.encode(encoding, "replace").decode(encoding), flush=True)
         except (OSError, ValueError):
-            return  # a closed pipe or file: the notice is in the store's events as well
+            return  # a closed reader does not stop the work: the store's events contain the notice as well
 
 
 # `App.notifier` chooses.
-NOTIFIERS: dict[str, Callable[[], Notifier]] = {"stdout": StdoutNotifier}
+NOTIFIERS: dict[str, Callable[[], Notifier]] = {
+    "stdout": StdoutNotifier,
+}
 
 WAYS: dict[str, Callable[[Mapping[str, Any], str, Mapping[str, Any]], None]] = {
     "command": send_to_command,

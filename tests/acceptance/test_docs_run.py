@@ -175,7 +175,7 @@ class Reader:
                 (self.folder / "proposed.yaml").write_text(BOARD)
                 self.type(f"nobrakes propose {self.folder / 'proposed.yaml'}")
             return
-        assert re.match(r"(nobrakes|git) ", line), f"{self.page}: neither run nor listed: {line}"
+        assert line.split()[0] in ("nobrakes", "git"), f"{self.page}: neither run nor listed: {line}"
         if line.startswith(NEW):
             self.set_up(line)
         elif line.startswith("nobrakes agent "):
@@ -208,7 +208,7 @@ class Reader:
 
     def type(self, line: str) -> None:
         """What a shell does with the line; where no shell is needed, in a process that is started faster."""
-        if re.search(r"[|<>&;$`*]", line) or not line.startswith("nobrakes "):
+        if re.search(r"[|<>&;$`*]", line) or line.split()[0] != "nobrakes":
             done = subprocess.run(
                 ["sh", "-c", f'PATH="{Path(NOBRAKES).parent}:$PATH"; {line}'],
                 cwd=self.project.folder,

@@ -163,7 +163,7 @@ def a_check_reader(copy: Copy) -> None:
         + table
         + after,
     )
-    copy.line(readers, '    "ctest": Reader(', '    "echo": Reader(("echoed ",), runners.read_echo),\n')
+    copy.line(readers, '    "ctest": Reader(', '    "echo": Reader(("echoed ",), read_echo),\n')
     tests = "tests/unit/checks/test_test_counts.py"
     copy.write(
         tests,
