@@ -64,7 +64,7 @@ def add(
     *,
     needs: Annotated[tuple[str, ...], Field("A bead to wait for; repeatable.", ("--needs", "-n"), most=TEXT)] = (),
     id: Annotated[str, Field("Its id (default: a new one).", ("--id",))] = "",
-    draft: Annotated[bool, Field("Wait for `nobrakes commit-strategy`.", ("--draft",))] = False,
+    draft: Annotated[bool, Field("Wait for `nobrakes approve`.", ("--draft",))] = False,
     scaffolding: Annotated[bool, Field("It sets the project up, and needs no tests.", ("--scaffolding",))] = False,
     **fields: Any,
 ) -> tuple[Bead, str]:

@@ -27,11 +27,11 @@ AsJson = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 PlanFile = Annotated[Path, Argument(metavar="FILE", help="YAML, JSON, or beads as .jsonl; '-' reads stdin.")]
 
 
-def _approval(app: "App", option: str = "") -> str:
+def _approval(app: "App", command: str = "") -> str:
     from ..features.reviewed_plan import approval
 
-    command, first = approval(app.store, app.config.forge)
-    return command if first else command + option
+    wanted, first = approval(app.store, app.config.forge)
+    return wanted if first else command or wanted
 
 
 def _report(report: "PlanReport", screen: Screen, then: str) -> str:
@@ -65,7 +65,7 @@ def _some(word: str, ids: tuple[str, ...]) -> list[str]:
 
 def apply(plan: PlanFile, as_json: AsJson = False, **given: Any) -> Output:
     """Change the graph of beads to match a plan file. New beads are drafts, and changes of live beads are proposals.
-    Both wait for `nobrakes commit-strategy`. If you apply the same file again, nothing changes.
+    Both wait for `nobrakes approve`. If you apply the same file again, nothing changes.
     """
     from ..host.files import wake
     from ..plans import service
@@ -101,7 +101,7 @@ def propose(
     **given: Any,
 ) -> Output:
     """File the beads of a plan as drafts, and propose its changes of live beads. Both wait for `nobrakes
-    commit-strategy`.
+    approve`.
 
     With --from, nobrakes makes the plan from a text. In Markdown `- [ ] Title` is a bead and a heading is an epic. It
     also reads the output of `gh issue list --json number,title,body,labels,state,milestone`, task-master's tasks.json,
@@ -149,7 +149,7 @@ PLAN = """\
 # A plan: what the graph of beads should be. Apply it as often as you like:
 #   nobrakes plan apply plan.yaml --dry-run     says what would change
 #   nobrakes plan apply plan.yaml               files new beads as drafts, proposes changes of live ones
-#   nobrakes commit-strategy                    brings both into force
+#   nobrakes approve                            lists both, and how to bring them into force
 beads:
   # First what everything else stands on: the project's structure, its test framework, its checks.
   - id: scaffold
@@ -219,9 +219,10 @@ def commit_strategy(
                 given = {}
             elif not yes:
                 if as_json or not sys.stdin.isatty():
+                    then = _approval(app, "nobrakes commit-strategy --yes")
                     raise UsageError(
                         f"{_counted(found)[0]} would be approved, and there is no terminal to ask in",
-                        f"Look with `nobrakes commit-strategy --dry-run`, then run `{_approval(app, ' --yes')}`.",
+                        f"Look with `nobrakes commit-strategy --dry-run`, then run `{then}`.",
                     )
                 write("\n".join(difference_lines(found, screen_of(sys.stdout))))
                 if not confirm("Approve?"):

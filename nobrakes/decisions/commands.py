@@ -147,6 +147,7 @@ _LISTS = "`nobrakes approve` lists what waits."
 
 
 def _waiting(app: "App") -> "Iterator[Waiting]":
+    from ..features.reviewed_plan import YES
     from ..features.service.strategy import revision
     from ..review.journal import Journal
     from . import machine
@@ -160,7 +161,7 @@ def _waiting(app: "App") -> "Iterator[Waiting]":
     for one in blockers.person_blockers(store, config, store.features(), daemon=True):
         command = one.commands[0] if one.commands else ""
         if one.kind is Kind.DRAFTS:
-            what, is_free = f"{DRAFTS}@{revision(store)[:12]}", command == "nobrakes commit-strategy"
+            what, is_free = f"{DRAFTS}@{revision(store)[:12]}", command == YES
             yield Waiting(what, one.what, f"nobrakes approve {what}" if is_free else command, is_free)
         elif one.kind is Kind.SIGN_OFF:
             feature = store.feature(one.beads[0])

@@ -172,7 +172,7 @@ TABLE: Mapping[EscalationType, Rows] = {
             Way(
                 Effect.DRAFT,
                 "Create a draft from it",
-                "A draft with your note and the agent's words. It waits for `nobrakes commit-strategy`.",
+                "A draft with your note and the agent's words. It waits for `nobrakes approve`.",
                 "No cost before you approve it.",
             ),
         ),

@@ -148,7 +148,7 @@ Version = Annotated[int, Field("Sign off only if this is still the version of th
 def sign_off(
     app: "App", by: str, feature: Id, take_risk: Risk = False, reason: Reason = "", version: Version = 0
 ) -> tuple[SignOff, str]:
-    """Sign off a feature's plan. Afterwards `nobrakes commit-strategy` makes its drafts live. If it had fewer reviews
+    """Sign off a feature's plan. Afterwards `nobrakes approve` makes its drafts live. If it had fewer reviews
     than recommended, add --take-risk. If findings are undecided, add --reason; they then count as accepted risks. A
     plan that changes later needs another sign-off.
     """

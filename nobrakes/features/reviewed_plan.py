@@ -125,7 +125,7 @@ def without_plan(store: "Store", drafts: Collection[str]) -> set[str]:
     return {epic for epic in planned if not set(drafts).intersection(under(store, epic))}
 
 
-YES = "nobrakes commit-strategy"
+YES = "nobrakes approve"
 
 
 def approval(store: "Store", rules: "ForgeSettings") -> tuple[str, str]:

@@ -251,7 +251,7 @@ def test_outside_of_a_repository_and_before_init_it_says_what_to_do(tmp_path_fac
 def test_the_overview_knows_the_next_step(nobrakes, capsys):
     assert nobrakes()[1]["next"]["command"] == "nobrakes shape"
     nobrakes("add", "A", "--id", "a", "--draft")
-    assert nobrakes()[1]["next"]["command"] == "nobrakes commit-strategy"
+    assert nobrakes()[1]["next"]["command"] == "nobrakes approve"
     nobrakes("add", "B", "--id", "b")
     assert nobrakes()[1]["next"]["command"] == "nobrakes run"
     nobrakes("done", "b")

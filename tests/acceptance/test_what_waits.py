@@ -36,7 +36,7 @@ def test_a_plan_whose_reviews_are_done_waits_for_a_sign_off(tmp_path: Path) -> N
     [told] = [one for one in notices(forge) if "sign-off" in one]
     assert "login" in told and "nobrakes forge show login" in told
     assert forge.ask("approve", "--yes")["approved"] == "login@1", "nothing else waits"
-    assert listed(forge, "drafts", "nobrakes commit-strategy") == "1 draft and 1 epic wait for your approval"
+    assert listed(forge, "drafts", "nobrakes approve") == "1 draft and 1 epic wait for your approval"
     forge.nobrakes("approve", "--yes")
     assert "no escalation" in forge.nobrakes("escalations").stdout and not asks(forge)
 

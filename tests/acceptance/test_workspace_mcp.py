@@ -216,7 +216,7 @@ def test_a_coding_tool_answers_at_once_and_hands_back_a_branch(chat: Chat) -> No
         await call(client, "set_project", projectName="tea", isNew=False)
         assert json.loads(await call(client, "acp", prompt="More", model="large"))["run"] == "tea/4"
         proposed = await call(client, "propose", plan="beads:\n  - id: brew\n    title: Brew\n")
-        assert "nobrakes commit-strategy" in proposed
+        assert "nobrakes approve" in proposed
         assert json.loads(await call(client, "plan"))["beads"] == [{"id": "brew", "title": "Brew", "status": "draft"}]
         assert "commit-strategy" in await refused(client, "approve")
         assert await refused(client, "answer", number=99, text="yes")

@@ -114,7 +114,7 @@ def refuse(bead: Bead) -> None:
     if bead.status in model.CLOSED:
         raise NotAllowed(f"bead {bead.id} is {bead.status.value}", f"`nobrakes reopen {bead.id}` has it done again.")
     if bead.status is Status.DRAFT:
-        why = "`nobrakes commit-strategy --dry-run` shows what waits for your approval, which makes drafts live."
+        why = "`nobrakes approve` lists what waits for your approval, which makes drafts live."
         raise NotAllowed(f"bead {bead.id} is a draft", why)
     if bead.type is BeadType.EPIC:
         raise NotAllowed(

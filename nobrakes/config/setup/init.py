@@ -427,5 +427,5 @@ def _next(detected: Detected, is_bare: bool) -> tuple[str, ...]:
     return (
         *steps,
         "plan work: nobrakes shape, or nobrakes plan example > plan.yaml",
-        "approve the plan and start: nobrakes commit-strategy, then nobrakes run",
+        "approve the plan and start: nobrakes approve, then nobrakes run",
     )
