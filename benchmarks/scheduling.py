@@ -28,7 +28,7 @@ from pathlib import Path
 from measure import keep, table
 
 from nobrakes.beads.graph import node_of
-from nobrakes.beads.model import Attempt, Bead, Dependency, Frontier, Role, Status
+from nobrakes.beads.model import Attempt, Bead, Dependency, ReadyBead, Role, Status
 from nobrakes.checks.policy.shadows import Busy
 from nobrakes.daemon import deciders
 from nobrakes.daemon.model import Board, Limits, StartAgent
@@ -124,7 +124,7 @@ def shipped(graph: Graph, known: Iterable[str]) -> Choose:
             since.setdefault(name, now)
         order = sorted(ready, key=lambda name: (-columns[name][0], -columns[name][1], -since[name], name))
         front = tuple(
-            Frontier(name, Status.NEEDS_DOER, "task", 2, 0, touches=graph.touches.get(name, ())) for name in order
+            ReadyBead(name, Status.NEEDS_DOER, "task", 2, 0, touches=graph.touches.get(name, ())) for name in order
         )
         attempts = tuple(
             Attempt(number, name, 1, Role.DOER, "Ada", 1, "t", 0.0) for number, name in enumerate(working, 1)

@@ -71,7 +71,7 @@ def _bare(status: int, headers: Headers) -> bytes:
     return b"\r\n".join([*lines, *(name + b": " + value for name, value in headers), b"", said])
 
 
-class Taker:
+class StalledPeerCut:
     """Cuts a connection whose other end does not read."""
 
     transport: asyncio.Transport
@@ -96,7 +96,7 @@ class Taker:
         self.loop.call_later(TAKE_SECONDS, self.transport.abort)
 
 
-class Connection(Taker, H11Protocol):
+class Connection(StalledPeerCut, H11Protocol):
     """An HTTP connection. `bare_headers`: for uvicorn's own answers. `quiet_since`: when it began to owe a request;
     None: it owes none."""
 
@@ -168,7 +168,7 @@ class Connection(Taker, H11Protocol):
             self.quiet_since = None
 
 
-class Socket(Taker, WebSocketsSansIOProtocol):
+class Socket(StalledPeerCut, WebSocketsSansIOProtocol):
     """One that is a page's socket."""
 
     def keepalive_timeout(self) -> None:

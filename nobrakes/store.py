@@ -249,7 +249,7 @@ class Store(Database):
     add_schedule = projects_db.add_schedule
     remove_schedule = projects_db.remove_schedule
     schedules = projects_db.schedules
-    settle_due = projects_db.settle_due
+    record_due = projects_db.record_due
 
     # requests/db
     pull = requests_db.pull
@@ -269,7 +269,7 @@ class Store(Database):
     turn = sessions_db.get_turn
     turns = sessions_db.turns
     open_turn = sessions_db.open_turn
-    told = sessions_db.told_to
+    turn_messages = sessions_db.turn_messages
     note_turn = sessions_db.note_turn
     hear_session = sessions_db.hear
     spend_turn = sessions_db.spend

@@ -185,7 +185,7 @@ SHAPES: Mapping[str, tuple[str, str]] = {
     "cancelled": ("✕", "$quiet"),
 }
 NEEDS_YOU = ("◆", "$warning bold")
-DOUBT = ("▲", "$warning")
+WARNING = ("▲", "$warning")
 WRONG = ("✗", "$error bold")
 EVENT_STYLES = {"red": "$error", "yellow": "$warning", "green": "$success", "": ""}
 MUTED = "$quiet"
@@ -255,7 +255,7 @@ def stands(view: "LiveView", now: float) -> list[Content]:
         return []
     told = hindered.told(heavy[0], now)
     more = f"   and {len(heavy) - 1} more: nobrakes status" if len(heavy) > 1 else ""
-    return said(DOUBT, told.what, " ".join(part for part in (told.cure, *told.commands[:1]) if part), more)
+    return said(WARNING, told.what, " ".join(part for part in (told.cure, *told.commands[:1]) if part), more)
 
 
 def _plain(text: str) -> Row:
@@ -300,7 +300,7 @@ def _worker(found: "AtWork", now: float) -> Row:
     ]
     out = [line(*who, (field(one.bead, 10), "$accent"), f" {age(now - one.started_at):>8}  {held}", one.title)]
     below: list[Part] = [one.says] if one.says else []
-    below += [(f"  {DOUBT[0]} but {one.doubt}", DOUBT[1])] if one.doubt else []
+    below += [(f"  {WARNING[0]} but {one.doubt}", WARNING[1])] if one.doubt else []
     below += [(f"   {found.last}" if below else found.last, MUTED)] if found.last else []
     return Row(f"agent:{one.attempt}", Content("\n").join([*out, *([line("  ", *below)] if below else [])]), one.bead)
 

@@ -76,7 +76,7 @@ def reset(breaker: Breaker) -> Breaker:
 # person lifts them.
 DAY_SECONDS = 86_400.0
 HOUR_SECONDS = 3600.0
-CAP_TOLD, CAP_LIFTED = "cap:", "lifted:"
+CAP_REPORTED, CAP_LIFTED = "cap:", "lifted:"
 """Settings: followed by a cap's name, the period for which a person was notified or lifted it."""
 CALLS = "calls_per_hour"
 """The cap on starts; the others are about cost."""
@@ -452,7 +452,7 @@ def machine_reached(room: MachineRoom | None, now: float) -> list[Reached]:
     ]
 
 
-def machine_untold(room: MachineRoom | None, now: float) -> list[Reached]:
+def machine_unreported(room: MachineRoom | None, now: float) -> list[Reached]:
     return [one for one in machine_reached(room, now) if room is not None and room.told.get(one.name) != one.period]
 
 

@@ -387,7 +387,7 @@ _HEADING = (
     "# The repository's own instructions\n\nFrom main. They were written for everybody who works here: follow them. "
     "Where they say something else than this prompt, this prompt counts."
 )
-_POINTS = re.compile(r"(?:@[\w./-]+\s*)+\Z")
+_REFERENCES = re.compile(r"(?:@[\w./-]+\s*)+\Z")
 
 
 # Whatever CLI works, it is given all of these files of main once, in its prompt; its own reading of them is off where
@@ -401,7 +401,7 @@ def instructions(read: Callable[[str], bytes | None], touches: Sequence[str], al
             path = posixpath.join(folder, name)
             content = read(path)
             text = clean((content or b"").decode("utf-8", "replace")).strip()
-            if not text or _POINTS.match(text) or text in seen:
+            if not text or _REFERENCES.match(text) or text in seen:
                 continue
             seen.add(text)
             told = cut(text, min(MAX_TEXT, room))

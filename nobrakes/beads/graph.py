@@ -174,7 +174,7 @@ class Links:
     def order(self) -> list[int]:
         return order_of(self.needs)
 
-    def forget_moments(self) -> None:
+    def free_computed(self) -> None:
         """Free what circles and levels were computed from: half the memory of a large graph."""
         for name in ("alive", "needs", "order"):
             self.__dict__.pop(name, None)

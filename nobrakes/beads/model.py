@@ -538,7 +538,7 @@ class Run:
 
 
 @frozen
-class Frontier:
+class ReadyBead:
     """A waiting bead as the deciders need it."""
 
     id: str

@@ -197,7 +197,7 @@ DATA = frozenset(
      "data", "support", "helpers", "steps", "step_definitions", "resources", "mocks", "__mocks__", "lib")
 )  # fmt: skip
 """Folders within tests whose files say nothing about them."""
-BESIDE = frozenset(
+FIXTURE_FOLDERS = frozenset(
     ("fixtures", "__fixtures__", "snapshots", "__snapshots__", "__image_snapshots__", "testdata", "golden", "goldens")
 )
 """Folders that belong to tests right beside them."""
@@ -289,7 +289,7 @@ _PYTEST_SETTING = re.compile(
     r"^[ \t]*(testpaths|python_files)[ \t]*=[ \t]*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n=]*$)*)", re.MULTILINE
 )
 _SCRIPT = re.compile(r"\"test\"\s*:\s*\"(?!echo \\\"Error)[^\"]")
-_TOLD_BY_TEXT = frozenset((*SCRIPTS, "rs", "c", "cc", "cpp", "cxx", "m", "mm", "coffee"))
+_FOUND_BY_TEXT = frozenset((*SCRIPTS, "rs", "c", "cc", "cpp", "cxx", "m", "mm", "coffee"))
 """Languages whose tests often have ordinary names."""
 _BY_TEXT = re.compile(
     r"tests?\.(?:py|rs|[jt]sx?|[mc][jt]s)|(?:.+[-_]test|test-.+)\.(?:[jt]sx?|[mc][jt]s)|.+_tests?\.rs|(?:tests?|test_.+|.+_test)\.(?:c|cc|cpp|cxx)",
@@ -350,7 +350,7 @@ def layout(paths: frozenset[str], texts: frozenset[tuple[str, str]] = frozenset(
     there = ecosystems(paths)
     folders, own_names = _configured(known)
     names = tuple(dict.fromkeys((*(glob for one in there or ECOSYSTEMS for glob in ECOSYSTEMS[one].globs), *own_names)))
-    found = [path for path in sorted(known) if path in paths and _is_told(path, known, paths)]
+    found = [path for path in sorted(known) if path in paths and _is_test_file(path, known, paths)]
     found += _projects(paths, known)
     found += [f"{folder}/**" for folder in folders if _is_collected(folder, paths, names)]
     accepted: list[str] = []
@@ -421,7 +421,7 @@ def _samples(folder: _Folder) -> list[str]:
     own = _evidence(folder, folder.own)
     if not own or _tests_of(folder, own):
         return []
-    told = [path for path in own if path.rpartition(".")[2] in _TOLD_BY_TEXT]
+    told = [path for path in own if path.rpartition(".")[2] in _FOUND_BY_TEXT]
     return sorted(told, key=lambda path: (path.count("/"), path))[:SAMPLED]
 
 
@@ -447,7 +447,7 @@ def _holds_tests(folder: _Folder, texts: Mapping[str, str]) -> bool:
     return share >= _LARGE_PART or (bool(below) and (len(by_name) + len(below)) * 2 >= every)
 
 
-def _is_told(path: str, texts: Mapping[str, str], paths: frozenset[str]) -> bool:
+def _is_test_file(path: str, texts: Mapping[str, str], paths: frozenset[str]) -> bool:
     """Whether a file named like a test is one: by its text, or by the test script of its package."""
     name = path.rpartition("/")[2]
     if _BY_TEXT.fullmatch(name) is None:
@@ -521,7 +521,7 @@ def _beside(paths: frozenset[str], names: tuple[str, ...]) -> list[str]:
     folders: set[str] = set()
     for inner in {path.rpartition("/")[0] for path in paths}:
         parts = inner.split("/")
-        folders.update("/".join(parts[: end + 1]) for end, part in enumerate(parts) if part in BESIDE)
+        folders.update("/".join(parts[: end + 1]) for end, part in enumerate(parts) if part in FIXTURE_FOLDERS)
     if not folders:
         return []
     homes = {path.rpartition("/")[0] for path in paths if matches(path, names)}

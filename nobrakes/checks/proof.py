@@ -78,7 +78,7 @@ def _end(result: CheckResult) -> tuple[str, CheckOutcome, int | None, bool]:
     return result.name, result.outcome, result.code, result.counts is None
 
 
-def looked_for_nowhere(paths: Sequence[str], checks: Sequence[Check]) -> str:
+def unsearched_tests(paths: Sequence[str], checks: Sequence[Check]) -> str:
     """Message that no test check runs in a folder with these tests; "": one does."""
     folders = [check.directory.strip("/") for check in checks if check.kind == "test"]
     if (

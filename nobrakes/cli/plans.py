@@ -11,7 +11,7 @@ from ..beads.model import Bead, BeadType
 from ..errors import Deadlock, UsageError
 from ..records import plain
 from ..text.cleaning import count, count_beads_and_epics, cut, one_line, pad, width
-from .repository import KEPT, Output, actor, opened, said, told_while, write
+from .repository import KEPT, Output, actor, opened, report_progress, said, write
 from .screen import Screen, screen_of
 
 if TYPE_CHECKING:
@@ -71,9 +71,9 @@ def apply(plan: PlanFile, as_json: AsJson = False, **given: Any) -> Output:
     from ..plans import service
 
     with opened() as app:
-        with told_while(f"reading {one_line(plan.name)}"):
+        with report_progress(f"reading {one_line(plan.name)}"):
             read = service.read_plan(str(plan))
-        with told_while(f"applying {count(len(read.nodes), 'bead')}"):
+        with report_progress(f"applying {count(len(read.nodes), 'bead')}"):
             report = service.apply_plan(app.store, read, actor=actor(), explain=as_json or KEPT.get(), **given)
         if report.applied:
             wake(app.paths)

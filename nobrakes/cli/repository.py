@@ -195,7 +195,7 @@ SECONDS = 3.0
 
 
 @contextmanager
-def told_while(what: str) -> Iterator[None]:
+def report_progress(what: str) -> Iterator[None]:
     """Report progress on a terminal until it ends; programs get nothing."""
     if not sys.stderr.isatty() or "--json" in sys.argv:
         yield

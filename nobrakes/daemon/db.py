@@ -6,7 +6,7 @@ from typing import Any
 from ..agents.db import spending
 from ..beads.db import moves
 from ..beads.graph import Node
-from ..beads.model import BeadType, Frontier, Role, Status, bead_owner
+from ..beads.model import BeadType, ReadyBead, Role, Status, bead_owner
 from ..beads.work_status import STANDSTILL_SHOWN, Standstill
 from ..db import rows, views
 from ..db.database import Database, row
@@ -25,13 +25,13 @@ STOP_ASKED = "stop_asked"
 """Attempts that a person asked to stop: ids separated by spaces."""
 
 OPEN = f"{rows.ATTEMPT} INDEXED BY attempts_open WHERE outcome IS NULL ORDER BY id"
-READY = f"{rows.FRONTIER} INDEXED BY beads_claimable WHERE {CLAIMABLE} {IN_ORDER} LIMIT ?"
+READY = f"{rows.READY_BEAD} INDEXED BY beads_claimable WHERE {CLAIMABLE} {IN_ORDER} LIMIT ?"
 _MENDS = f"type = '{BeadType.REPAIR}'"
 SOME_READY = {
     Starts.REPAIRS: READY.replace(CLAIMABLE, f"{CLAIMABLE} AND {_MENDS}"),
     Starts.SCAFFOLDING: READY.replace(CLAIMABLE, f"{CLAIMABLE} AND ({_MENDS} OR scaffolding)"),
 }
-TO_REVIEW = f"{rows.FRONTIER} INDEXED BY beads_reviewable WHERE {REVIEWABLE} {IN_ORDER} LIMIT ?"
+TO_REVIEW = f"{rows.READY_BEAD} INDEXED BY beads_reviewable WHERE {REVIEWABLE} {IN_ORDER} LIMIT ?"
 REPAIRS = TO_REVIEW.replace(IN_ORDER, f"AND type = 'repair' {IN_ORDER}")
 """On a red main only repairs are reviewed."""
 ELSEWHERE = f"""WITH RECURSIVE below(id) AS (
@@ -89,10 +89,10 @@ def _board(db: Database, limits: Limits, front: int | None, now: float) -> Board
     opening = [gate.until for gate in gates.values() if gate.is_closed(now)]
     deferral, retry, has_complete, has_landed = moves.next_due(db)
     times = [moment for moment in (deferral, retry, *opening) if moment is not None]
-    ready_now = tuple(rows.frontier(row) for row in db.all(SOME_READY.get(limits.starts, READY), (wanted,)))
+    ready_now = tuple(rows.ready_bead(row) for row in db.all(SOME_READY.get(limits.starts, READY), (wanted,)))
     names = [bead.id for bead in ready_now]
     to_approve = {row[0]: row[1] for row in db.all(TO_APPROVE, (EscalationType.MERGE_REVIEW.value,))}
-    to_review = tuple(rows.frontier(row) for row in db.all(REPAIRS if FROZEN in settings else TO_REVIEW, (whole,)))
+    to_review = tuple(rows.ready_bead(row) for row in db.all(REPAIRS if FROZEN in settings else TO_REVIEW, (whole,)))
     others = _elsewhere(db, limits.elsewhere, whole) if FROZEN in settings else ()
     to_review += others
     reviewed = [bead.id for bead in to_review]  # a review may begin and land in the turn of this board
@@ -129,10 +129,10 @@ def _board(db: Database, limits: Limits, front: int | None, now: float) -> Board
     )
 
 
-def _elsewhere(db: Database, epics: tuple[str, ...], most: int) -> tuple[Frontier, ...]:
+def _elsewhere(db: Database, epics: tuple[str, ...], most: int) -> tuple[ReadyBead, ...]:
     found = {row[0]: row for row in db.all(ELSEWHERE, (json.dumps(epics), most))} if epics else {}
     found |= {row[0]: row for row in db.all(MENDING, (most,))}
-    return tuple(rows.frontier(row) for row in found.values())
+    return tuple(rows.ready_bead(row) for row in found.values())
 
 
 def _labelled(db: Database, beads: list[str]) -> dict[str, str]:

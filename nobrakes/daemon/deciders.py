@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from ..agents import limits as agents_limits
 from ..agents.limits import State
-from ..beads.model import Attempt, Frontier, Outcome, Role, Run, RunKind, Status, bead_owner
+from ..beads.model import Attempt, Outcome, ReadyBead, Role, Run, RunKind, Status, bead_owner
 from ..checks.policy import shadows
 from ..decisions.model import EscalationType
 from ..records import frozen
@@ -231,7 +231,7 @@ def plan_assignments(board: daemon_model.Board) -> list[daemon_model.Action]:
     if board.ready or board.sessions:
         untold = (
             *agents_limits.untold(limits, spent, board.now),
-            *agents_limits.machine_untold(board.machine, board.now),
+            *agents_limits.machine_unreported(board.machine, board.now),
         )
         actions += [daemon_model.TellCap(one) for one in untold]
     agents = sum(1 for attempt in board.attempts if attempt.role is not Role.REVIEWER)
@@ -289,12 +289,12 @@ def waits_for_place(board: daemon_model.Board) -> bool:
     return any(isinstance(action, daemon_model.StartAgent | daemon_model.StartTurn) for action in wanted)
 
 
-def _breaker_is_open(board: daemon_model.Board, bead: Frontier, agent: str) -> bool:
+def _breaker_is_open(board: daemon_model.Board, bead: ReadyBead, agent: str) -> bool:
     breaker = board.breakers.get((bead_owner(bead.id), board.providers.get(agent, "")))
     return breaker is not None and breaker.state is State.OPEN
 
 
-def _asks(board: daemon_model.Board, bead: Frontier) -> daemon_model.AskPerson | None:
+def _asks(board: daemon_model.Board, bead: ReadyBead) -> daemon_model.AskPerson | None:
     reached = agents_limits.bead_cap_reached(board.limits.caps, board.spent, bead.id)
     if reached is not None:
         title = f"{bead.id} has reached its cap: {reached.name} is {reached.spent:g} of {reached.limit:g}"
@@ -308,7 +308,7 @@ def _asks(board: daemon_model.Board, bead: Frontier) -> daemon_model.AskPerson |
     return None
 
 
-def _agent(board: daemon_model.Board, bead: Frontier, room: dict[str, int]) -> str | None:
+def _agent(board: daemon_model.Board, bead: ReadyBead, room: dict[str, int]) -> str | None:
     for agent in board.limits.agent_choice.agents(ROLE_FOR[bead.status], bead.type):
         model = board.models.get((agent, ROLE_FOR[bead.status].value), "")
         keys = (agents_limits.WORKSPACES, board.providers.get(agent, ""), agents_limits.model_key(agent, model))

@@ -9,7 +9,7 @@ from dataclasses import field
 from enum import StrEnum
 
 from ..agents.limits import Breaker, Caps, Cooldown, MachineRoom, Reached, Spent, Thresholds
-from ..beads.model import Attempt, BeadType, Frontier, Outcome, Role, Run
+from ..beads.model import Attempt, BeadType, Outcome, ReadyBead, Role, Run
 from ..decisions.model import EscalationType
 from ..records import frozen
 from ..review.journal import Pace, Rules
@@ -77,8 +77,8 @@ class Board:
 
     now: float
     limits: Limits = field(default_factory=Limits)
-    ready: tuple[Frontier, ...] = ()
-    to_review: tuple[Frontier, ...] = ()
+    ready: tuple[ReadyBead, ...] = ()
+    to_review: tuple[ReadyBead, ...] = ()
     attempts: tuple[Attempt, ...] = ()  # those that have not ended
     runs: Mapping[int, Run] = field(default_factory=dict)  # by attempt
     sessions: tuple[Session, ...] = ()  # that are no attempt's, and whose next turn may begin
@@ -116,7 +116,7 @@ class Board:
         return (*self.runs.values(), *self.turn_runs.values())
 
     @property
-    def reviewable(self) -> tuple[Frontier, ...]:
+    def reviewable(self) -> tuple[ReadyBead, ...]:
         if not self.frozen:
             return self.to_review
         return tuple(bead for bead in self.to_review if bead.type == BeadType.REPAIR or bead.id in self.elsewhere)

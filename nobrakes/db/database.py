@@ -63,9 +63,9 @@ def _writable(path: str) -> bool:
 
 # An answer holds until something is written that it was read from: a table that its question names, or a row (`row`).
 # Another connection's writes are seen by SQLite's `data_version`, asked after each `doubt`, once a transaction, and
-# each DOUBT_SECONDS: who waited for somebody's word has to `doubt` first. A transaction that did not come about forgets
+# each CACHE_SECONDS: who waited for somebody's word has to `doubt` first. A transaction that did not come about forgets
 # all, and a question that names a moment (a float) is asked each time.
-DOUBT_SECONDS = 0.1
+CACHE_SECONDS = 0.1
 MAX_CACHED = 2048
 MAX_ROWS = 20_000
 
@@ -161,7 +161,7 @@ class Cache:
     def is_same(self) -> bool:
         """Whether no one else wrote since the last query; else all answers are dropped."""
         version = _data_version(self._connection)
-        self._sure_until = monotonic() + DOUBT_SECONDS
+        self._sure_until = monotonic() + CACHE_SECONDS
         if version == self.version:
             return True
         self.version = version

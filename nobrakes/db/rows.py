@@ -10,7 +10,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin
 
 from ..beads.graph import Node
-from ..beads.model import FIELDS, FIRST, Attempt, AttemptLog, Bead, Frontier, Run, Status, bead_of
+from ..beads.model import FIELDS, FIRST, Attempt, AttemptLog, Bead, ReadyBead, Run, Status, bead_of
 from ..decisions.model import Escalation
 from ..events.kinds import Event
 from ..sessions.model import Message, Session, SessionKind, State, Turn
@@ -25,7 +25,7 @@ BEAD = f"""SELECT {", ".join(FIELDS)}
 FROM beads JOIN bead_text USING (id)"""
 NODE = """SELECT id, status, type, title, priority, estimate, epic, held, defer_until, retry_at, assignee
 FROM beads JOIN bead_text USING (id)"""
-FRONTIER = """SELECT id, status, type, priority, failures, retry_at, rank,
+READY_BEAD = """SELECT id, status, type, priority, failures, retry_at, rank,
 (SELECT touches FROM bead_text WHERE bead_text.id = beads.id) FROM beads"""
 
 STATUSES = {status.value: status for status in Status}
@@ -127,9 +127,9 @@ def plain_node(row: tuple[Any, ...]) -> Node:
     return Node._make((row[0], STATUSES[row[1]], *row[2:]))
 
 
-def frontier(row: Row) -> Frontier:
+def ready_bead(row: Row) -> ReadyBead:
     id_, status, type_, priority, failures, retry_at, rank, touches = row
-    return Frontier(id_, STATUSES[status], type_, priority, failures, retry_at, rank, read_texts(touches))
+    return ReadyBead(id_, STATUSES[status], type_, priority, failures, retry_at, rank, read_texts(touches))
 
 
 ATTEMPT = """SELECT attempts.*, (SELECT provider_session FROM sessions WHERE sessions.id = attempts.session)

@@ -212,7 +212,7 @@ def around(db: Database, beads: Sequence[str]) -> tuple[list[Node], list[Depende
 
 def levels(db: Database, beads: Iterable[str]) -> dict[str, int]:
     """Minutes of the longest chain behind each bead, itself included; settles due levels."""
-    beads_levels.settle_all(db)
+    beads_levels.update_all(db)
     asked = "SELECT id, b_level FROM beads WHERE id IN (SELECT value FROM json_each(?))"
     return dict(db.plain(asked, (json.dumps([*beads]),)))
 

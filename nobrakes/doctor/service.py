@@ -27,7 +27,7 @@ from ..decisions.service.blockers import Here, agent_blocker, blockers, check_bl
 from ..errors import DaemonRunning, GitFailed, MachineShort, NobrakesError, StoreBroken, StoreNewer, UsageError
 from ..git import commands, location
 from ..git.location import owner
-from ..git.workspaces.make import BROKEN, forget_sessions, kept_by_agents
+from ..git.workspaces.make import BROKEN, agent_folders, forget_sessions
 from ..host.files import IGNORED_BEFORE, for_git, open_to_others
 from ..host.locks import holder
 from ..host.versions import Versions
@@ -261,7 +261,7 @@ def stale_workspaces(store: "Store", paths: Paths) -> list[str]:
     """Closed beads with a workspace or an agent CLI's sessions."""
     names = {name for name in names_in(paths.workspaces) if os.path.isdir(os.path.join(paths.workspaces, name))}
     names = {name for name in names if BROKEN not in name}
-    names |= kept_by_agents(paths.agents).keys()
+    names |= agent_folders(paths.agents).keys()
     if not names:
         return []
     alive = {*store.listed(status for status in Status if status not in (*CLOSED, Status.DRAFT))}

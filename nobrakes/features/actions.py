@@ -328,7 +328,7 @@ class ForgeBoard:
 # What a person is asked about a feature, with the options.
 FRESH, FROM_BASE, VIEW_ONLY = "go on afresh", "begin from the base", "only look at it"
 CONTINUE, CLOSE = "continue", "close"
-GO_ON, IS_WHOLE, PAUSE = "go on", "the plan is whole", "pause it"
+GO_ON, IS_COMPLETE, PAUSE = "go on", "the plan is whole", "pause it"
 
 
 def _form(*options: str, priority: int = 2) -> Mapping[str, Any]:
@@ -361,7 +361,7 @@ QUESTIONS: Mapping[About, tuple[str, str, Mapping[str, Any]]] = {
         "`nobrakes session show {session}` shows what it said.",
         _form(
             f"{GO_ON}: it is told again",
-            f"{IS_WHOLE}: its drafts are the plan, and go to review",
+            f"{IS_COMPLETE}: its drafts are the plan, and go to review",
             f"{PAUSE}: nothing is started",
         ),
     ),

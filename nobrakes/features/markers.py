@@ -259,7 +259,7 @@ def _steps(lines: list[str]) -> list[PlanStep]:
 # What a person wrote is said as it is; what agents, tools and files wrote is `untrusted`: whoever prints it quotes it.
 # Each section has its bound, and says what it left out. What is newest is kept.
 TEXT, NOTES, LINE = 16_000, 8_000, 400
-PLAN, DIFFERENCE, POINTS, FINDINGS, ANSWERS, RESULTS = 24_000, 4_000, 6_000, 8_000, 12_000, 8_000
+PLAN, DIFFERENCE, OPEN_POINTS, FINDINGS, ANSWERS, RESULTS = 24_000, 4_000, 6_000, 8_000, 12_000, 8_000
 WHOLE = 90_000
 """Characters of all sections together."""
 
@@ -309,7 +309,7 @@ def compiled(facts: Facts) -> tuple[Section, ...]:
     found = (
         Section(f"The feature: {line(facts.feature.title)}", _feature(facts.feature)),
         Section("Where it is", _where(facts)),
-        Section("Open points", _points(facts.items), untrusted=True),
+        Section("Open points", _open_points(facts.items), untrusted=True),
         Section("The plan as it lies", _plan(facts.plan), untrusted=True),
         Section("What changed since the version before", _difference(facts.versions), untrusted=True),
         Section("What reviewers found", _findings(facts.findings), untrusted=True),
@@ -363,9 +363,9 @@ def _where(facts: Facts) -> str:
     return "\n".join(lines)
 
 
-def _points(items: Iterable[Item]) -> str:
+def _open_points(items: Iterable[Item]) -> str:
     ordered = sorted(items, key=lambda one: (not one.blocks, one.file, one.line, one.id))
-    return _kept((_point(one) for one in ordered), POINTS)
+    return _kept((_point(one) for one in ordered), OPEN_POINTS)
 
 
 def _point(one: Item) -> str:

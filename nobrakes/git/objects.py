@@ -123,17 +123,17 @@ def differing(one: Stored, other: Stored) -> set[str]:
 
 
 def _between(like: Stored, raw: bytes) -> tuple[int, int, int]:
-    same = _alike(like.raw, raw)
+    same = _common_prefix(like.raw, raw)
     first = bisect_right(like.starts, same) - 1
     first = min(first, len(like.starts) - 1)
     begin = like.starts[first]
     longest = min(len(like.raw), len(raw)) - begin  # what both begin with is not counted again from the end
-    tail = _alike_at_end(like.raw, raw, longest)
+    tail = _common_suffix(like.raw, raw, longest)
     last = bisect_left(like.starts, len(like.raw) - tail)
     return first, last, len(raw) - (len(like.raw) - like.starts[last])
 
 
-def _alike(one: bytes, other: bytes) -> int:
+def _common_prefix(one: bytes, other: bytes) -> int:
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -144,7 +144,7 @@ def _alike(one: bytes, other: bytes) -> int:
     return low
 
 
-def _alike_at_end(one: bytes, other: bytes, most: int) -> int:
+def _common_suffix(one: bytes, other: bytes, most: int) -> int:
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2

@@ -173,7 +173,7 @@ class Tools:
 _REMEMBERED = 16
 """Pairs of commits whose changes are cached: one review repeats its questions."""
 
-_PATHS_KEPT = 8
+_MAX_PATHS = 8
 """Commits whose list of paths is cached: a review repeats its questions."""
 
 _LITTLE = Sizes(paths=100)
@@ -253,7 +253,7 @@ class Questions(Tools):
                 ran = self.place.run(["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit])
                 found = frozenset(ran.records)
             if len(commit) in (40, 64):  # an object's name, which never stands for another one
-                while len(self._paths) >= _PATHS_KEPT:
+                while len(self._paths) >= _MAX_PATHS:
                     del self._paths[next(iter(self._paths))]
                 self._paths[commit] = found
         return found

@@ -3,7 +3,7 @@
 1. A request is answered once in this process, by the thread or by the loop at a run's end.
 2. What cannot be answered now (a full disk) waits, also for the next daemon.
 3. Frequent callers take turns with others.
-4. The system reports new requests (`Arrivals`), so silent agents cost nothing. If that fails, whoever waits repeats it
+4. The system reports new requests (`Inboxes`), so silent agents cost nothing. If that fails, whoever waits repeats it
    (agents.service.folder).
 """
 
@@ -40,7 +40,7 @@ _LOST = watching.DELETE_SELF | watching.MOVE_SELF | watching.UNMOUNT | watching.
 # A folder is watched by itself and not with what is in it; of one that is not there the one above it is watched until
 # it comes. What cannot be watched is said by `watch`, and tried again with the next call. Moved or removed folders and
 # too many events are told as "look at everything". All but `wake` belongs to the thread that sleeps.
-class Arrivals:
+class Inboxes:
     """Reports writes and moves into the watched folders."""
 
     def __init__(self) -> None:
@@ -183,7 +183,7 @@ NOISE = 50
 """Useless wake-ups allowed in QUIET seconds."""
 AT_ONCE = 10
 """Requests of one run answered before another run's turn."""
-UNTOLD = "the system did not tell of a request that lay there"
+MISSED_REQUEST = "the system did not tell of a request that lay there"
 
 
 # Told of a door, it looks at that door alone; everything is looked at every QUIET seconds, since no event tells of a
@@ -200,32 +200,32 @@ class ChannelPoller:
         self._said: set[str] = set()
         self.failed: dict[str, Exception] = {}
         """Unexpected errors by run; such a channel is no longer served."""
-        self._arrivals = Arrivals()
+        self._inboxes = Inboxes()
         self._unwatched: set[str] = set()
         self._waiting: set[str] = set()  # who has more to say, or could not be answered
         self._due = self._busy_until = 0.0
         self._noise = 0
         self._has_more = self._has_trouble = False
-        self.wake = self._arrivals.wake
-        self.close = self._arrivals.close
+        self.wake = self._inboxes.wake
+        self.close = self._inboxes.close
 
     def attend(self, is_over: Callable[[], bool]) -> None:
         told: set[str] | None = None
         while not is_over():
             pause, late = self._look(told)
-            told = late if late else self._arrivals.wait(pause)
+            told = late if late else self._inboxes.wait(pause)
 
     def _look(self, told: set[str] | None) -> tuple[float | None, set[str]]:
         now = time.monotonic()
-        is_whole = told is None or now >= self._due or self._arrivals.missing or bool(self._unwatched)
-        before = self._arrivals.watched()
+        is_whole = told is None or now >= self._due or self._inboxes.missing or bool(self._unwatched)
+        before = self._inboxes.watched()
         known = self._waiting | {os.path.basename(os.path.dirname(inbox)) for inbox in told or ()}
         runs = self._runs() if is_whole else sorted(known)
         answered = self._visit(runs)
         late: set[str] = set()
         if told is not None and is_whole:
             untold = {self._inbox(run) for run in answered if run not in known} & before
-            late = self._doubt(untold) if untold else late
+            late = self._check_missed(untold) if untold else late
         if not answered and not is_whole:
             self._noise += 1
             if self._noise > NOISE:
@@ -239,10 +239,10 @@ class ChannelPoller:
             runs = sorted(os.listdir(self._folder))
         except FileNotFoundError:
             runs = []
-        self._unwatched = self._arrivals.watch(map(self._inbox, runs))
+        self._unwatched = self._inboxes.watch(map(self._inbox, runs))
         self._due, self._noise = time.monotonic() + QUIET, 0
-        if self._unwatched and self._arrivals.why_not:
-            self._say(self._arrivals.why_not)
+        if self._unwatched and self._inboxes.why_not:
+            self._say(self._inboxes.why_not)
         return runs
 
     def _visit(self, runs: list[str]) -> set[str]:
@@ -268,15 +268,15 @@ class ChannelPoller:
                 self._waiting.add(run)
         return answered
 
-    def _doubt(self, inboxes: set[str]) -> set[str]:
-        told = self._arrivals.wait(0.0)
+    def _check_missed(self, inboxes: set[str]) -> set[str]:
+        told = self._inboxes.wait(0.0)
         if told is None:  # events were lost, and the system says so
             self._due = 0.0
             return set()
         for inbox in inboxes - told:
-            self._arrivals.distrust(inbox)
+            self._inboxes.distrust(inbox)
             self._unwatched.add(inbox)
-            self._say(UNTOLD)
+            self._say(MISSED_REQUEST)
         return told
 
     def _pause(self, has_channels: bool) -> float | None:
@@ -287,7 +287,7 @@ class ChannelPoller:
             return TROUBLE
         if self._unwatched:
             return BUSY if now < self._busy_until else PAUSE
-        if self._arrivals.missing:
+        if self._inboxes.missing:
             return MISSING
         return max(0.0, self._due - now) if has_channels else None
 

@@ -210,14 +210,14 @@ def end(pid: int) -> None:
 
 STOP_SECONDS = 25.0
 """Seconds from the signal to the end of an orderly stop."""
-AT_ONCE_SECONDS = 5.0
+URGENT_SECONDS = 5.0
 """Seconds of an immediate stop: the second signal, or a hand-over."""
 PENDING_SECONDS = 10.0
 """Interval for checking unhandled signals, the only reason to wake."""
 LAST_WORDS_SECONDS = 2
 IDLE = "idle"
 """Prefix of idle threads' names, which are not reported as left."""
-_HEARD = {signal.SIGTERM, signal.SIGINT, signal.SIGUSR1}
+_END_SIGNALS = {signal.SIGTERM, signal.SIGINT, signal.SIGUSR1}
 _MAX_SHOWN = 12
 
 
@@ -263,7 +263,7 @@ class StopLimit:
 
     def _watch(self) -> None:
         # what waits for the process is told only to who blocks it, and this thread is not the one to take it
-        signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
+        signal.pthread_sigmask(signal.SIG_BLOCK, _END_SIGNALS)
         ends_at: float | None = None
         while True:
             now = time.monotonic()
@@ -273,7 +273,7 @@ class StopLimit:
                 _cut(name)
             nap = min([*due, *([now + PENDING_SECONDS] if ends_at is None else [])]) - now
             if not is_readable(self._reading, nap):
-                if ends_at is None and bool(_HEARD & signal.sigpending()):
+                if ends_at is None and bool(_END_SIGNALS & signal.sigpending()):
                     ends_at = time.monotonic() + self._seconds
                 continue
             said = os.read(self._reading, 64)
@@ -281,7 +281,7 @@ class StopLimit:
                 return
             if not said.strip(b"p"):
                 continue
-            seconds = AT_ONCE_SECONDS if b"!" in said else self._seconds
+            seconds = URGENT_SECONDS if b"!" in said else self._seconds
             until = time.monotonic() + seconds
             ends_at = until if ends_at is None else min(ends_at, until)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ..agents import limits
-from ..agents.limits import CAP_TOLD, MachineRoom, day_start
+from ..agents.limits import CAP_REPORTED, MachineRoom, day_start
 from ..beads.model import Run, RunKind
 from ..daemon import deciders
 from ..daemon.model import Board
@@ -57,7 +57,7 @@ class MachineShare:
         if room is None or room.unknown:
             return room
         names = [one.name for one in limits.machine_reached(room, board.now)]
-        told = {name: self.ports.store.setting(f"{CAP_TOLD}{name}") or "" for name in names}
+        told = {name: self.ports.store.setting(f"{CAP_REPORTED}{name}") or "" for name in names}
         return MachineRoom(room.limits, room.taken, room.own, room.usd, room.tokens, told)
 
     def _tell_unknown(self, room: MachineRoom | None) -> None:

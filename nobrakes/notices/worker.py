@@ -51,14 +51,14 @@ from .model import (
     routes,
 )
 
-ROUTED_AT_ONCE = 1000
+ROUTE_BATCH = 1000
 UPKEEP_SECONDS = 60.0
 """Interval of reminders and clean-up."""
 LOOK_SECONDS = 5.0
 """Safety interval while sending; ends wake the loop."""
 STILL = "still open: "
 NEVER = float("inf")
-PRUNED_AT_ONCE = 2000
+PRUNE_BATCH = 2000
 LAST_SECONDS = 3.0
 CLOSING_SECONDS = 2.0
 
@@ -124,10 +124,10 @@ class NotificationSender:
             self._keep_up(rules, now)
         if self._is_fresh or ended or now >= self._look_at:
             # say of new notices which channels get them
-            new = self.ports.store.unrouted_notices(ROUTED_AT_ONCE)
+            new = self.ports.store.unrouted_notices(ROUTE_BATCH)
             if new:
                 self.ports.store.route_notices([(one.id, [(name, now) for name in routes(rules, one)]) for one in new])
-            self._is_fresh = len(new) == ROUTED_AT_ONCE
+            self._is_fresh = len(new) == ROUTE_BATCH
             self._look_at = self._send(rules, now)
         return False
 
@@ -160,7 +160,7 @@ class NotificationSender:
                     NewNotice(one.kind, one.severity, text, one.bead, one.session, one.escalation, one.link, key)
                 )
         self._add(again)
-        self.ports.store.prune_notices(now - rules.keep_seconds, PRUNED_AT_ONCE)
+        self.ports.store.prune_notices(now - rules.keep_seconds, PRUNE_BATCH)
         self._remind_at, self._upkeep_at = min(later), now + UPKEEP_SECONDS
 
     def _send(self, rules: Rules, now: float) -> float:

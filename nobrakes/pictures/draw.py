@@ -287,7 +287,7 @@ class Band:
 
 
 @frozen
-class Places:
+class BoxPositions:
     """All positions in pixels: boxes by their upper left corner."""
 
     boxes: dict[str, tuple[float, float]]
@@ -316,7 +316,7 @@ def _order(picture: Picture) -> list[str]:
     return [epic for epic in found if any(m in by_id and m not in members for m in members[epic])] + [""]
 
 
-def places(picture: Picture) -> Places:
+def places(picture: Picture) -> BoxPositions:
     """The full layout in pixels."""
     members = dict(picture.groups)
     band_of = {box.id: box.epic or "" for box in picture.boxes if box.id not in members}
@@ -353,7 +353,7 @@ def places(picture: Picture) -> Places:
         bands.append(Band(epic, y, height, min(inside) - PADDING, max(inside) + WIDTH + PADDING))
         y += height + GAP_Y
     width = max((band.right for band in bands), default=400.0) + MARGIN
-    return Places(boxes, tuple(bands), max(width, 560.0), y + MARGIN)
+    return BoxPositions(boxes, tuple(bands), max(width, 560.0), y + MARGIN)
 
 
 @cache
@@ -400,7 +400,7 @@ def _short(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _arrows(picture: Picture, at: Places) -> list[str]:
+def _arrows(picture: Picture, at: BoxPositions) -> list[str]:
     by_band = {band.epic: band for band in at.bands}
     starts = {id_: (x + WIDTH, y + HEIGHT / 2) for id_, (x, y) in at.boxes.items()}
     ends = {id_: (x - 3, y + HEIGHT / 2) for id_, (x, y) in at.boxes.items()}

@@ -68,7 +68,7 @@ def lines_of(value: Any) -> Any:
     return value
 
 
-def moment_of(value: Any) -> Any:
+def parse_time(value: Any) -> Any:
     """Seconds since 1970, from a time in YAML or words."""
     if isinstance(value, str):
         try:
@@ -123,7 +123,7 @@ class _Node(BaseModel):
     discovered_from: Texts | None = None
     status: Annotated[StatusWord | None, BeforeValidator(status_of)] = None
     hold: Annotated[str, Field(max_length=MAX_HOLD)] | None = None
-    defer_until: Annotated[float, BeforeValidator(moment_of)] | None = None
+    defer_until: Annotated[float, BeforeValidator(parse_time)] | None = None
 
 
 _PLAN_KINDS: Mapping[type, Any] = {

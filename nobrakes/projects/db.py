@@ -187,7 +187,7 @@ def schedules(db: Database) -> list[Schedule]:
     return [rows.record(Schedule, row, days=tuple(filter(None, row["days"].split(",")))) for row in db.all(_ALL)]
 
 
-def settle_due(db: Database, due: Due) -> bool:
+def record_due(db: Database, due: Due) -> bool:
     """Record the result of a due time and begin its sprints if they start; False: it was recorded before."""
     now = db.now()
     with db.write():

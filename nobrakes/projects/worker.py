@@ -190,15 +190,15 @@ BY = "nobrakes"
 
 
 @frozen
-class _Stage:
+class _PlanSource:
     field: str
     suffix: str
     title: str
 
 
 _STAGES = {
-    Stage.OPENING: _Stage("opening", "plan", "its plan"),
-    Stage.CLOSING: _Stage("closing", "review", "its review"),
+    Stage.OPENING: _PlanSource("opening", "plan", "its plan"),
+    Stage.CLOSING: _PlanSource("closing", "review", "its review"),
 }
 
 
@@ -334,7 +334,7 @@ class Scheduling:
             due = model.comes(one, zone, board.now, hindered, self._refused(one)) if is_due else None
             if due is not None:
                 try:
-                    is_changed |= self.ports.store.settle_due(due)
+                    is_changed |= self.ports.store.record_due(due)
                 except NotAllowed:  # a person was quicker by a moment: the next look says so
                     continue
             self._wakes += model.wakes(one, zone, board.now)

@@ -284,15 +284,15 @@ class Claims:
         if self.steps != wanted:
             return [(False, f"its steps are {', '.join(self.steps)}, not {', '.join(wanted)}")]
         proofs = (*self.validations, *self.inner)
-        found = [(proof["of"], self._trouble(proof)) for proof in proofs if not self._is_told_unknown(proof)]
+        found = [(proof["of"], self._trouble(proof)) for proof in proofs if not self._is_reported_unknown(proof)]
         return [(of == "main", f"the validation of {_SPOKEN.get(of, of)}: {text}") for of, text in found if text]
 
     def unknown(self) -> list[str]:
         """Validations that a later record marks as unknown."""
         proofs = (*self.validations, *self.inner)
-        return [f"the validation of {_SPOKEN.get(p['of'], p['of'])}" for p in proofs if self._is_told_unknown(p)]
+        return [f"the validation of {_SPOKEN.get(p['of'], p['of'])}" for p in proofs if self._is_reported_unknown(p)]
 
-    def _is_told_unknown(self, proof: Mapping[str, Any]) -> bool:
+    def _is_reported_unknown(self, proof: Mapping[str, Any]) -> bool:
         return bool(self.added_later) and proof.get("how") == How.UNKNOWN and proof.get("run") is None
 
     def _trouble(self, proof: Mapping[str, Any]) -> str:

@@ -149,7 +149,7 @@ _FIRST: Mapping[str, Any] = {name: getattr(getattr(Journal(), record), name) for
 _WAITS: Final = "waiting waiting_until waiting_since passing passing_since behind published"
 _CONFIRMS: Final = "confirming again"
 _JUDGED: Final = "results is_suspect"
-_KEPT_ALWAYS: Final = "is_scaffolding serial cut_off mended rebuilt"
+_ALWAYS_STORED: Final = "is_scaffolding serial cut_off mended rebuilt"
 
 _VALIDATE = Rule(None, Act.VALIDATE, _names("validating"), counts=_names("serial"))
 _WAIT = Rule(None, Act.WAIT)
@@ -166,7 +166,7 @@ _IN_EACH: Mapping[Fact, Rule] = {
     Fact.WORK_GONE: _REJECT,
     Fact.GONE_TOO_OFTEN: _ASK_FIRST,
     Fact.HEAD_GONE: Rule(
-        Step.TAKE_IN, Act.GO_ON, forgets=frozenset(_FIRST) - _names(_KEPT_ALWAYS), counts=_names("rebuilt")
+        Step.TAKE_IN, Act.GO_ON, forgets=frozenset(_FIRST) - _names(_ALWAYS_STORED), counts=_names("rebuilt")
     ),
 }
 _WITH_CANDIDATE: Mapping[Fact, Rule] = {
@@ -175,7 +175,7 @@ _WITH_CANDIDATE: Mapping[Fact, Rule] = {
     Fact.CANDIDATE_GONE: Rule(
         Step.REBASE,
         Act.GO_ON,
-        forgets=frozenset(_FIRST) - _names(_KEPT_ALWAYS) - Change.__dataclass_fields__.keys(),
+        forgets=frozenset(_FIRST) - _names(_ALWAYS_STORED) - Change.__dataclass_fields__.keys(),
         counts=_names("rebuilt"),
     ),
 }

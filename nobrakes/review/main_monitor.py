@@ -45,7 +45,7 @@ class Phase(StrEnum):
     LAND = "land"  # it passed, and lands
 
 
-def told_as(phase: Phase) -> str:
+def run_label(phase: Phase) -> str:
     return "main" if phase in (Phase.LOOK, Phase.CONFIRM) else f"main_{phase.value}"
 
 
@@ -136,14 +136,14 @@ def look(watch: Watch, main: str) -> Watch:
     return replace(begun, commit="", cut_off=0, candidate="", onto="")
 
 
-def told_red(watch: Watch, main: str, results: Sequence[Mapping[str, Any]]) -> Watch:
+def freeze_red(watch: Watch, main: str, results: Sequence[Mapping[str, Any]]) -> Watch:
     """Check a tip that already failed with a branch; nothing merges meanwhile."""
     return replace(look(watch, main), frozen=True, searched="", results=tuple(results))
 
 
-def told_unwatched(watch: Watch, main: str, results: Sequence[Mapping[str, Any]], contract: str, now: float) -> Watch:
+def freeze_unwatched(watch: Watch, main: str, results: Sequence[Mapping[str, Any]], contract: str, now: float) -> Watch:
     """Freeze a red tip that the monitor does not check."""
-    red = told_red(watch, main, results)
+    red = freeze_red(watch, main, results)
     return replace(red, phase=Phase.REST, unwatched=True, contract=contract, looked_at=now)
 
 

@@ -237,7 +237,7 @@ def open_turn(db: Database, number: int) -> tuple[Turn, Sequence[Message]] | Non
         told = {"session": number, "turn": count, "agent": one.agent, "model": one.model}
         seq = events_db.append(db, now, Kind.TURN_STARTED, None, "nobrakes", told)
         db.run("UPDATE turns SET data = ? WHERE id = ?", (rows.as_json({"seq": seq}), made))
-        return get_turn(db, made), told_to(db, made)
+        return get_turn(db, made), turn_messages(db, made)
 
 
 def _acts_by(db: Database, made: int, number: int, now: float) -> None:
@@ -249,7 +249,7 @@ def _acts_by(db: Database, made: int, number: int, now: float) -> None:
         events_db.append(db, now, Kind.ANSWER_READ, None, session_actor(number), told)
 
 
-def told_to(db: Database, made: int) -> list[Message]:
+def turn_messages(db: Database, made: int) -> list[Message]:
     """The messages given to the turn, oldest first."""
     found = db.all("SELECT * FROM messages WHERE turn = ? AND author <> '' ORDER BY id", (made,))
     return [rows.message(row) for row in found]

@@ -313,7 +313,7 @@ class Relays:
 
     def settle(self) -> None:
         """Archive and remove ended sessions' clones, and release their checkouts."""
-        self._settle_claims()
+        self._release_claims()
         folder = self.ports.paths.relays
         if not os.path.isdir(folder):
             return
@@ -344,7 +344,7 @@ class Relays:
                         clones.put_away(bead, str(data[BRANCH]), str(data[HEAD]))
             store.end_session(session.id, "nobrakes")
 
-    def _settle_claims(self) -> None:
+    def _release_claims(self) -> None:
         claims = list(persons.list_claims(self.ports.paths.folder))
         if not claims:
             return
@@ -405,7 +405,7 @@ def brief(ports: Ports, talk: Talk) -> TurnBrief:
     if found is not None and not found[1]:
         return _shaper(ports, talk, found[0])
     store, turn = ports.store, talk.turn
-    told = store.told(turn.id)
+    told = store.turn_messages(turn.id)
     given = {one.id for one in told}
     earlier = [one for one in store.messages(talk.session.id) if one.id not in given and one.turn is not None]
     own = is_relay(talk.session)
@@ -438,7 +438,7 @@ def _cut_off(talk: Talk) -> str:
 
 
 def _reviewer(ports: Ports, talk: Talk) -> TurnBrief:
-    told = ports.store.told(talk.turn.id)
+    told = ports.store.turn_messages(talk.turn.id)
     prompt = features_prompts.reviewer_prompt(told, _cut_off(talk), resumes=talk.turn.resumes)
     text = role_text(features_prompts.PLAN_REVIEWER, ports.paths.folder)
     return TurnBrief(only_seen(text), prompt, ports.config().forge.review_minutes)
@@ -446,7 +446,7 @@ def _reviewer(ports: Ports, talk: Talk) -> TurnBrief:
 
 def _code_reviewer(ports: Ports, talk: Talk) -> TurnBrief:
     session, rules = talk.session, ports.config().review.reading_rules()
-    prompt = prompts.prompt(ports.store.told(talk.turn.id), _cut_off(talk), resumes=talk.turn.resumes)
+    prompt = prompts.prompt(ports.store.turn_messages(talk.turn.id), _cut_off(talk), resumes=talk.turn.resumes)
     text = role_text(prompts.ROLE, ports.paths.folder)
     known = reading.session_readings(ports.store.code_reviews(str(session.data[reading.BEAD])))
     since = session.data.get(reading.SINCE)
@@ -455,7 +455,7 @@ def _code_reviewer(ports: Ports, talk: Talk) -> TurnBrief:
 
 
 def _shaper(ports: Ports, talk: Talk, feature: Feature) -> TurnBrief:
-    settings, told = ports.config().forge, ports.store.told(talk.turn.id)
+    settings, told = ports.config().forge, ports.store.turn_messages(talk.turn.id)
     given = features_prompts.Given(told, _cut_off(talk), _nonce(talk), talk.turn.resumes)
     prompt = features_prompts.shaper_turn(ports.store, ports.git, settings, feature, given)
     notes = {STAGE: feature.stage.value, ROUND: feature.round}

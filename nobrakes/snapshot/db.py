@@ -29,7 +29,7 @@ from ..features import db as features_db
 from ..records import as_values
 from ..review.verify import WENT_BACK
 
-_SAME_MOMENT = 1e-3
+_SAME_TIME = 1e-3
 
 
 def restore(db: Database, found: Restored, actor: str) -> None:
@@ -114,7 +114,7 @@ def _as_it_was_later(db: Database, bead: Bead, was_here: bool, actor: str, now: 
 
 def _ended(db: Database, one: Attempt) -> bool:
     same = "SELECT id, outcome FROM attempts WHERE bead = ? AND abs(started_at - ?) < ?"
-    row = db.maybe(same, (one.bead, one.started_at, _SAME_MOMENT))
+    row = db.maybe(same, (one.bead, one.started_at, _SAME_TIME))
     values = _columns(one)
     if row is not None:
         if row["outcome"] is None:
@@ -161,7 +161,7 @@ def _asked_later(db: Database, one: Escalation) -> bool:
 
 
 def _is(row: Row, one: Escalation, mark: str) -> bool:
-    return bool(row["fingerprint"] == mark and abs(row["created_at"] - one.created_at) < _SAME_MOMENT)
+    return bool(row["fingerprint"] == mark and abs(row["created_at"] - one.created_at) < _SAME_TIME)
 
 
 def _set_later(db: Database, settings: Mapping[str, str] | None) -> list[str]:

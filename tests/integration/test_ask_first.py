@@ -74,7 +74,7 @@ def test_a_run_pauses_for_a_yes_and_goes_on_with_it_once(agent: Agent) -> None:
     assert agent.store.session(agent.session).state is State.ASKING
     desk.answer(agent.store, number, "yes", "Ada")
     agent.turn()
-    assert "The answer: yes" in agent.store.told(agent.now.id)[-1].text
+    assert "The answer: yes" in agent.store.turn_messages(agent.now.id)[-1].text
     assert agent.calls(COMMAND + " ")[0] == 2, "another command is another question"
     (other,) = agent.open()
     assert agent.calls(COMMAND) == (0, "")

@@ -16,7 +16,7 @@ from ...events.kinds import Kind
 from ...records import as_values, frozen
 from ..limits import (
     CAP_LIFTED,
-    CAP_TOLD,
+    CAP_REPORTED,
     Amount,
     Breaker,
     Caps,
@@ -214,7 +214,7 @@ def spent(db: Database, caps: Caps, beads: Sequence[str], now: float) -> Spent:
         of_beads,
         int(db.one(_CALLS, (hour_start(now),))[0]) if caps.calls_per_hour is not None else 0,
         run_since,
-        _marked(db, CAP_TOLD),
+        _marked(db, CAP_REPORTED),
         _marked(db, CAP_LIFTED),
     )
 

@@ -19,7 +19,7 @@ from ...beads.model import FORK, TABLE, UNSURE, Attempt, AttemptLog, Bead, BeadT
 from ...checks.contract import CheckOutcome, CheckResult, cannot_run, setup_failed
 from ...checks.policy import ownership
 from ...checks.policy.boundaries import barred, fault, violations
-from ...checks.proof import ROUNDS, judge_red, looked_for_nowhere, mute, mute_without_tests
+from ...checks.proof import ROUNDS, judge_red, mute, mute_without_tests, unsearched_tests
 from ...checks.runners import why_failed
 from ...checks.worker import validation
 from ...checks.worker.steps import boundary_at, clean
@@ -250,7 +250,7 @@ class AgentEndings:
         """Accept red tests (`why_not` ""), or send them back."""
         head = str(attempt.data["head"])
         paths = [change.path for change in self.ports.git.changes(str(attempt.data["start"]), head)] if why_not else []
-        if nowhere := looked_for_nowhere(paths, self.validation.present().checks):
+        if nowhere := unsearched_tests(paths, self.validation.present().checks):
             detail, evidence = f"{nowhere}\n{why_not}", {"red_proof": rows}
             close(self.ports, limits, attempt, Outcome.BROKEN_CHECKS, detail, head=head, evidence=evidence)
             return

@@ -198,7 +198,7 @@ class Staged:
     needed: Mapping[str, int] | None = None
 
 
-def is_beside(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency]) -> bool:
+def only_waits(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency]) -> bool:
     """Whether these only wait for existing beads and belong to none."""
     new = {one.id for one in wanted}
     return (
@@ -247,7 +247,7 @@ def clear(db: Database) -> None:
 
 def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], now: float) -> Staged:
     version = db.data_version()
-    beside = is_beside(db, wanted, edges)
+    beside = only_waits(db, wanted, edges)
     known = {node.id: node for node in (_named(db, wanted, edges) if beside else levels.all_nodes(db))}
     _refuse_wrong(wanted, edges, known)
     statuses = {one.id: lifecycle.added(one) for one in wanted}
@@ -269,7 +269,7 @@ def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], no
     estimates = [one.estimate for one in wanted if one.estimate is not None and one.type is not BeadType.EPIC]
     expected = levels.typical_minutes(db) if beside else levels.learnt(db, estimates)
     derived = Derived(links, now, expected)
-    links.forget_moments()
+    links.free_computed()
     wrong = differing(db, derived, now) if known and not beside else {}
     clear(db)
     for table, staged in STAGED.items():
@@ -435,7 +435,7 @@ class Derived:
     def __init__(self, links: Links, now: float, expected: TypicalMinutes) -> None:
         self._links, self._now = links, now
         self._readiness = Readiness(links, now)
-        self._levels = graph.levels(links, expected)
+        self._ranks = graph.levels(links, expected)
 
     def of(self, bead: str) -> dict[str, int]:
         return dict(zip(self.COLUMNS, self.values(bead), strict=True))
@@ -449,7 +449,7 @@ class Derived:
     def values(self, bead: str) -> tuple[int, ...]:
         """The values of COLUMNS."""
         links, now = self._links, self._now
-        node, level = links.nodes[bead], self._levels[bead]
+        node, level = links.nodes[bead], self._ranks[bead]
         within = links.children.get(bead)
         children = [links.nodes[child].status for child in within] if within else ()
         return (

@@ -7,7 +7,7 @@
    write lock longer. Levels may lag; readiness never does.
 4. When the typical minutes change, every open bead without an estimate is due. They are marked in parts (`MARKED`: the
    last one); until all are, nothing is settled, or rule 2 would not hold.
-5. While something is due, levels are unreliable: call `settle_all` first, or look everywhere.
+5. While something is due, levels are unreliable: call `update_all` first, or look everywhere.
 6. In a circle levels would grow for ever. The store allows none, but a database may be foreign or old: when far more
    parts were settled than the graph has, all is recomputed outside of the write lock and written in parts, as long as
    nobody else writes.
@@ -199,7 +199,7 @@ Entry = tuple[int, str]
 
 
 def refresh(db: Database, beads: Iterable[str]) -> None:
-    _settle_part(db, [(row[0], row[1]) for bead in dict.fromkeys(beads) for row in db.all(_LEVEL, (bead,))])
+    _update_part(db, [(row[0], row[1]) for bead in dict.fromkeys(beads) for row in db.all(_LEVEL, (bead,))])
 
 
 def mark(db: Database, beads: Iterable[str]) -> None:
@@ -210,7 +210,7 @@ def is_due(db: Database) -> bool:
     return bool(db.one(f"SELECT {IS_DUE}", (), DUE_SOURCES)[0])
 
 
-def settle_some(db: Database) -> None:
+def update_some(db: Database) -> None:
     if is_due(db):
         # settling goes on for so long that it may go in circles
         parts = _parts(db)
@@ -218,14 +218,14 @@ def settle_some(db: Database) -> None:
             _compute_all(db)
             return
         with db.write(derived=True):
-            _settle_part(db, [])
+            _update_part(db, [])
 
 
-def settle_all(db: Database) -> None:
+def update_all(db: Database) -> None:
     if db.one("SELECT count(*) FROM (SELECT 1 FROM levels_due LIMIT ?)", (MANY * PART,))[0] == MANY * PART:
         _compute_all(db)  # who waits for all gets it sooner so
     while is_due(db):
-        settle_some(db)
+        update_some(db)
 
 
 def nothing_due(db: Database) -> None:
@@ -235,7 +235,7 @@ def nothing_due(db: Database) -> None:
 
 def mark_unestimated(db: Database) -> None:
     db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, '')", (MARKED,))
-    _settle_part(db, [])
+    _update_part(db, [])
 
 
 def relearn(db: Database) -> bool:
@@ -256,7 +256,7 @@ def _mark_part(db: Database, after: str) -> bool:
     return False
 
 
-def _settle_part(db: Database, entries: list[Entry]) -> None:
+def _update_part(db: Database, entries: list[Entry]) -> None:
     marking = db.maybe(_MARKING, (), _MARKED)
     if marking is not None and _mark_part(db, marking[0]):
         db.run_many(_MARK, entries)
@@ -317,7 +317,7 @@ def _compute_all(db: Database) -> None:
 def _settle(db: Database, bead: str, expected: TypicalMinutes) -> list[Entry]:
     """Compute one bead's levels; returns the beads that depend on the change."""
     own = db.one(_OWN, (bead,))
-    start, done = _levels(db, bead, own, expected)
+    start, done = _ranks(db, bead, own, expected)
     if (start, done) == (own["b_level"], own["done_level"]):
         return []
     db.run("UPDATE beads SET b_level = ?, done_level = ? WHERE id = ?", (start, done, bead), (f"beads {bead}",))
@@ -331,7 +331,7 @@ def _settle(db: Database, bead: str, expected: TypicalMinutes) -> list[Entry]:
     return [(row[0], row[1]) for row in others]
 
 
-def _levels(db: Database, bead: str, own: Row, expected: TypicalMinutes) -> tuple[int, int]:
+def _ranks(db: Database, bead: str, own: Row, expected: TypicalMinutes) -> tuple[int, int]:
     if own["status"] in CLOSED:
         return 0, 0
     done = db.one(_WAITING, (bead,))[0] or 0

@@ -52,11 +52,11 @@ def refuse_while_it_lands(db: Database, bead: str, status: Status) -> None:
 _STATE = f"""SELECT id, status, type, priority, epic, estimate, held, asleep, open_blockers, children, ready_since,
 {CLOSES_OFF} AS closes_off, assignee, ({CLAIMABLE}) AS is_claimable FROM beads WHERE id = ?"""
 
-RISE_AT_ONCE = 1000
+RISE_BATCH = 1000
 """Beads that rise in one transaction: 20 ms."""
 
 _RISING = f"""SELECT priority, ready_since, id FROM beads
-WHERE id IN ({RISING} ORDER BY rises_at LIMIT {RISE_AT_ONCE})"""
+WHERE id IN ({RISING} ORDER BY rises_at LIMIT {RISE_BATCH})"""
 _NEXT = f"""SELECT (SELECT min(defer_until) FROM beads WHERE asleep = 1),
 (SELECT min(retry_at) FROM beads WHERE resting = 1),
 (SELECT rises_at FROM beads INDEXED BY beads_rising WHERE {WAITS} ORDER BY rises_at LIMIT 1),
@@ -223,7 +223,7 @@ def wake(db: Database, now: float) -> None:
     and lets some waiting beads rise."""
     deferral, retry, rises, _, _, lags = db.one(_NEXT, (), _NEXT_SOURCES)
     if lags:
-        levels.settle_some(db)
+        levels.update_some(db)
     if rises is not None and rises <= now:
         with db.write(derived=True):
             rising = db.all(_RISING, {"now": now})
@@ -277,7 +277,7 @@ def record(db: Database, event: Event) -> Bead | None:
     and raises the fence; NotAllowed while the bead's review moves main or has moved it."""
     now = db.now()
     if event.kind in _OPENING and not db.connection.in_transaction:
-        levels.settle_all(db)
+        levels.update_all(db)
     is_quiet = event.kind.is_quiet and event.kind not in (*MOVING, *_REMARKS)
     if event.bead is not None and is_quiet and db.can_write_alone:
         found = get_bead(db, event.bead)

@@ -41,7 +41,7 @@ def put(db: Database, beads: Sequence[Bead], dependencies: Sequence[Dependency],
     new = {one.id for one in wanted}
     size = len(wanted) + len(edges)
     is_large = size > LARGE and (
-        size > db.one("SELECT count(*) FROM beads")[0] // 20 or importing.is_beside(db, wanted, edges)
+        size > db.one("SELECT count(*) FROM beads")[0] // 20 or importing.only_waits(db, wanted, edges)
     )
     staged = importing.stage(db, wanted, edges, now) if is_large else None
     with db.write():
@@ -146,7 +146,7 @@ def add_dependency(db: Database, dependency: Dependency, actor: str) -> None:
     """Deadlock names the circle, NoSuchBead a missing end."""
     now = db.now()
     if dependency.type in (DependencyType.BLOCKS, DependencyType.PARENT_CHILD):
-        levels.settle_all(db)
+        levels.update_all(db)
     with db.write():
         if connect(db, dependency, now):
             _tell(db, now, Kind.DEPENDENCY_ADDED, dependency, actor)

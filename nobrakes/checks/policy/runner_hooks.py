@@ -249,7 +249,7 @@ NAMES = frozenset(
     )
 )
 _COLLECTED = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests|conftest)\.py$")
-_SHADOWS = frozenset(
+_SHADOWING = frozenset(
     f"{name}.py" for name in ("pytest", "_pytest", "pluggy", "unittest", "doctest", "nose", "coverage")
 )
 
@@ -422,7 +422,7 @@ def changed(path: str, before: str | None, after: str | None, is_test: bool) -> 
 def runner_hooks_hooks(path: str, text: str, is_test: bool) -> Mapping[str, str]:
     """The text that bends the runner in a file, by description."""
     name = path.rpartition("/")[2]
-    if is_test and (name.casefold() in NAMES or name in _SHADOWS or _is_mock(path)):
+    if is_test and (name.casefold() in NAMES or name in _SHADOWING or _is_mock(path)):
         return {"a file that the runner takes up by its name": text}
     if _is_of_editor(path):
         return {"programs that an editor starts": told} if (told := "\n".join(_STARTED.findall(text))) else {}

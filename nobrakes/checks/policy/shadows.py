@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 
-from ...beads.model import Frontier
+from ...beads.model import ReadyBead
 from ...globs import segments
 from ...text.cleaning import is_seen
 from ..contract import Check
@@ -335,9 +335,9 @@ class Busy:
         return False
 
 
-def apart(ready: Sequence[Frontier], busy: Busy) -> Iterator[Frontier]:
+def apart(ready: Sequence[ReadyBead], busy: Busy) -> Iterator[ReadyBead]:
     for _, group in groupby(ready, key=lambda bead: bead.rank):
-        back: list[Frontier] = []
+        back: list[ReadyBead] = []
         for bead in group:
             if busy.meets(bead.touches):
                 back.append(bead)

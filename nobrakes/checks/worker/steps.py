@@ -317,7 +317,7 @@ def with_agents(boundary: Boundary) -> Boundary:
 
 POOL = 4
 
-LOOKED_AT = 12
+MAX_SAMPLED = 12
 
 _RECORD = "probes "
 
@@ -375,7 +375,7 @@ class MutationProbes:
         return mine or self._drawn(commit, run)
 
     def _drawn(self, commit: str, paths: Sequence[str]) -> list[str]:
-        looked_at = self._dice.sample(paths, min(len(paths), LOOKED_AT))
+        looked_at = self._dice.sample(paths, min(len(paths), MAX_SAMPLED))
         return [path for path in looked_at if self._can_be_altered(commit, path)][:POOL]
 
     def _can_be_altered(self, commit: str, path: str) -> bool:

@@ -171,7 +171,7 @@ def _limits(store: "Store", config: "Config") -> tuple[Limit, ...]:
 
 
 _WAITS = frozenset({Kind.CAP, Kind.COOLDOWN, Kind.NO_PLACE})
-_STANDS = (Kind.MERGE_WAITS, Kind.CANCELLED_BLOCKER, Kind.CANCELLED_PARENT, Kind.HELD, Kind.DRAFTS, Kind.DEFERRED)
+_IDLE_KINDS = (Kind.MERGE_WAITS, Kind.CANCELLED_BLOCKER, Kind.CANCELLED_PARENT, Kind.HELD, Kind.DRAFTS, Kind.DEFERRED)
 
 
 @frozen
@@ -209,7 +209,7 @@ def next_step(store: "Store", stands: "Blockers", rules: "ForgeSettings") -> Nex
         return NextStep("nobrakes reshape", "everything is done: plan the next increment")
     if not beads.keys() & {"ready", "working", "review"}:
         for one in stands.found:
-            if one.kind in _STANDS and one.commands:
+            if one.kind in _IDLE_KINDS and one.commands:
                 return _by(one)
     if stands.works:
         return NextStep("nobrakes status", "the daemon continues the work by itself")
@@ -227,8 +227,8 @@ def _by(one: Blocker) -> NextStep:
     return NextStep(one.commands[0], one.what)
 
 
-NEWS = 12
-_NEWS = tuple(Happened)
+MAX_UPDATES = 12
+_UPDATE_KINDS = tuple(Happened)
 _SETTINGS = (Kind.CONFIG, Kind.NO_CHECK)
 _SWITCHES = (Kind.PAUSED, Kind.STOPPING)
 
@@ -267,7 +267,7 @@ def now(
 ) -> NowView:
     """As it is now."""
     needs = tuple(store.escalations())
-    news = tuple(store.latest_events(_NEWS, None, NEWS))
+    news = tuple(store.latest_events(_UPDATE_KINDS, None, MAX_UPDATES))
     stands = blockers(store, paths, config, misconfigured=misconfigured)
     at_work = workers(store, stands.works)
     known = {*(one.bead for one in news), *(one.bead for one in needs)} - {None}

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...agents.adapter import Verdict
-from ...agents.limits import CAP_TOLD
+from ...agents.limits import CAP_REPORTED
 from ...agents.worker.end import close, cool, offered
 from ...agents.worker.exit import AgentEndings
 from ...agents.worker.launch import Launcher
@@ -274,7 +274,7 @@ class Performer:
     def _tell_cap(self, action: model.TellCap, board: model.Board) -> bool:
         store, one = self.ports.store, action.reached
         with store.write():
-            store.set_setting(f"{CAP_TOLD}{one.name}", one.period)
+            store.set_setting(f"{CAP_REPORTED}{one.name}", one.period)
             data = {"cap": one.name, "spent": one.spent, "limit": one.limit, "until": one.until}
             store.record(Event(Kind.CAP_REACHED, data=data))
         return True

@@ -168,7 +168,7 @@ class Shapers:
         values: dict[str, Any] = {keys.SEEN: number, keys.CONTEXT: turn.data.get("context")}
         if not turn.resumes and keys.STAGE in turn.data:
             values[keys.TALK] = {keys.STAGE: turn.data[keys.STAGE], keys.ROUND: turn.data.get(keys.ROUND, 0)}
-        by_person = any(one.author not in ("", BY) for one in store.told(number))
+        by_person = any(one.author not in ("", BY) for one in store.turn_messages(number))
         waits = said or bool({"asked", "ready"} & set(turn.data.get("did", ())))
         goes_on = by_person or (waits and not refused)
         values[keys.NUDGED] = (0 if goes_on else int(feature.data.get(keys.NUDGED) or 0)) + refused
@@ -477,7 +477,7 @@ class Answers:
 
     def _idle(self, feature: Feature, chosen: str) -> None:
         self.ports.store.note_feature(feature.id, {keys.NUDGED: 0}, BY)
-        if chosen == actions.IS_WHOLE and feature.session is not None:
+        if chosen == actions.IS_COMPLETE and feature.session is not None:
             self.ports.words().plan_ready(feature.session)
         elif chosen != actions.GO_ON:
             self._pause(feature, "its Shaper neither asked nor was ready")

@@ -281,7 +281,7 @@ def _clear_copies(worktree: Worktree) -> None:
             _remove(os.path.join(worktree.git_dir, name))
 
 
-STANDING_FILE = "nobrakes-checkout"
+CONDITION_FILE = "nobrakes-checkout"
 NAMED = 5
 """How many paths a message names."""
 
@@ -321,7 +321,7 @@ class Look:
 
 def read(holder: Worktree) -> Note | None:
     try:
-        with open(os.path.join(holder.git_dir, STANDING_FILE), encoding="ascii", errors="replace") as file:
+        with open(os.path.join(holder.git_dir, CONDITION_FILE), encoding="ascii", errors="replace") as file:
             words = file.read(200).split()
     except OSError:
         return None
@@ -332,7 +332,7 @@ def write(holder: Worktree, at: str, to: str = "") -> None:
     """Note where the checkout is, durably. Raises DiskFull, StoreReadOnly."""
     if read(holder) == Note(at, to):
         return
-    path = os.path.join(holder.git_dir, STANDING_FILE)
+    path = os.path.join(holder.git_dir, CONDITION_FILE)
     try:
         with open(f"{path}.new", "w", encoding="ascii") as file:
             file.write(f"{at} {to}".rstrip() + "\n")
@@ -355,7 +355,7 @@ def look(history: History, holder: Worktree, main: str, note: Note | None) -> Lo
         return Look(main)
     is_landing = note is not None and bool(note.to) and _contains(history, note.to, main)
     try:
-        at = note.at if note is not None and is_landing else _stands_at(history, holder, main, note)
+        at = note.at if note is not None and is_landing else _current_commit(history, holder, main, note)
         differences = raw(history.objects, at, main)
     except GitFailed:
         return Look(main)  # the noted commit is gone, so main was rewritten by a person
@@ -367,7 +367,7 @@ def look(history: History, holder: Worktree, main: str, note: Note | None) -> Lo
     return Look(at, tuple(behind), tuple(edited), is_landing)
 
 
-def _stands_at(history: History, holder: Worktree, main: str, note: Note | None) -> str:
+def _current_commit(history: History, holder: Worktree, main: str, note: Note | None) -> str:
     noted = note.at if note is not None and _contains(history, note.at, main) else ""
     logged, command = _logged(holder)
     if not _contains(history, logged, main):
@@ -572,7 +572,7 @@ def take_back(objects: Objects, holder: Worktree, new: str, old: str, staged: Ve
         finish(holder, differences, written)
     except GitFailed:
         for path in sorted(written & there.keys()):
-            _write_as_kept(objects, os.path.join(holder.path, path), *there[path])
+            _write_stored(objects, os.path.join(holder.path, path), *there[path])
 
 
 def _is_begun(holder: Worktree, path: str, mode: str, oid: str) -> bool:
@@ -589,7 +589,7 @@ def _is_begun(holder: Worktree, path: str, mode: str, oid: str) -> bool:
         return answer.out.startswith(file.read())
 
 
-def _write_as_kept(objects: Objects, path: str, mode: str, oid: str) -> None:
+def _write_stored(objects: Objects, path: str, mode: str, oid: str) -> None:
     content = objects.content(oid)
     if content is None:
         raise GitFailed(f"{path} cannot be written again: its object {oid} is gone")

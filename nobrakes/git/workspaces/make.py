@@ -93,7 +93,7 @@ INDEX = "~index"
 OURS = "nobrakes"
 """Name by which a run's wrapper recognizes our scripts and runs them itself (host.runs.wrapper)."""
 
-_KEPT_SETTINGS = ("core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode")
+_COPIED_SETTINGS = ("core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode")
 
 _SCRIPT = """\
 set -eu
@@ -261,7 +261,7 @@ def _copy(hooks: str, folder: str) -> None:
 
 
 def _config(settings: Mapping[str, str], width: int, person: Person | None, through: Through) -> str:
-    core = {key.partition(".")[2]: settings[key] for key in _KEPT_SETTINGS if key in settings}
+    core = {key.partition(".")[2]: settings[key] for key in _COPIED_SETTINGS if key in settings}
     sections: list[tuple[str, dict[str, str]]] = [
         ("core", {"repositoryformatversion": "0", "bare": "false", "logallrefupdates": "true", **core}),
         ("gc", {"auto": "0"}),
@@ -292,7 +292,7 @@ BROKEN = "~broken-"
 """Infix of a clone's name, before the fence, when it cannot be archived and a person has to look at it."""
 
 
-def kept_by_agents(agents: str) -> dict[str, list[str]]:
+def agent_folders(agents: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for cli in _folders(agents):
         for folder in _folders(cli.path):
@@ -301,7 +301,7 @@ def kept_by_agents(agents: str) -> dict[str, list[str]]:
 
 
 def forget_sessions(trash: Trash, agents: str, bead: str) -> None:
-    for path in kept_by_agents(agents).get(bead, ()):
+    for path in agent_folders(agents).get(bead, ()):
         trash.take(os.path.dirname(path), path)
 
 

@@ -36,7 +36,7 @@ _MAX_ENTRIES = 10**9
 """No ignored folder may hide other entries."""
 _READ_BY_GIT = frozenset({".gitignore", ".gitattributes"})
 _PIPE = 65_536
-_AT_ONCE = 400
+_BATCH = 400
 """Questions before an answer is read: neither they nor the answers may fill a pipe."""
 
 
@@ -284,8 +284,8 @@ class _Asked:
     def look(self, oids: Iterable[str]) -> dict[str, tuple[str, int]]:
         asked = list(oids)
         found = {}
-        for start in range(0, len(asked), _AT_ONCE):
-            some = asked[start : start + _AT_ONCE]
+        for start in range(0, len(asked), _BATCH):
+            some = asked[start : start + _BATCH]
             self._say(b"".join(b"info %s\n" % oid.encode() for oid in some))
             for oid in some:
                 words = self._line().split()

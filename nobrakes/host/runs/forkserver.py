@@ -39,7 +39,7 @@ LENGTH = struct.Struct("=Q")
 _ERRNO = struct.Struct("=i")
 ANSWER = struct.Struct("=ii")
 """The pid of the waiting or requested process, and an errno; one of them is 0."""
-HEARD = (signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SIGXFSZ)
+RESET_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SIGXFSZ)
 """Signals reset in every new process: shells ignore the first two in background commands, this interpreter the
 others."""
 SHORT = 1 << 16
@@ -102,7 +102,7 @@ def _become(line: socket.socket, tell: int) -> None:
         for number, one in enumerate((nothing, nothing, errors)):
             os.dup2(one, number)
         bear_mark()
-        for name in HEARD:
+        for name in RESET_SIGNALS:
             signal.signal(name, signal.SIG_DFL)
         os.execve(argv[0], argv, environment)
     except Exception as error:  # also of words that are none, such as one with a zero in it

@@ -154,7 +154,7 @@ def _prepare(adopt: Callable[[], int] | None) -> None:
     if adopt is not None:
         adopt()
     forkserver.bear_mark()
-    for name in forkserver.HEARD:
+    for name in forkserver.RESET_SIGNALS:
         signal.signal(name, signal.SIG_DFL)
 
 

@@ -97,7 +97,7 @@ class Calls(ABC):
     def run(self, *arguments: str) -> Answered:
         """Run the program with other arguments. HostUnavailable: timeout, or not installed."""
         said = self.ask([self.program, *arguments], b"")
-        self._ran(said)
+        self._require_answer(said)
         return said
 
     def get(self, path: str) -> Any:
@@ -143,14 +143,14 @@ class Calls(ABC):
         if body is not None:
             argv += ["--input", "-"]
         said = self.ask(argv, b"" if body is None else json.dumps(body).encode())
-        self._ran(said)
+        self._require_answer(said)
         reply = parsed(said.out)
         if reply is None:
             why = first_line(said.error) or f"{self.program} ended with {said.code}"
             raise HostUnavailable(f"{self.host} cannot be asked: {why}")
         return reply
 
-    def _ran(self, said: Answered) -> None:
+    def _require_answer(self, said: Answered) -> None:
         if said.code is None:
             raise HostUnavailable(f"{self.host} did not answer in time")
         if said.code == 127:

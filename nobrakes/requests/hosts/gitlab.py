@@ -46,7 +46,7 @@ class Glab(Calls):
 
 _STATES = {"opened": PullState.OPEN, "locked": PullState.OPEN, "merged": PullState.MERGED}
 _GREEN = frozenset({"success", "skipped"})
-_STANDS_STILL = frozenset({"manual", "canceled", "canceling"})
+_STOPPED = frozenset({"manual", "canceled", "canceling"})
 _CONFLICTS = frozenset({"conflict", "broken_status", "need_rebase"})
 _ACTIVE = frozenset({"created", "waiting_for_resource", "preparing", "pending", "running", "scheduled"})
 _DEVELOPER = 30
@@ -240,7 +240,7 @@ def _told(one: Mapping[str, Any]) -> Told:
 def _check(name: str, one: Mapping[str, Any]) -> HostCheck:
     status, may_fail = str(one.get("status")), bool(one.get("allow_failure"))
     state = CheckState.RUNNING
-    if status in _GREEN or (may_fail and status in ("failed", *_STANDS_STILL)):
+    if status in _GREEN or (may_fail and status in ("failed", *_STOPPED)):
         state = CheckState.PASSED
     elif status == "failed":
         state = CheckState.FAILED

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...beads.model import CLOSED, Attempt, Bead, BeadType, DependencyType, Frontier, Outcome, Role, Status, bead_owner
+from ...beads.model import CLOSED, Attempt, Bead, BeadType, DependencyType, Outcome, ReadyBead, Role, Status, bead_owner
 from ...beads.proposals import submitted
 from ...beads.service.beads import mend
 from ...daemon.model import Board
@@ -325,7 +325,7 @@ class Bases:
     def _named(self) -> list[str]:
         return bases(self.ports.config())
 
-    def _bases(self, beads: tuple[Frontier, ...]) -> Mapping[str, str]:
+    def _bases(self, beads: tuple[ReadyBead, ...]) -> Mapping[str, str]:
         found = self.ports.store.beads(ids=[one.id for one in beads])
         return {bead.id: lands_on(self.ports, bead).base for bead in found}
 

@@ -195,12 +195,12 @@ def _agreement_unknown(store: "Store", git: Git, line: "Sequence[Made]", beads: 
 
     standing = [one for one in merges(line) if one.stands and one.bead in beads]
     landing = {Journal.of(one.data).build.candidate for one in store.reviewing()}
-    left = [one for one in standing if one.tip.commit not in landing and not _is_told(store, one)]
+    left = [one for one in standing if one.tip.commit not in landing and not _is_reported(store, one)]
     chain = {entry.commit for entry in git.evidence()} if left else set[str]()
     return [one for one in left if is_ours(one, beads[one.bead], chain, ())]
 
 
-def _is_told(store: "Store", merge: "Merge") -> bool:
+def _is_reported(store: "Store", merge: "Merge") -> bool:
     """An event names it: then a person reopened the bead."""
     named = store.latest_events(MERGES, limit=_MANY, bead=merge.bead)
     return any(event.data.get("merged_commit") == merge.tip.commit for event in named)

@@ -559,7 +559,7 @@ class Readings:
         if (more := epics.has_more(self.ports, bead, journal)) is not None:
             return more
         for one in self._all(bead.id)[0]:
-            self._settled(context, one)
+            self._end_if_idle(context, one)
         found = self._next(bead.id, attempt.id, journal)
         if found.way is Way.BEGIN:
             self._begin(context, journal, found)
@@ -638,7 +638,7 @@ class Readings:
             within,
         )
 
-    def _settled(self, context: ReviewContext, one: Reading) -> None:
+    def _end_if_idle(self, context: ReviewContext, one: Reading) -> None:
         session = one.session
         if one.outcome:
             return

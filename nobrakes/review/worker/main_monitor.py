@@ -32,7 +32,7 @@ from ...ports import Ports
 from ...requests.worker.epics import RemoteBranches
 from ...review.main_monitor import ASKED, NOBODY, WATCH
 from .. import main_monitor
-from ..main_monitor import Phase, Watch, told_as
+from ..main_monitor import Phase, Watch, run_label
 from ..service.landed import off_main, taken_back
 from .culprits import BROKEN, FROZEN, REPAIR, Culprits
 from .verdicts import Landings
@@ -145,7 +145,7 @@ class RemoteMain:
         return self.remote.wake_at(self._wanted)
 
 
-Heard = Callable[[str, Sequence[CheckResult], Verdict], None]
+VerdictConsumer = Callable[[str, Sequence[CheckResult], Verdict], None]
 
 WAIT_SECONDS = 5.0
 GLANCE_SECONDS = 60.0
@@ -158,7 +158,7 @@ LINGER_SECONDS = 1.0
 class MainMonitor:
     """Watches over main's tip."""
 
-    def __init__(self, ports: Ports, validation: Validation, landings: Landings, heard: Heard) -> None:
+    def __init__(self, ports: Ports, validation: Validation, landings: Landings, heard: VerdictConsumer) -> None:
         """`heard` is told of each trial."""
         self.ports, self.heard = ports, heard
         self.validation = validation
@@ -248,10 +248,10 @@ class MainMonitor:
         self._polls_again = False  # what begins now is this run's look
         main, rows = self.ports.git.main(), as_json(results)
         if self.ports.config().review.watch_hours:
-            frozen = main_monitor.told_red(self.watch, main, rows)
+            frozen = main_monitor.freeze_red(self.watch, main, rows)
         else:
             now = self.ports.store.now()
-            frozen = main_monitor.told_unwatched(self.watch, main, rows, self.validation.contract(), now)
+            frozen = main_monitor.freeze_unwatched(self.watch, main, rows, self.validation.contract(), now)
         with self.ports.store.write():
             self._save(self.culprits.freeze(frozen, results, "as a review found"))
 
@@ -313,7 +313,7 @@ class MainMonitor:
         # the first one is numbered by the clock: what an earlier database ran is not taken for it
         serial, commit = (self.watch.serial or int(board.now)) + 1, main_monitor.wanted(self.watch)
         self._save(replace(self.watch, serial=serial, commit=commit, started_at=board.now, pid=None, timed_out=False))
-        self.validation.durations.tell(self.watch.run, commit, RunKind.VALIDATION, None, told_as(watch.phase))
+        self.validation.durations.tell(self.watch.run, commit, RunKind.VALIDATION, None, run_label(watch.phase))
         return self._start()
 
     def _catch_up(self, board: Board) -> bool | None:
@@ -398,7 +398,7 @@ class MainMonitor:
             if following.frozen and not self.ports.config().review.watch_hours:
                 rows = as_json(results)
                 contract = self.validation.contract()
-                following = main_monitor.told_unwatched(following, watch.tip, rows, contract, board.now)
+                following = main_monitor.freeze_unwatched(following, watch.tip, rows, contract, board.now)
         if watch.phase in (Phase.LOOK, Phase.CONFIRM):  # a review may have begun it; the run is of today's checks
             following = replace(following, contract=self.validation.contract())
         store = self.ports.store

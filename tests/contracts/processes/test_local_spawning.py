@@ -83,7 +83,7 @@ def test_a_run_leads_its_session_and_has_three_files_open_and_the_usual_signals(
     said = local.processes.head(output, 10_000).decode()
     assert [line.split()[-3] for line in said.splitlines() if "->" in line] == ["0", "1", "2"]
     ignored = int(said.split("SigIgn:")[1].split()[0], 16)
-    assert not any(ignored & 1 << name - 1 for name in forkserver.HEARD)
+    assert not any(ignored & 1 << name - 1 for name in forkserver.RESET_SIGNALS)
     local.go()
     local.finish(run)
 

@@ -281,7 +281,7 @@ class LevelsLag(AnyLife):
     @precondition(lambda self: self.count)
     @rule()
     def catch_up(self) -> None:
-        levels.settle_all(self.store)
+        levels.update_all(self.store)
         kept = {row["id"]: row["b_level"] for row in self.store.all("SELECT id, b_level FROM beads")}
         assert kept == b_levels(self.store.nodes(), self.store.dependencies(), self.store.typical_minutes())
 

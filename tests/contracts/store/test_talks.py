@@ -38,7 +38,10 @@ def test_a_turn_takes_all_that_waits_and_no_other_does(store: Store) -> None:
     found = store.open_turn(one.id)
     assert found is not None and [m.text for m in found[1]] == ["hello", "and this"]
     assert store.open_turn(one.id) is None  # it is at work
-    assert store.session(one.id).waiting == 0 and [m.text for m in store.told(found[0].id)] == ["hello", "and this"]
+    assert store.session(one.id).waiting == 0 and [m.text for m in store.turn_messages(found[0].id)] == [
+        "hello",
+        "and this",
+    ]
     store.say(one.id, "later", "me")
     assert store.session(one.id).waiting == 1 and store.session(one.id).state is State.RUNNING
 

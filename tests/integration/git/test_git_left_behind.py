@@ -446,7 +446,7 @@ def test_a_file_system_without_links_has_a_lock_too(world, monkeypatch):
 def test_a_note_that_cannot_be_read_is_made_again(world, content):
     new, old = candidate(world)
     assert world.git.land(new, old).landing is Landing.MOVED
-    note = world.root / ".git" / standing.STANDING_FILE
+    note = world.root / ".git" / standing.CONDITION_FILE
     assert note.read_text() == f"{new}\n"
     note.unlink() if content is None else note.write_text(content)
     write(world.root, {"mine": "edited\n"})

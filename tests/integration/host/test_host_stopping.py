@@ -19,7 +19,7 @@ from nobrakes.host.command import StopLimit
 HANGS = """
 import os, signal, subprocess, sys, threading, time
 from nobrakes.host import command as stopping
-stopping.STOP_SECONDS = stopping.AT_ONCE_SECONDS = 0.5
+stopping.STOP_SECONDS = stopping.URGENT_SECONDS = 0.5
 stopping.PENDING_SECONDS = 0.05
 def stuck():
     ready = lambda: print("ready", flush=True)
@@ -99,7 +99,7 @@ def test_a_stop_that_ends_in_its_time_is_not_cut(monkeypatch: pytest.MonkeyPatch
 def test_the_second_signal_shortens_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     cut = threading.Event()
     monkeypatch.setattr(command, "STOP_SECONDS", 600.0)
-    monkeypatch.setattr(command, "AT_ONCE_SECONDS", 0.0)
+    monkeypatch.setattr(command, "URGENT_SECONDS", 0.0)
 
     def cutting(part: str) -> None:
         cut.set()

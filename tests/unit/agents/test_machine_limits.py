@@ -6,7 +6,7 @@ import pytest
 
 from nobrakes.agents import limits
 from nobrakes.agents.limits import MachineLimits, MachineRoom
-from nobrakes.beads.model import Attempt, Frontier, Outcome, Role, Run, RunKind, Status
+from nobrakes.beads.model import Attempt, Outcome, ReadyBead, Role, Run, RunKind, Status
 from nobrakes.daemon import deciders
 from nobrakes.daemon.deciders import is_idle
 from nobrakes.daemon.model import Board, Limits, StartAgent, TellCap
@@ -16,8 +16,8 @@ DAY = 86_400.0
 NOW = 10 * DAY + 3600
 
 
-def waits(bead: str) -> Frontier:
-    return Frontier(bead, Status.NEEDS_DOER, "task", priority=2, failures=0, retry_at=None)
+def waits(bead: str) -> ReadyBead:
+    return ReadyBead(bead, Status.NEEDS_DOER, "task", priority=2, failures=0, retry_at=None)
 
 
 READY = Board(now=NOW, limits=Limits(doers=4), ready=(waits("a"), waits("b"), waits("c")))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from nobrakes.agents import limits
-from nobrakes.beads.model import Attempt, Frontier, Role, Status
+from nobrakes.beads.model import Attempt, ReadyBead, Role, Status
 from nobrakes.daemon import deciders
 from nobrakes.daemon.deciders import is_idle
 from nobrakes.daemon.model import AgentChoice, Board, Limits, StartAgent, StartTurn, Terminate
@@ -16,7 +16,7 @@ TALK = Session(1, SessionKind.PLANNING, "person:me", "t", "claude", State.READY,
 BOARD = Board(
     100.0,
     LIMITS,
-    ready=(Frontier("b2", Status.NEEDS_DOER, "task", 2, 0),),
+    ready=(ReadyBead("b2", Status.NEEDS_DOER, "task", 2, 0),),
     attempts=(AT_WORK,),
     sessions=(TALK,),
 )

@@ -58,7 +58,7 @@ def beside(seed, monkeypatch, large):
     store.put(beads[:35], [edge for edge in edges if edge.bead in early], "me")
     late = [replace(one, epic=None) if one.epic in early else one for one in beads[35:]]
     mine = [edge for edge in edges if edge.bead not in early]
-    assert importing.is_beside(store, late, mine)
+    assert importing.only_waits(store, late, mine)
     monkeypatch.setattr(planning, "LARGE", 0 if large else 10_000)
     if large:
         monkeypatch.setattr(importing.levels, "all_nodes", None)  # nobody reads the graph

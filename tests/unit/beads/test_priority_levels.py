@@ -65,7 +65,7 @@ def test_a_circle_is_refused_while_levels_lag(store, monkeypatch):
     with store.write():  # nothing is caught up inside of a transaction
         store.add_dependency(Dependency("alone", f"b{BEADS - 1:03}"), "me")
         assert levels.is_due(store)
-        monkeypatch.setattr(levels, "settle_all", lambda db: None)
+        monkeypatch.setattr(levels, "update_all", lambda db: None)
         with pytest.raises(Deadlock):
             store.add_dependency(Dependency("b000", "alone"), "me")
 
@@ -96,7 +96,7 @@ def test_what_is_computed_again_is_written_in_parts_and_others_write_between(tmp
     store, other = (Store(str(tmp_path / "db"), create=True) for _ in range(2))
     chain = [Bead(f"b{n:02}", "B", status=Status.NEEDS_DOER, estimate=1) for n in range(40)]
     store.put(chain, [Dependency(f"b{n:02}", f"b{n - 1:02}") for n in range(1, 40)], "me")
-    levels.settle_all(store)  # or every bead would be due anyway
+    levels.update_all(store)  # or every bead would be due anyway
     store.put([Bead("late", "L", status=Status.NEEDS_DOER, estimate=5)], [Dependency("late", "b39")], "me")
     assert levels.is_due(store)
     with store.write():
@@ -112,10 +112,10 @@ def test_what_is_computed_again_is_written_in_parts_and_others_write_between(tmp
         return write(**kwargs)
 
     monkeypatch.setattr(store, "write", counted)
-    levels.settle_some(store)
+    levels.update_some(store)
     assert at is not None or (len(writes) > 10 and not levels.is_due(store))
     for _ in range(200):
-        levels.settle_some(store)
+        levels.update_some(store)
     assert not levels.is_due(store) and importing.differences(store, store.now()) == {}
     store.close()
     other.close()
@@ -153,12 +153,12 @@ def test_what_is_typical_is_learnt_and_the_levels_follow_in_parts(monkeypatch):
     store.put(chain, [Dependency(f"c{i + 1}", f"c{i}") for i in range(8)], "me")
     store.put([Bead("known", "K", status=Status.NEEDS_DOER, estimate=10)], [], "me")
     assert levels.is_due(store), "not all at once"
-    levels.settle_all(store)
+    levels.update_all(store)
     assert store.differences() == {} and level(store, "c0") == 90
     store.change("known", {"estimate": 12}, "me")
     assert level(store, "c0") == 90 and not levels.is_due(store), "that little is not worth it"
     store.change("known", {"estimate": 20}, "me")
-    levels.settle_all(store)
+    levels.update_all(store)
     assert level(store, "c0") == 180 and store.differences() == {}
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nobrakes.beads.model import Frontier, Status
+from nobrakes.beads.model import ReadyBead, Status
 from nobrakes.checks.policy import shadows
 from nobrakes.checks.policy.shadows import MAX_GLOBS, Busy, apart
 from nobrakes.globs import matches
@@ -55,9 +55,9 @@ def test_a_turn_compares_so_much_and_leaves_nobody_out(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(Busy, "_same_name", counted)
 
-    def waits(number: int) -> Frontier:
+    def waits(number: int) -> ReadyBead:
         touches = tuple(f"src/*{number}of{part}.py" for part in range(MAX_GLOBS))
-        return Frontier(f"b{number}", Status.NEEDS_DOER, "task", 2, 0, touches=touches)
+        return ReadyBead(f"b{number}", Status.NEEDS_DOER, "task", 2, 0, touches=touches)
 
     ready = [waits(number) for number in range(64)]
     busy = Busy([[f"src/*{number}.md" for number in range(MAX_GLOBS)]])

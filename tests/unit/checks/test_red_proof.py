@@ -3,7 +3,7 @@
 import pytest
 
 from nobrakes.checks.contract import Check, CheckEnd, CheckOutcome, CheckResult, Reason, judge
-from nobrakes.checks.proof import judge_red, looked_for_nowhere
+from nobrakes.checks.proof import judge_red, unsearched_tests
 from nobrakes.checks.runners import TestCounts, count_tests, why_failed
 
 ASSERTION = {
@@ -198,5 +198,5 @@ def test_counts_of_zero_prove_nothing_even_where_the_check_allows_them() -> None
 )
 def test_tests_that_no_check_looks_for_are_named(directories: list[str], paths: list[str], said: str) -> None:
     checks = [Check(f"c{n}", "x", directory=one) for n, one in enumerate(directories)]
-    found = looked_for_nowhere(paths, [*checks, Check("lint", "x", kind="lint")])
+    found = unsearched_tests(paths, [*checks, Check("lint", "x", kind="lint")])
     assert said in found and bool(said) is bool(found)

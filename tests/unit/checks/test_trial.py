@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.beads.model import Bead, BeadType, Frontier, Status
+from nobrakes.beads.model import Bead, BeadType, ReadyBead, Status
 from nobrakes.checks.contract import Check, CheckOutcome, CheckResult, TestCounts, Verdict
 from nobrakes.checks.proof import advice, is_empty, is_unsure, missing_program, passed
 from nobrakes.daemon import deciders
@@ -69,8 +69,8 @@ def test_a_green_main_is_told_with_its_tests_and_time() -> None:
     assert passed([result("pass", 0, ONE), result("pass", 0, name="lint")]) == "main passes its checks (4 tests, 3.0 s)"
 
 
-def bead(name: str, type_: str, status: Status = Status.NEEDS_DOER) -> Frontier:
-    return Frontier(name, status, type_, 2, 0)
+def bead(name: str, type_: str, status: Status = Status.NEEDS_DOER) -> ReadyBead:
+    return ReadyBead(name, status, type_, 2, 0)
 
 
 def test_nobody_starts_before_main_was_tried() -> None:

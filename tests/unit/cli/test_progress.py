@@ -29,7 +29,7 @@ def test_only_a_terminal_is_told(is_one, argv, is_told, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal(is_one))
     monkeypatch.setattr(sys, "argv", ["nobrakes", *argv])
     told = sys.stderr
-    with pytest.raises(KeyError), repository.told_while("reading the plan"):
+    with pytest.raises(KeyError), repository.report_progress("reading the plan"):
         until = time.monotonic() + 5
         while is_told and not told.getvalue() and time.monotonic() < until:
             time.sleep(0.005)

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from nobrakes.agents.limits import Amount, Breaker, Cap, Caps, Cooldown, Spent, State
 from nobrakes.beads.graph import AGEING_SECONDS, rank, rises_at
-from nobrakes.beads.model import Attempt, Frontier, Outcome, Role, Status
+from nobrakes.beads.model import Attempt, Outcome, ReadyBead, Role, Status
 from nobrakes.daemon import deciders
 from nobrakes.daemon.model import AgentChoice, AskPerson, Board, CompleteEpic, Limits, StartAgent, TellCap
 from nobrakes.decisions.model import EscalationType
 
 
-def waits(bead: str, status: Status = Status.NEEDS_DOER, retry_at: float | None = None) -> Frontier:
-    return Frontier(bead, status, "task", priority=2, failures=0, retry_at=retry_at)
+def waits(bead: str, status: Status = Status.NEEDS_DOER, retry_at: float | None = None) -> ReadyBead:
+    return ReadyBead(bead, status, "task", priority=2, failures=0, retry_at=retry_at)
 
 
 def works(number: int, role: Role = Role.DOER) -> Attempt:
@@ -76,7 +76,7 @@ fronts = st.lists(
 
 @given(fronts, st.integers(0, 6), st.lists(st.sampled_from(list(Role)), max_size=6), st.booleans())
 def test_no_board_makes_it_start_too_many_or_anybody_twice(
-    front: list[Frontier], doers: int, roles: list[Role], paused: bool
+    front: list[ReadyBead], doers: int, roles: list[Role], paused: bool
 ) -> None:
     attempts = tuple(works(n, role) for n, role in enumerate(roles))
     board = Board(1000.0, Limits(doers=doers), ready=tuple(front), attempts=attempts, paused=paused)
@@ -109,7 +109,7 @@ def test_no_bead_starves_and_none_rises_early(priority: int, since: float, now: 
 
 
 def test_inside_of_a_class_who_collides_with_work_lets_others_go_first() -> None:
-    def on(bead: str, *touches: str, rank: int = 2) -> Frontier:
+    def on(bead: str, *touches: str, rank: int = 2) -> ReadyBead:
         return replace(waits(bead), rank=rank, touches=touches)
 
     front = (on("a", "src/auth/**"), on("b", "src/auth/login.py"), on("c"), on("d", "docs/*.md"))

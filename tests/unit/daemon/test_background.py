@@ -6,14 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from nobrakes.beads.model import Attempt, Bead, Frontier, Role, Status
+from nobrakes.beads.model import Attempt, Bead, ReadyBead, Role, Status
 from nobrakes.daemon.model import Board
 from nobrakes.daemon.worker.recovery import AGAIN, PACK_AGAIN, PACKING, Upkeep
 from nobrakes.errors import GitFailed
 from nobrakes.requests.worker.epics import Reach
 from nobrakes.review.journal import Journal
 
-READY = (Frontier("a", Status.NEEDS_DOER, "task", priority=2, failures=0, touches=("src/**",)),)
+READY = (ReadyBead("a", Status.NEEDS_DOER, "task", priority=2, failures=0, touches=("src/**",)),)
 
 
 def reviews(number: int, fork: str, head: str) -> Attempt:

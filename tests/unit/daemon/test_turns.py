@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from nobrakes.agents.limits import Amount, Cap, Caps, Cooldown, Spent
-from nobrakes.beads.model import Frontier, Outcome, Run, RunKind, Status
+from nobrakes.beads.model import Outcome, ReadyBead, Run, RunKind, Status
 from nobrakes.daemon import deciders
 from nobrakes.daemon.deciders import is_idle
 from nobrakes.daemon.model import AgentChoice, Board, Limits, ResumeTurn, StartAgent, StartTurn, Terminate
@@ -64,7 +64,7 @@ def test_a_run_does_not_end_before_a_session_whose_wait_ends_by_itself() -> None
 
 
 def test_beads_and_sessions_share_what_starts_in_an_hour_and_who_goes_ahead() -> None:
-    ready = (Frontier("a", Status.NEEDS_DOER, "task", 1, 0),)
+    ready = (ReadyBead("a", Status.NEEDS_DOER, "task", 1, 0),)
     both = board(session(1), ready=ready, providers={"claude": "anthropic"})
     assert deciders.plan_assignments(both) == [
         StartTurn(1),

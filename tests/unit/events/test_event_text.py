@@ -11,7 +11,7 @@ from nobrakes.events import words
 from nobrakes.events.catalog import TABLE
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.review.journal import Step
-from nobrakes.review.main_monitor import Phase, told_as
+from nobrakes.review.main_monitor import Phase, run_label
 
 AT = 1_900_000_000.25
 
@@ -111,6 +111,6 @@ def test_a_step_of_a_review_says_what_came_of_it(results: list[dict[str, object]
 
 
 def test_every_step_ending_and_phase_has_words_of_its_own():
-    asked = {*map(str, Step), *map(told_as, Phase)} - {"main_rest", "main_land"}
+    asked = {*map(str, Step), *map(run_label, Phase)} - {"main_rest", "main_land"}
     assert asked <= set(work_status.STAGES) and set(map(str, Outcome)) == set(work_status.ENDINGS)
     assert not any("_" in word for word in (*work_status.STAGES.values(), *work_status.ENDINGS.values()))

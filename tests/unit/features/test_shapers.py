@@ -186,7 +186,7 @@ def test_who_never_asks_and_is_never_ready_is_told_a_few_times_and_then_a_person
         world.ends(turn)
     (asked,) = world.store.escalations()
     assert asked.session is None and "neither asks nor is ready" in asked.title and world.board().sessions == ()
-    world.answers(actions.IS_WHOLE)
+    world.answers(actions.IS_COMPLETE)
     assert (world.feature.stage, world.feature.plan) == (Stage.REVIEW, 1)
 
 
@@ -243,7 +243,7 @@ def test_after_silence_it_is_warned_of_expires_and_its_question_stays_and_asks_o
     assert world.feature.state is State.ACTIVE
     turn = world.begins()
     assert not turn.resumes, "it begins afresh"
-    assert [one.text for one in world.store.told(turn.id)][-2:] == [
+    assert [one.text for one in world.store.turn_messages(turn.id)][-2:] == [
         "You asked: Which store?\nThe answer: SQLite",
         "And now?",
     ]
@@ -308,7 +308,7 @@ def test_another_agent_goes_on_where_one_is_refused_and_is_told_what_the_first_c
     assert (closed.agent, after.agent, after.provider, after.state) == ("claude", "codex", "openai", At.READY)
     assert "codex plans it from now on" in world.notices()[-1]
     turn = world.begins()
-    assert not turn.resumes and len(world.store.told(turn.id)) == 1
+    assert not turn.resumes and len(world.store.turn_messages(turn.id)) == 1
     world.store.close_turn(turn.id, Fact.GAVE_UP, Outcome.MISSING_EXECUTABLE, "there is no codex")
     world.providers = {"codex": "openai"}
     world.config = Config(forge=ForgeSettings(), agents=AgentSettings(shaper=("codex",)))

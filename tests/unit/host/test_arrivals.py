@@ -5,14 +5,14 @@ import os
 import pytest
 
 from nobrakes.host import channel as module
-from nobrakes.host.channel import Arrivals
+from nobrakes.host.channel import Inboxes
 from nobrakes.host.watching import OVERFLOW, Inotify
 from nobrakes.paths import AGAIN
 
 
 @pytest.fixture
 def arrivals():
-    made = Arrivals()
+    made = Inboxes()
     yield made
     made.close()
 
@@ -174,6 +174,6 @@ def test_events_that_were_too_many_mean_a_look_at_everything(arrivals, tmp_path,
 
 
 def test_who_is_closed_can_still_be_woken():
-    made = Arrivals()
+    made = Inboxes()
     made.close()
     made.wake()

@@ -88,8 +88,8 @@ def test_silent_agents_are_not_looked_at(scene):
 def test_nobody_at_all_wakes_it_never(scene, monkeypatch):
     monkeypatch.setattr(channel, "QUIET", 0.05)
     naps = []
-    real = scene.keeper._arrivals.wait
-    monkeypatch.setattr(scene.keeper._arrivals, "wait", lambda seconds: naps.append(seconds) or real(seconds))
+    real = scene.keeper._inboxes.wait
+    monkeypatch.setattr(scene.keeper._inboxes, "wait", lambda seconds: naps.append(seconds) or real(seconds))
     for run in RUNS:
         for name in ("in", "out", ""):
             (scene.home / run / name).rmdir()
@@ -172,7 +172,7 @@ def test_a_system_that_tells_of_nothing_is_found_out_and_looked_at_and_told_once
         at = scene.says("3-agent", number)
         scene.heard(number)
         assert scene.answered[-1][2] - at < 1.0
-    assert len(scene.said) == 1 and channel.UNTOLD in scene.said[0]
+    assert len(scene.said) == 1 and channel.MISSED_REQUEST in scene.said[0]
 
 
 def test_where_nothing_can_be_watched_it_looks_and_says_so_once(scene, monkeypatch):
@@ -186,7 +186,7 @@ def test_where_nothing_can_be_watched_it_looks_and_says_so_once(scene, monkeypat
     assert scene.answered[0][2] - at < 1.0
     assert len(scene.said) == 1 and "Too many open files" in scene.said[0] and "max_user_instances" in scene.said[0]
     monkeypatch.undo()  # the machine has room again
-    scene.until(lambda: scene.keeper._arrivals.watched())
+    scene.until(lambda: scene.keeper._inboxes.watched())
     time.sleep(1.3)
     scene.looks.clear()
     time.sleep(0.5)

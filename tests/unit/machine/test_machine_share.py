@@ -4,11 +4,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from nobrakes.agents.limits import Amount, MachineLimits, MachineRoom
-from nobrakes.beads.model import Frontier, Run, RunKind, Status
+from nobrakes.beads.model import ReadyBead, Run, RunKind, Status
 from nobrakes.daemon.model import Board
 from nobrakes.machine.worker import LOOK_SECONDS, MachineShare, live_runs
 
-READY = (Frontier("a", Status.NEEDS_DOER, "task", priority=2, failures=0, retry_at=None),)
+READY = (ReadyBead("a", Status.NEEDS_DOER, "task", priority=2, failures=0, retry_at=None),)
 FULL = MachineRoom(MachineLimits(agents=1), taken=1, own=0)
 
 

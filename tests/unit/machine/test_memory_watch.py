@@ -5,14 +5,14 @@ from types import SimpleNamespace
 from typing import Any
 
 from nobrakes.agents.limits import LOOK_SECONDS, is_full
-from nobrakes.beads.model import Frontier, Run, RunKind, Status
+from nobrakes.beads.model import ReadyBead, Run, RunKind, Status
 from nobrakes.daemon.model import Board, Limits
 from nobrakes.errors import NoAnswer
 from nobrakes.machine.worker import HOLDS_SECONDS, MemoryWatch
 
 RUNS = {1: Run("1-agent", 1, RunKind.AGENT, 0.0, 11), 2: Run("2-checks", 2, RunKind.VALIDATION, 0.0, 12)}
 WAITS = Board(
-    100.0, Limits(doers=3, agents_mb=500), ready=(Frontier("b2", Status.NEEDS_DOER, "task", 2, 0),), runs=RUNS
+    100.0, Limits(doers=3, agents_mb=500), ready=(ReadyBead("b2", Status.NEEDS_DOER, "task", 2, 0),), runs=RUNS
 )
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.beads.model import Frontier, Status
+from nobrakes.beads.model import ReadyBead, Status
 from nobrakes.daemon.deciders import is_idle
 from nobrakes.daemon.model import Board
 from nobrakes.review.main_monitor import (
@@ -64,7 +64,7 @@ def test_checks_that_cannot_be_run_are_tried_after_as_long_as_they_could_not_an_
 
 
 def test_a_look_begins_only_while_nobody_works() -> None:
-    waits = (Frontier("a", Status.NEEDS_REVIEW, "task", 2, 0),)
+    waits = (ReadyBead("a", Status.NEEDS_REVIEW, "task", 2, 0),)
     assert may_begin(Watch(), Board(0.0))
     assert not may_begin(Watch(), Board(0.0, to_review=waits))
     assert not may_begin(Watch(), Board(0.0, paused=True)) and not may_begin(Watch(), Board(0.0, stopping=True))
@@ -72,7 +72,7 @@ def test_a_look_begins_only_while_nobody_works() -> None:
 
 
 def test_what_waits_for_a_green_main_keeps_no_run_from_ending() -> None:
-    waits = (Frontier("a", Status.NEEDS_REVIEW, "task", 2, 0),)
+    waits = (ReadyBead("a", Status.NEEDS_REVIEW, "task", 2, 0),)
     assert not is_idle(Board(0.0, to_review=waits))
     assert is_idle(Board(0.0, to_review=waits, frozen=True))
     assert not is_idle(Board(0.0, to_review=waits, frozen=True, elsewhere=frozenset("a"))), "it is for another branch"
