@@ -61,9 +61,15 @@ def planned(nobrakes):
 
 
 def test_init_twice_changes_nothing(nobrakes, repository):
-    before = (repository / ".nobrakes" / "config.toml").read_text()
+    config = repository / ".nobrakes" / "config.toml"
+    before = config.read_text()
+    code, data = nobrakes("init")
+    assert code == 0 and data["created"] == [] and config.read_text() == before
+    nobrakes("init", "--test", "pytest")
+    with_check = config.read_text()
+    assert 'command = "pytest"' in with_check.removeprefix(before)
     code, data = nobrakes("init", "--test", "pytest")
-    assert code == 0 and data["created"] == [] and (repository / ".nobrakes" / "config.toml").read_text() == before
+    assert code == 0 and data["created"] == [] and config.read_text() == with_check
 
 
 def test_the_example_plan_is_a_right_one_and_applies_once(nobrakes, planned, text):

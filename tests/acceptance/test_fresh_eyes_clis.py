@@ -51,6 +51,6 @@ def test_what_one_finds_another_mends(tmp_path: Path, name: str) -> None:
     assert "round 1 of at most 3" in reads[0] and "return 'hello'" in reads[0]
     assert "round 2 of at most 3" in reads[-1] and "Nobody is greeted by name" in reads[-1]
     (mends, *_) = [one for one in sent if "Nobody is greeted by name" in one and one not in reads]
-    assert "Fresh eyes read the change" in mends
+    assert "Then another agent reviewed the code" in mends
     record = json.loads(field.run(NOBRAKES, "review", "greet", "--json"))["data"][-1]["record"]["fresh_eyes"]
     assert record["read"] and [len(one["findings"]) for one in record["rounds"]] == [1, 0]

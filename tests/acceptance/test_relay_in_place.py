@@ -110,7 +110,7 @@ def test_the_files_change_and_all_that_was_there_comes_back(tmp_path: Path, proj
     stuck = until(
         lambda: (s := project.ask("relay", "--session", "1")["session"])["state"] in ("asking", "stuck") and s
     )
-    assert stuck["state"] == "asking" or "somebody went on" in stuck["detail"]
+    assert stuck["state"] == "asking" or "somebody continued" in stuck["detail"]
 
 
 def test_git_and_nobrakes_stay_out_of_reach(tmp_path: Path, project: Project) -> None:

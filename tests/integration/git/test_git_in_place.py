@@ -105,7 +105,7 @@ def test_what_is_too_large_to_be_kept_is_said_and_nothing_half_is_left(
     (checkout.root / "loose").write_bytes(os.urandom(20_000))
     at = tmp_path / "kept" / "1-1-x"
     assert main(str(checkout.root), str(at), "1000", "10000", "100", "10") == 1
-    assert "is not kept, so nobody works there" in capfd.readouterr().err and not at.exists()
+    assert "could not be saved, so no agent works there" in capfd.readouterr().err and not at.exists()
     keep(str(checkout.root), str(at), DEFAULT)
     assert at.exists(), "what a cut-off try left is no blocker"
 
