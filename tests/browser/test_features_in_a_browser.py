@@ -107,13 +107,13 @@ def test_a_feature_is_begun_asked_about_read_and_signed_off_on_a_phone(
     made = project.ask("forge", "show", one["id"])["feature"]["criteria"]
     assert len(made) == 9 and [(own["text"], own["how"]) for own in made[-2:]] == [
         ("nobody waits", "review"), ("It is fast", "manual")]  # fmt: skip
-    project.nobrakes("run")
+    project.nobrakes("run", expect=40)
 
     play.goes(here, "Which store.*waits for your answer.*discovery|discovery.*Which store.*waits for your answer")
     play.page.get_by_role("link", name=re.compile("Which store")).click()
     play.page.get_by_role("radio", name="SQLite").check()
     play.presses("Answer")
-    project.nobrakes("run")
+    project.nobrakes("run", expect=40)
     assert project.prompt("session~1", 2).count("The answer: SQLite") == 1
 
     for way in ("tree", "timeline", "kanban"):
