@@ -18,7 +18,7 @@ from typing import Any
 
 from . import abilities
 from .abilities import CHECKS, PROVEN, Seen, version_in
-from .agents.adapter import CANARY_FILE, Adapter, AgentEnd, Assignment, LineKind, Verdict, guard_argv
+from .agents.adapter import SELF_TEST_FILE, Adapter, AgentEnd, Assignment, LineKind, Verdict, guard_argv
 from .agents.registry import adapter
 from .beads.model import Outcome, Role, Run, RunKind
 from .config.sections import AcpSettings, AgentSettings, ClaudeSettings, CodexSettings, GeminiSettings
@@ -258,7 +258,7 @@ class Fixture:
         step = ending.steps[0]
         output = self.processes.head(os.path.join(folder, "agent.out"), 4_000_000)
         errors = ending.prologue_failed or self.processes.output(os.path.join(folder, "agent.err"), 4000)
-        self_test = self.processes.output(os.path.join(folder, "own", CANARY_FILE), 100)
+        self_test = self.processes.output(os.path.join(folder, "own", SELF_TEST_FILE), 100)
         code = step.code if step.started else 127
         verdict = self.adapter.verdict(AgentEnd(code, output.split(b"\n"), errors, self_test, time.time()))
         return AgentRun(verdict, output, errors, list(self.model.requests))

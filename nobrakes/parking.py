@@ -121,7 +121,7 @@ def _park_session(ports: Ports, owner: str, said: str) -> bool:
         outcome,
         said,
         said="",
-        told_again=True,
+        resends=True,
         breaker=None,
         retry_at=None,
         failed=False,

@@ -27,7 +27,7 @@ from typing import (
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    Kept = TypeVar("Kept", bound=DataclassInstance)
+    Stored = TypeVar("Stored", bound=DataclassInstance)
 
 Class = TypeVar("Class", bound=type)
 
@@ -81,7 +81,7 @@ def as_values(one: "DataclassInstance") -> dict[str, Any]:
     return {name: value.value if isinstance(value, StrEnum) else value for name, value in values.items()}
 
 
-def restore(kind: "type[Kept]", values: Mapping[str, Any]) -> "Kept":
+def restore(kind: "type[Stored]", values: Mapping[str, Any]) -> "Stored":
     """Ignores unknown values and defaults missing ones."""
     found = {name: make(values[name]) if make else values[name] for name, make in _makes(kind) if name in values}
     return kind(**found)

@@ -212,13 +212,13 @@ class Store(Database):
     end_review = features_db.end
     plan_reviews = features_db.reviews
     add_finding = features_db.add_finding
-    settle_finding = features_db.settle_finding
+    resolve_finding = features_db.resolve_finding
     ask_of_finding = features_db.ask_of
     close_finding_questions = features_db.close_questions
     findings = features_db.findings
     collect = features_db.collect
     items = features_db.items
-    settle_items = features_db.settle_items
+    resolve_items = features_db.resolve_items
 
     # notices/db
     add_notices = notices_db.add
@@ -230,7 +230,7 @@ class Store(Database):
     release_deliveries = notices_db.release
     drop_answered = notices_db.drop_answered
     make_digest = notices_db.make_digest
-    settle_delivery = notices_db.settle
+    finish_delivery = notices_db.settle
     end_other_channels = notices_db.end_others
     open_questions = notices_db.open_questions
     deliveries = notices_db.listed
@@ -240,7 +240,7 @@ class Store(Database):
     begin_sprints = projects_db.begin_sprints
     sprints_going = projects_db.sprints_going
     sprints = projects_db.sprints
-    settle_run = projects_db.settle_run
+    set_run_state = projects_db.set_run_state
     sprints_cost = projects_db.sprints_cost
     add_sprint = projects_db.add_sprint
     change_sprint = projects_db.change_sprint

@@ -27,7 +27,7 @@ AT_ONCE = 2.0
 AGAIN = 600.0
 """Seconds before a failed removal is tried again."""
 _WHY = ".why"
-_LOOK = 256
+_CHECK_EVERY = 256
 _MANY = 1000
 """Names held at a time; as many failures end the attempt."""
 _REMOVING = "~going"
@@ -270,7 +270,7 @@ class _Level:
         with os.scandir(folder) as found:
             for one in found:
                 self.seen += 1
-                if self.seen % _LOOK == 0 and time.monotonic() >= self.until:
+                if self.seen % _CHECK_EVERY == 0 and time.monotonic() >= self.until:
                     raise _TimeIsUp
                 yield one.name, one.is_dir(follow_symlinks=False)
 

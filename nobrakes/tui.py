@@ -62,7 +62,7 @@ class Wanted:
 
 
 @frozen
-class Moment:
+class View:
     """One consistent reading; `page`: of the wanted bead."""
 
     view: "LiveView"
@@ -87,9 +87,9 @@ class Gone(NobrakesError):
 
 
 class Reader(threading.Thread):
-    """Calls `seen` with each Moment or Trouble in this thread. `start` begins it, `close` ends it."""
+    """Calls `seen` with each View or Trouble in this thread. `start` begins it, `close` ends it."""
 
-    def __init__(self, folder: str | None, seen: Callable[[Moment | Trouble], None]) -> None:
+    def __init__(self, folder: str | None, seen: Callable[[View | Trouble], None]) -> None:
         super().__init__(name="reader", daemon=True)
         self._folder, self._seen = folder, seen
         self._wanted = Wanted()
@@ -139,7 +139,7 @@ class Reader(threading.Thread):
         mark = (wanted, live.mark())
         if mark == seen:
             return
-        found = Moment(live.read(wanted.words), history(app.store, None, wanted.bead) if wanted.bead else None)
+        found = View(live.read(wanted.words), history(app.store, None, wanted.bead) if wanted.bead else None)
         # what happened while it was read is seen the next time
         self._mark, self._read_at = mark, time.monotonic()
         self._seen(found)
@@ -520,7 +520,7 @@ class BeadPage(Screen[None]):
 class Seen(Message):
     """The reader's result or trouble."""
 
-    def __init__(self, seen: Moment | Trouble) -> None:
+    def __init__(self, seen: View | Trouble) -> None:
         super().__init__()
         self.seen = seen
 
@@ -577,7 +577,7 @@ class Board(Textual[None]):
     def on_unmount(self) -> None:
         self.reader.close()
 
-    def _saw(self, seen: Moment | Trouble) -> None:
+    def _saw(self, seen: View | Trouble) -> None:
         self.post_message(Seen(seen))
 
     @on(Seen)

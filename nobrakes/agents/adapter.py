@@ -379,7 +379,7 @@ def allowed(a: Assignment, also: Iterable[str] = ()) -> dict[str, str]:
 
 
 SELF_TEST = "nobrakes-guard: ready"
-CANARY_FILE = "guard.ready"
+SELF_TEST_FILE = "guard.ready"
 NOT_GUARDED = "the guard did not answer before the session began"
 SELF_TEST_FAILED = "nobrakes-guard: the self-test failed:"
 
@@ -407,7 +407,7 @@ def command(a: Assignment) -> str:
 
 
 def self_test_path(a: Assignment) -> str:
-    return os.path.join(a.folder, CANARY_FILE)
+    return os.path.join(a.folder, SELF_TEST_FILE)
 
 
 def self_test(a: Assignment, event: str, refused: Sequence[Call], allowed: Sequence[Call]) -> tuple[str, ...]:

@@ -219,7 +219,7 @@ _OFFSETS: Mapping[str, float] = {
     "AEDT": 11,
 }
 """Offsets of known abbreviations in hours; others leave the time unknown."""
-_PLACES: Mapping[str, str] = {
+_ZONES: Mapping[str, str] = {
     "ET": "America/New_York",
     "CT": "America/Chicago",
     "MT": "America/Denver",
@@ -274,13 +274,13 @@ def reset_time(text: str, now: float) -> float | None:
         rest = text[told.end() : told.end() + 120]
         for _, pattern in FORMS:
             found = pattern.match(rest)
-            moment = None if found is None else _moment(found.groupdict(), told[0].lower(), now)
+            moment = None if found is None else _parse_time(found.groupdict(), told[0].lower(), now)
             if moment is not None:
                 return moment
     return None
 
 
-def _moment(found: Mapping[str, str | None], told: str, now: float) -> float | None:
+def _parse_time(found: Mapping[str, str | None], told: str, now: float) -> float | None:
     if epoch := found.get("epoch"):
         return float(epoch)
     if span := found.get("span"):
@@ -304,8 +304,8 @@ def _zone(name: str | None) -> tzinfo | None:
     if "/" in name:
         return ZoneInfo(name)
     known = name.upper()
-    if known in _PLACES:
-        return ZoneInfo(_PLACES[known])
+    if known in _ZONES:
+        return ZoneInfo(_ZONES[known])
     if (offset := re.fullmatch(r"(?:UTC|GMT)?([+-])(\d{1,2}):?(\d{2})?", known)) is not None:
         minutes = int(offset[2]) * 60 + int(offset[3] or 0)
         return timezone(timedelta(minutes=minutes if offset[1] == "+" else -minutes))

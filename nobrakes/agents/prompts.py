@@ -378,7 +378,7 @@ def digest(bead: Bead) -> str:
 NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 MAX_TEXT = 12_000
 """Characters of one file."""
-TOGETHER = 30_000
+MAX_TOTAL = 30_000
 """Characters of all files."""
 FOLDERS = 40
 """How many folders are searched."""
@@ -395,7 +395,7 @@ _REFERENCES = re.compile(r"(?:@[\w./-]+\s*)+\Z")
 def instructions(read: Callable[[str], bytes | None], touches: Sequence[str], already: str = "") -> str:
     """The prompt's section; empty without instructions. `read`: a file of main. `already`: text in the prompt that is
     not repeated."""
-    parts, seen, room = [], {already}, TOGETHER
+    parts, seen, room = [], {already}, MAX_TOTAL
     for folder in _folders(touches):
         for name in NAMES:
             path = posixpath.join(folder, name)

@@ -212,7 +212,7 @@ class Need(NamedTuple):
     by: Dependency | None
 
 
-class Moments:
+class TimePoints:
     """start(x) and done(x) of every live bead as numbers: 2i and 2i + 1 of the i-th bead in id order."""
 
     def __init__(self, links: Links) -> None:

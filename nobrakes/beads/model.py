@@ -351,7 +351,7 @@ Said = tuple[str, Mapping[str, Any], tuple[Sequence[str] | None, Sequence[str] |
 unsaid). A plain tuple, since plans have a hundred thousand."""
 
 
-class Alike(NamedTuple):
+class BeadRow(NamedTuple):
     """A bead as stored: its own texts and time, its dependencies besides the epic (`<id> <type>`), and a bead with the
     same other fields, shared by many."""
 
@@ -389,7 +389,7 @@ def bead_of(values: Iterable[Any]) -> Bead:
     return made
 
 
-_PLACES = {name: place for place, name in enumerate(FIELDS)}
+_INDEXES = {name: place for place, name in enumerate(FIELDS)}
 _DEFAULTS = [getattr(Bead("", ""), name) for name in FIELDS]
 FIRST = dict(zip(FIELDS, _DEFAULTS, strict=True))
 
@@ -404,7 +404,7 @@ def new_bead(id_: str, *given: Mapping[str, Any]) -> Bead:
     values[0] = id_
     for fields in given:
         for name, value in fields.items():
-            values[_PLACES[name]] = value
+            values[_INDEXES[name]] = value
     return bead_of(values)
 
 

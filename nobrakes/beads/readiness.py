@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from ..records import frozen
-from .graph import Links, Moments, Need, Node, possible
+from .graph import Links, Need, Node, TimePoints, possible
 from .model import WAITING_FOR_AGENT, BeadType, Dependency, DependencyType, Status
 
 MAX_TRIALS = 2_000_000
@@ -39,7 +39,7 @@ def circles(links: Links) -> list[Circle]:
     order = links.order
     if len(order) == len(links.needs):
         return []
-    moments = Moments(links)
+    moments = TimePoints(links)
     found: list[Circle] = []
     removed: set[Dependency] = set()
     todo = [set(range(len(moments.needs))).difference(order)]
@@ -59,11 +59,11 @@ def circles(links: Links) -> list[Circle]:
     return sorted(found, key=lambda circle: (circle.members, _preference(circle.cut)))
 
 
-def _inside(moments: Moments, moment: int, part: Collection[int], removed: Collection[Dependency]) -> list[Need]:
+def _inside(moments: TimePoints, moment: int, part: Collection[int], removed: Collection[Dependency]) -> list[Need]:
     return [n for n in moments.needs[moment] if n.what in part and (n.by is None or n.by not in removed)]
 
 
-def _strong_parts(moments: Moments, part: Collection[int], removed: Collection[Dependency]) -> list[set[int]]:
+def _strong_parts(moments: TimePoints, part: Collection[int], removed: Collection[Dependency]) -> list[set[int]]:
     """The strongly connected parts with several moments (Tarjan's algorithm with its own stack)."""
     index: dict[int, int] = {}
     low: dict[int, int] = {}
@@ -101,7 +101,7 @@ def _strong_parts(moments: Moments, part: Collection[int], removed: Collection[D
     return parts
 
 
-def _best_cut(moments: Moments, part: set[int], removed: set[Dependency]) -> Dependency:
+def _best_cut(moments: TimePoints, part: set[int], removed: set[Dependency]) -> Dependency:
     """The dependency whose removal frees the most beads of the part."""
     inside = {moment: _inside(moments, moment, part, removed) for moment in part}
     edges = sum(len(needs) for needs in inside.values())
@@ -131,12 +131,12 @@ def _left_over(inside: dict[int, list[Need]], cut: Dependency) -> int:
     return len(rows) - len(possible(rows))
 
 
-def _some_circle(moments: Moments, part: set[int], inside: dict[int, list[Need]]) -> list[Dependency]:
+def _some_circle(moments: TimePoints, part: set[int], inside: dict[int, list[Need]]) -> list[Dependency]:
     root = min(part)
     return [need.by for need in _path(inside, root, root) if need.by is not None]
 
 
-def _around(moments: Moments, part: set[int], removed: set[Dependency], cut: Dependency) -> list[Dependency]:
+def _around(moments: TimePoints, part: set[int], removed: set[Dependency], cut: Dependency) -> list[Dependency]:
     inside = {moment: _inside(moments, moment, part, removed) for moment in sorted(part)}
     landings = []
     for needs in inside.values():
@@ -162,7 +162,7 @@ def _path(inside: dict[int, list[Need]], source: int, target: int) -> list[Need]
     return way[::-1]
 
 
-def _also_cut(moments: Moments, whole: dict[int, set[int]], cut: Dependency) -> set[int]:
+def _also_cut(moments: TimePoints, whole: dict[int, set[int]], cut: Dependency) -> set[int]:
     """The strong parts with the cut's dependency: a parent-child one is an edge of two."""
     found: set[int] = set()
     for moment in (moments.start(cut.bead), moments.done(cut.needs)):
@@ -172,7 +172,7 @@ def _also_cut(moments: Moments, whole: dict[int, set[int]], cut: Dependency) -> 
     return found
 
 
-def _stuck(moments: Moments, part: set[int]) -> tuple[str, ...]:
+def _stuck(moments: TimePoints, part: set[int]) -> tuple[str, ...]:
     needed_by: dict[int, list[int]] = {}
     for row in moments.needs:
         for need in row:

@@ -366,7 +366,7 @@ def _is_run(node: "ast.ClassDef") -> bool:
     names = [ast.unparse(base) for base in node.bases]
     if not node.name.startswith("Test") and not any(re.search(r"Tests?$|Case$", name) for name in names):
         return False
-    if not all(map(_is_kept, node.decorator_list)):
+    if not all(map(_is_harmless, node.decorator_list)):
         return False
     own = [one for one in node.body if not isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
     made = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name in ("__init__", "setUpClass")]
@@ -379,10 +379,10 @@ def _plainly_runs(node: "ast.FunctionDef | ast.AsyncFunctionDef") -> bool:
     import ast
 
     yields = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node))
-    return not yields and not _skips(ast.unparse(node)) and all(map(_is_kept, node.decorator_list))
+    return not yields and not _skips(ast.unparse(node)) and all(map(_is_harmless, node.decorator_list))
 
 
-def _is_kept(mark: "ast.expr") -> bool:
+def _is_harmless(mark: "ast.expr") -> bool:
     import ast
 
     source = ast.unparse(mark)

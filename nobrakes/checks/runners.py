@@ -267,7 +267,7 @@ _PYTEST_WORDS = {
     "subtests skipped": None,
 }
 
-_RAN = re.compile(r"Ran ([0-9]+) tests? in [0-9.]+s\Z")
+_RAN_TESTS = re.compile(r"Ran ([0-9]+) tests? in [0-9.]+s\Z")
 _PART = r"[a-z]+(?: [a-z]+)?=[0-9]+"
 _VERDICT = re.compile(rf"(?:OK|FAILED|NO TESTS RAN)(?: \(({_PART}(?:, {_PART})*)\))?\Z")
 
@@ -292,7 +292,7 @@ def read_pytest(lines: Sequence[str]) -> Tally | None:
 def read_unittest(lines: Sequence[str]) -> Tally | None:
     found = []
     for place, line in enumerate(lines):
-        ran = _RAN.match(line)
+        ran = _RAN_TESTS.match(line)
         verdict = _VERDICT.match(lines[place + 1]) if ran and place + 1 < len(lines) else None
         if ran is None or verdict is None:
             continue

@@ -294,7 +294,7 @@ def _show() -> Output:
 LastLine = Callable[[Attempt], str]
 EVENTS_SHOWN = 6
 REDRAW_SECONDS = 1.0
-_TOLD = (EventKind.DEGRADED, EventKind.ESCALATED, EventKind.SUGGESTED)
+_SHOWN_KINDS = (EventKind.DEGRADED, EventKind.ESCALATED, EventKind.SUGGESTED)
 
 
 class Titles:
@@ -352,7 +352,7 @@ class Plain:
         write(live_said(notice))
 
     def event(self, event: Event) -> None:
-        if event.kind in _TOLD or event.kind in WATCHED:
+        if event.kind in _SHOWN_KINDS or event.kind in WATCHED:
             return
         heading = self._days.heading(event.at)
         write((heading + "\n" if heading else "") + self._titles.line(event, self._width))

@@ -117,7 +117,7 @@ def _page(found: "FeatureView", way: str, screen: Screen) -> list[str]:
             f"{cut(one_line(finding.issue), 90)}{answer}"
         )
     if found.at_work:
-        out += ["", "At work:", *(f"  {_standing(status)}" for status in found.at_work)]
+        out += ["", "At work:", *(f"  {_condition(status)}" for status in found.at_work)]
     if found.items:
         out += ["", "Collected:"]
         out += [
@@ -127,7 +127,7 @@ def _page(found: "FeatureView", way: str, screen: Screen) -> list[str]:
     return out
 
 
-def _standing(one: "WorkStatus") -> str:
+def _condition(one: "WorkStatus") -> str:
     done = f"{one.progress} %, {count(one.files_modified, 'file')}, tests {one.tests_status.lower().replace('_', ' ')}"
     words = f"{one.status.lower().replace('_', ' ')}, {one.work_type.lower()}, {done}"
     return f"{one.step_id}  {words}: {cut(one_line(one.message), 80)}"

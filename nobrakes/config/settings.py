@@ -327,7 +327,7 @@ class ConfigSource:
         self._seen = _stamp(self._path())
         self._until = 0.0
         self._wrong = ""
-        self._settles: tuple[Stamp | None, float] | None = None
+        self._unchanged: tuple[Stamp | None, float] | None = None
 
     def __call__(self) -> Config:
         now = time.monotonic()
@@ -345,17 +345,17 @@ class ConfigSource:
                 raise ConfigError(f"{os.path.relpath(self._path())} is empty (perhaps an editor is saving it).")
             found = load(self._path())
         except ConfigError as error:
-            self._seen, self._settles = stamp, None
+            self._seen, self._unchanged = stamp, None
             if str(error) != self._wrong:
                 self._wrong = str(error)
                 self._tell(f"{error} The previous settings stay in force.")
             return
         if not {one.name for one in self._config.checks} <= {one.name for one in found.checks}:
-            if self._settles is None or self._settles[0] != stamp:
-                self._settles = stamp, now
-            if now < self._settles[1] + SETTLED:
+            if self._unchanged is None or self._unchanged[0] != stamp:
+                self._unchanged = stamp, now
+            if now < self._unchanged[1] + SETTLED:
                 return  # looked at again
-        self._seen, self._settles, self._config = stamp, None, found
+        self._seen, self._unchanged, self._config = stamp, None, found
         if self._wrong:
             self._wrong = ""
             self._tell(f"{os.path.relpath(self._path())} is valid again and in force.")

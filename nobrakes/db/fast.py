@@ -182,7 +182,7 @@ _ESCALATION = json_object(
     "id type bead title detail target attempt {evidence hypothesis created_at answer answered_at resolved_at "
     "resolution return_to session {form {value read_at"
 )
-_KEPT = {
+_DEFAULTS = {
     **dict.fromkeys(("title", "url", "says", "branch", "into", "head", "base", "merged_as"), "''"),
     **dict.fromkeys(("checks", "remarks", "approved_by"), "'[]'"),
     **dict.fromkeys(("number", "opened_at", "looked_at"), "0"),
@@ -191,8 +191,8 @@ _KEPT = {
 
 
 def _kept(name: str) -> str:
-    found = f"coalesce(json_extract(value, '$.{name}'), {_KEPT[name]})"
-    return f"json({found})" if _KEPT[name] == "'[]'" else found
+    found = f"coalesce(json_extract(value, '$.{name}'), {_DEFAULTS[name]})"
+    return f"json({found})" if _DEFAULTS[name] == "'[]'" else found
 
 
 _URL = _kept("url")

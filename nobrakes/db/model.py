@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
-from ..beads.model import Alike, Attempt, Bead, Dependency
+from ..beads.model import Attempt, Bead, BeadRow, Dependency
 from ..decisions.model import Escalation
 from ..records import frozen
 
@@ -22,7 +22,7 @@ class Changes:
     everything is included. `settings` None: unchanged. `attempts`: ended ones. `more`: there is more after `upto`."""
 
     upto: Position
-    beads: Sequence[Alike] = ()
+    beads: Sequence[BeadRow] = ()
     escalations: Sequence[Escalation] = ()
     settings: Mapping[str, str] | None = None
     restarted: bool = False

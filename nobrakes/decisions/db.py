@@ -315,7 +315,7 @@ def act_by(db: Database, answers: Mapping[int, str], actor: str, attempt: int | 
     """Record that these answers (by question number) are now used. False: one is outdated, and nothing is written."""
     now = db.now()
     with db.write():
-        standing = [(_standing(db, number, given), number) for number, given in answers.items()]
+        standing = [(_unread(db, number, given), number) for number, given in answers.items()]
         if any(row is None for row, _ in standing):
             return False
         for row, number in standing:
@@ -325,7 +325,7 @@ def act_by(db: Database, answers: Mapping[int, str], actor: str, attempt: int | 
     return True
 
 
-def _standing(db: Database, number: int, given: str) -> Any:
+def _unread(db: Database, number: int, given: str) -> Any:
     sql = "SELECT bead, read_at FROM escalations WHERE id = ? AND answer = ? AND resolved_at IS NOT NULL"
     return db.maybe(sql, (number, given))
 

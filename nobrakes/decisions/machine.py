@@ -19,7 +19,7 @@ from ..beads.model import Bead, BeadType
 from ..records import frozen
 from ..review import reading
 from . import forms
-from .model import OF_TESTS, STARTS, Escalation, EscalationType
+from .model import STARTS, TEST_DIGEST, Escalation, EscalationType
 
 Word = Literal["answer", "approve", "add", "retry", "done", "cancel", "dismiss"]
 
@@ -74,8 +74,8 @@ Row = Mapping[About, Way]
 Rows = Mapping[Word, Row]
 
 _BACK = Way(Effect.BACK, "Try again", "{back}", "{back_costs}")
-_WHOLE = Way(Effect.BACK, "Try again", "The review of the epic starts again; no agent starts.")
-_LOOK = Way(Effect.BACK, "Look again", "The escalation closes, and main is checked again.", "A run of all checks.")
+_RETRY_EPIC = Way(Effect.BACK, "Try again", "The review of the epic starts again; no agent starts.")
+_RECHECK = Way(Effect.BACK, "Look again", "The escalation closes, and main is checked again.", "A run of all checks.")
 _DONE = Way(
     Effect.DONE,
     "Mark it as done",
@@ -101,7 +101,7 @@ def _everywhere(way: Way) -> Row:
 
 
 _STOPPED: Rows = {
-    "retry": {About.BEAD: _BACK, About.MACHINE: _LOOK},
+    "retry": {About.BEAD: _BACK, About.MACHINE: _RECHECK},
     "done": {About.BEAD: _DONE},
     "cancel": {About.BEAD: _CANCEL},
     "dismiss": _CLOSED,
@@ -119,7 +119,7 @@ def _head_choices(approve: Row, back: Effect, whole: Way) -> Rows:
         retry[About.TESTS] = replace(_BACK, effect=Effect.TO_TESTS, label=label)
     return {
         "approve": approve,
-        "retry": {**retry, About.MACHINE: _LOOK},
+        "retry": {**retry, About.MACHINE: _RECHECK},
         "done": {About.BEAD: _DONE},
         "cancel": {About.BEAD: _CANCEL},
     }
@@ -162,7 +162,7 @@ _HELD_UP: Rows = {
 TABLE: Mapping[EscalationType, Rows] = {
     EscalationType.CONFLICT: {
         **_USUALLY_RETRIED,
-        "retry": {**_USUALLY_RETRIED["retry"], About.EPIC: replace(_WHOLE, is_default=True)},
+        "retry": {**_USUALLY_RETRIED["retry"], About.EPIC: replace(_RETRY_EPIC, is_default=True)},
     },
     EscalationType.REPEATED_FAILURE: _STOPPED,
     EscalationType.WEAK_TESTS: _STOPPED,
@@ -223,9 +223,9 @@ TABLE: Mapping[EscalationType, Rows] = {
             About.MACHINE: Way(Effect.END, _CLOSE, "No other effect. You are asked again if the problem lasts."),
         },
     },
-    EscalationType.CHECKS_CHANGED: _head_choices(_ACCEPTED, Effect.BACK, _WHOLE),
+    EscalationType.CHECKS_CHANGED: _head_choices(_ACCEPTED, Effect.BACK, _RETRY_EPIC),
     EscalationType.FILTER_NOT_ALLOWED: _STOPPED,
-    EscalationType.UNUSUAL_CONTENT: _head_choices(_ACCEPTED, Effect.BACK, _WHOLE),
+    EscalationType.UNUSUAL_CONTENT: _head_choices(_ACCEPTED, Effect.BACK, _RETRY_EPIC),
     EscalationType.MERGE_REVIEW: _head_choices(
         {
             About.BEAD: Way(
@@ -299,7 +299,7 @@ def about(found: Escalation, bead: Bead | None = None) -> tuple[About, ...]:
         return (About.AGENT, About.MACHINE) if STARTS in found.evidence else (About.MACHINE,)
     more = {
         About.EPIC: bead is not None and bead.type is BeadType.EPIC,
-        About.TESTS: bool(found.evidence.get(OF_TESTS)),
+        About.TESTS: bool(found.evidence.get(TEST_DIGEST)),
         About.CONTRACT: "contract" in found.evidence,
     }
     return (*(one for one, holds in more.items() if holds), About.BEAD)

@@ -61,7 +61,7 @@ FAILURES = frozenset(
 )
 """These have a cause, known or not."""
 UNKNOWN = "not known"
-OF_TESTS = "of_tests"
+TEST_DIGEST = "of_tests"
 """In the evidence of `checks_changed`: a Test Writer made the change and fixes it."""
 STARTS = "starts"
 """In the evidence about an agent that does not start: its provider, which has a cooldown."""
@@ -226,7 +226,7 @@ _PROCESS_OUTCOMES = frozenset(
     {Outcome.CRASHED, Outcome.KILLED, Outcome.WORKSPACE_FAILED, Outcome.TIMED_OUT, Outcome.STALLED}
 )
 
-_WHOLE = {
+_CAUSES = {
     **dict.fromkeys((Outcome.CONTEXT_OVERFLOW, Outcome.TURN_LIMIT), _BIG),
     **dict.fromkeys((Outcome.TIMED_OUT, Outcome.STALLED), _NEVER),
     Outcome.MISSING_EXECUTABLE: _TOOL,
@@ -291,8 +291,8 @@ def _evidence(attempt: Attempt) -> list[tuple[str, str]]:
         return [(_PATHS, lines[1])] if len(lines) > 1 else []  # the first one says what follows
     if attempt.outcome in _PROCESS_OUTCOMES and (sign := _sign(attempt.detail)):
         return [sign]
-    if attempt.outcome in _WHOLE:
-        return [(_WHOLE[attempt.outcome], lines[0])]
+    if attempt.outcome in _CAUSES:
+        return [(_CAUSES[attempt.outcome], lines[0])]
     if attempt.outcome is Outcome.GAVE_UP_CONTEXT:
         return [(_BIG, line) for line in lines if _FULL.search(line)][:1]
     if attempt.outcome in _CHECK_OUTCOMES:

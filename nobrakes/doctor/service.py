@@ -63,7 +63,7 @@ def _place(_: "_Patient") -> Iterator[Finding]:
 
 
 _SHOWN = 5
-_KEPT = "; the snapshot, what changed since and git still hold the graph"
+_SAFE = "; the snapshot, what changed since and git still hold the graph"
 
 
 def _privacy(patient: "_Patient") -> Iterator[Finding]:
@@ -284,7 +284,7 @@ REPAIRS: dict[str, Callable[[Opened, "Git | None", Paths], list[str]]] = {
     "compile": lambda store, git, paths: compile_package(),
 }
 NOT_TRIED = "it was not tried"
-_Look = Callable[["_Patient"], Iterator[Finding]]
+_Inspection = Callable[["_Patient"], Iterator[Finding]]
 
 
 @frozen
@@ -317,7 +317,7 @@ def examine(
     if config is not None and config.sandbox.mode != "none":
         sandbox_trouble = _begun(sandbox_trouble)
     rest = wall_trouble, misconfigured, here, untried
-    found: dict[_Look, list[Finding]] = {}
+    found: dict[_Inspection, list[Finding]] = {}
     try:
         if isinstance(store, NobrakesError):
             raise store
@@ -326,9 +326,9 @@ def examine(
     except NobrakesError as error:  # also one that opens and lacks its tables
         patient = _Patient(None, git, paths, config, sandbox_trouble, *rest)
         found[_database] = [_unusable(error)]
-    found |= {look: _found(look, patient) for look in _LOOKS if look is not _database}
+    found |= {look: _found(look, patient) for look in _INSPECTIONS if look is not _database}
     once: dict[str, Finding] = {}
-    for finding in (finding for look in _LOOKS for finding in found[look]):
+    for finding in (finding for look in _INSPECTIONS for finding in found[look]):
         once.setdefault(finding.text, finding)  # what keeps several looks from looking is told once
     return [*once.values()]
 
@@ -352,7 +352,7 @@ def opened_store(paths: Paths, open_it: "Callable[[], Store]") -> "Store | Nobra
         return error
 
 
-def _found(look: "_Look", patient: _Patient) -> list[Finding]:
+def _found(look: "_Inspection", patient: _Patient) -> list[Finding]:
     found: list[Finding] = []
     try:
         for one in look(patient):
@@ -443,7 +443,7 @@ def _fallen(patient: _Patient) -> Iterator[Finding]:
 
 
 def _untried(patient: _Patient) -> Iterator[Finding]:
-    """A red main is reported by _standing."""
+    """A red main is reported by _blockers."""
     if patient.store is None or patient.store.setting(FROZEN) is not None:
         return
     text = patient.untried()
@@ -451,7 +451,7 @@ def _untried(patient: _Patient) -> Iterator[Finding]:
         yield Finding("main", WARNING, text)
 
 
-def _standing(patient: _Patient) -> Iterator[Finding]:
+def _blockers(patient: _Patient) -> Iterator[Finding]:
     """What keeps a run from starting, and what can never continue by itself."""
     if patient.store is None or patient.config is None:
         return
@@ -530,7 +530,7 @@ def _database(patient: _Patient) -> Iterator[Finding]:
 
 def _unusable(error: NobrakesError) -> Finding:
     if isinstance(error, StoreBroken) and not isinstance(error, StoreNewer):
-        return Finding("database", ERROR, f"{error}{_KEPT}", "rebuild")
+        return Finding("database", ERROR, f"{error}{_SAFE}", "rebuild")
     return Finding("database", ERROR, error.whole)
 
 
@@ -539,7 +539,7 @@ def _soundness(problems: list[str]) -> Finding:
         return Finding("database", OK, "the database is sound, and its counters agree with a recomputation")
     bad = any(", and should be " not in text for text in problems)
     said = "; ".join(problems[:5]) + (f"; and {len(problems) - 5} more" if len(problems) > 5 else "")
-    return Finding("database", ERROR, said + _KEPT, "rebuild") if bad else Finding("counters", ERROR, said, "counters")
+    return Finding("database", ERROR, said + _SAFE, "rebuild") if bad else Finding("counters", ERROR, said, "counters")
 
 
 def _told(circle: Circle) -> str:
@@ -594,13 +594,13 @@ def _workspaces(patient: _Patient) -> Iterator[Finding]:
             yield Finding("trash", WARNING, text)
 
 
-_LOOKS: tuple[_Look, ...] = (
+_INSPECTIONS: tuple[_Inspection, ...] = (
     _git,
     _privacy,
     _config,
     _main,
     _database,
-    _standing,
+    _blockers,
     _parked,
     _assignments,
     _workspaces,

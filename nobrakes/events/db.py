@@ -6,7 +6,7 @@ from functools import partial
 from operator import itemgetter
 from typing import Any
 
-from ..beads.model import FIELDS, Alike, Bead
+from ..beads.model import FIELDS, Bead, BeadRow
 from ..db import rows
 from ..db.database import Database
 from ..db.model import Changes, Position
@@ -65,9 +65,9 @@ def latest(
 _OWN = ("id", "title", "description", "acceptance", "notes", "created_at")
 _REST = tuple(name for name in FIELDS if name not in _OWN)
 _in_order = itemgetter(*map((*_OWN, "edges", *_REST).index, FIELDS))
-_BESIDE = len(_OWN) + 1
-_BRANCH = _BESIDE + _REST.index("branch")
-_alike: Callable[[tuple[Any, ...]], Alike] = partial(tuple.__new__, Alike)
+_REST_AT = len(_OWN) + 1
+_BRANCH = _REST_AT + _REST.index("branch")
+_alike: Callable[[tuple[Any, ...]], BeadRow] = partial(tuple.__new__, BeadRow)
 # no id and no type has a comma or a space
 _ROWS = f"""SELECT {", ".join(_OWN)}, (SELECT group_concat(needs || ' ' || type) FROM edges WHERE bead = beads.id),
 {", ".join(_REST)} FROM beads JOIN bead_text USING (id) {{}} ORDER BY beads.rowid"""
@@ -76,13 +76,13 @@ _IS_LISTED = "WHERE beads.id IN (SELECT value FROM json_each(?))"
 AT_ONCE = 4096
 
 
-def alike(db: Database, ids: Iterable[str] | None = None) -> Iterator[Alike]:
+def alike(db: Database, ids: Iterable[str] | None = None) -> Iterator[BeadRow]:
     """These existing beads (None: all), read lazily; nothing may be written meanwhile."""
     asked = (_ROWS.format(""), ()) if ids is None else (_ROWS.format(_IS_LISTED), (json.dumps([*ids]),))
     with db.read():
         known: dict[tuple[Any, ...], Bead] = {}
         for row in db.each(*asked):
-            rest = row[_BESIDE:]
+            rest = row[_REST_AT:]
             like = known.get(rest)
             if like is None:
                 like = rows.bead(_in_order(row))
@@ -90,7 +90,7 @@ def alike(db: Database, ids: Iterable[str] | None = None) -> Iterator[Alike]:
                     if len(known) >= AT_ONCE:
                         known.clear()
                     known[rest] = like
-            id_, title, description, acceptance, notes, created_at, edges = row[:_BESIDE]
+            id_, title, description, acceptance, notes, created_at, edges = row[:_REST_AT]
             lines = rows.read_texts(acceptance) if acceptance != "[]" else ()
             yield _alike((id_, title, description, lines, notes, created_at, edges.split(",") if edges else (), like))
 

@@ -329,7 +329,7 @@ def ask_of(db: Database, finding: int, escalation: int) -> None:
         db.run("UPDATE findings SET escalation = ? WHERE id = ?", (escalation, finding))
 
 
-def settle_finding(db: Database, finding: int, state: model.FindingState, answer: str, actor: str) -> bool:
+def resolve_finding(db: Database, finding: int, state: model.FindingState, answer: str, actor: str) -> bool:
     """False: it was decided before."""
     now = db.now()
     with db.write():
@@ -351,7 +351,7 @@ def decided(db: Database, escalation: int, said: str, actor: str) -> None:
         word, _, note = said.partition(":")
         words = f"{model.ACCEPT_RISK}: {note}" if word == DISMISSED else said
         state, answer = model.decision(one, words)
-        settle_finding(db, one.id, state, answer, actor)
+        resolve_finding(db, one.id, state, answer, actor)
 
 
 def told(db: Database, escalation: int, said: str) -> str:
@@ -427,7 +427,7 @@ def items(db: Database, id_: str) -> list[Item]:
     return [rows.record(Item, row) for row in db.all("SELECT * FROM items WHERE feature = ? ORDER BY id", (id_,))]
 
 
-def settle_items(db: Database, chosen: Collection[int], state: ItemState, actor: str) -> int:
+def resolve_items(db: Database, chosen: Collection[int], state: ItemState, actor: str) -> int:
     """Set the state of the waiting ones; returns how many."""
     now, settled = db.now(), 0
     with db.write():

@@ -24,12 +24,12 @@ from ..records import frozen
 
 # What a feature keeps in its `data` (Store.note_feature), and what a turn notes.
 # --- its Shaper's session --------------------------------------------------------------------------------------------
-SEEN = "seen"  # the last turn that was dealt with
+LAST_TURN = "seen"  # the last turn that was dealt with
 HELD = "held"  # why its session begins no turn: an About
 ASKED = "asked"  # the questions of nobrakes, by About
 NUDGED = "nudged"  # how often in a row it was told to go on
 WARNED = "warned"  # the `turn_at` for which a person was told of the expiry
-TALK = "talk"  # {STAGE, ROUND}: where the agent's conversation began
+TALK = "talk"  # {STAGE_KEY, ROUND}: where the agent's conversation began
 CONTEXT = "context"  # how full that is
 ALLOWED = "allowed_usd"  # what its Shaper may cost, where a person let it cost more
 LEFT = "left"  # how much waited for its session when it failed, expired, or a person said: only look
@@ -61,7 +61,7 @@ SCANNED = "scanned"  # by bead, the merge that was looked at
 ROLLBACK = "rollback"  # {"by", "bead"}: who asked for its rollback, and the bead that does it
 
 # --- in a turn's data, and in TALK -----------------------------------------------------------------------------------
-STAGE, ROUND = "stage", "round"  # where the feature was when it began
+STAGE_KEY, ROUND = "stage", "round"  # where the feature was when it began
 
 
 class Stage(StrEnum):
@@ -410,8 +410,8 @@ FOLDERS = frozenset({"node_modules", ".git", "dist", "build", "vendor"})
 MAX_TEXT = 500
 MAX_BYTES = 1_000_000
 """Larger files are not scanned."""
-_WORDS = "|".join(kind.name for kind in (ItemKind.TODO, ItemKind.FIXME))
-_FIND = re.compile(rf"(?://|#|/\*)\s*({_WORDS}):[ \t]*(.*)")
+_MARKER_NAMES = "|".join(kind.name for kind in (ItemKind.TODO, ItemKind.FIXME))
+_FIND = re.compile(rf"(?://|#|/\*)\s*({_MARKER_NAMES}):[ \t]*(.*)")
 
 
 @frozen

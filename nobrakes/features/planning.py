@@ -452,7 +452,7 @@ def _renewed(one: Standing) -> list[ForgeAction]:
     if not session.begun or not begun:
         return []
     rounds = feature.round - int(begun[model.ROUND])
-    if begun[model.STAGE] != feature.stage.value:
+    if begun[model.STAGE_KEY] != feature.stage.value:
         return [actions.Renew(feature.id, f"the stage is {feature.stage.value} now")]
     if rounds >= FRESH_AFTER_ROUNDS:
         return [
@@ -513,5 +513,5 @@ def nudge(one: Standing) -> list[ForgeAction]:
     """Tell the Shaper to continue; after MAX_NUDGES in a row ask a person, once."""
     nudged = int(one.feature.data.get(model.NUDGED) or 0)
     if nudged < MAX_NUDGES:
-        return [actions.TellShaper(one.feature.id, int(one.feature.data.get(model.SEEN) or 0))]
+        return [actions.TellShaper(one.feature.id, int(one.feature.data.get(model.LAST_TURN) or 0))]
     return [] if About.IDLE in one.asked else [_ask(one, About.IDLE)]

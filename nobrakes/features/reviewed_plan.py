@@ -84,7 +84,7 @@ def is_dropped(node: Mapping[str, Any]) -> bool:
     return bool(node.get("proposed", {}).get(CANCEL))
 
 
-def is_as_kept(store: "Store", feature: Feature) -> bool:
+def is_unchanged(store: "Store", feature: Feature) -> bool:
     """Whether the unapproved part of the plan equals the last version. Live beads without proposed changes were decided
     by a person and do not count."""
     kept, nodes = store.plan_version(feature.id), nodes_of(store, feature.id)
@@ -115,7 +115,7 @@ def unsigned_plans(store: "Store", drafts: Collection[str]) -> Iterator[tuple[Fe
             continue
         own = frozenset(drafts).intersection((feature.id, *under(store, feature.id)))
         signed = feature.data.get(model.SIGNED) if own else None
-        if own and (not signed or int(signed["version"]) != feature.plan or not is_as_kept(store, feature)):
+        if own and (not signed or int(signed["version"]) != feature.plan or not is_unchanged(store, feature)):
             yield feature, own
 
 
@@ -143,7 +143,7 @@ def to_sign(store: "Store", rules: "ForgeSettings", feature: Feature) -> tuple[s
         may = may and not any(one.has_turn and one.id != id_ for one in store.features())
         state = feature.state.value.replace("_", " ")
         return f"nobrakes forge {'resume' if may else 'show'} {id_}", f"{what}, and it is {state}"
-    if feature.stage is not Stage.REVIEW or not is_as_kept(store, feature):
+    if feature.stage is not Stage.REVIEW or not is_unchanged(store, feature):
         return f"nobrakes forge show {id_}", f"{what}, and its Shaper is at it"
     from . import planning
 
@@ -214,7 +214,7 @@ _SUFFIXES: Mapping[str, frozenset[str]] = {
 }
 _FILES = frozenset({"dockerfile", "makefile", "jenkinsfile", "procfile", ".gitlab-ci.yml", "tox.ini"})
 _DOCUMENTS = frozenset({".md", ".rst", ".txt", ".adoc"})
-_WORDS: Mapping[str, frozenset[str]] = {
+_DOMAIN_NAMES: Mapping[str, frozenset[str]] = {
     FRONTEND: frozenset(
         {"page", "pages", "button", "screen", "browser", "css", "html", "frontend", "layout", "responsive", "ui"}
     ),
@@ -284,7 +284,7 @@ def bead_domains(bead: Mapping[str, Any]) -> frozenset[str]:
         return frozenset()
     texts = (bead.get("title"), bead.get("description"), *(bead.get("acceptance") or ()))
     words = {word.strip(".,:;!?()'\"`").lower() for text in texts for word in str(text or "").split()}
-    meant = {domain for domain, known in _WORDS.items() if known & words}
+    meant = {domain for domain, known in _DOMAIN_NAMES.items() if known & words}
     if bead.get("type") == "test":
         meant.add(TEST)
     return frozenset(meant or {BACKEND})

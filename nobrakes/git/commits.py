@@ -130,15 +130,15 @@ class Signer:
         if self.signing.how != "auto":
             return self.signing.how == "always"
         asked = ["config", "--type=bool", "--get", "commit.gpgSign"]
-        return self._says(asked) == "true"
+        return self._read(asked) == "true"
 
     @cached_property
     def key(self) -> str:
         """The person's signing key if no setting names one; empty: git's default."""
         asked = ["config", "--get"]
-        if self.signing.who or self._says([*asked, "gpg.format"]) == "ssh" or self._says([*asked, "user.signingKey"]):
+        if self.signing.who or self._read([*asked, "gpg.format"]) == "ssh" or self._read([*asked, "user.signingKey"]):
             return ""
-        name, ends, _ = self._says(["var", "GIT_COMMITTER_IDENT"]).rpartition(">")
+        name, ends, _ = self._read(["var", "GIT_COMMITTER_IDENT"]).rpartition(">")
         return name + ends
 
     @cached_property
@@ -171,13 +171,13 @@ class Signer:
         )
 
     def _asks(self) -> str:
-        kind = self._says(["config", "--get", "gpg.format"]) or "openpgp"
+        kind = self._read(["config", "--get", "gpg.format"]) or "openpgp"
         names = {"openpgp": ("gpg.openpgp.program", "gpg.program"), "x509": ("gpg.x509.program",)}.get(kind, ())
-        program = next(filter(None, (self._says(["config", "--get", name]) for name in names)), "")
+        program = next(filter(None, (self._read(["config", "--get", name]) for name in names)), "")
         program = program or {"openpgp": "gpg", "x509": "gpgsm"}.get(kind, "")
         if os.path.basename(program) not in ("gpg", "gpg2", "gpgsm"):
             return ""
-        named = self.key or self._says(["config", "--get", "user.signingKey"])
+        named = self.key or self._read(["config", "--get", "user.signingKey"])
         key = named or f"{self.who.name} <{self.who.email}>"
         argv = (program, "--pinentry-mode", "error", "--status-fd=2", "-bsau", key)
         try:
@@ -214,7 +214,7 @@ class Signer:
         os.replace(new.name, path)
         return made
 
-    def _says(self, asked: list[str]) -> str:
+    def _read(self, asked: list[str]) -> str:
         ours = ("GIT_CONFIG", "GIT_COMMITTER", "GIT_AUTHOR")
         env = {name: value for name, value in ASKING.items() if not name.startswith(ours)}
         env["GIT_DIR"] = self.place.git_dir

@@ -334,7 +334,7 @@ def _folders(
 
 
 NAME = ".gitattributes"
-_WAYS = {
+_STRATEGIES = {
     "merge=union": "merge=union",
     "merge=text": "merge=text",
     "merge=binary": "merge=binary",
@@ -381,7 +381,7 @@ def _lines(text: str, folder: str) -> list[str]:
             continue
         # what comes through a filter may be encrypted: lines of it mean nothing
         landings = ["-merge" for word in words if word.startswith("filter=")]
-        landings += [_WAYS[word] for word in words if word in _WAYS]
+        landings += [_STRATEGIES[word] for word in words if word in _STRATEGIES]
         if landings:
             found.append(f"{_from_top(pattern, folder)} {landings[-1]}")
     return found

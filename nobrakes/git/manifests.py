@@ -130,7 +130,7 @@ _WITHIN = {
     "rye": ("scripts", "sources"),
     "pixi": ("tasks",),
 }
-_PLACES = frozenset(("path", "git", "url", "file", "source", "registry"))
+_ORIGIN = frozenset(("path", "git", "url", "file", "source", "registry"))
 """Keys in a dependency's table that name another source."""
 _ELSEWHERE = re.compile(r"^(?!workspace:|catalog:)[^<>=~^*\d]*[:/@]")
 
@@ -157,7 +157,7 @@ def pyproject(content: bytes) -> Parts:
     named = [text for text in _texts(lists) if "@" in text]
     for name, table in _poetry_lists(_table(tool, "poetry")):
         lists[name] = table
-        named += [f"{one} {spec}" for one, spec in table.items() if isinstance(spec, dict) and spec.keys() & _PLACES]
+        named += [f"{one} {spec}" for one, spec in table.items() if isinstance(spec, dict) and spec.keys() & _ORIGIN]
     own = tool.get("uv")
     lists |= {"uv": own["dev-dependencies"]} if isinstance(own, dict) and "dev-dependencies" in own else {}
     return gates | ({ELSEWHERE: sorted(named)} if named else {}), lists
@@ -230,7 +230,7 @@ def pipfile(content: bytes) -> Parts:
         for one in lists.values()
         if isinstance(one, dict)
         for name, spec in one.items()
-        if isinstance(spec, dict) and spec.keys() & _PLACES
+        if isinstance(spec, dict) and spec.keys() & _ORIGIN
     }
     gates = {name: data[name] for name in ("scripts", "source") if name in data}
     return gates | ({ELSEWHERE: named} if named else {}), lists

@@ -140,7 +140,7 @@ IGNORED = b"""\
 !/keeps-this-folder-$Id: nobrakes $
 """
 IGNORED_BEFORE = b"".join(IGNORED.partition(b"!/skills/\n")[:2]).replace(b"!/.gitattributes\n", b"")
-_KEPT = b"!/keeps-this-folder-$Id: "
+_IS_RETAINED = b"!/keeps-this-folder-$Id: "
 KEEPER = "keeps-this-folder-$Id$"
 """The file that makes git keep .nobrakes in a sparse checkout."""
 
@@ -162,7 +162,7 @@ def for_git(folder: str) -> dict[str, bytes]:
 def _keep_from_git(folder: str) -> None:
     """Write the keeper file, unless git would show it as a change."""
     said = read_tail(os.path.join(folder, ".gitignore"), 64_000)
-    if said and _KEPT not in said:  # where it is not checked out, git reads main's
+    if said and _IS_RETAINED not in said:  # where it is not checked out, git reads main's
         return
     with contextlib.suppress(OSError), open(os.path.join(folder, KEEPER), "xb") as file:
         file.write(b"git sparse-checkout leaves .nobrakes where it is as long as this file is here.\n")

@@ -37,7 +37,7 @@ PASSED_ON = (
     *("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy"),
 )
 MAX_ERROR = 4000
-_LOOK = 0.02
+_POLL_SECONDS = 0.02
 
 Pack = Callable[[str, Message], tuple[bytes, str]]
 """The process' input for a channel and message, and the secret in it. Raises NobrakesError."""
@@ -88,7 +88,7 @@ class ChildChannels:
         with tempfile.TemporaryFile() as errors:
             child = self._start(stdin, errors)
             while child.poll() is None:
-                if time.monotonic() > deadline or self._cut.wait(_LOOK):
+                if time.monotonic() > deadline or self._cut.wait(_POLL_SECONDS):
                     with contextlib.suppress(ProcessLookupError, PermissionError):  # it has just ended
                         os.killpg(child.pid, signal.SIGKILL)  # not collected yet, so the id is its own
                     child.wait()

@@ -52,7 +52,7 @@ class Proxy:
         self._hosts = hosts
         self._refused: set[str] = set()
         self._lock = threading.Lock()
-        self._places = threading.Semaphore(AT_ONCE)
+        self._slots = threading.Semaphore(AT_ONCE)
 
     def serve(self, channel: socket.socket) -> None:
         """Wait for the passed socket, and serve its connections forever."""
@@ -62,7 +62,7 @@ class Proxy:
             return  # the sandbox could not be made
         listener = socket.socket(fileno=descriptors[0])
         while True:
-            self._places.acquire()
+            self._slots.acquire()
             client, _ = listener.accept()
             threading.Thread(target=self._take, args=(client,), daemon=True).start()
 
@@ -86,7 +86,7 @@ class Proxy:
         except OSError:
             pass  # one of the two has gone
         finally:
-            self._places.release()
+            self._slots.release()
 
     def _asked(self, head: bytes, rest: bytes) -> "tuple[str, int, bytes, bytes]":
         line, _, fields = head.partition(b"\r\n")

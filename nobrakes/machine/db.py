@@ -197,7 +197,7 @@ ON CONFLICT (identity) DO UPDATE SET path = ?2, name = ?3, seen_at = ?4"""
 _HOLD = "INSERT OR IGNORE INTO places (daemon, run, since) VALUES (?, ?, ?)"
 _LET_GO = "DELETE FROM places WHERE daemon = ? AND run NOT IN (SELECT value FROM json_each(?))"
 _HOLD_ALL = "INSERT OR IGNORE INTO places (daemon, run, since) SELECT ?, value, ? FROM json_each(?)"
-_PLACES = """SELECT places.daemon, daemons.repository, daemons.pid, places.run, places.since
+_SELECT_PLACES = """SELECT places.daemon, daemons.repository, daemons.pid, places.run, places.since
 FROM places JOIN daemons ON daemons.name = places.daemon ORDER BY places.since, places.run"""
 
 IsAlive = Callable[[str], bool]
@@ -287,7 +287,7 @@ class UserStore(UserDatabase):
 
     def places(self, is_alive: IsAlive) -> list[Place]:
         """Places of living daemons, oldest first."""
-        found = [Place(*row) for row in self._all(_PLACES)]
+        found = [Place(*row) for row in self._all(_SELECT_PLACES)]
         alive = {name: is_alive(name) for name in {place.daemon for place in found}}
         return [place for place in found if alive[place.daemon]]
 
@@ -305,7 +305,7 @@ class UserStore(UserDatabase):
 
 PROJECT_SET = "project.set"
 _CHAT = "name, confirmed_project, is_new, identity, client, began_at, seen_at, set_at"
-_SEEN = """INSERT INTO chats (name, client, began_at, seen_at) VALUES (?1, ?2, ?3, ?3)
+_INSERT_CHAT = """INSERT INTO chats (name, client, began_at, seen_at) VALUES (?1, ?2, ?3, ?3)
 ON CONFLICT (name) DO UPDATE SET seen_at = ?3, client = CASE WHEN ?2 = '' THEN client ELSE ?2 END"""
 
 
@@ -379,7 +379,7 @@ class ProjectStore(UserDatabase):
     def see_chat(self, name: str, client: str = "") -> Chat:
         """The chat, seen now; creates an unknown one."""
         with self._write():
-            self._run(_SEEN, name, client, self._now())
+            self._run(_INSERT_CHAT, name, client, self._now())
         found = self.chat(name)
         assert found is not None, "it was written in this moment"
         return found
@@ -396,7 +396,7 @@ class ProjectStore(UserDatabase):
         data = {"sessionId": chat, "projectName": project, "projectPath": path, "isNew": is_new}
         now = self._now()
         with self._write():
-            self._run(_SEEN, chat, "", now)
+            self._run(_INSERT_CHAT, chat, "", now)
             columns = "confirmed_project = ?, is_new = ?, identity = ?, set_at = ?"
             self._run(f"UPDATE chats SET {columns} WHERE name = ?", project, is_new, identity, now, chat)
             self._run("UPDATE chat_runs SET is_current = 0 WHERE chat = ?", chat)

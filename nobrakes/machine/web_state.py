@@ -337,14 +337,14 @@ class SharedMachine:
     def give_back(self, name: str) -> None:
         joined = self._joined
         if joined is not None and name in joined.held:
-            self._places(joined, joined.held - {name})
+            self._hold_places(joined, joined.held - {name})
 
     def hold(self, name: str) -> None:
         joined = self._joined
         if joined is not None and name not in joined.held:
-            self._places(joined, joined.held | {name})
+            self._hold_places(joined, joined.held | {name})
 
-    def _places(self, joined: _Joined, runs: frozenset[str]) -> None:
+    def _hold_places(self, joined: _Joined, runs: frozenset[str]) -> None:
         self._tried(partial(joined.store.set_places, joined.liveness_lock.name, runs))
         joined.held = runs
 

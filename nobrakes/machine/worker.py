@@ -140,7 +140,7 @@ class MemoryWatch:
         names = frozenset(run.id for run in runs)
         known, at, _ = self._measured
         if names != known or not at <= board.now < at + HOLDS_SECONDS:
-            self._measured = names, board.now, self._together(board, runs)
+            self._measured = names, board.now, self._measure_all(board, runs)
         return replace(board, memory_mb=self._measured[2])
 
     def _held(self, run: Run) -> int:
@@ -148,7 +148,7 @@ class MemoryWatch:
             return self.ports.processes.memory_mb(run)
         return 0
 
-    def _together(self, board: Board, runs: Sequence[Run]) -> int:
+    def _measure_all(self, board: Board, runs: Sequence[Run]) -> int:
         try:
             return sum(map(self._held, runs))
         except NobrakesError:

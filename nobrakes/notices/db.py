@@ -92,7 +92,7 @@ Compose = Callable[[Sequence[tuple[str, int]], Sequence[NoticeRecord]], NewNotic
 _SINGLE = "state = 'due' AND due_at <= :now AND kind <> 'digest'"
 _MATTERS = "CASE severity WHEN 'urgent' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END"
 _BOTH = "FROM deliveries JOIN notices ON notices.id = deliveries.notice"
-_WHOLE = (
+_DELIVERIES = (
     f"""SELECT notices.*, deliveries.id AS delivery, channel, state, due_at, tries, ended_at, error, digest {_BOTH}"""
 )
 
@@ -123,7 +123,7 @@ def _delivery(row: Row) -> Delivery:
 def first(db: Database, channel: str) -> Delivery | None:
     """The next due delivery: digests, then by importance, then oldest."""
     row = db.maybe(
-        f"{_WHOLE} WHERE channel = ? AND state = 'due' AND due_at <= ? "
+        f"{_DELIVERIES} WHERE channel = ? AND state = 'due' AND due_at <= ? "
         f"ORDER BY kind <> 'digest', {_MATTERS}, deliveries.id LIMIT 1",
         (channel, db.now()),
     )
@@ -219,5 +219,5 @@ def end_others(db: Database, known: Sequence[str]) -> None:
 
 
 def listed(db: Database, limit: int) -> list[Delivery]:
-    sql = f"{_WHOLE} ORDER BY state <> 'due', coalesce(ended_at, due_at) DESC, deliveries.id DESC LIMIT ?"
+    sql = f"{_DELIVERIES} ORDER BY state <> 'due', coalesce(ended_at, due_at) DESC, deliveries.id DESC LIMIT ?"
     return [_delivery(row) for row in db.all(sql, (limit,))]

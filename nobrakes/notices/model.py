@@ -308,12 +308,12 @@ def quiet_until(quiet: tuple[int, int] | None, now: float, zone: tzinfo) -> floa
     for days in (-1, 0):
         first = today + timedelta(days=days)
         last = first if begin < end else first + timedelta(days=1)
-        if _moment(first, begin, zone, fold=0) <= now < (over := _moment(last, end, zone, fold=1)):
+        if _to_time(first, begin, zone, fold=0) <= now < (over := _to_time(last, end, zone, fold=1)):
             return over
     return None
 
 
-def _moment(day: date, minutes: int, zone: tzinfo, fold: int) -> float:
+def _to_time(day: date, minutes: int, zone: tzinfo, fold: int) -> float:
     """The time at which the local clock shows it, first or second; for a skipped time, after the jump."""
     wall = datetime(day.year, day.month, day.day, minutes // 60, minutes % 60)
     one, other = (wall.replace(tzinfo=zone, fold=at).timestamp() for at in (0, 1))

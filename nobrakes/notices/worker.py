@@ -134,13 +134,13 @@ class NotificationSender:
     def _settle(self, sent: Sent, now: float) -> None:
         store, tries = self.ports.store, self._begun.pop(sent.delivery, 1)
         if not sent.error:
-            store.settle_delivery(sent.delivery, DeliveryState.SENT)
+            store.finish_delivery(sent.delivery, DeliveryState.SENT)
             self._upkeep_at = 0.0  # from now on it is counted when to tell it again
             return
         due_at = model.next_try(tries, now)
         if due_at is not None:
-            store.settle_delivery(sent.delivery, DeliveryState.DUE, sent.error, due_at)
-        elif store.settle_delivery(sent.delivery, DeliveryState.FAILED, sent.error):
+            store.finish_delivery(sent.delivery, DeliveryState.DUE, sent.error, due_at)
+        elif store.finish_delivery(sent.delivery, DeliveryState.FAILED, sent.error):
             text = f"the channel {sent.channel} took a message in none of {count(tries, 'try', 'tries')}: {sent.error}"
             self.ports.notifier.tell(Notice(text, urgent=True))
 
@@ -200,7 +200,7 @@ class NotificationSender:
                     self.ports.channels.begin(channel, delivery.id, message(delivery.notice, project))
             except Unexpected as met:
                 said = f"nobrakes failed: {met.__cause__!r}"
-                self.ports.store.settle_delivery(delivery.id, DeliveryState.FAILED, said)
+                self.ports.store.finish_delivery(delivery.id, DeliveryState.FAILED, said)
                 park(self.ports, met)
 
     def is_busy(self) -> bool:

@@ -577,7 +577,7 @@ def _refuse(path: str, document: Any) -> None:
 
 
 _CLOSED: dict[Status, StatusWord] = {Status.DONE: "done", Status.CANCELLED: "cancelled"}
-_TOLD = (*CONTENT, "held", "defer_until", "created_at", "updated_at", "closed_at", "close_reason", "merged_commit")
+_KEYS = (*CONTENT, "held", "defer_until", "created_at", "updated_at", "closed_at", "close_reason", "merged_commit")
 
 
 def plan_of_records(text: str, source: str) -> Plan:
@@ -630,7 +630,7 @@ def _file_node(bead: Bead, where: str, edges: dict[tuple[str, DependencyType], l
     def needs(kind: DependencyType) -> tuple[str, ...]:
         return tuple(sorted(edges.pop((bead.id, kind), ())))
 
-    told = {name: getattr(bead, name) for name in _TOLD}
+    told = {name: getattr(bead, name) for name in _KEYS}
     if not bead.metadata:
         del told["metadata"]  # one empty one is enough for all
     comes_in = new_bead(bead.id, told)

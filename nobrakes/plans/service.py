@@ -65,9 +65,9 @@ class Work:
         """Existing beads that change now."""
         edges = {edge.bead for edge in self.added} | {edge.bead for edge in self.removed}
         found = (set(self.changes) | edges | set(self.approved)) - set(self.new)
-        return {bead for bead in found if self.is_at_once(bead)}
+        return {bead for bead in found if self.is_immediate(bead)}
 
-    def is_at_once(self, bead: str) -> bool:
+    def is_immediate(self, bead: str) -> bool:
         """Whether the bead is changed directly; else the change is proposed."""
         known = self.before.get(bead)
         status = self.same.get(bead) if known is None else known.status
@@ -133,7 +133,7 @@ def work_out(store: "Store", plan: Plan, live: bool, at_once: bool = False) -> W
                 work.removed |= {Dependency(id_, other, kind) for other in had.difference(needs)}
         try:
             if id_ in before:
-                says = _says(node, fields)
+                says = _given_names(node, fields)
                 work.named[id_] = alike.setdefault(says, says)
                 _update(work, before[id_], node, fields, live)
             else:
@@ -221,7 +221,7 @@ def _create(work: Work, id_: str, node: PlanNode, fields: Mapping[str, Any], liv
     work.new[id_] = bead
 
 
-def _says(node: PlanNode, fields: Mapping[str, Any]) -> frozenset[str]:
+def _given_names(node: PlanNode, fields: Mapping[str, Any]) -> frozenset[str]:
     lists = (key for key in LISTS if getattr(node, key) is not None)
     return frozenset((*fields, *lists, *([CANCEL] if node.status is not None else ())))
 
@@ -266,10 +266,10 @@ def proposals_of(store: "Store", work: Work, actor: str) -> dict[str, Parts]:
     beads |= {bead.id: bead for bead in (store.beads(ids=outside) if outside else ())}
     wanted: dict[str, dict[str, tuple[Any, Any]]] = {id_: {} for id_ in beads}
     for id_, changes in work.changes.items():
-        if not work.is_at_once(id_):
+        if not work.is_immediate(id_):
             wanted[id_] |= {name: (getattr(beads[id_], name), new) for name, new in changes.items()}
     for edge in edges:
-        if not work.is_at_once(edge.bead):
+        if not work.is_immediate(edge.bead):
             wanted[edge.bead][part_of(edge)] = (edge in work.removed, edge in work.added)
     for id_ in work.cancelled:
         wanted[id_][CANCEL] = (False, True)
@@ -307,15 +307,15 @@ def graph_after(store: "Store", work: Work) -> tuple[list[Node], list[Dependency
         if id_ in work.same:
             continue
         bead = work.new.get(id_) or work.before[id_]
-        if work.is_at_once(id_):
+        if work.is_immediate(id_):
             bead = replace(bead, **work.changes.get(id_, {}))
         node = node_of(bead)
         nodes[id_] = node._replace(status=lifecycle.live_status(bead)) if bead.status is Status.DRAFT else node
     for id_ in work.changes.keys() - set(work.ids):
-        if work.is_at_once(id_):
+        if work.is_immediate(id_):
             nodes[id_] = nodes[id_]._replace(**work.changes[id_])
-    edges = {*store.dependencies()} | {edge for edge in work.added if work.is_at_once(edge.bead)}
-    edges -= {edge for edge in work.removed if work.is_at_once(edge.bead)}
+    edges = {*store.dependencies()} | {edge for edge in work.added if work.is_immediate(edge.bead)}
+    edges -= {edge for edge in work.removed if work.is_immediate(edge.bead)}
     parts = proposals_of(store, work, "")
     waiting = {bead.id: bead for bead in store.proposed()}
     waiting |= {bead.id: bead for bead in (store.beads(ids=parts) if parts else ())}
@@ -336,8 +336,8 @@ def write(store: "Store", work: Work, actor: str) -> dict[str, Parts]:
         return {}
     with store.write():
         proposed = proposals_of(store, work, actor)
-        added, removed = ([one for one in edges if work.is_at_once(one.bead)] for edges in (work.added, work.removed))
-        changes = {id_: fields for id_, fields in work.changes.items() if work.is_at_once(id_)}
+        added, removed = ([one for one in edges if work.is_immediate(one.bead)] for edges in (work.added, work.removed))
+        changes = {id_: fields for id_, fields in work.changes.items() if work.is_immediate(id_)}
         for edge in _sorted(removed):
             store.remove_dependency(edge, actor)
         new = list(work.new.values())

@@ -65,7 +65,7 @@ def sprints(db: Database) -> list[Sprint]:
     return [rows.record(Sprint, row) for row in db.all("SELECT * FROM sprints ORDER BY number")]
 
 
-def settle_run(db: Database, run: int, state: RunState, why: str, actor: str) -> bool:
+def set_run_state(db: Database, run: int, state: RunState, why: str, actor: str) -> bool:
     """False: the run was in this state already, or is not the last one."""
     now = db.now()
     with db.write():

@@ -183,7 +183,7 @@ class Kind(StrEnum):
     WISH = "wish"
 
 
-PLACES: Mapping[Kind, str] = {Kind.DECISION: "DECISIONS.md", Kind.DEVIATION: "DEVIATIONS.md", Kind.WISH: "WISHLIST.md"}
+PATHS: Mapping[Kind, str] = {Kind.DECISION: "DECISIONS.md", Kind.DEVIATION: "DEVIATIONS.md", Kind.WISH: "WISHLIST.md"}
 """Files to which reports during a sprint are appended."""
 MAX_DOCUMENT = 30_000
 """Characters of a document that is handed in."""
@@ -302,7 +302,7 @@ def require(kind: Kind, text: str) -> str:
 # line that says what belongs there.
 TYPE = "internal-project"
 SOURCES = ("conversation", "scheduled task", "agent-initiated")
-_PLACE = re.compile(r"\{\{([a-z_]+)\}\}")
+_PLACEHOLDER = re.compile(r"\{\{([a-z_]+)\}\}")
 
 
 @frozen
@@ -337,7 +337,7 @@ def values(brief: Brief, created: str) -> dict[str, str]:
 
 def filled(template: str, known: Mapping[str, str]) -> str:
     """Unknown names stay as they are."""
-    return _PLACE.sub(lambda found: known.get(found[1], found[0]), template)
+    return _PLACEHOLDER.sub(lambda found: known.get(found[1], found[0]), template)
 
 
 def _listed(mark: str, given: tuple[str, ...], empty: str) -> str:

@@ -22,7 +22,7 @@ from ..checks.contract import Check
 from ..records import frozen
 from ..text.cleaning import count
 from . import model
-from .model import PLACES, Box, Document, DocumentsSprint, RunState, Sprint, SprintRun, Stage
+from .model import PATHS, Box, Document, DocumentsSprint, RunState, Sprint, SprintRun, Stage
 
 TRIES = 4
 """Attempts at documents that did not pass."""
@@ -559,7 +559,7 @@ def appended(texts: Mapping[str, str], told: Iterable[Document], sprint: Sprint,
     """DECISIONS.md, DEVIATIONS.md and WISHLIST.md with this sprint's documents added; only those that change."""
     found: dict[str, str] = {}
     for one in told:
-        path = PLACES.get(one.kind)
+        path = PATHS.get(one.kind)
         if path is None:
             continue
         before = found.get(path, texts.get(path, "")) or f"# {path.removesuffix('.md').capitalize()}\n"

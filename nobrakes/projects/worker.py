@@ -19,7 +19,7 @@ from ..decisions.model import EscalationType
 from ..errors import FileTooLarge, NoSuchFeature, NotAllowed
 from ..features import model as features
 from ..features.model import Feature
-from ..features.reviewed_plan import is_as_kept, steps_under
+from ..features.reviewed_plan import is_unchanged, steps_under
 from ..git.port import Git, Message
 from ..host.command import named_zone
 from ..ports import Ports
@@ -159,7 +159,7 @@ def plan_of(store: "Store", going: Going, feature: Feature) -> sprints.Plan:
     if feature.stage not in features.PLANNED:
         return sprints.Plan(is_live=True)
     version = store.plan_version(feature.id)
-    if version is None or feature.stage is not features.Stage.REVIEW or not is_as_kept(store, feature):
+    if version is None or feature.stage is not features.Stage.REVIEW or not is_unchanged(store, feature):
         return sprints.Plan()
     signed = feature.data.get(features.SIGNED) or {}
     is_signed = signed.get("version") == feature.plan
@@ -460,4 +460,4 @@ class Sprints:
         return place(self.ports, going, going.sprint)
 
     def _stop(self, going: Going, step: sprints.Stop) -> bool:
-        return self.ports.store.settle_run(step.run, step.state, step.why, BY)
+        return self.ports.store.set_run_state(step.run, step.state, step.why, BY)

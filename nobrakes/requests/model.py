@@ -258,11 +258,11 @@ MAX_NEW_EVENTS = 50
 SHOWN = 20
 _TEXT = 2000
 _NAME = 100
-_PLACE = 200
+_PATH = 200
 _KEYS = 2000
 _SUGGESTED = re.compile(r"```suggestion[^\n]*\n(.*?)```", re.DOTALL)
 
-Happening = tuple[Kind, Mapping[str, Any]]
+NewEvent = tuple[Kind, Mapping[str, Any]]
 
 
 def kept(pull: PullRequest, seen: Seen) -> PullRequest:
@@ -276,7 +276,7 @@ def kept(pull: PullRequest, seen: Seen) -> PullRequest:
             for one in seen.checks[:SHOWN]
         ),
         remarks=tuple(
-            {"by": _short(one.by, _NAME), "text": _short(one.text, _TEXT), "path": _short(one.path, _PLACE)}
+            {"by": _short(one.by, _NAME), "text": _short(one.text, _TEXT), "path": _short(one.path, _PATH)}
             | {"line": one.line}
             for one in shown
         ),
@@ -293,11 +293,11 @@ def _is_new_auto_merge(pull: PullRequest, told: Told) -> bool:
     return told.auto_merge and told.head == pull.head and auto_merge_key(pull.head) not in pull.told
 
 
-def happened(pull: PullRequest, seen: Seen) -> tuple[PullRequest, list[Happening]]:
+def happened(pull: PullRequest, seen: Seen) -> tuple[PullRequest, list[NewEvent]]:
     """New events in order, and the request that records them. `pull`: now."""
     if seen.told is None:
         return pull, []
-    found: list[tuple[str, Happening]] = [(f"created {pull.name}", (Kind.PULL_OPENED, about(pull)))]
+    found: list[tuple[str, NewEvent]] = [(f"created {pull.name}", (Kind.PULL_OPENED, about(pull)))]
     if seen.checks or seen.remarks:
         found.append((f"began {pull.name}", (Kind.PULL_REVIEW_BEGAN, about(pull))))
     for check in failed(seen.checks):
@@ -308,7 +308,7 @@ def happened(pull: PullRequest, seen: Seen) -> tuple[PullRequest, list[Happening
     return _told(pull, found)
 
 
-def merged(pull: PullRequest) -> tuple[PullRequest, list[Happening]]:
+def merged(pull: PullRequest) -> tuple[PullRequest, list[NewEvent]]:
     """The merge, and the opening if it was unseen."""
     found = [
         (f"created {pull.name}", (Kind.PULL_OPENED, about(replace(pull, merged_as="")))),
@@ -327,7 +327,7 @@ def about(pull: PullRequest) -> Mapping[str, Any]:
     }
 
 
-def _told(pull: PullRequest, found: Sequence[tuple[str, Happening]]) -> tuple[PullRequest, list[Happening]]:
+def _told(pull: PullRequest, found: Sequence[tuple[str, NewEvent]]) -> tuple[PullRequest, list[NewEvent]]:
     known = frozenset(pull.told)
     new = [(key, one) for key, one in found if key not in known][:MAX_NEW_EVENTS]
     if not new:
@@ -335,13 +335,13 @@ def _told(pull: PullRequest, found: Sequence[tuple[str, Happening]]) -> tuple[Pu
     return replace(pull, told=(*pull.told, *(key for key, _ in new))[-_KEYS:]), [one for _, one in new]
 
 
-def _remarked(pull: PullRequest, one: ReviewComment) -> Happening:
+def _remarked(pull: PullRequest, one: ReviewComment) -> NewEvent:
     by = _short(one.by, _NAME)
     if one.approves:
         return Kind.PULL_APPROVED, {**_at(pull), "by": by}
     suggested = _SUGGESTED.search(one.text[:20_000])
     issue = _issue(one.text, "warning", suggested[1] if suggested else "")
-    return Kind.PULL_ISSUE_FOUND, {**_at(pull), **issue, "by": by, "file": _short(one.path, _PLACE), "line": one.line}
+    return Kind.PULL_ISSUE_FOUND, {**_at(pull), **issue, "by": by, "file": _short(one.path, _PATH), "line": one.line}
 
 
 def _issue(text: str, severity: str, suggestion: str = "") -> dict[str, Any]:

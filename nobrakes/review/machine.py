@@ -357,11 +357,11 @@ def _lines(name: str, row: Mapping[Fact, Rule]) -> Iterator[str]:
 
 # Checks that were edited while they ran decide nothing, but where main passed what it was merged under. Main is not to
 # blame when it passes, when it fails in other checks only, and never for a repair, which has to turn it green.
-_RAN = {Verdict.GREEN: Fact.RAN_GREEN, Verdict.RED: Fact.RAN_RED, Verdict.UNSURE: Fact.RAN_UNSURE}
+_RUN_FACTS = {Verdict.GREEN: Fact.RAN_GREEN, Verdict.RED: Fact.RAN_RED, Verdict.UNSURE: Fact.RAN_UNSURE}
 
 
 def run_fact(results: Sequence[CheckResult]) -> Fact:
-    return _RAN[verdict(results)]
+    return _RUN_FACTS[verdict(results)]
 
 
 def main_fact(journal: Journal, results: Sequence[CheckResult], is_repair: bool, neither_runs: bool = False) -> Fact:

@@ -215,10 +215,10 @@ def decide(verdicts: Sequence[Verdict], free: int, every: bool, size: int = 0, s
     batch. `suspect`: possibly flaky prefixes, confirmed before blame."""
     if len(verdicts) < 2:
         return Move()
-    return _each(verdicts, free, suspect) if every else _together(verdicts, free, size, suspect)
+    return _each(verdicts, free, suspect) if every else _for_all(verdicts, free, size, suspect)
 
 
-def _together(verdicts: Sequence[Verdict], free: int, size: int, suspect: Collection[int]) -> Move:
+def _for_all(verdicts: Sequence[Verdict], free: int, size: int, suspect: Collection[int]) -> Move:
     last = len(verdicts) - 1
     low = max((i for i, verdict in enumerate(verdicts) if verdict is Verdict.GREEN), default=0)
     high = next((i for i in range(low + 1, last + 1) if verdicts[i] in _RED), None)

@@ -265,7 +265,7 @@ def _judge(
             note(text)
 
 
-WENT_BACK = "went_back"
+ROLLED_BACK = "went_back"
 """The setting: facts were restored into an older database, before a daemon went on."""
 SLACK = 2.0
 """Seconds that a commit may be older than its bead: git stores full seconds."""

@@ -31,7 +31,7 @@ _ASKED = ("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS")
 SECONDS = 5.0
 """How long a look at the machine is valid: it costs as much as the rest of a run's start."""
 MAX_CACHED = 16
-_SEEN: dict[tuple[str | None, ...], tuple[float, Machine]] = {}
+_CACHE: dict[tuple[str | None, ...], tuple[float, Machine]] = {}
 TOOLCHAINS = {
     ".rustup": "RUSTUP_HOME",
     ".nvm": "NVM_DIR",
@@ -49,15 +49,15 @@ def machine(environment: Mapping[str, str]) -> Machine:
     home = os.path.realpath(os.path.expanduser("~"))
     asked = (home, *(environment.get(name) for name in (*_ASKED, "PATH")))
     now = time.monotonic()
-    seen = _SEEN.get(asked)
+    seen = _CACHE.get(asked)
     if seen is None or now - seen[0] > SECONDS:
-        if len(_SEEN) >= MAX_CACHED:
-            _SEEN.clear()
-        seen = _SEEN[asked] = (now, _looked_at(environment, home))
+        if len(_CACHE) >= MAX_CACHED:
+            _CACHE.clear()
+        seen = _CACHE[asked] = (now, _inspect(environment, home))
     return seen[1]
 
 
-def _looked_at(environment: Mapping[str, str], home: str) -> Machine:
+def _inspect(environment: Mapping[str, str], home: str) -> Machine:
     folders = [path for path in SYSTEM if os.path.isdir(path) and not os.path.islink(path)]
     links = tuple((path, os.readlink(path)) for path in SYSTEM if os.path.islink(path))
     system = (*folders, *(f"/etc/{name}" for name in _ETC.split()), *tool_settings("/etc"))

@@ -321,13 +321,13 @@ def close_turn(
     detail: str,
     *,
     said: str = "",
-    told_again: bool = False,
+    resends: bool = False,
     breaker: Breaker | None = None,
     retry_at: float | None = None,
     failed: bool = False,
     lost: bool = False,
 ) -> Session:
-    """End the turn. Raises Stale. `said`: the agent's words; `told_again`: its messages wait again; `breaker`: the
+    """End the turn. Raises Stale. `said`: the agent's words; `resends`: its messages wait again; `breaker`: the
     session's at its provider; `failed`: a failure in a row; `lost`: its CLI has lost the session."""
     now = db.now()
     with db.write():
@@ -337,7 +337,7 @@ def close_turn(
         db.run(ended, (outcome.value, now, detail[:8000], made))
         if said:
             _message(db, one.id, "", said, db.now(), made)
-        if told_again:
+        if resends:
             db.run("UPDATE messages SET turn = NULL WHERE turn = ? AND author <> ''", (made,))
         if breaker is not None:
             spending.save_breaker(db, session_owner(one.id), one.provider, breaker)
@@ -346,7 +346,7 @@ def close_turn(
             _ended(db, now, told, one.state)
             return one
         data = {key: value for key, value in one.data.items() if key != CUT_OFF}
-        if fact is Fact.CUT_OFF and not told_again:
+        if fact is Fact.CUT_OFF and not resends:
             data[CUT_OFF] = outcome.value
         values: dict[str, Any] = {
             "detail": detail[:2000],

@@ -205,7 +205,7 @@ REPOSITORY, START, CHAT, PERSONA = "repository", "start", "chat", "persona"
 IN_PLACE = "in_place"
 """In a session's data: the repository, its first commit, the chat that began it, its agent's persona; and whether it
 works in the checkout itself."""
-STAGE, PLAN, WORK = "stage", "plan", "work"
+STAGE_KEY, PLAN, WORK = "stage", "plan", "work"
 """In a session's data: whether its turns only plan."""
 BEAD = "bead"
 """In a session's data: the bead of its handed-in work."""
@@ -224,7 +224,7 @@ def is_relay(session: Session) -> bool:
 
 
 def only_plans(session: Session) -> bool:
-    return is_relay(session) and session.data.get(STAGE) == PLAN
+    return is_relay(session) and session.data.get(STAGE_KEY) == PLAN
 
 
 def files_of(home: str, session: int) -> str:

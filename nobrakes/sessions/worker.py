@@ -33,7 +33,7 @@ from ..decisions.model import EscalationType, NewEscalation
 from ..errors import ConfigError, NobrakesError, NoMain, NoSandbox, NoSuchSession
 from ..events.kinds import Kind, session_actor
 from ..features import prompts as features_prompts
-from ..features.model import ROUND, STAGE, Feature
+from ..features.model import ROUND, STAGE_KEY, Feature
 from ..git import persons
 from ..git.port import Argv
 from ..git.workspaces import salvage
@@ -75,7 +75,7 @@ from .model import (
     name_of,
     only_plans,
 )
-from .model import STAGE as SESSIONS_STAGE
+from .model import STAGE_KEY as SESSIONS_STAGE
 from .model import State as SessionsState
 from .prompts import turn_prompt
 
@@ -95,12 +95,12 @@ class RunFiles:
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
-        self._looked_at = -LOOK_SECONDS
+        self._polled_at = -LOOK_SECONDS
         self._written: dict[int, str] = {}
 
     def look(self, board: Board) -> bool:
-        if abs(board.now - self._looked_at) >= LOOK_SECONDS:
-            self._looked_at = board.now
+        if abs(board.now - self._polled_at) >= LOOK_SECONDS:
+            self._polled_at = board.now
             for work in (board.work_of(run) for run in board.all_runs):
                 if isinstance(work, Talk) and work.session.data.get(FILES):
                     with suppress(NobrakesError, OSError):
@@ -458,7 +458,7 @@ def _shaper(ports: Ports, talk: Talk, feature: Feature) -> TurnBrief:
     settings, told = ports.config().forge, ports.store.turn_messages(talk.turn.id)
     given = features_prompts.Given(told, _cut_off(talk), _nonce(talk), talk.turn.resumes)
     prompt = features_prompts.shaper_turn(ports.store, ports.git, settings, feature, given)
-    notes = {STAGE: feature.stage.value, ROUND: feature.round}
+    notes = {STAGE_KEY: feature.stage.value, ROUND: feature.round}
     persona = features_prompts.persona_of(feature, ports.paths.folder)
     return TurnBrief(persona, prompt, settings.turn_minutes, notes=notes)
 
@@ -607,7 +607,7 @@ class TurnEndings:
             outcome,
             verdict.detail,
             said=said,
-            told_again=fact is not Fact.ENDED_WELL and (lost or not begun),
+            resends=fact is not Fact.ENDED_WELL and (lost or not begun),
             breaker=None if after == before else after,
             retry_at=ports.store.now() + retry_after(outcome, repeats) if waits else None,
             failed=TABLE[outcome].counts or TABLE[outcome].backoff or self._is_alone(talk, outcome),

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ..beads.branches import PATTERN, named
 from ..beads.lifecycle import returns_to
-from ..beads.model import ADDED, Alike, Attempt, Bead, BeadType, DependencyType, Role, Status, differing, parse_type
+from ..beads.model import ADDED, Attempt, Bead, BeadRow, BeadType, DependencyType, Role, Status, differing, parse_type
 from ..beads.progress import KEPT
 from ..db.model import Changes, mark
 from ..decisions.model import Escalation
@@ -79,15 +79,15 @@ def _sorted(value: Any) -> Any:
     return [_sorted(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _is_kept(value: Any) -> bool:
+def _is_stored(value: Any) -> bool:
     """Whether an import stored it; anything else is the metadata's own."""
     return bool(value) and isinstance(value, Mapping) and isinstance(value.get("dependencies", []), list)
 
 
 _PARENT = DependencyType.PARENT_CHILD.value
 _TYPE = '","type":"'
-_WORDS = {type_: TYPE_WORDS.get(type_, type_.value) for type_ in BeadType}
-_INEXACT = frozenset(type_ for type_, word in _WORDS.items() if parse_type(word) is not type_)
+_TYPE_NAMES = {type_: TYPE_WORDS.get(type_, type_.value) for type_ in BeadType}
+_INEXACT = frozenset(type_ for type_, word in _TYPE_NAMES.items() if parse_type(word) is not type_)
 
 
 def _encoder() -> Callable[[Any], str]:
@@ -113,7 +113,7 @@ def _parts(*values: Any) -> tuple[str, str, str, str]:
     """The written parts of _PARTS: beside the texts, after the times, and two of our own, before the acceptance and the
     branch. Empty and default values are left out."""
     bead = Bead("", "", **dict(zip(_PARTS, values, strict=True)))
-    state: Record = {"status": status_word(bead), "priority": bead.priority, "issue_type": _WORDS[bead.type]}
+    state: Record = {"status": status_word(bead), "priority": bead.priority, "issue_type": _TYPE_NAMES[bead.type]}
     if bead.assignee:
         state["assignee"] = bead.assignee
     if bead.estimate is not None:
@@ -161,7 +161,7 @@ class _Frame(NamedTuple):
 def _frame_of(bead: Bead) -> _Frame:
     state, ended, own, own_rest = _parts(*_get_parts(bead))
     metadata = _sorted(bead.metadata) if bead.metadata else {}
-    kept = metadata.pop(KEPT) if metadata and _is_kept(metadata.get(KEPT)) else _NOTHING
+    kept = metadata.pop(KEPT) if metadata and _is_stored(metadata.get(KEPT)) else _NOTHING
     after = f',"updated_at":"{written(bead.updated_at)}"{ended}'
     if metadata:
         after += f',"metadata":{_encode(metadata)}'
@@ -174,7 +174,7 @@ def _frame_of(bead: Bead) -> _Frame:
 _NOTHING: Mapping[str, Any] = {}
 
 
-def _line(bead: Alike, frame: _Frame) -> str:  # put together by hand: whole graphs are written
+def _line(bead: BeadRow, frame: _Frame) -> str:  # put together by hand: whole graphs are written
     id_, title, description, acceptance, notes, created_at, edges, _ = bead
     state, epic, after, kept, own, own_rest = frame
     own_id = _quoted(id_)
@@ -213,7 +213,7 @@ def _is_one_line(acceptance: Sequence[str]) -> bool:
     )
 
 
-def dump(beads: Iterable[Alike]) -> str:
+def dump(beads: Iterable[BeadRow]) -> str:
     """These beads with dependencies, one record a line, by id. A line begins with the id; keys have a fixed order, and
     empty values are left out."""
     frames: dict[int, tuple[Bead, _Frame]] = {}  # by who it is, which stays here as long, so that no other one is it

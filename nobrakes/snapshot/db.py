@@ -27,7 +27,7 @@ from ..events.db import PEOPLES
 from ..events.kinds import Kind
 from ..features import db as features_db
 from ..records import as_values
-from ..review.verify import WENT_BACK
+from ..review.verify import ROLLED_BACK
 
 _SAME_TIME = 1e-3
 
@@ -88,7 +88,7 @@ def bring_back(db: Database, found: Restored, beyond: int, actor: str) -> dict[s
             if bead_id in whose:
                 _proven(db, bead_id, commit, now)
         spending.forget(db)
-        db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, '1')", (WENT_BACK,))
+        db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, '1')", (ROLLED_BACK,))
         events_db.append(db, now, Kind.BROUGHT_BACK, None, actor, told)
     return told
 

@@ -39,7 +39,7 @@ BELOW = "/r/{repo}/api/"
 MAX_LIMIT = 500
 _SOME = 20
 Values = Mapping[str, Any]
-LOOKED = "looked"
+INSPECTION = "looked"
 """The doctor's last findings here, stored by the server."""
 
 
@@ -121,7 +121,7 @@ def _breaker(app: "App", values: Values) -> Any:
 
 
 def _health(app: "App", values: Values) -> Any:
-    return health.health(app.store, app.paths, app.config, values[LOOKED])
+    return health.health(app.store, app.paths, app.config, values[INSPECTION])
 
 
 def _plan(app: "App", values: Values) -> Any:
@@ -215,7 +215,7 @@ def endpoint(reading: Reading) -> Callable[[Request], Response]:
         values = rendering.values(reading.parameters, request.query_params.multi_items())
         with opened(request) as app:
             looked = request.app.state.site.looks.last(app.paths.root)
-            found = reading.look(app, {**values, **request.path_params, LOOKED: looked})
+            found = reading.look(app, {**values, **request.path_params, INSPECTION: looked})
             return bare(request, found) if reading.is_bare else answered(found)
 
     return look

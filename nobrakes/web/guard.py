@@ -466,13 +466,13 @@ def logout(request: Request) -> Response:
 # numbers.
 BYTES = 2_000_000
 KEPT = 3
-LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
 def begin(folder: str, level: str) -> None:
     """Log to `web.log` in the folder."""
-    if level not in LEVELS:
-        raise UsageError(f"'{level[:20]}' is not a log level", f"Use one of: {', '.join(LEVELS)}.")
+    if level not in LOG_LEVELS:
+        raise UsageError(f"'{level[:20]}' is not a log level", f"Use one of: {', '.join(LOG_LEVELS)}.")
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         handler = _Private(os.path.join(folder, "web.log"), maxBytes=BYTES, backupCount=KEPT, encoding="utf-8")

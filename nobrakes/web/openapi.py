@@ -66,7 +66,7 @@ _ERROR: Schema = {
         },
     },
 }
-_BESIDE: Mapping[str, Schema] = {
+_COMMON: Mapping[str, Schema] = {
     "request": {"type": "string", "description": "A command with the same key runs once; repeats get its answer."},
     "typed": {"type": "string", "description": "The word that confirms a dangerous command."},
     "code": {"type": "string", "description": "A new code from the terminal, if agents run without a sandbox."},
@@ -251,9 +251,9 @@ def _field(field: Field) -> Schema:
 
 
 def _command(command: Command) -> Schema:
-    properties = {field.name: _field(field) for field in command.fields} | {"request": dict(_BESIDE["request"])}
+    properties = {field.name: _field(field) for field in command.fields} | {"request": dict(_COMMON["request"])}
     if command.danger:
-        properties |= {"typed": {**_BESIDE["typed"], "examples": [command.danger]}, "code": dict(_BESIDE["code"])}
+        properties |= {"typed": {**_COMMON["typed"], "examples": [command.danger]}, "code": dict(_COMMON["code"])}
     form: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
     if required := [field.name for field in command.fields if field.is_required]:
         form["required"] = required

@@ -51,9 +51,9 @@ def a_feature(store: Any) -> None:
     found = Finding(0, "windows", 1, "backend", "security", 1, "No check", "Anybody may", ("Check it",), "d")
     number = store.add_finding(found).id
     store.end_review("windows", 1, "backend", ReviewState.DONE, "")
-    store.settle_finding(number, FindingState.ANSWERED, "Check it", "me")
+    store.resolve_finding(number, FindingState.ANSWERED, "Check it", "me")
     item = store.collect("windows", ItemKind.TODO, "long paths", "nobrakes", file="a.py", line=3, bead="a")
-    store.settle_items({item.id}, ItemState.REVIEWED, "me")
+    store.resolve_items({item.id}, ItemState.REVIEWED, "me")
 
 
 def people_and_agents(folder: Path) -> Any:

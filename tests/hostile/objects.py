@@ -3,7 +3,7 @@
 The work is done before; what is laid down may spoil it or not. Nothing but that bead may notice.
 """
 
-from nobrakes.agents.adapter import CANARY_FILE
+from nobrakes.agents.adapter import SELF_TEST_FILE
 from tests.hostile.attempts import ALL, Attempt
 
 KINDS = {
@@ -26,7 +26,7 @@ KINDS = {
 OWN = '$(dirname "$NOBRAKES_HANDOFF")'
 PLACES = {
     "hand-off": "$NOBRAKES_HANDOFF",
-    "self-test": f"{OWN}/{CANARY_FILE}",
+    "self-test": f"{OWN}/{SELF_TEST_FILE}",
     "own-folder": OWN,
     "request": "${NOBRAKES_DOOR:-$PWD/door}/in/1-1-1.json",
     "inbox": "${NOBRAKES_DOOR:-$PWD/door}/in",

@@ -145,7 +145,7 @@ def test_it_is_one_request_merged_once_wherever_its_daemon_is_killed(tmp_path: P
 
 @pytest.mark.parametrize("first", range(1, MOMENTS + 1))
 def test_it_is_one_request_merged_once_wherever_its_daemon_is_killed_twice(tmp_path: Path, first: int) -> None:
-    """Moments are counted on from one life to the next: a kill and a new life change nothing."""
+    """TimePoints are counted on from one life to the next: a kill and a new life change nothing."""
     for second in range(first + 1, 3 * MOMENTS):
         life = Life(tmp_path / str(second), [first, second])
         life.run()

@@ -332,8 +332,8 @@ BUGS = (
     Bug(
         "what a session was told is told again",
         "sessions/worker.py",
-        "told_again=fact is not Fact.ENDED_WELL and (lost or not begun),",
-        "told_again=fact is not Fact.ENDED_WELL,",
+        "resends=fact is not Fact.ENDED_WELL and (lost or not begun),",
+        "resends=fact is not Fact.ENDED_WELL,",
         options=TALKS,
     ),
     Bug(
@@ -439,7 +439,7 @@ BUGS = (
     Bug(
         "what a channel took is not settled",
         "notices/worker.py",
-        "store.settle_delivery(sent.delivery, DeliveryState.SENT)",
+        "store.finish_delivery(sent.delivery, DeliveryState.SENT)",
         "store.queues(now)",
         seed=1,
     ),

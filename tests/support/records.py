@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from nobrakes.beads.model import Alike, Bead, Dependency
+from nobrakes.beads.model import Bead, BeadRow, Dependency
 from nobrakes.snapshot import beads_jsonl as interop
 
 
@@ -13,7 +13,7 @@ def dumped(beads: Iterable[Bead], dependencies: Iterable[Dependency]) -> str:
     for one in dependencies:
         edges[one.bead].append(f"{one.needs} {one.type.value}")
     return interop.dump(
-        Alike(
+        BeadRow(
             bead.id,
             bead.title,
             bead.description,

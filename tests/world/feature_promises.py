@@ -103,7 +103,7 @@ def _is_dealt_with(scene: Scene, turn: int) -> bool:
     """Whether what it asked has to be there by now. Where another session plans since, nobody will look again."""
     ended = scene.store.turn(turn)
     found = scene.store.feature_of_session(ended.session)
-    is_over = found is None or found[0].session != ended.session or int(found[0].data.get(keys.SEEN) or 0) >= turn
+    is_over = found is None or found[0].session != ended.session or int(found[0].data.get(keys.LAST_TURN) or 0) >= turn
     return ended.outcome in CLEAN and is_over
 
 

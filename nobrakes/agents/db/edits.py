@@ -203,7 +203,7 @@ def _done(connection: "Connection", who: AgentIdentity, outcome: str, log: "tupl
 
 _UNREAD = """SELECT id FROM escalations WHERE (bead = :bead OR session = :session) AND answer IS NOT NULL
 AND read_at IS NULL AND (:number IS NULL OR id = :number) ORDER BY id"""
-_TOLD = "UPDATE messages SET turn = ? WHERE escalation = ? AND turn IS NULL"
+_SET_TURN = "UPDATE messages SET turn = ? WHERE escalation = ? AND turn IS NULL"
 
 
 def _read(path: str, token: str, look: "Callable[[Connection, AgentIdentity], tuple[T, int | None]]") -> "T":
@@ -224,7 +224,7 @@ def _read(path: str, token: str, look: "Callable[[Connection, AgentIdentity], tu
             connection.execute("UPDATE escalations SET read_at = ? WHERE id = ?", (now(), one))
             connection.execute(event, ("answer_read", who.bead, who.attempt, who.name, one))
             if who.turn is not None:  # no later turn is told of what this one has read
-                connection.execute(_TOLD, (who.turn, one))
+                connection.execute(_SET_TURN, (who.turn, one))
         return found
 
     found, is_new = connected(path, reading)

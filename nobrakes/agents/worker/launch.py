@@ -55,7 +55,7 @@ class Adapters:
 
     def __call__(self, name: str) -> Adapter:
         adapter = self.whole(name)
-        if name not in abilities.TRIED or self._standing(name).resumes:
+        if name not in abilities.TRIED or self._condition(name).resumes:
             return adapter
         return without_sessions(adapter)
 
@@ -63,7 +63,7 @@ class Adapters:
         """New messages about the agents in the settings."""
         said, found = self._said, {}
         for name in self.config().agents.agent_choice().names():
-            text = self._standing(name).said
+            text = self._condition(name).said
             if text:
                 found[name] = text
         self._said = found
@@ -73,7 +73,7 @@ class Adapters:
         command, asks = self.config().agents.command(name), name in abilities.PROVEN
         return versions.trouble(command[0], self.path or os.defpath, self.paths.root, asks) if command else ""
 
-    def _standing(self, name: str) -> Standing:
+    def _condition(self, name: str) -> Standing:
         command = self.config().agents.command(name)
         return abilities.standing(name, command, abilities.recall(self.paths), self.versions, self.path)
 

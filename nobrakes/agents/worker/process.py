@@ -39,7 +39,7 @@ from ...ports import Ports
 from ...records import frozen
 from ...sessions.model import Talk
 from .. import limits
-from ..adapter import CANARY_FILE, UNSEEN, AgentEnd, Assignment, Launch, Verdict, self_test_failed
+from ..adapter import SELF_TEST_FILE, UNSEEN, AgentEnd, Assignment, Launch, Verdict, self_test_failed
 from ..limits import Cooldown, error_of
 from ..registry import ADAPTERS, named_agents
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from ...store import Store
 
 STEP = "agent"
-SELF_TEST = os.path.join(OWN, CANARY_FILE)
+SELF_TEST = os.path.join(OWN, SELF_TEST_FILE)
 HEAD, TAIL = 64_000, 2_000_000
 """Bytes of an output's beginning and end that are read for its verdict."""
 
@@ -426,14 +426,14 @@ class Definitions:
         self.ports = ports
         self._config: Config | None = None
         self._known: dict[str, list[Any]] = {}
-        self._is_kept = False
+        self._is_stored = False
         self._looks_at: list[float] = []
 
     def look(self, board: Board) -> bool:
         """End cooldowns of former settings; whether the board changed."""
         config, store, now = self.ports.config(), self.ports.store, board.now
         self._looks_at = [now + DEFINED_SECONDS] if board.gates else []
-        if config is self._config and (self._is_kept or not board.gates):
+        if config is self._config and (self._is_stored or not board.gates):
             return False
         is_unknown = False
         if self._config is None and board.gates:  # an earlier daemon knew by which settings they were closed
@@ -449,7 +449,7 @@ class Definitions:
             if (is_unknown and gate.is_asked) or any(self._is_of(gate, key) for key in changed)
         ]
         if changed or board.gates:
-            self._is_kept = True
+            self._is_stored = True
             with store.write():
                 store.set_setting(DEFINED, json.dumps(self._known))
                 for gate in gates:

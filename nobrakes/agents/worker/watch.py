@@ -110,12 +110,12 @@ _ID = 100
 _ROUNDS = frozenset({Kind.TESTED, Kind.LOGGED})
 _LATEST = 50
 """Searched events of rounds."""
-_TOLD = 10_000
+_MAX_EVENTS = 10_000
 """Searched events for what was already reported of an attempt."""
 
 
 @dataclass(slots=True)
-class _Seen:
+class _WatchedRun:
     """The state of one run. `told`: reported call ids; `calls`: those without a result."""
 
     output: Output
@@ -142,7 +142,7 @@ class WorkWatch:
     def __init__(self, ports: Ports, left: dict[str, int]) -> None:
         """`left`: by run, how many files it left changed, counted in the background."""
         self.ports, self.left = ports, left
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, _WatchedRun] = {}
         self._words: list[bytes] = []
         self._due: list[float] = []
 
@@ -175,7 +175,7 @@ class WorkWatch:
         failed = {seen.attempt: seen.failed_rounds for seen in self._seen.values() if seen.failed_rounds}
         return replace(board, failed_rounds=failed) if failed else board
 
-    def _hear(self, attempt: Attempt, seen: _Seen) -> None:
+    def _hear(self, attempt: Attempt, seen: _WatchedRun) -> None:
         told = self.ports.store.latest_events(_ROUNDS, None, _LATEST, attempt.bead)
         contract, streak = self.ports.config().contract(), proof.Streak()
         for event in reversed([*takewhile(lambda one: one.attempt == attempt.id, told)]):
@@ -219,13 +219,13 @@ class WorkWatch:
         self._words = [word.encode() for word in proof.words(contract)]
         return proof.runs(contract)
 
-    def _begin(self, attempt: Attempt, run: Run) -> _Seen:
+    def _begin(self, attempt: Attempt, run: Run) -> _WatchedRun:
         store = self.ports.store
         features = store.features()
         above = epics_above(store, store.bead(attempt.bead)) if features else []
         wakes = actions.feature_of(features, above) is not None
-        seen = _Seen(Output.of(self.ports, run), wakes, attempt=attempt.id)
-        told = store.latest_events(WATCHED, None, _TOLD, attempt.bead)
+        seen = _WatchedRun(Output.of(self.ports, run), wakes, attempt=attempt.id)
+        told = store.latest_events(WATCHED, None, _MAX_EVENTS, attempt.bead)
         for event in reversed([*takewhile(lambda one: one.attempt == attempt.id, told)]):
             if event.kind is Kind.FILES_CHANGED:
                 seen.files = int(event.data.get("changed", 0))
@@ -234,7 +234,7 @@ class WorkWatch:
         self._seen[run.id] = seen
         return seen
 
-    def _tell_files(self, attempt: Attempt, seen: _Seen) -> None:
+    def _tell_files(self, attempt: Attempt, seen: _WatchedRun) -> None:
         if not seen.counted:
             return
         count, seen.counted = seen.counted[-1], []
@@ -242,7 +242,7 @@ class WorkWatch:
             seen.files = count
             self._record(Kind.FILES_CHANGED, attempt, {"changed": count})
 
-    def _read(self, attempt: Attempt, seen: _Seen, pattern: re.Pattern[str] | None, at_end: bool = False) -> bool:
+    def _read(self, attempt: Attempt, seen: _WatchedRun, pattern: re.Pattern[str] | None, at_end: bool = False) -> bool:
         text, more = seen.output.read(self.ports, at_end)
         seen.spoke |= bool(text)
         if pattern is None:
@@ -279,7 +279,7 @@ def files_changed(ports: Ports, bead: str) -> int | None:
     return None
 
 
-def _count(ports: Ports, bead: str, seen: _Seen) -> None:
+def _count(ports: Ports, bead: str, seen: _WatchedRun) -> None:
     """In the background: writes nothing."""
     found = files_changed(ports, bead)
     seen.counted += [] if found is None else [found]
@@ -493,7 +493,7 @@ MAX_ALERTS = 20
 """Alerts of one run."""
 _ALERTS_REPORTED = 1000
 """Searched alerts of a run."""
-_WORDS = 300
+_MAX_CALL = 300
 """Characters of a call in an alert."""
 
 
@@ -557,8 +557,8 @@ class DangerWatch:
         if not why:
             return
         seen.told.add(call)
-        said = shorten(redacted(clean(what)), _WORDS)
-        data = {"run": run.id, "call": call, "why": shorten(redacted(clean(why)), _WORDS), "text": said}
+        said = shorten(redacted(clean(what)), _MAX_CALL)
+        data = {"run": run.id, "call": call, "why": shorten(redacted(clean(why)), _MAX_CALL), "text": said}
         if isinstance(work, Talk):
             event = Event(
                 Kind.DANGER_SEEN, None, None, session_actor(work.session.id), data | {"session": work.session.id}

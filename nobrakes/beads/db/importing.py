@@ -39,7 +39,7 @@ WHERE edges.needs = :id AND edges.type = 'blocks' AND {UNFINISHED}
 UNION ALL SELECT b_level FROM beads WHERE epic = :id AND {UNFINISHED}
 UNION ALL SELECT done_level FROM beads WHERE id = :epic AND {UNFINISHED})"""
 
-Moment = tuple[str, bool]
+TimePoint = tuple[str, bool]
 """A bead, and whether its end is meant (else its start)."""
 
 
@@ -57,14 +57,14 @@ def refuse_circle(db: Database, dependency: Dependency) -> None:
     lost = levels.is_due(db)
     start, done = (None, None) if lost else (waiting["b_level"], needed["done_level"])
     if dependency.type is DependencyType.BLOCKS:
-        way = _way(db, (dependency.needs, True), (dependency.bead, False), start)
+        way = _path(db, (dependency.needs, True), (dependency.bead, False), start)
         if way is not None:
             raise _deadlock([dependency.bead, *way])
         return
-    way = _way(db, (dependency.needs, False), (dependency.bead, False), start)
+    way = _path(db, (dependency.needs, False), (dependency.bead, False), start)
     if way is None and needed["type"] == BeadType.EPIC:
         # the epic cannot end before its new child ends
-        way = _way(db, (dependency.bead, True), (dependency.needs, True), done)
+        way = _path(db, (dependency.bead, True), (dependency.needs, True), done)
         if way is not None:
             raise _deadlock([dependency.needs, *way])
     if way is not None:
@@ -115,7 +115,7 @@ def refuse_reopening(db: Database, bead: str) -> None:
     for moment, targets in (((bead, False), ((bead, False), (bead, True))), ((bead, True), ((bead, True),))):
         for source in _edges(db, moment, own):
             for target in targets:
-                way = None if source[0] == bead else _way(db, source, target, limit)
+                way = None if source[0] == bead else _path(db, source, target, limit)
                 if way is not None:
                     raise _deadlock([bead, *way])
 
@@ -132,15 +132,15 @@ def _deadlock(beads: Sequence[str]) -> Deadlock:
     return Deadlock(f"these beads would wait for each other: {shown}")
 
 
-def _way(db: Database, source: Moment, target: Moment, limit: int | None) -> list[str] | None:
+def _path(db: Database, source: TimePoint, target: TimePoint, limit: int | None) -> list[str] | None:
     """The beads on a path along needs from `source` to `target`, below `limit`."""
-    came: dict[Moment, Moment | None] = {source: None}
+    came: dict[TimePoint, TimePoint | None] = {source: None}
     todo = [source]
     while todo:
         moment = todo.pop()
         if moment == target:
             way: list[str] = []
-            step: Moment | None = moment
+            step: TimePoint | None = moment
             while step is not None:
                 way.append(step[0])
                 step = came[step]
@@ -156,10 +156,10 @@ def _way(db: Database, source: Moment, target: Moment, limit: int | None) -> lis
     return None
 
 
-def _edges(db: Database, moment: Moment, own: Row) -> list[Moment]:
+def _edges(db: Database, moment: TimePoint, own: Row) -> list[TimePoint]:
     bead, end = moment
     if end:
-        found: list[Moment] = [(bead, False)]
+        found: list[TimePoint] = [(bead, False)]
         if own["type"] == BeadType.EPIC:
             found += [(row[0], True) for row in db.all("SELECT id FROM beads WHERE epic = ?", (bead,))]
         return found
@@ -182,7 +182,7 @@ _RARE = tuple(name for name in rows.STATE_COLUMNS if FIRST[name] is None and nam
 """Columns that are mostly None. A None costs as much as ten texts, so they are written separately."""
 _NONE = (None,) * len(_RARE)
 _rare_values = attrgetter(*_RARE)
-_WORDS = {type_: type_.value for type_ in DependencyType}
+_TYPE_NAMES = {type_: type_.value for type_ in DependencyType}
 
 
 @frozen
@@ -211,7 +211,7 @@ def only_waits(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency]
 def stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], now: float) -> Staged:
     """Compute the import of beads, epics and dependencies. Raises BadBead, NoSuchBead, Deadlock."""
     with db.read():
-        return _stage(db, wanted, edges, now)
+        return _prepare(db, wanted, edges, now)
 
 
 def bring_in(
@@ -219,7 +219,7 @@ def bring_in(
 ) -> None:
     """Write what is staged, in the caller's transaction."""
     if db.data_version() != staged.version:
-        staged = _stage(db, wanted, edges, now)
+        staged = _prepare(db, wanted, edges, now)
     for table, of in STAGED.items():
         db.run(f"INSERT OR {'IGNORE' if table == 'edges' else 'ABORT'} INTO {table} SELECT * FROM temp.{of}")
     db.run(
@@ -245,7 +245,7 @@ def clear(db: Database) -> None:
         db.run(f"DROP TABLE IF EXISTS temp.{staged}")
 
 
-def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], now: float) -> Staged:
+def _prepare(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], now: float) -> Staged:
     version = db.data_version()
     beside = only_waits(db, wanted, edges)
     known = {node.id: node for node in (_named(db, wanted, edges) if beside else levels.all_nodes(db))}
@@ -295,7 +295,7 @@ def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], no
         db,
         STAGED["edges"],
         ("bead", "type", "needs"),
-        ((bead, _WORDS[type_], needs) for bead, needs, type_ in edges if type_ is not DependencyType.PARENT_CHILD),
+        ((bead, _TYPE_NAMES[type_], needs) for bead, needs, type_ in edges if type_ is not DependencyType.PARENT_CHILD),
     )
     return Staged(version, epics, wrong, expected, needed)
 
@@ -405,7 +405,7 @@ def _told(
     for edge in edges:
         of.setdefault(edge[0], []).append(edge)
     for one in wanted:
-        needs = ",".join([f'["{other}","{_WORDS[type_]}"]' for _, other, type_ in of.get(one.id, ())])
+        needs = ",".join([f'["{other}","{_TYPE_NAMES[type_]}"]' for _, other, type_ in of.get(one.id, ())])
         yield one.id, f'{{"needs":[{needs}],"status":"{statuses[one.id].value}"}}'
 
 
@@ -421,7 +421,7 @@ def _fill(db: Database, table: str, columns: Sequence[str], found: Iterable[tupl
     db.run_many(f"INSERT INTO temp.{table} ({names}) VALUES ({marks})", found)
 
 
-LEVELS = ("b_level", "done_level")
+RANK_COLUMNS = ("b_level", "done_level")
 
 
 class Derived:
@@ -467,7 +467,7 @@ class Derived:
 
 def differences(db: Database, now: float, lag: bool = False) -> Differences:
     """`lag`: due levels are no difference, and none is compared while any are due."""
-    late = set(LEVELS) if lag and levels.is_due(db) else set()
+    late = set(RANK_COLUMNS) if lag and levels.is_due(db) else set()
     return differing(db, Derived(levels.all_links(db), now, levels.typical_minutes(db)), now, late)
 
 

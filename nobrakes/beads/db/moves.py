@@ -278,7 +278,7 @@ def record(db: Database, event: Event) -> Bead | None:
     now = db.now()
     if event.kind in _OPENING and not db.connection.in_transaction:
         levels.update_all(db)
-    is_quiet = event.kind.is_quiet and event.kind not in (*MOVING, *_REMARKS)
+    is_quiet = event.kind.is_quiet and event.kind not in (*MOVING, *_COMMENTS)
     if event.bead is not None and is_quiet and db.can_write_alone:
         found = get_bead(db, event.bead)
         db.guard()
@@ -310,8 +310,8 @@ def record(db: Database, event: Event) -> Bead | None:
                 changes |= _held(event)
                 if stopped:
                     remember(db, bead.id, changes["return_to"])
-        elif event.kind in _REMARKS:
-            changes = _REMARKS[event.kind](event)
+        elif event.kind in _COMMENTS:
+            changes = _COMMENTS[event.kind](event)
             data |= _before(bead, event.kind)
         events_db.append(db, now, event.kind, bead.id, event.actor, data, attempt)
         if changes:
@@ -334,7 +334,7 @@ def _deferred(event: Event) -> dict[str, Any]:
     return {"defer_until": None if until is None else float(until)}
 
 
-_REMARKS = {
+_COMMENTS = {
     Kind.HELD: _held,
     Kind.RELEASED: lambda event: {"held": None},
     Kind.DEFERRED: _deferred,

@@ -389,15 +389,15 @@ class _Shape:
     """Row positions of a bead's fields; most beads of a plan name the same fields."""
 
     def __init__(self, names: Sequence[str], places: Mapping[str, int]) -> None:
-        self._places = {name: places[name] for name in names}
+        self._indexes = {name: places[name] for name in names}
         # itemgetter gives no tuple of less than two
         self.read_fields: Callable[[Mapping[str, Any]], Any] = itemgetter(*names) if names else _nothing
-        self.read_row: Callable[[Sequence[Any]], Any] = itemgetter(*self._places.values()) if names else _nothing
+        self.read_row: Callable[[Sequence[Any]], Any] = itemgetter(*self._indexes.values()) if names else _nothing
 
     def is_written(self, fields: Mapping[str, Any], row: Sequence[Any]) -> bool:
         return all(
             fields[name] == row[place] or (name in rows.WRITTEN and _is_written(name, fields[name], row[place]))
-            for name, place in self._places.items()
+            for name, place in self._indexes.items()
         )
 
 

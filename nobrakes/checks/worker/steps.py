@@ -321,7 +321,7 @@ MAX_SAMPLED = 12
 
 _RECORD = "probes "
 
-SEEN = "seen"
+NOTICED = "seen"
 UNSEEN = "unseen"
 
 NOTHING: Mapping[str, str] = {}
@@ -346,7 +346,7 @@ class MutationProbes:
 
     def record(self, change: str, contract: str, results: Sequence[CheckResult]) -> None:
         known = self.recorded(change, contract)
-        found = {**known, **{one.name: one.decoy for one in results if one.decoy.startswith(SEEN)}}
+        found = {**known, **{one.name: one.decoy for one in results if one.decoy.startswith(NOTICED)}}
         if change and found != known:
             self.ports.store.save_validation(change, _RECORD + contract, found)
 
@@ -420,7 +420,7 @@ class MutationProbes:
         if not tests or not is_seen(self._said(check, end, top, folder), check.read_as, tests, exempt):
             return replace(result, decoy=f"{UNSEEN} {told}")
         reason = f"{result.reason}; an altered test was reported in {end.seconds:.1f} s more"
-        return replace(result, decoy=f"{SEEN} {told}", reason=reason)
+        return replace(result, decoy=f"{NOTICED} {told}", reason=reason)
 
     def _said(self, check: Check, end: StepEnd, top: str, folder: str) -> str:
         if not check.report:

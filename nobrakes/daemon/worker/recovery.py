@@ -31,7 +31,7 @@ from ...requests.worker.landing_branch import git_of
 from ...review.evidence import Value
 from ...review.journal import Journal, may_land
 from ...review.service.landed import COMPARED
-from ...review.verify import WENT_BACK, Merge, is_ours, merges
+from ...review.verify import ROLLED_BACK, Merge, is_ours, merges
 from ...review.worker.evidence import Evidence
 from ...review.worker.main_monitor import fallen
 from ...review.worker.verdicts import LANDING, PINS, landing_pin
@@ -255,10 +255,10 @@ def _count_on(ports: Ports) -> None:
     names = _names(ports.paths.runs)
     last, turns = model.last_attempt(names), model.last_turn(names)
     sessions = model.last_clone(_names(ports.paths.relays))
-    if ports.store.count_on(last, {}, turns, sessions) or ports.store.setting(WENT_BACK):
+    if ports.store.count_on(last, {}, turns, sessions) or ports.store.setting(ROLLED_BACK):
         ports.store.count_on(last, model.fences(ports.git.kept()), turns)
         end_all(ports.paths.wake, {run.id for run in ports.store.runs()})
-        ports.store.set_setting(WENT_BACK, None)
+        ports.store.set_setting(ROLLED_BACK, None)
 
 
 def _names(folder: str) -> list[str]:

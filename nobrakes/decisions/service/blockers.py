@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 # 2. Nothing is run, not even Python: which modules it has is read from its folders (host.versions).
 # 3. A check sees the machine's programs and no module of the user's own site, unless `sandbox.machine` is "own".
 
-_WORDS = "if for while case cd export set test true false echo exec eval source time [ [[ ( { ! . : return exit command"
-SHELL_WORDS = frozenset(_WORDS.split(" "))
+_SHELL = "if for while case cd export set test true false echo exec eval source time [ [[ ( { ! . : return exit command"
+SHELL_WORDS = frozenset(_SHELL.split(" "))
 _META = frozenset(";&|()\n")
 _PYTHON = re.compile(r"(?:python|pypy)[0-9.]*")
 _GIVEN_SCRIPTS = re.compile(r"(?:(?:ba|da|z|k)?sh|node|ruby|perl|php|(?:python|pypy)[0-9.]*)")

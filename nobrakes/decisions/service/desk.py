@@ -24,7 +24,7 @@ from ...paths import Paths
 from ...records import frozen
 from ...review import reading
 from ...review.reading import READING_CHOICES_SEND_BACK, Finding, Priority
-from ...sessions.model import STAGE, WORK, Session, SessionKind
+from ...sessions.model import STAGE_KEY, WORK, Session, SessionKind
 from ...text.cleaning import count, only_seen, shorten
 from .. import forms, machine
 from ..machine import Effect, Word
@@ -281,7 +281,7 @@ def _add(store: "Store", title: str, text: str, bead: str | None, actor: str) ->
 
 def _work(store: "Store", found: Escalation, said: _Said) -> None:
     assert found.session is not None
-    store.note_session(found.session, {STAGE: WORK})
+    store.note_session(found.session, {STAGE_KEY: WORK})
     _end(store, found, said)
 
 

@@ -60,7 +60,7 @@ def _approve(store: "Store", feature: Feature, named: frozenset[str], actor: str
     if not feature.plan:
         store.keep_plan(feature.id, nodes_of(store, feature.id), "approved by a person", actor)
     points = {item.id for item in store.items(feature.id) if item.blocks}
-    store.settle_items(points, ItemState.REVIEWED, actor)
+    store.resolve_items(points, ItemState.REVIEWED, actor)
     store.move_feature(feature.id, Step.APPROVED, actor, "its plan was approved")
     return True
 

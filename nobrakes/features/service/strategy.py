@@ -189,13 +189,13 @@ def revision(store: "Store") -> str:
     beads = {bead.id: bead for bead in (*drafts, *changed)}
     edges = own_dependencies(store, beads)
     facts = [
-        [id_, _stage(bead), [plain(getattr(bead, name)) for name in CONTENT], plain(bead.proposed), sorted(edges[id_])]
+        [id_, _phase(bead), [plain(getattr(bead, name)) for name in CONTENT], plain(bead.proposed), sorted(edges[id_])]
         for id_, bead in sorted(beads.items())
     ]
     return sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()[:32]
 
 
-def _stage(bead: Bead) -> str:
+def _phase(bead: Bead) -> str:
     """The part of a status that matters to an approval: agents move live beads constantly."""
     return bead.status.value if bead.status in (Status.DRAFT, *CLOSED) else "live"
 

@@ -16,7 +16,7 @@ from ...sessions.model import Message
 from ...text.cleaning import clean
 from .. import model, planning, reviewed_plan
 from ..model import Feature, Finding, FindingState, PlanChanges, PlanReview, PlanVersion, ReviewState, changes
-from ..reviewed_plan import Estimate, Iteration, SignOff, Tracker, beads_under, is_as_kept
+from ..reviewed_plan import Estimate, Iteration, SignOff, Tracker, beads_under, is_unchanged
 
 if TYPE_CHECKING:
     from ...config.sections import ForgeSettings
@@ -377,14 +377,14 @@ def sign_off(
         kept = reviewed_plan.sign_off(
             tracker(store, feature, rules), feature.plan, actor, store.now(), take_risk, reason
         )
-        if not is_as_kept(store, feature):
+        if not is_unchanged(store, feature):
             raise NotAllowed(
                 f"the plan of feature {id_} was changed since version {feature.plan}, and is not whole yet",
                 "Its Shaper says when it is ready again.",
             )
         for finding in store.findings(id_):
             if finding.state is FindingState.OPEN:
-                store.settle_finding(finding.id, FindingState.RISK_ACCEPTED, kept.reason, actor)
+                store.resolve_finding(finding.id, FindingState.RISK_ACCEPTED, kept.reason, actor)
         store.close_finding_questions(id_, f"accepted with the plan: {kept.reason}")
         store.note_feature(id_, {model.REVISING: None, model.SIGNED: asdict(kept)}, actor)
         told: dict[str, Any] = {"version": kept.version, "reviews": kept.reviews, "most": kept.most, "risk": kept.risk}

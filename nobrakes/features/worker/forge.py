@@ -187,7 +187,7 @@ class PlanReviews:
         asked: list[Finding] = []
         for finding in wanted:
             if (before := reviewed_plan.decided_before(finding, of_all)) is not None:
-                store.settle_finding(finding.id, FindingState.RISK_ACCEPTED, before.answer, BY)
+                store.resolve_finding(finding.id, FindingState.RISK_ACCEPTED, before.answer, BY)
                 continue
             twin = next((one for one in asked if reviewed_plan.same(one, finding)), None)
             if twin is not None:
@@ -305,7 +305,7 @@ def collect(ports: Ports, feature: Feature) -> bool:
         for one in stops:
             text = planning.asked(one)
             store.collect(feature.id, ItemKind.ESCALATION, text, BY, line=one.id, bead=one.bead, nth=one.id)
-        store.settle_items(over, ItemState.RESOLVED, BY)
+        store.resolve_items(over, ItemState.RESOLVED, BY)
         for bead in merged:
             scanned[bead.id] = str(bead.merged_commit)
             found, trouble = brought[bead.id]
@@ -369,7 +369,7 @@ class Checkpoints:
         stopping = [one for one in store.escalations() if one.bead in own]
         told = {one.line for one in items if one.kind is ItemKind.ESCALATION}
         open_ = [one for one in stopping if one.type in STOPS_BEAD and one.id not in told]
-        store.settle_items({one.id for one in items}, ItemState.REVIEWED, BY)
+        store.resolve_items({one.id for one in items}, ItemState.REVIEWED, BY)
         store.move_feature(feature.id, Step.CHECKPOINT, BY, action.why)
         store.note_feature(feature.id, {**planning.reopened(feature), model.REVISING: True}, BY)
         store.change_feature(feature.id, {"clean": 0, "turn_at": store.now()}, BY)

@@ -158,16 +158,16 @@ class Shapers:
 
     def _not_seen(self, id_: str, turn: int) -> Feature | None:
         feature = self.ports.store.feature(id_)
-        return None if int(feature.data.get(keys.SEEN) or 0) >= turn else feature
+        return None if int(feature.data.get(keys.LAST_TURN) or 0) >= turn else feature
 
     def _seen(self, id_: str, number: int, said: bool, refused: bool = False) -> None:
         """The turn was handled. A Shaper that asked, was ready or was told something by a person is not stuck.
         `refused`: it is told so, which begins its next turn at once."""
         store = self.ports.store
         feature, turn = store.feature(id_), store.turn(number)
-        values: dict[str, Any] = {keys.SEEN: number, keys.CONTEXT: turn.data.get("context")}
-        if not turn.resumes and keys.STAGE in turn.data:
-            values[keys.TALK] = {keys.STAGE: turn.data[keys.STAGE], keys.ROUND: turn.data.get(keys.ROUND, 0)}
+        values: dict[str, Any] = {keys.LAST_TURN: number, keys.CONTEXT: turn.data.get("context")}
+        if not turn.resumes and keys.STAGE_KEY in turn.data:
+            values[keys.TALK] = {keys.STAGE_KEY: turn.data[keys.STAGE_KEY], keys.ROUND: turn.data.get(keys.ROUND, 0)}
         by_person = any(one.author not in ("", BY) for one in store.turn_messages(number))
         waits = said or bool({"asked", "ready"} & set(turn.data.get("did", ())))
         goes_on = by_person or (waits and not refused)
@@ -297,11 +297,11 @@ def board_of(ports: Ports, board: Board) -> ForgeBoard | None:
         return None
     open_ = store.escalations()
     asked, by_session = frozenset(one.id for one in open_), Counter(one.session for one in open_)
-    standings = tuple(_standing(ports, board, one, asked, by_session) for one in features)
+    standings = tuple(_condition(ports, board, one, asked, by_session) for one in features)
     return ForgeBoard(board.now, ports.config().forge, standings, board.paused or board.stopping)
 
 
-def _standing(
+def _condition(
     ports: Ports, board: Board, feature: Feature, open_: frozenset[int], by_session: Mapping[int | None, int]
 ) -> Standing:
     """Only what its stage needs: this runs in every turn of the daemon."""
@@ -382,7 +382,7 @@ def specs(ports: Ports, board: Board, names: Sequence[str], session: Session | N
 
 
 def _last_turn(ports: Ports, feature: Feature, session: Session) -> actions.LastTurn | None:
-    seen = int(feature.data.get(keys.SEEN) or 0)
+    seen = int(feature.data.get(keys.LAST_TURN) or 0)
     turn = next((one for one in ports.store.turns(session.id) if one.id > seen and one.outcome is not None), None)
     if turn is None or turn.outcome is None:
         return None

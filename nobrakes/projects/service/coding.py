@@ -252,10 +252,10 @@ def look(chat: str) -> list[RunView]:
     workspace = opened()
     with closing(database()) as known:
         runs = known.runs(require_chat(chat))
-    return [_looked_at(workspace, run) for run in runs[:MAX_RUNS]]
+    return [_run_view(workspace, run) for run in runs[:MAX_RUNS]]
 
 
-def _looked_at(workspace: Workspace, run: ChatRun) -> RunView:
+def _run_view(workspace: Workspace, run: ChatRun) -> RunView:
     """A broken project is reported, and does not affect the others."""
     try:
         if not workspace.has(run.project):

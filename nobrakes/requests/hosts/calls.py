@@ -24,7 +24,7 @@ MINUTE = 60.0
 PAGE = 100
 PAGES = 10
 _LOGIN_HOLDS = 300.0
-_KEPT = 500
+_MAX_CACHED = 500
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
@@ -111,7 +111,7 @@ class Calls(ABC):
             return known[1]
         self._judge(reply, path)
         if tag := reply.headers.get("etag", ""):
-            if len(self._kept) >= _KEPT:
+            if len(self._kept) >= _MAX_CACHED:
                 self._kept.clear()
             self._kept[path] = tag, reply
         return reply

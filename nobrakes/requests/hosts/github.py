@@ -48,7 +48,7 @@ _TEXT = 20_000
 _LOG = 100_000
 _MAX_REFUSED = 1000
 _TRIES = 5
-_WAYS = {"allow_squash_merge": "SQUASH", "allow_merge_commit": "MERGE", "allow_rebase_merge": "REBASE"}
+_METHODS = {"allow_squash_merge": "SQUASH", "allow_merge_commit": "MERGE", "allow_rebase_merge": "REBASE"}
 _AUTO_MERGE = """mutation($request: ID!, $head: GitObjectID!, $how: PullRequestMergeMethod!) {
   enablePullRequestAutoMerge(input: {pullRequestId: $request, expectedHeadOid: $head, mergeMethod: $how}) {
     pullRequest { number }
@@ -114,7 +114,7 @@ class GitHub:
 
     def _merge_by_itself(self, row: Mapping[str, Any], head: str) -> None:
         known = self.gh.get(self.at)
-        how = next((name for key, name in _WAYS.items() if known.get(key)), "MERGE")
+        how = next((name for key, name in _METHODS.items() if known.get(key)), "MERGE")
         if known.get("allow_auto_merge") is False or row.get("draft"):
             raise HostRefused(f"{self.address} does not merge it by itself: not allowed there, or it is a draft")
         given = {"request": row.get("node_id"), "head": head, "how": how}
@@ -163,20 +163,20 @@ class GitHub:
         for one in self.gh.pages(f"{self.at}/pulls/{number}/reviews"):
             state, text = str(one.get("state")), str(one.get("body") or "").strip()
             key, by = f"review {one.get('id')}", _name(one)
-            if state in _JUDGED and self._is_heard(one.get("user")):
+            if state in _JUDGED and self._may_review(one.get("user")):
                 stands[by] = ReviewComment(key, by, "", approves=True) if state == "APPROVED" else None
-            if state in ("CHANGES_REQUESTED", "COMMENTED") and text and self._is_heard(one.get("user")):
+            if state in ("CHANGES_REQUESTED", "COMMENTED") and text and self._may_review(one.get("user")):
                 found.append(ReviewComment(key, by, shorten(text, _TEXT)))
         for one in self.gh.pages(f"{self.at}/pulls/{number}/comments"):
             text = str(one.get("body") or "").strip()
-            if text and self._is_heard(one.get("user")):
+            if text and self._may_review(one.get("user")):
                 path, line = str(one.get("path") or ""), one.get("line") or one.get("original_line") or 0
                 thread = f"line {one['in_reply_to_id']}" if one.get("in_reply_to_id") else ""
                 said = shorten(text, _TEXT)
                 found.append(ReviewComment(f"line {one.get('id')}", _name(one), said, path, int(line), thread=thread))
         return [*found, *filter(None, stands.values())]
 
-    def _is_heard(self, user: object) -> bool:
+    def _may_review(self, user: object) -> bool:
         if not isinstance(user, Mapping) or user.get("type") == "Bot":
             return False
         name = str(user.get("login") or "")

@@ -174,7 +174,7 @@ class GitLab:
             return found
         for one in said.get("approved_by") or ():
             user = one.get("user") or {}
-            if self._is_heard(user):
+            if self._may_review(user):
                 key = f"approval {user['username']} {one.get('approved_at') or ''}".strip()
                 found.append(ReviewComment(key, str(user["username"])[:100], "", approves=True))
         return found
@@ -187,7 +187,7 @@ class GitLab:
             first = f"note {notes[0]['id']}"
             for one in notes:
                 text, user = str(one.get("body") or "").strip(), one.get("author") or {}
-                if not text or not self._is_heard(user):
+                if not text or not self._may_review(user):
                     continue
                 key, at = f"note {one['id']}", one.get("position") or {}
                 path, line = (
@@ -198,7 +198,7 @@ class GitLab:
                 by = str(user["username"])[:100]
                 yield ReviewComment(key, by, shorten(text, _TEXT), path, int(line or 0), thread=answers)
 
-    def _is_heard(self, user: Mapping[str, Any]) -> bool:
+    def _may_review(self, user: Mapping[str, Any]) -> bool:
         return bool(user.get("username")) and user.get("id") is not None and self._writers.may(str(user["id"]))
 
     def _may_write(self, key: str) -> bool:

@@ -32,7 +32,7 @@ from ...review.worker.queue import NOBODY, Beside, ReviewContext
 from ...text.cleaning import count
 from .. import model as requests_model
 from ..hosts.port import CodeHost, PullPorts
-from ..model import ASKED, Delivery, Happening, PullRequest, PullState, Seen, Turn, mark, push_approval
+from ..model import ASKED, Delivery, NewEvent, PullRequest, PullState, Seen, Turn, mark, push_approval
 from . import epics
 from . import exchange as requests_exchange
 from .exchange import Order, answers, exchange, in_base, is_on_main, look, wanted, with_base, without_secrets
@@ -370,7 +370,7 @@ class PullSteps:
         seen = Seen(trouble=why, wait=_wait(self.ports), needs_person=journal.merging.waiting == why)
         return self._waits(context, journal, pull, seen)
 
-    def _save(self, attempt: int, pull: PullRequest, found: Sequence[Happening]) -> PullRequest:
+    def _save(self, attempt: int, pull: PullRequest, found: Sequence[NewEvent]) -> PullRequest:
         """One transaction for the state and its events."""
         store = self.ports.store
         with store.write():

@@ -123,7 +123,7 @@ def steps_back(store: "Store") -> Iterator[UndoStep]:
             undone.update(int(seq) for seq in event.data.get("undone", ()))
         if event.actor == US or event.actor.endswith(MARK) or not _is_step(event):
             continue
-        if group and not _together(event, group):
+        if group and not _is_same_step(event, group):
             yield from _step(group, undone)
             group = []
         group.append(event)
@@ -155,7 +155,7 @@ def _step(group: list[Event], undone: set[int]) -> Iterator[UndoStep]:
         yield UndoStep(newest.seq, newest.kind, newest.actor, newest.at, tuple(reversed(group)))
 
 
-def _together(before: Event, group: list[Event]) -> bool:
+def _is_same_step(before: Event, group: list[Event]) -> bool:
     if group[0].kind is Kind.STRATEGY_APPROVED:
         return before.seq >= int(group[0].data["first"])
     event = group[-1]

@@ -27,7 +27,7 @@ from ...config.settings import parse
 from ...config.values import layout_of
 from ...daemon.model import Board
 from ...decisions.forms import as_values, form
-from ...decisions.model import OF_TESTS, Escalation, EscalationType, NewEscalation, is_accepted
+from ...decisions.model import TEST_DIGEST, Escalation, EscalationType, NewEscalation, is_accepted
 from ...errors import ConfigError, FileTooLarge, GitFailed
 from ...events.kinds import Event, Kind
 from ...git.port import ABSENT, GITLINK, SYMLINK, Change, Message
@@ -83,7 +83,7 @@ class ProtectedFiles:
         if not paths or bead.scaffolding or self.is_accepted(bead.id, journal.change.head):
             return paths
         shown = self.shown(journal.change.fork if bending else begin, journal.change.head, changed)
-        evidence = {**shown, OF_TESTS: digest} if bending else shown
+        evidence = {**shown, TEST_DIGEST: digest} if bending else shown
         return AttemptEnd(Outcome.CHECKS_CHANGED, _question(changed), journal.change.head, evidence)
 
     def tests_escalation(self, bead: Bead, fork: str, head: str) -> NewEscalation | None:
@@ -92,7 +92,7 @@ class ProtectedFiles:
         bending, digest = ([], "") if bead.scaffolding else self._bending(bead, fork, head, boundary)
         if not bending:
             return None
-        evidence = {**self.shown(fork, head, bending), OF_TESTS: digest}
+        evidence = {**self.shown(fork, head, bending), TEST_DIGEST: digest}
         return NewEscalation(EscalationType.CHECKS_CHANGED, f"{bead.id}: checks changed", _question(bending), evidence)
 
     def _bending(self, bead: Bead, fork: str, head: str, boundary: boundaries.Boundary) -> tuple[list[Change], str]:
@@ -100,7 +100,7 @@ class ProtectedFiles:
         contents = [[one.path, one.after, one.hooks, self._lines(head, one.path) or head] for one in found]
         digest = hashlib.sha256(json.dumps(contents).encode()).hexdigest()
         asked = self.ports.store.escalations(open_only=False, bead=bead.id) if found else ()
-        is_known = is_accepted(asked, EscalationType.CHECKS_CHANGED, digest, OF_TESTS)
+        is_known = is_accepted(asked, EscalationType.CHECKS_CHANGED, digest, TEST_DIGEST)
         return ([] if is_known else found), digest
 
     def _with_hooks(self, begin: str, head: str, boundary: boundaries.Boundary) -> list[Change]:
@@ -251,7 +251,7 @@ class Approvals:
         """Cached: commits do not change and are inspected in many turns."""
         found = self._contents.get((base, candidate))
         if found is None:
-            if len(self._contents) >= _KEPT:
+            if len(self._contents) >= _MAX_CONTENTS:
                 self._contents.clear()
             found = self._contents[base, candidate] = self.ports.git.content(base, candidate)
         return found
@@ -267,7 +267,7 @@ class Approvals:
 
 
 _PAGE = 100
-_KEPT = 100
+_MAX_CONTENTS = 100
 
 SEARCHED = 50_000_000
 

@@ -175,7 +175,7 @@ class MainMonitor:
         self._ours: tuple[str, float | None] = ("", None)
         self._wake: float | None = None
         self._is_held = False
-        self._told_of: str | None = None
+        self._reported: str | None = None
         self._polls_again = False
 
     @property
@@ -428,9 +428,9 @@ class MainMonitor:
             return self._save(self.culprits.taken_back(watch, board.now))
 
     def _wait(self, board: Board, land: Land, why: str) -> bool:
-        if self._told_of != land.cause:
+        if self._reported != land.cause:
             self.ports.notifier.tell(Notice(why, urgent=True))
-        self._told_of, now, seconds = land.cause, board.now, land.wait
+        self._reported, now, seconds = land.cause, board.now, land.wait
         since = now if self._passing_since is None else self._passing_since
         self._passing_since = since if land.timeout else None
         self._passing = may_pass(land.timeout, since, now)
@@ -488,7 +488,7 @@ class MainMonitor:
         if before.candidate and not watch.candidate:
             self.ports.git.pin(REPAIR, None)
         if watch.phase is not before.phase:
-            self._again_at, self._idle_since, self._told_of = 0.0, None, None
+            self._again_at, self._idle_since, self._reported = 0.0, None, None
             self._passing, self._passing_since = False, None
         return True
 
@@ -524,7 +524,7 @@ class Rewritten:
         self._trouble = trouble
         self._main = ""
         self._told = ""
-        self._told_of: tuple[str, ...] = ()
+        self._reported: tuple[str, ...] = ()
         self._again_at = 0.0
 
     def look(self) -> bool:
@@ -550,11 +550,11 @@ class Rewritten:
         if not has_moved and self._waits(now):
             return False
         found = self.ports.git.bring_along()
-        new = [text for text in found if text not in self._told_of]
+        new = [text for text in found if text not in self._reported]
         for text in new:
             self.ports.notifier.tell(Notice(text, urgent=True))
             self._trouble(text, True)
-        self._told_of = found
+        self._reported = found
         self._again_at = now + AGAIN_SECONDS if found else 0.0
         return bool(new)
 

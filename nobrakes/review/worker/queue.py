@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from ...beads.model import Attempt, Bead, Role, Run, RunKind, bead_owner
 from ...checks.contract import CheckOutcome, CheckResult, Verdict, overall
-from ...checks.worker.steps import SEEN, probes_of, unnoticed
+from ...checks.worker.steps import NOTICED, probes_of, unnoticed
 from ...checks.worker.validation import Validation, as_json, counts_of, proves_less
 from ...daemon.model import Board, Limits
 from ...events.kinds import Event, Kind
@@ -209,7 +209,7 @@ class MergeQueue:
         bases = dict.fromkeys((entries[0].journal.build.base, journal.build.base))
         with about(self.ports, bead_owner(entries[place].bead)):
             known = [probes_of(recorded(self.ports.git.tree(base))).items() for base in bases]
-        reports = {check for found in known for check, told in found if told.startswith(SEEN)}
+        reports = {check for found in known for check, told in found if told.startswith(NOTICED)}
         return next((test for check, test in missed if check in reports), "")
 
     def proof(self, journal: Journal, commit: str) -> str:

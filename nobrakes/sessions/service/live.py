@@ -266,7 +266,7 @@ class Rings:
     """A ring of each working agent for a polling viewer."""
 
     def __init__(self, paths: Paths) -> None:
-        self._places = paths
+        self._paths = paths
         self._rings: dict[int, Ring] = {}
 
     def last_line(self, attempt: Attempt) -> str:
@@ -274,7 +274,7 @@ class Rings:
         if attempt.id not in self._rings:
             while len(self._rings) >= MAX_RINGS:
                 del self._rings[min(self._rings)]  # that of the oldest attempt, which has ended long ago
-            session = attempt_output(self._places, attempt)
+            session = attempt_output(self._paths, attempt)
             self._rings[attempt.id] = Ring(session.path, adapter(session.agent).lines, back=NEAR)
         ring = self._rings[attempt.id]
         ring.catch_up()

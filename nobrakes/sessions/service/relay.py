@@ -255,7 +255,7 @@ def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:
         sessions_model.PERSONA: wanted.persona,
     }
     if wanted.plans:
-        data[sessions_model.STAGE] = sessions_model.PLAN
+        data[sessions_model.STAGE_KEY] = sessions_model.PLAN
     if wanted.files:
         data[sessions_model.FILES] = True
     if wanted.directory:

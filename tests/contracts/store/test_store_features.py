@@ -99,8 +99,8 @@ def test_reviews_and_findings_end_once(store: Store) -> None:
     found = store.add_finding(new)
     assert store.end_review("windows", 1, "backend", ReviewState.DONE, "")
     assert not store.end_review("windows", 1, "backend", ReviewState.FAILED, "late")
-    assert store.settle_finding(found.id, FindingState.RISK_ACCEPTED, "it is a demo", "me")
-    assert not store.settle_finding(found.id, FindingState.ANSWERED, "no", "me")
+    assert store.resolve_finding(found.id, FindingState.RISK_ACCEPTED, "it is a demo", "me")
+    assert not store.resolve_finding(found.id, FindingState.ANSWERED, "no", "me")
     (kept,) = store.findings("windows", 1)
     assert (kept.state, kept.answer, kept.options) == (FindingState.RISK_ACCEPTED, "it is a demo", ("Check it",))
     assert [one.state for one in store.plan_reviews("windows")] == [ReviewState.DONE]
@@ -113,8 +113,8 @@ def test_an_item_is_collected_once(store: Store) -> None:
     assert store.collect("windows", ItemKind.TODO, "long paths", "nobrakes", file="a.py", line=9) is None
     other = store.collect("windows", ItemKind.SUGGESTION, "long paths", "Ada", bead="a")
     assert other is not None and [one.id for one in store.items("windows")] == [first.id, other.id]
-    assert store.settle_items({first.id, 99}, ItemState.REVIEWED, "me") == 1
-    assert store.settle_items({first.id}, ItemState.REVIEWED, "me") == 0
+    assert store.resolve_items({first.id, 99}, ItemState.REVIEWED, "me") == 1
+    assert store.resolve_items({first.id}, ItemState.REVIEWED, "me") == 0
     assert [one.state for one in store.items("windows")] == [ItemState.REVIEWED, ItemState.WAITING]
 
 

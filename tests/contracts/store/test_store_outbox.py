@@ -55,14 +55,14 @@ def test_what_matters_most_goes_first_and_is_settled_once(store: Store, clock: H
     fill(store, notice("one"), notice("two", Severity.URGENT), notice("three"))
     first = store.next_delivery("c")
     assert first is not None and first.notice.text == "two" and first.tries == 0
-    assert not store.settle_delivery(first.id, DeliveryState.SENT)
-    assert not store.settle_delivery(first.id, DeliveryState.FAILED, "too late")
+    assert not store.finish_delivery(first.id, DeliveryState.SENT)
+    assert not store.finish_delivery(first.id, DeliveryState.FAILED, "too late")
     second = store.next_delivery("c")
     assert second is not None and second.notice.text == "one"
-    store.settle_delivery(second.id, DeliveryState.DUE, "no answer", clock.time + 30)
+    store.finish_delivery(second.id, DeliveryState.DUE, "no answer", clock.time + 30)
     third = store.next_delivery("c")
     assert third is not None and third.notice.text == "three"
-    store.settle_delivery(third.id, DeliveryState.SENT)
+    store.finish_delivery(third.id, DeliveryState.SENT)
     assert store.next_delivery("c") is None
     (queue,) = store.queues(60.0)
     assert (queue.due, queue.sent, queue.next_at) == (0, 2, clock.time + 30)
@@ -78,7 +78,7 @@ def test_only_the_first_failure_since_a_success_is_said(store: Store, clock: Han
         fill(store, notice())
         one = store.next_delivery("c")
         assert one is not None
-        said.append(store.settle_delivery(one.id, DeliveryState(state), "x"))
+        said.append(store.finish_delivery(one.id, DeliveryState(state), "x"))
     assert said == [True, False, False, True]
 
 
@@ -92,7 +92,7 @@ def test_ten_thousand_become_one_message(store: Store, clock: HandClock) -> None
     assert one is not None and one.notice.kind is NoticeKind.DIGEST and "10001 notices" in one.notice.text
     store.make_digest("c", digest, SHOWN)  # nothing is due, and a digest is not counted in another
     assert states(store) == {"due": 2, "digested": 10_001}
-    store.settle_delivery(one.id, DeliveryState.SENT)
+    store.finish_delivery(one.id, DeliveryState.SENT)
     assert store.next_delivery("c") is None
 
 
@@ -114,7 +114,7 @@ def test_an_open_question_is_known_until_it_is_decided(store: Store, clock: Hand
     assert store.open_questions() == []  # nobody was told yet
     first = store.next_delivery("c")
     assert first is not None
-    store.settle_delivery(first.id, DeliveryState.SENT)
+    store.finish_delivery(first.id, DeliveryState.SENT)
     (question,) = store.open_questions()
     assert (question.told_at, question.times) == (clock.time, 1)
     fill(store, asked)
@@ -122,7 +122,7 @@ def test_an_open_question_is_known_until_it_is_decided(store: Store, clock: Hand
     store.make_digest("c", digest, SHOWN)
     counted = store.next_delivery("c")
     assert counted is not None
-    store.settle_delivery(counted.id, DeliveryState.SENT)
+    store.finish_delivery(counted.id, DeliveryState.SENT)
     assert [one.times for one in store.open_questions()] == [2]
     fill(store, asked)
     store.answer(number, "this", "me")
@@ -137,7 +137,7 @@ def test_what_is_old_goes_but_what_waits_or_is_open(store: Store, clock: HandClo
     for _ in range(2):
         one = store.next_delivery("c")
         assert one is not None
-        store.settle_delivery(one.id, DeliveryState.SENT)
+        store.finish_delivery(one.id, DeliveryState.SENT)
     clock.time += 100
     assert store.prune_notices(clock.time - 100, 99) == 0
     assert store.prune_notices(clock.time - 50, 99) == 1

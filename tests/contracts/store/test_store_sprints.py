@@ -30,13 +30,13 @@ def test_one_run_goes_on_and_a_new_yes_takes_over_what_was_begun(store: Store) -
         store.begin_sprints(1, False, TERMS, "you")
     first = store.sprints_going()
     assert first is not None and first.run.terms == TERMS and (first.done, first.last) == (0, 1)
-    assert store.settle_run(first.run.id, RunState.WAITS, "the brief changed", "nobrakes")
-    assert not store.settle_run(first.run.id, RunState.WAITS, "again", "nobrakes"), "it is told once"
+    assert store.set_run_state(first.run.id, RunState.WAITS, "the brief changed", "nobrakes")
+    assert not store.set_run_state(first.run.id, RunState.WAITS, "again", "nobrakes"), "it is told once"
     second = store.begin_sprints(2, True, {**TERMS, "brief": "z"}, "you")
     going = store.sprints_going()
     assert going is not None and going.run == second and going.sprint is not None
     assert (going.sprint.number, going.sprint.run, going.sprint.bead) == (1, second.id, feature)
-    assert not store.settle_run(first.run.id, RunState.OVER, "late", "nobrakes"), "the last run alone moves"
+    assert not store.set_run_state(first.run.id, RunState.OVER, "late", "nobrakes"), "the last run alone moves"
     told = [event.data.get("reason") for event in store.events() if event.kind is EventKind.SPRINT_MOVED]
     assert "the brief changed" in told and "late" not in told
 
@@ -68,7 +68,7 @@ def test_a_new_yes_makes_again_what_a_person_gave_up(store: Store) -> None:
     store.change_sprint(1, {"stage": Stage.EXECUTING, "opening": "kept"}, "nobrakes")
     first = store.sprints_going()
     assert first is not None
-    store.settle_run(first.run.id, RunState.WAITS, "x", "nobrakes")
+    store.set_run_state(first.run.id, RunState.WAITS, "x", "nobrakes")
     store.move_feature("sprint-1", Step.ROLLED_BACK, "you", "not this one")
     second = store.begin_sprints(1, False, TERMS, "you")
     after = store.sprints_going()
@@ -77,7 +77,7 @@ def test_a_new_yes_makes_again_what_a_person_gave_up(store: Store) -> None:
     store.put([Bead("again", "Sprint 1", type=BeadType.EPIC)], [], "you")
     store.change_sprint(1, {"bead": "again"}, "nobrakes")
     store.record(Event(EventKind.CANCELLED, "again", actor="you"))
-    store.settle_run(second.id, RunState.WAITS, "x", "nobrakes")
+    store.set_run_state(second.id, RunState.WAITS, "x", "nobrakes")
     store.begin_sprints(1, False, TERMS, "you")
     cancelled = store.sprints_going()
     assert cancelled is not None and cancelled.sprint is not None and cancelled.sprint.bead is None

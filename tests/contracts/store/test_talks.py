@@ -62,7 +62,7 @@ def test_what_was_said_meanwhile_makes_it_go_on_at_once(store: Store) -> None:
 def test_what_its_agent_never_began_with_is_said_again(store: Store) -> None:
     one = begun(store)
     first = opened(store, one.id)
-    assert store.close_turn(first.id, Fact.CUT_OFF, Outcome.LOST, "", told_again=True).state is State.READY
+    assert store.close_turn(first.id, Fact.CUT_OFF, Outcome.LOST, "", resends=True).state is State.READY
     second = store.open_turn(one.id)
     assert second is not None and [m.text for m in second[1]] == ["hello"]
     store.hear_session(second[0].id, "uuid")
@@ -101,7 +101,7 @@ def test_who_is_stopped_waits_for_the_next_word(store: Store) -> None:
     one = begun(store)
     turn = opened(store, one.id)
     assert store.stop_session(one.id, "me").stop_asked
-    stopped = store.close_turn(turn.id, Fact.STOPPED, Outcome.INTERRUPTED, "", told_again=True)
+    stopped = store.close_turn(turn.id, Fact.STOPPED, Outcome.INTERRUPTED, "", resends=True)
     assert stopped.state is State.IDLE and not stopped.stop_asked and stopped.waiting == 1
     store.say(one.id, "go on", "me")
     found = store.open_turn(one.id)
@@ -158,7 +158,7 @@ def test_a_word_to_one_that_is_stuck_half_opens_its_breaker(store: Store) -> Non
     one = begun(store)
     turn = opened(store, one.id)
     open_ = Breaker(Trip.OPEN, 3, 3, "crashed")
-    stuck = store.close_turn(turn.id, Fact.GAVE_UP, Outcome.CRASHED, "again", told_again=True, breaker=open_)
+    stuck = store.close_turn(turn.id, Fact.GAVE_UP, Outcome.CRASHED, "again", resends=True, breaker=open_)
     assert stuck.state is State.STUCK and store.breakers(f"session:{one.id}")["anthropic"].state is Trip.OPEN
     store.say(one.id, "try again", "me")
     assert store.breakers(f"session:{one.id}")["anthropic"].state is Trip.HALF_OPEN
@@ -190,7 +190,7 @@ def test_an_id_that_a_session_had_before_is_nobodys_again(store: Store) -> None:
     one, liar = begun(store), begun(store)
     first = opened(store, one.id)
     assert store.hear_session(first.id, "old")
-    store.close_turn(first.id, Fact.CUT_OFF, Outcome.SESSION_LOST, "", told_again=True, lost=True)
+    store.close_turn(first.id, Fact.CUT_OFF, Outcome.SESSION_LOST, "", resends=True, lost=True)
     second = opened(store, one.id)
     assert not second.resumes and store.hear_session(second.id, "new")
     assert not store.hear_session(opened(store, liar.id).id, "old")
@@ -201,10 +201,10 @@ def test_who_was_to_begin_again_and_says_the_one_before_has_begun_nothing(store:
     one = begun(store)
     first = opened(store, one.id)
     assert store.hear_session(first.id, "full") and store.hear_session(first.id, "full"), "heard again after a crash"
-    store.close_turn(first.id, Fact.CUT_OFF, Outcome.GAVE_UP_CONTEXT, "", told_again=True, lost=True)
+    store.close_turn(first.id, Fact.CUT_OFF, Outcome.GAVE_UP_CONTEXT, "", resends=True, lost=True)
     second = opened(store, one.id)
     assert not second.resumes and not store.hear_session(second.id, "full")
-    store.close_turn(second.id, Fact.CUT_OFF, Outcome.CRASHED, "", told_again=True)
+    store.close_turn(second.id, Fact.CUT_OFF, Outcome.CRASHED, "", resends=True)
     assert not opened(store, one.id).resumes
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from nobrakes.agents.prompts import MAX_TEXT, TOGETHER, instructions
+from nobrakes.agents.prompts import MAX_TEXT, MAX_TOTAL, instructions
 
 
 def told(files: Mapping[str, str], *touches: str) -> str:
@@ -46,5 +46,5 @@ def test_they_are_bounded_and_say_so_and_carry_nothing_invisible() -> None:
     text = told(
         {"AGENTS.md": "a" * 3 * MAX_TEXT, "CLAUDE.md": "b" * 3 * MAX_TEXT, "GEMINI.md": "c\u202e\x1b" * MAX_TEXT}
     )
-    assert len(text) < TOGETHER + 2_000 and "left out" in text
+    assert len(text) < MAX_TOTAL + 2_000 and "left out" in text
     assert "\x1b" not in text

@@ -9,7 +9,15 @@ from nobrakes.beads.model import Bead, BeadType, Status
 from nobrakes.beads.service import beads
 from nobrakes.decisions import forms, machine
 from nobrakes.decisions.machine import OPTIONS, TABLE, About, Effect, Word
-from nobrakes.decisions.model import DECISIONS, OF_TESTS, STARTS, STOPS_BEAD, Escalation, EscalationType, NewEscalation
+from nobrakes.decisions.model import (
+    DECISIONS,
+    STARTS,
+    STOPS_BEAD,
+    TEST_DIGEST,
+    Escalation,
+    EscalationType,
+    NewEscalation,
+)
 from nobrakes.decisions.service import desk
 from nobrakes.decisions.service.view import Stakes, choices
 from nobrakes.errors import NotAllowed, UsageError
@@ -18,7 +26,7 @@ from nobrakes.sessions.model import SessionKind
 from nobrakes.store import open_memory
 from tests.support.tables import failing
 
-EVIDENCE = {About.TESTS: {OF_TESTS: "d"}, About.CONTRACT: {"contract": "c"}, About.AGENT: {STARTS: "anthropic"}}
+EVIDENCE = {About.TESTS: {TEST_DIGEST: "d"}, About.CONTRACT: {"contract": "c"}, About.AGENT: {STARTS: "anthropic"}}
 ROWS = [(type_, word, about) for type_, words in TABLE.items() for word, row in words.items() for about in row]
 
 

@@ -15,7 +15,7 @@ STATUSES = [Status.NEEDS_DOER, Status.NEEDS_DOER, Status.NEEDS_TESTS, Status.DRA
 
 
 def walked(beads: dict[str, Bead], edges: list[Dependency], bead: str) -> int:
-    """Moments (bead, whether its end is meant) that follow from the bead's end; closed beads pass nothing on."""
+    """TimePoints (bead, whether its end is meant) that follow from the bead's end; closed beads pass nothing on."""
     found: set[str] = set()
     seen: set[tuple[str, bool]] = set()
     todo = [(bead, True)]

@@ -216,7 +216,7 @@ def test_it_is_done_with_its_epic_unless_something_waits(store: Store, paths: Pa
         store.record(Event(Kind.DONE_BY_HAND, bead, actor="me", data={"reason": "by hand"}))
     item = store.collect(one.id, ItemKind.TODO, "left", "nobrakes", file="a.py", line=1)
     assert item is not None and not complete(store, one.id) and not complete(store, "other")
-    store.settle_items({item.id}, ItemState.REVIEWED, "me")
+    store.resolve_items({item.id}, ItemState.REVIEWED, "me")
     assert complete(store, one.id) and not complete(store, one.id)
     assert (store.feature(one.id).stage, store.feature(one.id).state) == (Stage.DONE, State.COMPLETED)
 

@@ -278,7 +278,7 @@ def test_a_feature_that_did_not_go_on_is_tried_again_by_who_resumes_it(store: St
     store.change_feature("login", {"session": session}, "me")
     opened = store.open_turn(session)
     assert opened is not None
-    store.close_turn(opened[0].id, Fact.GAVE_UP, Outcome.MISSING_EXECUTABLE, "there is no a", told_again=True)
+    store.close_turn(opened[0].id, Fact.GAVE_UP, Outcome.MISSING_EXECUTABLE, "there is no a", resends=True)
     store.move_feature("login", Step.FAILED, "nobrakes")
     assert controls.resume(store, paths, "login", "me").state is State.ACTIVE
     assert store.session(session).state is At.READY

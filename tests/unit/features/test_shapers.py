@@ -321,14 +321,14 @@ def test_another_agent_goes_on_where_one_is_refused_and_is_told_what_the_first_c
 
 def test_where_no_other_agent_is_left_it_stops_once_until_a_person_says_something() -> None:
     world = World()
-    world.store.close_turn(world.begins().id, *GONE, told_again=True)
+    world.store.close_turn(world.begins().id, *GONE, resends=True)
     assert world.store.session(1).waiting == 1, "what it could not finish waits"
     world.settle()
     assert world.feature.state is State.ERROR and len(world.notices()) == 1
     world.store.say(1, "It is installed now", "me")
     world.settle()
     assert world.feature.state is State.ACTIVE
-    world.store.close_turn(world.begins().id, *GONE, told_again=True)
+    world.store.close_turn(world.begins().id, *GONE, resends=True)
     world.settle()
     assert world.feature.state is State.ERROR and len(world.notices()) == 2
 

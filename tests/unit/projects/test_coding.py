@@ -275,5 +275,5 @@ def test_a_turn_that_could_not_begin_is_told_to_the_chat_agent(workspace: Worksp
     with coding.project_store(str(workspace.folder)) as (store, _paths):
         begun = store.open_turn(1)
         assert begun is not None
-        store.close_turn(begun[0].id, Fact.CUT_OFF, Outcome.MISSING_EXECUTABLE, "sh was not found", told_again=True)
+        store.close_turn(begun[0].id, Fact.CUT_OFF, Outcome.MISSING_EXECUTABLE, "sh was not found", resends=True)
     assert [one.trouble for one in coding.look("phone")] == ["sh was not found"]
