@@ -161,9 +161,13 @@ def test_a_second_init_is_harmless(tmp_path: Path) -> None:
     home = set_up(folder)
     nobrakes(folder, "add", "One", "--id", "one")
     config = (home / "config.toml").read_bytes()
-    again = ask(folder, "init", "--main", "other", "--test", "false")
+    again = ask(folder, "init", "--main", "other")
     assert again["created"] == [] and (home / "config.toml").read_bytes() == config
-    assert any("main stays" in warning for warning in again["warnings"])
+    assert any("main is still 'main'" in warning for warning in again["warnings"])
+    config += b'\n[[checks]]\nname = "test"\ncommand = "false"\n'
+    for _ in range(2):
+        again = ask(folder, "init", "--main", "other", "--test", "false")
+        assert again["created"] == [] and (home / "config.toml").read_bytes() == config, "it adds a check, once"
     assert [bead["id"] for bead in ask(folder, "list")] == ["one"]
 
 

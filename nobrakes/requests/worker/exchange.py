@@ -306,7 +306,7 @@ def settle(store: "Store", bead: str, commit: str) -> None:
         if not stands:
             continue
         undone = {"undone": [merge.seq]} if merge.seq else {}
-        why = f"its merge {merge.commit[:12]} was taken back by {by}: `nobrakes release {was.id}` has it done again"
+        why = f"{by} reverted its merge {merge.commit[:12]}; `nobrakes release {was.id}` lets agents do it again"
         data = {"commit": merge.commit, "revert": commit, **undone}
         store.record(Event(Kind.REVERTED, was.id, actor=f"{by}{UNDO_MARK}", data=data))
         store.record(Event(Kind.HELD, was.id, actor=f"{by}{UNDO_MARK}", data={"reason": why}))
