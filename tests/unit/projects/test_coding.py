@@ -233,7 +233,7 @@ def test_a_chat_agent_is_not_told_where_the_pages_are(workspace: Workspace, monk
         choose(table, "approve", {})
     plan = "beads: [{id: a, title: Do a}]"
     said = choose(table, "propose", {"plan": plan})
-    assert "drawn-name" not in f"{refused.value} {refused.value.hint} {said.text}" and "commit-strategy" in said.text
+    assert "drawn-name" not in f"{refused.value} {refused.value.hint} {said.text}" and "`nobrakes approve`" in said.text
 
 
 def test_a_chat_agent_is_told_what_comes_before_the_yes(workspace: Workspace) -> None:
@@ -248,7 +248,7 @@ def test_a_chat_agent_is_told_what_comes_before_the_yes(workspace: Workspace) ->
     with pytest.raises(NotAllowed) as refused:
         choose(table, "approve", {})
     for told in (said, refused.value.hint):
-        assert "nobrakes forge sign-off login" in told and "commit-strategy" not in told
+        assert "nobrakes forge sign-off login" in told and "`nobrakes approve`" not in told
     assert "the plan of feature login is not signed off" in said
 
 
