@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.test_session_clis import CLIS, field_of, works
+from tests.acceptance.test_session_clis import ASKED, CLIS, field_of, works
 from tests.browser.conftest import DESKTOP, Person, launched
 from tests.support.real_clis import NOBRAKES, Field
 from tests.support.web_process import web_process
@@ -39,10 +39,10 @@ class Planned:
     name: str
     id: str
 
-    def works(self, *steps: dict[str, Any] | str) -> list[str]:
+    def works(self, *steps: dict[str, Any] | str, code: int = ASKED) -> list[str]:
         """Run until a person is needed, with these steps of the model; a text is a command. What it was sent."""
         made = [CLIS[self.name].shell(one) if isinstance(one, str) else one for one in steps]
-        return [json.dumps(one["body"]) for one in works(self.field, self.name, *made)]
+        return [json.dumps(one["body"]) for one in works(self.field, self.name, *made, code=code)]
 
     def nobrakes(self, *words: str) -> str:
         return self.field.run(NOBRAKES, *words)
@@ -144,6 +144,6 @@ def test_a_feature_goes_from_a_question_to_done(tmp_path: Path, name: str) -> No
     assert "greet people by their names" in item["text"] and item["state"] == "reviewed"
     planned.nobrakes("forge", "sign-off", planned.id, "--take-risk")
     planned.nobrakes("commit-strategy", "--yes")
-    planned.works(building("greet-names", SECOND), BUILT)
+    planned.works(building("greet-names", SECOND), BUILT, code=0)
     assert planned.field.run("git", "show", "main:hello.py") == SECOND
     assert planned.feature()[:2] == ("done", "completed")

@@ -87,11 +87,14 @@ def kills_the_cli(field: Field, ended: threading.Event) -> None:
                 os.kill(int(pid), signal.SIGKILL)
 
 
-def works(field: Field, name: str, *steps: dict[str, Any]) -> list[dict[str, Any]]:
-    """`nobrakes run` with this script of the model; what the model was sent."""
+ASKED = 40
+
+
+def works(field: Field, name: str, *steps: dict[str, Any], code: int = 0) -> list[dict[str, Any]]:
+    """`nobrakes run` with this script of the model, which ends with this code; what the model was sent."""
     config = field.repository / ".nobrakes" / "config.toml"
     config.write_text(re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:PORT", config.read_text()))
-    field.let_them_work({CLIS[name].script: list(steps)}, CLIS[name].keys)
+    field.let_them_work({CLIS[name].script: list(steps)}, CLIS[name].keys, code)
     found: list[dict[str, Any]] = json.loads(field.told())
     return found
 
@@ -108,7 +111,7 @@ def test_it_asks_is_killed_answered_and_resumed_once(tmp_path: Path, name: str) 
     killer = threading.Thread(target=kills_the_cli, args=(field, ended))
     killer.start()
     try:
-        works(field, name, cli.shell(ASKS), cli.shell(WAITS), BLOCKED)
+        works(field, name, cli.shell(ASKS), cli.shell(WAITS), BLOCKED, code=ASKED)
     finally:
         ended.set()
         killer.join()

@@ -95,7 +95,7 @@ def facts(store: Store) -> dict[str, Any]:
         beads[-1] = replace(beads[-1], branch=branch_of(bead))  # no name is the name by the usual pattern
     asked_for = [replace(e, attempt=None, behind=0) for e in store.escalations(open_only=False)]
     return {
-        "beads": beads,
+        "beads": sorted(beads, key=lambda bead: bead.id),
         "edges": store.dependencies(),
         "asked": sorted(asked_for, key=lambda e: e.id),
         "settings": snapshot_log.settings(store),
