@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..beads.branches import branch_of
 from ..beads.model import Attempt, Bead, Outcome, Role
-from ..checks.policy.boundaries import SPRINT
+from ..checks.policy.boundaries import is_in_sprint
 from ..decisions.model import Escalation
 from ..errors import ConfigError
 from ..paths import Paths, resource
@@ -252,6 +252,7 @@ def compile_prompt(
     main: str,
     plan: str = "",
     instructions: str = "",
+    in_sprint: bool = False,
 ) -> str:
     """The prompt of one attempt. `attempts`: the bead's earlier ones; `answers`: (question, answer); `plan`: see
     plan_text; `instructions`: the repository's. `nonce` must be new: at least 8 letters and digits."""
@@ -270,7 +271,7 @@ def compile_prompt(
     parts.append("# The checks that decide\n\n" + _checks(config.checks))
     rules = may_change(role, config.boundaries.tests, config.boundaries.gates, bead.scaffolding)
     parts.append(f"# What you may change\n\n{rules}")
-    if SPRINT in bead.metadata:
+    if in_sprint:
         parts.append(SPRINT_TEXT)
     parts.append(protocol(role, bead.id))
     return "\n\n".join(parts) + "\n"
@@ -362,7 +363,16 @@ def brief(
         prompt = resume_prompt(bead, resumes, filed, changed, plan if new else "", nonce)
         return Briefing(only_seen(system), only_seen(prompt), _given(new))
     prompt = compile_prompt(
-        role, bead, config, earlier, answers_of(filed), nonce=nonce, main=main, plan=plan, instructions=instructions
+        role,
+        bead,
+        config,
+        earlier,
+        answers_of(filed),
+        nonce=nonce,
+        main=main,
+        plan=plan,
+        instructions=instructions,
+        in_sprint=is_in_sprint(store, bead),
     )
     return Briefing(only_seen(system), only_seen(prompt), _given(filed))
 

@@ -410,11 +410,9 @@ class Sprints:
         items = going.run.items
         plan = next((one.text for one in reversed(going.documents) if one.kind is Kind.PLAN), "")
         description = prompts.asked(step.number, texts, findings, items, plan)
-        fixed: dict[str, Any] = {"metadata": {SPRINT: step.number}}
-        fixed |= {} if going.run.needs_tests else {"needs_tests": False}
         told = {
             features.PERSONA: prompts.PLANNER,
-            features.FIXED: fixed,
+            features.FIXED: None if going.run.needs_tests else {"needs_tests": False},
             features.LABELS: sprints.labels(items) or None,
         }
         with store.write():
@@ -422,6 +420,7 @@ class Sprints:
             title = f"Sprint {step.number}"
             begun = ports.words().begin(ports, title, description, prompts.CRITERION, going.run.actor, name)
             store.note_feature(begun.id, told, BY)
+            store.change(begun.id, {"metadata": {**store.bead(begun.id).metadata, SPRINT: step.number}}, BY)
             if before is None:
                 store.add_sprint(step.number, going.run.id, begun.id)
                 return True

@@ -13,9 +13,9 @@
 
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...beads.model import Outcome, Role
+from ...beads.model import Bead, Outcome, Role
 from ...decisions.model import COMMANDS, FILTERS
 from ...git.port import ABSENT, GIT_RULES, GITLINK, SYMLINK, Change
 from ...globs import folded as folded_globs
@@ -27,14 +27,27 @@ from .ownership import CONTRACT, FIXTURES, GATE, OWN_FOLDER, is_covered, is_help
 from .protected_files import in_unknown_folder, starts_by_itself
 from .shadows import PLANTED, framework, hidden, hides, new_names
 
+if TYPE_CHECKING:
+    from ...store import Store
+
 REFUSED = (
     ".githooks/**", ".husky/**", *GIT_RULES,
     ".claude/**", ".codex/**", ".gemini/**", ".mcp.json"
 )  # fmt: skip
 """Refused without a question: they decide what git and agents do, not whether work is good."""
 SPRINT = "sprint"
+"""In the metadata of a sprint's epic: its number. All beads below the epic are the sprint's."""
 SPRINT_DOCUMENTS = ("task.md", "DECISIONS.md", "DEVIATIONS.md", "WISHLIST.md", "docs/ROADMAP.md", "docs/sprints/**")
 """Documents that nobrakes writes for a sprint, so its agents may not."""
+
+
+def is_in_sprint(store: "Store", bead: Bead) -> bool:
+    """Whether the bead, or an epic above it, has the mark of a sprint."""
+    while SPRINT not in bead.metadata:
+        if bead.epic is None:
+            return False
+        bead = store.bead(bead.epic)
+    return True
 
 
 @frozen

@@ -53,7 +53,7 @@ from ..contract import (
     judge,
     unmet,
 )
-from ..policy.boundaries import SPRINT, SPRINT_DOCUMENTS, Boundary
+from ..policy.boundaries import SPRINT_DOCUMENTS, Boundary, is_in_sprint
 from ..policy.ownership import CONTRACT
 from ..probes import LARGEST, endings, is_seen, likely, mutation_probes, named
 from ..runners import count_tests, failing_tests
@@ -307,7 +307,7 @@ def text(git: Git, commit: str) -> str | None:
 def boundary_at(ports: Ports, base: str, role: Role, head: str = "", bead: Bead | None = None) -> Boundary:
     """The boundary for a role's work from `base` to `head`. `bead`: its bead."""
     found = with_agents(ports.config().boundary_at(ports.git, base, role, head))
-    documents = SPRINT_DOCUMENTS if bead is not None and SPRINT in bead.metadata else ()
+    documents = SPRINT_DOCUMENTS if bead is not None and is_in_sprint(ports.store, bead) else ()
     return replace(found, steering=(*found.steering, *own_code_globs(ports.paths.root)), documents=documents)
 
 

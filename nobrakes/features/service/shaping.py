@@ -146,12 +146,8 @@ def _feature_plan(store: "Store", feature: Feature, plan: Plan) -> Plan:
 
 def _fixed(feature: Feature, node: PlanNode, bead: Bead | None) -> dict[str, Any]:
     """What each bead of the plan has, whatever its Shaper proposes; an epic has none of it."""
-    fixed = dict(feature.data.get(keys.FIXED, {}))
     type = node.fields.get("type", bead.type.value if bead is not None else "")
-    if not fixed or type == BeadType.EPIC.value:
-        return {}
-    own = node.fields.get("metadata", {} if bead is None else bead.metadata) or {}
-    return fixed | {"metadata": {**own, **fixed.get("metadata", {})}}
+    return {} if type == BeadType.EPIC.value else dict(feature.data.get(keys.FIXED, {}))
 
 
 def _refused(feature: Feature, node: PlanNode, bead: Bead | None, own: set[str]) -> str:

@@ -3,6 +3,7 @@
 import pytest
 
 from nobrakes.beads.model import Bead, BeadType
+from nobrakes.checks.policy.boundaries import SPRINT, is_in_sprint
 from nobrakes.errors import NotAllowed
 from nobrakes.events.kinds import Event
 from nobrakes.events.kinds import Kind as EventKind
@@ -81,6 +82,13 @@ def test_a_new_yes_makes_again_what_a_person_gave_up(store: Store) -> None:
     store.begin_sprints(1, False, TERMS, "you")
     cancelled = store.sprints_going()
     assert cancelled is not None and cancelled.sprint is not None and cancelled.sprint.bead is None
+
+
+def test_every_bead_below_the_epic_of_a_sprint_is_the_sprints(store: Store) -> None:
+    epic = Bead("sprint-1", "Sprint 1", type=BeadType.EPIC, metadata={SPRINT: 1})
+    part = Bead("part", "Part", type=BeadType.EPIC, epic="sprint-1")
+    store.put([epic, part, Bead("menu", "Menu", epic="part"), Bead("other", "Other")], [], "you")
+    assert [is_in_sprint(store, store.bead(id)) for id in ("sprint-1", "part", "menu", "other")] == [*[True] * 3, False]
 
 
 def test_a_run_costs_what_its_features_and_their_beads_cost(store: Store) -> None:
