@@ -124,11 +124,11 @@ def running_run(
         blockers(app, red_main).require(app.store.now())
         board = _serve(app, as_json, until_idle)
         found, now = counts(app), app.store.now()
-        asked = any(one.bead is None and one.session is not None for one in app.store.escalations())
         stands = blockers(app, red_main)
         # a person's `nobrakes stop` stays in force after the run, a signal's stop ends with it
         interrupted = board.stopping and not app.store.setting("stopping")
     settled = not any(number for name, number in found.items() if name not in SETTLED)
+    asked = any(one.kind is Kind.ESCALATION and not one.beads for one in stands.found)  # of a session, a feature
     settled = settled and not asked and not any(one.kind in WAITS_FOR_PERSON for one in stands.found)
     data: dict[str, Any] = {"counts": found, "settled": settled, "hindrances": plain(stands)}
     data["escalations"] = [one.number for one in stands.found if one.number is not None]

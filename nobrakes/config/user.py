@@ -32,7 +32,7 @@ from .values import FULL_PATH, WEB_ADDRESSES, Rule, Section, section
 #    may start. Its way down from the root is the system's business.
 # 4. A home that is not said, not there, or another account's is nobody's place; a file there that is a link, or that
 #    others may write, is not opened.
-# 5. What is missing is made by whoever writes first, and by nobody who only looks.
+# 5. The first writer creates what is missing. A reading command creates only the time of a visit (machine.registry).
 
 OVERRIDE = "NOBRAKES_USER_HOME"
 _NAME = "nobrakes"

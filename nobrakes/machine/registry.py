@@ -162,20 +162,26 @@ def last_visit(root: str, moment: float, is_visiting: bool) -> float | None:
     """
     before = last = 0.0
     try:
-        folder = os.path.join(user_place().state, "visits")
-        path = os.path.join(folder, identity(root) or "none")
+        if not (known := identity(root)):
+            return None
+        path = _visit_file(known)
         require_own(path)
         with suppress(FileNotFoundError, ValueError), open(path, encoding="ascii") as file:
             before, last = map(float, file.read(100).split())
         if moment - last > VISIT_SECONDS:
             before = last
-        if is_visiting and identity(root):
+        if is_visiting:
+            folder = os.path.dirname(path)
             make(os.path.dirname(folder))
             make(folder)
             write_atomic(path, f"{before} {moment}\n".encode(), 0o600)
     except (errors.NobrakesError, OSError):
         return None
     return before or None
+
+
+def _visit_file(identity: str) -> str:
+    return os.path.join(user_place().state, "visits", identity)
 
 
 def repositories() -> list[RepositoryView]:
@@ -241,6 +247,8 @@ def forget(path: str) -> str:
         if _view(found).state == AT_WORK:
             raise errors.NotAllowed(f"a daemon works in {found.path}", "`nobrakes daemon stop` there stops it.")
         store.forget(found.identity)
+        with suppress(OSError):
+            os.unlink(_visit_file(found.identity))
         return found.path
     finally:
         store.close()

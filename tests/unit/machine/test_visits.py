@@ -11,6 +11,10 @@ EVENING = 1_900_000_000.0
 MORNING = EVENING + 13 * 3600
 
 
+def _no_space(*_: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> str:
     (tmp_path / ".git").mkdir()
@@ -35,6 +39,9 @@ def test_a_program_that_asks_is_no_visit(root: str) -> None:
 
 
 def test_an_agent_and_a_place_that_cannot_be_written_have_no_visits(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as full:
+        full.setattr("nobrakes.machine.registry.write_atomic", _no_space)
+        assert last_visit(root, EVENING - 1, True) is None
     last_visit(root, EVENING, True)
     [kept] = (Path(os.environ["NOBRAKES_USER_HOME"]) / "state" / "visits").iterdir()
     kept.write_text("what is this\n")
