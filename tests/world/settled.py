@@ -32,7 +32,10 @@ def only_people_go_on(scene: Scene) -> bool:
 
 
 def _requests_outlive_reviews(scene: Scene) -> bool:
-    asked = {bead.id for bead in scene.beads if bead.status is Status.ESCALATED}
+    stopped = [bead for bead in scene.beads if bead.status is Status.ESCALATED]
+    asked = {bead.id for bead in stopped} | {
+        bead.epic for bead in stopped
+    }  # the request of an epic waits for its beads
     is_over = not every_bead_is_done_or_waits_for_a_reason(scene)
     return is_over and any(pull.number and pull.bead in asked for pull in scene.store.pulls())
 
