@@ -194,7 +194,7 @@ def list_claims(folder: str) -> Iterator[Claim]:
     try:
         where = place()
         names = sorted(os.listdir(where))
-    except (NotAllowed, PlaceUnusable, FileNotFoundError):
+    except (NotAllowed, PlaceUnusable, FileNotFoundError, PermissionError):  # a closed place blocks the machine
         return
     for name in names:
         found = _read(os.path.join(where, name)) if name.endswith(".json") else None
