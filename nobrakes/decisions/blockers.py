@@ -56,6 +56,7 @@ class Kind(StrEnum):
     SESSION = "session"  # its turns fail in the same way
     REQUEST = "request"  # work that passed is pushed when a person says so
     FEATURE = "feature"  # one that is planned or built is paused, has expired, or does not go on
+    EPIC_CIRCLE = "epic_circle"  # epics that people merge as a whole wait for each other
     MERGE_WAITS = "merge_waits"  # git's locks, edits in a checkout, a remote
     CANCELLED_BLOCKER = "cancelled_blocker"
     CANCELLED_PARENT = "cancelled_parent"
@@ -76,7 +77,7 @@ STOPS = frozenset(
     }
 )
 """Blocks more than single beads."""
-WAITS_FOR_PERSON = frozenset({Kind.SIGN_OFF, Kind.SPRINTS, Kind.SESSION, Kind.REQUEST})
+WAITS_FOR_PERSON = frozenset({Kind.SIGN_OFF, Kind.SPRINTS, Kind.SESSION, Kind.REQUEST, Kind.EPIC_CIRCLE})
 """Only a person moves these, besides escalations and drafts: `run` then ends with 40."""
 _BY_ITSELF = frozenset({Kind.NO_PLACE, Kind.MEMORY, Kind.RETRY, Kind.QUARANTINED})
 """These end without a person, or block nothing."""

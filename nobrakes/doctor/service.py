@@ -90,7 +90,7 @@ def _writable_by_others(path: str) -> bool:
     return not stat.S_ISLNK(mode) and bool(mode & stat.S_IWOTH)
 
 
-_BROKEN = (Kind.NO_AGENT, Kind.NO_LOGIN, Kind.MAIN_RED, Kind.CHECKS_BROKEN, Kind.DAEMON_DEAD)
+_BROKEN = (Kind.NO_AGENT, Kind.NO_LOGIN, Kind.MAIN_RED, Kind.CHECKS_BROKEN, Kind.DAEMON_DEAD, Kind.EPIC_CIRCLE)
 
 
 def examine_machine(
@@ -459,6 +459,8 @@ def _blockers(patient: _Patient) -> Iterator[Finding]:
     for one in found:
         if one.stops or one.kind in _NAMES:
             yield as_finding(_NAMES.get(one.kind, "run"), one)
+    for one in requests_service.epic_circles(patient.store, patient.config):
+        yield as_finding("epics", one)
 
 
 _NAMES = {

@@ -8,6 +8,8 @@ from ..beads.graph import lift_to_epics
 from ..beads.model import CLOSED, Attempt, Bead, BeadType, DependencyType, is_bead_id
 from ..beads.readiness import deadlocks
 from ..config.settings import Config
+from ..decisions.blockers import Blocker
+from ..decisions.blockers import Kind as BlockerKind
 from ..doctor.health import ERROR, OK, WARNING, Finding
 from ..errors import NobrakesError, NotAllowed
 from ..events.kinds import Event, Kind
@@ -160,7 +162,6 @@ def examine(store: "Store | None", git: "Git | None", paths: "Paths", config: "C
             left = f"pull request {pull.name} is open, and its bead {pull.bead} is over: close it there ({pull.url})"
             yield Finding(_NAME, WARNING, left)
     yield from _features(store, config)
-    yield from _waits(store, config)
     yield from _bases(store, config)
     if git is not None and pulls is not None:
         yield from _orphans(store, git, pulls)
@@ -185,9 +186,11 @@ def _features(store: "Store", config: "Config") -> Iterator[Finding]:
                 yield Finding("features", ERROR, told)
 
 
-def _waits(store: "Store", config: "Config") -> Iterator[Finding]:
+def epic_circles(store: "Store", config: "Config") -> Iterator[Blocker]:
+    """Beads of different epics that wait for each other because people merge each epic as a whole."""
     rules = config.review.rules(config.main)
-    if rules.unit != "epic" and all(one.unit != "epic" for one in rules.features.values()):
+    units = {rules.unit, *(one.unit for one in rules.features.values())}
+    if "epic" not in units or not config.review.by_request:
         return
     nodes, dependencies = store.nodes(), store.dependencies()
     if deadlocks(nodes, dependencies):
@@ -197,13 +200,15 @@ def _waits(store: "Store", config: "Config") -> Iterator[Finding]:
     seen = lift_to_epics((node._replace(epic=None) if node.id in apart else node for node in nodes), dependencies)
     for circle in deadlocks(nodes, list(seen)):
         meant = seen[circle.cut]
-        around = " -> ".join((*circle.members, circle.members[0]))
-        told = (
-            f"{around} wait for each other: {meant.needs} of {epics.get(meant.needs)} is done only when all of that "
-            f"epic is merged, and {meant.bead} needs it. Have them in one epic (`nobrakes edit {meant.bead} --epic "
-            f"{epics.get(meant.needs)}`), or `nobrakes undepend {meant.bead} {meant.needs}`"
+        epic, around = epics.get(meant.needs), " -> ".join((*circle.members, circle.members[0]))
+        yield Blocker(
+            BlockerKind.EPIC_CIRCLE,
+            f"'{meant.bead}' cannot start: {around} wait for each other",
+            f"it depends on '{meant.needs}', which is done only when all of epic '{epic}' is merged; have both in one "
+            "epic, or remove the dependency",
+            (f"nobrakes edit {meant.bead} --epic {epic}", f"nobrakes undepend {meant.bead} {meant.needs}"),
+            beads=(meant.bead,),
         )
-        yield Finding("epics", ERROR, told)
 
 
 def _bases(store: "Store", config: "Config") -> Iterator[Finding]:

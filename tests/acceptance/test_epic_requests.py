@@ -408,3 +408,11 @@ def test_epics_that_wait_for_each_other_are_named(team: Team) -> None:
     team.nobrakes("depend", "two", "desk")
     said = team.nobrakes("doctor", expect=None).stdout
     assert "wait for each other" in said and "nobrakes undepend" in said, said
+    ended = team.nobrakes("run", expect=40)
+    assert team.status("one") == "landed"
+    status = team.nobrakes("status").stdout
+    for text in (ended.stdout + ended.stderr, status, team.nobrakes("doctor", expect=None).stdout):
+        assert "wait for each other" in text and "nobrakes edit" in text, text
+    team.nobrakes("undepend", "two", "desk")
+    team.run_on()
+    assert team.status("two") == "landed"

@@ -504,12 +504,14 @@ def feature_blockers(store: "Store", features: "Sequence[Feature]") -> Iterator[
 
 
 def merge_blockers(store: "Store", config: "Config", daemon: bool) -> Iterator[Blocker]:
-    """Waiting reviews: for permission to push, git's locks, edits in a checkout, or a remote."""
+    """Waiting reviews: for permission to push, git's locks, edits in a checkout, or a remote. Epics in a circle."""
     unsaid: list[str] = []
     if config.review.by_request:
-        from ...requests.service import unsaid as without_word
+        from ...requests import service as requests
 
-        unsaid = [bead.id for bead in without_word(store, config)]
+        unsaid = [bead.id for bead in requests.unsaid(store, config)]
+        if not store.counts()["ready"] and store.beads(statuses=(Status.LANDED,)):  # else there is other work first
+            yield from requests.epic_circles(store, config)
     for bead in unsaid:
         yield Blocker(
             Kind.REQUEST,
