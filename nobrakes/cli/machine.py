@@ -155,7 +155,9 @@ def repositories(
 
     match words or []:
         case []:
-            found = registry.repositories()
+            from ..decisions.service.blockers import for_you
+
+            found = registry.repositories(for_you)
         case ["forget", path]:
             whole = registry.forget(path)
             return said({"path": whole}, f"{one_line(whole)} is known no more; nothing in it was touched")
@@ -166,10 +168,10 @@ def repositories(
 
     def text(screen: Screen) -> str:
         rows = [
-            (one.path, one.state, "?" if one.escalations is None else str(one.escalations), spoken(one.seen_at))
+            (one.path, one.state, "?" if one.for_you is None else str(one.for_you), spoken(one.seen_at))
             for one in found
         ]
-        listed = table(("REPOSITORY", "STATE", "ESCALATIONS", "SEEN"), rows, screen)
+        listed = table(("REPOSITORY", "STATE", "FOR YOU", "SEEN"), rows, screen)
         return listed or "no repository is known yet: run `nobrakes init` in one"
 
     return Output(plain(found), text)

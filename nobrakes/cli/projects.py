@@ -32,7 +32,7 @@ def list_projects(everything: Annotated[bool, Option("--all", help="Include arch
 
     def text(screen: Screen) -> str:
         rows = [(one.name, _state(one), _waiting(one), one.path) for one in found.projects]
-        listed = table(("PROJECT", "STATE", "ESCALATIONS", "FOLDER"), rows, screen)
+        listed = table(("PROJECT", "STATE", "FOR YOU", "FOLDER"), rows, screen)
         return listed or f"there is no project in {one_line(found.folder)} yet: `nobrakes project new NAME` makes one"
 
     return Output(plain(found), text)
@@ -45,7 +45,7 @@ def _state(one: "ProjectView") -> str:
 
 
 def _waiting(one: "ProjectView") -> str:
-    return "?" if one.escalations is None else str(one.escalations)
+    return "?" if one.for_you is None else str(one.for_you)
 
 
 def new(

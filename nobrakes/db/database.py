@@ -502,6 +502,14 @@ def require_not_newer(path: str) -> None:
             require_version(found, path)
 
 
+def is_current(path: str) -> bool:
+    """Whether the file has this version's schema: opened, an older one would be migrated. Changes nothing."""
+    uri = file_uri(os.path.abspath(path), "mode=ro")
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(uri, uri=True)) as connection:
+        return _version(connection) == VERSION
+    return False
+
+
 def copy_of(path: str) -> sqlite3.Connection:
     """A copy in memory, where SQLite cannot make its log or shared memory. Raises sqlite3.Error, OSError. 1. It is one
     consistent state, not updated. 2. A present writer's shared memory and log are used. 3. Otherwise file and log are

@@ -15,23 +15,6 @@ from ..errors import PlaceUnusable, StoreBroken, StoreBusy, StoreReadOnly
 from ..records import frozen
 from ..text.cleaning import count
 
-TIMEOUT_SECONDS = 0.2
-
-
-def open_escalations(path: str) -> int | None:
-    """None: unknown now."""
-    try:
-        connection = sqlite3.connect(file_uri(os.path.abspath(path), "mode=ro"), uri=True, timeout=TIMEOUT_SECONDS)
-        try:
-            connection.execute("PRAGMA query_only = ON")
-            row = connection.execute("SELECT count(*) FROM escalations WHERE resolved_at IS NULL").fetchone()
-            return int(row[0])
-        finally:
-            connection.close()
-    except sqlite3.Error:
-        return None
-
-
 # A step is one version; steps are only ever added. A repository is known by its identity and not by its path; what it
 # spent is kept by that, and outlasts it. Of a client's token only the hash is here.
 STEPS: Sequence[Sequence[str]] = (

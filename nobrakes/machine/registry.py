@@ -10,7 +10,7 @@ import shutil
 import stat
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -38,7 +38,7 @@ from ..host.files import storage_errors, wake, write_atomic
 from ..host.locks import holder, is_alive
 from ..paths import FOLDER, Paths, git_folder
 from ..records import frozen
-from .db import Repository, UserDatabase, UserStore, open_escalations
+from .db import Repository, UserDatabase, UserStore
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -104,12 +104,12 @@ AT_WORK, STOPPED, GONE, SILENT = "daemon runs", "stopped", "gone", "does not ans
 
 @frozen
 class RepositoryView:
-    """One line. `escalations` None: unknown."""
+    """One line. `for_you`: what waits for a person there; None: unknown."""
 
     path: str
     name: str
     state: str
-    escalations: int | None
+    for_you: int | None
     seen_at: float
 
 
@@ -184,13 +184,18 @@ def _visit_file(identity: str) -> str:
     return os.path.join(user_place().state, "visits", identity)
 
 
-def repositories() -> list[RepositoryView]:
+ForYou = Callable[[Paths], int | None]
+"""How much waits for a person in a repository; None: unknown."""
+
+
+def repositories(for_you: ForYou) -> list[RepositoryView]:
     """By path, in their present state."""
     store = known(user_place())
     if store is None:
         return []
     try:
-        return looked_at([one for one in store.repositories() if one.path != os.path.realpath(user_place().home)])
+        home = os.path.realpath(user_place().home)
+        return looked_at([one for one in store.repositories() if one.path != home], for_you)
     finally:
         store.close()
 
@@ -208,12 +213,12 @@ def paths() -> list[str]:
         store.close()
 
 
-def looked_at(found: Sequence[Repository]) -> list[RepositoryView]:
+def looked_at(found: Sequence[Repository], for_you: ForYou) -> list[RepositoryView]:
     """What is known of each in time."""
     answers: dict[str, RepositoryView] = {}
 
     def look(one: Repository) -> None:
-        answers[one.identity] = _view(one)
+        answers[one.identity] = _view(one, for_you)
 
     threads = [threading.Thread(target=look, args=(one,), daemon=True, name=f"look at {one.path}") for one in found]
     for thread in threads:
@@ -225,15 +230,15 @@ def looked_at(found: Sequence[Repository]) -> list[RepositoryView]:
     return [answers.get(one.identity, view) for one, view in zip(found, silent, strict=True)]
 
 
-def _view(one: Repository) -> RepositoryView:
+def _view(one: Repository, for_you: ForYou) -> RepositoryView:
     paths = Paths(os.path.join(one.path, FOLDER))
     try:
         if identity(one.path) != one.identity or not os.path.exists(paths.config):
             return RepositoryView(one.path, one.name, GONE, None, one.seen_at)
         state = STOPPED if holder(paths.lock) is None else AT_WORK
+        return RepositoryView(one.path, one.name, state, for_you(paths), one.seen_at)
     except Exception:  # whatever is wrong there, the others are shown
         return RepositoryView(one.path, one.name, SILENT, None, one.seen_at)
-    return RepositoryView(one.path, one.name, state, open_escalations(paths.database), one.seen_at)
 
 
 def forget(path: str) -> str:
@@ -244,7 +249,7 @@ def forget(path: str) -> str:
         found = next((one for one in store.repositories() if one.path in (path, whole)), None)
         if found is None:
             raise errors.UsageError(f"no repository is known at {path}", "`nobrakes repositories` lists them.")
-        if _view(found).state == AT_WORK:
+        if _view(found, lambda paths: None).state == AT_WORK:
             raise errors.NotAllowed(f"a daemon works in {found.path}", "`nobrakes daemon stop` there stops it.")
         store.forget(found.identity)
         with suppress(OSError):

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from ..beads.service import bead_page, board
 from ..daemon.service import now, status
 from ..decisions.service import page
-from ..decisions.service.blockers import blockers
+from ..decisions.service.blockers import blockers, for_you
 from ..doctor import health
 from ..errors import UsageError
 from ..features.service import strategy, views
@@ -223,7 +223,7 @@ def endpoint(reading: Reading) -> Callable[[Request], Response]:
 
 def repositories(request: Request) -> Response:
     rendering.values((), request.query_params.multi_items())
-    return answered(registry.repositories())
+    return answered(registry.repositories(for_you))
 
 
 ROUTES: Sequence[Route] = (

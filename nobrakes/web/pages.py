@@ -15,7 +15,7 @@ from ..daemon.service import now as views
 from ..decisions import forms
 from ..decisions.blockers import Blocker
 from ..decisions.service import page
-from ..decisions.service.blockers import blockers
+from ..decisions.service.blockers import blockers, for_you
 from ..decisions.service.view import DecisionView
 from ..doctor import health as doctor_health
 from ..doctor.service import examine, opened_store, or_none
@@ -270,22 +270,22 @@ class Line:
     name: str
     path: str
     state: str
-    escalations: int | None
+    for_you: int | None
     seen_at: float
 
 
 def repositories(request: Request) -> Response:
     """Waiting repositories come first."""
-    found = registry.repositories()
+    found = registry.repositories(for_you)
     named = words([one.path for one in found])
     lines = [
         Line(
             named[one.path] if one.state != registry.GONE else "",
-            one.name, one.path, one.state, one.escalations, one.seen_at,
+            one.name, one.path, one.state, one.for_you, one.seen_at,
         )
         for one in found
     ]  # fmt: skip
-    lines.sort(key=lambda one: (-(one.escalations or 0), one.state != registry.AT_WORK, -one.seen_at))
+    lines.sort(key=lambda one: (-(one.for_you or 0), one.state != registry.AT_WORK, -one.seen_at))
     return render(request, "repositories.html", view=lines, now=time.time())
 
 

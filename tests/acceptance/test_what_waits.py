@@ -22,6 +22,8 @@ def listed(place: Scripted, kind: str, command: str) -> str:
     for words in ((), ("status",), ("escalations",)):
         assert command in place.nobrakes(*words).stdout, words
     assert f"Next: {command}" in place.nobrakes().stdout
+    here = [one for one in place.ask("repositories") if one["path"] == str(place.folder)]
+    assert [one["for_you"] for one in here] == [1], here
     return str(found["what"])
 
 

@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from ...beads.work_status import STANDSTILL_SHOWN, Standstill
 from ...config.settings import Config
 from ...daemon.model import Board, Starts
 from ...daemon.service import control
+from ...db.database import is_current
 from ...errors import Hindered, MachineShort
 from ...events.kinds import Event
 from ...events.kinds import Kind as Happened
@@ -716,6 +718,18 @@ def blockers(
     if pid is not None:
         found = [replace(one, commands=tuple(c for c in one.commands if c not in STARTS_WORK)) for one in found]
     return Blockers(in_order(found), tuple(more(still).items()), pid is not None)
+
+
+def for_you(paths: Paths) -> int | None:
+    """How much waits for a person in the repository, as its first screen counts; None: unknown now."""
+    from ...config.settings import load_for_reading
+    from ...store import open_store
+
+    if not is_current(paths.database):
+        return None
+    with closing(open_store(paths.database)) as store:
+        stands = blockers(store, paths, load_for_reading(paths.config)[0])
+        return len(stands.asks) + len(store.escalations())
 
 
 def _machine_blockers(

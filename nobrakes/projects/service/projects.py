@@ -15,6 +15,7 @@ from contextlib import closing
 from ...config.setup.init import init
 from ...config.user import default_workspace, load_user, require_safe, user_place
 from ...db.fast import now
+from ...decisions.service.blockers import for_you
 from ...errors import ConfigError, NoProject, NotAllowed, ProjectExists, UsageError
 from ...events.kinds import Event, Kind
 from ...git import persons
@@ -118,14 +119,14 @@ _OURS = tuple(f"{FOLDER}/{name}" for name in (".gitattributes", ".gitignore", "c
 
 @frozen
 class ProjectView:
-    """A project. `state`: its daemon's; `is_repository` False: it has no own git folder. `escalations` None:
-    unknown."""
+    """A project. `state`: its daemon's; `is_repository` False: it has no own git folder. `for_you`: what waits for a
+    person; None: unknown."""
 
     name: str
     path: str
     is_repository: bool
     state: str
-    escalations: int | None
+    for_you: int | None
     archived_at: float | None
     created_by: str
 
@@ -154,7 +155,7 @@ def listed(everything: bool = False) -> ProjectsView:
 
 
 def views(workspace: Workspace, known: dict[str, ProjectRow]) -> list[ProjectView]:
-    registered = {one.path: one for one in registry.repositories()}
+    registered = {one.path: one for one in registry.repositories(for_you)}
     return [_view(workspace, name, known.get(name), registered) for name in workspace.names()]
 
 
@@ -164,9 +165,9 @@ def _view(
     path = workspace.folder(name)
     looked = registered.get(path)
     state = looked.state if looked else registry.STOPPED
-    escalations = looked.escalations if looked else 0
+    waits = looked.for_you if looked else 0
     archived, by = (row.archived_at, row.created_by) if row else (None, "")
-    return ProjectView(name, path, workspace.is_repository(name), state, escalations, archived, by)
+    return ProjectView(name, path, workspace.is_repository(name), state, waits, archived, by)
 
 
 def active(workspace: Workspace) -> list[str]:

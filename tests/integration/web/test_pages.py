@@ -20,7 +20,7 @@ def key_of(page: str, command: str) -> str:
 
 def test_the_first_page_lists_the_repositories_and_now_shows_one(site, repository) -> None:
     first = site.get("/")
-    assert first.status_code == 200 and 'href="/r/shop/"' in first.text and "no decisions" in first.text
+    assert first.status_code == 200 and 'href="/r/shop/"' in first.text and "nothing for you" in first.text
     now = site.get("/r/shop/")
     assert now.status_code == 200
     titles = [now.text.index(word) for word in ("Needs you", "Broken", "At work", "Just now")]

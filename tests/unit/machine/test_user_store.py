@@ -11,7 +11,7 @@ import pytest
 
 from nobrakes.errors import PlaceUnusable, StoreBusy
 from nobrakes.machine import db as machine_db
-from nobrakes.machine.db import DaySpent, UserStore, open_escalations
+from nobrakes.machine.db import DaySpent, UserStore
 
 
 def everybody(name: str) -> bool:
@@ -144,12 +144,6 @@ def test_whoever_waits_too_long_is_told(store: UserStore, monkeypatch: pytest.Mo
         with pytest.raises(StoreBusy):
             other.register("i", "/a", "a")
     other.close()
-
-
-def test_a_database_that_cannot_be_read_is_skipped(tmp_path: Path) -> None:
-    assert open_escalations(str(tmp_path / "missing.db")) is None
-    (tmp_path / "bad.db").write_text("no database" * 100)
-    assert open_escalations(str(tmp_path / "bad.db")) is None
 
 
 def test_a_step_that_was_landed_never_changes() -> None:
