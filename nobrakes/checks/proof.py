@@ -281,7 +281,7 @@ def missing_program(result: CheckResult) -> str:
     found = (
         _NOT_FOUND.search(result.tail.strip().rpartition("\n")[2]) if result.counts is None and result.code else None
     )
-    program = found[1] or found[2] if found else ""
+    program = found[2] or (found[1] if result.code == 127 else "") if found else ""
     what = f"`{program}` is not installed: {installing(program)}, or add the install command as `setup`"
     return f"{what} in .nobrakes/config.toml" if program else ""
 

@@ -59,6 +59,7 @@ def test_a_missing_program_is_one_line_with_how_to_get_it(tail: str, said: str) 
     assert missing_program(found).startswith(said) and bool(missing_program(found)) == bool(said)
     assert bool(advice([found], [TESTS])) != bool(said), "it is said once"
     assert missing_program(replace(found, code=0)) == "" == missing_program(replace(found, counts=ONE))
+    assert bool(missing_program(replace(found, code=1))) == ("No module named tox" in tail), "what a shell ends with"
 
 
 def test_an_exit_code_alone_tells_of_main() -> None:
