@@ -11,7 +11,10 @@ import re
 import shlex
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
 from typing import Any, cast
 
 from ...checks.contract import Check
@@ -46,17 +49,27 @@ class Found:
     covers: bool = False
 
 
-def exists(root: str, name: str) -> bool:
-    return os.path.isfile(os.path.join(root, name))
+def exists(root: str, *names: str) -> bool:
+    """Whether one of the files is there."""
+    return any(os.path.isfile(os.path.join(root, name)) for name in names)
 
 
-def read(root: str, name: str) -> str | None:
-    """None: missing, not a file, or larger than a project file."""
-    path = os.path.join(root, name)
-    if not os.path.isfile(path) or os.path.getsize(path) > MAX_BYTES:
-        return None
-    with open(path, encoding="utf-8", errors="replace") as file:
-        return file.read()
+def read(root: str, *names: str) -> str | None:
+    """The first of the files that can be read, is not larger than a project file and not outside the repository."""
+    for name in names:
+        path = os.path.join(root, name)
+        with suppress(OSError):
+            if os.path.isfile(path) and os.path.getsize(path) <= MAX_BYTES and _is_inside(root, name):
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    return file.read()
+    return None
+
+
+def _is_inside(root: str, name: str) -> bool:
+    """No link leads out of the repository that `root` is in, or out of `root` where there is none."""
+    own = Path(os.path.realpath(root))
+    top = next((at for at in (own, *own.parents) if os.path.lexists(at / ".git")), own)
+    return Path(os.path.realpath(own / name)).is_relative_to(top)
 
 
 _NOT_ITS_OWN = ("node_modules", "vendor", "third_party", "site-packages", "__pycache__", "fixtures", "testdata")
@@ -70,9 +83,29 @@ def _walk(root: str, deepest: int, skipped: Collection[str] = ()) -> Iterator[tu
         if "pyvenv.cfg" in names or at in skipped:
             folders.clear()
             continue
-        is_deepest = at != os.curdir and at.count(os.sep) + 1 >= deepest
-        folders[:] = [] if is_deepest else sorted(n for n in folders if n[0] != "." and n not in _NO_SOURCE)
+        is_deepest = (0 if at == os.curdir else at.count(os.sep) + 1) >= deepest
+        own = (n for n in folders if n[0] not in ".~" and n.isprintable() and n not in _NO_SOURCE)
+        folders[:] = [] if is_deepest else sorted(own)
         yield at, names
+
+
+def _files(root: str, folder: str, deepest: int, skipped: Collection[str] = ()) -> Iterator[str]:
+    """The files of the folder, relative to it; none where a link leads out of the repository."""
+    for at, names in _walk(os.path.join(root, folder), deepest, skipped) if _is_inside(root, folder) else ():
+        yield from (os.path.normpath(os.path.join(at, name)) for name in sorted(names))
+
+
+def _has(root: str, folder: str, *endings: str, deepest: int = 6) -> bool:
+    return any(path.endswith(endings) for path in _files(root, folder, deepest))
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _quoted(path: str) -> str:
+    """For a shell, and never an option."""
+    return shlex.quote(f"./{path}" if path.startswith("-") else path)
 
 
 # JavaScript and TypeScript: the scripts of package.json, with the package manager of the lock file.
@@ -83,16 +116,14 @@ _SCRIPTS = (
     ("build", ("build",)),
 )
 _PLACEHOLDER = "no test specified"
-
-
 JUNIT = "junit.xml"
 _JS_TEST = re.compile(r".*\.(?:test|spec)\.[cm]?[jt]sx?")
 _RUNS_ITSELF = {"bun:test": f"bun test --reporter=junit --reporter-outfile={JUNIT}", "node:test": "node --test"}
 """By what tests import that need no script, the command that runs them."""
 
 
-def detect_javascript(root: str, top: str) -> Found | None:
-    """None without a package.json. `top`: the repository, which may have the lock file."""
+def _javascript(root: str, top: str, packages: Collection[str]) -> Found | None:
+    """The package.json in `root`, without the `packages` in it. `top`: the repository, which may have the lock file."""
     text = read(root, "package.json")
     if text is None:
         return None
@@ -102,51 +133,44 @@ def detect_javascript(root: str, top: str) -> Found | None:
         return Found("js", notes=(f"package.json is not valid JSON ({error}), so nobrakes ignores it",))
     if not isinstance(package, dict):
         return Found("js", notes=("package.json is not a JSON object, so nobrakes ignores it",))
-    scripts = package.get("scripts")
-    scripts = scripts if isinstance(scripts, dict) else {}
-    setup, run, note = _manager(root, top, package)
-    checks = []
-    notes = [note] if note else []
+    scripts = _table(package.get("scripts"))
+    checks, notes = [], list[str]()
+    setup, run = _manager(root, top, package, notes)
     for kind, names in _SCRIPTS:
         name = next((n for n in names if isinstance(scripts.get(n), str) and scripts[n].strip()), None)
-        if name is None:
-            continue
-        if _PLACEHOLDER in scripts[name]:
+        if name and _PLACEHOLDER in scripts[name]:
             notes.append("the test script in package.json is npm's placeholder, so nobrakes ignores it")
-            continue
-        checks.append((kind, f"{run} {name}"))
-    if "test" not in dict(checks) and (command := _without_script(root)):
+        elif name:
+            checks.append((kind, f"{run} {name}"))
+    if "test" not in dict(checks) and (command := _without_script(root, packages)):
         checks.insert(0, ("test", command))
     return Found("js", tuple(checks), setup, tuple(notes), "test" in dict(checks))
 
 
-def _without_script(root: str) -> str | None:
-    tests = [os.path.join(at, name) for at, names in _walk(root, 4) for name in names if _JS_TEST.fullmatch(name)]
-    texts = [read(root, path) or "" for path in tests[:20]]
+def _without_script(root: str, packages: Collection[str]) -> str | None:
+    tests = (path for path in _files(root, "", 4, packages) if _JS_TEST.fullmatch(path))
+    texts = [read(root, path) or "" for path in islice(tests, 20)]
     return next((run for name, run in _RUNS_ITSELF.items() if any(name in text for text in texts)), None)
 
 
-def _manager(root: str, top: str, package: dict[str, Any]) -> tuple[str, str, str]:
-    """(setup, what runs a script, a note); what the lock file of the top brings in is set up there."""
-    setup, run, note = _own_manager(root, package)
-    if not setup and root != top and (above := _own_manager(top, {}))[0]:
-        return "", above[1], ""
-    return setup, run, note
+_MANAGERS = (
+    ("pnpm install --frozen-lockfile", "pnpm run", "pnpm-lock.yaml"),
+    ("yarn install --frozen-lockfile", "yarn run", "yarn.lock"),
+    ("bun install --frozen-lockfile", "bun run", "bun.lock", "bun.lockb"),
+    ("npm ci", "npm run", "package-lock.json", "npm-shrinkwrap.json"),
+)
 
 
-def _own_manager(root: str, package: dict[str, Any]) -> tuple[str, str, str]:
-    if exists(root, "pnpm-lock.yaml"):
-        return "pnpm install --frozen-lockfile", "pnpm run", ""
-    if exists(root, "yarn.lock"):
-        modern = exists(root, ".yarnrc.yml")
-        return ("yarn install --immutable" if modern else "yarn install --frozen-lockfile"), "yarn run", ""
-    if exists(root, "bun.lock") or exists(root, "bun.lockb"):
-        return "bun install --frozen-lockfile", "bun run", ""
-    if exists(root, "package-lock.json") or exists(root, "npm-shrinkwrap.json"):
-        return "npm ci", "npm run", ""
-    needed = any(package.get(key) for key in ("dependencies", "devDependencies"))
-    note = "package.json has dependencies but no lock file: set `setup` in .nobrakes/config.toml" if needed else ""
-    return "", "npm run", note
+def _manager(root: str, top: str, package: dict[str, Any], notes: list[str]) -> tuple[str, str]:
+    """(setup, what runs a script); what the lock file of the top brings in is set up there."""
+    for at in (root, top):
+        for setup, run, *locks in _MANAGERS:
+            if exists(at, *locks):
+                modern = run == "yarn run" and exists(at, ".yarnrc.yml")
+                return ("yarn install --immutable" if modern else setup) if at == root else "", run
+    if package.get("dependencies") or package.get("devDependencies"):
+        notes.append("package.json has dependencies but no lock file: set `setup` in .nobrakes/config.toml")
+    return "", "npm run"
 
 
 # Ruby, Perl, Java, PHP and shell: a kind of project is there where its tests are, so that a Gemfile for the website
@@ -158,15 +182,12 @@ _RAKE_TEST = re.compile(
 )
 
 
-def detect_others(root: str) -> list[Found]:
-    found = (_ruby(root), _perl(root), _java(root), _php(root), _shell(root), _dotnet(root), _elixir(root), _deno(root))
-    return [one for one in found if one is not None]
-
-
-def _ruby(root: str) -> Found | None:
-    has_lock = exists(root, "Gemfile.lock")
+def _ruby(root: str, top: str) -> Found | None:
+    """Bundler takes the nearest Gemfile: the package's own, else the one at the top."""
+    at = root if exists(root, "Gemfile", "Gemfile.lock") else top
+    has_lock = exists(at, "Gemfile.lock")
     run = "bundle exec " if has_lock else ""
-    rakefile = read(root, "Rakefile") or read(root, "rakefile") or ""
+    rakefile = read(root, "Rakefile", "rakefile") or ""
     if exists(root, ".rspec") or _has(root, "spec", "_spec.rb"):
         command = f"{run}rspec"
     elif _RAKE_TEST.search(rakefile):
@@ -175,11 +196,12 @@ def _ruby(root: str) -> Found | None:
         command = "bin/rails test"
     else:
         return None
-    return Found("ruby", (("test", command),), "bundle install" if has_lock else "")
+    is_set_up = not has_lock or (at != root and _ruby(top, top))
+    return Found("ruby", (("test", command),), "" if is_set_up else "bundle install")
 
 
 def _perl(root: str) -> Found | None:
-    if not any(exists(root, name) for name in _PERL) or not _has(root, "t", ".t"):
+    if not exists(root, *_PERL) or not _has(root, "t", ".t"):
         return None
     return Found("perl", (("test", "prove -lrv t"),))
 
@@ -187,16 +209,16 @@ def _perl(root: str) -> Found | None:
 def _java(root: str) -> Found | None:
     if exists(root, "pom.xml"):
         return Found("java", (("test", "./mvnw -B test" if exists(root, "mvnw") else "mvn -B test"),), covers=True)
-    if any(exists(root, f"{name}.gradle{ending}") for name in ("build", "settings") for ending in ("", ".kts")):
+    if exists(root, "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"):
         return Found("java", (("test", "./gradlew test" if exists(root, "gradlew") else "gradle test"),), covers=True)
     return None
 
 
 def _dotnet(root: str) -> Found | None:
-    if not any(name.endswith((".sln", ".slnx", ".csproj", ".fsproj")) for name in os.listdir(root)):
+    if not _has(root, "", ".sln", ".slnx", ".csproj", ".fsproj", deepest=0):
         return None
-    projects = [os.path.join(at, name) for at, names in _walk(root, 4) for name in names if name.endswith("proj")]
-    has_tests = any("Microsoft.NET.Test.Sdk" in (read(root, path) or "") for path in projects[:200])
+    projects = islice((path for path in _files(root, "", 4) if path.endswith("proj")), 200)
+    has_tests = any("Microsoft.NET.Test.Sdk" in (read(root, path) or "") for path in projects)
     return Found("dotnet", (("test", "dotnet test"),), covers=True) if has_tests else None
 
 
@@ -206,16 +228,27 @@ def _elixir(root: str) -> Found | None:
     return Found("elixir", (("test", "mix test"),), "mix deps.get" if exists(root, "mix.lock") else "", covers=True)
 
 
+_STRING = r'("(?:[^"\\]|\\.)*"?)'
+_COMMENT = re.compile(_STRING + r"|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_LAST_COMMA = re.compile(_STRING + r"|,(?=\s*[}\]])", re.DOTALL)
+"""Both match even where a string or comment does not end, so that no text takes long."""
+
+
 def _deno(root: str) -> Found | None:
-    text = read(root, "deno.json") or read(root, "deno.jsonc")
+    text = read(root, "deno.json", "deno.jsonc")
     if text is None:
         return None
-    has_task = re.search(r'"tasks"\s*:\s*\{[^}]*"test"\s*:', text) is not None
+    for pattern in (_COMMENT, _LAST_COMMA):
+        text = pattern.sub(r"\1", text)
+    try:
+        has_task = bool(json.loads(text)["tasks"]["test"])
+    except (ValueError, LookupError, TypeError, RecursionError):
+        has_task = False
     return Found("deno", (("test", "deno task test" if has_task else "deno test --reporter=tap"),), covers=True)
 
 
 def _php(root: str) -> Found | None:
-    if not exists(root, "phpunit.xml") and not exists(root, "phpunit.xml.dist"):
+    if not exists(root, "phpunit.xml", "phpunit.xml.dist"):
         return None
     setup = "composer install --no-interaction" if exists(root, "composer.lock") else ""
     return Found("php", (("test", "vendor/bin/phpunit"),), setup)
@@ -226,36 +259,24 @@ def _shell(root: str) -> Found | None:
     return Found("shell", (("test", f"bats -r {folder}"),)) if folder else None
 
 
-def _has(root: str, folder: str, ending: str) -> bool:
-    return any(name.endswith(ending) for _, _, names in os.walk(os.path.join(root, folder)) for name in names)
-
-
 # Python: pytest or unittest, ruff, mypy, build; with uv or poetry where their lock file is there.
 _PYTEST_MARKS = ("pyproject.toml", "setup.cfg", "tox.ini", "pytest.ini")
 _MARKS = (*_PYTEST_MARKS, "setup.py", "requirements.txt", "tox.toml", "noxfile.py")
 _TEST_FOLDERS = ("tests", "test")
 _IS_TEST = re.compile(r"test_.*\.py|.*_test\.py")
-
-
 _IS_FOR_PYTEST = re.compile(r"^(?:async )?def test_|import pytest|^from pytest ", re.MULTILINE)
 
 
-def detect_python(root: str, top: str, packages: Collection[str] = ()) -> Found | None:
+def _python(root: str, top: str, packages: Collection[str]) -> Found | None:
     """The Python project in `root`, without the `packages` in it. `top`: the repository, which may have its lock file
     and its tools."""
     text = read(root, "pyproject.toml")
-    tests = [
-        os.path.normpath(os.path.join(at, name))
-        for at, names in _walk(root, 6, packages)
-        for name in sorted(names)
-        if _IS_TEST.fullmatch(name)
-    ]
-    if text is None and not any(exists(root, name) for name in _MARKS) and not tests:
+    tests = [path for path in _files(root, "", 6, packages) if _IS_TEST.fullmatch(os.path.basename(path))]
+    if text is None and not exists(root, *_MARKS) and not tests:
         return None
     notes: list[str] = []
     project = _project(root, notes)
-    tool = project.get("tool")
-    tools: dict[str, Any] = tool if isinstance(tool, dict) else {}
+    tools = _table(project.get("tool"))
     needed = _needed(root, project) | (frozenset() if root == top else _needed(top, _project(top, [])))
     setup, run = _runner(root, top, needed, notes)
     checks: list[tuple[str, str]] = []
@@ -273,10 +294,10 @@ def detect_python(root: str, top: str, packages: Collection[str] = ()) -> Found 
         checks.append(("test", f"{run}tox"))
     elif exists(root, "noxfile.py"):
         checks.append(("test", f"{run}nox"))
-    if "ruff" in tools or exists(root, "ruff.toml") or exists(root, ".ruff.toml"):
+    if "ruff" in tools or exists(root, "ruff.toml", ".ruff.toml"):
         checks.append(("lint", f"{run}ruff check ."))
     mypy = tools.get("mypy")
-    if isinstance(mypy, dict) or exists(root, "mypy.ini") or exists(root, ".mypy.ini"):
+    if isinstance(mypy, dict) or exists(root, "mypy.ini", ".mypy.ini"):
         own = isinstance(mypy, dict) and any(key in mypy for key in ("files", "packages", "modules"))
         checks.append(("types", f"{run}mypy" if own else f"{run}mypy ."))
     if "build" in needed and "build-system" in project:
@@ -299,66 +320,51 @@ def _starts(root: str, tests: Iterable[str]) -> list[str]:
         at = os.path.dirname(path)
         while at and exists(os.path.join(root, at), "__init__.py"):
             at = os.path.dirname(at)
-        found[f"discover -v -s {shlex.quote(at)}" if at else "-v"] = None
+        found[f"discover -v -s {_quoted(at)}" if at else "-v"] = None
     return list(found)
 
 
+_SETUPS = {
+    "uv": "uv sync --locked --all-extras --all-groups",
+    "poetry": "poetry install --all-extras",
+    "pdm": "pdm sync",
+}
+"""By the tool whose lock file is there."""
+
+
 def _runner(root: str, top: str, needed: frozenset[str], notes: list[str]) -> tuple[str, str]:
-    if exists(root, "uv.lock"):
-        members = " --all-packages" if "[tool.uv.workspace]" in (read(root, "pyproject.toml") or "") else ""
-        return f"uv sync --locked --all-extras --all-groups{members}", "uv run "
-    if exists(top, "uv.lock"):
-        return "", "uv run "
-    if exists(root, "poetry.lock"):
-        return "poetry install --all-extras", "poetry run "
-    if exists(root, "pdm.lock"):
-        return "pdm sync", "pdm run "
+    for at in (root, top):
+        is_near = at == root or not exists(root, "pyproject.toml")
+        for tool in _SETUPS if is_near else ("uv",):  # the others run in the environment of the nearest pyproject.toml
+            if exists(at, f"{tool}.lock"):
+                is_workspace = tool == "uv" and "[tool.uv.workspace]" in (read(at, "pyproject.toml") or "")
+                setup = _SETUPS[tool] + (" --all-packages" if is_workspace else "")
+                return setup if at == root else "", f"{tool} run "
     if needed:
         notes.append("there is no lock file: the checks use the packages installed on this machine")
     return "", ""
 
 
 def _needed(root: str, project: dict[str, Any]) -> frozenset[str]:
-    texts: list[Any] = []
-    own = project.get("project")
-    if isinstance(own, dict):
-        texts += _list(own.get("dependencies"))
-        extras = own.get("optional-dependencies")
-        for group in extras.values() if isinstance(extras, dict) else ():
-            texts += _list(group)
-    groups = project.get("dependency-groups")
-    for group in groups.values() if isinstance(groups, dict) else ():
-        texts += _list(group)
-    poetry = project.get("tool", {}).get("poetry", {}) if isinstance(project.get("tool"), dict) else {}
-    if isinstance(poetry, dict):
-        tables = [poetry.get("dependencies"), poetry.get("dev-dependencies")]
-        in_groups = poetry.get("group")
-        for group in in_groups.values() if isinstance(in_groups, dict) else ():
-            tables.append(group.get("dependencies") if isinstance(group, dict) else None)
-        for table in tables:
-            texts += list(table) if isinstance(table, dict) else []
+    own, poetry = _table(project.get("project")), _table(_table(project.get("tool")).get("poetry"))
+    groups = (own.get("optional-dependencies"), project.get("dependency-groups"))
+    lists = [own.get("dependencies"), *(one for group in groups for one in _table(group).values())]
+    texts: list[Any] = [text for one in lists if isinstance(one, list) for text in one]
+    in_groups = (_table(group).get("dependencies") for group in _table(poetry.get("group")).values())
+    for table in (poetry.get("dependencies"), poetry.get("dev-dependencies"), *in_groups):
+        texts += _table(table)
     for name in ("requirements.txt", "requirements-dev.txt", "dev-requirements.txt", "test-requirements.txt"):
         texts += (read(root, name) or "").splitlines()
     names = (re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*", text.strip()) for text in texts if isinstance(text, str))
     return frozenset(name[0].lower() for name in names if name)
 
 
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
 def _uses_pytest(root: str, tools: dict[str, Any], needed: frozenset[str]) -> bool:
-    return (
-        "pytest" in tools
-        or "pytest" in needed
-        or exists(root, "pytest.ini")
-        or exists(root, "conftest.py")
-        or exists(root, os.path.join("tests", "conftest.py"))
-        or "[tool:pytest]" in (read(root, "setup.cfg") or "")
-        or "[pytest]" in (read(root, "tox.ini") or "")
-    )
+    has_table = "[tool:pytest]" in (read(root, "setup.cfg") or "") or "[pytest]" in (read(root, "tox.ini") or "")
+    return has_table or "pytest" in {*tools, *needed} or exists(root, "pytest.ini", "conftest.py", "tests/conftest.py")
 
 
+_MAKEFILES = ("Makefile", "makefile", "GNUmakefile")
 KINDS: tuple[Kind, ...] = ("test", "lint", "types", "build")
 _TARGETS = {"test": ("test", "tests", "check"), "lint": ("lint",), "types": ("typecheck", "types"), "build": ("build",)}
 
@@ -369,40 +375,49 @@ class Detected:
 
     setup: str = ""
     checks: tuple[CheckSettings, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
 
 def detect(root: str, given: Collection[str] = ()) -> Detected:
     """Setup and checks of the project in `root`; empty: unknown. `given`: kinds with a command by a person, not
     detected."""
     packages = _packages(root)
-    found = _kinds(root, root, packages)
+    found = _kinds(root, root, frozenset(packages))
     notes = [note for one in found for note in one.notes]
-    checks = [check for check in _named(found) if check.kind not in given]
-    targets = make_targets(read(root, "Makefile") or read(root, "makefile") or read(root, "GNUmakefile") or "")
+    taken: set[str] = set()
+    named = [
+        (kind if len(found) == 1 else f"{one.word}-{kind}", kind, run) for one in found for kind, run in one.checks
+    ]
+    checks = [_check(*one, taken) for one in named if one[1] not in given]
+    targets = make_targets(read(root, *_MAKEFILES) or "")
     for kind in reversed(KINDS):
         target = next((name for name in _TARGETS[kind] if name in targets and kind not in given), None)
         if target is not None:
             dropped = [check for check in checks if check.kind == kind]
-            checks = [check for check in checks if check.kind != kind]
-            checks.insert(0, CheckSettings(name=kind, command=f"make {target}", kind=kind))
+            made = CheckSettings(name=kind, command=f"make {target}", kind=kind)
+            checks = [made, *(check for check in checks if check.kind != kind)]
             if dropped:
                 left_out = ", ".join(f"`{check.command}`" for check in dropped)
                 notes.append(f"the {kind} check is the Makefile's target {target}; left out: {left_out}")
     setups = [one.setup for one in found if one.setup]
     if "test" not in given and not any(check.command.startswith("make ") for check in checks if check.kind == "test"):
-        below, more, told = _below(root, packages, found, checks)
-        checks += below[:MAX_PACKAGES]
-        setups += more
-        notes += told
+        below = _below(root, packages, found, taken | {*KINDS})  # a person's check is named as its kind
+        for package in below[:MAX_PACKAGES]:
+            checks += package.checks
+            setups += [package.setup] if package.setup else []
+            notes += package.notes
         if left := below[MAX_PACKAGES:]:
-            notes.append(f"{count(len(left), 'more package has', 'more packages have')} tests: {left[0].directory}, …")
+            first = left[0].checks[0].directory
+            notes.append(f"{count(len(left), 'more package has', 'more packages have')} tests: {first}, …")
+        if len(packages) > MAX_EXAMINED:
+            notes.append(f"nobrakes examined {MAX_EXAMINED} of {count(len(packages), 'folder')} that may be packages")
     checks.sort(key=lambda check: KINDS.index(check.kind))
     return Detected(" && ".join(setups), tuple(checks), tuple(dict.fromkeys(notes)))
 
 
 MAX_PACKAGES = 20
-"""So many packages get a check each."""
+"""So many packages get checks."""
+MAX_EXAMINED = 200
 _DEEPEST_PACKAGE = 4
 _MARKERS = frozenset(
     ("package.json", "pyproject.toml", "setup.py", "tox.ini", "manage.py", "go.mod", "Cargo.toml", "pom.xml", "mix.exs")
@@ -411,8 +426,9 @@ _NO_PACKAGES = frozenset(("tests", "test", "spec", "t"))
 
 
 def _kinds(root: str, top: str, packages: Collection[str]) -> list[Found]:
-    found = [detect_python(root, top, packages), detect_javascript(root, top), _rust(root), _go(root)]
-    return [*(one for one in found if one), *detect_others(root)]
+    found = [_python(root, top, packages), _javascript(root, top, packages), _ruby(root, top)]
+    found += [kind(root) for kind in (_rust, _go, _perl, _java, _php, _shell, _dotnet, _elixir, _deno)]
+    return [one for one in found if one]
 
 
 def _packages(root: str) -> list[str]:
@@ -421,34 +437,29 @@ def _packages(root: str) -> list[str]:
     for at, names in _walk(root, _DEEPEST_PACKAGE):
         if at == os.curdir or not _NO_PACKAGES.isdisjoint(at.split(os.sep)):
             continue
-        tests = (os.path.join(root, at, name) for name in _TEST_FOLDERS if "__init__.py" not in names)
-        if not _MARKERS.isdisjoint(names) or any(
-            _IS_TEST.fullmatch(name) for folder in tests if os.path.isdir(folder) for name in os.listdir(folder)
-        ):
+        tests = (os.path.join(at, name) for name in _TEST_FOLDERS if "__init__.py" not in names)
+        files = (name for folder in tests for name in _files(root, folder, 0))
+        if not _MARKERS.isdisjoint(names) or any(map(_IS_TEST.fullmatch, files)):
             found.append(at)
     return found
 
 
-def _below(
-    root: str, packages: Sequence[str], above: Iterable[Found], others: Sequence[CheckSettings]
-) -> tuple[list[CheckSettings], list[str], list[str]]:
-    """(the test check of each package that no check above it covers, what sets them up, notes)."""
+def _below(root: str, packages: Sequence[str], above: Iterable[Found], taken: set[str]) -> list[Detected]:
+    """By package, its test checks that no check above it covers, what sets them up, and notes."""
     covered = [("", one.word) for one in above if one.covers]
-    checks: list[CheckSettings] = []
-    setups, notes = [], []
-    for at in packages:
+    found = []
+    for at in packages[:MAX_EXAMINED]:
         name = re.sub(r"[^A-Za-z0-9_.-]+", "-", os.path.basename(at)).lstrip("-_.")[:36] or "package"
-        inside = [os.path.relpath(other, at) for other in packages if other.startswith(f"{at}{os.sep}")]
-        for one in _kinds(os.path.join(root, at), root, inside):
-            if any(one.word == word and f"{at}/".startswith(folder) for folder, word in covered):
-                continue
-            for command in (command for kind, command in one.checks if kind == "test"):
-                check = _check(name, "test", command)
-                checks.append(replace(_unlike(check, [*others, *checks]), directory=at))
-                setups += [f"(cd {shlex.quote(at)} && {one.setup})"] if one.setup else []
-                notes += [f"{at}: {note}" for note in one.notes]
-            covered += [(f"{at}/", one.word)] if one.covers else []
-    return checks, setups, notes
+        inside = frozenset(os.path.relpath(other, at) for other in packages if other.startswith(f"{at}{os.sep}"))
+        done = {word for folder, word in covered if f"{at}/".startswith(folder)}
+        kinds = [one for one in _kinds(os.path.join(root, at), root, inside) if one.word not in done]
+        covered += [(f"{at}/", one.word) for one in kinds if one.covers]
+        tested = [(one, command) for one in kinds for kind, command in one.checks if kind == "test"]
+        checks = tuple(_check(name, "test", command, taken, at) for _, command in tested)
+        setup = " && ".join(f"(cd {_quoted(at)} && {one.setup})" for one, _ in tested if one.setup)
+        notes = tuple(f"{at}: {note}" for one, _ in tested for note in one.notes)
+        found += [Detected(setup, checks, notes)] if checks else []
+    return found
 
 
 _OUTPUT: Mapping[str, Mapping[str, Any]] = {
@@ -459,25 +470,14 @@ _OUTPUT: Mapping[str, Mapping[str, Any]] = {
 """By command that is ours, what its tests are read from."""
 
 
-def _check(name: str, kind: str, command: str) -> CheckSettings:
-    return CheckSettings(name=name, command=command, kind=cast(Kind, kind), **_OUTPUT.get(command, {}))
-
-
-def _named(found: list[Found]) -> list[CheckSettings]:
-    checks: list[CheckSettings] = []
-    for one in found:
-        for kind, command in one.checks:
-            name = kind if len(found) == 1 else f"{one.word}-{kind}"
-            checks.append(_unlike(_check(name, kind, command), checks))
-    return checks
-
-
-def _unlike(check: CheckSettings, others: Sequence[CheckSettings]) -> CheckSettings:
-    """The check, with a number where its name is taken."""
-    taken, name, number = {other.name for other in others}, check.name, 2
-    while check.name in taken:
-        check, number = replace(check, name=f"{name}-{number}"), number + 1
-    return check
+def _check(name: str, kind: str, command: str, taken: set[str], folder: str = "") -> CheckSettings:
+    """With a number where its name is taken; takes its name."""
+    free, number = name, 2
+    while free in taken:
+        free, number = f"{name}-{number}", number + 1
+    taken.add(free)
+    output = _OUTPUT.get(command, {})
+    return CheckSettings(name=free, command=command, kind=cast(Kind, kind), directory=folder, **output)
 
 
 def make_targets(text: str) -> frozenset[str]:
@@ -495,9 +495,9 @@ def _rust(root: str) -> Found | None:
     is_workspace = re.search(r"^\[workspace\]", read(root, "Cargo.toml") or "", re.MULTILINE) is not None
     command = f"cargo test{' --workspace' if is_workspace else ''}{' --locked' if exists(root, 'Cargo.lock') else ''}"
     checks = [("test", command)]
-    if exists(root, "clippy.toml") or exists(root, ".clippy.toml"):
+    if exists(root, "clippy.toml", ".clippy.toml"):
         checks.append(("lint", "cargo clippy --all-targets -- -D warnings"))
-    if exists(root, "rustfmt.toml") or exists(root, ".rustfmt.toml"):
+    if exists(root, "rustfmt.toml", ".rustfmt.toml"):
         checks.append(("lint", "cargo fmt --check"))
     return Found("rust", tuple(checks), covers=is_workspace)
 
@@ -506,7 +506,7 @@ def _go(root: str) -> Found | None:
     if not exists(root, "go.mod"):
         return None
     checks = [("test", "go test -v ./..."), ("lint", "go vet ./..."), ("build", "go build ./...")]
-    if any(exists(root, name) for name in (".golangci.yml", ".golangci.yaml", ".golangci.toml")):
+    if exists(root, ".golangci.yml", ".golangci.yaml", ".golangci.toml"):
         checks.insert(2, ("lint", "golangci-lint run"))
     return Found("go", tuple(checks))
 
@@ -641,7 +641,7 @@ def _formats(root: str, command: str, deepest: int) -> set[Format]:
 def _sessions(root: str, command: str) -> list[str]:
     """What tox or nox runs."""
     if re.search(_WORD % "tox", command):
-        text = read(root, "tox.ini") or read(root, "tox.toml") or ""
+        text = read(root, "tox.ini", "tox.toml") or ""
         return re.findall(r"^commands\s*=(.*(?:\n[ \t]+.*)*)", text, re.MULTILINE)
     found = re.findall(r"session\.run(?:_always)?\(([^)]*)", read(root, "noxfile.py") or "")
     return [re.sub(r"[\"',\s]+", " ", one) for one in found] if re.search(_WORD % "nox", command) else []
@@ -658,7 +658,7 @@ def _scripts(root: str, command: str) -> list[str]:
 
 
 def _recipes(root: str, command: str) -> list[str]:
-    lines = (read(root, "Makefile") or read(root, "makefile") or read(root, "GNUmakefile") or "").splitlines()
+    lines = (read(root, *_MAKEFILES) or "").splitlines()
     found = []
     for name in _MAKE.findall(command):
         inside = False

@@ -1,7 +1,9 @@
 """What kind of project it is, from its files alone."""
 
 import json
+import os
 import re
+import time
 import tomllib
 from dataclasses import fields
 
@@ -114,6 +116,20 @@ def test_a_file_that_only_goes_with_a_language_brings_no_check(tmp_path, files):
     assert detect(str(tmp_path)).checks == ()
 
 
+def test_dotnet_is_there_where_its_solution_is(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "a.csproj").write_text("Microsoft.NET.Test.Sdk")
+    assert detect(str(tmp_path)).checks == ()
+    (tmp_path / "all.sln").write_text("")
+    assert [check.command for check in detect(str(tmp_path)).checks] == ["dotnet test"]
+
+
+def test_yarn_from_version_two_has_an_option_of_its_own(tmp_path):
+    for name, text in (("package.json", VITEST), ("yarn.lock", ""), (".yarnrc.yml", "")):
+        (tmp_path / name).write_text(text)
+    assert detect(str(tmp_path)).setup == "yarn install --immutable"
+
+
 def test_what_a_person_names_is_not_looked_for(tmp_path):
     (tmp_path / "Makefile").write_text("test:\n\tpytest\nlint:\n\truff\n")
     (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
@@ -200,6 +216,51 @@ VITEST = '{"scripts": {"test": "vitest run"}}'
              "node_modules/y/setup.py": "", "docs/go.mod": "", "testdata/go.mod": "", ".hidden/go.mod": ""},
             "", [("test", "", "npm run test", "vitest")], id="folders that are no packages",
         ),
+        pytest.param(
+            {"package.json": "{}", "pkg/package.json": VITEST, "pkg/a.test.mjs": "import test from 'node:test'"},
+            "", [("pkg", "pkg", "npm run test", "vitest")], id="tests of a package are not the top's",
+        ),
+        pytest.param(
+            {"poetry.lock": "", "pyproject.toml": "[tool.pytest.ini_options]\ntestpaths = ['tests']\n",
+             "lib/setup.py": "", "lib/tests/test_a.py": UNITTEST, "own/pyproject.toml": "[tool.pytest]\n"},
+            "poetry install --all-extras",
+            [("test", "", "poetry run pytest -q", "pytest"),
+             ("lib", "lib", "poetry run python3 -m unittest discover -v -s tests", "unittest"),
+             ("own", "own", "python3 -m pytest -q", "pytest")],
+            id="poetry at the top, which knows no package with a pyproject.toml of its own",
+        ),
+        pytest.param(
+            {"pdm.lock": "", "pyproject.toml": "", "lib/conftest.py": "", "lib/setup.py": ""},
+            "pdm sync", [("lib", "lib", "pdm run pytest -q", "pytest")], id="pdm at the top",
+        ),
+        pytest.param(
+            {"uv.lock": "", "pyproject.toml": "", "lib/poetry.lock": "", "lib/pyproject.toml": "[tool.pytest]\n"},
+            "uv sync --locked --all-extras --all-groups && (cd lib && poetry install --all-extras)",
+            [("lib", "lib", "poetry run pytest -q", "pytest")], id="a lock file of its own goes before the one at the top",
+        ),
+        pytest.param(
+            {"Gemfile": "", "Gemfile.lock": "", "lib/Rakefile": "task :test", "own/Gemfile": "", "own/.rspec": ""},
+            "(cd lib && bundle install)",
+            [("lib", "lib", "bundle exec rake test", "ruby"), ("own", "own", "rspec", "ruby")], id="a Gemfile at the top",
+        ),
+        pytest.param(
+            {"Gemfile.lock": "", ".rspec": "", "lib/Rakefile": "task :test"},
+            "bundle install",
+            [("test", "", "bundle exec rspec", "ruby"), ("lib", "lib", "bundle exec rake test", "ruby")],
+            id="a Gemfile at the top, whose tests set it up",
+        ),
+        pytest.param(
+            {"-x/pdm.lock": "", "-x/pyproject.toml": "", "-x/-y/test_a.py": UNITTEST},
+            "(cd ./-x && pdm sync)",
+            [("x", "-x", "pdm run python3 -m unittest discover -v -s ./-y", "unittest")], id="no folder is an option",
+        ),
+        pytest.param(
+            {"a'b $(x)/yarn.lock": "", "a'b $(x)/setup.py": "", "a'b $(x)/`y`;/test_a.py": UNITTEST,
+             "a'b $(x)/package.json": VITEST},
+            """(cd 'a'"'"'b $(x)' && yarn install --frozen-lockfile)""",
+            [("a-b-x-", "a'b $(x)", "python3 -m unittest discover -v -s '`y`;'", "unittest"),
+             ("a-b-x--2", "a'b $(x)", "yarn run test", "vitest")], id="no folder is a command",
+        ),
         pytest.param({"Makefile": "test:\n\ttrue\n", "a/go.mod": ""}, "", [("test", "", "make test", "auto")], id="make"),
     ],
 )  # fmt: skip
@@ -221,6 +282,123 @@ def test_only_so_many_packages_get_a_check(tmp_path):
     assert len(found.checks) == 20
     assert found.notes == ("5 more packages have tests: p20, …",)
     assert detect(str(tmp_path), given={"test"}).checks == ()
+
+
+def test_no_more_packages_are_set_up_than_have_a_check(tmp_path):
+    for number in range(22):
+        package = tmp_path / f"p{number:02}"
+        package.mkdir()
+        (package / "package.json").write_text(VITEST if number else "{}")
+        (package / "package-lock.json").write_text("")
+    found = detect(str(tmp_path))
+    folders = [check.directory for check in found.checks]
+    assert found.setup == " && ".join(f"(cd {folder} && npm ci)" for folder in folders)
+    assert folders == [f"p{number:02}" for number in range(1, 21)]
+    assert found.notes == ("1 more package has tests: p21, …",)
+
+
+def test_only_so_many_folders_are_examined(tmp_path):
+    for number in range(203):
+        (tmp_path / f"p{number:03}").mkdir()
+        (tmp_path / f"p{number:03}" / "go.mod").write_text("")
+    assert detect(str(tmp_path)).notes == (
+        "180 more packages have tests: p020, …",
+        "nobrakes examined 200 of 203 folders that may be packages",
+    )
+
+
+@pytest.mark.parametrize("name", [b"~x", b"a\nb", b"a\x1bb", b"caf\xe9"])
+def test_a_folder_that_no_check_may_have_is_no_package(tmp_path, name):
+    folder = os.path.join(os.fsencode(tmp_path), name)
+    try:
+        os.mkdir(folder)
+    except OSError:
+        pytest.skip("the file system refuses this name")
+    for path, text in ((folder, VITEST), (os.fsencode(tmp_path / "good"), VITEST)):
+        os.makedirs(path, exist_ok=True)
+        with open(os.path.join(path, b"package.json"), "w") as file:
+            file.write(text)
+    found = detect(str(tmp_path))
+    assert [check.directory for check in found.checks] == ["good"]
+    assert parse(config_text("main", found.setup, found.checks), "x").checks == found.checks
+
+
+def linked(tmp_path, name, to):
+    (tmp_path / "repo" / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "repo" / name).symlink_to(to)
+    return str(tmp_path / "repo")
+
+
+def test_no_link_leads_out_of_the_repository(tmp_path):
+    for name in ("test_a.py", "a_spec.rb", "a.bats", "package.json"):
+        (tmp_path / "out").mkdir(exist_ok=True)
+        (tmp_path / "out" / name).write_text(VITEST if name == "package.json" else UNITTEST)
+    for name in ("spec", "test", "lib/tests", "t"):
+        root = linked(tmp_path, name, tmp_path / "out")
+    assert detect(root).checks == ()
+    linked(tmp_path, "package.json", tmp_path / "out" / "package.json")
+    assert detect(root).checks == ()
+    (tmp_path / "repo" / "package.json").unlink()
+    (tmp_path / "repo" / "own.json").write_text(VITEST)
+    linked(tmp_path, "package.json", "own.json")
+    assert [check.command for check in detect(root).checks] == ["npm run test"]
+
+
+def test_a_link_of_a_package_may_lead_to_elsewhere_in_the_repository(tmp_path):
+    (tmp_path / "repo" / ".git").mkdir(parents=True)
+    (tmp_path / "repo" / "shared.json").write_text(VITEST)
+    root = linked(tmp_path, "web/package.json", "../shared.json")
+    assert [check.directory for check in detect(root).checks] == ["web"]
+    (tmp_path / "shared.json").write_text(VITEST)
+    (tmp_path / "repo" / "web" / "package.json").unlink()
+    linked(tmp_path, "web/package.json", "../../shared.json")
+    assert detect(root).checks == ()
+
+
+def test_a_link_to_everything_is_not_followed(tmp_path, monkeypatch):
+    root = linked(tmp_path, "spec", "/")
+    entered = []
+    walk = os.walk
+    monkeypatch.setattr(os, "walk", lambda top, *a, **k: entered.append(os.path.realpath(top)) or walk(top, *a, **k))
+    assert detect(root).checks == ()
+    assert "/" not in entered and entered
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+def test_what_cannot_be_read_is_passed_over(tmp_path):
+    (tmp_path / "lib" / "tests").mkdir(parents=True)
+    (tmp_path / "package.json").write_text(VITEST)
+    (tmp_path / "package.json").chmod(0)
+    (tmp_path / "lib" / "tests").chmod(0)
+    try:
+        assert detect(str(tmp_path)).checks == ()
+    finally:
+        (tmp_path / "lib" / "tests").chmod(0o700)
+
+
+def test_a_file_that_cannot_be_opened_is_passed_over(tmp_path, monkeypatch):
+    (tmp_path / "package.json").write_text(VITEST)
+
+    def refuse(*args, **kwargs):
+        raise PermissionError("refused")
+
+    monkeypatch.setattr("builtins.open", refuse)
+    assert detect(str(tmp_path)).checks == ()
+
+
+@pytest.mark.parametrize("text", ['"tasks": {' * 60_000, '\\"' * 300_000, "/*" * 300_000, "[" * 600_000])
+def test_no_text_of_a_repository_takes_long(tmp_path, text):
+    (tmp_path / "deno.jsonc").write_text(text)
+    begun = time.monotonic()
+    assert [check.command for check in detect(str(tmp_path)).checks] == ["deno test --reporter=tap"]
+    assert time.monotonic() - begun < 5
+
+
+def test_a_package_is_not_named_as_a_kind(tmp_path):
+    for name in ("types", "lint", "build"):
+        (tmp_path / "packages" / name).mkdir(parents=True)
+        (tmp_path / "packages" / name / "package.json").write_text(VITEST)
+    assert [check.name for check in detect(str(tmp_path)).checks] == ["build-2", "lint-2", "types-2"]
 
 
 @pytest.mark.parametrize(
@@ -251,6 +429,14 @@ def test_only_so_many_packages_get_a_check(tmp_path):
         ),
         ({"deno.json": '{"tasks": {"lint": "x"}}'}, "deno test --reporter=tap", "tap"),
         ({"deno.jsonc": '{"tasks": {"test": "deno test -A"}}'}, "deno task test", "auto"),
+        ({"deno.json": '{"tasks": {"a": "{}", "test": "x"}}'}, "deno task test", "auto"),
+        ({"deno.json": '{"tasks": {"a": "x"}, "x": {"test": "y"}}'}, "deno test --reporter=tap", "tap"),
+        ({"deno.json": '{"tasks": {"test": '}, "deno test --reporter=tap", "tap"),
+        (
+            {"deno.jsonc": '{ // "a": {\n"b": "http://x/*", /* } */ "tasks": {"test": "x", // y\n},}'},
+            "deno task test",
+            "auto",
+        ),
         (
             {"package.json": "{}", "a.test.ts": 'import { test } from "bun:test"'},
             "bun test --reporter=junit --reporter-outfile=junit.xml",

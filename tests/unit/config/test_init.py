@@ -172,6 +172,14 @@ def test_a_missing_test_check_is_told(repository):
     assert "no check runs tests" in said and "no check yet" not in said
 
 
+def test_a_given_check_leaves_a_package_of_that_name_its_tests(repository):
+    (repository / "packages" / "types").mkdir(parents=True)
+    (repository / "packages" / "types" / "package.json").write_text('{"scripts": {"test": "vitest run"}}')
+    report = init.init(str(repository), checks=[CheckSettings(name="types", command="tsc", kind="types")])
+    made = {check.name: check.command for check in load(report.paths.config).checks}
+    assert made == {"types": "tsc", "types-2": "npm run test"}
+
+
 def test_given_checks_replace_the_detected_ones_of_their_kind(repository):
     (repository / "pyproject.toml").write_text("[tool.pytest.ini_options]\n[tool.ruff]\n")
     init.init(str(repository), checks=[CheckSettings(name="mine", command="make -C x test", kind="test", min_tests=3)])
