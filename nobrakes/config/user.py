@@ -217,7 +217,7 @@ def keep(name: str, value: str) -> str:
     path = secrets_path()
     known = {**_read(path), name: value} if os.path.lexists(path) else {name: value}
     make(os.path.dirname(path))
-    text = "".join(f"{key} = {_quoted(known[key])}\n" for key in sorted(known))
+    text = "".join(f"{key} = {json.dumps(known[key], ensure_ascii=False)}\n" for key in sorted(known))
     try:
         with replacing(path, 0o600) as file:
             file.write(text.encode())
@@ -226,10 +226,6 @@ def keep(name: str, value: str) -> str:
     except OSError as error:
         raise NotAllowed(f"{path} cannot be written: {error.strerror or error}", "Check who owns its folder.") from None
     return path
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
 
 
 def _read(path: str) -> Mapping[str, str]:

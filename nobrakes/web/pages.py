@@ -13,7 +13,6 @@ from ..beads.service import board as beads_board
 from ..daemon.service import control
 from ..daemon.service import now as views
 from ..decisions import forms
-from ..decisions.blockers import Blocker
 from ..decisions.service import page
 from ..decisions.service.blockers import blockers, for_you
 from ..decisions.service.view import DecisionView
@@ -90,14 +89,11 @@ def desk(request: Request) -> Response:
 
 def _desk(request: Request, app: "App", view: DecisionView | None, is_all: bool = False) -> Response:
     form = None if view is None or view.form is None else forms.form(view.form)
-    listed, asks, now = page.listed(app.store, is_all), _asks(app), app.store.now()
+    listed, now = page.listed(app.store, is_all), app.store.now()
+    asks = blockers(app.store, app.paths, app.config, misconfigured=app.misconfigured).asks
     return render(
         request, "desk.html", listed=listed, asks=asks, view=view, form=form, is_all=is_all, now=now, topics=("desk",)
     )
-
-
-def _asks(app: "App") -> tuple[Blocker, ...]:
-    return blockers(app.store, app.paths, app.config, misconfigured=app.misconfigured).asks
 
 
 def one(request: Request) -> Response:

@@ -266,7 +266,9 @@ def _approve_many(db: Database, beads: Sequence[str], actor: str, now: float) ->
         db.noted = True
         of_kind = "type = ? AND needs_tests = ?"
         to = {
-            (type_, tested): moves.columns(advance(_draft(type_, tested), Kind.APPROVED))
+            (type_, tested): moves.columns(
+                advance(Bead("any", "Any", BeadType(type_), needs_tests=bool(tested)), Kind.APPROVED)
+            )
             for type_, tested, _, _ in kinds
         }
         parents = []
@@ -284,10 +286,6 @@ def _approve_many(db: Database, beads: Sequence[str], actor: str, now: float) ->
         return True
     finally:
         db.run(f"DROP TABLE IF EXISTS {_TABLE}")  # a full disk has rolled it back already
-
-
-def _draft(type_: str, needs_tests: int) -> Bead:
-    return Bead("any", "Any", BeadType(type_), needs_tests=bool(needs_tests))
 
 
 def propose(

@@ -81,7 +81,9 @@ def look(store: "Store", epic: str) -> PlanLook:
     for edge in edges:
         if edge.type is DependencyType.BLOCKS and edge.bead in known:
             needs.setdefault(edge.bead, []).append(edge.needs)
-    open_ = {id_ for id_, of in needs.items() if any(not _is_done(known.get(one)) for one in of)}
+    open_ = {
+        id_ for id_, of in needs.items() if any(one in known and known[one].status is not Status.DONE for one in of)
+    }
     steps = [
         PlanStep(bead, _at(bead, bead.id in open_), depth, tuple(needs.get(bead.id, ())), bool(bead.proposed))
         for bead, depth in _in_order(known, epic)
@@ -89,10 +91,6 @@ def look(store: "Store", epic: str) -> PlanLook:
     work = [bead for bead in known.values() if bead.type is not BeadType.EPIC]
     bars = model.timeline(work, needs, frozenset())
     return PlanLook(tuple(steps), bars, max((bar.begin + bar.minutes for bar in bars), default=0))
-
-
-def _is_done(bead: Bead | None) -> bool:
-    return bead is None or bead.status is Status.DONE
 
 
 def _in_order(known: dict[str, Bead], epic: str) -> list[tuple[Bead, int]]:

@@ -103,9 +103,10 @@ def offer(
     if going is not None and going.run.state is model.RunState.GOING and not later:
         raise model.going_already(going.run)
     main = git.main()
-    brief, roadmap = (_text(git, main, path) for path in (sprint_rules.BRIEF, model.ROADMAP))
-    objective = projects_model.objective(brief)
-    boxes = tuple(model.Box(one.is_checked, clean(one.text), one.line) for one in projects_model.criteria(brief))
+    texts = ((git.read(main, path) or b"").decode("utf-8", "replace") for path in (sprint_rules.BRIEF, model.ROADMAP))
+    brief, roadmap = texts
+    objective = model.objective(brief)
+    boxes = tuple(model.Box(one.is_checked, clean(one.text), one.line) for one in model.criteria(brief))
     if not boxes:
         raise NotAllowed(
             "the brief on main has no success criteria, so the project could never be complete",
@@ -131,10 +132,6 @@ def offer(
         limited.usd,
         limited.until,
     )
-
-
-def _text(git: Git, commit: str, path: str) -> str:
-    return (git.read(commit, path) or b"").decode("utf-8", "replace")
 
 
 def _items(roadmap: str, named: Sequence[str]) -> list[model.Box]:

@@ -283,8 +283,9 @@ class Verdicts:
         if outdated is not None:
             return Report(outdated)
         if journal.step is Step.COUNT_BASE:
-            passed = overall(results) is CheckOutcome.PASS
-            return Report(Fact.RAN_COUNTED, {"counted": commit, "before": () if passed else _counted(rows)})
+            known = () if overall(results) is CheckOutcome.PASS else rows
+            before = tuple({"name": row["name"], "counts": row["counts"]} for row in known)
+            return Report(Fact.RAN_COUNTED, {"counted": commit, "before": before})
         if self.flaky.to_confirm(journal, commit, run, results):
             again = journal.runs.again + 1 if journal.runs.confirming == commit else 1
             return Report(Fact.RAN_SUSPECT, {"confirming": commit, "again": again})  # the step runs it once more
@@ -416,7 +417,3 @@ class Verdicts:
         )
         if not landed:
             self.watchman(results)
-
-
-def _counted(rows: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
-    return tuple({"name": row["name"], "counts": row["counts"]} for row in rows)
