@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..beads import lifecycle, model
-from ..beads import model as beads_model
 from ..beads.branches import MAX_PATTERN, is_branch_name
 from ..beads.progress import KEPT
 from ..beads.proposals import sound
@@ -33,17 +32,17 @@ OPEN_WORDS = frozenset({"open", "in_progress", "hooked", "review", "in_review"})
 HELD_WORDS = frozenset({"blocked", "deferred", "pinned"})
 TOMBSTONE = "tombstone"
 
-DEPENDENCY_WORDS: Mapping[str, beads_model.DependencyType] = {
-    **{kind.value: kind for kind in beads_model.DependencyType},
-    "blocked-by": beads_model.DependencyType.BLOCKS,
-    "conditional-blocks": beads_model.DependencyType.BLOCKS,
-    "waits-for": beads_model.DependencyType.BLOCKS,
-    "parent_child": beads_model.DependencyType.PARENT_CHILD,
-    "discovered_from": beads_model.DependencyType.DISCOVERED_FROM,
-    "relates-to": beads_model.DependencyType.RELATED,
-    "relates_to": beads_model.DependencyType.RELATED,
+DEPENDENCY_WORDS: Mapping[str, model.DependencyType] = {
+    **{kind.value: kind for kind in model.DependencyType},
+    "blocked-by": model.DependencyType.BLOCKS,
+    "conditional-blocks": model.DependencyType.BLOCKS,
+    "waits-for": model.DependencyType.BLOCKS,
+    "parent_child": model.DependencyType.PARENT_CHILD,
+    "discovered_from": model.DependencyType.DISCOVERED_FROM,
+    "relates-to": model.DependencyType.RELATED,
+    "relates_to": model.DependencyType.RELATED,
 }
-EXACT_DEPENDENCY_WORDS = frozenset(kind.value for kind in beads_model.DependencyType) | {"relates-to"}
+EXACT_DEPENDENCY_WORDS = frozenset(kind.value for kind in model.DependencyType) | {"relates-to"}
 
 
 def moment(text: object) -> float:
@@ -125,9 +124,9 @@ class Reading:
         """The title as one printable line of at most 500 characters."""
         title = self.text("title")
         clean = one_line(title)
-        if len(clean) > beads_model.MAX_TITLE or any(not c.isprintable() for c in title):
+        if len(clean) > model.MAX_TITLE or any(not c.isprintable() for c in title):
             self.problem("its title was made one printable line of at most 500 characters")
-            return clean[: beads_model.MAX_TITLE].rstrip()
+            return clean[: model.MAX_TITLE].rstrip()
         return title
 
     def priority(self) -> int:
@@ -148,14 +147,14 @@ class Reading:
         self.problem(f"estimated_minutes {value!r:.40} is not a number above 0: left out")
         return None
 
-    def type(self) -> beads_model.BeadType:
+    def type(self) -> model.BeadType:
         word = self.own.get("type") or self.raw.get("issue_type") or "task"
         try:
-            return beads_model.parse_type(str(word))
+            return model.parse_type(str(word))
         except BadBead:
             self.problem(f"type '{str(word)[:40]}' is not known: it becomes a task, and comes in held")
             self.kept["issue_type_was"] = word
-            return beads_model.BeadType.TASK
+            return model.BeadType.TASK
 
     def ours(self, name: str) -> Any:
         """A field that Beads has none for; a value of another kind says nothing."""
@@ -183,13 +182,14 @@ class Reading:
             return self.texts(self.own, "acceptance")
         return tuple(line.strip() for line in self.text("acceptance_criteria").splitlines() if line.strip())
 
-    def status(self, bead: beads_model.Bead) -> beads_model.Bead:
+    def status(self, bead: model.Bead) -> model.Bead:
+        """The bead with its status of nobrakes, else the one that the word of Beads means; unknown words hold it."""
         word = str(self.own.get("status", ""))
-        if word in beads_model.Status.__members__.values():
-            return lifecycle.told(bead, beads_model.Status(word))
+        if word in model.Status.__members__.values():
+            return lifecycle.told(bead, model.Status(word))
         word = str(self.raw.get("status") or "open")
         if word in CLOSED_WORDS:
-            return lifecycle.closed(bead, beads_model.Status.DONE, bead.closed_at)
+            return lifecycle.closed(bead, model.Status.DONE, bead.closed_at)
         bead = lifecycle.live(bead)
         if "issue_type_was" in self.kept:
             return replace(bead, held=f"type {self.kept['issue_type_was']}"[:80])
@@ -200,7 +200,7 @@ class Reading:
             return replace(bead, held=word)
         return bead
 
-    def bead(self) -> beads_model.Bead:
+    def bead(self) -> model.Bead:
         """The whole bead, without its epic and its metadata."""
         own = self.own
         branch = own.get("branch", "")
@@ -233,16 +233,14 @@ MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 class Imported:
     """A file's content. `lines`: each bead's line."""
 
-    beads: tuple[beads_model.Bead, ...]
-    dependencies: tuple[beads_model.Dependency, ...]
+    beads: tuple[model.Bead, ...]
+    dependencies: tuple[model.Dependency, ...]
     problems: tuple[str, ...]
     lines: Mapping[str, int]
 
 
-def _edges(
-    reading: Reading, bead: beads_model.Bead, known: Mapping[str, str]
-) -> tuple[beads_model.Bead, list[beads_model.Dependency]]:
-    found: list[beads_model.Dependency] = []
+def _edges(reading: Reading, bead: model.Bead, known: Mapping[str, str]) -> tuple[model.Bead, list[model.Dependency]]:
+    found: list[model.Dependency] = []
     rest: list[Any] = []
     raw = reading.raw.get("dependencies") or []
     for edge in raw if isinstance(raw, list) else [raw]:
@@ -259,17 +257,17 @@ def _edges(
             where = "itself" if needs == bead.id else f"{needs[:64]}, which is not in the file"
             reading.problem(f"it depends ({word}) on {where}: kept as a remark")
             rest.append(edge)
-        elif kind is beads_model.DependencyType.PARENT_CHILD and bead.epic not in (None, needs):
+        elif kind is model.DependencyType.PARENT_CHILD and bead.epic not in (None, needs):
             reading.problem(f"it has a second parent, {needs}: kept as a remark")
             rest.append(edge)
         else:
             needs = known[needs]
             if word not in EXACT_DEPENDENCY_WORDS:
                 reading.problem(f"the dependency '{word}' on {needs} is read as '{kind.value}'")
-            if kind is beads_model.DependencyType.PARENT_CHILD:
+            if kind is model.DependencyType.PARENT_CHILD:
                 bead = replace(bead, epic=needs)
             else:
-                found.append(beads_model.Dependency(bead.id, needs, kind))
+                found.append(model.Dependency(bead.id, needs, kind))
     if rest:
         reading.kept["dependencies"] = rest
     return bead, found
@@ -300,7 +298,7 @@ def _records(lines: Iterable[str], where: str, problems: list[str]) -> Iterator[
             continue
         if not isinstance(raw, dict) or raw.get("_type") not in (None, "issue"):
             problems.append(f"line {number}: not a bead: left out")
-        elif not isinstance(raw.get("id"), str) or not beads_model.is_bead_id(raw["id"]):
+        elif not isinstance(raw.get("id"), str) or not model.is_bead_id(raw["id"]):
             problems.append(f"line {number}: {str(raw.get('id'))[:80]!r} cannot be a bead's id: left out")
         elif not isinstance(raw.get("title"), str) or not one_line(raw["title"]):
             if raw.get("status") != TOMBSTONE:
@@ -357,7 +355,7 @@ def _graph(
     if deleted:
         lines_ = ", ".join(map(str, sorted(deleted)))
         problems.append(f"{count(len(deleted), 'tombstone')} (deleted beads) left out: line {lines_}")
-    read: dict[str, tuple[beads_model.Bead, list[beads_model.Dependency]]] = {}
+    read: dict[str, tuple[model.Bead, list[model.Dependency]]] = {}
     told: dict[str, list[str]] = {}
     lines: dict[str, int] = {}
     own = set()
@@ -397,7 +395,7 @@ class Since:
 
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
     escalations: dict[int, Escalation] = field(default_factory=dict)
-    attempts: dict[int, beads_model.Attempt] = field(default_factory=dict)
+    attempts: dict[int, model.Attempt] = field(default_factory=dict)
     settings: dict[str, str] | None = None
     notes: list[str] = field(default_factory=list)
 
@@ -443,31 +441,31 @@ def _read_escalation(value: Mapping[str, Any]) -> Escalation:
         answer=value.get("answer"),
         form=as_values(form(value["form"])) if value.get("form") else None,
         value=value.get("value"),
-        return_to=beads_model.Status(value["return_to"]) if value.get("return_to") else None,
+        return_to=model.Status(value["return_to"]) if value.get("return_to") else None,
         **texts,
         **moments,
     )
 
 
-def ended_read(value: Mapping[str, Any]) -> beads_model.Attempt:
+def ended_read(value: Mapping[str, Any]) -> model.Attempt:
     """The attempt of a record. Raises KeyError, ValueError, TypeError."""
     plain: dict[str, Any] = {name: value[name] for name in ATTEMPT_KEYS if name in value}
     summary, blockers, learnings = (str(value.get(it) or "")[:MAX_TEXT] for it in ("summary", "blockers", "learnings"))
     numbers = {"id": int(value.get("id") or 0), "number": int(value["number"]), "fence": int(value.get("fence") or 0)}
-    return beads_model.Attempt(
+    return model.Attempt(
         **{**plain, **numbers},
-        role=beads_model.Role(value["role"]),
+        role=model.Role(value["role"]),
         token="",
-        outcome=beads_model.Outcome(value["outcome"]),
+        outcome=model.Outcome(value["outcome"]),
         detail=str(value.get("detail") or "")[:MAX_TEXT],
-        log=beads_model.AttemptLog(summary, blockers, learnings, not value.get("dropped")),
+        log=model.AttemptLog(summary, blockers, learnings, not value.get("dropped")),
         data=dict(value.get("review") or value.get("began") or {}),
         cost_usd=float(value.get("cost_usd") or 0.0),
         tokens=int(value.get("tokens") or 0),
     )
 
 
-def evidence_attempt(bead: str, row: Mapping[str, Any]) -> beads_model.Attempt | None:
+def evidence_attempt(bead: str, row: Mapping[str, Any]) -> model.Attempt | None:
     """The attempt in an evidence record, which has no store number; None: not ended."""
     if not row.get("outcome") or row.get("seconds") is None:
         return None

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -126,6 +127,15 @@ def test_a_unit_test_lies_where_its_package_does() -> None:
         elif not any(name == where or name.startswith(where + ".") for name in imported):
             wrong.append(f"{name_of(module)}: it imports nothing of {where}")
     assert wrong == []
+
+
+def test_a_module_imports_a_name_once() -> None:
+    twice = []
+    for module in [*MODULES, *sorted((ROOT / "tests").rglob("*.py"))]:
+        froms = [node for node in ast.parse(text_of(module)).body if isinstance(node, ast.ImportFrom)]
+        names = Counter((node.level, node.module, one.name) for node in froms for one in node.names)
+        twice += [f"{name_of(module)}: {name}" for (_, _, name), times in names.items() if times > 1]
+    assert twice == []
 
 
 def test_the_environment_is_copied_in_one_place_and_never_iterated() -> None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from nobrakes.git.port import Land, Landing
 from nobrakes.requests import model
-from nobrakes.requests import model as requests_model
 from nobrakes.requests.hosts.port import CodeHost, PullPorts, Wanted
 from nobrakes.requests.model import PullRequest, PullState, Seen, Turn
 from nobrakes.requests.worker import exchange as exchanging
@@ -57,17 +56,17 @@ class Asker:
             row = replace(row, state=state, number=seen.told.number, merged_as=seen.told.merged_as)
             row = replace(row, text=seen.text or row.text)
         head = row.head
-        row, found = requests_model.happened(row, seen)
+        row, found = model.happened(row, seen)
         if not seen.trouble:
-            way = requests_model.turn(seen, row)
+            way = model.turn(seen, row)
             if way is Turn.MERGED:
-                row, more = requests_model.merged(replace(row, state=PullState.MERGED))
+                row, more = model.merged(replace(row, state=PullState.MERGED))
                 found += more
                 self.done[bead] = row.merged_as
             elif way is Turn.CLOSED:
                 row = replace(row, state=PullState.CLOSED, head="")
             elif way in (Turn.RED, Turn.REMARKS, Turn.CONFLICTS):
-                new = tuple(one.key for one in requests_model.unheard_comments(seen.remarks, row))
+                new = tuple(one.key for one in model.unheard_comments(seen.remarks, row))
                 row = replace(row, heard=(*row.heard, *new), head="")  # it is done again, on the base as it is
         self.rows[bead] = row
         for kind, data in found:

@@ -38,7 +38,6 @@ from .. import proof as checks_proof
 from ..contract import Check, CheckOutcome, CheckResult, Contract, TestCounts, digest, overall, setup_failed, weaker
 from ..proof import fewer
 from ..stubs import WEAK, Tree, plan
-from . import steps as probing
 from . import steps as run_steps
 
 SETTING = "check_seconds"
@@ -211,15 +210,15 @@ class Validation:
         # one that a crash cut off is taken up as it was begun
         known = self.run_contract(name)
         contract = known or self._contract_for(kind, brings)
-        probes = probing.NO_PLAN
+        probes = run_steps.NO_PLAN
         if known is not None:
             carried = self.carried(name)
         elif kind is RunKind.VALIDATION:
             probes = self.probes.plan(commit, _run(contract, carried), base, contract.key)
         checks = contract.checks
         now = ports.store.now()
-        seconds = run_steps.seconds_of(checks) + sum(step.seconds for step in probing.timed(checks, probes[0])) + 1800.0
-        run = Run(name, attempt.id, kind, now, hard_deadline=now + seconds, active_at=now)
+        steps = run_steps.seconds_of(checks), *(step.seconds for step in run_steps.timed(checks, probes[0])), 1800.0
+        run = Run(name, attempt.id, kind, now, hard_deadline=now + sum(steps), active_at=now)
         ports.store.plan_run(run)
         if known is None:
             self.durations.tell(name, commit, kind, attempt)
@@ -234,7 +233,7 @@ class Validation:
         contract: Contract,
         laid_over: Mapping[str, str] = NOTHING,
         carried: Sequence[Mapping[str, Any]] = (),
-        probes: "probing.Planned" = probing.NO_PLAN,
+        probes: "run_steps.Planned" = run_steps.NO_PLAN,
     ) -> ProcessStart:
         """Start the contract's commands on a fresh checkout with these files over it."""
         ports = self.ports
@@ -252,7 +251,7 @@ class Validation:
         wrap = run_steps.bounded(closed)
         steps = run_steps.as_steps(_run(contract, carried), wrap)
         if any(probes):
-            files[PROBED] = probing.as_text(probes).encode()
+            files[PROBED] = run_steps.as_text(probes).encode()
             steps += self.probes.steps(contract.checks, probes[0], commit, folder, wrap)
         return ports.processes.start(
             name,
@@ -287,8 +286,8 @@ class Validation:
         text = self._beside(run_id, CARRIED)
         return tuple(json.loads(text)) if text else ()
 
-    def planned(self, run_id: str) -> "probing.Planned":
-        return probing.parse_planned(self._beside(run_id, PROBED))
+    def planned(self, run_id: str) -> "run_steps.Planned":
+        return run_steps.parse_planned(self._beside(run_id, PROBED))
 
     def _beside(self, run_id: str, name: str) -> str:
         """Cached, since it is written once."""
@@ -310,7 +309,7 @@ class Validation:
 
     def timed(self, run: Run) -> tuple[run_steps.CheckStep, ...]:
         checks = self.checks(run)
-        return run_steps.steps_of(checks) + probing.timed(checks, self.planned(run.id)[0])
+        return run_steps.steps_of(checks) + run_steps.timed(checks, self.planned(run.id)[0])
 
     def was_cut_off(self, run: Run) -> bool:
         """Whether the run was killed from outside without a request."""

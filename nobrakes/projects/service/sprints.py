@@ -23,7 +23,6 @@ from ...records import frozen
 from ...store import Store
 from ...text.cleaning import clean, count
 from .. import model
-from .. import model as projects_model
 from .. import sprints as sprint_rules
 from ..sprints import Finding, whats_next
 from .coding import project_store
@@ -240,7 +239,7 @@ def scheduling_listed(store: "Store") -> list[ScheduleView]:
 
 def _view(store: "Store", one: model.Schedule) -> ScheduleView:
     zone = named_zone(one.zone) or LocalZone()
-    return ScheduleView(one, projects_model.next_due(one, zone, store.now()))
+    return ScheduleView(one, model.next_due(one, zone, store.now()))
 
 
 LOOKING_SHORT = 2000
@@ -273,12 +272,12 @@ def pages() -> list[ProjectPage]:
 
 def _page(workspace: Workspace, found: ProjectView) -> ProjectPage:
     brief, task = (read(workspace, found.name, path) for path in ("CLAUDE.md", "task.md"))
-    lines = (line for _, line in projects_model.lines(brief))
+    lines = (line for _, line in model.lines(brief))
     title = next((line[2:].strip() for line in lines if line.startswith("# ")), found.name)
-    objective = projects_model.objective(brief)
-    criteria = tuple(model.Box(box.is_checked, clean(box.text), box.line) for box in projects_model.criteria(brief))
-    sprint = projects_model.field(task, "Current Sprint")
-    status = projects_model.status(task)
+    objective = model.objective(brief)
+    criteria = tuple(model.Box(box.is_checked, clean(box.text), box.line) for box in model.criteria(brief))
+    sprint = model.field(task, "Current Sprint")
+    status = model.status(task)
     run = _run(found)
     if run.sprint and run.waits_for:
         status = "blocked"
@@ -312,7 +311,7 @@ def read(workspace: Workspace, name: str, path: str) -> str:
 
 
 MAX_SPRINTS = 500
-_DOCUMENTS = ("CLAUDE.md", "task.md", "DECISIONS.md", projects_model.ROADMAP)
+_DOCUMENTS = ("CLAUDE.md", "task.md", "DECISIONS.md", model.ROADMAP)
 _SPRINT_FILES = ("plan.md", "review.md")
 
 
@@ -348,10 +347,10 @@ def _shown(one: Finding) -> Finding:
 
 def _files(workspace: Workspace, name: str) -> dict[str, str]:
     paths = [*_DOCUMENTS]
-    sprints = os.path.join(workspace.folder(name), projects_model.SPRINTS)
+    sprints = os.path.join(workspace.folder(name), model.SPRINTS)
     if os.path.isdir(sprints):
         paths += [
-            f"{projects_model.SPRINTS}/{sprint}/{document}"
+            f"{model.SPRINTS}/{sprint}/{document}"
             for sprint in sorted(os.listdir(sprints))[:MAX_SPRINTS]
             for document in _SPRINT_FILES
         ]

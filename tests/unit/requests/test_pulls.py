@@ -2,7 +2,6 @@
 
 from nobrakes.beads.model import Bead
 from nobrakes.requests import model
-from nobrakes.requests import model as requests_model
 from nobrakes.requests.model import CheckState, HostCheck, PullRequest, PullState, ReviewComment, Seen, Told, Turn, turn
 
 PULL = PullRequest("one", PullState.OPEN, 7, "https://host/7", "Bead one", "task/bead-one", "a" * 40)
@@ -30,21 +29,19 @@ def test_a_red_check_counts_once_nothing_runs_any_more_and_on_our_own_commit() -
 def test_a_review_comment_is_told_once_with_its_place_and_cleaned() -> None:
     remark = ReviewComment("line 1", "ann", "rename\x1b[2J it", "src/one", 3)
     assert turn(Seen(told(), remarks=(remark,)), PULL) is Turn.REMARKS
-    log = requests_model.log_of_comments(Seen(told(), remarks=(remark,)), PULL)
+    log = model.log_of_comments(Seen(told(), remarks=(remark,)), PULL)
     assert "ann, src/one:3: rename" in log and "\x1b" not in log
     heard = PullRequest("one", PullState.OPEN, 7, head="a" * 40, heard=("line 1",))
     assert turn(Seen(told(), remarks=(remark,)), heard) is Turn.WAIT
     many = tuple(ReviewComment(f"line {n}", "ann", "x" * 1_000_000) for n in range(100))
-    assert len(requests_model.log_of_comments(Seen(told(), remarks=many), PULL)) < 150_000
+    assert len(model.log_of_comments(Seen(told(), remarks=many), PULL)) < 150_000
 
 
 def test_what_it_waits_for_is_said() -> None:
-    assert (
-        requests_model.waits_for(Seen(told()), PULL) == "pull request #7 (https://host/7) waits for people to merge it"
-    )
-    assert "waits for its checks: running" in requests_model.waits_for(Seen(told(), (RUNS,)), PULL)
-    assert "commits of somebody else" in requests_model.waits_for(Seen(told(head="b" * 40)), PULL)
-    assert requests_model.waits_for(Seen(told(), trouble="no"), PULL) == "no"
+    assert model.waits_for(Seen(told()), PULL) == "pull request #7 (https://host/7) waits for people to merge it"
+    assert "waits for its checks: running" in model.waits_for(Seen(told(), (RUNS,)), PULL)
+    assert "commits of somebody else" in model.waits_for(Seen(told(head="b" * 40)), PULL)
+    assert model.waits_for(Seen(told(), trouble="no"), PULL) == "no"
 
 
 def test_the_text_is_the_same_for_the_same_records_and_mentions_nobody() -> None:
