@@ -421,7 +421,7 @@ def _fill(db: Database, table: str, columns: Sequence[str], found: Iterable[tupl
     db.run_many(f"INSERT INTO temp.{table} ({names}) VALUES ({marks})", found)
 
 
-RANK_COLUMNS = ("b_level", "done_level")
+LEVEL_COLUMNS = ("b_level", "done_level")
 
 
 class Derived:
@@ -467,7 +467,7 @@ class Derived:
 
 def differences(db: Database, now: float, lag: bool = False) -> Differences:
     """`lag`: due levels are no difference, and none is compared while any are due."""
-    late = set(RANK_COLUMNS) if lag and levels.is_due(db) else set()
+    late = set(LEVEL_COLUMNS) if lag and levels.is_due(db) else set()
     return differing(db, Derived(levels.all_links(db), now, levels.typical_minutes(db)), now, late)
 
 
