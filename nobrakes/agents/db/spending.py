@@ -34,7 +34,7 @@ FEW = 100
 KEPT = "summed:"
 """`summed:<period>:<table>` holds the period's stored sum."""
 
-_AGENTS = {"attempts": "role <> 'reviewer'", "turns": "1"}
+_AGENTS = {"attempts": fast.BY_AGENTS, "turns": "1"}
 _PAID = "coalesce(sum(cost_usd), 0), coalesce(sum(tokens), 0), coalesce(sum(coalesce(ended_at, :now) - started_at), 0)"
 _OPEN = "SELECT min(id) FROM {0} INDEXED BY {0}_open WHERE outcome IS NULL AND {1}"
 
@@ -123,11 +123,10 @@ DAY, RUN = "day", "run"
 _AMOUNT = """coalesce(round(sum(cost_usd), 6), 0), coalesce(sum(tokens), 0),
 coalesce(sum(coalesce(ended_at, :now) - started_at), 0) / 60.0"""
 _BEADS_SPENDING = f"""SELECT bead, {_AMOUNT} FROM attempts
-WHERE bead IN (SELECT value FROM json_each(:beads)) AND role <> 'reviewer' GROUP BY bead"""
+WHERE bead IN (SELECT value FROM json_each(:beads)) AND {fast.BY_AGENTS} GROUP BY bead"""
 # not what bears a later hour, since the clock went back
 _STARTED = "count(*) FROM {} WHERE started_at >= ?1 AND started_at < ?1 + 3600"
-_CALLS = f"""SELECT (SELECT {_STARTED.format("attempts")} AND role <> 'reviewer')
-+ (SELECT {_STARTED.format("turns")})"""
+_CALLS = f"SELECT (SELECT {_STARTED.format('attempts')} AND {fast.BY_AGENTS}) + (SELECT {_STARTED.format('turns')})"
 
 
 def gates(db: Database) -> dict[str, Cooldown]:

@@ -23,10 +23,10 @@ from typing import Any
 from ...db import rows
 from ...db.database import Database, Row
 from ...db.database import row as row_of
-from ...db.fast import ESTIMATED, UNFINISHED
+from ...db.fast import BY_AGENTS, ESTIMATED, UNFINISHED
 from .. import graph
 from ..graph import OUTLIER, Links, Node, TypicalMinutes, levels, weight
-from ..model import CLOSED, NO_AGENTS, BeadType, Dependency, DependencyType
+from ..model import CLOSED, BeadType, Dependency, DependencyType
 
 # Another number makes every open bead without an estimate due: where many are it has to differ by more than a quarter.
 TYPICAL_MINUTES = "usual_minutes"
@@ -35,16 +35,14 @@ TYPICAL_MINUTES = "usual_minutes"
 MANY_OPEN = 1000
 """From so many open beads without an estimate on, they are marked in parts."""
 
-_NONE = ", ".join(sorted(f"'{role.value}'" for role in NO_AGENTS))
 _FROM = f"FROM beads INDEXED BY beads_estimated WHERE {ESTIMATED}"
 _MEDIAN = f"SELECT estimate {_FROM} ORDER BY estimate LIMIT 1 OFFSET (SELECT count(*) / 2 {_FROM})"
 _TYPICAL = f"SELECT sum(min(estimate, {OUTLIER} * ({_MEDIAN}))), count(*) {_FROM}"
-_BY_AGENTS = f"attempts.role NOT IN ({_NONE})"
 _PAST = f"""WITH latest AS (SELECT bead FROM (SELECT bead, max(id) AS last FROM attempts NOT INDEXED
-WHERE {_BY_AGENTS} AND id > (SELECT max(id) FROM attempts) - 1000 GROUP BY bead ORDER BY last DESC LIMIT 200))
+WHERE attempts.{BY_AGENTS} AND id > (SELECT max(id) FROM attempts) - 1000 GROUP BY bead ORDER BY last DESC LIMIT 200))
 SELECT beads.type, beads.estimate, sum(attempts.ended_at - attempts.started_at) / 60.0
 FROM latest JOIN beads ON beads.id = latest.bead JOIN attempts ON attempts.bead = latest.bead
-WHERE beads.status = 'done' AND {_BY_AGENTS} AND attempts.ended_at IS NOT NULL
+WHERE beads.status = 'done' AND attempts.{BY_AGENTS} AND attempts.ended_at IS NOT NULL
 GROUP BY beads.id ORDER BY beads.id"""
 _OPEN = f"""SELECT count(*) FROM (SELECT 1 FROM beads WHERE estimate IS NULL AND type <> 'epic'
 AND {UNFINISHED} LIMIT ?)"""

@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from nobrakes.agents.limits import Cost
-from nobrakes.beads.model import Bead, BeadType, Outcome, Role, Status
+from nobrakes.beads.model import NO_AGENTS, Bead, BeadType, Outcome, Role, Status
+from nobrakes.beads.proposals import ByHand
+from nobrakes.db import fast
 from nobrakes.events.kinds import Kind
 from nobrakes.records import plain
 from nobrakes.store import open_memory
@@ -71,3 +73,17 @@ def test_the_cost_of_a_night_is_that_of_agents_that_worked_in_it(store: Any, clo
     works(store, clock, "b2", "north", 1.0, 1_000)
     found = store.cost_since(evening)
     assert (found.usd, found.seconds) == (3.0, 80.0), "of one that began earlier, the time since then"
+
+
+@pytest.mark.parametrize("sql", [fast.COST_SINCE, fast.COST_OF_BEAD])
+def test_the_roles_of_no_agent_cost_nothing(sql: str) -> None:
+    assert f"role NOT IN {tuple(role.value for role in NO_AGENTS)}" in sql
+
+
+def test_a_person_who_hands_in_work_is_no_agent_that_reports_no_cost(store: Any, clock: Hand) -> None:
+    began = clock.time
+    works(store, clock, "b0", "north", 1.5, 30_000)
+    store.hand_in(ByHand("b0", "Eve", store.bead("b0").fence + 1, "c" * 40, "d" * 40))
+    assert [one.role for one in store.attempts("b0")] == [Role.DOER, Role.PERSON]
+    for cost in (store.cost_of("b0"), store.cost_of("epic"), store.cost_since(began)):
+        assert text(cost) == "$1.50, 30k tokens, 1 min of agents"

@@ -8,6 +8,7 @@ import pytest
 from nobrakes.agents.db import spending
 from nobrakes.agents.limits import Amount, Breaker, Cap, Caps, State
 from nobrakes.beads.model import Bead, Outcome, Role, Status
+from nobrakes.beads.proposals import ByHand
 from nobrakes.daemon.model import Limits
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.events.kinds import Kind
@@ -46,6 +47,13 @@ def test_sums_are_those_of_the_day_the_run_the_beads_and_the_hour(store: Any, cl
     assert spent.day == Amount(1.75, 3000, 30.0) and spent.run == Amount(0.75, 2000, 20.0)
     assert spent.beads == {"a": Amount(5.5, 3000, 30.0), "b": Amount(0.25, 1000, 10.0)}
     assert spent.calls == 2
+
+
+def test_what_a_person_hands_in_is_no_call_of_an_agent(store: Any, clock: Hand) -> None:
+    works(store, clock, "a", 1.0)
+    store.hand_in(ByHand("a", "Eve", store.bead("a").fence + 1, "c" * 40, "d" * 40))
+    store.hand_in(ByHand("b", "Eve", store.bead("b").fence + 1, "c" * 40, "d" * 40))
+    assert store.board(ALL).spent.calls == 1
 
 
 def test_an_agent_at_work_spends_minutes(store: Any, clock: Hand) -> None:
