@@ -30,7 +30,7 @@ from .landing import standing
 from .landing.local import Lander
 from .landing.standing import Worktree
 from .location import Place
-from .objects import EXECUTABLE, FILE, Objects, is_oid
+from .objects import EXECUTABLE, FILE, Objects, is_oid, seconds
 from .objects import Entry as TreeContentEntry
 from .port import Made, Message, Signing
 
@@ -516,4 +516,4 @@ def _made(row: str) -> Made:
     commit, tree, parents, at, author, subject, *trailers = row.strip("\n").split("\x01")
     pairs = (trailer.partition(":") for trailer in trailers if trailer.strip())
     said = tuple((key, value.strip()) for key, _, value in pairs)
-    return Made(commit, tree, tuple(parents.split()), subject, author, said, float(at))
+    return Made(commit, tree, tuple(parents.split()), subject, author, said, seconds(at))

@@ -39,9 +39,9 @@ class History:
         if found is None:
             return None
         commit = self.objects.commit(found[0])
-        who, _, when = commit.author.rpartition("> ")
-        made = (commit.id, commit.tree, commit.parents, commit.message.lstrip("\n").partition("\n")[0], f"{who}>")
-        return Made(*made, trailers_of(commit.message), float(when.split(" ")[0] or 0))
+        who = "".join(commit.author.rpartition(">")[:2])
+        made = (commit.id, commit.tree, commit.parents, commit.message.lstrip("\n").partition("\n")[0], who)
+        return Made(*made, trailers_of(commit.message), commit.at)
 
     def forget(self) -> None:
         self._forks.clear()

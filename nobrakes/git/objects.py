@@ -213,13 +213,14 @@ _LARGE_TREES = 8
 
 @frozen
 class Commit:
-    """A commit as stored. `author` is the full line: name, address, seconds, zone."""
+    """A commit as stored. `author` is the full line: name, address, seconds, zone; `at`: the committer's time."""
 
     id: str
     tree: str
     parents: tuple[str, ...]
     author: str
     message: str
+    at: float
 
 
 class Objects:
@@ -369,13 +370,20 @@ def parse_commit(commit: str, raw: bytes) -> Commit:
     author = _header(others, b"author ").decode("utf-8", "replace")
     encoding = _header(others, b"encoding ").decode("ascii", "replace").strip().lower()
     text = message.decode(encoding if _KNOWN_ENCODING.fullmatch(encoding) else "utf-8", "replace")
-    return Commit(commit, tree, parents, author, text)
+    at = seconds(_header(others, b"committer ").decode("utf-8", "replace"))
+    return Commit(commit, tree, parents, author, text, at)
 
 
 _KNOWN_ENCODING = re.compile(
     r"utf-?8|(?:us-)?ascii|latin-?1|iso-8859-(?:[1-9]|1[0134567])|(?:windows-|cp)125[0-8]|koi8-[ru]"
 )
 """Encodings of messages that are decoded. Some of Python's others fail or are slow."""
+
+
+def seconds(line: str) -> float:
+    """The time in an author's or committer's line, or on its own; 0.0: unreadable."""
+    found = re.match(r" *(\d{1,18})\b", line.rpartition(">")[2], re.ASCII)
+    return float(found[1]) if found else 0.0
 
 
 def _header(lines: list[bytes], name: bytes) -> bytes:

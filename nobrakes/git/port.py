@@ -32,7 +32,7 @@ SYMLINK = "120000"
 
 @frozen
 class Made:
-    """A commit in the repository; `trailers` in order. `at`: its time, 0: not read."""
+    """A commit in the repository; `trailers` in order. `at`: the committer's time, 0: not read or unreadable."""
 
     commit: str
     tree: str

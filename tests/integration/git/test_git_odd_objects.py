@@ -7,6 +7,8 @@ import pytest
 from git_worlds import sh
 
 from nobrakes.errors import Tampered
+from nobrakes.git.commits import Chain
+from nobrakes.git.history import History
 from nobrakes.git.location import Place
 from nobrakes.git.objects import Objects, parse_commit
 
@@ -82,3 +84,27 @@ def test_a_tree_with_a_mode_of_its_own_does_not_come_in(world, begin, mode: str,
         sh(folder, "git", "prune-packed")
     with pytest.raises(Tampered):
         world.git.fetch_work(it, 1)
+
+
+@pytest.mark.parametrize(
+    ("author", "committer", "at"),
+    [
+        ("A <a@x> 1 +0000", "B <b@x> 7 +0100", 7.0),
+        ("A <a@x>1 +0000", "B <b@x>7 +0000", 7.0),
+        ("A <a@x>", "B <b@x>", 0.0),
+        ("A <a@x> soon", "B <b@x> soon", 0.0),
+        ("A 1 +0000", "B 7 +0000", 0.0),
+        ("", "", 0.0),
+    ],
+)
+def test_a_commits_time_is_its_committers_and_zero_if_unreadable(
+    place: Place, author: str, committer: str, at: float
+) -> None:
+    tree = store(Path(place.root), "tree", b"")
+    lines = f"tree {tree}\nauthor {author}\ncommitter {committer}\n\nAn old import\n"
+    commit = store(Path(place.root), "commit", lines.encode())
+    objects = Objects(place)
+    made, (line,) = History(place, objects).made(commit), Chain(place, objects).line(commit)
+    assert made is not None and (made.commit, made.at, line.commit, line.at) == (commit, at, commit, at)
+    assert made.author == author[: author.find(">") + 1]
+    objects.close()
