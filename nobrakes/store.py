@@ -159,6 +159,7 @@ class Store(Database):
     touched = views.touched
     counts = views.counts
     column = views.column
+    columns = views.columns
     around = views.around
     levels = views.levels
     listed = views.listed

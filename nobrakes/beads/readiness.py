@@ -377,11 +377,6 @@ _BY_STATUS = {
 }
 
 
-def ready_beads(nodes: Iterable[Node], dependencies: Iterable[Dependency], now: float) -> list[str]:
-    readiness = Readiness(Links(nodes, dependencies), now)
-    return sorted(bead for bead in readiness.links.nodes if readiness.ready(bead))
-
-
 def explain(nodes: Iterable[Node], dependencies: Iterable[Dependency], now: float) -> dict[str, Explanation]:
     links = Links(nodes, dependencies)
     found = reasons_of(links, now, circles(links), sorted(links.nodes))

@@ -195,6 +195,16 @@ def counts(db: Database) -> dict[str, int]:
 def column(db: Database, name: str, limit: int) -> list[Node]:
     """The first `limit` beads of a column: ready ones in the Assigner's order, others as lists have them."""
     moves.wake(db, db.now())
+    return _column(db, name, limit)
+
+
+def columns(db: Database, limit: int) -> dict[str, list[Node]]:
+    """The first `limit` beads of each column, read at one moment; -1: all."""
+    moves.wake(db, db.now())
+    return db.moment(lambda: {name: _column(db, name, limit) for name in COLUMNS})
+
+
+def _column(db: Database, name: str, limit: int) -> list[Node]:
     order, index = (IN_ORDER, "INDEXED BY beads_claimable") if name == "ready" else (LISTED, "")
     sql = f"{rows.NODE} WHERE id IN (SELECT id FROM beads {index} WHERE {_where(name)} {order} LIMIT ?) {order}"
     return [rows.node(row) for row in db.all(sql, (limit,))]

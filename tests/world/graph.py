@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from nobrakes.beads.graph import Links, Node, TypicalMinutes, levels
 from nobrakes.beads.model import Bead, BeadType, Dependency, Status, first_status
+from nobrakes.beads.readiness import Readiness
 
 _TYPES = (BeadType.FEATURE, BeadType.FIX, BeadType.TASK, BeadType.CHORE, BeadType.DOCS)
 
@@ -50,3 +51,8 @@ def b_levels(
 ) -> dict[str, int]:
     """The longest estimated chain behind each bead, itself included, in minutes."""
     return {bead: level.start for bead, level in levels(Links(nodes, dependencies), expected).items()}
+
+
+def ready_beads(nodes: Iterable[Node], dependencies: Iterable[Dependency], now: float) -> list[str]:
+    readiness = Readiness(Links(nodes, dependencies), now)
+    return sorted(bead for bead in readiness.links.nodes if readiness.ready(bead))

@@ -16,8 +16,8 @@ from ...machine.registry import shown as machine_shown
 from ...records import frozen
 from ...requests.model import RequestLine
 from ..model import CLOSED, Dependency, DependencyType, Role, Status
-from ..readiness import Why, explain, ready_beads
-from ..work_status import COLUMNS, REQUESTED, SHOWN, column
+from ..readiness import Why, explain
+from ..work_status import REQUESTED, SHOWN
 from .bead_page import BeadHistory, Review, history, reviews
 
 if TYPE_CHECKING:
@@ -62,11 +62,11 @@ class BoardView:
 def nodes_by_column(store: "Store", limit: int, asked: Iterable[str]) -> "dict[str, list[Node]]":
     """The first beads of each column in the order of work; `asked`: those waiting at a code host."""
     apart = frozenset(asked)
-    found = {name: store.column(name, limit) for name in COLUMNS if name != "review"}
-    found["review"] = [node for node in store.column("review", limit + len(apart)) if node.id not in apart][:limit]
+    found = store.columns(limit + len(apart))
+    found["review"] = [node for node in found["review"] if node.id not in apart]
     nodes = [node for node in store.around(sorted(apart))[0] if node.id in apart] if apart else []
-    found[REQUESTED] = nodes[:limit]
-    return {name: found[name] for name in SHOWN}
+    found[REQUESTED] = nodes
+    return {name: found[name][:limit] for name in SHOWN}
 
 
 def card(node: "Node", reasons: tuple[str, ...] = (), request: RequestLine | None = None) -> Card:
@@ -171,17 +171,15 @@ def columns(store: "Store", wanted: str = "", most: int = MAX_BEADS) -> ColumnsV
 def _filtered(
     store: "Store", words: Sequence[str], most: int, asked: Collection[str]
 ) -> "tuple[dict[str, list[Node]], dict[str, int]]":
-    nodes, dependencies = store.nodes(), store.dependencies()
-    labels = {bead.id: " ".join(bead.labels) for bead in store.beads()} if len(nodes) <= 5000 else {}
-    ready = set(ready_beads(nodes, dependencies, store.now()))
+    found = store.columns(-1)
+    labels = {bead.id: " ".join(bead.labels) for bead in store.beads()} if sum(map(len, found.values())) <= 5000 else {}
     shown: dict[str, list[Node]] = {}
     totals: dict[str, int] = {}
-    by_id = {node.id: node for node in nodes}
-    for node in map(by_id.__getitem__, store.listed()):
+    for place, node in ((name, node) for name in found for node in found[name]):
         text = f"{node.id} {node.title} {node.type} {node.epic or ''} {labels.get(node.id, '')}".casefold()
-        if node.type == "epic" or not all(word in text for word in words):
+        if not all(word in text for word in words):
             continue
-        name = REQUESTED if node.id in asked else column(node.status, node.id in ready)
+        name = REQUESTED if node.id in asked else place
         totals[name] = totals.get(name, 0) + 1
         if totals[name] <= most:
             shown.setdefault(name, []).append(node)

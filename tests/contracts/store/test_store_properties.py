@@ -11,13 +11,13 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from nobrakes.beads.db import levels
 from nobrakes.beads.graph import rank, typical_of
 from nobrakes.beads.model import CLOSED, Bead, BeadType, Dependency, DependencyType, Outcome, Role, Status
-from nobrakes.beads.readiness import deadlocks, ready_beads
+from nobrakes.beads.readiness import deadlocks
 from nobrakes.daemon.model import Limits
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import BadBead, Deadlock, NotAllowed, Stale
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.store import open_memory
-from tests.world.graph import b_levels
+from tests.world.graph import b_levels, ready_beads
 from tests.world.moves import moves
 
 BEADS = st.integers(0, 13)

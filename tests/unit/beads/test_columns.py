@@ -6,7 +6,7 @@ from nobrakes.beads.model import Bead, BeadType, Dependency, Role, Status
 from nobrakes.beads.service.board import MAIN, columns
 from nobrakes.daemon.model import Limits
 from nobrakes.decisions.model import EscalationType, NewEscalation
-from nobrakes.store import open_memory
+from nobrakes.store import Store, open_memory
 
 
 @pytest.fixture
@@ -60,3 +60,35 @@ def test_a_column_shows_its_first_cards_and_counts_all(store):
     assert ready.total == 22 and len(ready.tiles) == 5 and ready.tiles[0].id == "c"
     board = store.board(Limits(), 1)
     assert board.ready[0].id == ready.tiles[0].id
+
+
+def test_a_filter_that_all_beads_match_keeps_the_order_of_every_column(store):
+    store.put([Bead(f"n{n}", "N", status=Status.NEEDS_DOER, priority=n % 3) for n in range(9)], [], "me")
+    store.put([Bead("after", "A", status=Status.NEEDS_DOER)], [Dependency("after", "n8")], "me")
+    every, matching = columns(store), columns(store, "task")
+    assert matching.columns == every.columns and [one.total for one in every.columns if one.name == "ready"] == [11]
+    assert columns(store, "task", most=3).columns == columns(store, most=3).columns
+
+
+@pytest.mark.parametrize("wanted", ["", "task"])
+def test_beads_that_another_process_adds_meanwhile_are_no_hindrance(tmp_path, monkeypatch, wanted):
+    mine = Store(str(tmp_path / "nobrakes.db"), create=True)
+    mine.put([Bead("a", "A", status=Status.NEEDS_DOER)], [], "me")
+    other = Store(str(tmp_path / "nobrakes.db"))
+    reads = {name: getattr(Store, name) for name in ("all", "plain")}
+
+    def beside(name):
+        def ask(db, *given):
+            found = reads[name](db, *given)
+            if db is mine:
+                other.put([Bead(f"n{other.counts()['ready']}", "N", status=Status.NEEDS_DOER)], [], "other")
+            return found
+
+        return ask
+
+    for name in reads:
+        monkeypatch.setattr(Store, name, beside(name))
+    found = columns(mine, wanted)
+    assert by_name(found)["ready"].tiles[0].id == "a" and other.counts()["ready"] > 2
+    mine.close()
+    other.close()

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from nobrakes.beads.graph import Node
 from nobrakes.beads.model import Dependency, DependencyType, Status
-from nobrakes.beads.readiness import Why, deadlocks, explain, ready_beads
-from tests.world.graph import b_levels
+from nobrakes.beads.readiness import Why, deadlocks, explain
+from tests.world.graph import b_levels, ready_beads
 
 NOW = 1_000.0
 LONG = 100_000
