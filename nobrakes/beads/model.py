@@ -352,7 +352,7 @@ unsaid). A plain tuple, since plans have a hundred thousand."""
 
 
 class BeadRow(NamedTuple):
-    """A bead as stored: its own texts and time, its dependencies besides the epic (`<id> <type>`), and a bead with the
+    """A bead as stored: its own texts and times, its dependencies besides the epic (`<id> <type>`), and a bead with the
     same other fields, shared by many."""
 
     id: str
@@ -361,6 +361,7 @@ class BeadRow(NamedTuple):
     acceptance: Sequence[str]
     notes: str
     created_at: float
+    updated_at: float
     edges: Sequence[str]
     like: Bead
 

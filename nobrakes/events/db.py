@@ -62,7 +62,7 @@ def latest(
 
 # What is the same in many beads is one object, so no graph is in memory. A bead that has a branch of its own is like
 # itself alone: what its branch is usually called depends on its id.
-_OWN = ("id", "title", "description", "acceptance", "notes", "created_at")
+_OWN = ("id", "title", "description", "acceptance", "notes", "created_at", "updated_at")
 _REST = tuple(name for name in FIELDS if name not in _OWN)
 _in_order = itemgetter(*map((*_OWN, "edges", *_REST).index, FIELDS))
 _REST_AT = len(_OWN) + 1
@@ -90,9 +90,9 @@ def alike(db: Database, ids: Iterable[str] | None = None) -> Iterator[BeadRow]:
                     if len(known) >= AT_ONCE:
                         known.clear()
                     known[rest] = like
-            id_, title, description, acceptance, notes, created_at, edges = row[:_REST_AT]
+            id_, title, description, acceptance, *others, edges = row[:_REST_AT]
             lines = rows.read_texts(acceptance) if acceptance != "[]" else ()
-            yield _alike((id_, title, description, lines, notes, created_at, edges.split(",") if edges else (), like))
+            yield _alike((id_, title, description, lines, *others, edges.split(",") if edges else (), like))
 
 
 # What changed after a position is what the database says now, read in one transaction, of whatever an event after the

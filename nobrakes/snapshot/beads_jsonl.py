@@ -162,20 +162,19 @@ def _frame_of(bead: Bead) -> _Frame:
     state, ended, own, own_rest = _parts(*_get_parts(bead))
     metadata = _sorted(bead.metadata) if bead.metadata else {}
     kept = metadata.pop(KEPT) if metadata and _is_stored(metadata.get(KEPT)) else _NOTHING
-    after = f',"updated_at":"{written(bead.updated_at)}"{ended}'
     if metadata:
-        after += f',"metadata":{_encode(metadata)}'
+        ended += f',"metadata":{_encode(metadata)}'
     if bead.branch and bead.branch != named(bead, PATTERN):
         own_rest += f',"branch":{_quoted(bead.branch)}'
     own_rest += _own(bead, ("branch_kept", "proposed", *ADDED))
-    return _Frame(state, bead.epic, after, kept, own, own_rest)
+    return _Frame(state, bead.epic, ended, kept, own, own_rest)
 
 
 _NOTHING: Mapping[str, Any] = {}
 
 
 def _line(bead: BeadRow, frame: _Frame) -> str:  # put together by hand: whole graphs are written
-    id_, title, description, acceptance, notes, created_at, edges, _ = bead
+    id_, title, description, acceptance, notes, created_at, updated_at, edges, _ = bead
     state, epic, after, kept, own, own_rest = frame
     own_id = _quoted(id_)
     text = f'{{"id":{own_id},"title":{_quoted(title)}'
@@ -186,7 +185,7 @@ def _line(bead: BeadRow, frame: _Frame) -> str:  # put together by hand: whole g
     if notes:
         text += f',"notes":{_quoted(notes)}'
     text += f"{state}{_dependencies(own_id, edges, epic, kept.get('dependencies', ()))}"
-    text += f',"created_at":"{written(created_at)}"{after}'
+    text += f',"created_at":"{written(created_at)}","updated_at":"{written(updated_at)}"{after}'
     if kept:
         there = json.loads(text + "}")
         text += _inner({key: kept[key] for key in sorted(kept) if key not in there and key != "x_nobrakes"})

@@ -20,6 +20,7 @@ def dumped(beads: Iterable[Bead], dependencies: Iterable[Dependency]) -> str:
             bead.acceptance,
             bead.notes,
             bead.created_at,
+            bead.updated_at,
             edges.get(bead.id, ()),
             bead,
         )

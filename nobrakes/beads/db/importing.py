@@ -179,7 +179,7 @@ _MORE = tuple(name for name in rows.STATE_COLUMNS if name not in _FIXED and FIRS
 _STATE = (*_FIXED, *_MORE)
 _NOT_BROUGHT = ("assignee", "lease_until")
 _RARE = tuple(name for name in rows.STATE_COLUMNS if FIRST[name] is None and name not in (*_STATE, *_NOT_BROUGHT))
-"""Columns that are mostly None. A None costs as much as ten texts, so they are written separately."""
+"""Columns that are mostly None. A None costs as much as ten texts, so they are set afterwards."""
 _NONE = (None,) * len(_RARE)
 _rare_values = attrgetter(*_RARE)
 _TYPE_NAMES = {type_: type_.value for type_ in DependencyType}
@@ -280,15 +280,14 @@ def _prepare(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], 
 
     def states() -> Iterator[tuple[Any, ...]]:
         for place, one in enumerate(wanted):
-            state = (*_state(one, statuses[one.id], arrival(place, now), *begins), *derived.values(one.id))
+            yield (*_state(one, statuses[one.id], arrival(place, now), *begins), *derived.values(one.id))
             rare = _rare(one)
-            if rare == _NONE:
-                yield state
-            else:
-                apart.append((*state, *rare))
+            if rare != _NONE:
+                apart.append((*rare, place + 1))
 
     _fill(db, STAGED["beads"], (*_STATE, *Derived.COLUMNS), states())
-    _fill(db, STAGED["beads"], (*_STATE, *Derived.COLUMNS, *_RARE), apart)
+    sets = ", ".join(f'"{name}" = ?' for name in _RARE)
+    db.run_many(f"UPDATE temp.{STAGED['beads']} SET {sets} WHERE rowid = ?", apart)
     _fill(db, STAGED["bead_text"], ("id", *rows.TEXT_COLUMNS), ((one.id, *rows.texts_of(one)) for one in wanted))
     _fill(db, EVENTS, ("bead", "data"), _told(wanted, edges, statuses))
     _fill(
@@ -370,7 +369,7 @@ def _state(one: Bead, status: Status, came: float, now: float, risen: int, late:
         1 if one.needs_tests else 0,  # a truth takes as long as ten texts, too
         1 if one.scaffolding else 0,
         one.created_at or came,
-        one.updated_at or one.created_at or now,
+        max(one.updated_at, one.created_at or came),
         one.failures,
         one.fence,
         1 if one.branch_kept else 0,

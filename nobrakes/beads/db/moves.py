@@ -136,9 +136,8 @@ def move(db: Database, bead: str, changes: Mapping[str, Any], now: float, known:
         values["ready_since"] = since
         values["rank"] = rank(values.get("priority", before["priority"]), since, now)
         values["rises_at"] = rises_at(since, now)
-    values["updated_at"] = now
-    sets = ", ".join(f'"{name}" = :{name}' for name in values)
-    db.run(f"UPDATE beads SET {sets} WHERE id = :id", {**values, "id": bead}, (f"beads {bead}",))
+    sets = ", ".join(["updated_at = max(:now, created_at)", *(f'"{name}" = :{name}' for name in values)])
+    db.run(f"UPDATE beads SET {sets} WHERE id = :id", {**values, "id": bead, "now": now}, (f"beads {bead}",))
     if not _OTHERS_HANG_ON.isdisjoint(values) or before["status"] in _NOT_OPEN or status in _NOT_OPEN:
         _spread(db, before, state(db, bead), now)
 
@@ -212,7 +211,7 @@ def move_into(db: Database, bead: str, epic: str | None, now: float) -> None:
             "done_children = done_children + ? WHERE id = ?",
             (sign, sign * (not closed), sign * done, parent),
         )
-    db.run("UPDATE beads SET epic = ?, updated_at = ? WHERE id = ?", (epic, now, bead))
+    db.run("UPDATE beads SET epic = ?, updated_at = max(?, created_at) WHERE id = ?", (epic, now, bead))
     if by:
         shift_one(db, bead, by, now)
     levels.refresh(db, [b for b in (bead, own["epic"], epic) if b is not None])

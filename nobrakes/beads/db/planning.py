@@ -138,7 +138,7 @@ def _count(db: Database, dependency: Dependency, by: int, now: float) -> None:
 
 
 def _tell(db: Database, now: float, kind: Kind, dependency: Dependency, actor: str) -> None:
-    db.run("UPDATE beads SET updated_at = ? WHERE id = ?", (now, dependency.bead))
+    db.run("UPDATE beads SET updated_at = max(?, created_at) WHERE id = ?", (now, dependency.bead))
     events_db.append(db, now, kind, dependency.bead, actor, {"needs": dependency.needs, "type": dependency.type.value})
 
 
@@ -275,11 +275,11 @@ def _approve_many(db: Database, beads: Sequence[str], actor: str, now: float) ->
         if any(with_children for _, _, _, with_children in kinds):
             parents = db.all(f"SELECT id, type, needs_tests FROM beads WHERE {_IS_LISTED} AND children > 0", (draft,))
         for kind, move in to.items():
-            values = {**move, "ready_since": now, "rises_at": rises_at(now, now), "updated_at": now}
-            sets = ", ".join(f'"{name}" = ?' for name in values)
+            values = {**move, "ready_since": now, "rises_at": rises_at(now, now)}
+            sets = ", ".join([*(f'"{name}" = ?' for name in values), "updated_at = max(?, created_at)"])
             db.run(
                 f"UPDATE beads SET {sets}, rank = priority + ? WHERE {of_kind} AND children = 0 AND {_IS_LISTED}",
-                (*values.values(), rank(0, now, now), *kind, draft),
+                (*values.values(), now, rank(0, now, now), *kind, draft),
             )
         for bead, type_, needs_tests in parents:
             moves.move(db, bead, to[type_, needs_tests], now)
@@ -317,7 +317,7 @@ def propose(
         if not told:
             return bead
         moves.set_texts(db, bead_id, {"proposed": rows.as_json(after)})
-        db.run("UPDATE beads SET updated_at = ? WHERE id = ?", (now, bead_id))
+        db.run("UPDATE beads SET updated_at = max(?, created_at) WHERE id = ?", (now, bead_id))
         data: dict[str, Any] = {"parts": told}
         events_db.append(db, now, kind, bead_id, actor, data | ({"why": why} if why else {}))
         return get_bead(db, bead_id)

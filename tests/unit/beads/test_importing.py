@@ -119,3 +119,31 @@ def test_what_is_refused_wrote_nothing(beads, edges, refused, monkeypatch):
     with pytest.raises(refused):
         store.put(beads, edges, "me")
     assert everything(store) == before
+
+
+@pytest.mark.parametrize("large", [True, False])
+def test_the_order_of_the_source_lasts_and_no_bead_is_older_than_its_last_change(large, monkeypatch):
+    monkeypatch.setattr(planning, "LARGE", 0 if large else 10_000)
+    rare = {1: {"held": "wait"}, 3: {"defer_until": 9000.0}, 4: {"merged_commit": "c" * 40}}
+    beads = [Bead(f"b{n}", "B", created_at=4000.0, **rare.get(n, {})) for n in (5, 1, 4, 2, 3)]
+    store = Store(":memory:", Clock())
+    store.put([*beads, Bead("x", "X"), Bead("w", "W", held="wait"), Bead("u", "U", updated_at=4000.0)], [], "me")
+    assert store.listed() == ["b5", "b1", "b4", "b2", "b3", "x", "w", "u"]
+    assert (store.bead("b1").held, store.bead("b4").merged_commit, store.bead("b2").held) == ("wait", "c" * 40, None)
+    assert store.bead("w").held == "wait" and store.bead("b3").defer_until == 9000.0
+    assert all(one.created_at <= one.updated_at for one in store.beads())
+
+
+@pytest.mark.parametrize("large", [True, False])
+def test_a_change_at_the_moment_of_the_import_is_not_earlier_than_it(large, monkeypatch):
+    for name in ("LARGE", "DRAFTS"):
+        monkeypatch.setattr(planning, name, 0 if large else 10_000)
+    store = Store(":memory:", Clock())
+    epics = [Bead(f"e{n}", "E", BeadType.EPIC) for n in range(2)]
+    store.put([*epics, *(Bead(f"b{n}", "B", epic="e1") for n in range(5))], [], "me")
+    store.change("b0", {"priority": 1}, "me")
+    store.add_dependency(Dependency("b1", "b0"), "me")
+    store.add_dependency(Dependency("e0", "e1", CHILD), "me")
+    store.propose("b2", {"title": {"was": "B", "is": "New"}}, "me")
+    store.approve(["b3", "b4", "e1"], "me")
+    assert [one.id for one in store.beads() if one.updated_at < one.created_at] == []
