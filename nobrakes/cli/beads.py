@@ -101,7 +101,7 @@ def list_beads(
     all: Annotated[bool, Option("--all", help="Print all lines of a long list.")] = False,
     as_json: Annotated[bool, Option("--json", help="Print JSON instead of text, always in full.")] = False,
 ) -> Output:
-    """List beads by priority, then by id."""
+    """List beads by priority, then the oldest first."""
     from ..beads.service.bead_page import listing, with_requests
 
     statuses = _statuses(status)

@@ -2,7 +2,7 @@
 
 1. `bead_page` says what the bead is, what it waits for, and what was tried. It costs what the bead's own history is
    long, not the graph.
-2. A list is ordered by priority, then by id as people count.
+2. A list is ordered by priority, then the oldest first; an import keeps the order of its source.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
