@@ -2,7 +2,7 @@
 
 Tokens: "<attempt>.<fence>.<secret>" of an attempt, "s<turn>.<session>.<secret>" of a session's turn.
 
-Imports nothing, since hot commands read them.
+Imports nothing of nobrakes at its top, since hot commands load it.
 """
 
 import os

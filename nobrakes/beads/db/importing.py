@@ -133,7 +133,7 @@ def _deadlock(beads: Sequence[str]) -> Deadlock:
 
 
 def _path(db: Database, source: TimePoint, target: TimePoint, limit: int | None) -> list[str] | None:
-    """The beads on a path along needs from `source` to `target`, below `limit`."""
+    """The beads on a path along needs from `source` to `target`, over no level above `limit`."""
     came: dict[TimePoint, TimePoint | None] = {source: None}
     todo = [source]
     while todo:

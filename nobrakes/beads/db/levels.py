@@ -129,6 +129,7 @@ def critical_path(db: Database, limit: int | None = None) -> list[str]:
             bead = following[0]
 
 
+# what `_make` does without its check of the length: a whole graph is tens of thousands of them
 node_of_places: Callable[[tuple[Any, ...]], Node] = partial(tuple.__new__, Node)
 _DEPENDENCY: Callable[[tuple[Any, ...]], Dependency] = partial(tuple.__new__, Dependency)
 

@@ -29,7 +29,8 @@ from . import levels
 
 
 def refuse_while_it_lands(db: Database, bead: str, status: Status) -> None:
-    """NotAllowed if the bead's review is moving main, has moved it, or stopped without knowing."""
+    """NotAllowed if the bead's review is moving main, has moved it, or stopped before it knew whether it had: a merge
+    on main is not undone here."""
     if status not in (Status.REVIEWING, Status.NEEDS_REVIEW):
         return
     last = "SELECT data, outcome FROM attempts WHERE bead = ? AND role = ? ORDER BY id DESC LIMIT 1"
@@ -266,6 +267,7 @@ def require(db: Database, beads: Iterable[str]) -> None:
 # 5. A bead that is opened again keeps `merged_commit`: that merge is over, and a rebuilt database must know it.
 
 _STOPPING = tuple(sorted(type_.value for type_ in STOPS_BEAD))
+# a person decided what stopped the bead, or did it; suggestions stay open while the bead is live
 _SENT_ON = (Kind.RESOLVED, Kind.HANDED_IN)
 _OPENING = (Kind.UNDONE, Kind.REOPENED, Kind.REVERTED)
 
@@ -276,7 +278,7 @@ def record(db: Database, event: Event) -> Bead | None:
     and raises the fence; NotAllowed while the bead's review moves main or has moved it."""
     now = db.now()
     if event.kind in _OPENING and not db.connection.in_transaction:
-        levels.update_all(db)
+        levels.update_all(db)  # due levels could not bound the search for a circle
     is_quiet = event.kind.is_quiet and event.kind not in (*MOVING, *_COMMENTS)
     if event.bead is not None and is_quiet and db.can_write_alone:
         found = get_bead(db, event.bead)
