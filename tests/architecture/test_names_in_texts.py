@@ -5,6 +5,7 @@ A name with dots is looked at when it begins with a subject of the package, or w
 """
 
 import ast
+import inspect
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -115,7 +116,7 @@ def test_what_is_not_there_is_found(tmp_path: Path) -> None:
 OURS = re.compile(r"(?<![\w./~-])((?:docs|examples|config|benchmarks|tests|hooks|nobrakes)/[\w./-]*\w)")
 THEIRS = {"docs/design"}
 """A folder that projects have too."""
-COMMANDS = {"main.py", "mcp_server.py"}
+COMMANDS = {"main.py", "mcp_server.py", "commands.py"}
 """Beside the modules of `cli`, those whose docstrings are shown."""
 
 
@@ -137,6 +138,13 @@ def messages(path: Path) -> Iterator[str]:
 
 def only_in_source(text: str) -> list[str]:
     return [name for name in OURS.findall(text) if (ROOT / name).exists() and name not in THEIRS]
+
+
+def test_the_help_of_commands_is_among_the_messages() -> None:
+    path = PACKAGE / "beads" / "commands.py"
+    helps = [ast.get_docstring(node) for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)]
+    shown = {inspect.cleandoc(text) for text in messages(path)}
+    assert any(helps) and shown.issuperset(filter(None, helps))
 
 
 def test_no_message_names_what_only_the_source_tree_has() -> None:
