@@ -57,6 +57,10 @@ class Place:
         self.commits = Writer("commit")
         self.trees = Writer("tree")
 
+    def close(self) -> None:
+        for one in (self.transactions, self.commits, self.trees):
+            one.close()
+
     def with_main(self, name: str, ref: str, before: tuple[str, ...]) -> "Place":
         """The same repository where `ref`, called `name`, is main, and `before` are its stand-ins."""
         other = copy.copy(self)

@@ -256,6 +256,7 @@ class Objects:
         raise AssertionError("unreachable")
 
     def find(self, name: str) -> tuple[str, str] | None:
+        """(object id, type) of the object with this name; None: missing."""
         oid = name.removesuffix("^{commit}")
         known = self._commits.get(oid)
         if known is not None and known.id == oid:  # any other name may stand for something else by now

@@ -165,9 +165,7 @@ class Tools:
 
     def close(self) -> None:
         self.objects.close()
-        self.place.transactions.close()
-        self.place.commits.close()
-        self.place.trees.close()
+        self.place.close()
 
 
 _REMEMBERED = 16

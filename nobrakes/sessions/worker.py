@@ -568,6 +568,7 @@ class TurnEndings:
         self.relays = Relays(ports)
 
     def ended(self, talk: Talk, run: Run, limits: Limits) -> None:
+        """Record the turn's cost and outcome, with what the agent said, and close it."""
         ports, turn = self.ports, talk.turn
         begun = hear_turn(ports, talk, head_of(ports, run)) or bool(turn.data.get("begun"))
         ended = how_it_ended(ports, talk.agent, run)

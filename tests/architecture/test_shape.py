@@ -35,14 +35,34 @@ def text_of(module: Path) -> str:
 def outline(module: Path) -> tuple[list[str], set[str], int]:
     """What has no docstring, what is too large, and how many statements it has: all of one reading."""
     tree = ast.parse(text_of(module))
-    return list(_bare(tree)), set(_large(tree)), len(tree.body)
+    return list(_bare(tree, subject_of(module))), set(_large(tree)), len(tree.body)
 
 
 @cache
-def port_methods() -> set[str]:
-    """The methods that a Protocol or an abstract class explains: an implementation does not repeat that."""
-    classes = (node for module in MODULES for node in ast.walk(ast.parse(text_of(module))) if _is_port(node))
-    return {one.name for node in classes for one in node.body if isinstance(one, ast.FunctionDef)}
+def ports() -> list[tuple[str, str, set[str]]]:
+    """The subject, name and methods of each Protocol and abstract class."""
+    found = [(module, node) for module in MODULES for node in ast.walk(ast.parse(text_of(module))) if _is_port(node)]
+    return [(subject_of(module), node.name, _methods(node)) for module, node in found]
+
+
+def port_methods(subject: str, node: ast.ClassDef) -> set[str]:
+    """The methods that a port explains, so that an implementation does not repeat that: a port of the same subject, one
+    that the class names as its base, or one that it fulfils."""
+    bases, own = {ast.unparse(base).partition("[")[0] for base in node.bases}, _methods(node)
+    theirs = [
+        methods
+        for of, name, methods in ports()
+        if of == subject or name in bases or (len(methods) > 1 and methods <= own)
+    ]
+    return set().union(*theirs)
+
+
+def subject_of(module: Path) -> str:
+    return module.relative_to(PACKAGE).parts[0]
+
+
+def _methods(node: ast.ClassDef) -> set[str]:
+    return {one.name for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)}
 
 
 def _is_port(node: ast.AST) -> TypeGuard[ast.ClassDef]:
@@ -50,7 +70,7 @@ def _is_port(node: ast.AST) -> TypeGuard[ast.ClassDef]:
     return any(ast.unparse(one).startswith(("Protocol", "ABC")) for one in bases)
 
 
-def _bare(tree: ast.Module) -> Iterator[str]:
+def _bare(tree: ast.Module, subject: str) -> Iterator[str]:
     if not ast.get_docstring(tree):
         yield "the module itself"
     for node in tree.body:
@@ -59,7 +79,7 @@ def _bare(tree: ast.Module) -> Iterator[str]:
         offered = [node, *(one for one in getattr(node, "body", ()) if isinstance(node, ast.ClassDef))]
         for one in offered:
             is_function = isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and not one.name.startswith("_")
-            if one is not node and (not is_function or one.name in port_methods()):
+            if one is not node and (not is_function or one.name in port_methods(subject, node)):
                 continue
             if (isinstance(one, ast.ClassDef) or len(one.body) > MAX_PLAIN) and not ast.get_docstring(one):
                 yield one.name
@@ -86,6 +106,20 @@ def test_what_a_module_offers_is_explained() -> None:
     assert {name: names for name, names in bare.items() if names} == {}, "these have no docstring"
 
 
+@pytest.mark.parametrize(
+    ("subject", "base", "bare"), [("git", "", []), ("web", "Building", []), ("web", "", ["squash"])]
+)
+def test_a_port_explains_the_methods_of_its_implementations_alone(subject: str, base: str, bare: list[str]) -> None:
+    lines = [
+        '"""Rules."""',
+        f"class One({base}):",
+        '    """One."""',
+        "    def squash(self):",
+        *["        self.go()"] * 4,
+    ]
+    assert list(_bare(ast.parse("\n".join(lines)), subject)) == bare
+
+
 def test_functions_and_classes_are_small_or_named() -> None:
     assert {f"{module.relative_to(PACKAGE)}:{name}" for module in MODULES for name in outline(module)[1]} == set()
 
@@ -93,6 +127,15 @@ def test_functions_and_classes_are_small_or_named() -> None:
 def test_a_packages_init_holds_nothing_but_its_docstring() -> None:
     inits = [module for module in MODULES if module.name == "__init__.py" and module.parent != PACKAGE]
     assert [name_of(module) for module in inits if outline(module)[2] != 1] == []
+
+
+def test_a_module_imports_a_name_once() -> None:
+    twice = []
+    for module in [*MODULES, *sorted((ROOT / "tests").rglob("*.py"))]:
+        froms = [node for node in ast.parse(text_of(module)).body if isinstance(node, ast.ImportFrom)]
+        names = Counter((node.level, node.module, one.name) for node in froms for one in node.names)
+        twice += [f"{name_of(module)}: {name}" for (_, _, name), times in names.items() if times > 1]
+    assert twice == []
 
 
 def test_no_module_is_a_drawer_for_odds_and_ends() -> None:
@@ -127,15 +170,6 @@ def test_a_unit_test_lies_where_its_package_does() -> None:
         elif not any(name == where or name.startswith(where + ".") for name in imported):
             wrong.append(f"{name_of(module)}: it imports nothing of {where}")
     assert wrong == []
-
-
-def test_a_module_imports_a_name_once() -> None:
-    twice = []
-    for module in [*MODULES, *sorted((ROOT / "tests").rglob("*.py"))]:
-        froms = [node for node in ast.parse(text_of(module)).body if isinstance(node, ast.ImportFrom)]
-        names = Counter((node.level, node.module, one.name) for node in froms for one in node.names)
-        twice += [f"{name_of(module)}: {name}" for (_, _, name), times in names.items() if times > 1]
-    assert twice == []
 
 
 def test_the_environment_is_copied_in_one_place_and_never_iterated() -> None:

@@ -189,6 +189,7 @@ class WorkWatch:
         seen.reported = streak
 
     def ended(self, attempt: Attempt, run: Run) -> None:
+        """Read the end of an agent's output, and record how many files it left changed."""
         if attempt.role in NO_AGENTS:
             return
         seen = self._seen.get(run.id) or self._begin(attempt, run)

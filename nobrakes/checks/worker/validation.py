@@ -488,6 +488,7 @@ class Strength:
             self.proven(attempt)
 
     def ended(self, attempt: Attempt, run: Run, limits: Limits) -> None:
+        """Record in the journal whether the stub program passed, then go on; a run that was cut off starts again."""
         data = dict(attempt.data)
         cut_off = self.validation.was_cut_off(run)
         results = self.validation.judge(run)

@@ -154,9 +154,7 @@ class RelayClones:
 
     def close(self) -> None:
         self.objects.close()
-        self.place.transactions.close()
-        self.place.commits.close()
-        self.place.trees.close()
+        self.place.close()
 
 
 def branch_of(session: int) -> str:

@@ -539,6 +539,7 @@ class Readings:
         return self._next(entry.bead, entry.attempt, entry.journal).way not in (Way.PASS, Way.UNREAD)
 
     def kept(self, entry: Entry) -> Mapping[str, Any]:
+        """The rounds of the code review, for the evidence of the merge; empty: there was none."""
         if self.rules.way == reading.OFF:
             return {}
         known, _, merged = self._all(entry.bead)

@@ -159,6 +159,7 @@ class Culprits:
         return replace(watch, escalation=self.ports.store.escalate(new, None, None, "nobrakes").id)
 
     def tell(self, watch: Watch, why: str, whose: str = "") -> Watch:
+        """Record the culprit and open its escalation. `why`: a key of _ENDS; `whose`: words about the culprit."""
         self.ports.store.record(
             Event(Kind.CULPRIT_FOUND, data={"commit": watch.culprit or None, "why": why, "green": watch.green or None})
         )

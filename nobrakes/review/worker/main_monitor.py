@@ -72,6 +72,7 @@ class Proving:
         return asked, self.run(commit, asked)[1]
 
     def run(self, commit: str, contract: Contract) -> tuple[Run, list[CheckResult]]:
+        """Run this contract on the commit and wait for its end; an exception kills the run."""
         ports = self.ports
         self._clear()
         now = ports.store.now()
@@ -528,6 +529,7 @@ class Rewritten:
         self._again_at = 0.0
 
     def look(self) -> bool:
+        """Report a rewritten main, and bring checkouts along; whether there was news."""
         try:
             main = self.ports.git.main()
         except NoMain:

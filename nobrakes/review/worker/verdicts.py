@@ -239,6 +239,7 @@ class Verdicts:
         self._start(attempt, Journal.of(attempt.data))
 
     def ended(self, context: ReviewContext, run: Run) -> Attempt | None:
+        """Judge the run and record it; the attempt if its review goes on."""
         ports, attempt = self.ports, context.attempt
         journal = Journal.of(attempt.data)
         commit = journal.runs.validating

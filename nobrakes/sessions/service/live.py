@@ -469,6 +469,7 @@ class LiveReader:
         return last.seq, last.at, holder(self._paths.lock), tuple(self._last(one) for one in self._open)
 
     def read(self, wanted: str = "", limit: int = boards.CARDS) -> LiveView:
+        """What the live board shows: at most `limit` cards of a column, those that match `wanted`."""
         store = self._store
         stands = blockers(store, self._paths, self._config)
         found = boards.board(store, limit, stands)
