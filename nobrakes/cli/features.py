@@ -400,7 +400,7 @@ def prompt(
         str | None,
         Option(
             "--role",
-            help="test_writer or doer; of a feature discovery, planning, replanning or plan_reviewer. "
+            help="`test_writer`, `doer`; of a feature `discovery`, `planning`, `replanning`, `plan_reviewer`. "
             "What comes next if not given.",
         ),
     ] = None,

@@ -186,7 +186,7 @@ def mcp(
     """Serve the operations over MCP on stdin and stdout, until stdin ends. An MCP client starts it.
 
     Inside an attempt (NOBRAKES_TOKEN is set) it offers what `nobrakes agent …` does, for the attempt's own bead. In
-    your own agent's session it reads the board and files drafts, and changes nothing else.
+    your own agent's session it reads the Board and files drafts, and changes nothing else.
 
     With --workspace a chat agent works on your projects: you confirm one, once in a session, before any coding tool
     runs. A session has a name, so that it finds its project again. For --http: `nobrakes mcp client add NAME`.
@@ -219,7 +219,7 @@ def client(
         list[str] | None, Argument(metavar="WORDS", help="`add NAME` or `revoke NAME` (default: list them).")
     ] = None,
 ) -> Output:
-    """List the chat clients that can reach your workspace by HTTP. Each has a name, and a token for those tools only.
+    """List the chat clients that can reach your projects by HTTP. Each has a name, and a token for those tools only.
     `add NAME` prints a new token, once. `revoke NAME` ends it immediately, also for a connected client.
     """
     from ..projects.service import coding

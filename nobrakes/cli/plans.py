@@ -64,8 +64,8 @@ def _some(word: str, ids: tuple[str, ...]) -> list[str]:
 
 
 def apply(plan: PlanFile, as_json: AsJson = False, **given: Any) -> Output:
-    """Change the graph of beads to match a plan file. New beads are drafts, and changes of live beads are proposals.
-    Both wait for `nobrakes approve`. If you apply the same file again, nothing changes.
+    """Change the graph of beads to match a plan file. New beads become drafts, and live beads get proposed
+    changes. Both wait for `nobrakes approve`. If you apply the same file again, nothing changes.
     """
     from ..host.files import wake
     from ..plans import service

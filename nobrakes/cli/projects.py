@@ -23,7 +23,7 @@ Lines = list[str] | None
 
 
 def list_projects(everything: Annotated[bool, Option("--all", help="Include archived projects.")] = False) -> Output:
-    """List the projects of your workspace: the folder in which chat agents and sprints work. To move it, set
+    """List the projects in your projects folder. Chat agents and sprints work there. To move the folder, set
     `[workspace] folder = "~/projects"` in your own settings.
     """
     from ..projects.service import projects
@@ -58,8 +58,8 @@ def new(
     criterion: Annotated[Lines, Option("--criterion", help="A success criterion; repeatable.")] = None,
     source: Annotated[str, Option("--source", help=f"Where it comes from: {', '.join(SOURCES)}.")] = SOURCES[0],
 ) -> Output:
-    """Create a project: a folder with a git repository, its brief, a first commit, and nobrakes set up in it. The brief
-    (CLAUDE.md, AGENTS.md), task.md and .claude/settings.json come from TEMPLATES in your workspace, which you may edit.
+    """Create a project: a folder with a git repository, a brief (CLAUDE.md, AGENTS.md), a first commit, and nobrakes
+    set up in it. The brief, task.md and .claude/settings.json come from your own TEMPLATES, in the projects folder.
     """
     from ..projects.service import projects
 
@@ -139,7 +139,7 @@ def _met(one: "ProjectPage") -> str:
 def whats_next(name: Name) -> Output:
     """List contradictions between a project's documents, commits and artifacts. It asks no model. Five kinds: plan
     tasks whose output is missing, a decision that no plan mentions, a commit that says "done" for an open item of the
-    roadmap, a sprint without a review, and a completed project with open success criteria.
+    roadmap, a sprint without its review.md, and a completed project with open success criteria.
     """
     from ..projects.service import sprints as operations
 
@@ -187,7 +187,7 @@ def run(
     """Approve some sprints of a project: each is planned, built, reviewed and documented, then the next begins.
 
     It first shows what you approve: the brief, the roadmap items, the checks and the caps. nobrakes asks you again if
-    one of them changes, if the budget is spent, if the last day is over, or if a plan contains other work. The run ends
+    one of them changes, if the budget is spent, if the last day is over, or if a plan contains other work. Work ends
     after these sprints, or earlier when every success criterion is met and `nobrakes project whats-next` lists nothing.
     """
     from ..app import blockers, open_app

@@ -112,7 +112,7 @@ def review(
     limit: Annotated[int, Option("--limit", "-n", min=1, help="Without a bead: the maximum number.")] = 20,
 ) -> Output:
     """Show what the Reviewer merged and rejected, newest first; with a bead, the evidence of its merges. Evidence names
-    the trees, the runs of the checks, the test counts, who did the work, and the cost. It is read from git alone
+    the trees, the results of the checks, the test counts, who did the work, and the cost. It is read from git alone
     (refs/nobrakes/evidence).
     """
     from ..review.service import evidence

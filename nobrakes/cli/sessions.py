@@ -357,7 +357,7 @@ def watch(
     as_json: AsJson = False,
     user: UserPlace = False,
 ) -> Output:
-    """Follow an agent live, from its last lines on, until its attempt ends. Ctrl-C does not stop the agent."""
+    """Follow an agent at work, from its last lines on, until its attempt ends. Ctrl-C does not stop the agent."""
     from ..sessions.service import live
 
     screen = screen_of(sys.stdout)

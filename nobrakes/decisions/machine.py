@@ -75,7 +75,7 @@ Rows = Mapping[Word, Row]
 
 _BACK = Way(Effect.BACK, "Try again", "{back}", "{back_costs}")
 _RETRY_EPIC = Way(Effect.BACK, "Try again", "The review of the epic starts again; no agent starts.")
-_RECHECK = Way(Effect.BACK, "Look again", "The escalation closes, and main is checked again.", "A run of all checks.")
+_RECHECK = Way(Effect.BACK, "Look again", "The escalation closes, and main is checked again.", "One validation.")
 _DONE = Way(
     Effect.DONE,
     "Mark it as done",
@@ -260,7 +260,7 @@ TABLE: Mapping[EscalationType, Rows] = {
                 Effect.BACK,
                 "Look again",
                 "main is checked again now.",
-                "A run of all checks. Merges wait until main is green.",
+                "One validation. Merges wait until main is green.",
             ),
         },
         "dismiss": {

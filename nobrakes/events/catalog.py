@@ -358,7 +358,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         line=_started,
     ),
     Kind.CHECKS_BEGAN: _row(
-        "A run of checks begins.",
+        "A validation begins.",
         "step commit run seconds epic",
         inside="A sign for people that something slow begins; its result is public.",
         line=_checks_began,
@@ -658,7 +658,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         "A collected item was handled, or no longer exists.", "item state", Rule(Name.TODO_SETTLED, say.Collected)
     ),
     Kind.SPRINT_MOVED: _row(
-        "A sprint or its run moved on.", "sprint state reason", Rule(Name.SPRINT_MOVED, say.SprintMoved), line=_sprint
+        "A sprint began, moved or ended.", "sprint state reason", Rule(Name.SPRINT_MOVED, say.SprintMoved), line=_sprint
     ),
     Kind.DAEMON_STARTED: _row(
         "A daemon started, in the foreground or the background.", "pid", Rule(Name.DAEMON_STARTED, say.Process)
@@ -760,7 +760,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         Rule(Name.SAFETY_REDUCED, say.Warned),
     ),
     Kind.HOSTS_REFUSED: _row(
-        'A run asked for hosts that `network = "provider"` does not let it reach.',
+        'An agent or check asked for hosts that `network = "provider"` does not let it reach.',
         "run hosts",
         Rule(Name.SAFETY_HOSTS_REFUSED, say.HostsRefused),
     ),

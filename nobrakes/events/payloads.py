@@ -97,7 +97,7 @@ class Name(StrEnum):
     STAGE_DONE = "stage.done", "A feature is on main."
     FEATURE_STATE = "feature.state", "A feature was paused, resumed, expired, failed, completed or rolled back."
     FEATURE_CHANGED = "feature.changed", "A person edited the description of a feature."
-    SPRINT_MOVED = "sprint.moved", "A sprint of a project changed its stage, or its run began or ended."
+    SPRINT_MOVED = "sprint.moved", "A sprint of a project began, changed its stage or ended."
     PLAN_CREATED = "plan.created", "A version of a feature's plan is complete and stored."
     PLAN_REVIEW_STARTED = "review.started", "A review of a feature's plan began."
     PLAN_REVIEW_ENDED = "review.ended", "A review of a feature's plan ended, or failed."

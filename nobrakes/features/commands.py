@@ -119,11 +119,11 @@ def archive(
 
 Change = Annotated[str, Field("What to change; '-' reads stdin.", most=TEXT, reads_stdin=True)]
 Question = Annotated[str, Field("Your question; '-' reads stdin.", most=TEXT, reads_stdin=True)]
-Step = Annotated[str, Field("The step of the plan.", ("--step",), "BEAD")]
+Step = Annotated[str, Field("The bead of the plan.", ("--step",), "BEAD")]
 
 
 def change(app: "App", by: str, feature: Id, text: Change, step: Step = "") -> tuple[Feature, str]:
-    """Ask for a change of the plan. The Shaper changes it, reviewers review it again, and you approve it again."""
+    """Ask for a change of the plan. The Shaper changes it, plan reviewers review it again, and you approve it again."""
     found = controls.ask_change(app.store, app.paths, feature, text, by, step)
     return _moved(found, f"is in {found.stage.value}: its Shaper was notified")
 

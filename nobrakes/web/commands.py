@@ -134,7 +134,7 @@ NOT_HERE: Mapping[str, str] = {
     "notify secret": "Type secrets only in a terminal: `nobrakes notify secret NAME`.",
     "archive": "It deletes archived work for good, so it needs a terminal: `nobrakes archive`.",
     "machine": "Limits above one repository: nobrakes machine set agents=3.",
-    "project new": "It makes a folder in your workspace: nobrakes project new NAME.",
+    "project new": "It makes a folder in your projects folder: nobrakes project new NAME.",
     "project use": "It is a chat session's own choice: nobrakes project use NAME, or the chat's tool.",
     **dict.fromkeys(("project run", "project schedule", "project continue"), "Only a terminal shows all of it."),
     "project archive": "The list above one repository: nobrakes project archive NAME.",

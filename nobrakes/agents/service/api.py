@@ -266,7 +266,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
     ),
     Operation(
         "document",
-        "Hand in text for the documents of your sprint: a decision, deviation, wish or review.",
+        "Hand in text for a document of your sprint: `decision`, `deviation`, `wish` or `review`.",
         _forging("document"),
         (
             Parameter("text", "The document, as Markdown.", required=True),
@@ -289,7 +289,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
     ),
     Operation(
         "review",
-        "Hand in your review: all findings in one call. Only reviewers can use this.",
+        "Hand in your code review: all findings in one call. Only code reviewers can use this.",
         _forging("review"),
         (
             Parameter(
@@ -301,7 +301,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
     ),
     Operation(
         "finding",
-        "Report a problem of the plan that you review; a person decides. Only reviewers can use this.",
+        "Report a problem of the plan that you review; a person decides. Only plan reviewers can use this.",
         _forging("finding"),
         (
             Parameter("issue", "What is wrong.", required=True),

@@ -329,11 +329,11 @@ def _own_run(chat: str, run: str) -> "Iterator[tuple[Store, Paths, int]]":
         found = next((one for one in known.runs(chat) if name_of(one) == run.strip()), None)
         if found is None:
             shown = shorten(clean(run), 60)
-            raise UsageError(f"this session began no run '{shown}'", "`status` lists its runs.")
+            raise UsageError(f"this session began no coding session '{shown}'", "`status` lists its coding sessions.")
         guarded = require_confirmed(known, workspace, chat)
         if guarded[0] != found.project:
             raise NoProject(
-                projects_model.REFUSED, f"run {name_of(found)} is of another project than the confirmed one"
+                projects_model.REFUSED, f"coding session {name_of(found)} is of another project than the confirmed one"
             )
     with project_store(workspace.folder(found.project)) as (store, paths):
         if not is_of(store.session(found.session), chat):
@@ -377,14 +377,14 @@ _MODEL = Parameter("model", "The model; that of the settings if empty.", default
 _PERSONA = Parameter("persona", "Who the agent is to be, in words.", default="")
 _PLAN = Parameter("planFirst", "true: it plans in a session of its own, and works once a person said yes.", bool, False)
 _FILES = Parameter("files", "true: progress.json and output.json are kept for it; the answer says where.", bool, False)
-_RUN = Parameter("run", "The run, as `status` names it: project/number.", required=True)
+_RUN = Parameter("run", "The coding session, as `status` names it: project/number.", required=True)
 _SESSION = Parameter("session", "The name of your session: the same one whenever you come back.", required=True)
 MAX_ROWS = 30
 
 
 def instructions() -> str:
     return (
-        "The workspace of nobrakes: a person's projects, and coding agents that work in them. Before you call a "
+        "The projects of a person, and coding agents that work in them. Before you call a "
         f"coding tool ({', '.join(TOOLS)}), the person confirms a project, once in a session: read the skill "
         f"{SKILL} with the tool `skill`, follow it, then call set_project. A coding tool returns at once; `status` "
         "says how far it is. With planFirst it plans first, and a person approves the plan. What it made is a branch: "
@@ -534,10 +534,10 @@ def _table() -> "list[Operation]":
         ),
         *coders,
         Operation("status", "Your session: its project, and how far its coding tools are.", _status, reads=True),
-        Operation("output", "A run's session and its agent's last words: at most 1 KB.", _output, (_RUN,), reads=True),
+        Operation("output", "A coding session and its agent's last words: at most 1 KB.", _output, (_RUN,), reads=True),
         Operation(
             "hand_in",
-            "Have a run's branch tested as it would be merged. A person sees tests and difference, and decides.",
+            "Have a session's branch tested as it would be merged. A person sees tests and difference, and decides.",
             _hand_in,
             (_RUN,),
         ),
