@@ -119,8 +119,8 @@ PRINTED = {
 """Commands for every surface whose text a function of the same name in cli/ prints."""
 AT_HOME = frozenset(
     (
-        *("answer", "daemon install", "daemon restart", "daemon start", "daemon status", "daemon stop"),
-        *("daemon uninstall", "daemon watch", "escalation", "escalations", "relay", "resolve", "session end"),
+        *("answer", "daemon restart", "daemon start", "daemon status", "daemon stop"),
+        *("escalation", "escalations", "relay", "resolve", "session end"),
         *("session say", "session show", "session start", "session stop", "sessions", "watch"),
     )
 )

@@ -20,13 +20,13 @@ from ..daemon.service.status import counts as counts_of
 from ..daemon.service.status import review_step
 from ..decisions.blockers import WAITS_FOR_PERSON, Kind, board_blockers, told
 from ..decisions.service.blockers import blockers as blockers_of
-from ..errors import DaemonNotRunning, Unsettled, UsageError
+from ..errors import DaemonNotRunning, NobrakesError, Unsettled, UsageError
 from ..events import words
 from ..events.kinds import WATCHED, Event
 from ..events.kinds import Kind as EventKind
 from ..host.locks import report_ready
 from ..host.port import Notice
-from ..paths import process_environment
+from ..paths import Paths, process_environment
 from ..records import plain
 from ..text.cleaning import age, cut, one_line, pad
 from ..text.times import spoken
@@ -36,7 +36,7 @@ from .views import cap_lines, lines, machine_lines
 
 if TYPE_CHECKING:
     from ..app import App
-    from ..daemon.service.watchdog import Plan
+    from ..daemon.service.watchdog import Looked, Plan
     from ..store import Store
 
 
@@ -162,73 +162,79 @@ def _serve(app: "App", as_json: bool, until_idle: bool) -> "Board":
 Yes = Annotated[bool, Option("--yes", help="Do it. Without --yes it only shows the changes.")]
 
 
-def install(yes: Yes = False, user: UserPlace = False) -> Output:
-    """Restart the daemon automatically when it dies, also after a restart of the machine. It uses a systemd timer,
-    without root.
+def install(yes: Yes = False) -> Output:
+    """Restart daemons automatically that died, also after a restart of the machine. It uses one systemd timer of
+    your account for all repositories, without root.
 
     Without --yes it only shows what it would write. The timer looks once a minute. It never starts a daemon that you
     stopped or paused. While the network or the provider does not answer, it waits 1, 2, 4, 8 … 30 minutes.
     """
     from ..daemon.service import watchdog
 
-    with opened_or_home(user) as app:
-        wanted = _plan(app, user)
-        data = {**plain(wanted), "done": yes}
-        if yes:
-            watchdog.install(wanted)
+    wanted = watchdog.plan(process_environment())
     if yes:
-        done = [f"the watchdog looks once a minute ({wanted.name}.timer); written are:", *map(one_line, wanted.files)]
-        return said(data, "\n".join([*done, *_notes(wanted)]))
-    out = ["nothing is written yet; with --yes these files are:"]
-    for path, text in wanted.files.items():
-        out += ["", f"{one_line(path)}", *(f"    {line}" for line in text.splitlines())]
-    out += ["", "and then:", *(f"    systemctl --user {' '.join(words)}" for words in wanted.commands), ""]
-    return said(data, "\n".join([*out, *_notes(wanted), "`nobrakes daemon install --yes` does it"]))
+        watchdog.install(wanted)
+        out = [f"the watchdog looks once a minute ({watchdog.NAME}.timer); written are:"]
+        out += [*map(one_line, wanted.files), *_notes(wanted)]
+    else:
+        out = ["nothing is written yet; with --yes these files are:"]
+        for path, text in wanted.files.items():
+            out += ["", f"{one_line(path)}", *(f"    {line}" for line in text.splitlines())]
+        out += ["", "and then:", *(f"    systemctl --user {' '.join(words)}" for words in wanted.commands)]
+        out += ["", *_notes(wanted), "`nobrakes daemon install --yes` does it"]
+    return said({**plain(wanted), "done": yes}, "\n".join(out))
 
 
-def uninstall(yes: Yes = False, user: UserPlace = False) -> Output:
-    """Remove the automatic restart of this repository's daemon. A running daemon continues. Without --yes it only shows
-    what it would change.
+def uninstall(yes: Yes = False) -> Output:
+    """Remove the automatic restart of daemons. Running daemons continue. Without --yes it only shows what it would
+    change.
     """
     from ..daemon.service import watchdog
 
-    with opened_or_home(user) as app:
-        wanted = _plan(app, user)
-        gone = watchdog.uninstall(wanted) if yes else ()
-        is_there = watchdog.installed(wanted)
-    data = {"name": wanted.name, "files": list(wanted.files), "done": yes, "installed": is_there}
+    wanted = watchdog.plan(process_environment())
+    files = watchdog.uninstall(wanted) if yes else watchdog.installed(wanted)
     if yes:
-        told = ["the watchdog is removed, with these files:", *map(one_line, gone)]
-        return said(data, "\n".join(told) if gone else "no watchdog is installed for this repository")
-    if not is_there:
-        return said(data, "no watchdog is installed for this repository")
-    what = ["nothing is changed yet; with --yes its timer is stopped, and these files go:"]
-    return said(data, "\n".join([*what, *map(one_line, wanted.files), "`nobrakes daemon uninstall --yes` does it"]))
+        out = ["the watchdog is removed, with these files:", *map(one_line, files)]
+    elif files:
+        out = ["nothing is changed yet; with --yes its timer is stopped, and these files go:", *map(one_line, files)]
+        out.append("`nobrakes daemon uninstall --yes` does it")
+    else:
+        out = ["no watchdog is installed"]
+    return said({"files": list(files), "done": yes}, "\n".join(out))
 
 
-def watch(user: UserPlace = False) -> Output:
-    """Check once whether the daemon died, and restart it if the network and a provider answer. A timer or cron calls
-    this command (see `nobrakes daemon install`). It prints what it found.
+def watch() -> Output:
+    """Check each of your repositories once for a daemon that died, and restart it if the network and a provider answer.
+    A timer or cron calls this command (see `nobrakes daemon install`). It prints what it found.
     """
-    from ..app import blockers
+    from ..machine import registry
+
+    error, found, out = None, [], []
+    home = registry.home_paths()
+    for path in [*([home.root] if home else []), *registry.paths()]:
+        looked, failed = _look(path, home)
+        error = error or failed
+        found.append({"path": path, **plain(looked)})
+        out += [f"{one_line(path)}: {one_line(looked.said)}", *(f"  {one_line(what)}" for what in looked.down)]
+        out += [f"  the next look that asks is after {spoken(looked.until)}"] if looked.until else []
+    return Output(found, lambda screen: "\n".join(out) or "no repository is known", error)
+
+
+def _look(path: str, home: Paths | None) -> "tuple[Looked, NobrakesError | None]":
+    from ..app import App, blockers, open_app
     from ..daemon.service import watchdog
 
-    with opened_or_home(user) as app:
+    is_home = home is not None and path == home.root
+    try:
+        with App(home, is_home=True) if home is not None and is_home else open_app(path) as app:
 
-        def require() -> None:
-            if not user:
-                blockers(app).require(app.store.now())
+            def require() -> None:
+                if not is_home:
+                    blockers(app).require(app.store.now())
 
-        found = watchdog.look(app.store, app.paths, app.config, process_environment(), require)
-    out = [found.said, *(f"  {one_line(what)}" for what in found.down)]
-    out += [f"  the next look that asks is after {spoken(found.until)}"] if found.until else []
-    return said(plain(found), "\n".join(out))
-
-
-def _plan(app: "App", user: bool) -> "Plan":
-    from ..daemon.service import watchdog
-
-    return watchdog.plan(app.paths.root, process_environment(), watchdog.keys(app.config), user)
+            return watchdog.look(app.store, app.paths, app.config, process_environment(), require), None
+    except NobrakesError as error:  # the others are looked at
+        return watchdog.Looked(error.whole), error
 
 
 def _notes(wanted: "Plan") -> list[str]:

@@ -168,7 +168,12 @@ def repositories(
 
     def text(screen: Screen) -> str:
         rows = [
-            (one.path, one.state, "?" if one.for_you is None else str(one.for_you), spoken(one.seen_at))
+            (
+                one.name if one.is_own else one.path,
+                one.state,
+                "?" if one.for_you is None else str(one.for_you),
+                spoken(one.seen_at),
+            )
             for one in found
         ]
         listed = table(("REPOSITORY", "STATE", "FOR YOU", "SEEN"), rows, screen)

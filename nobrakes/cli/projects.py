@@ -311,11 +311,12 @@ class ProjectProgress(NamedTuple):
 def go_on(
     name: Annotated[str, Argument(metavar="[NAME]", help="Only this project, even if you stopped its daemon.")] = "",
 ) -> Output:
-    """Start the daemon of every unfinished project: those with approved sprints, and those with a schedule.
+    """Start the daemon of every unfinished project: those with approved sprints, a schedule, or beads or sessions that
+    can continue.
 
     The daemon resumes interrupted work and updates the documents. A project that you stopped or paused is left out,
-    unless you name it. Use it after you log in or restart the machine; `nobrakes daemon install` in a project does the
-    same for its daemon.
+    unless you name it. Use it after you log in or restart the machine; `nobrakes daemon install` does the same for all
+    your daemons.
     """
     from ..projects.service import projects
 
@@ -338,10 +339,10 @@ def _one(found: "ProjectView", is_named: bool) -> ProjectProgress:
 
     try:
         with open_app(found.path) as app:
-            why = sprints_service.unfinished(app.store)
+            why = sprints_service.unfinished(app.store, app.store.board(control.limits(app.store, app.config)))
             pid = control.running(app.paths)
             if pid is not None or not why:
-                return ProjectProgress(found.name, pid, why or "no sprint is unfinished")
+                return ProjectProgress(found.name, pid, why or "nothing is unfinished")
             if not is_named and not control.is_wanted(app.store):
                 hint = f"you stopped its daemon, or never started one: `nobrakes project continue {found.name}`"
                 return ProjectProgress(found.name, None, f"{why}; {hint}")

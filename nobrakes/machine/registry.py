@@ -104,13 +104,14 @@ AT_WORK, STOPPED, GONE, SILENT = "daemon runs", "stopped", "gone", "does not ans
 
 @frozen
 class RepositoryView:
-    """One line. `for_you`: what waits for a person there; None: unknown."""
+    """One line. `for_you`: what waits for a person there; None: unknown. `is_own`: the person's own place."""
 
     path: str
     name: str
     state: str
     for_you: int | None
     seen_at: float
+    is_own: bool
 
 
 def known(place: UserPlace) -> UserStore | None:
@@ -189,19 +190,18 @@ ForYou = Callable[[Paths], int | None]
 
 
 def repositories(for_you: ForYou) -> list[RepositoryView]:
-    """By path, in their present state."""
+    """By path, in their present state; also projects and the person's own place."""
     store = known(user_place())
     if store is None:
         return []
     try:
-        home = os.path.realpath(user_place().home)
-        return looked_at([one for one in store.repositories() if one.path != home], for_you)
+        return looked_at(store.repositories(), for_you)
     finally:
         store.close()
 
 
 def paths() -> list[str]:
-    """Paths of known repositories, unread. NotAllowed in a run, PlaceUnusable."""
+    """Paths of known repositories without the person's own place, unread. NotAllowed in a run, PlaceUnusable."""
     place = user_place()
     store = known(place)
     if store is None:
@@ -226,19 +226,23 @@ def looked_at(found: Sequence[Repository], for_you: ForYou) -> list[RepositoryVi
     deadline = time.monotonic() + TIMEOUT_SECONDS
     for thread in threads:
         thread.join(max(0.0, deadline - time.monotonic()))
-    silent = (RepositoryView(one.path, one.name, SILENT, None, one.seen_at) for one in found)
+    silent = (_line(one, SILENT) for one in found)
     return [answers.get(one.identity, view) for one, view in zip(found, silent, strict=True)]
+
+
+def _line(one: Repository, state: str, for_you: int | None = None) -> RepositoryView:
+    is_own = one.path == os.path.realpath(user_place().home)
+    return RepositoryView(one.path, "your own sessions" if is_own else one.name, state, for_you, one.seen_at, is_own)
 
 
 def _view(one: Repository, for_you: ForYou) -> RepositoryView:
     paths = Paths(os.path.join(one.path, FOLDER))
     try:
         if identity(one.path) != one.identity or not os.path.exists(paths.config):
-            return RepositoryView(one.path, one.name, GONE, None, one.seen_at)
-        state = STOPPED if holder(paths.lock) is None else AT_WORK
-        return RepositoryView(one.path, one.name, state, for_you(paths), one.seen_at)
+            return _line(one, GONE)
+        return _line(one, STOPPED if holder(paths.lock) is None else AT_WORK, for_you(paths))
     except Exception:  # whatever is wrong there, the others are shown
-        return RepositoryView(one.path, one.name, SILENT, None, one.seen_at)
+        return _line(one, SILENT)
 
 
 def forget(path: str) -> str:

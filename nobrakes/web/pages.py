@@ -260,7 +260,7 @@ def projects(request: Request) -> Response:
 
 @frozen
 class Line:
-    """A listed repository; empty `word`: it is gone."""
+    """A listed repository; empty `word`: it has no pages."""
 
     word: str
     name: str
@@ -276,7 +276,7 @@ def repositories(request: Request) -> Response:
     named = words([one.path for one in found])
     lines = [
         Line(
-            named[one.path] if one.state != registry.GONE else "",
+            named[one.path] if one.state != registry.GONE and not one.is_own else "",
             one.name, one.path, one.state, one.for_you, one.seen_at,
         )
         for one in found

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import stat
 import subprocess
 from pathlib import Path
@@ -31,7 +32,10 @@ class Person:
         self.env["NOBRAKES_USER_HOME"] = str(self.place)
 
     def nobrakes(self, *words: str) -> subprocess.CompletedProcess[str]:
-        argv = [NOBRAKES, *words, "--user"]
+        return self.anywhere(*words, "--user")
+
+    def anywhere(self, *words: str) -> subprocess.CompletedProcess[str]:
+        argv = [NOBRAKES, *words]
         return subprocess.run(argv, cwd=self.folder, env=self.env, capture_output=True, text=True)
 
     def ask(self, *words: str) -> Any:
@@ -60,6 +64,9 @@ def test_a_session_of_its_own_is_run_by_a_daemon_of_its_own(tmp_path: Path) -> N
         person.nobrakes("session", "say", "1", "Now?")
         until(lambda: person.state() == "asking")
         assert person.ask("daemon", "status")["pid"] == pid, "there is one"
+        assert f"{home}: a daemon works (process {pid})" in person.anywhere("daemon", "watch").stdout
+        listed = person.anywhere("repositories").stdout
+        assert re.search(r"your own sessions +daemon runs +1 ", listed), listed
         (asked,) = person.ask("escalations")
         person.nobrakes("answer", str(asked["id"]), "hello")
         until(lambda: person.state() == "idle")

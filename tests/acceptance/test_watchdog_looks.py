@@ -69,7 +69,7 @@ def project(tmp_path: Path, network: Network, monkeypatch: pytest.MonkeyPatch) -
 
 
 def look(project: Project) -> Any:
-    return project.ask("daemon", "watch")
+    return next(one for one in project.ask("daemon", "watch") if one["path"] == str(project.folder))
 
 
 def killed(project: Project) -> int:
@@ -121,7 +121,12 @@ def test_it_starts_nothing_while_it_cannot_read_how_long_it_waits(
     (file,) = (tmp_path / "own" / "state" / "watchdog").iterdir()
     file.write_text(text)
     network.up("network")
-    assert str(file) in project.nobrakes("daemon", "watch", expect=60).stderr
+    other = Project(tmp_path / "another", ["true"])
+    other.nobrakes("daemon", "start")
+    killed(other)
+    assert str(file) in project.nobrakes("daemon", "watch", expect=60).stdout
+    assert other.ask("daemon", "status")["pid"], "one repository's trouble holds no other one up"
+    other.nobrakes("daemon", "stop")
     file.unlink()
     assert look(project)["started"]
 
@@ -179,15 +184,24 @@ def test_units_are_shown_first_and_put_in_place_and_taken_away(
     units = tmp_path / "home" / ".config" / "systemd" / "user"
     fake_systemctl(tmp_path, code=1)
     failed = project.nobrakes("daemon", "install", "--yes", expect=None)
-    assert failed.returncode != 0 and "no bus" in failed.stderr and "* * * * * cd " in failed.stderr
+    assert failed.returncode != 0 and "no bus" in failed.stderr and "* * * * * PATH=" in failed.stderr
     said = fake_systemctl(tmp_path)
-    said.unlink()
+    said.unlink(missing_ok=True)
     shown = project.nobrakes("daemon", "install").stdout
     assert not units.exists() and not said.exists(), "what is only shown changes nothing, and asks nobody"
     assert "KillMode=process" in shown and "enable-linger" in shown and "systemctl --user enable --now" in shown
     assert project.nobrakes("daemon", "uninstall", "--yes", expect=None).returncode == 2
+    units.mkdir(parents=True)
+    for kind in ("service", "timer"):
+        (units / f"nobrakes-my-repository-0123abcd.{kind}").write_text("of an earlier version")
+    (units / "nobrakes-mine.timer").write_text("of the person")
     project.nobrakes("daemon", "install", "--yes")
+    assert "disable --now nobrakes-my-repository-0123abcd.timer" in said.read_text()
+    for kind in ("service", "timer"):
+        (units / f"nobrakes-my-repository-0123abcd.{kind}.before").unlink()
+    (units / "nobrakes-mine.timer").unlink()
     service, timer = sorted(units.iterdir())
+    assert service.name == "nobrakes-watchdog.service"
     assert (service.suffix, timer.suffix) == (".service", ".timer") and service.stat().st_mode & 0o777 == 0o644
     assert said.read_text().splitlines()[-2:] == [
         "--user --no-pager daemon-reload",
@@ -206,11 +220,15 @@ def test_units_are_shown_first_and_put_in_place_and_taken_away(
 def test_systemd_reads_the_units_as_they_are_meant(tmp_path: Path, name: str) -> None:
     from nobrakes.daemon.service import watchdog
 
-    root = tmp_path / name
-    root.mkdir()
-    env = {"HOME": str(tmp_path), "PATH": f"/usr/bin:/bin:/opt/{name}", "SECRET": "x", "NOT_SET": ""}
-    wanted = watchdog.plan(str(root), env, ("SECRET", "NOT_SET"))
-    assert wanted.not_written == ("SECRET",) and not any("SECRET" in text for text in wanted.files.values())
+    env = {
+        "HOME": str(tmp_path),
+        "PATH": f"/usr/bin:/bin:/opt/{name}",
+        "ANTHROPIC_API_KEY": "SECRET",
+        "OPENAI_API_KEY": "",
+    }
+    wanted = watchdog.plan(env)
+    assert wanted.not_written == ("ANTHROPIC_API_KEY",)
+    assert not any("SECRET" in text or "ANTHROPIC" in text for text in wanted.files.values())
     written = []
     for path, text in wanted.files.items():
         written.append(tmp_path / os.path.basename(path))
@@ -229,8 +247,8 @@ def test_a_line_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     from nobrakes.daemon.service import watchdog
     from nobrakes.errors import UsageError
 
-    for root in ("/a\nExecStart=/bin/false", "/a\\", "/a\x07", "/größer als\u00a0sonst"):
+    for value in ("/a\nExecStart=/bin/false", "/a\\", "/a\x07", "/größer als\u00a0sonst"):
         with pytest.raises(UsageError, match="cannot be written"):
-            watchdog.plan(root, {"HOME": "/home/you", "PATH": "/bin"})
+            watchdog.plan({"HOME": "/home/you", "PATH": value})
     with pytest.raises(UsageError, match="HOME"):
-        watchdog.plan("/a", {"PATH": "/bin"})
+        watchdog.plan({"PATH": "/bin"})

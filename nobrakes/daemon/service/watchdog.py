@@ -1,7 +1,8 @@
 """One look of the watchdog: a daemon that is wanted and gone is started again, once the network and a provider answer.
 
-1. It is called from outside (a timer of systemd, cron, a person), remembers in one file of the person's own place how
-   long it waits, and ends. It asks no model, and sends no key.
+1. An account has one watchdog. It is called from outside (a timer of systemd, cron, a person), looks at all the
+   account's repositories and ends. How long it waits for each is in one file of the person's own place. It asks no
+   model, and sends no key.
 2. What `daemon start` refuses, it refuses, too; a start that failed is tried again like a network that is down.
 """
 
@@ -133,11 +134,6 @@ def providers(config: "Config", env: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def keys(config: "Config") -> tuple[str, ...]:
-    found = (name for agent in _agents(config) for name in agent.credentials)
-    return tuple(dict.fromkeys((*found, *config.agents.environment)))
-
-
 def _agents(config: "Config") -> "list[Adapter]":
     from ...agents.registry import ADAPTERS, adapter
 
@@ -165,39 +161,41 @@ def _read(file: str) -> Waiting:
 KEPT = ("PATH", OVERRIDE, "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
+NAME = "nobrakes-watchdog"
+"""Of the units."""
+_EARLIER = re.compile(r"nobrakes-.+-[0-9a-f]{8}\.(service|timer)", re.ASCII)
+"""Units of earlier versions, which had a watchdog for each repository."""
+
+
 # A timer looks once a minute; the service is one look that ends, and a daemon that it starts lives on
 # (KillMode=process). Units hold no secret. A file that somebody changed since is put beside itself and not removed.
 @frozen
 class Plan:
-    """What `install` does or `uninstall` undoes. `files`: text by path; `commands` follow. `not_written`: keys of
-    agents that the units lack."""
+    """What `install` does or `uninstall` undoes. `files`: text by path; `commands` follow. `earlier`: units of earlier
+    versions, which go. `not_written`: keys of agents that the units lack."""
 
-    name: str
     files: Mapping[str, str]
     commands: tuple[tuple[str, ...], ...]
     lingers: bool
     not_written: tuple[str, ...] = ()
     by_hand: str = ""
+    earlier: tuple[str, ...] = ()
 
 
-def name_of(root: str) -> str:
-    whole = os.path.realpath(root)
-    word = re.sub(r"[^A-Za-z0-9]+", "-", os.path.basename(whole)).strip("-")[:40] or "repository"
-    return f"nobrakes-{word}-{sha256(os.fsencode(whole)).hexdigest()[:8]}"
+def plan(env: Mapping[str, str]) -> Plan:
+    """The account's units. UsageError: a variable cannot be written into one."""
+    from ...agents.registry import ADAPTERS, adapter
 
-
-def plan(root: str, env: Mapping[str, str], keys: tuple[str, ...] = (), user: bool = False) -> Plan:
-    """The repository's units. UsageError: its path or a variable cannot be written into one."""
-    name, folder = name_of(root), _folder(env)
-    words = [sys.executable, "-P", "-m", "nobrakes", "daemon", "watch", *(["--user"] if user else [])]
+    folder = _folder(env)
+    words = [sys.executable, "-P", "-m", "nobrakes", "daemon", "watch"]
     variables = [f"Environment={_quoted(f'{key}={env[key]}')}" for key in KEPT if env.get(key)]
     service = [
         "[Unit]",
-        f"Description=nobrakes watchdog of {_plain(root)}",
+        "Description=nobrakes watchdog",
         "",
         "[Service]",
         "Type=oneshot",
-        f"WorkingDirectory={_plain(root)}",
+        "WorkingDirectory=%h",
         *variables,
         "ExecStart=" + " ".join(_quoted(word, is_command=True) for word in words),
         "KillMode=process",
@@ -205,7 +203,7 @@ def plan(root: str, env: Mapping[str, str], keys: tuple[str, ...] = (), user: bo
     ]
     timer = [
         "[Unit]",
-        f"Description=nobrakes watchdog of {_plain(root)}, once a minute",
+        "Description=nobrakes watchdog, once a minute",
         "",
         "[Timer]",
         "OnStartupSec=20",
@@ -216,10 +214,13 @@ def plan(root: str, env: Mapping[str, str], keys: tuple[str, ...] = (), user: bo
         "WantedBy=timers.target",
     ]
     made = {"service": service, "timer": timer}
-    files = {os.path.join(folder, f"{name}.{kind}"): _marked("\n".join([*lines, ""])) for kind, lines in made.items()}
-    commands = (("daemon-reload",), ("enable", "--now", f"{name}.timer"))
+    files = {os.path.join(folder, f"{NAME}.{kind}"): _marked("\n".join([*lines, ""])) for kind, lines in made.items()}
+    commands = (("daemon-reload",), ("enable", "--now", f"{NAME}.timer"))
+    keys = dict.fromkeys(key for name in ADAPTERS for key in adapter(name).credentials)
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    earlier = tuple(os.path.join(folder, name) for name in names if _EARLIER.fullmatch(name))
     not_written = tuple(key for key in keys if env.get(key))
-    return Plan(name, files, commands, locks.lingers(), not_written, _by_hand(root, words, env))
+    return Plan(files, commands, locks.lingers(), not_written, _by_hand(words, env), earlier)
 
 
 def install(wanted: Plan) -> None:
@@ -230,26 +231,33 @@ def install(wanted: Plan) -> None:
             os.makedirs(os.path.dirname(path), exist_ok=True)
         _move_away(path)
         write_atomic(path, os.fsencode(text), 0o644)
+    _remove(wanted.earlier)
     _control(wanted.commands)
 
 
 def uninstall(wanted: Plan) -> tuple[str, ...]:
     """Stop the timer and remove the units; returns the files. A running daemon goes on."""
     _require_systemd(wanted)
-    there = [path for path in wanted.files if os.path.lexists(path)]
+    there = installed(wanted)
     if not there:
-        raise UsageError(f"no watchdog is installed for this repository ({wanted.name})", "`nobrakes daemon install`")
-    _control((("disable", "--now", f"{wanted.name}.timer"),))
-    for path in there:
+        raise UsageError("no watchdog is installed", "`nobrakes daemon install`")
+    _remove(there)
+    _control((("daemon-reload",),))
+    return there
+
+
+def installed(wanted: Plan) -> tuple[str, ...]:
+    return tuple(path for path in (*wanted.files, *wanted.earlier) if os.path.lexists(path))
+
+
+def _remove(paths: Sequence[str]) -> None:
+    """Stop the timers and remove the units."""
+    for path in paths:
+        if path.endswith(".timer"):
+            _control((("disable", "--now", os.path.basename(path)),))
         _move_away(path)
         with suppress(FileNotFoundError), storage_errors(path):
             os.unlink(path)
-    _control((("daemon-reload",),))
-    return tuple(there)
-
-
-def installed(wanted: Plan) -> bool:
-    return all(os.path.exists(path) for path in wanted.files)
 
 
 def _control(commands: tuple[tuple[str, ...], ...]) -> None:
@@ -293,14 +301,13 @@ def _folder(env: Mapping[str, str]) -> str:
     return os.path.join(home, "systemd", "user")
 
 
-def _by_hand(root: str, words: list[str], env: Mapping[str, str]) -> str:
-    line = f"cd {shlex.quote(root)} && PATH={shlex.quote(env.get('PATH', os.defpath))} {shlex.join(words)}"
-    return line.replace("%", "\\%")
+def _by_hand(words: list[str], env: Mapping[str, str]) -> str:
+    return f"PATH={shlex.quote(env.get('PATH', os.defpath))} {shlex.join(words)}".replace("%", "\\%")
 
 
 def _plain(text: str) -> str:
     if not text.isprintable() or text != text.strip() or text.endswith("\\"):
-        raise UsageError(f"{text!r} cannot be written into a unit of systemd", "Use a folder without such characters.")
+        raise UsageError(f"{text!r} cannot be written into a unit of systemd", "Run this with a plainer value.")
     return text.replace("%", "%%")
 
 

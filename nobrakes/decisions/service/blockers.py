@@ -723,13 +723,18 @@ def blockers(
 def for_you(paths: Paths) -> int | None:
     """How much waits for a person in the repository, as its first screen counts; None: unknown now."""
     from ...config.settings import load_for_reading
+    from ...config.user import user_place
     from ...store import open_store
 
     if not is_current(paths.database):
         return None
     with closing(open_store(paths.database)) as store:
-        stands = blockers(store, paths, load_for_reading(paths.config)[0])
-        return len(stands.asks) + len(store.escalations())
+        config = load_for_reading(paths.config)[0]
+        if paths.root == os.path.realpath(user_place().home):  # no bead is worked on there, on purpose
+            found = tuple(person_blockers(store, config, store.features(), daemon=True))
+        else:
+            found = blockers(store, paths, config).asks
+        return len(found) + len(store.escalations())
 
 
 def _machine_blockers(

@@ -11,6 +11,7 @@ from datetime import date
 
 from ...agents.limits import Cap, Caps
 from ...config.settings import Config
+from ...daemon.model import Board
 from ...daemon.service.control import limits
 from ...errors import NobrakesError, NotAllowed, UsageError
 from ...features.reviewed_plan import under
@@ -190,13 +191,18 @@ def _waits(store: "Store", sprint: model.Sprint) -> str:
     return ""
 
 
-def unfinished(store: "Store") -> str:
+def unfinished(store: Store, board: Board) -> str:
     """What a daemon would continue here, in words; empty: nothing."""
     going = store.sprints_going()
     if going is not None and going.run.state is model.RunState.GOING:
         return f"{going.done} of {count(going.run.asked, 'sprint is', 'sprints are')} done"
     planned = store.schedules()
-    return count(len(planned), "schedule begins sprints", "schedules begin sprints") if planned else ""
+    if planned:
+        return count(len(planned), "schedule begins sprints", "schedules begin sprints")
+    beads = {one.id for one in (*board.ready, *board.to_review)} | {one.bead for one in board.attempts}
+    sessions = {one.id for one in board.sessions} | {one.session.id for one in board.talks}
+    owners = ((len(beads), "bead"), (len(sessions), "session"))
+    return " and ".join(count(number, noun) for number, noun in owners if number)
 
 
 @frozen

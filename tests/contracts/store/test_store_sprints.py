@@ -4,13 +4,18 @@ import pytest
 
 from nobrakes.beads.model import Bead, BeadType
 from nobrakes.checks.policy.boundaries import SPRINT, is_in_sprint
+from nobrakes.config.sections import CheckSettings
+from nobrakes.config.settings import Config
+from nobrakes.daemon.service.control import limits as limits_of
 from nobrakes.errors import NotAllowed
 from nobrakes.events.kinds import Event
 from nobrakes.events.kinds import Kind as EventKind
 from nobrakes.features.model import Feature, Step
 from nobrakes.projects.model import Kind, RunState, Stage
+from nobrakes.projects.service.sprints import unfinished
 from nobrakes.sessions.model import SessionKind
 from nobrakes.store import Store
+from tests.contracts.store.store_beads import bead
 
 TERMS = {"brief": "a", "checks": "b", "caps": "c"}
 
@@ -47,8 +52,8 @@ def test_documents_are_taken_from_every_bead_of_the_sprint_until_it_closes(store
     parts = [Bead("part", "Part", type=BeadType.EPIC, epic="sprint-1"), Bead("menu", "Menu", epic="part")]
     store.put([*parts, Bead("other", "Other")], [], "you")
     store.change_sprint(1, {"stage": Stage.EXECUTING}, "nobrakes")
-    for bead in ("menu", "part", "sprint-1"):
-        assert store.sprint_of(bead) == store.sprints()[0]
+    for one in ("menu", "part", "sprint-1"):
+        assert store.sprint_of(one) == store.sprints()[0]
     assert store.sprint_of("other") is None
     store.hand_in_document(1, Kind.DECISION, "SQLite", "Ada")
     store.hand_in_document(1, Kind.REVIEW, "## Done", "Ada")
@@ -102,3 +107,13 @@ def test_a_run_costs_what_its_features_and_their_beads_cost(store: Store) -> Non
     for session in (mine, other):
         store.run("UPDATE sessions SET cost_usd = 2.5 WHERE id = ?", (session,))
     assert store.sprints_cost(going.run.id) == 2.5
+
+
+def test_a_daemon_continues_sessions_and_beads_besides_sprints(store: Store) -> None:
+    limits = limits_of(store, Config(checks=(CheckSettings(name="test", command="true", kind="test"),)))
+    assert unfinished(store, store.board(limits)) == ""
+    store.put([bead("a"), bead("b")], [], "you")
+    session = store.begin_session(SessionKind.CHAT, "person:you", "Talk", ("script", "", ""), "hi", "you").id
+    assert unfinished(store, store.board(limits)) == "2 beads and 1 session"
+    store.open_turn(session)
+    assert unfinished(store, store.board(limits)) == "2 beads and 1 session", "a turn that was cut goes on"
