@@ -75,7 +75,7 @@ def moments() -> list[tuple[str, str, str, list[str | None]]]:
     """The last function before each act, and how the attempts stand then."""
     return [
         ("an agent starts", "nobrakes.agents.worker.process", "command", [None]),
-        ("a check starts", "nobrakes.checks.worker.validation", "as_steps", ["completed", None]),
+        ("a check starts", "nobrakes.checks.worker.steps", "as_steps", ["completed", None]),
         ("main moves", "nobrakes.git.objects", "swap", ["completed", None]),
     ]
 
