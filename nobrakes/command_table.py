@@ -125,6 +125,8 @@ AT_HOME = frozenset(
     )
 )
 """The commands that take --user."""
+ANYWHERE = frozenset(("help", "machine", "mcp", "project", "repositories", "version", "web"))
+"""First words of commands that do the same in every folder."""
 
 COMMANDS: tuple[Entry, ...] = (
     Entry("init", "config:init", FORGE, "Set nobrakes up in this repository.", UNKEYED),

@@ -134,6 +134,13 @@ class Paths:
         return os.path.join(self.folder, "daemon.log")
 
 
+def typed_in(root: str, command: str) -> str:
+    """The command as people type it in any folder."""
+    from shlex import quote
+
+    return f"cd {quote(root)} && {command}"
+
+
 def _common_git_dir(dot_git: str) -> str | None:
     if os.path.isdir(dot_git):
         return dot_git

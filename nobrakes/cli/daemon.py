@@ -30,7 +30,7 @@ from ..paths import Paths, process_environment
 from ..records import plain
 from ..text.cleaning import age, cut, one_line, pad
 from ..text.times import spoken
-from .repository import Interrupted, Output, UserPlace, actor, looked_at, opened, opened_or_home, said, write
+from .repository import Interrupted, Output, UserPlace, actor, for_place, looked_at, opened, opened_or_home, said, write
 from .screen import Screen, screen_of
 from .views import cap_lines, lines, machine_lines
 
@@ -215,7 +215,8 @@ def watch() -> Output:
         looked, failed = _look(path, home)
         error = error or failed
         found.append({"path": path, **plain(looked)})
-        out += [f"{one_line(path)}: {one_line(looked.said)}", *(f"  {one_line(what)}" for what in looked.down)]
+        text = for_place(one_line(looked.said), path)
+        out += [f"{one_line(path)}: {text}", *(f"  {one_line(what)}" for what in looked.down)]
         out += [f"  the next look that asks is after {spoken(looked.until)}"] if looked.until else []
     return Output(found, lambda screen: "\n".join(out) or "no repository is known", error)
 

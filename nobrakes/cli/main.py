@@ -45,8 +45,10 @@ from . import repository
 from .entry import interrupted as interrupted_early
 from .repository import (
     BEFORE,
+    HOME,
     KEPT,
     PIPE_CLOSED,
+    SUBJECT,
     As,
     Asked,
     Interrupted,
@@ -58,7 +60,7 @@ from .repository import (
     choose,
     emit,
     error_envelope,
-    for_own_place,
+    for_place,
     looked_at,
     opened_or_home,
     plain,
@@ -217,8 +219,7 @@ def _words(argv: list[str]) -> str:
 
 def fail(argv: list[str], error: BaseException, message: str, hint: str, code: int) -> int:
     """Report the error as text or envelope; returns `code`."""
-    if _wants("--user", argv):
-        message, hint = for_own_place(message), for_own_place(hint)
+    message, hint = (for_place(text, SUBJECT.get()) for text in (message, hint))
     if _wants("--json", argv):
         write(error_envelope(_words(argv), error, code, hint))
         return code
@@ -345,6 +346,7 @@ def readable(argv: list[str]) -> list[str]:
 def run(argv: list[str]) -> int:
     """Returns the exit code; raises only SystemExit, for a closed pipe."""
     try:
+        SUBJECT.set(HOME if _wants("--user", argv) else "")
         argv = readable(argv)
         result = _called(argv)
         if isinstance(result, Output):  # of the overview

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from typer import Argument, Option, confirm
 
 from ..errors import NobrakesError, NotAllowed, UsageError
+from ..paths import typed_in
 from ..projects.model import SOURCES, Brief
 from ..records import plain
 from ..text.cleaning import count, cut, lines, one_line
 from ..text.times import spoken
-from .repository import Output, actor, said
+from .repository import Output, actor, for_place, opened_or_home, said
 from .screen import Screen, table
 
 if TYPE_CHECKING:
@@ -190,12 +191,12 @@ def run(
     one of them changes, if the budget is spent, if the last day is over, or if a plan contains other work. Work ends
     after these sprints, or earlier when every success criterion is met and `nobrakes project whats-next` lists nothing.
     """
-    from ..app import blockers, open_app
+    from ..app import blockers
     from ..daemon.service import control
     from ..projects.service import sprints as sprints_service
 
     found = _repository(name)
-    with open_app(found.path) as app:
+    with opened_or_home(False, folder=found.path) as app:
         limited = sprints_service.Limits(tuple(item or ()), usd, until)
         offer = sprints_service.offer(app.store, app.git, app.config, sprints, tests, limited)
         shown = "\n".join(_offered(found.name, offer))
@@ -247,11 +248,10 @@ def schedule(
     """Start sprints of a project at set times. Without --at it lists the schedules. A daemon must be running at that
     time. Each scheduled time starts at most once, and never while work is paused, main is red or a cap is reached.
     """
-    from ..app import open_app
     from ..projects.service import sprints as sprints_service
 
     found = _repository(name)
-    with open_app(found.path) as app:
+    with opened_or_home(False, folder=found.path) as app:
         if remove is not None:
             sprints_service.remove(app.store, app.paths, remove, actor())
             return said({"removed": remove}, f"schedule {remove} begins nothing any more")
@@ -347,8 +347,9 @@ def _one(found: "ProjectView", is_named: bool) -> ProjectProgress:
                 hint = f"you stopped its daemon, or never started one: `nobrakes project continue {found.name}`"
                 return ProjectProgress(found.name, None, f"{why}; {hint}")
             if app.store.setting(control.PAUSED) is not None:
-                return ProjectProgress(found.name, None, f"{why}; it is paused: `nobrakes resume` in {found.path}")
+                paused = f"it is paused: `{typed_in(found.path, 'nobrakes resume')}`"
+                return ProjectProgress(found.name, None, f"{why}; {paused}")
             blockers(app).require(app.store.now())
             return ProjectProgress(found.name, control.start(app.paths, app.store), why)
     except NobrakesError as error:  # the others go on
-        return ProjectProgress(found.name, None, error.whole)
+        return ProjectProgress(found.name, None, for_place(error.whole, found.path))

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
 from typer import Argument, Option
 
-from .. import errors
-from ..command_table import AT_HOME
+from .. import errors, paths
+from ..command_table import ANYWHERE, AT_HOME, COMMANDS
 from ..errors import NobrakesError, NotAllowed, UsageError
 from ..events.kinds import Actor, Surface, default_actor, given
 from ..records import plain as plain
@@ -93,29 +93,33 @@ def write(text: str) -> None:
         pipe_closed()
 
 
-def for_own_place(text: str) -> str:
-    """Add --user to each command in the text."""
+SUBJECT: "ContextVar[str]" = ContextVar("SUBJECT", default="")
+"""The repository that the command is about: empty for the current folder's, HOME, or the root of another one."""
+HOME = "--user"
+
+
+def for_place(text: str, place: str) -> str:
+    """The text, with commands that work on the place when they are typed in the current folder."""
     import re  # rarely needed here
 
-    words = "|".join(sorted(AT_HOME, reverse=True))
-    typed = re.compile(rf"\bnobrakes ({words})\b(?![-\w])(?! [^`\n#;]*--user)")
-    return typed.sub(r"nobrakes \1 --user", text)
+    if place == HOME:
+        words = "|".join(sorted(AT_HOME, reverse=True))
+        return re.sub(rf"\bnobrakes ({words})\b(?![-\w])(?! [^`\n#;]*--user)", r"nobrakes \1 --user", text)
+    words = "|".join(sorted({one.words.split()[0] for one in COMMANDS} - ANYWHERE))
+    typed = rf"(?<!&& )\bnobrakes (?=(?:{words})(?![-\w]))"
+    return re.sub(typed, lambda _: paths.typed_in(place, "nobrakes "), text) if place else text
 
 
 def emit(output: Output, command: str, as_json: bool) -> int:
     """Show the result; returns the exit code."""
     error = output.error
     if not as_json:
-        text = output.text(screen_of(sys.stdout))
-        if _AT_HOME.get():
-            text = for_own_place(text)
-            _AT_HOME.set(False)
-        if text:
+        if text := for_place(output.text(screen_of(sys.stdout)), SUBJECT.get()):
             write(text)
     elif error is None:
         write(envelope(command, output.data, output.more))
     else:
-        write(error_envelope(command, error, error.code, error.hint, output.data))
+        write(error_envelope(command, error, error.code, for_place(error.hint, SUBJECT.get()), output.data))
     return 0 if error is None else error.code
 
 
@@ -270,24 +274,24 @@ FeatureId = Annotated[str, Argument(metavar="FEATURE", help="The feature's id.")
 
 
 @contextmanager
-def looked_at() -> Iterator["App"]:
+def looked_at(folder: str | None = None) -> Iterator["App"]:
     """For reading commands: a wrong config.toml is only reported."""
-    with opened(is_reading=True) as app:
+    with opened(True, folder) as app:
         if app.paths.config_is_new():
             assert app.config, "it says what is wrong while it is read"
         yield app
 
 
 @contextmanager
-def opened(is_reading: bool = False) -> Iterator["App"]:
-    """The repository around the current folder. Raises NotInitialised, ConfigError, StoreBroken."""
+def opened(is_reading: bool = False, folder: str | None = None) -> Iterator["App"]:
+    """The repository around the folder, by default the current one. Raises NotInitialised, ConfigError, StoreBroken."""
     from ..app import open_app
 
     held = _SHARED.get()
-    if held is not None:
+    if held is not None and folder is None:
         yield held
         return
-    app = open_app(is_reading=is_reading)
+    app = open_app(folder, is_reading)
     try:
         yield app
         if app.is_copy:
@@ -297,16 +301,20 @@ def opened(is_reading: bool = False) -> Iterator["App"]:
         app.close()
 
 
-_AT_HOME: "ContextVar[bool]" = ContextVar("_AT_HOME", default=False)
 UserPlace = Annotated[bool, Option("--user", help="Use your own sessions and daemon, outside repositories.")]
 
 
+def _elsewhere(folder: str) -> str:
+    there, here = (getattr(paths.find(one), "root", "") for one in (folder, None))
+    return "" if there == here else there or os.path.realpath(folder)
+
+
 @contextmanager
-def opened_or_home(user: bool, is_reading: bool = False) -> Iterator["App"]:
-    """The current repository, or with `user` the person's own place, created on writing."""
-    _AT_HOME.set(user)
+def opened_or_home(user: bool, is_reading: bool = False, folder: str | None = None) -> Iterator["App"]:
+    """The repository around the folder, or with `user` the person's own place, created on writing. Hints keep it."""
+    SUBJECT.set(HOME if user else _elsewhere(folder) if folder else "")
     if not user:
-        with looked_at() if is_reading else opened() as app:
+        with looked_at(folder) if is_reading else opened(folder=folder) as app:
             yield app
         return
     from ..app import App

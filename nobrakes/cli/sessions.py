@@ -137,13 +137,11 @@ def _require_none_of_a_beginning(plan: bool, files: bool, in_place: bool) -> Non
 
 def _begun(app: "App", made: "Session", wanted: "Wanted") -> str:
     started = _daemon(app)
-    own, there = (" --user", "") if wanted.repository else ("", _elsewhere(app.paths.root))
-    watch, stop = f"nobrakes watch session~{made.id}{own}", f"nobrakes session stop {made.id}{own}"
     place = "in the checkout itself; its files are saved first" if wanted.in_place else "in a clone of its own"
     text = (
         f"session {made.id} works with {made.agent} {place}{started}\n"
-        f"  {there}`{watch}` follows it, `{stop}` stops it\n"
-        f"  {there}`nobrakes relay --session {made.id}{own}` says what it came to"
+        f"  `nobrakes watch session~{made.id}` follows it, `nobrakes session stop {made.id}` stops it\n"
+        f"  `nobrakes relay --session {made.id}` says what it came to"
     )
     files = f"\n  progress.json and output.json are in {files_of(app.paths.folder, made.id)}"
     return f"{text}{files}" if wanted.files else text
@@ -161,12 +159,6 @@ def _checkout(app: "App", where: str) -> str:
     return folder
 
 
-def _elsewhere(root: str) -> str:
-    """Prefix for commands about a session in another repository."""
-    found = paths.find()
-    return "" if found is not None and found.root == root else f"in {one_line(root)}: "
-
-
 def _asked(words: list[str]) -> tuple[str, str]:
     if len(words) == 1:
         return ".", words[0]
@@ -179,18 +171,13 @@ def _asked(words: list[str]) -> tuple[str, str]:
 @contextmanager
 def _place(where: str, user: bool) -> "Iterator[tuple[App, str]]":
     """(the session's app, the repository if another). Raises NotARepository."""
-    from ..app import open_app
-
     folder = os.path.realpath(os.path.expanduser(where))
     root = paths.repository_root(folder) if os.path.isdir(folder) else None
     if root is None:
         raise NotARepository(f"{one_line(where)} is in no git repository", "Name the folder of a repository.")
-    if not user and paths.find(folder) is not None:
-        with open_app(folder) as app:
-            yield app, ""
-        return
-    with opened_or_home(True) as app:
-        yield app, root
+    is_own = user or paths.find(folder) is None
+    with opened_or_home(is_own, folder=folder) as app:
+        yield app, root if is_own else ""
 
 
 def _daemon(app: "App") -> str:
@@ -199,7 +186,7 @@ def _daemon(app: "App") -> str:
     seen = operations.see_to_a_daemon(app.store, app.paths)
     if seen.beads:
         beads = count(seen.beads, "bead")
-        return f"\n  no daemon works there: `nobrakes daemon start` runs it, and {beads} that is ready"
+        return f"\n  no daemon works: `nobrakes daemon start` runs it, and {beads} that is ready"
     return f"; a daemon was started (process {seen.started})" if seen.started else ""
 
 
@@ -244,16 +231,10 @@ def _is_folder(word: str) -> bool:
 def _keeper(where: str, user: bool, is_reading: bool) -> "Iterator[App]":
     """The session's app: the repository around the folder (empty: the current one), or the person's own place. Raises
     NotARepository."""
-    from ..app import open_app
-
     folder = os.path.realpath(os.path.expanduser(where)) if where else None
     if folder and not os.path.isdir(folder):
         raise NotARepository(f"{one_line(where)} is no folder", "With --session, a folder stands before the prompt.")
-    if folder and not user and paths.find(folder) is not None:
-        with open_app(folder, is_reading) as app:
-            yield app
-        return
-    with opened_or_home(user or paths.find(folder) is None, is_reading) as app:
+    with opened_or_home(user or paths.find(folder) is None, is_reading, folder) as app:
         yield app
 
 

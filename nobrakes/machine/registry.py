@@ -36,7 +36,7 @@ from ..daemon.service import control
 from ..db.fast import now
 from ..host.files import storage_errors, wake, write_atomic
 from ..host.locks import holder, is_alive
-from ..paths import FOLDER, Paths, git_folder
+from ..paths import FOLDER, Paths, git_folder, typed_in
 from ..records import frozen
 from .db import Repository, UserDatabase, UserStore
 
@@ -245,6 +245,10 @@ def _view(one: Repository, for_you: ForYou) -> RepositoryView:
         return _line(one, SILENT)
 
 
+def works_there(path: str) -> errors.NotAllowed:
+    return errors.NotAllowed(f"a daemon works in {path}", f"`{typed_in(path, 'nobrakes daemon stop')}` stops it.")
+
+
 def forget(path: str) -> str:
     """Returns its full path. UsageError; NotAllowed while its daemon runs."""
     store = opened(UserStore)
@@ -254,7 +258,7 @@ def forget(path: str) -> str:
         if found is None:
             raise errors.UsageError(f"no repository is known at {path}", "`nobrakes repositories` lists them.")
         if _view(found, lambda paths: None).state == AT_WORK:
-            raise errors.NotAllowed(f"a daemon works in {found.path}", "`nobrakes daemon stop` there stops it.")
+            raise works_there(found.path)
         store.forget(found.identity)
         with suppress(OSError):
             os.unlink(_visit_file(found.identity))

@@ -19,6 +19,7 @@ from ..checks.contract import SETUP_FAILED
 from ..decisions.model import EscalationType
 from ..errors import ConfigError
 from ..events.kinds import Event, Kind
+from ..paths import typed_in
 from ..records import frozen
 from ..sessions.model import State
 from ..text.cleaning import clean, count, redacted, shorten
@@ -208,15 +209,17 @@ def bounded(text: str, most: int = MAX_TEXT) -> str:
     return shorten(redacted(clean(text)).strip(), most)
 
 
-def message(notice: NoticeRecord, project: str) -> Message:
-    """The notice as sent, from this project."""
+def message(notice: NoticeRecord, root: str) -> Message:
+    """The notice as sent, from this repository. Its commands work in any folder."""
+    project, there = root.rpartition("/")[2], typed_in(root, "nobrakes ")
+    text = re.sub(r"`nobrakes\s(?!project )", lambda _: f"`{there}", notice.text)
     kind = notice.kind.value.replace("_", " ")
     about = f" {notice.bead}" if notice.bead else ""
     urgent = "URGENT: " if notice.severity.value == "urgent" else ""
     title = shorten(" ".join(bounded(f"nobrakes {urgent}{project}:{about} {kind}").split()), MAX_TITLE)
     return Message(
         title,
-        _as_words(bounded(notice.text)) or kind,
+        _as_words(bounded(text)) or kind,
         notice.kind,
         notice.severity,
         notice.created_at,
@@ -534,7 +537,7 @@ def _sprint_notice(event: Event) -> NewNotice | None:
         text = f"the project waits for you: {event.data.get('reason', '')} (`nobrakes project status`)"
         return _made(event, NoticeKind.SESSION, Severity.URGENT, text)
     if state == "waits":
-        text = f"the sprints wait for your approval: {event.data.get('reason', '')} (`nobrakes project run`)"
+        text = f"the sprints wait for your approval: {event.data.get('reason', '')} (`nobrakes project status`)"
         return _made(event, NoticeKind.SESSION, Severity.URGENT, text)
     return _made(event, NoticeKind.SESSION, Severity.INFO, text) if state in ("complete", "over") else None
 

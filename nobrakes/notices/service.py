@@ -1,6 +1,5 @@
 """Notices for people at a terminal: the channels tried out, what was sent and what waits, and the secrets they need."""
 
-import os
 import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -55,7 +54,7 @@ def try_out(settings: "NotifySettings", paths: Paths, name: str | None, now: flo
         channel_of(settings, one)
     text = "This is a test: nobrakes reaches you here."
     notice = NoticeRecord(0, NoticeKind.TEST, Severity.INFO, text, None, None, None, "", "", now)
-    said = message(notice, os.path.basename(paths.root))
+    said = message(notice, paths.root)
     channels = ChildChannels(packing(lambda: settings, paths.root), lambda: settings.send_seconds)
     ended = threading.Semaphore(0)
     channels.wakes(ended.release)

@@ -5,7 +5,6 @@
 3. It asks the store only after news, an end, or a due time; without a channel it does nothing.
 """
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -194,10 +193,10 @@ class NotificationSender:
         delivery = self.ports.store.next_delivery(channel)
         if delivery is not None:
             self._begun[delivery.id] = delivery.tries + 1
-            project, bead = os.path.basename(self.ports.paths.root), delivery.notice.bead
+            root, bead = self.ports.paths.root, delivery.notice.bead
             try:
                 with about(self.ports, bead_owner(bead) if bead else ""):
-                    self.ports.channels.begin(channel, delivery.id, message(delivery.notice, project))
+                    self.ports.channels.begin(channel, delivery.id, message(delivery.notice, root))
             except Unexpected as met:
                 said = f"nobrakes failed: {met.__cause__!r}"
                 self.ports.store.finish_delivery(delivery.id, DeliveryState.FAILED, said)

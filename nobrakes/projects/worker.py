@@ -348,7 +348,8 @@ class Scheduling:
         brief = main.text(sprints.BRIEF)
         others = changed(one.terms, terms_now(self.ports, main))
         if others:
-            return f"the {' and '.join(others)} changed since you approved: `nobrakes project schedule` approves again"
+            again = f"nobrakes project schedule {self.ports.paths.root.rpartition('/')[2]}"
+            return f"the {' and '.join(others)} changed since you approved: `{again}` approves again"
         boxes = model.criteria(brief)
         if boxes and all(box.is_checked for box in boxes):
             return "every success criterion is met already"

@@ -65,7 +65,7 @@ def test_a_branch_comes_back_and_the_checkout_stays_as_it_is(tmp_path: Path) -> 
         assert "no session of your own" in elsewhere("--session", "1", there, "--user")
         assert "is no folder" in elsewhere("--session", "1", str(away / "none"), "Go on")
         text = elsewhere(there, "Only think of it: only think", "--agent", "script")
-        assert f"in {there}: `nobrakes relay --session 2` says what it came to" in text
+        assert f"`cd {there} && nobrakes relay --session 2` says what it came to" in text
         until(lambda: relay(project, 2)["session"]["state"] == "asking")
         assert elsewhere("--session", "2", there, "And again: only think") == "session 2 goes on\n"
         until(lambda: relay(project, 2)["turns"] == 2 and relay(project, 2)["session"]["state"] == "asking")

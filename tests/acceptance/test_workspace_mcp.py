@@ -220,7 +220,7 @@ def test_a_coding_tool_answers_at_once_and_hands_back_a_branch(chat: Chat) -> No
         proposed = await call(client, "propose", plan="beads:\n  - id: brew\n    title: Brew\n")
         assert "nobrakes approve" in proposed
         assert json.loads(await call(client, "plan"))["beads"] == [{"id": "brew", "title": "Brew", "status": "draft"}]
-        assert "nobrakes approve;" in await refused(client, "approve")
+        assert "nobrakes approve`" in await refused(client, "approve")
         assert await refused(client, "answer", number=99, text="yes")
         assert "the text is empty" in await refused(client, "answer", number=await asked(client), text=" ")
         said = await call(client, "answer", number=await asked(client), text="Green")

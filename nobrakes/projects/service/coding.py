@@ -36,7 +36,7 @@ from ...host.files import wake
 from ...host.locks import holder
 from ...machine.db import ChatRun, Client, ClientStore
 from ...machine.registry import opened as registry_opened
-from ...paths import FOLDER, Paths
+from ...paths import FOLDER, Paths, typed_in
 from ...plans import service as plans_service
 from ...records import frozen, plain
 from ...sessions.model import BEAD, CHAT, DIRECTORY, PERSONA, Session, State, files_of, is_relay
@@ -158,10 +158,12 @@ def see_to_a_daemon(store: "Store", paths: Paths) -> str:
     """Make sure that a daemon runs the session; returns what the chat agent must know otherwise."""
     try:
         if relay.see_to_a_daemon(store, paths).beads:
-            return f"{_NO_DAEMON}, and starting one would start beads, too: a person types `nobrakes daemon start`"
+            command = typed_in(paths.root, "nobrakes daemon start")
+            return f"{_NO_DAEMON}, and starting one would start beads, too: a person types `{command}`"
     except NobrakesError as error:  # what was begun is begun, and is not to be begun again
         return f"{_NO_DAEMON}: {clean(str(error))}"
-    return "work is paused there: a person resumes it with `nobrakes resume`" if store.setting(PAUSED) == YES else ""
+    command = typed_in(paths.root, "nobrakes resume")
+    return f"work is paused there: a person resumes it with `{command}`" if store.setting(PAUSED) == YES else ""
 
 
 def is_of(session: Session, chat: str) -> bool:
@@ -198,7 +200,7 @@ def answer(chat: str, number: int, text: str) -> str:
 
 
 def persons(folder: str, why: str, command: str) -> NotAllowed:
-    return NotAllowed(why, f"A person types in {folder}: {command}; `nobrakes web` serves the Desk.")
+    return NotAllowed(why, f"A person types `{typed_in(folder, command)}`, or opens the Desk of `nobrakes web`.")
 
 
 # An answer about one run is at most MAX_BYTES long: a chat agent needs the words and the number. What merges, or lets
@@ -357,7 +359,8 @@ def hand_in(chat: str, run: str) -> Landing:
         config = load(paths.config)
         if config.review.approve == "never":
             why = 'work would merge without a person\'s yes there: review.approve is "never"'
-            raise NotAllowed(why, f"A person types in {paths.root}: nobrakes relay --session {number} --hand-in")
+            command = typed_in(paths.root, f"nobrakes relay --session {number} --hand-in")
+            raise NotAllowed(why, f"A person types `{command}`.")
         with closing(open_git(paths, config)) as git:
             landed = relay.hand_in(taking.repository(store, git, paths, config), number, require_chat(chat))
         see_to_a_daemon(store, paths)
@@ -481,7 +484,7 @@ def _propose(session: str, plan: str) -> Reply:
         rules = load(paths.config).forge  # before anything is filed
         made = plain(approving.propose(store, read, Actor(session, Surface.MCP).name))
         command, first = approval(store, rules)
-    said = f"A person approves it{first and f'; {first}'}: `{command}` in {folder}, or the pages of `nobrakes web`"
+    said = f"A person approves it{first and f'; {first}'}: `{typed_in(folder, command)}`, or pages of `nobrakes web`"
     return _json({"proposed": made, "next": said})
 
 

@@ -270,7 +270,7 @@ def archive(name: str, is_archived: bool) -> ProjectView:
     workspace = opened()
     found = one(workspace, name.strip())
     if is_archived and holder(Paths(os.path.join(found.path, FOLDER)).lock) is not None:
-        raise NotAllowed(f"a daemon works in {found.path}", "`nobrakes daemon stop` there stops it.")
+        raise registry.works_there(found.path)
     with closing(database()) as store:
         store.archive(found.name, is_archived)
     return one(workspace, found.name)

@@ -97,7 +97,7 @@ def offer(
     if not config.checks:
         raise NotAllowed(
             "nothing decides here whether work is good: the project has no checks",
-            "`nobrakes config set checks.test.command 'COMMAND'` in its folder names one.",
+            "`nobrakes config set checks.test.command 'COMMAND'` names one.",
         )
     going = store.sprints_going()
     if going is not None and going.run.state is model.RunState.GOING and not later:
@@ -235,7 +235,8 @@ def add(store: "Store", paths: Paths, one: model.Schedule) -> ScheduleView:
 
 def remove(store: "Store", paths: Paths, number: int, actor: str) -> None:
     if not store.remove_schedule(number, actor):
-        raise UsageError(f"there is no schedule {number}", "`nobrakes project schedule NAME` lists them.")
+        name = os.path.basename(paths.root)
+        raise UsageError(f"there is no schedule {number}", f"`nobrakes project schedule {name}` lists them.")
     wake(paths)
 
 

@@ -161,6 +161,14 @@ def test_no_text_is_an_option_or_holds_what_nobody_sees() -> None:
         assert message(replace(ONE, text=text), "p").text.startswith("» ")
 
 
+def test_commands_in_a_message_work_in_any_folder() -> None:
+    said = message(
+        replace(ONE, text="question 3 (`nobrakes answer 3`), see `nobrakes project status`"), "/code/my shop"
+    )
+    assert said.text == "question 3 (`cd '/code/my shop' && nobrakes answer 3`), see `nobrakes project status`"
+    assert said.title.startswith("nobrakes my shop:")
+
+
 def test_an_error_loses_its_secret_whole_and_in_parts() -> None:
     secret = "mailto://me:hunter%402secret@smtp.example.invalid:2525?to=you@example.invalid"
     said = scrubbed(f"cannot log in with hunter@2secret at {secret} \x1b[1mor smtp.example.invalid:2525", secret)

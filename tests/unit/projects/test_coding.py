@@ -233,7 +233,7 @@ def test_a_chat_agent_is_not_told_where_the_pages_are(workspace: Workspace, monk
         choose(table, "approve", {})
     plan = "beads: [{id: a, title: Do a}]"
     said = choose(table, "propose", {"plan": plan})
-    assert "drawn-name" not in f"{refused.value} {refused.value.hint} {said.text}" and "`nobrakes approve`" in said.text
+    assert "drawn-name" not in f"{refused.value} {refused.value.hint} {said.text}" and "nobrakes approve`" in said.text
 
 
 def test_a_chat_agent_is_told_what_comes_before_the_yes(workspace: Workspace) -> None:
