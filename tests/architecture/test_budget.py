@@ -93,7 +93,7 @@ def repository(folder: Path) -> Path:
     env = environment(folder)
     root = folder / "project"
     root.mkdir()
-    agent = "echo made > made.txt; git add made.txt; git commit -qm made"
+    agent = "sh -c 'echo made > made.txt; git add made.txt; git commit -qm made'"
     for command in (
         ["git", "init", "-q", "-b", "main"],
         ["git", "commit", "-q", "--allow-empty", "-m", "first"],
@@ -152,6 +152,8 @@ def test_a_command_loads_no_more_modules_than_before(tmp_path: Path, name: str) 
     if name == "answer":
         asked(tmp_path)
     now, allowed = loaded_by(tmp_path, COMMANDS[name]), json.loads(BUDGET.read_text(encoding="utf-8"))[f"loads: {name}"]
+    merged = subprocess.run(["git", "show", "main:made.txt"], cwd=tmp_path / "project", capture_output=True, text=True)
+    assert merged.stdout == ("made\n" if name == "a bead to main" else ""), merged.stderr
     assert now <= allowed, f"`nobrakes {COMMANDS[name][0]}` loads {now} modules, and {allowed} are allowed"
     assert now >= allowed - max(2, allowed // 20), f"it loads {now} now: write it down in {BUDGET.name}"
 
