@@ -39,8 +39,7 @@ from .events import words
 from .events.kinds import Event
 from .records import frozen
 from .sessions.service.live import AtWork, LiveReader, LiveView, fits, identity
-from .text.cleaning import age, count, cut, lines, one_line, pad
-from .text.times import clock, spoken
+from .text.cleaning import age, clock, count, cut, lines, one_line, pad, spoken
 
 if TYPE_CHECKING:
     from .app import App

@@ -1,12 +1,13 @@
 """Commands on single beads, for the command line and for pages alike."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..command_table import NOTE, TEXT, WORD, CommandFunction, Field
 from ..errors import UsageError
-from ..text.cleaning import count, one_line
+from ..text.cleaning import count, minutes_of, one_line, spoken
 from .model import CONTENT, FIRST, Bead, Dependency, DependencyType, Retried, kind_of, parse_type
 from .service import beads
 from .service.beads import known
@@ -26,8 +27,6 @@ def _content(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _minutes(text: str) -> int:
-    from ..text.times import minutes_of
-
     try:
         return int(text) if text.isascii() and text.isdigit() else int(minutes_of(text))
     except ValueError as error:
@@ -155,6 +154,21 @@ def _decided(app: "App", bead: str, word: str, decide: Any, **given: Any) -> tup
     return found, f"{found.id} {word}  ({found.status.value})"
 
 
+def moment(text: str, now: float) -> float:
+    """Seconds since 1970 for `90m`, `8h`, `2d`, `1w` from now, or an ISO date or time. Raises UsageError."""
+    units = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+    word = text.strip().lower()
+    number, unit = word[:-1], word[-1:]
+    if unit in units and number.isascii() and number.isdigit() and len(number) <= 6:
+        return now + int(number) * units[unit]
+    try:
+        return datetime.fromisoformat(text.strip()).timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise UsageError(
+            f"'{text[:40]}' is not a time", "Write a span (90m, 8h, 2d, 1w), a date (2030-01-31) or 2030-01-31T09:00."
+        ) from None
+
+
 def defer(
     app: "App",
     by: str,
@@ -162,8 +176,6 @@ def defer(
     until: Annotated[str, Field("90m, 8h, 2d, 2030-01-31, 2030-01-31T09:00; `now` ends it.")],
 ) -> tuple[Bead, str]:
     """Start no agent on a bead before a given time."""
-    from ..text.times import moment, spoken
-
     known(app.store, bead)
     when = None if until == "now" else moment(until, app.store.now())
     found = beads.defer(app.store, bead, when, actor=by, paths=app.paths)

@@ -14,8 +14,7 @@ from ..errors import UsageError
 from ..events import words
 from ..events.kinds import WATCHED
 from ..records import plain
-from ..text.cleaning import cost_text, count, cut, lines, one_line
-from ..text.times import spoken
+from ..text.cleaning import cost_text, count, cut, lines, one_line, spoken
 from . import hot
 from .hot import attempt_text
 from .repository import BeadId, Output, TextLayout, actor, looked_at, opened, said

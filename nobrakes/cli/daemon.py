@@ -28,8 +28,7 @@ from ..host.locks import report_ready
 from ..host.port import Notice
 from ..paths import Paths, process_environment
 from ..records import plain
-from ..text.cleaning import age, cut, one_line, pad
-from ..text.times import spoken
+from ..text.cleaning import age, cut, one_line, pad, spoken
 from .repository import Interrupted, Output, UserPlace, actor, for_place, looked_at, opened, opened_or_home, said, write
 from .screen import Screen, screen_of
 from .views import cap_lines, lines, machine_lines

@@ -9,8 +9,7 @@ from ..decisions import forms
 from ..decisions.blockers import Kind
 from ..decisions.model import Escalation
 from ..records import plain
-from ..text.cleaning import age, count, cut, one_line
-from ..text.times import spoken
+from ..text.cleaning import age, count, cut, one_line, spoken
 from .repository import Output, TextLayout, UserPlace, opened_or_home
 from .screen import Screen, paragraph, table
 from .views import lines

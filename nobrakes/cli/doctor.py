@@ -12,8 +12,7 @@ from ..beads.service.beads import known
 from ..errors import NobrakesError, NotAllowed, UsageError
 from ..paths import process_environment
 from ..records import plain
-from ..text.cleaning import count, one_line
-from ..text.times import spoken
+from ..text.cleaning import count, one_line, spoken
 from .repository import Output, actor, opened, said
 from .screen import Screen
 

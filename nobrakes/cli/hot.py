@@ -9,7 +9,7 @@ import sys
 
 from .. import paths
 from ..lightjson import dumps, loads
-from ..text.cleaning import age, cost_text, cut, lines, one_line
+from ..text.cleaning import age, cost_text, cut, lines, one_line, spoken
 from .screen import Screen, paragraph, put, put_envelope, read_words, table
 
 TYPE_CHECKING = False
@@ -214,8 +214,6 @@ def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | No
     if bead["held"]:
         out.append(f"  held: {one_line(bead['held'])}")
     if bead["defer_until"]:
-        from ..text.times import spoken
-
         out.append(f"  deferred until {spoken(bead['defer_until'])}")
     if bead["merged_commit"]:
         word = "merged" if bead["status"] == "done" else "opened again after it was merged"

@@ -7,8 +7,7 @@ from typer import Argument, Option
 
 from ..errors import ChannelFailed, NotAllowed, UsageError
 from ..records import plain
-from ..text.cleaning import age, count, cut, one_line, pad
-from ..text.times import spoken
+from ..text.cleaning import age, count, cut, one_line, pad, spoken
 from .repository import Output, looked_at, opened, said, write
 from .screen import Screen, table
 from .views import machine_lines

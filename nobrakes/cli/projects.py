@@ -9,8 +9,7 @@ from ..errors import NobrakesError, NotAllowed, UsageError
 from ..paths import typed_in
 from ..projects.model import SOURCES, Brief
 from ..records import plain
-from ..text.cleaning import count, cut, lines, one_line
-from ..text.times import spoken
+from ..text.cleaning import count, cut, lines, one_line, spoken
 from .repository import Output, actor, for_place, opened_or_home, said
 from .screen import Screen, table
 

@@ -10,8 +10,7 @@ from typer import Argument, Option
 from ..beads.work_status import main_of
 from ..errors import NotAllowed, Unproven, UsageError
 from ..records import plain
-from ..text.cleaning import age, cut, one_line
-from ..text.times import spoken
+from ..text.cleaning import age, cut, one_line, spoken
 from .hot import request_text
 from .repository import Output, TextLayout, actor, looked_at, opened, said
 from .screen import Screen, table

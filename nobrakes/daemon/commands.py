@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ..command_table import NOTE, TEXT, Field
 from ..errors import UsageError
 from ..records import plain
-from ..text.cleaning import one_line
-from ..text.times import spoken
+from ..text.cleaning import one_line, spoken
 from .service import control
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from ..agents import limits
 from ..agents.limits import WORKSPACES, Cooldown, MachineRoom, Reached
 from ..beads.model import Outcome
 from ..records import frozen
-from ..text.cleaning import age, count, one_line
-from ..text.times import spoken
+from ..text.cleaning import age, count, one_line, spoken
 
 if TYPE_CHECKING:
     from ..daemon.model import Board

@@ -9,8 +9,7 @@ from typing import Any
 from ..beads.model import FIELDS, Bead, BeadRow
 from ..db import rows
 from ..db.database import Database
-from ..db.model import Changes, Position
-from .kinds import Event, Kind
+from .kinds import Changes, Event, Kind, Position
 
 
 def append(

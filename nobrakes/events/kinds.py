@@ -1,17 +1,21 @@
-"""The kinds of events, named in past tense. An event is the only thing that moves a bead (beads.lifecycle).
+"""The kinds of events, named in past tense, and positions in their log. Only an event moves a bead (beads.lifecycle).
 
 1. A kind never changes its meaning; new meanings get new kinds.
 2. `data` holds JSON values only, bounded by whoever records it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import UsageError
 from ..records import frozen
 from ..text.cleaning import is_seen, only_seen
+
+if TYPE_CHECKING:
+    from ..beads.model import Attempt, BeadRow
+    from ..decisions.model import Escalation
 
 QUIET: Final = True
 """Marks kinds that a rebuilt database need not know. Others record a fact of the plan or a person's decision or
@@ -226,3 +230,50 @@ def _mistake(name: str) -> str:
     if name.casefold() in RESERVED or name.endswith(UNDO_MARK.strip()) or is_session(name.capitalize()):
         return "is reserved for nobrakes itself"
     return ""
+
+
+@frozen
+class Position:
+    """A position in one database's event log: seq and time. (0, 0): before all."""
+
+    seq: int = 0
+    at: float = 0.0
+
+
+@frozen
+class Changes:
+    """Facts changed after a position; `upto`: the position they hold for. `restarted`: from another database, so
+    everything is included. `settings` None: unchanged. `attempts`: ended ones. `more`: there is more after `upto`."""
+
+    upto: Position
+    beads: "Sequence[BeadRow]" = ()
+    escalations: "Sequence[Escalation]" = ()
+    settings: Mapping[str, str] | None = None
+    restarted: bool = False
+    attempts: "Sequence[Attempt]" = ()
+    more: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.beads or self.escalations or self.attempts or self.settings is not None or self.restarted)
+
+
+# The mark at the end of what was written since the snapshot: up to which event nothing is missing.
+MARKS_BEGIN = '{"_type":"nobrakes_mark","seq":'
+BETWEEN = ',"at":'
+END = "}"
+
+
+def mark(place: Position) -> str:
+    return f"{MARKS_BEGIN}{place.seq}{BETWEEN}{place.at!r}{END}\n"
+
+
+def last_mark(text: str) -> Position | None:
+    """An incomplete last line does not count."""
+    for line in reversed(text.split("\n")[:-1]):
+        if line.startswith(MARKS_BEGIN) and line.endswith(END):
+            seq, _, at = line[len(MARKS_BEGIN) : -len(END)].partition(BETWEEN)
+            try:
+                return Position(int(seq), float(at))
+            except ValueError:
+                continue
+    return None

@@ -20,8 +20,7 @@ from ..beads import work_status
 from ..beads.model import Attempt, Outcome, Role
 from ..decisions.model import STOPS_BEAD
 from ..records import frozen
-from ..text.cleaning import cut, one_line, pad, width
-from ..text.times import clock, date
+from ..text.cleaning import clock, cut, date, one_line, pad, width
 from . import payloads as say
 from .catalog import TABLE
 from .kinds import Event, Kind

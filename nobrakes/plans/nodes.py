@@ -24,8 +24,7 @@ from ..errors import BadBead, PlanError
 from ..records import frozen
 from ..snapshot import reader as interop
 from ..snapshot.reader import CLOSED_WORDS, HELD_WORDS, OPEN_WORDS, moment
-from ..text.cleaning import clean
-from ..text.times import minutes_of
+from ..text.cleaning import clean, minutes_of
 
 # What the values of a plan file mean. One of another kind than the words that people write is handed on as it is, for
 # whoever judges kinds.

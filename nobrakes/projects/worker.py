@@ -25,8 +25,7 @@ from ..host.command import named_zone
 from ..ports import Ports
 from ..records import frozen
 from ..review.evidence import PERSON
-from ..text.cleaning import clean, count
-from ..text.times import spoken
+from ..text.cleaning import clean, count, spoken
 from . import model, prompts, sprints
 from .model import Going, Kind, RunState, Schedule, Sprint, Stage, changed
 

@@ -17,8 +17,8 @@ from ..beads.branches import PATTERN, named
 from ..beads.lifecycle import returns_to
 from ..beads.model import ADDED, Attempt, Bead, BeadRow, BeadType, DependencyType, Role, Status, differing, parse_type
 from ..beads.progress import KEPT
-from ..db.model import Changes, mark
 from ..decisions.model import Escalation
+from ..events.kinds import Changes, mark
 from ..paths import process_environment
 
 Record = dict[str, Any]
@@ -285,8 +285,8 @@ def _review(data: Mapping[str, Any], cleaned: Callable[[str], str]) -> dict[str,
     return {}
 
 
-# What changed since the snapshot, as lines; the last of each thing counts, and a mark (db.model) says up to which
-# event nothing is missing.
+# What changed since the snapshot, as lines; the last of each thing counts, and a mark (events.kinds) says up to
+# which event nothing is missing.
 ESCALATION = "nobrakes_escalation"
 SETTINGS = "nobrakes_settings"
 

@@ -20,7 +20,6 @@ from ..beads.graph import rank, rises_at
 from ..beads.model import WORKING, Attempt, Bead, DependencyType, Outcome, Role
 from ..db import rows
 from ..db.database import Database, Row
-from ..db.model import Restored
 from ..decisions.model import Escalation, fingerprint
 from ..events import db as events_db
 from ..events.db import PEOPLES
@@ -28,6 +27,7 @@ from ..events.kinds import Kind
 from ..features import db as features_db
 from ..records import as_values
 from ..review.verify import ROLLED_BACK
+from .reader import Restored
 
 _SAME_TIME = 1e-3
 

@@ -19,8 +19,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..db.model import Changes, Position, last_mark
 from ..errors import NobrakesError, StoreBroken, StoreBusy
+from ..events.kinds import Changes, Position, last_mark
 from ..host.files import storage_errors, write_atomic
 from ..paths import Paths
 

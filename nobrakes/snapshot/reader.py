@@ -9,7 +9,7 @@
 
 import json
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -18,10 +18,10 @@ from ..beads import lifecycle, model
 from ..beads.branches import MAX_PATTERN, is_branch_name
 from ..beads.progress import KEPT
 from ..beads.proposals import sound
-from ..db.model import MARKS_BEGIN
 from ..decisions.forms import as_values, form
 from ..decisions.model import Escalation, EscalationType
 from ..errors import BadBead, PlanError, UsageError
+from ..events.kinds import MARKS_BEGIN
 from ..records import frozen
 from ..text.cleaning import count
 from .beads_jsonl import ATTEMPT, ATTEMPT_KEYS, ESCALATION, MAX_TEXT, OURS, SETTINGS, TEXTS, TIMESTAMPS, written
@@ -227,6 +227,20 @@ class Reading:
 
 
 MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
+
+
+@frozen
+class Restored:
+    """External data for a database. `tests`: bead -> commit of proven tests; `settings` None: unknown; `attempts`: the
+    last number; `ended`: known attempts."""
+
+    beads: Sequence[model.Bead]
+    dependencies: Sequence[model.Dependency]
+    escalations: Sequence[Escalation] = ()
+    settings: Mapping[str, str] | None = None
+    tests: Mapping[str, str] = field(default_factory=dict)
+    attempts: int = 0
+    ended: Sequence[model.Attempt] = ()
 
 
 @frozen

@@ -19,9 +19,9 @@ from ..beads import lifecycle
 from ..beads.graph import node_of
 from ..beads.model import CLOSED, Attempt, Bead, BeadType, Status, fences, last_attempt
 from ..beads.readiness import deadlocks
-from ..db.model import Position, Restored
 from ..decisions.model import STOPS_BEAD, Escalation
 from ..errors import DaemonRunning, GitFailed, NoMain, StoreBroken
+from ..events.kinds import Position
 from ..git.port import EPICS, Git
 from ..host.files import poke, private_folder
 from ..host.locks import DaemonLock, holder
@@ -33,7 +33,7 @@ from ..text.cleaning import count
 from . import beads_jsonl
 from .beads_jsonl import dump
 from .log import shorten
-from .reader import Imported, Since, evidence_attempt, graph, moment, read, records
+from .reader import Imported, Restored, Since, evidence_attempt, graph, moment, read, records
 
 if TYPE_CHECKING:
     from ..store import Store

@@ -1,4 +1,7 @@
-"""Untrusted text made safe to show, and short. Imports nothing: what agents say all night goes through it."""
+"""Untrusted text made safe to show, and short; numbers and local times as people read them. Imports nothing
+that costs: what agents say all night goes through it."""
+
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -187,3 +190,36 @@ def count(number: float, noun: str, many: str = "") -> str:
 
 def count_beads_and_epics(beads: int, epics: int, noun: str = "draft") -> list[str]:
     return [count(beads, noun)] * bool(beads or not epics) + [count(epics, "epic")] * bool(epics)
+
+
+def minutes_of(value: "Any") -> "Any":
+    if isinstance(value, str):
+        import re
+
+        found = re.fullmatch(r"(?:(\d{1,4})\s*h)?\s*(?:(\d{1,5})\s*m(?:in)?)?", value.strip(), re.IGNORECASE)
+        if not found or not any(found.groups()):
+            raise ValueError("is not a duration: use minutes, or texts like '45m', '2h', '1h30m'")
+        return int(found[1] or 0) * 60 + int(found[2] or 0)
+    return value
+
+
+def spoken(when: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(when))
+
+
+def near(when: float, now: float) -> str:
+    """`when` as it is said `now`: 07:50, 18:05 yesterday, 09:00 tomorrow, else with its date."""
+    from datetime import datetime
+
+    day, today = datetime.fromtimestamp(when), datetime.fromtimestamp(now)
+    words = {-1: " yesterday", 0: "", 1: " tomorrow"}
+    word = words.get((day.date() - today.date()).days)
+    return spoken(when) if word is None else f"{day.strftime('%H:%M')}{word}"
+
+
+def date(when: float) -> str:
+    return time.strftime("%Y-%m-%d", time.localtime(when))
+
+
+def clock(when: float) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(when))

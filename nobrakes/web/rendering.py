@@ -25,7 +25,7 @@ from ..machine import registry
 from ..machine.web_state import long_word, words
 from ..paths import FOLDER, Paths
 from ..records import frozen, plain
-from ..text import cleaning, times
+from ..text import cleaning
 from ..text.cleaning import lines as cleaned
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ def environment() -> "Environment":
         "age": cleaning.age,
         "count": cleaning.count,
         "cost": lambda value: cleaning.cost_text(plain(value)),
-        "when": times.spoken,
-        "clock": times.clock,
+        "when": cleaning.spoken,
+        "clock": cleaning.clock,
         "iso": _iso,
         "words": lambda value: str(value).replace("_", " "),
     }

@@ -45,7 +45,6 @@ FLOORS = (
         RULES,
         (
             "*.port",
-            "db.model",
             "agents.danger",
             "agents.shell",
             "agents.limits",

@@ -23,8 +23,7 @@ from ...records import frozen, plain
 from ...requests.model import PullState, RequestLine, page_of
 from ...review.journal import Journal, waits_for_people
 from ...sessions.model import State
-from ...text.cleaning import age, clean, cost_text, count, cut, one_line, shorten
-from ...text.times import near
+from ...text.cleaning import age, clean, cost_text, count, cut, near, one_line, shorten
 from ...walking import commits_since
 from . import control
 from .control import CapView, caps_of

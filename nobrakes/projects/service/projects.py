@@ -27,8 +27,7 @@ from ...machine.registry import identity
 from ...paths import FOLDER, Paths, resource
 from ...records import frozen
 from ...store import open_store
-from ...text.cleaning import clean, is_seen, shorten
-from ...text.times import spoken
+from ...text.cleaning import clean, is_seen, shorten, spoken
 from .. import model as projects_model
 from ..model import JOINED, Brief, filled, suggested, values, word_of
 

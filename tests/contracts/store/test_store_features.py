@@ -7,7 +7,6 @@ import pytest
 
 from nobrakes.beads.model import Bead, BeadType
 from nobrakes.daemon.model import Limits
-from nobrakes.db.model import Restored
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NoSuchFeature, NotAllowed
 from nobrakes.events.kinds import Kind
@@ -24,6 +23,7 @@ from nobrakes.features.model import (
     Step,
 )
 from nobrakes.sessions.model import SessionKind
+from nobrakes.snapshot.reader import Restored
 from nobrakes.store import Store
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nobrakes.beads.model import Attempt, AttemptLog, Outcome, Role
-from nobrakes.db.model import Changes, Position
+from nobrakes.events.kinds import Changes, Position
 from nobrakes.snapshot import beads_jsonl, reader
 
 DOER = Attempt(

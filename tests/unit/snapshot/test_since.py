@@ -25,11 +25,10 @@ from nobrakes.beads.model import CLOSED, Bead, BeadType, Dependency, DependencyT
 from nobrakes.beads.service import beads as operation
 from nobrakes.config.setup.init import _make
 from nobrakes.daemon.service import control
-from nobrakes.db.model import MARKS_BEGIN, Position
 from nobrakes.decisions import forms
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import BadBead, Deadlock, NobrakesError, NoMain, NotAllowed, Stale, StoreBusy
-from nobrakes.events.kinds import Event, Kind
+from nobrakes.events.kinds import MARKS_BEGIN, Event, Kind, Position
 from nobrakes.paths import Paths
 from nobrakes.snapshot import log as snapshot_log
 from nobrakes.snapshot import service as snapshot_service

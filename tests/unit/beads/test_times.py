@@ -4,8 +4,9 @@ from datetime import datetime
 
 import pytest
 
+from nobrakes.beads.commands import moment
 from nobrakes.errors import UsageError
-from nobrakes.text.times import moment, near, spoken
+from nobrakes.text.cleaning import near, spoken
 
 NOW = 1_900_000_000.0
 
