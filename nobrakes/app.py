@@ -217,7 +217,6 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .host.port import Notice
     from .host.versions import Modules
     from .machine.web_state import SharedMachine
-    from .notices.senders import packing
     from .ports import Ports
 
     def tell(text: str) -> None:
@@ -241,7 +240,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         config=source,
         limits=lambda: control.limits(facts, source()),
         adapter=adapters,
-        channels=ChildChannels(packing(lambda: source().notify, app.paths.root), lambda: source().notify.send_seconds),
+        channels=ChildChannels(lambda: source().notify, app.paths.root),
         zone=LocalZone,
         degraded=adapters.degraded,
         start_trouble=adapters.trouble,

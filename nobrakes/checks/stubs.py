@@ -697,10 +697,3 @@ def plan(tests: Mapping[str, str], tree: Tree, output: str) -> Mapping[str, str]
         own = {path: text for path, text in tests.items() if path.endswith(endings)}
         found |= make(own, tree, output) if own else {}
     return found
-
-
-WEAK = (
-    "the new tests also pass with a program that does nothing right, so they prove little. In it each function that "
-    "they use gives one answer, whatever it is asked: the value the test compares with, yes, or nothing. Add cases "
-    "that such a program fails: another input with another result, an edge, an error."
-)

@@ -1,18 +1,17 @@
 """What the Forge's decider asks for, and what a person is asked about a feature. features.worker.forge does each action
 in one store transaction; a repeated action changes nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from ..beads.model import Outcome, Status
 from ..decisions.forms import as_values, made
-from ..decisions.model import EscalationType
 from ..records import frozen
 from ..sessions.model import Session
 from .markers import Reading
-from .model import Feature, Finding, Item, PlanReview, PlanVersion, ReviewState, Stage
+from .model import Feature, Finding, Item, PlanReview, PlanVersion, ReviewState
 
 if TYPE_CHECKING:
     from ..config.sections import ForgeSettings
@@ -366,9 +365,3 @@ QUESTIONS: Mapping[About, tuple[str, str, Mapping[str, Any]]] = {
         ),
     ),
 }
-OFFERED = frozenset({EscalationType.REPEATED_FAILURE, EscalationType.WEAK_TESTS, EscalationType.BREAKER_OPEN})
-
-
-def feature_of(features: Sequence[Feature], above: Sequence[str]) -> Feature | None:
-    found = (one for one in features if one.id in above and one.stage in (Stage.IMPLEMENTATION, Stage.REQUEST))
-    return next(found, None)

@@ -185,6 +185,9 @@ STATE_STEPS = frozenset(step for row in STATES.values() for step in row)
 _STAGE_STEPS = frozenset(step for row in STAGES.values() for step in row)
 
 
+MANUAL = "manual"
+
+
 @frozen
 class Criterion:
     """An acceptance criterion. `how` it is judged: `automated` (a check), `manual` (a person), `review`."""
@@ -521,3 +524,8 @@ def decision(finding: Finding, answer: str) -> tuple[FindingState, str]:
             f'Say why: "{ACCEPT_RISK}: REASON".',
         )
     return FindingState.RISK_ACCEPTED, reason
+
+
+def get_built_feature(features: Sequence[Feature], above: Sequence[str]) -> Feature | None:
+    found = (one for one in features if one.id in above and one.stage in (Stage.IMPLEMENTATION, Stage.REQUEST))
+    return next(found, None)

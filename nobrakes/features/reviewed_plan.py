@@ -27,7 +27,7 @@ from ..events.kinds import Event, Kind
 from ..records import frozen
 from ..text.cleaning import count
 from . import model
-from .model import Criterion, Feature, Finding, FindingState, PlanReview, ReviewState, Stage, State, Step
+from .model import MANUAL, Criterion, Feature, Finding, FindingState, PlanReview, ReviewState, Stage, State, Step
 
 if TYPE_CHECKING:
     from ..config.sections import ForgeSettings
@@ -549,7 +549,7 @@ def sign_off(seen: Tracker, version: int, actor: str, at: float, risk: bool, rea
 # The acceptance criteria that every feature begins with. What a check of the project says blocks a merge by itself;
 # what no check says is for a person to try; how errors are handled is for a review. A person takes any away, and adds
 # more.
-AUTOMATED, MANUAL, REVIEW = "automated", "manual", "review"
+AUTOMATED, REVIEW = "automated", "review"
 WAYS = (AUTOMATED, MANUAL, REVIEW)
 MAX_CRITERIA, MAX_CRITERION = 40, 500
 

@@ -201,6 +201,18 @@ def _no_sandbox(argv: Argv) -> Argv:
 
 
 @frozen
+class HandedBack:
+    """What a relay session's clone hands back: its commit, and the repository's branch; empty: nothing."""
+
+    head: str
+    branch: str
+
+
+def relay_branch(session: int) -> str:
+    return f"relay/{session}"
+
+
+@frozen
 class Rules:
     """The filters that nobrakes may run; those whose clear text agents and checks see; their confinement."""
 

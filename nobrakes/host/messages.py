@@ -21,7 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from ..errors import NobrakesError, NotAllowed
 from ..notices.model import Message, Sent, scrubbed
@@ -29,6 +29,9 @@ from ..paths import own_path
 from ..records import frozen
 from .command import IDLE
 from .files import storage_errors
+
+if TYPE_CHECKING:
+    from ..config.sections import NotifySettings
 
 ARGV = (sys.executable, "-I", "-m", "nobrakes.notices.senders")
 PASSED_ON = (
@@ -39,16 +42,13 @@ PASSED_ON = (
 MAX_ERROR = 4000
 _POLL_SECONDS = 0.02
 
-Pack = Callable[[str, Message], tuple[bytes, str]]
-"""The process' input for a channel and message, and the secret in it. Raises NobrakesError."""
-
 
 class ChildChannels:
-    """Channels by child processes. `seconds`: the present deadline."""
+    """Channels by child processes. `settings`: the present ones; `root`: of the repository."""
 
-    def __init__(self, pack: Pack, seconds: Callable[[], float], argv: tuple[str, ...] = ARGV) -> None:
-        self._pack = pack
-        self._seconds = seconds
+    def __init__(self, settings: "Callable[[], NotifySettings]", root: str, argv: tuple[str, ...] = ARGV) -> None:
+        self._settings = settings
+        self._root = root
         self._argv = argv
         self._wake: Callable[[], None] = lambda: None
         self._lock = threading.Lock()
@@ -61,9 +61,11 @@ class ChildChannels:
         self._wake = wake
 
     def begin(self, channel: str, delivery: int, message: Message) -> None:
+        from ..notices.senders import pack
+
         self._busy.add(channel)
         try:
-            stdin, secret = self._pack(channel, message)
+            stdin, secret = pack(self._settings(), self._root, channel, message)
         except NobrakesError as error:
             self._over(Sent(channel, delivery, scrubbed(error.whole, "")))
             return
@@ -76,7 +78,7 @@ class ChildChannels:
     def _send(self, channel: str, delivery: int, stdin: bytes, secret: str) -> None:
         error = "it could not be sent"
         try:
-            error = scrubbed(self._attempt(stdin, time.monotonic() + self._seconds()), secret)
+            error = scrubbed(self._attempt(stdin, time.monotonic() + self._settings().send_seconds), secret)
         except OSError as trouble:
             error = f"no process could be started: {trouble.strerror or trouble}"
         finally:

@@ -21,7 +21,6 @@ from .. import extras
 from ..config.sections import ChannelSettings, NotifySettings
 from ..config.user import secret as secret_of
 from ..errors import ChannelFailed, NobrakesError, NotAllowed, UsageError
-from ..host.messages import Pack
 from ..host.port import Notice, Notifier
 from ..paths import is_in_repository
 from ..text.cleaning import clean, shorten
@@ -40,21 +39,17 @@ def packed(settings: Mapping[str, Any], secret: str, message: Message) -> bytes:
     return whole
 
 
-def packing(settings: "Callable[[], NotifySettings]", root: str) -> Pack:
-    """Makes the input of a sending process."""
-
-    def pack(name: str, said: Message) -> tuple[bytes, str]:
-        channel = channel_of(settings(), name)
-        program = os.path.expanduser(channel.command[0]) if channel.command else ""
-        if os.path.isabs(program) and is_in_repository(program, root):
-            raise NotAllowed(
-                f"the program of the channel '{name}' is inside the repository, where an agent's work may change it",
-                "Put it elsewhere, and give its absolute path.",
-            )
-        kept = secret_of(channel.secret) if channel.secret else ""
-        return packed(asdict(channel), kept, said), kept
-
-    return pack
+def pack(settings: NotifySettings, root: str, name: str, said: Message) -> tuple[bytes, str]:
+    """The input of a sending process, and the secret in it."""
+    channel = channel_of(settings, name)
+    program = os.path.expanduser(channel.command[0]) if channel.command else ""
+    if os.path.isabs(program) and is_in_repository(program, root):
+        raise NotAllowed(
+            f"the program of the channel '{name}' is inside the repository, where an agent's work may change it",
+            "Put it elsewhere, and give its absolute path.",
+        )
+    kept = secret_of(channel.secret) if channel.secret else ""
+    return packed(asdict(channel), kept, said), kept
 
 
 def channel_of(settings: "NotifySettings", name: str) -> "ChannelSettings":

@@ -11,7 +11,7 @@ from ..host.messages import ChildChannels
 from ..paths import Paths
 from ..records import frozen
 from .model import Delivery, DeliveryState, NoticeKind, NoticeRecord, Sent, Severity, message
-from .senders import channel_of, packing
+from .senders import channel_of
 from .senders import trouble as missing
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def try_out(settings: "NotifySettings", paths: Paths, name: str | None, now: flo
     text = "This is a test: nobrakes reaches you here."
     notice = NoticeRecord(0, NoticeKind.TEST, Severity.INFO, text, None, None, None, "", "", now)
     said = message(notice, paths.root)
-    channels = ChildChannels(packing(lambda: settings, paths.root), lambda: settings.send_seconds)
+    channels = ChildChannels(lambda: settings, paths.root)
     ended = threading.Semaphore(0)
     channels.wakes(ended.release)
     for number, one in enumerate(names):

@@ -18,8 +18,6 @@ from ..daemon.service.control import quarantined
 from ..decisions.model import EscalationType
 from ..errors import FileTooLarge, NoSuchFeature, NotAllowed
 from ..features import model as features
-from ..features.model import Feature
-from ..features.reviewed_plan import is_unchanged, steps_under
 from ..git.port import Git, Message
 from ..host.command import named_zone
 from ..ports import Ports
@@ -143,7 +141,7 @@ def _between(ports: Ports, going: Going) -> sprints.Facts:
     )
 
 
-def feature_of(store: "Store", sprint: Sprint) -> Feature | None:
+def feature_of(store: "Store", sprint: Sprint) -> features.Feature | None:
     """The feature that is the sprint; None: it is not begun, or the sprint began before a sprint was a feature."""
     try:
         return None if sprint.bead is None else store.feature(sprint.bead)
@@ -151,12 +149,14 @@ def feature_of(store: "Store", sprint: Sprint) -> Feature | None:
         return None
 
 
-def plan_of(store: "Store", going: Going, feature: Feature) -> sprints.Plan:
+def plan_of(store: "Store", going: Going, feature: features.Feature) -> sprints.Plan:
     """How far the plan of the sprint's feature is, and what of it the yes does not cover."""
     if feature.state is features.State.ROLLED_BACK or features.ROLLBACK in feature.data:
         return sprints.Plan(is_given_up=True)
     if feature.stage not in features.PLANNED:
         return sprints.Plan(is_live=True)
+    from ..features.reviewed_plan import is_unchanged
+
     version = store.plan_version(feature.id)
     if version is None or feature.stage is not features.Stage.REVIEW or not is_unchanged(store, feature):
         return sprints.Plan()
@@ -296,6 +296,8 @@ def tasks_of(store: "Store", sprint: Sprint) -> list[sprints.Task]:
     """The beads of the sprint, the order of their making kept."""
     if sprint.bead is None:
         return []
+    from ..features.reviewed_plan import steps_under
+
     epic = store.bead(sprint.bead)
     beads = steps_under(store, epic.id) if epic.type is BeadType.EPIC else [epic]
     return [_task(store, bead) for bead in beads]
@@ -390,7 +392,7 @@ class Sprints:
             changed = True
         return changed
 
-    def covers(self, feature: Feature) -> bool:
+    def covers(self, feature: features.Feature) -> bool:
         """Whether a yes to sprints covers the plan of this feature as it lies, so that nobody is asked to sign it."""
         going = self.ports.store.sprints_going()
         if going is None or going.run.state is not RunState.GOING or going.sprint is None:
@@ -437,7 +439,7 @@ class Sprints:
         self.ports.words().approve(self.ports, self._feature(going), going.run.actor)
         return True
 
-    def _feature(self, going: Going) -> Feature:
+    def _feature(self, going: Going) -> features.Feature:
         found = None if going.sprint is None else feature_of(self.ports.store, going.sprint)
         assert found is not None, "its plan was looked at"
         return found

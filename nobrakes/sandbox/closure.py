@@ -11,7 +11,6 @@ from typing import Literal, Protocol
 from ..git.port import NOWHERE, Argv
 from ..paths import own_program
 from ..records import frozen
-from . import landlock
 from .inside import LIMITS
 
 Network = Literal["open", "provider", "none"]
@@ -266,10 +265,14 @@ def platform_trouble() -> str:
     """Why walls are impossible on this system; empty: possible."""
     if not sys.platform.startswith("linux"):
         return "Landlock works on Linux only"
+    from . import landlock
+
     return "" if landlock.version() else "this kernel has no Landlock (Linux 5.13 does), or it is switched off"
 
 
 def lacking() -> tuple[str, ...]:
+    from . import landlock
+
     return landlock.lacks(landlock.version())
 
 

@@ -15,13 +15,12 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..agents import limits as agents_limits
 from ..agents import prompts
 from ..agents.adapter import PREFIX, Assignment, LineKind, Verdict
 from ..agents.limits import Breaker, State
-from ..agents.prompts import role_text
 from ..agents.worker import process
 from ..agents.worker.end import START_FAULTS, cool, total
 from ..agents.worker.launch import DIARY, METER, NAMED, WINDOW, head_of, hear_turn
@@ -32,19 +31,16 @@ from ..daemon.model import Board, Limits
 from ..decisions.model import EscalationType, NewEscalation
 from ..errors import ConfigError, NobrakesError, NoMain, NoSandbox, NoSuchSession
 from ..events.kinds import Kind, session_actor
-from ..features import prompts as features_prompts
 from ..features.model import ROUND, STAGE_KEY, Feature
 from ..git import persons
-from ..git.port import Argv
+from ..git.port import Argv, HandedBack, relay_branch
 from ..git.workspaces import salvage
-from ..git.workspaces.relays import LENT, HandedBack, RelayClones, branch_of
 from ..host.confine import OWN, Confinement
 from ..host.files import TRACKED, private_folder, write_atomic, write_private
 from ..host.port import Notice
 from ..ports import Ports
 from ..records import frozen
 from ..review import reading
-from ..review.reading import CANDIDATE
 from ..sandbox.closure import Laid
 from ..text.cleaning import clean, only_seen, shorten
 from ..walking import commits_since
@@ -77,7 +73,9 @@ from .model import (
 )
 from .model import STAGE_KEY as SESSIONS_STAGE
 from .model import State as SessionsState
-from .prompts import turn_prompt
+
+if TYPE_CHECKING:
+    from ..git.workspaces.relays import RelayClones
 
 # Turns of relay sessions. The agent may change everything in its clone and nothing else. What a turn came to is written
 # into the turn before it is closed, so that a summary needs no model. The clone stays as long as the session; then all
@@ -165,7 +163,9 @@ class Relays:
         return str(session.data.get(REPOSITORY) or self.ports.paths.root)
 
     @contextmanager
-    def _clones(self, session: Session) -> Iterator[RelayClones]:
+    def _clones(self, session: Session) -> "Iterator[RelayClones]":
+        from ..git.workspaces.relays import RelayClones
+
         clones = RelayClones(self._root(session), self.ports.paths.relays, self.ports.config().sizes())
         with closing(clones):
             yield clones
@@ -185,10 +185,10 @@ class Relays:
             if clones.start() != (self._last(session.id) or start):
                 raise ConfigError(
                     f"somebody continued in {clones.root}: what is checked out is not what session {session.id} left",
-                    f"Switch back to {branch_of(session.id)} there, or end it: `nobrakes session end {session.id}`",
+                    f"Switch back to {relay_branch(session.id)} there, or end it: `nobrakes session end {session.id}`",
                 )
             os.makedirs(clones.folder, mode=0o700, exist_ok=True)
-            write_private(clones.path(session.id) + LENT, f"{LENT_AT}\n".encode())
+            write_private(clones.alternates(session.id), f"{LENT_AT}\n".encode())
         sizes = self.ports.config().sizes()
         words = (session.id, talk.turn.number, talk.turn.token[:8])
         at = os.path.join(persons.kept(self._root(session)), "-".join(map(str, words)))
@@ -207,14 +207,14 @@ class Relays:
         ours = os.path.join(root, ".nobrakes")
         tracked = [os.path.join(ours, name) for name in sorted(TRACKED)]
         with self._clones(session) as clones:
-            objects = clones.place.objects
+            objects, alternates = clones.place.objects, clones.alternates(session.id)
         return Laid(
             covered=(ours,) if os.path.isdir(ours) else (),
             over=((os.path.join(clone, ".git"), git),),
             read=(
                 *((path, path) for path in tracked if os.path.exists(path)),
                 (objects, LENT_AT),
-                (clone + LENT, os.path.join(git, "objects", "info", "alternates")),
+                (alternates, os.path.join(git, "objects", "info", "alternates")),
                 *((os.path.join(clone, ".git", name), os.path.join(git, name)) for name in ("config", "hooks")),
             ),
         )
@@ -230,7 +230,7 @@ class Relays:
 
     def environment(self, session: Session) -> dict[str, str]:
         """No file of the project is closed to it."""
-        return {"NOBRAKES_BRANCH": branch_of(session.id), "NOBRAKES_TESTS": "", "NOBRAKES_GATES": ""}
+        return {"NOBRAKES_BRANCH": relay_branch(session.id), "NOBRAKES_TESTS": "", "NOBRAKES_GATES": ""}
 
     def ended(self, talk: Talk, said: str, asks: bool) -> None:
         """Handle the turn's work; `asks`: ask a person how to continue."""
@@ -340,7 +340,7 @@ class Relays:
                 continue
             with suppress(NobrakesError), self._clones(session) as clones:  # a branch that cannot be moved stays
                 for data in (turn.data for turn in store.turns(session.id) if turn.data.get(BRANCH)):
-                    if str(data[BRANCH]).startswith(branch_of(session.id)):  # another one is a person's own
+                    if str(data[BRANCH]).startswith(relay_branch(session.id)):  # another one is a person's own
                         clones.put_away(bead, str(data[BRANCH]), str(data[HEAD]))
             store.end_session(session.id, "nobrakes")
 
@@ -417,11 +417,11 @@ def brief(ports: Ports, talk: Talk) -> TurnBrief:
         else sessions_prompts.PROTOCOL
     )
     is_new = not turn.resumes or any(_approves(ports, one) for one in told)
-    prompt = turn_prompt(
+    prompt = sessions_prompts.turn_prompt(
         told, earlier, _cut_off(talk), _nonce(talk), resumes=turn.resumes, protocol=protocol if is_new else ""
     )
     role = "relay" if own else Role.SHAPER.value
-    return TurnBrief(only_seen(role_text(role, ports.paths.folder)), prompt)
+    return TurnBrief(only_seen(prompts.role_text(role, ports.paths.folder)), prompt)
 
 
 def _approves(ports: Ports, message: Message) -> bool:
@@ -438,16 +438,18 @@ def _cut_off(talk: Talk) -> str:
 
 
 def _reviewer(ports: Ports, talk: Talk) -> TurnBrief:
+    from ..features.prompts import PLAN_REVIEWER, reviewer_prompt  # few repositories plan features
+
     told = ports.store.turn_messages(talk.turn.id)
-    prompt = features_prompts.reviewer_prompt(told, _cut_off(talk), resumes=talk.turn.resumes)
-    text = role_text(features_prompts.PLAN_REVIEWER, ports.paths.folder)
+    prompt = reviewer_prompt(told, _cut_off(talk), resumes=talk.turn.resumes)
+    text = prompts.role_text(PLAN_REVIEWER, ports.paths.folder)
     return TurnBrief(only_seen(text), prompt, ports.config().forge.review_minutes)
 
 
 def _code_reviewer(ports: Ports, talk: Talk) -> TurnBrief:
     session, rules = talk.session, ports.config().review.reading_rules()
     prompt = prompts.prompt(ports.store.turn_messages(talk.turn.id), _cut_off(talk), resumes=talk.turn.resumes)
-    text = role_text(prompts.ROLE, ports.paths.folder)
+    text = prompts.role_text(prompts.ROLE, ports.paths.folder)
     known = reading.session_readings(ports.store.code_reviews(str(session.data[reading.BEAD])))
     since = session.data.get(reading.SINCE)
     spent = reading.cost([one for one in known if one.session.data.get(reading.SINCE) == since])
@@ -455,11 +457,13 @@ def _code_reviewer(ports: Ports, talk: Talk) -> TurnBrief:
 
 
 def _shaper(ports: Ports, talk: Talk, feature: Feature) -> TurnBrief:
+    from ..features.prompts import Given, persona_of, shaper_turn
+
     settings, told = ports.config().forge, ports.store.turn_messages(talk.turn.id)
-    given = features_prompts.Given(told, _cut_off(talk), _nonce(talk), talk.turn.resumes)
-    prompt = features_prompts.shaper_turn(ports.store, ports.git, settings, feature, given)
+    given = Given(told, _cut_off(talk), _nonce(talk), talk.turn.resumes)
+    prompt = shaper_turn(ports.store, ports.git, settings, feature, given)
     notes = {STAGE_KEY: feature.stage.value, ROUND: feature.round}
-    persona = features_prompts.persona_of(feature, ports.paths.folder)
+    persona = persona_of(feature, ports.paths.folder)
     return TurnBrief(persona, prompt, settings.turn_minutes, notes=notes)
 
 
@@ -542,7 +546,7 @@ class TurnLauncher:
     def _checkout(self, session: Session, workspace: str) -> tuple[Argv, ...]:
         git = self.ports.git
         try:
-            return git.scratch(session.data.get(CANDIDATE) or git.main(), workspace)
+            return git.scratch(session.data.get(reading.CANDIDATE) or git.main(), workspace)
         except NoMain:  # a repository without a commit has nothing to read yet
             return (("mkdir", "-p", "--", workspace),)
 

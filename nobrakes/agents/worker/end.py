@@ -17,10 +17,9 @@ from ...beads.progress import approaches
 from ...beads.proposals import is_by_person, submitted
 from ...daemon.model import Limits
 from ...decisions import forms
-from ...decisions import model as decisions_model
-from ...decisions.model import FILTERS, EscalationType, NewEscalation, hypothesis
+from ...decisions.model import FILTERS, EscalationType, NewEscalation, hypothesis, too_many_failures
 from ...events.kinds import Event, Kind
-from ...features import actions
+from ...features.model import get_built_feature
 from ...host.port import Notice
 from ...ports import Ports
 from ...review.service.landed import epics_above
@@ -256,7 +255,7 @@ def _escalation(
     if repeats >= (START_FAULTS if consequence.retry is Retry.STARTS else MACHINE_FAULTS):
         title = f"{bead.id}: {outcome.value.replace('_', ' ')}, {count(repeats, 'time')} in a row"
         return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, tried, hypothesis(attempts))
-    if consequence.counts and decisions_model.too_many_failures(bead.failures + 1, limits.max_failures):
+    if consequence.counts and too_many_failures(bead.failures + 1, limits.max_failures):
         title = f"{bead.id} failed {count(bead.failures + 1, 'time')}"
         type_ = EscalationType.WEAK_TESTS if outcome is Outcome.WEAK_TESTS else EscalationType.REPEATED_FAILURE
         return NewEscalation(type_, title, detail, tried, hypothesis(attempts))
@@ -269,7 +268,8 @@ def _escalation(
 
 def offered(store: "Store", bead: Bead, new: NewEscalation) -> NewEscalation:
     """Add a person's options for a failing step of a feature."""
-    feature = actions.feature_of(store.features(), epics_above(store, bead)) if new.type in actions.OFFERED else None
+    failing = (EscalationType.REPEATED_FAILURE, EscalationType.WEAK_TESTS, EscalationType.BREAKER_OPEN)
+    feature = get_built_feature(store.features(), epics_above(store, bead)) if new.type in failing else None
     if feature is None:
         return new
     evidence = {**new.evidence, forms.FEATURE: feature.id}

@@ -32,13 +32,12 @@ from ...checks.runners import count_tests
 from ...daemon.model import Board
 from ...errors import NobrakesError
 from ...events.kinds import WATCHED, Event, Kind, session_actor
-from ...features import actions
+from ...features.model import get_built_feature
 from ...parking import owner_of, parked, run_owner
 from ...ports import Ports
 from ...review.service.landed import epics_above
 from ...sessions.model import Session, Talk
 from ...text.cleaning import clean, redacted, shorten
-from .. import danger
 from ..adapter import Adapter, LineKind, TranscriptLine
 from ..output import given_of
 from .launch import DIARY, METER, WINDOW
@@ -224,7 +223,7 @@ class WorkWatch:
         store = self.ports.store
         features = store.features()
         above = epics_above(store, store.bead(attempt.bead)) if features else []
-        wakes = actions.feature_of(features, above) is not None
+        wakes = get_built_feature(features, above) is not None
         seen = _WatchedRun(Output.of(self.ports, run), wakes, attempt=attempt.id)
         told = store.latest_events(WATCHED, None, _MAX_EVENTS, attempt.bead)
         for event in reversed([*takewhile(lambda one: one.attempt == attempt.id, told)]):
@@ -553,8 +552,10 @@ class DangerWatch:
         call = shorten(clean(str(line.data.get("id") or line.text)), 100)
         if call in seen.told or len(seen.told) >= MAX_ALERTS:
             return
+        from ..danger import tool_danger
+
         what = given_of(line)
-        why = danger.tool_danger(str(line.data.get("tool", "")), what, self._own(work))
+        why = tool_danger(str(line.data.get("tool", "")), what, self._own(work))
         if not why:
             return
         seen.told.add(call)

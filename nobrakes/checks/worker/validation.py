@@ -37,7 +37,6 @@ from ...trash import Trash
 from .. import proof as checks_proof
 from ..contract import Check, CheckOutcome, CheckResult, Contract, TestCounts, digest, overall, setup_failed, weaker
 from ..proof import fewer
-from ..stubs import WEAK, Tree, plan
 from . import steps as run_steps
 
 SETTING = "check_seconds"
@@ -460,6 +459,11 @@ class CheckClock:
 
 
 PHASE = "cheats"
+WEAK = (
+    "the new tests also pass with a program that does nothing right, so they prove little. In it each function that "
+    "they use gives one answer, whatever it is asked: the value the test compares with, yes, or nothing. Add cases "
+    "that such a program fails: another input with another result, an edge, an error."
+)
 LARGEST = 1_000_000
 
 
@@ -509,6 +513,8 @@ class Strength:
     def _program(self, attempt: Attempt) -> Mapping[str, str]:
         if self.ports.config().review.test_strength == "red":
             return {}
+        from ..stubs import Tree, plan  # most beads have no Test Writer
+
         git = self.ports.git
         head = str(attempt.data["head"])
 

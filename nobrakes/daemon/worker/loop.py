@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ... import errors
 from ...agents import limits
@@ -36,7 +36,6 @@ from ...checks.contract import CheckResult, Verdict
 from ...checks.worker.validation import CheckClock
 from ...decisions.model import Escalation, EscalationType, NewEscalation
 from ...events.kinds import Event
-from ...features.worker.forge import Forge
 from ...host.files import storage_errors
 from ...host.port import Notice, Remains
 from ...notices.worker import EventConsumer, NotificationSender, retiring
@@ -55,6 +54,9 @@ from ..deciders import is_idle, look_again
 from ..service import control
 from .perform import Performer
 from .recovery import Upkeep, restore, take_up
+
+if TYPE_CHECKING:
+    from ...features.worker.forge import Forge
 
 RETRY_SECONDS = 15.0
 """Seconds to the next try on a full disk or failing git."""
@@ -383,7 +385,7 @@ class Daemon:
         self.reach = Reach(ports)
         self.upkeep = Upkeep(ports)
         self.sprints = Sprints(ports)
-        self.forge = Forge(ports, self.sprints.covers)
+        self._forge: Forge | None = None
         landings = self.performer.review.main.review_steps.landings
         self.monitor = MainMonitor(ports, self.performer.validation, landings, self._heard)
         self.jumps = Jumps(ports)
@@ -391,6 +393,18 @@ class Daemon:
         self.trial = Trial(ports, self.performer.validation, self.monitor) if tries_main else None
         self._ended_at: dict[str, float] = {}
         self.troubles = Troubles(ports, self.sender)
+
+    @property
+    def forge(self) -> "Forge":
+        """Loaded with the first feature or complete epic: few repositories have one."""
+        from ...features.worker.forge import Forge
+
+        self._forge = self._forge or Forge(self.ports, self.sprints.covers)
+        return self._forge
+
+    def _plan_features(self, board: model.Board) -> bool:
+        features = self.ports.store.features()
+        return bool(features or self._forge) and self.forge.turn(board, features)
 
     def _found_red(self, results: Sequence[CheckResult]) -> None:
         self.monitor.found_red(results)  # which is made of parts of the performer, who tells it
@@ -427,7 +441,7 @@ class Daemon:
         guarded(partial(self.work.look, self.fetches.without_dead(board)), part_owner("the watch over agents' work"))
         if begun := board.now >= self.troubles.until:
             parts = {
-                "planning": self.forge.turn,
+                "planning": self._plan_features,
                 "sprints": self.sprints.turn,
                 "the review": self.performer.review.turn,
             }
@@ -473,7 +487,8 @@ class Daemon:
         limits = self.ports.limits()
         if self.trial is not None:
             limits = replace(limits, starts=self.trial.starts())
-        board = self.forge.seen(self.performer.seen(self.reach.seen(self.ports.store.board(limits))))
+        board = self.performer.seen(self.reach.seen(self.ports.store.board(limits)))
+        board = self.forge.seen(board) if board.epics_done else board
         providers = {name: self._provider(name) for name in board.limits.agent_choice.names()}
         agents, roles = self.ports.config().agents, deciders.ROLE_FOR.values()
         models = {(name, role.value): agents.model_of(name, role.value) for name in providers for role in roles}
@@ -597,7 +612,8 @@ class Daemon:
             times += [limits.wake_at(board.limits.caps, board.spent, board.now)]
         times += [*self.performer.wake_at(board), *self.rewritten.wake_at(board.now)]
         times += [since + LINGER_SECONDS for since in self._ended_at.values()]
-        times += self.forge.wake_at() + self.work.wake_at() + self.sprints.wake_at(board.now)
+        times += [] if self._forge is None else self._forge.wake_at()
+        times += self.work.wake_at() + self.sprints.wake_at(board.now)
         times += self.checks.wake_at() + self.guards.wake_at(board.now) + self.monitor.wake_at()
         times += [
             Journal.of(a.data).merging.waiting_until

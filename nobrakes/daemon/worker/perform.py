@@ -22,7 +22,6 @@ from ...checks.worker.validation import Validation
 from ...decisions.model import EscalationType, NewEscalation
 from ...errors import ConfigError, NobrakesError, NotAllowed, Tampered
 from ...events.kinds import Event, Kind
-from ...features.worker.forge import complete, holds_back
 from ...host.confine import REFUSED
 from ...machine.worker import MachineShare, MemoryWatch
 from ...notices.worker import retire
@@ -315,6 +314,8 @@ class Performer:
             self.endings.start_proof(attempt)
 
     def _complete_epic(self, action: model.CompleteEpic, board: model.Board) -> bool:
+        from ...features.worker.forge import complete, holds_back
+
         if holds_back(self.ports, action.epic):
             return False
         try:
@@ -326,6 +327,8 @@ class Performer:
         return True
 
     def _land_epic(self, action: model.LandEpic, board: model.Board) -> bool:
+        from ...features.worker.forge import holds_back
+
         if holds_back(self.ports, action.epic) or not ensure_objects(self.ports, action.epic):
             return False
         with contextlib.suppress(NotAllowed):  # a person closed it meanwhile

@@ -68,23 +68,21 @@ class Forge:
 
     def seen(self, board: Board) -> Board:
         """The board without complete epics that wait for a person."""
-        if not board.epics_done:
-            return board
         return replace(board, epics_done=tuple(epic for epic in board.epics_done if not rests(self.ports, epic)))
 
-    def turn(self, board: Board) -> bool:
-        """Do each feature's next steps; returns whether anything changed. All decisions come before any session begins
-        a turn: what blocks one comes first."""
+    def turn(self, board: Board, features: Sequence[Feature]) -> bool:
+        """Do the next steps of these, the active ones; returns whether anything changed. All decisions come before any
+        session begins a turn: what blocks one comes first."""
         changed = False
         for _ in range(MAX_STEPS):
-            self._board = seen = board_of(self.ports, board)
+            self._board = seen = board_of(self.ports, board, features)
             if seen is None:
                 return changed
             collected = self._collect(seen)
             done = collected if any(collected) else [self.perform(action) for action in planning.plan_features(seen)]
             if not any(done):
                 return changed
-            changed = True
+            changed, features = True, self.ports.store.features()
         return changed
 
     def _collect(self, seen: ForgeBoard) -> list[bool]:

@@ -289,10 +289,9 @@ NO_LOGIN = frozenset({Outcome.AUTH, Outcome.BILLING})
 """A provider's refusals until a person acts: another agent continues meanwhile."""
 
 
-def board_of(ports: Ports, board: Board) -> ForgeBoard | None:
+def board_of(ports: Ports, board: Board, features: Sequence[Feature]) -> ForgeBoard | None:
     """None: no feature is active."""
     store = ports.store
-    features = store.features()
     if not features:
         return None
     open_ = store.escalations()

@@ -11,7 +11,6 @@ import os
 
 from ...agents.limits import DEFAULT, Sizes
 from ...errors import GitFailed
-from ...records import frozen
 from ...trash import Trash
 from .. import objects
 from ..commits import worker as identity
@@ -19,23 +18,13 @@ from ..history import History
 from ..landing import standing
 from ..location import Place
 from ..objects import Objects
-from ..port import Argv
+from ..port import Argv, HandedBack, relay_branch
 from . import salvage
 from .make import INDEX, making
 from .salvage import follow
 
-LENT = "~alternates"
-"""Suffix of a clone's name: the objects for an agent that works in the checkout itself."""
 MAX_NAMES = 20
 """How many names are tried beside a session's own."""
-
-
-@frozen
-class HandedBack:
-    """A clone's result: its commit, and the repository's branch that has it; empty: nothing was committed."""
-
-    head: str
-    branch: str
 
 
 class RelayClones:
@@ -50,6 +39,10 @@ class RelayClones:
     def path(self, session: int) -> str:
         return os.path.join(self.folder, str(session))
 
+    def alternates(self, session: int) -> str:
+        """Names the objects for an agent that works in the checkout itself."""
+        return self.path(session) + "~alternates"
+
     def start(self) -> str:
         return self.place.head()
 
@@ -59,7 +52,7 @@ class RelayClones:
         if salvage.is_folder(path):
             return ()
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
-        branch = branch_of(session)
+        branch = relay_branch(session)
         who = identity(worker)
         return making(self.place, path, start, branch=branch, head=start, person=who, index=path + INDEX)
 
@@ -72,9 +65,9 @@ class RelayClones:
         if head is None or head in (start, last):
             return HandedBack(last, "")
         salvage.take(self.place, self.objects, self.history, start, path, head, self.sizes)
-        if in_place and follow(self.place, branch_of(session), head, last or start):
-            return HandedBack(head, branch_of(session))
-        return HandedBack(head, self._branch(branch_of(session), turn, head, last))
+        if in_place and follow(self.place, relay_branch(session), head, last or start):
+            return HandedBack(head, relay_branch(session))
+        return HandedBack(head, self._branch(relay_branch(session), turn, head, last))
 
     def _branch(self, name: str, turn: int, head: str, last: str) -> str:
         beside = f"{name}-{turn}"
@@ -113,7 +106,7 @@ class RelayClones:
         loose = None if in_place else self.loose(session, handed.head or start)
         name = ""
         if loose is not None:
-            name = self._branch(f"{branch_of(session)}-loose", turn, loose, "")
+            name = self._branch(f"{relay_branch(session)}-loose", turn, loose, "")
         self._throw_away(session, self.path(session) + ".files")
         return name
 
@@ -126,13 +119,13 @@ class RelayClones:
         kept = self.loose(session, head or start) or head
         name = ""
         if kept not in (None, start):
-            name = self._branch(f"{branch_of(session)}-unapproved", turn, kept, "")
+            name = self._branch(f"{relay_branch(session)}-unapproved", turn, kept, "")
         self._throw_away(session)
         return name
 
     def _throw_away(self, session: int, *more: str) -> None:
         trash = Trash(os.path.join(os.path.dirname(self.folder), "trash"))
-        for leftover in (self.path(session), self.path(session) + INDEX, self.path(session) + LENT, *more):
+        for leftover in (self.path(session), self.path(session) + INDEX, self.alternates(session), *more):
             trash.take(self.folder, leftover)
 
     def put_away(self, bead: str, branch: str, commit: str) -> None:
@@ -155,7 +148,3 @@ class RelayClones:
     def close(self) -> None:
         self.objects.close()
         self.place.close()
-
-
-def branch_of(session: int) -> str:
-    return f"relay/{session}"

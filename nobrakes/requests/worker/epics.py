@@ -24,7 +24,6 @@ from ...daemon.model import Board
 from ...decisions.model import MENDS, EscalationType
 from ...errors import NobrakesError, NoMain
 from ...events.kinds import Event, Kind
-from ...features.worker.forge import complete
 from ...git.port import EPICS, Candidate, Conflict, Git, Land, Landing, Message
 from ...host.port import Notice
 from ...parking import parked
@@ -39,7 +38,6 @@ from ...review.worker.evidence import AttemptEnd, Report, refused
 from ...review.worker.queue import NOBODY, Beside
 from ..model import Where
 from . import landing_branch
-from .landing_branch import lands_on
 
 if TYPE_CHECKING:
     from ...store import Store
@@ -232,6 +230,8 @@ def end(ports: Ports, bead: Bead, journal: Journal, merged: str) -> Kind:
         ports.store.record(Event(Kind.FOUND_MERGED, one.bead.id, data=data))
     if any(one.status not in CLOSED for one in _children(ports.store, bead)):
         return Kind.LANDED
+    from ...features.worker.forge import complete
+
     complete(ports.store, bead.id)
     return Kind.MERGED
 
@@ -327,7 +327,7 @@ class Bases:
 
     def _bases(self, beads: tuple[ReadyBead, ...]) -> Mapping[str, str]:
         found = self.ports.store.beads(ids=[one.id for one in beads])
-        return {bead.id: lands_on(self.ports, bead).base for bead in found}
+        return {bead.id: landing_branch.lands_on(self.ports, bead).base for bead in found}
 
     def is_known(self, base: str) -> bool:
         if not base:

@@ -18,7 +18,6 @@ from ...checks.worker.validation import counts_of
 from ...errors import FileTooLarge, GitFailed, HostRefused, HostUnavailable
 from ...events.kinds import UNDO_MARK, Event, Kind
 from ...features import model as keys
-from ...features.reviewed_plan import MANUAL
 from ...git.port import Git, Land, Landing
 from ...host.port import Notice
 from ...ports import Ports
@@ -380,7 +379,7 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> mod
         before=_passing(before),
         after=_passing(after),
         attempts=len(past),
-        manual=[one.text for feature in features for one in feature.criteria if one.how == MANUAL],
+        manual=[one.text for feature in features for one in feature.criteria if one.how == keys.MANUAL],
         read=[one.as_values() for one in reading.since(readings, last_merge(store, bead.id))],
         epic=(bead.epic, ports.store.bead(bead.epic).title) if bead.epic else None,
         needs=_needs(ports, bead),

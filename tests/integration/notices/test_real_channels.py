@@ -15,7 +15,6 @@ from nobrakes.config.sections import ChannelSettings, NotifySettings
 from nobrakes.config.user import keep, secrets_path
 from nobrakes.host.messages import ChildChannels
 from nobrakes.notices.model import Message, NoticeKind, Sent, Severity
-from nobrakes.notices.service import packing
 from tests.support.notice_servers import mail_server, webhook
 
 SAID = Message("nobrakes project: a1 merged", "it is merged", NoticeKind.MERGED, Severity.INFO, 1.0, "a1")
@@ -26,9 +25,9 @@ Send = Callable[..., Sent]
 @pytest.fixture
 def send() -> Send:
     def through(channel: ChannelSettings, seconds: float = 20.0, message: Message = SAID) -> Sent:
-        settings = NotifySettings(channels={"c": channel})
+        settings = NotifySettings(channels={"c": channel}, send_seconds=seconds)
         assert settings.mistakes() == []
-        channels = ChildChannels(packing(lambda: settings, "/nowhere"), lambda: seconds)
+        channels = ChildChannels(lambda: settings, "/nowhere")
         ended = threading.Event()
         channels.wakes(ended.set)
         channels.begin("c", 7, message)
@@ -185,8 +184,8 @@ def test_the_desktop_gets_words_and_no_options(send: Send, monkeypatch: pytest.M
 
 def test_a_daemon_that_ends_waits_a_moment_and_no_longer() -> None:
     with webhook("hangs") as kept:
-        settings = NotifySettings(channels={"c": hook(kept.port)})
-        channels = ChildChannels(packing(lambda: settings, "/nowhere"), lambda: 60.0)
+        settings = NotifySettings(channels={"c": hook(kept.port)}, send_seconds=60.0)
+        channels = ChildChannels(lambda: settings, "/nowhere")
         channels.begin("c", 1, SAID)
         began = time.monotonic()
         channels.close(0.5)

@@ -83,7 +83,7 @@ class World:
         """Whether the Forge sees that what it built does not fit main any more."""
         ports: Any = SimpleNamespace(store=self.store, config=lambda: SimpleNamespace(forge={}))
         board: Any = SimpleNamespace(now=0.0, paused=False, stopping=False)
-        seen = board_of(ports, board)
+        seen = board_of(ports, board, ports.store.features())
         assert seen is not None and seen.standings[0].rolling is not None
         return seen.standings[0].rolling.conflicts
 

@@ -77,7 +77,9 @@ class World:
     def settle(self) -> list[ForgeAction]:
         """What is decided until nothing is; each is done twice, and the second time changes nothing."""
         done: list[ForgeAction] = []
-        while (board := board_of(self.ports, self.board())) and (actions := planning.plan_features(board)):
+        while (board := board_of(self.ports, self.board(), self.store.features())) and (
+            actions := planning.plan_features(board)
+        ):
             for action in actions:
                 assert self.forge.perform(action), action
                 before = self.store.position()
@@ -220,7 +222,7 @@ def test_what_holds_a_session_back_is_decided_before_it_begins_its_next_turn() -
     world.store.say(1, "One more thing", "me")
     world.store.spend_turn(turn.id, 2.5, 1)
     world.store.close_turn(turn.id, Fact.ENDED_WELL, Outcome.COMPLETED, "", said=QUESTION)
-    assert world.forge.turn(world.board()), "the daemon looks once, then begins turns"
+    assert world.forge.turn(world.board(), world.store.features()), "the daemon looks once, then begins turns"
     assert world.board().sessions == () and "2.50 USD" in str([one.title for one in world.store.escalations()])
 
 
@@ -408,7 +410,7 @@ def test_killed_in_any_call_it_goes_on_where_it_was_and_does_nothing_twice(words
         dying: Any = Dying(world.store, calls)
         mortal = Forge(SimpleNamespace(**{**vars(world.ports), "store": dying, "words": partial(Words, dying)}))  # type: ignore[arg-type]
         try:
-            while mortal.turn(world.board()):
+            while mortal.turn(world.board(), dying.features()):
                 pass
         except Killed:
             killed += 1
