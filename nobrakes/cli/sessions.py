@@ -11,10 +11,10 @@ from typer import Argument, Option
 
 from .. import paths
 from ..beads.service.beads import known
-from ..errors import NoSandbox, NotARepository, UsageError
+from ..errors import NotARepository, UsageError
 from ..events.kinds import Event
 from ..records import plain
-from ..sessions.model import BEAD, PLAN, Session, files_of
+from ..sessions.model import BEAD, PLAN, Session
 from ..text.cleaning import count, cut, lasted, lines, one_line, pad
 from . import views
 from .repository import Output, UserPlace, actor, dumps, looked_at, opened_or_home, said, text_or_stdin, write
@@ -24,7 +24,7 @@ from .views import POLL_SECONDS
 if TYPE_CHECKING:
     from ..agents.adapter import TranscriptLine
     from ..app import App
-    from ..sessions.service.relay import SessionView, Summary, Wanted
+    from ..sessions.service.relay import SessionView, Summary
     from .daemon import Titles
 
 
@@ -36,18 +36,21 @@ def show(number: Number, user: UserPlace = False) -> Output:
     from ..sessions.service import relay as relays
 
     with opened_or_home(user, is_reading=True) as app:
-        found = relays.view(app.store, number)
+        found = relays.view(app.store, app.paths, number)
     return Output(plain(found), lambda screen: "\n".join(_page(found, screen)))
 
 
 def _page(found: "SessionView", screen: Screen) -> list[str]:
     session = found.session
-    page = [screen.paint(f"session {session.id}: {one_line(session.title)}", "bold")]
-    spent = f", {session.cost_usd:.2f} $, {session.tokens} tokens" if session.tokens or session.cost_usd else ""
-    turns = count(len(found.turns), "turn")
-    page.append(f"{session.kind.value} with {session.agent}, {session.state.value}, {turns}{spent}")
-    if session.detail and session.state.value in ("ready", "stuck"):
-        page.append(f"the last turn: {cut(one_line(session.detail), 300)}")
+    if found.work is not None:
+        page = _relaying_page(found.work, screen)
+    else:
+        page = [screen.paint(f"session {session.id}: {one_line(session.title)}", "bold")]
+        spent = f", {session.cost_usd:.2f} $, {session.tokens} tokens" if session.tokens or session.cost_usd else ""
+        turns = count(len(found.turns), "turn")
+        page.append(f"{session.kind.value} with {session.agent}, {session.state.value}, {turns}{spent}")
+        if session.detail and session.state.value in ("ready", "stuck"):
+            page.append(f"the last turn: {cut(one_line(session.detail), 300)}")
     for one in found.messages:
         waits = "" if one.turn is not None else "  (waits for the next turn)"
         page += ["", screen.paint(f"{one.author or session.agent}:{waits}", "bold")]
@@ -94,11 +97,12 @@ def relay(
     hands_in: Annotated[bool, Option("--hand-in", help="With --session: give its branch to the Reviewer.")] = False,
     user: UserPlace = False,
 ) -> Output:
-    """Let an agent work in a private clone of a repository while you are away. You get a branch; no checkout changes.
+    """Start a session that works, as `nobrakes session start --works` does, in any repository: let an agent work in a
+    private clone while you are away. You get a branch; no checkout changes.
 
-    When it stops, the Decision Desk asks you what comes next. Your answer, or `nobrakes relay --session N PROMPT`,
-    continues the same session. With --plan it asks you to approve a plan first. With --hand-in its branch goes to the
-    Reviewer.
+    When it stops, the Decision Desk asks you what comes next. Your answer, or `nobrakes session say N TEXT`, continues
+    the same session. With --plan it asks you to approve a plan first. `nobrakes session hand-in N` gives its branch to
+    the Reviewer.
 
     If nobrakes is set up in the repository, the session belongs to that repository: look at it with `relay --session N
     FOLDER`. Otherwise it is your own (`--user`, as for `nobrakes sessions`).
@@ -107,23 +111,24 @@ def relay(
     nobrakes saves the checkout's HEAD, index and files before each turn, outside the repository. Merges that would move
     this checkout wait until the session ends. Its commits are on the branch relay/N, which stays checked out.
     """
+    from ..sessions import commands
+
     if plan and in_place:
         raise UsageError("`--plan` needs a private clone", "Leave out `--plan` or `--in-place`.")
     if session is not None:
         _require_none_of_a_beginning(plan, files, in_place)
         return _hand_in(session, words or [], user) if hands_in else _go_on(session, words or [], user)
     if hands_in:
-        raise UsageError("--hand-in is for a session that worked", "`nobrakes relay --session N --hand-in`")
+        raise UsageError("--hand-in is for a session that worked", "`nobrakes session hand-in N`")
     where, prompt = _asked(words or [])
     with _place(where, user) as (app, repository):
         from ..sessions.service import relay as operations
 
-        checkout = _checkout(app, where) if in_place else ""
+        checkout = operations.checkout(app, where) if in_place else ""
         asked = text_or_stdin(prompt, "prompt")
         wanted = operations.Wanted(asked, agent, model, repository, plans=plan, files=files, in_place=checkout)
-        made = operations.start(app.store, app.paths, app.config, wanted, actor())
-        text = _begun(app, made, wanted)
-    return said({"session": plain(made)}, text)
+        made, text = commands.begin(app, actor(), wanted)
+    return said(plain(made), text)
 
 
 def _require_none_of_a_beginning(plan: bool, files: bool, in_place: bool) -> None:
@@ -133,30 +138,6 @@ def _require_none_of_a_beginning(plan: bool, files: bool, in_place: bool) -> Non
         )
     if plan or files:
         raise UsageError("--plan and --files are for a session that begins", "Leave them or --session out.")
-
-
-def _begun(app: "App", made: "Session", wanted: "Wanted") -> str:
-    started = _daemon(app)
-    place = "in the checkout itself; its files are saved first" if wanted.in_place else "in a clone of its own"
-    text = (
-        f"session {made.id} works with {made.agent} {place}{started}\n"
-        f"  `nobrakes watch session~{made.id}` follows it, `nobrakes session stop {made.id}` stops it\n"
-        f"  `nobrakes relay --session {made.id}` says what it came to"
-    )
-    files = f"\n  progress.json and output.json are in {files_of(app.paths.folder, made.id)}"
-    return f"{text}{files}" if wanted.files else text
-
-
-def _checkout(app: "App", where: str) -> str:
-    """The checkout around the folder. NoSandbox if an agent could reach its git folder."""
-    trouble = 'sandbox.mode is "none"' if app.config.sandbox.mode == "none" else app.sandbox_trouble()
-    if trouble:
-        why = f"an agent works in place only in the sandbox (bubblewrap): {one_line(trouble)}"
-        raise NoSandbox(why, "Without --in-place a session works in a clone of its own.")
-    folder = os.path.realpath(os.path.expanduser(where))
-    while folder != os.path.dirname(folder) and not os.path.lexists(os.path.join(folder, ".git")):
-        folder = os.path.dirname(folder)
-    return folder
 
 
 def _asked(words: list[str]) -> tuple[str, str]:
@@ -180,17 +161,8 @@ def _place(where: str, user: bool) -> "Iterator[tuple[App, str]]":
         yield app, root if is_own else ""
 
 
-def _daemon(app: "App") -> str:
-    from ..sessions.service import relay as operations
-
-    seen = operations.see_to_a_daemon(app.store, app.paths)
-    if seen.beads:
-        beads = count(seen.beads, "bead")
-        return f"\n  no daemon works: `nobrakes daemon start` runs it, and {beads} that is ready"
-    return f"; a daemon was started (process {seen.started})" if seen.started else ""
-
-
 def _go_on(number: int, words: list[str], user: bool) -> Output:
+    from ..sessions import commands
     from ..sessions.service import relay as operations
 
     where, prompts = (words[0], words[1:]) if words and (len(words) == 2 or _is_folder(words[0])) else ("", words)
@@ -200,25 +172,18 @@ def _go_on(number: int, words: list[str], user: bool) -> Output:
         if not prompts:
             found = operations.summary(app.store, app.paths, number)
             return Output(plain(found), lambda screen: "\n".join(_relaying_page(found, screen)))
-        operations.go_on(app.store, app.paths, number, text_or_stdin(prompts[0], "prompt"), actor())
-        started = _daemon(app)
-    return said({"session": number}, f"session {number} goes on{started}")
+        operations.found(app.store, number)
+        message, text = commands.say(app, actor(), number, text_or_stdin(prompts[0], "prompt"))
+    return said(plain(message), text)
 
 
 def _hand_in(number: int, words: list[str], user: bool) -> Output:
-    from ..beads.service import taking
-    from ..sessions.service.relay import hand_in
+    from ..sessions import commands
 
     if len(words) > 1 or (words and not _is_folder(words[0])):
         raise UsageError("with --hand-in there is no prompt, only perhaps a folder", "Leave the prompt out.")
     with _keeper(words[0] if words else "", user, is_reading=False) as app:
-        here = taking.repository(app.store, app.git, app.paths, app.config)
-        landed = hand_in(here, number, actor())
-        started = _daemon(app)
-    text = (
-        f"session {number} is handed in as bead {landed.bead}, commit {landed.head[:12]}{started}\n"
-        f"  the checks run on it now; `nobrakes escalations` then asks whether it merges"
-    )
+        landed, text = commands.hand_in(app, actor(), number)
     return said(plain(landed), text)
 
 

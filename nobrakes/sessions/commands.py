@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING, Annotated
 
 from ..command_table import NOTE, TEXT, Field
-from ..machine import registry
-from .model import Message, Session
+from ..errors import UsageError
+from ..text.cleaning import count
+from .model import Message, Session, files_of, is_relay
 from .service import relay
 
 if TYPE_CHECKING:
@@ -16,32 +17,90 @@ Said = Annotated[str, Field("The message; '-' reads stdin.", most=TEXT, reads_st
 Kind = Annotated[str, Field("planning or chat.", ("--kind",))]
 Agent = Annotated[str, Field("The agent (default: agents.shaper).", ("--agent",))]
 Title = Annotated[str, Field("Its title (default: the first line).", ("--title",), most=NOTE)]
+Works = Annotated[bool, Field("The agent works in a private clone, and you get a branch.", ("--works",))]
+Model = Annotated[str, Field("With --works: its model (default: as in the settings).", ("--model",))]
+Plan = Annotated[bool, Field("With --works: plan first, and work after you approve the plan.", ("--plan",))]
+InPlace = Annotated[bool, Field("With --works: use the checkout itself, not a clone.", ("--in-place",))]
 Found = tuple[dict[str, Session], str]
 
 
-def start(app: "App", by: str, text: First, kind: Kind = "planning", agent: Agent = "", title: Title = "") -> Found:
-    """Start a session: a conversation with an agent that reads the repository and changes nothing. The daemon runs it
-    turn by turn, at the same time as beads. Its answers: `nobrakes session show N`; its questions: `nobrakes
-    escalations`.
+def start(
+    app: "App",
+    by: str,
+    text: First,
+    works: Works = False,
+    kind: Kind = "planning",
+    agent: Agent = "",
+    title: Title = "",
+    model: Model = "",
+    plan: Plan = False,
+    in_place: InPlace = False,
+) -> Found:
+    """Start a session: a conversation with an agent. The daemon runs it turn by turn, at the same time as beads.
+
+    Without --works the agent reads the repository and changes nothing. With --works it works in a private clone: no
+    checkout changes, and `nobrakes session hand-in N` gives its branch to the Reviewer. Its answers: `nobrakes session
+    show N`; its questions: `nobrakes escalations`.
     """
+    if works:
+        checkout = relay.checkout(app, app.paths.root) if in_place else ""
+        return begin(app, by, relay.Wanted(text, agent, model, title=title, plans=plan, in_place=checkout))
+    if model or plan or in_place:
+        raise UsageError("--model, --plan and --in-place are for a session that works", "Add --works.")
     more = {"kind": kind or "planning", "agent": agent, "title": title}
     made = relay.conversations_start(app.store, app.paths, app.config, text, actor=by, **more)
-    show = f"nobrakes session show {made.id}{' --user' if app.is_home else ''}"
-    return {"session": made}, f"session {made.id} began with {made.agent}: `{show}` has its answer{_own_daemon(app)}"
+    told = f"session {made.id} began with {made.agent}: `nobrakes session show {made.id}` has its answer"
+    return {"session": made}, told + _daemon(app, made)
 
 
-def say(app: "App", by: str, number: Number, text: Said) -> tuple[dict[str, Message], str]:
-    """Send a message to a session. An agent that is working reads it in its next turn."""
-    message = relay.conversations_say(app.store, app.paths, number, text, by)
-    return {"message": message}, f"said to session {number}{_own_daemon(app)}"
+def begin(app: "App", by: str, wanted: relay.Wanted) -> Found:
+    """Start a session that works."""
+    made = relay.start(app.store, app.paths, app.config, wanted, by)
+    place = "in the checkout itself; its files are saved first" if wanted.in_place else "in a clone of its own"
+    lines = [
+        f"session {made.id} works with {made.agent} {place}{_daemon(app, made)}",
+        f"  `nobrakes watch session~{made.id}` follows it, `nobrakes session stop {made.id}` stops it",
+        f"  `nobrakes session show {made.id}` has its result",
+    ]
+    if wanted.files:
+        lines.append(f"  progress.json and output.json are in {files_of(app.paths.folder, made.id)}")
+    return {"session": made}, "\n".join(lines)
 
 
-def _own_daemon(app: "App") -> str:
-    """Ensure the person's own daemon; returns the message. A repository's daemon is for its person to start."""
-    if not app.is_home:
+def say(app: "App", by: str, number: Number, text: Said) -> tuple[dict[str, Message | None], str]:
+    """Send a message to a session. An agent that is working reads it in its next turn. It also answers a session that
+    works and asks what comes next.
+    """
+    session = app.store.session(number)
+    to = relay.go_on if is_relay(session) else relay.conversations_say
+    return {"message": to(app.store, app.paths, number, text, by)}, f"said to session {number}{_daemon(app, session)}"
+
+
+def _daemon(app: "App", session: Session) -> str:
+    """Ensure a daemon for a session that works, or one of the person's own place; returns the message. Who talks about
+    a repository starts its daemon when they want beads, too."""
+    if not (app.is_home or is_relay(session)):
         return ""
-    pid, is_new = registry.daemon(app.paths, app.store)
-    return f"; your own daemon was started (process {pid})" if is_new else ""
+    seen = relay.see_to_a_daemon(app.store, app.paths)
+    if seen.beads:
+        beads = count(seen.beads, "bead")
+        return f"\n  no daemon works: `nobrakes daemon start` runs it, and {beads} that is ready"
+    return f"; a daemon was started (process {seen.started})" if seen.started else ""
+
+
+def hand_in(app: "App", by: str, number: Number) -> tuple[relay.Landing, str]:
+    """Hand the branch of a session that worked to the Reviewer. The checks run on it, and you are asked before it
+    merges.
+    """
+    from ..beads.service import taking
+
+    landed = relay.hand_in(taking.repository(app.store, app.git, app.paths, app.config), number, by)
+    started = _daemon(app, app.store.session(number))
+    text = (
+        f"session {number} is handed in as bead {landed.bead}, commit {landed.head[:12]}{started}\n"
+        f"  the checks run on it now; `nobrakes escalations` then asks whether it merges"
+    )
+    return landed, text
 
 
 def stop(app: "App", by: str, number: Number) -> Found:

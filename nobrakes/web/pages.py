@@ -327,7 +327,7 @@ def sessions(request: Request) -> Response:
 
 def session(request: Request) -> Response:
     with opened(request) as app:
-        view = relay.view(app.store, request.path_params["number"])
+        view = relay.view(app.store, app.paths, request.path_params["number"])
         return render(request, "session.html", view=view, now=app.store.now(), topics=("sessions",))
 
 

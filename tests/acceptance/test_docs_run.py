@@ -55,7 +55,7 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("docs/how-to/daemon.md", "nobrakes daemon uninstall --yes"): "it changes the services of this account",
     (
         "docs/how-to/relay-in-place.md",
-        'nobrakes relay "Fix the failing',
+        "nobrakes session start --works --in-place",
     ): "it needs the sandbox; tests/acceptance/test_relay_in_place.py does it",
     ("docs/how-to/mcp.md", "claude mcp add"): "it changes the settings of an installed Claude Code",
     (
@@ -77,7 +77,10 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         "nobrakes project run",
     ): "it needs checks, agents and a typed yes; tests/acceptance/test_sprints.py has them",
     ("docs/workspace.md", "nobrakes project schedule"): "the same",
-    ("docs/workspace.md", "nobrakes session stop"): "it stops what the line before began",
+    **dict.fromkeys(
+        (("docs/workspace.md", f"nobrakes session {word} ") for word in ("start", "show", "say", "hand-in", "stop")),
+        "it needs an agent with an account; tests/acceptance/test_relay.py has none",
+    ),
     ("docs/reliability.md", "NOBRAKES_"): "it takes hours; CI runs these tests with a smaller dose",
 }
 """(page, how the line begins): why it is not run. A picture is listed by its first line."""

@@ -65,9 +65,9 @@ def test_a_branch_comes_back_and_the_checkout_stays_as_it_is(tmp_path: Path) -> 
         assert "no session of your own" in elsewhere("--session", "1", there, "--user")
         assert "is no folder" in elsewhere("--session", "1", str(away / "none"), "Go on")
         text = elsewhere(there, "Only think of it: only think", "--agent", "script")
-        assert f"`cd {there} && nobrakes relay --session 2` says what it came to" in text
+        assert f"`cd {there} && nobrakes session show 2` has its result" in text
         until(lambda: relay(project, 2)["session"]["state"] == "asking")
-        assert elsewhere("--session", "2", there, "And again: only think") == "session 2 goes on\n"
+        assert elsewhere("--session", "2", there, "And again: only think") == "said to session 2\n"
         until(lambda: relay(project, 2)["turns"] == 2 and relay(project, 2)["session"]["state"] == "asking")
         project.nobrakes("session", "end", "2")
 
@@ -111,3 +111,29 @@ def test_in_a_repository_of_anybody_only_the_branch_is_left(tmp_path: Path) -> N
         assert git("for-each-ref", "--format=%(refname)").split() == ["refs/heads/main", "refs/heads/relay/1"]
     finally:
         ask("daemon", "stop", "--user")
+
+
+def test_one_noun_begins_continues_shows_and_hands_in_a_session_that_works(tmp_path: Path) -> None:
+    agent = tmp_path / "agent.sh"
+    agent.write_text(AGENT)
+    project = Project(tmp_path / "repository", ["sh", str(agent)])
+    assert "--works" in project.nobrakes("session", "start", "Think", "--in-place", expect=2).stderr
+    try:
+        text = project.nobrakes("session", "start", "Do the first thing", "--works", "--agent", "script").stdout
+        assert "`nobrakes session show 1` has its result" in text
+        until(lambda: project.ask("session", "show", "1")["session"]["state"] == "asking")
+        assert "relay/1" in project.nobrakes("session", "show", "1").stdout
+        project.nobrakes("session", "say", "1", "Now the second thing")
+        until(lambda: project.ask("session", "show", "1")["work"]["turns"] == 2)
+        until(lambda: project.ask("session", "show", "1")["session"]["state"] == "asking")
+        assert len(project.ask("escalations")) == 1, "the message answered the first question"
+        found = project.ask("session", "show", "1")
+        assert [subject for _, subject in found["work"]["commits"]] == ["Add one", "Add two"]
+        landed = project.ask("session", "hand-in", "1")
+        bead = landed["bead"]
+        asked = until(lambda: [one for one in project.ask("escalations") if one["bead"] == bead])
+        project.nobrakes("approve", str(asked[0]["id"]))
+        until(lambda: project.ask("show", bead)["status"] == "done")
+        assert project.git("show", "main:two") == "two\n"
+    finally:
+        project.nobrakes("daemon", "stop", expect=None)

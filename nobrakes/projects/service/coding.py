@@ -359,7 +359,7 @@ def hand_in(chat: str, run: str) -> Landing:
         config = load(paths.config)
         if config.review.approve == "never":
             why = 'work would merge without a person\'s yes there: review.approve is "never"'
-            command = typed_in(paths.root, f"nobrakes relay --session {number} --hand-in")
+            command = typed_in(paths.root, f"nobrakes session hand-in {number}")
             raise NotAllowed(why, f"A person types `{command}`.")
         with closing(open_git(paths, config)) as git:
             landed = relay.hand_in(taking.repository(store, git, paths, config), number, require_chat(chat))

@@ -20,7 +20,7 @@ from ...daemon.service import control
 from ...daemon.service.control import memory_of_agents
 from ...decisions.model import Escalation
 from ...decisions.service import desk
-from ...errors import DaemonRunning, NobrakesError, NotAllowed, UsageError
+from ...errors import DaemonRunning, NobrakesError, NoSandbox, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...git import persons
 from ...git.workspaces.relays import RelayClones
@@ -28,12 +28,13 @@ from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...review.journal import LABEL
-from ...text.cleaning import clean
+from ...text.cleaning import clean, one_line
 from ...walking import commits_since
 from .. import model as sessions_model
 from . import live
 
 if TYPE_CHECKING:
+    from ...app import App
     from ...config.settings import Config
     from ...store import Store
 
@@ -45,12 +46,13 @@ KINDS = (sessions_model.SessionKind.PLANNING.value, sessions_model.SessionKind.C
 
 @frozen
 class SessionView:
-    """A session with its messages. `questions`: its open ones."""
+    """A session with its messages. `questions`: its open ones; `work`: of one that works."""
 
     session: sessions_model.Session
     messages: tuple[sessions_model.Message, ...]
     turns: tuple[sessions_model.Turn, ...]
     questions: tuple[Escalation, ...]
+    work: "Summary | None"
 
 
 def conversations_start(
@@ -107,11 +109,12 @@ def _own(store: "Store", number: int) -> None:
         )
 
 
-def view(store: "Store", number: int) -> SessionView:
+def view(store: "Store", paths: Paths, number: int) -> SessionView:
     """Raises NoSuchSession."""
     found = store.session(number)
     asked = tuple(one for one in store.escalations() if one.session == number)
-    return SessionView(found, tuple(store.messages(number)), tuple(store.turns(number)), asked)
+    work = summary(store, paths, number) if sessions_model.is_relay(found) else None
+    return SessionView(found, tuple(store.messages(number)), tuple(store.turns(number)), asked, work)
 
 
 def listed(store: "Store", *, everything: bool) -> list[sessions_model.Session]:
@@ -148,6 +151,7 @@ class Wanted:
     files: bool = False
     in_place: str = ""
     directory: str = ""
+    title: str = ""
 
 
 @frozen
@@ -218,6 +222,18 @@ def start(store: "Store", paths: Paths, config: "Config", wanted: Wanted, actor:
     return made
 
 
+def checkout(app: "App", where: str) -> str:
+    """The checkout around the folder. NoSandbox if an agent could reach its git folder."""
+    trouble = 'sandbox.mode is "none"' if app.config.sandbox.mode == "none" else app.sandbox_trouble()
+    if trouble:
+        why = f"an agent works in place only in the sandbox (bubblewrap): {one_line(trouble)}"
+        raise NoSandbox(why, "Without --in-place a session works in a clone of its own.")
+    folder = os.path.realpath(os.path.expanduser(where))
+    while folder != os.path.dirname(folder) and not os.path.lexists(os.path.join(folder, ".git")):
+        folder = os.path.dirname(folder)
+    return folder
+
+
 def _require_complete(root: str, checkout: str) -> None:
     """UsageError unless the checkout is the repository's own, with its git folder."""
     if os.path.realpath(checkout) != root or not os.path.isdir(os.path.join(root, ".git")):
@@ -263,7 +279,7 @@ def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:
     if wanted.in_place:
         data[sessions_model.IN_PLACE] = "yes"
     text = f"{wanted.persona.strip()}\n\n{wanted.prompt}" if wanted.persona.strip() else wanted.prompt
-    return Ready(clean(first)[:MAX_TITLE], spec, text, data)
+    return Ready(clean(wanted.title or first)[:MAX_TITLE], spec, text, data)
 
 
 def begin(store: "Store", paths: Paths, ready: Ready, actor: str) -> sessions_model.Session:
@@ -301,7 +317,7 @@ def say(store: "Store", number: int, prompt: str, actor: str) -> sessions_model.
     if not prompt.strip():
         raise UsageError("the prompt is empty", "Say what is to be done next.")
     if one.state is sessions_model.State.ENDED:
-        raise NotAllowed(f"session {number} has ended", "Begin a new one: `nobrakes relay PROMPT`.")
+        raise NotAllowed(f"session {number} has ended", "Begin a new one: `nobrakes session start --works TEXT`.")
     asked = next((e for e in store.escalations() if e.session == number and _says_on(e)), None)
     if asked is not None:
         desk.answer(store, asked.id, prompt, actor)

@@ -228,3 +228,12 @@ def test_a_plan_is_signed_off_and_a_checkpoint_asked_for_on_its_page(site, featu
     assert feature in away and ">Show again<" in away and 'name="archived" value="1"' in away
     press("archive", back="1")
     assert feature in shown("features") and ">Archive<" in shown()
+
+
+def test_a_page_starts_a_session_that_works(site) -> None:
+    done = site.post("/r/shop/do/session-start", {"text": "Write a file", "works": "1", "agent": "script"})
+    assert done.status_code == 303, done.text
+    page = site.get("/r/shop/sessions/1").text
+    assert "relay" in page and "nothing is committed yet" in page and "session-hand-in" not in page
+    refused = site.post("/r/shop/do/session-hand-in", {"number": "1"}, accept="application/json")
+    assert refused.status_code == 409 and "nothing of session 1 to hand in" in refused.text
