@@ -17,10 +17,40 @@ FOLDER = ".nobrakes"
 AGAIN = ".again"
 
 
+class _Below:
+    """A path below the folder."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+
+    def __get__(self, paths: "Paths", kind: type) -> str:
+        return os.path.join(paths.folder, *self._names)
+
+
 class Paths:
     """The paths below one .nobrakes folder."""
 
     __slots__ = ("folder",)
+
+    database = _Below("nobrakes.db")
+    tracked_config = _Below("config.toml")  # the checkout's; missing in a sparse cone or another branch
+    kept_config = _Below("config.main.toml")  # main's settings, for a checkout without them
+    judged = _Below("config.checked")  # the validated settings (config.settings)
+    snapshot = _Below("beads.jsonl")
+    since = _Below("beads.since.jsonl")
+    runs = _Below("runs")  # one folder a child process: prompt, logs, exit codes
+    wake = _Below("wake")  # the only folder that the daemon watches: touching a file here wakes it
+    workspaces = _Below("workspaces")
+    relays = _Below("relays")
+    scratch = _Below("scratch")
+    hooks = _Below("bin", "hooks")  # git's hooks of all workspaces; read-only for agents
+    agents = _Below("agents")  # one folder an agent CLI, with a bead's sessions below; and the CLIs' abilities
+    ports = _Below("doors")  # one folder a confined agent, with its requests and answers
+    temporary = _Below("tmp")  # the daemon's temporary files, out of agents' reach
+    trash = _Below("trash")
+    request_lock = _Below("requests.lock")  # locked while a command runs, one byte for each key
+    lock = _Below("daemon.lock")  # the daemon holds it (flock), with its pid inside
+    daemon_log = _Below("daemon.log")
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -31,29 +61,10 @@ class Paths:
         return os.path.dirname(self.folder)
 
     @property
-    def database(self) -> str:
-        return os.path.join(self.folder, "nobrakes.db")
-
-    @property
     def config(self) -> str:
         """The checkout's settings, else the stored ones of main (git.persons)."""
         tracked, kept = self.tracked_config, self.kept_config
         return tracked if os.path.lexists(tracked) or not os.path.lexists(kept) else kept
-
-    @property
-    def tracked_config(self) -> str:
-        """The checkout's tracked settings; missing in a sparse cone or another branch."""
-        return os.path.join(self.folder, "config.toml")
-
-    @property
-    def kept_config(self) -> str:
-        """Main's settings, for a checkout without them."""
-        return os.path.join(self.folder, "config.main.toml")
-
-    @property
-    def judged(self) -> str:
-        """The validated settings (config.settings)."""
-        return os.path.join(self.folder, "config.checked")
 
     def config_is_new(self) -> bool:
         """Whether the settings changed since their last validation, by timestamps. Always False for an agent or check,
@@ -64,74 +75,6 @@ class Paths:
             return os.stat(self.config).st_ctime_ns > os.stat(self.judged).st_mtime_ns
         except OSError:
             return True
-
-    @property
-    def snapshot(self) -> str:
-        return os.path.join(self.folder, "beads.jsonl")
-
-    @property
-    def since(self) -> str:
-        return os.path.join(self.folder, "beads.since.jsonl")
-
-    @property
-    def runs(self) -> str:
-        """One folder a child process: prompt, logs, exit codes."""
-        return os.path.join(self.folder, "runs")
-
-    @property
-    def wake(self) -> str:
-        """The only folder that the daemon watches: touching a file here wakes it."""
-        return os.path.join(self.folder, "wake")
-
-    @property
-    def workspaces(self) -> str:
-        return os.path.join(self.folder, "workspaces")
-
-    @property
-    def relays(self) -> str:
-        return os.path.join(self.folder, "relays")
-
-    @property
-    def scratch(self) -> str:
-        return os.path.join(self.folder, "scratch")
-
-    @property
-    def hooks(self) -> str:
-        """Git's hooks of all workspaces; read-only for agents."""
-        return os.path.join(self.folder, "bin", "hooks")
-
-    @property
-    def agents(self) -> str:
-        """One folder an agent CLI, with a bead's sessions below; and the CLIs' abilities."""
-        return os.path.join(self.folder, "agents")
-
-    @property
-    def ports(self) -> str:
-        """One folder a confined agent, with its requests and answers."""
-        return os.path.join(self.folder, "doors")
-
-    @property
-    def temporary(self) -> str:
-        """The daemon's temporary files, out of agents' reach."""
-        return os.path.join(self.folder, "tmp")
-
-    @property
-    def trash(self) -> str:
-        return os.path.join(self.folder, "trash")
-
-    @property
-    def request_lock(self) -> str:
-        """Locked while a command runs, one byte for each key."""
-        return os.path.join(self.folder, "requests.lock")
-
-    @property
-    def lock(self) -> str:
-        """The daemon holds it (flock), with its pid inside."""
-        return os.path.join(self.folder, "daemon.lock")
-
-    @property
-    def daemon_log(self) -> str:
-        return os.path.join(self.folder, "daemon.log")
 
 
 def typed_in(root: str, command: str) -> str:
