@@ -81,6 +81,12 @@ def as_values(one: "DataclassInstance") -> dict[str, Any]:
     return {name: value.value if isinstance(value, StrEnum) else value for name, value in values.items()}
 
 
+def copied(kind: "type[Stored]", source: Any, **given: Any) -> "Stored":
+    """A record with the fields that `source` has under the same names; `given` ones come first."""
+    names = (name for name in kind.__dataclass_fields__ if name not in given and hasattr(source, name))
+    return kind(**{name: getattr(source, name) for name in names}, **given)
+
+
 def restore(kind: "type[Stored]", values: Mapping[str, Any]) -> "Stored":
     """Ignores unknown values and defaults missing ones."""
     found = {name: make(values[name]) if make else values[name] for name, make in _makes(kind) if name in values}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ..beads.branches import may_be_a_beads
 from ..git.port import GIT_RULES
+from ..records import copied
 from .values import BEAD_ID, BRANCH, EXPORT_PATH, FULL_PATHS, HOSTS, INSIDE, TOOLS, OneOrMore, Rule, Section, section
 
 if TYPE_CHECKING:
@@ -622,17 +623,5 @@ class CheckSettings(Section):
     def check(self) -> "Check":
         from ..checks.contract import Check  # most commands read settings and run no check
 
-        return Check(
-            self.name,
-            self.command,
-            self.kind,
-            self.timeout_minutes * 60,
-            self.min_tests,
-            self.directory,
-            self.cache != "never",
-            self.retry,
-            tuple(sorted(self.tools.items())),
-            self.parallel,
-            self.report,
-            self.format,
-        )
+        tools = tuple(sorted(self.tools.items()))
+        return copied(Check, self, timeout=self.timeout_minutes * 60, cached=self.cache != "never", tools=tools)

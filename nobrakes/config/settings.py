@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from .. import __version__
 from ..errors import ConfigError
 from ..paths import resource
+from ..records import copied
 from . import sections
 from . import values as config_values
 from .values import BRANCH, GitSettings, S, Section, Trees, layout_of, section, text_of
@@ -58,23 +59,16 @@ class Config(Section):
 
         limits, caps = self.limits, self.caps
         bead, day, run = (Cap(c.usd, c.tokens, c.minutes) for c in (caps.bead, caps.day, caps.run))
-        return Limits(
-            doers=limits.doers,
-            sessions=limits.sessions,
-            max_failures=limits.max_failures,
+        return copied(
+            Limits,
+            limits,
             agent_seconds=limits.agent_minutes * 60,
             idle_seconds=limits.idle_minutes * 60,
-            grace_seconds=limits.grace_seconds,
-            linger_seconds=limits.linger_seconds,
-            lease_seconds=limits.lease_seconds,
             agent_choice=self.agents.agent_choice(),
             breaker=Thresholds(self.breaker.without_progress, self.breaker.same_error),
             caps=Caps(
                 Cap(caps.attempt.usd, caps.attempt.tokens, caps.attempt.minutes), bead, day, run, caps.calls_per_hour
             ),
-            context_share=limits.context_share,
-            failed_rounds=limits.failed_rounds,
-            agents_mb=limits.agents_mb,
             approve=self.review.approve,
             elsewhere=self.review.rules(self.main).elsewhere,
             queue=Rules(

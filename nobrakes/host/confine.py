@@ -15,7 +15,7 @@ from ..config.sections import AgentSettings
 from ..errors import NoSandbox
 from ..git.port import Argv
 from ..ports import Ports
-from ..records import frozen
+from ..records import copied, frozen
 from ..sandbox import closure
 from ..sandbox.closure import Bounds, Closure, Laid, Machine, Wall, lies_in
 from ..sandbox.machine import HOME, NO_USER_SITE, caches, kept, machine, named_files, program, steady, variables
@@ -202,14 +202,7 @@ class Confinement:
             environment=environment,
             network=settings.network,
             hosts=tuple(dict.fromkeys((*map(host_of, hosts), *settings.hosts))) if is_narrow else (),
-            bounds=Bounds(
-                settings.memory_mb,
-                settings.processes,
-                settings.file_mb,
-                settings.open_files,
-                settings.cpu_minutes,
-                settings.temporary_mb,
-            ),
+            bounds=copied(Bounds, settings),
         )
         return Confined(closure, folder=folder)
 

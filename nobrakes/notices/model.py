@@ -20,7 +20,7 @@ from ..decisions.model import EscalationType
 from ..errors import ConfigError
 from ..events.kinds import Event, Kind
 from ..paths import typed_in
-from ..records import frozen
+from ..records import copied, frozen
 from ..sessions.model import State
 from ..text.cleaning import clean, count, redacted, shorten
 
@@ -217,17 +217,8 @@ def message(notice: NoticeRecord, root: str) -> Message:
     about = f" {notice.bead}" if notice.bead else ""
     urgent = "URGENT: " if notice.severity.value == "urgent" else ""
     title = shorten(" ".join(bounded(f"nobrakes {urgent}{project}:{about} {kind}").split()), MAX_TITLE)
-    return Message(
-        title,
-        _as_words(bounded(text)) or kind,
-        notice.kind,
-        notice.severity,
-        notice.created_at,
-        notice.bead,
-        notice.session,
-        notice.escalation,
-        notice.link,
-    )
+    words = _as_words(bounded(text)) or kind
+    return copied(Message, notice, title=title, text=words, at=notice.created_at)
 
 
 def _as_words(text: str) -> str:

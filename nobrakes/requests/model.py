@@ -16,7 +16,7 @@ from typing import Any
 from ..beads.branches import branch_of
 from ..beads.model import Bead, BeadType
 from ..events.kinds import Kind
-from ..records import frozen
+from ..records import copied, frozen
 from ..text.cleaning import clean, shorten
 
 ASKED = "pulls_asked_at"
@@ -629,25 +629,7 @@ def page_of(url: str) -> str:
 
 
 def view(pull: PullRequest) -> RequestView:
-    return RequestView(
-        pull.bead,
-        pull.number,
-        pull.state,
-        pull.title,
-        pull.url,
-        page_of(pull.url),
-        pull.says,
-        pull.branch,
-        pull.into,
-        pull.head,
-        pull.base,
-        pull.merged_as,
-        tuple(pull.checks),
-        tuple(pull.remarks),
-        pull.approved_by,
-        pull.opened_at,
-        pull.looked_at,
-    )
+    return copied(RequestView, pull, page=page_of(pull.url))
 
 
 # How the work of a bead gets to people. What an epic says holds for everything below it; of several epics around a bead

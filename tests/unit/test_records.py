@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.records import frozen
+from nobrakes.records import copied, frozen
 
 WAYS: dict[str, Callable[[Any], Any]] = {"ours": frozen, "the library's": dataclass(frozen=True, slots=True)}
 
@@ -100,3 +100,18 @@ def test_who_has_a_base_or_methods_of_its_own_is_whole_at_once(way: str) -> None
     assert Child("a", 2) == Child("a", 2) != Child("a") and hash(Hashed("a")) == 7
     with pytest.raises(FrozenInstanceError):
         Plain("a").name = "b"
+
+
+def test_a_copied_record_has_the_fields_of_the_other_one_and_what_is_given(made: Any) -> None:
+    @frozen
+    class Seen:
+        name: str
+        level: int
+        by: str
+        times: int = 1
+
+    place = made("oslo", level=4)
+    assert copied(Seen, place, by="ada") == Seen("oslo", 4, "ada")
+    assert copied(Seen, place, by="ada", level=9, times=2) == Seen("oslo", 9, "ada", 2)
+    with pytest.raises(TypeError, match="'by'"):
+        copied(Seen, place)

@@ -14,7 +14,7 @@ from ...daemon.service.status import requested
 from ...decisions.model import Escalation
 from ...errors import NoSuchBead
 from ...events.kinds import Event
-from ...records import frozen
+from ...records import copied, frozen
 from ...requests import model
 from ...requests.model import RequestLine, RequestView
 from ...review import reading
@@ -101,19 +101,16 @@ class BeadHistory:
 def review_of(attempt: Attempt, bead: Bead) -> Review:
     results, onto = attempt.data.get("results"), str(attempt.data.get("epic") or "")
     commit = str(attempt.data.get("candidate", "")) if onto else bead.merged_commit
-    return Review(
-        attempt.id,
-        attempt.bead,
-        bead.title,
-        attempt.outcome,
-        attempt.started_at,
-        attempt.ended_at,
-        attempt.detail,
-        str(attempt.data.get("step", "")),
-        commit if attempt.outcome is Outcome.COMPLETED else None,
-        tuple(results) if isinstance(results, list | tuple) else (),
-        tuple(map(str, attempt.data.get("gates") or ())),
-        onto,
+    return copied(
+        Review,
+        attempt,
+        attempt=attempt.id,
+        title=bead.title,
+        step=str(attempt.data.get("step", "")),
+        commit=commit if attempt.outcome is Outcome.COMPLETED else None,
+        results=tuple(results) if isinstance(results, list | tuple) else (),
+        gates=tuple(map(str, attempt.data.get("gates") or ())),
+        onto=onto,
     )
 
 

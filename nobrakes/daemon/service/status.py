@@ -19,7 +19,7 @@ from ...events.kinds import Kind
 from ...host.locks import holder
 from ...machine.registry import MachineView, last_visit, shown
 from ...paths import Paths
-from ...records import frozen, plain
+from ...records import copied, frozen, plain
 from ...requests.model import PullState, RequestLine, page_of
 from ...review.journal import Journal, waits_for_people
 from ...sessions.model import State
@@ -428,16 +428,12 @@ def workers(store: "Store", runs: bool = True) -> tuple[Worker, ...]:
         for attempt in store.attempts(bead.id):
             if attempt.outcome is None and (runs or attempt.role is not Role.REVIEWER):
                 found.append(
-                    Worker(
-                        attempt.name,
-                        attempt.role,
-                        bead.id,
-                        bead.title,
-                        attempt.agent,
-                        attempt.id,
-                        attempt.number,
-                        attempt.started_at,
-                        max(0.0, now - attempt.started_at),
+                    copied(
+                        Worker,
+                        attempt,
+                        title=bead.title,
+                        attempt=attempt.id,
+                        seconds=max(0.0, now - attempt.started_at),
                         step=str(attempt.data.get("step", "")) if attempt.role is Role.REVIEWER else "",
                         onto=str(attempt.data.get("epic", "")) if attempt.role is Role.REVIEWER else "",
                         memory_mb=held.get((attempt.id, 0)),

@@ -11,7 +11,7 @@ from ...beads.work_status import WorkStatus
 from ...decisions.model import Escalation
 from ...errors import NotAllowed, UsageError
 from ...events.kinds import Event, Kind
-from ...records import frozen
+from ...records import copied, frozen
 from ...sessions.model import Message
 from ...text.cleaning import clean
 from .. import model, planning, reviewed_plan
@@ -248,22 +248,16 @@ def _sorted(found: Iterable[Feature], sort: str) -> list[Feature]:
 
 
 def _card(one: Feature, facts: _Facts) -> FeatureCard:
-    return FeatureCard(
-        one.id,
-        one.title,
-        one.stage.value,
-        one.state.value,
-        one.created_at,
-        one.updated_at,
-        one.replannings,
-        one.round,
-        one.plan,
-        len(facts.questions),
-        sum(found.state is FindingState.OPEN for found in facts.findings),
-        sum(item.state is model.ItemState.WAITING for item in facts.items),
-        sum(status is Status.DONE for status in facts.statuses),
-        len(facts.statuses),
-        one.archived,
+    return copied(
+        FeatureCard,
+        one,
+        stage=one.stage.value,
+        state=one.state.value,
+        questions=len(facts.questions),
+        findings=sum(found.state is FindingState.OPEN for found in facts.findings),
+        items=sum(item.state is model.ItemState.WAITING for item in facts.items),
+        done=sum(status is Status.DONE for status in facts.statuses),
+        beads=len(facts.statuses),
     )
 
 
