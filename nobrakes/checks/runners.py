@@ -15,7 +15,7 @@ Kotlin, Scala, Swift, Dart and Elixir.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import unescape
 from typing import NamedTuple
 
@@ -105,8 +105,8 @@ def find_reason(lines: Sequence[str]) -> Reason:
     return found
 
 
-# A reader gets the lines of one output, without escape codes and blank lines; None: no summary of its format, which is
-# not a Tally of zeros. Several summaries (a monorepo) are added up. A pattern never scans a bounded line twice.
+# A reader gets the lines of one output, without escape codes and blank lines, and gives a Tally for each summary of its
+# format. Several summaries (a monorepo) are added up. A pattern never scans a bounded line twice.
 class Tally(NamedTuple):
     """Tests that passed, failed (or were not collected), and were skipped."""
 
@@ -123,17 +123,7 @@ class Reader:
     """`read` runs only if one of the `marks` occurs: a cheap test for long logs."""
 
     marks: tuple[str, ...]
-    read: Callable[[Sequence[str]], Tally | None]
-
-
-def added(tallies: Sequence[Tally]) -> Tally | None:
-    """The sum; None where there is nothing to add up."""
-    if not tallies:
-        return None
-    total = Tally()
-    for tally in tallies:
-        total = total.plus(tally)
-    return total
+    read: Callable[[Sequence[str]], Iterable[Tally]]
 
 
 # ctest: CMake, Source/CTest/cmCTestTestHandler.cxx. A skipped test is among the passed ones, a disabled one in no
@@ -142,7 +132,7 @@ _SUMMARY = re.compile(r"[0-9]+% tests passed, ([0-9]+) tests? failed(?: out of (
 _NOT_RUN = re.compile(r"[ \t]+[0-9]+ - .*\((Skipped|Disabled)\)")
 
 
-def read_ctest(lines: Sequence[str]) -> Tally | None:
+def read_ctest(lines: Sequence[str]) -> list[Tally]:
     found: list[Tally] = []
     for line in lines:
         if line.startswith("No tests were found!!!"):
@@ -157,7 +147,7 @@ def read_ctest(lines: Sequence[str]) -> Tally | None:
         if not_run is not None:
             was_passed = not_run[1] == "Skipped" and found[-1].passed > 0
             found[-1] = found[-1].plus(Tally(passed=-1 if was_passed else 0, skipped=1))
-    return added(found)
+    return found
 
 
 # go test: `go help test`, `go doc test2json`, src/cmd/go/internal/test/test.go. The plain form tells packages only: an
@@ -166,13 +156,9 @@ _TEST = re.compile(r"[ \t]*--- (PASS|FAIL|SKIP): \S+ \([0-9.]+s\)")
 _PACKAGE = re.compile(r"(ok  |FAIL|\?   )\t(\S+)(.*)")
 
 
-def read_go(lines: Sequence[str]) -> Tally | None:
+def read_go(lines: Sequence[str]) -> Iterator[Tally]:
     """One `go test` or several."""
-    told = _read_json(lines)
-    plain = _read_text(lines)
-    if told is None or plain is None:
-        return told or plain
-    return told.plus(plain)
+    yield from filter(None, (_read_json(lines), _read_text(lines)))
 
 
 def _read_text(lines: Sequence[str]) -> Tally | None:
@@ -228,19 +214,17 @@ _COUNTS = re.compile(r"Tests: [0-9]+, Assertions: [0-9]+(?:, [A-Za-z ]+: [0-9]+)
 _NUMBER = re.compile(r"([A-Za-z ]+): ([0-9]+)")
 
 
-def read_phpunit(lines: Sequence[str]) -> Tally | None:
-    found = []
+def read_phpunit(lines: Sequence[str]) -> Iterator[Tally]:
     for line in lines:
         if (fine := _OK.match(line)) is not None:
-            found.append(Tally(passed=int(fine[1])))
+            yield Tally(passed=int(fine[1]))
         elif line.startswith("No tests executed!"):
-            found.append(Tally())
+            yield Tally()
         elif _COUNTS.match(line):
             number = {word.strip(): int(count) for word, count in _NUMBER.findall(line)}
             failed = number.get("Errors", 0) + number.get("Failures", 0)
             skipped = number.get("Skipped", 0) + number.get("Incomplete", 0)
-            found.append(Tally(max(0, number["Tests"] - failed - skipped), failed, skipped))
-    return added(found)
+            yield Tally(max(0, number["Tests"] - failed - skipped), failed, skipped)
 
 
 # pytest: _pytest/terminal.py (`build_summary_stats_line`); unittest: CPython's Lib/unittest/runner.py. An expected
@@ -272,8 +256,7 @@ _PART = r"[a-z]+(?: [a-z]+)?=[0-9]+"
 _VERDICT = re.compile(rf"(?:OK|FAILED|NO TESTS RAN)(?: \(({_PART}(?:, {_PART})*)\))?\Z")
 
 
-def read_pytest(lines: Sequence[str]) -> Tally | None:
-    found = []
+def read_pytest(lines: Sequence[str]) -> Iterator[Tally]:
     for line in lines:
         match = _PYTEST.match(line) if " in " in line else None
         if match is None:
@@ -285,12 +268,10 @@ def read_pytest(lines: Sequence[str]) -> Tally | None:
         for number, word in parts:
             if (kind := _PYTEST_WORDS[word]) is not None:
                 counts[kind] += int(number)
-        found.append(Tally(**counts))
-    return added(found)
+        yield Tally(**counts)
 
 
-def read_unittest(lines: Sequence[str]) -> Tally | None:
-    found = []
+def read_unittest(lines: Sequence[str]) -> Iterator[Tally]:
     for place, line in enumerate(lines):
         ran = _RAN_TESTS.match(line)
         verdict = _VERDICT.match(lines[place + 1]) if ran and place + 1 < len(lines) else None
@@ -301,8 +282,7 @@ def read_unittest(lines: Sequence[str]) -> Tally | None:
         skipped = number.get("skipped", 0) + number.get("expected failures", 0)
         failed = number.get("failures", 0) + number.get("errors", 0) + number.get("unexpected successes", 0)
         failed = min(failed, max(1, int(ran[1]) - skipped))
-        found.append(Tally(max(0, int(ran[1]) - failed - skipped), failed, skipped))
-    return added(found)
+        yield Tally(max(0, int(ran[1]) - failed - skipped), failed, skipped)
 
 
 # rspec-core, lib/rspec/core/notifications.rb (`totals_line`); minitest, lib/minitest.rb (`SummaryReporter#summary`). An
@@ -317,18 +297,16 @@ _MINITEST = re.compile(
 )
 
 
-def read_ruby(lines: Sequence[str]) -> Tally | None:
-    found = []
+def read_ruby(lines: Sequence[str]) -> Iterator[Tally]:
     for line in lines:
         if (spec := _RSPEC.match(line)) is not None:
             total, failed, pending, outside = (int(part or 0) for part in spec.groups())
-            found.append(Tally(max(0, total - failed - pending), failed + outside, pending))
+            yield Tally(max(0, total - failed - pending), failed + outside, pending)
             continue
         if (mini := _MINITEST.match(line)) is not None:
             total, failures, errors, omitted, skips = (int(part or 0) for part in mini.groups())
             failed, skipped = failures + errors, omitted + skips
-            found.append(Tally(max(0, total - failed - skipped), failed, skipped))
-    return added(found)
+            yield Tally(max(0, total - failed - skipped), failed, skipped)
 
 
 # cargo test: library/test/src/formatters/pretty.rs (`write_run_finish`). Ignored tests are skipped; filtered ones were
@@ -338,19 +316,17 @@ _NEXTEST = re.compile(r" +Summary \[ *[0-9.]+s\] [0-9/]+ tests? run: ([^\n]*)")
 _NEXTEST_PART = re.compile(r"([0-9]+) (passed|failed|timed out|exec failed|skipped)")
 
 
-def read_cargo(lines: Sequence[str]) -> Tally | None:
-    found = []
+def read_cargo(lines: Sequence[str]) -> Iterator[Tally]:
     for line in lines:
         if (result := _RESULT.match(line)) is not None:
-            found.append(Tally(int(result[1]), int(result[2]), int(result[3])))
+            yield Tally(int(result[1]), int(result[2]), int(result[3]))
             continue
         if (summary := _NEXTEST.match(line)) is not None:
             number = {"passed": 0, "failed": 0, "timed out": 0, "exec failed": 0, "skipped": 0}
             for count, word in _NEXTEST_PART.findall(summary[1]):
                 number[word] = int(count)
             failed = number["failed"] + number["timed out"] + number["exec failed"]
-            found.append(Tally(number["passed"], failed, number["skipped"]))
-    return added(found)
+            yield Tally(number["passed"], failed, number["skipped"])
 
 
 # JUnit's XML (the schemas of Jenkins and Ant), and Maven's closing line (surefire's DefaultReporterFactory.java). Test
@@ -362,7 +338,7 @@ _MAVEN = re.compile(
 )
 
 
-def read_xml(lines: Sequence[str]) -> Tally | None:
+def read_xml(lines: Sequence[str]) -> Iterator[Tally]:
     """A JUnit report in the output, by whatever wrote it."""
     cases: list[str] = []
     inside = quoted = False
@@ -380,18 +356,15 @@ def read_xml(lines: Sequence[str]) -> Tally | None:
                 cases[-1] = "failed"
             elif inside and word == "skipped" and cases[-1] == "passed":
                 cases[-1] = "skipped"
-    if not cases:
-        return None
-    return Tally(cases.count("passed"), cases.count("failed"), cases.count("skipped"))
+    if cases:
+        yield Tally(cases.count("passed"), cases.count("failed"), cases.count("skipped"))
 
 
-def read_maven(lines: Sequence[str]) -> Tally | None:
-    found = []
+def read_maven(lines: Sequence[str]) -> Iterator[Tally]:
     for line in lines:
         if (match := _MAVEN.match(line)) is not None:
             total, failures, errors, skipped = (int(part or 0) for part in match.groups())
-            found.append(Tally(max(0, total - failures - errors - skipped), failures + errors, skipped))
-    return added(found)
+            yield Tally(max(0, total - failures - errors - skipped), failures + errors, skipped)
 
 
 # jest-reporters' getSummary.ts and @jest/test-result; vitest's reporters/renderers/utils.ts; mocha's
@@ -410,9 +383,8 @@ _AVA = re.compile(
 )
 
 
-def read_jest(lines: Sequence[str]) -> Tally | None:
+def read_jest(lines: Sequence[str]) -> Iterator[Tally]:
     """jest, also run through react-scripts and the like."""
-    found = []
     unloaded = suites = 0
     for line in lines:
         if line.strip() == "● Test suite failed to run":
@@ -428,14 +400,12 @@ def read_jest(lines: Sequence[str]) -> Tally | None:
             # jest repeats failures below a long run, but never has more files that failed than it says
             failed = numbers.get("failed", 0) + min(unloaded, suites)
             skipped = numbers.get("skipped", 0) + numbers.get("todo", 0) + numbers.get("pending", 0)
-            found.append(Tally(numbers.get("passed", 0), failed, skipped))
+            yield Tally(numbers.get("passed", 0), failed, skipped)
             unloaded = suites = 0
-    return added(found)
 
 
-def read_jest_json(lines: Sequence[str]) -> Tally | None:
+def read_jest_json(lines: Sequence[str]) -> Iterator[Tally]:
     """jest --json and vitest --reporter=json, cut at the commas before its keys."""
-    found = []
     number: dict[str, int] = {}
     unloaded = 0
     for line in lines:
@@ -447,14 +417,12 @@ def read_jest_json(lines: Sequence[str]) -> Tally | None:
             number[match[1]] = int(match[2])
             if match[1] == "Total":  # the last of them: the keys are sorted
                 skipped = number.get("Pending", 0) + number.get("Todo", 0)
-                found.append(Tally(number.get("Passed", 0), number.get("Failed", 0) + unloaded, skipped))
+                yield Tally(number.get("Passed", 0), number.get("Failed", 0) + unloaded, skipped)
                 number, unloaded = {}, 0
-    return added(found)
 
 
-def read_vitest(lines: Sequence[str]) -> Tally | None:
+def read_vitest(lines: Sequence[str]) -> Iterator[Tally]:
     """vitest run."""
-    found = []
     unloaded = 0
     for line in lines:
         if (suites := _FAILED_SUITES.match(line.strip())) is not None:
@@ -465,12 +433,11 @@ def read_vitest(lines: Sequence[str]) -> Tally | None:
             continue
         numbers = {word: int(number) for number, word in _FORMATS_NUMBER.findall(match[1])}
         skipped = numbers.get("skipped", 0) + numbers.get("todo", 0)
-        found.append(Tally(numbers.get("passed", 0), numbers.get("failed", 0) + unloaded, skipped))
+        yield Tally(numbers.get("passed", 0), numbers.get("failed", 0) + unloaded, skipped)
         unloaded = 0
-    return added(found)
 
 
-def read_mocha(lines: Sequence[str]) -> Tally | None:
+def read_mocha(lines: Sequence[str]) -> list[Tally]:
     """mocha's spec, dot, min and list reporters."""
     found: list[Tally] = []
     since = 9
@@ -485,10 +452,10 @@ def read_mocha(lines: Sequence[str]) -> Tally | None:
         elif found and since <= 2:
             more = Tally(skipped=int(match[1])) if match[2] == "pending" else Tally(failed=int(match[1]))
             found[-1] = found[-1].plus(more)
-    return added(found)
+    return found
 
 
-def read_ava(lines: Sequence[str]) -> Tally | None:
+def read_ava(lines: Sequence[str]) -> list[Tally]:
     """ava's own reporter: what it counts below its last rule."""
     found: list[Tally] = []
     is_below = False
@@ -507,7 +474,7 @@ def read_ava(lines: Sequence[str]) -> Tally | None:
             found.append(Tally(failed=number))
         else:
             found.append(Tally(skipped=number))
-    return added(found)
+    return found
 
 
 # TAP 14 (testanything.org); node's lib/internal/test_runner/reporter/{tap,spec}.js. Only top-level points count, and
@@ -545,7 +512,7 @@ def _point(line: str, failed: bool) -> Tally:
     return Tally(failed=1) if failed else Tally(passed=1)
 
 
-def read_tap(lines: Sequence[str]) -> Tally | None:
+def read_tap(lines: Sequence[str]) -> list[Tally]:
     """TAP from bats, prove -v, tape, and node --test in both of its forms."""
     found: list[Tally] = []
     document = _Document()
@@ -574,7 +541,7 @@ def read_tap(lines: Sequence[str]) -> Tally | None:
         elif line.startswith("Bail out!"):
             document.planned = document.planned or 0
             document.points.append(Tally(failed=1))
-    return added([*found, *document.tally(), *_believed(summary)])
+    return [*found, *document.tally(), *_believed(summary)]
 
 
 def _believed(summary: dict[str, int] | None) -> list[Tally]:
@@ -641,15 +608,15 @@ def count_tests(output: str, format_: str = "auto") -> TestCounts | None:
     if not readers:
         return None
     lines = plain_lines(output, text=text)
-    total = added([tally for tally in (reader.read(lines) for reader in readers) if tally is not None])
-    return None if total is None else TestCounts(*total)
+    tallies = [tally for reader in readers for tally in reader.read(lines)]
+    return TestCounts(*map(sum, zip(*tallies, strict=True))) if tallies else None
 
 
 def format_of(output: str) -> str | None:
     """The one format whose reader finds a summary in the output; None: none does, or several do."""
     text = _plain(output)
     lines = plain_lines(output, text=text)
-    found = [name for name in _readers(text, "auto") if READERS[name].read(lines) is not None]
+    found = [name for name in _readers(text, "auto") if any(True for _ in READERS[name].read(lines))]
     formats = {key for key, names in FORMATS.items() if set(names) & set(found)}
     return formats.pop() if len(formats) == 1 else None
 
