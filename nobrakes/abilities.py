@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
 from .paths import Paths
-from .records import frozen
+from .records import frozen, plain
 from .replacing import replacing
 
 CHECKS = ("spawn", "stream", "commit", "deny", "resume", "kill")
@@ -56,17 +56,7 @@ def recall(paths: Paths) -> dict[str, Seen]:
 
 def keep(paths: Paths, seen: Mapping[str, Seen]) -> None:
     whole = {**recall(paths), **seen}
-    values = {
-        name: {
-            "program": one.program,
-            "stamp": one.stamp,
-            "version": one.version,
-            "known": one.known,
-            "can": dict(one.can),
-        }
-        for name, one in sorted(whole.items())
-    }
-    _replace(file_of(paths), values)
+    _replace(file_of(paths), {name: plain(one) for name, one in sorted(whole.items())})
 
 
 def _replace(path: str, values: Mapping[str, object]) -> None:

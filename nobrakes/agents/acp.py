@@ -27,14 +27,7 @@ _TEXT = 4000
 TOKENS = {name: name for name in ("input_tokens", "output_tokens", "cache_read_input_tokens")}
 
 
-def events_lines(raw: bytes) -> tuple[TranscriptLine, ...]:
-    event = output.parse(raw)
-    if event is None:
-        return output.note(raw)
-    return tuple(line for line in _readable(event) if line.text)
-
-
-def _readable(event: Mapping[str, Any]) -> list[TranscriptLine]:
+def _transcript(event: Mapping[str, Any]) -> list[TranscriptLine]:
     kind, text, title = str(event.get("type")), str(event.get("text", "")), str(event.get("title") or "")
     data = {"id": str(event.get("id", ""))}
     if kind == "session":
@@ -206,7 +199,7 @@ class Acp(output.EventCli[Read]):
     sessions = True
     credentials = KEYS
     reads = Read
-    lines = staticmethod(events_lines)
+    transcript = staticmethod(_transcript)
     used = staticmethod(events_used)
     outcome = staticmethod(verdict_outcome)
 

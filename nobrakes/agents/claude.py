@@ -64,13 +64,9 @@ def limit_of(event: Mapping[str, Any]) -> tuple[str, float | None]:
     return str(info.get("status", "")), float(resets) if known else None
 
 
-def events_lines(raw: bytes) -> tuple[TranscriptLine, ...]:
-    """What one line of stdout says."""
-    event = output.parse(raw)
-    if event is None:
-        return output.note(raw)
+def _transcript(event: Mapping[str, Any]) -> list[TranscriptLine]:
     reader = _READERS.get(str(event.get("type")))
-    return tuple(line for line in reader(event) if line.text) if reader else ()
+    return reader(event) if reader else []
 
 
 def _system(event: Mapping[str, Any]) -> list[TranscriptLine]:
@@ -330,7 +326,7 @@ class Claude(output.EventCli[Read]):
     sessions = True
     credentials = (*_READS, "CLAUDE_CONFIG_DIR")
     reads = Read
-    lines = staticmethod(events_lines)
+    transcript = staticmethod(_transcript)
     used = staticmethod(events_used)
     outcome = staticmethod(verdict_outcome)
 

@@ -37,25 +37,19 @@ TOKENS = {
 }
 
 
-def events_lines(raw: bytes) -> tuple[TranscriptLine, ...]:
-    """What one line of stdout says."""
-    event = output.parse(raw)
-    if event is None:
-        return output.note(raw)
+def _transcript(event: Mapping[str, Any]) -> list[TranscriptLine]:
     kind = str(event.get("type"))
     if kind in ("item.started", "item.completed"):
-        found = _item(output.mapping(event.get("item")), kind == "item.completed")
-    elif kind == "thread.started":
+        return _item(output.mapping(event.get("item")), kind == "item.completed")
+    if kind == "thread.started":
         session = str(event.get("thread_id", ""))
-        found = [output.lined(LineKind.NOTE, f"session {session}", {"session": session})]
-    elif kind == "turn.completed":
+        return [output.lined(LineKind.NOTE, f"session {session}", {"session": session})]
+    if kind == "turn.completed":
         used = output.tokens(event.get("usage"), TOKENS)
-        found = [output.lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in used.items()), used)]
-    elif kind in ("error", "turn.failed"):
-        found = [output.lined(LineKind.LIMIT, f"API error: {output.message(event)}", {"error": output.message(event)})]
-    else:
-        found = []
-    return tuple(line for line in found if line.text)
+        return [output.lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in used.items()), used)]
+    if kind in ("error", "turn.failed"):
+        return [output.lined(LineKind.LIMIT, f"API error: {output.message(event)}", {"error": output.message(event)})]
+    return []
 
 
 def events_used(raw: bytes) -> adapter.Use | None:
@@ -239,7 +233,7 @@ class Codex(output.EventCli[Read]):
     sessions = True
     credentials = (*KEYS, "CODEX_HOME")
     reads = Read
-    lines = staticmethod(events_lines)
+    transcript = staticmethod(_transcript)
     used = staticmethod(events_used)
     outcome = staticmethod(verdict_outcome)
 

@@ -32,13 +32,6 @@ _MAIN_INPUT = ("command", "file_path", "pattern", "dir_path", "path", "url", "qu
 TOKENS = {"input_tokens": "input_tokens", "output_tokens": "output_tokens", "cached": "cache_read_input_tokens"}
 
 
-def events_lines(raw: bytes) -> tuple[TranscriptLine, ...]:
-    event = output.parse(raw)
-    if event is None:
-        return output.note(raw)
-    return tuple(line for line in _read(event) if line.text)
-
-
 def events_used(raw: bytes) -> adapter.Use | None:
     """Usage of a message in the session's file."""
     event = output.parse(raw) if b'"tokens"' in raw else None
@@ -59,7 +52,7 @@ def status(text: str) -> int | None:
     return code if isinstance(code, int) else None
 
 
-def _read(event: Mapping[str, Any]) -> list[TranscriptLine]:
+def _transcript(event: Mapping[str, Any]) -> list[TranscriptLine]:
     kind = str(event.get("type"))
     if kind == "init":
         session = str(event.get("session_id", ""))
@@ -236,7 +229,7 @@ class Gemini(output.EventCli[Read]):
     sessions = True
     credentials = (KEY, *VERTEX, "GEMINI_CLI_HOME")
     reads = Read
-    lines = staticmethod(events_lines)
+    transcript = staticmethod(_transcript)
     used = staticmethod(events_used)
     outcome = staticmethod(verdict_outcome)
 

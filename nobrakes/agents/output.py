@@ -408,9 +408,17 @@ R = TypeVar("R", bound=Read)
 
 
 class EventCli(ABC, Generic[R]):
-    """An adapter without launch and lines. `reads` collects the events."""
+    """An adapter without launch. `reads` collects the events."""
 
     reads: type[R]
+
+    @abstractmethod
+    def transcript(self, event: Mapping[str, Any]) -> Iterable[TranscriptLine]:
+        """What one event of stdout says."""
+
+    def lines(self, raw: bytes) -> tuple[TranscriptLine, ...]:
+        event = parse(raw)
+        return note(raw) if event is None else tuple(line for line in self.transcript(event) if line.text)
 
     @abstractmethod
     def outcome(self, end: AgentEnd, read: R) -> tuple[Outcome, str]:
