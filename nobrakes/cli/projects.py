@@ -138,8 +138,9 @@ def _met(one: "ProjectPage") -> str:
 
 def whats_next(name: Name) -> Output:
     """List contradictions between a project's documents, commits and artifacts. It asks no model. Five kinds: plan
-    tasks whose output is missing, a decision that no plan mentions, a commit that says "done" for an open item of the
-    roadmap, a sprint without its review.md, and a completed project with open success criteria.
+    tasks whose output is missing or did not change in the sprint, a decision that no plan mentions, a commit that says
+    "done" for an open item of the roadmap, a sprint without its review.md, and a completed project with open success
+    criteria.
     """
     from ..projects.service import sprints as operations
 

@@ -8,6 +8,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -240,10 +241,25 @@ def scratch_make(folder: str, branch: str) -> None:
     commands.run(["checkout", "-q", "-b", branch], cwd=folder)
 
 
-def committed(folder: str, path: str) -> str:
-    """The file's text in the last commit; empty: missing."""
-    answer = commands.run(["cat-file", "blob", f"HEAD:{path}"], cwd=folder, expect=(0, 128))
+def committed(folder: str, path: str, commit: str = "HEAD") -> str:
+    """The file's text in the commit; empty: missing."""
+    answer = commands.run(["cat-file", "blob", f"{commit}:{path}"], cwd=folder, expect=(0, 128))
     return answer.text if answer.code == 0 else ""
+
+
+def added(folder: str, below: str, tip: str = "HEAD") -> dict[str, str]:
+    """By path, the commit before each file below this folder came to `tip`; without those of the first commit."""
+    asked = ["log", "-z", "--first-parent", "-m", "-M", "--diff-filter=A", "--name-only", "--format=%x01%P", tip]
+    told = commands.run([*asked, "--", below], cwd=folder).text.split("\x01")
+    records = (re.split(r"[\0\n]+", one) for one in told)
+    return {path: parents.split()[0] for parents, *paths in records for path in paths if parents}
+
+
+def differing(folder: str, base: str, tip: str = "") -> frozenset[str]:
+    """The paths that differ between two commits; no `tip`: from what lies in the folder, with new files."""
+    asked = ["diff", "-z", "--name-only", "--no-renames", base, *([tip] if tip else []), "--"]
+    every = [asked] if tip else [asked, ["ls-files", "-z", "--others", "--exclude-standard"]]
+    return frozenset(path for one in every for path in commands.run(one, cwd=folder, env=_READING).records)
 
 
 def newborn_begin(folder: str, subject: str) -> None:

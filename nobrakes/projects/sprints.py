@@ -19,6 +19,8 @@ from typing import Any
 from ..agents.limits import Caps
 from ..beads.model import CLOSED, Status
 from ..checks.contract import Check
+from ..checks.policy.boundaries import SPRINT_DOCUMENTS
+from ..globs import matches
 from ..records import frozen
 from ..text.cleaning import count
 from . import model
@@ -265,9 +267,11 @@ def beyond(items: Collection[str], beads: Iterable[Mapping[str, Any]]) -> tuple[
 
 
 # What does not fit together in a project. A task's artifacts are the paths that it names in backticks; one that names
-# none is told by its box. What a review lists as not done is told already. A commit that was reverted says nothing,
-# until that was reverted too. Decisions are the headings of the highest level below the first; those below them belong
-# to one, unless they begin with a decision's number.
+# none is told by its box. A task that is done differs from the tree at the sprint's beginning: in an artifact or, with
+# a ticked box, in anything but documents. What a review lists as not done is told already. A commit that was reverted
+# says nothing, until that was reverted too. Decisions are the headings of the highest level below the first; those
+# below them belong to one, unless they begin with a decision's number. The last sprint was planned with those from
+# before it.
 class Contradiction(StrEnum):
     """Kinds, by what must be done."""
 
@@ -288,6 +292,10 @@ class Finding:
     items: tuple[str, ...] = ()
 
 
+Left = Mapping[str, tuple[int, list[str]]]
+"""By a sprint's folder: the number of its tasks, and those that are neither done nor reported as not done."""
+Began = Callable[[str], tuple[frozenset[str], str] | None]
+"""By a sprint's folder: the paths that changed since its beginning, and DECISIONS.md of then; None: unknown."""
 _PATH = re.compile(r"`([^`\s]+)`")
 _WHATS_NEXT_DONE = re.compile(r"\b(?:done|finish(?:e[sd])?|complete[sd]?|close[sd]?)\b", re.IGNORECASE)
 _NOT = re.compile(
@@ -301,14 +309,17 @@ _HEAD = re.compile(r"(#{2,4}\s+|[-*+]\s+)(.*\S)")
 _DATE = re.compile(r"\A[\W_]*\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?Z?)?[\W_]*")
 
 
-def whats_next(files: Mapping[str, str], subjects: Sequence[str], exists: Callable[[str], bool]) -> list[Finding]:
+def whats_next(
+    files: Mapping[str, str], subjects: Sequence[str], exists: Callable[[str], bool], began: Began = lambda sprint: None
+) -> list[Finding]:
     """All contradictions, by kind and place. `files`: path -> text; `subjects`: of commits, newest first; `exists`:
     whether an artifact does."""
     sprints = model.sprints(files)
     status = model.status(files.get("task.md", ""))
-    found = [*_tasks(sprints, exists), *_decisions(files.get("DECISIONS.md", ""), sprints)]
+    left = {one.name: _left(one, exists, began, one is sprints[-1]) for one in sprints}
+    found = [*_tasks(left), *_decisions(files.get("DECISIONS.md", ""), sprints, began)]
     found += _roadmap(files.get(model.ROADMAP, ""), subjects)
-    found += _reviews(sprints, status, exists)
+    found += _reviews(sprints, status, left)
     return found + _complete(files.get("CLAUDE.md", ""), status)
 
 
@@ -316,37 +327,42 @@ def words(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
-def _has(task: Box, exists: Callable[[str], bool]) -> bool:
+def _has(task: Box, exists: Callable[[str], bool], changed: Iterable[str] | None) -> bool:
     paths = [path for path in _PATH.findall(task.text) if "/" in path or "." in path.strip(".")]
-    return all(map(exists, paths)) if paths else task.is_checked
+    is_there = all(map(exists, paths)) if paths else task.is_checked
+    if changed is None or not is_there:
+        return is_there
+    own = tuple(f"{path.removeprefix('./').rstrip('/')}/" for path in paths)
+    return any(f"{one}/".startswith(own) or (task.is_checked and not matches(one, NO_WORK)) for one in changed)
 
 
-def _left(sprint: DocumentsSprint, exists: Callable[[str], bool]) -> tuple[int, list[str]]:
-    """(number of tasks, those that neither exist nor are reported as not done)."""
+def _left(sprint: DocumentsSprint, exists: Callable[[str], bool], began: Began, is_last: bool) -> tuple[int, list[str]]:
     tasks = model.tasks(sprint.plan or "")
+    then = began(sprint.name) if is_last or not all(one.is_checked for one in tasks) else None
     rows = model.section(sprint.review or "", "Not done", "What was not done", "Not finished")
     told = f" {words(' '.join(line for _, line in rows))} "
-    left = [task.text for task in tasks if not _has(task, exists)]
+    left = [task.text for task in tasks if not _has(task, exists, then and then[0])]
     return len(tasks), [text for text in left if words(text) and f" {words(text)} " not in told]
 
 
-def _tasks(sprints: Sequence[DocumentsSprint], exists: Callable[[str], bool]) -> list[Finding]:
+def _tasks(by_sprint: Left) -> list[Finding]:
     found = []
-    for sprint in sprints:
-        total, left = _left(sprint, exists)
+    for name, (total, left) in by_sprint.items():
         if left:
             planned = count(total, "task is planned", "tasks are planned")
             text = f"{planned}, {total - len(left)} with what they name: {len(left)} left"
-            where = f"{model.SPRINTS}/{sprint.name}/plan.md"
+            where = f"{model.SPRINTS}/{name}/plan.md"
             found.append(Finding(Contradiction.TASKS_LEFT, where, text, tuple(left)))
     return found
 
 
-def _decisions(text: str, sprints: Sequence[DocumentsSprint]) -> list[Finding]:
+def _decisions(text: str, sprints: Sequence[DocumentsSprint], began: Began) -> list[Finding]:
+    then = began(sprints[-1].name) if text and sprints else None
+    before = _titles(then[1]) if then else ()
     plans = "\n".join(sprint.plan or "" for sprint in sprints)
     known, ids = f" {words(plans)} ", set(_ID.findall(plans))
     missing = []
-    for title in _titles(text):
+    for title in (one for one in _titles(text) if one not in before):
         own = _ID.findall(title)
         plain = words(_DATE.sub("", _ID.sub("", title)))
         if not (ids.intersection(own) or (plain and f" {plain} " in known)):
@@ -398,12 +414,12 @@ def _said_done(subject: str) -> str:
     return "" if begin is None else subject[begin:]
 
 
-def _reviews(sprints: Sequence[DocumentsSprint], status: str, exists: Callable[[str], bool]) -> list[Finding]:
+def _reviews(sprints: Sequence[DocumentsSprint], status: str, by_sprint: Left) -> list[Finding]:
     found = []
     for sprint in sprints:
         if sprint.review is not None and sprint.review.strip():
             continue
-        count, left = _left(sprint, exists)
+        count, left = by_sprint[sprint.name]
         why = ""
         if sprint is not sprints[-1]:
             why = f"{sprints[-1].name} came after it"
@@ -611,6 +627,8 @@ def _list(items: Iterable[str]) -> str:
 BRIEF = "CLAUDE.md"
 COPIES = (BRIEF, "AGENTS.md")
 """The brief, and its copy for agents that read another name."""
+NO_WORK = (*COPIES, *SPRINT_DOCUMENTS, ".nobrakes/**")
+"""No work of a sprint changes only these."""
 
 
 def terms(brief: str, roadmap: str, contract: Sequence[Check], caps: Caps) -> dict[str, str]:

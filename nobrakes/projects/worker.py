@@ -18,10 +18,9 @@ from ..daemon.service.control import quarantined
 from ..decisions.model import EscalationType
 from ..errors import FileTooLarge, NoSuchFeature, NotAllowed
 from ..features import model as features
-from ..git.port import Git, Message
+from ..git.port import Message
 from ..host.command import named_zone
 from ..ports import Ports
-from ..records import frozen
 from ..review.evidence import PERSON
 from ..text.cleaning import clean, count, spoken
 from . import model, prompts, sprints
@@ -38,8 +37,9 @@ MAX_SPRINTS, MAX_COMMITS = 500, 1000
 class MainFiles:
     """The documents of one commit."""
 
-    def __init__(self, git: Git, commit: str) -> None:
-        self.git, self.commit = git, commit
+    def __init__(self, ports: Ports) -> None:
+        self.git, self.root = ports.git, ports.paths.root
+        self.commit = self.git.main()
 
     @cached_property
     def paths(self) -> frozenset[str]:
@@ -68,8 +68,12 @@ class MainFiles:
         return plain in self.paths or any(one == plain or one.startswith(plain + "/") for one in self._folders)
 
     def findings(self, texts: Mapping[str, str]) -> list[sprints.Finding]:
+        """The contradictions that whats-next lists."""
+        from .service.sprints import beginnings  # most daemons have no sprints
+
         subjects = [made.subject for made in self.git.line(self.commit)[:MAX_COMMITS]]
-        return sprints.whats_next(texts, subjects, lambda path: path in texts or self.exists(path))
+        began = beginnings(self.root, self.commit)
+        return sprints.whats_next(texts, subjects, lambda path: path in texts or self.exists(path), began)
 
 
 def facts(ports: Ports) -> tuple[Going, sprints.Facts] | None:
@@ -104,7 +108,7 @@ def _inside(ports: Ports, going: Going, sprint: Sprint) -> sprints.Facts:
     other: tuple[str, ...] = ()
     spent = ""
     if sprint.bead is None or (plan is not None and not plan.is_live and (plan.is_ready or plan.is_signed)):
-        other, spent = _lapsed(ports, going, MainFiles(ports.git, ports.git.main()))
+        other, spent = _lapsed(ports, going, MainFiles(ports))
     return sprints.Facts(
         going.run,
         sprint,
@@ -121,7 +125,7 @@ def _inside(ports: Ports, going: Going, sprint: Sprint) -> sprints.Facts:
 
 
 def _between(ports: Ports, going: Going) -> sprints.Facts:
-    main = MainFiles(ports.git, ports.git.main())
+    main = MainFiles(ports)
     texts = main.documents()
     boxes = model.criteria(texts.get(sprints.BRIEF, ""))
     last = max((one.number for one in model.sprints(texts)), default=0)
@@ -188,40 +192,26 @@ def _work(going: Going, store: "Store", id_: str | None) -> sprints.Work | None:
 BY = "nobrakes"
 
 
-@frozen
-class _PlanSource:
-    field: str
-    suffix: str
-    title: str
-
-
-_STAGES = {
-    Stage.OPENING: _PlanSource("opening", "plan", "its plan"),
-    Stage.CLOSING: _PlanSource("closing", "review", "its review"),
-}
-
-
 def place(ports: Ports, going: Going, sprint: Sprint) -> bool:
     """Make the documents of the sprint's stage and hand them in."""
-    store, git, how = ports.store, ports.git, _STAGES[sprint.stage]
-    main = git.main()
-    made = files(ports, going, sprint, MainFiles(git, main))
-    known = getattr(sprint, how.field)
-    name = known or free_id(ports, f"sprint-{sprint.number}-{how.suffix}")
+    store, main, opens = ports.store, MainFiles(ports), sprint.stage is Stage.OPENING
+    make, known = (_opening, sprint.opening) if opens else (_closing, sprint.closing)
+    made = make(ports, going, sprint, main, spoken(store.now()))
+    name = known or free_id(ports, f"sprint-{sprint.number}-{'plan' if opens else 'review'}")
     fence = 1 if known is None else store.bead(name).fence + 1
-    title = f"Documents of sprint {sprint.title}: {how.title}"
+    title = f"Documents of sprint {sprint.title}: its {'plan' if opens else 'review'}"
     message = Message(title, "", PERSON, store.now())
-    kept = f"incoming/{name}/{fence}"
-    commit = git.write_files(main, {path: text.encode() for path, text in made.items()}, message, kept)
+    texts = {path: text.encode() for path, text in made.items()}
+    commit = main.git.write_files(main.commit, texts, message, f"incoming/{name}/{fence}")
     if commit is None:
-        after = Stage.EXECUTING if sprint.stage is Stage.OPENING else Stage.DONE
+        after = Stage.EXECUTING if opens else Stage.DONE
         store.change_sprint(sprint.number, {"stage": after}, BY)
         return True
     with store.write():
         if known is None:
             store.put([lifecycle.live(_bead(name, title, sprint, made))], [], BY)
-            store.change_sprint(sprint.number, {how.field: name}, BY)
-        store.hand_in(ByHand(name, BY, fence, commit, main, built=True))
+            store.change_sprint(sprint.number, {"opening" if opens else "closing": name}, BY)
+        store.hand_in(ByHand(name, BY, fence, commit, main.commit, built=True))
     return True
 
 
@@ -237,14 +227,6 @@ def free_id(ports: Ports, wanted: str) -> str:
 def _bead(name: str, title: str, sprint: Sprint, made: dict[str, str]) -> Bead:
     told = f"nobrakes writes these from its records and from what agents handed in: {', '.join(sorted(made))}."
     return Bead(name, title, description=told, needs_tests=False, scaffolding=True, priority=1)
-
-
-def files(ports: Ports, going: Going, sprint: Sprint, main: MainFiles) -> dict[str, str]:
-    """The documents of the sprint's stage, path -> text."""
-    when = spoken(ports.store.now())
-    if sprint.stage is Stage.OPENING:
-        return _opening(ports, going, sprint, main, when)
-    return _closing(ports, going, sprint, main, when)
 
 
 def _opening(ports: Ports, going: Going, sprint: Sprint, main: MainFiles, when: str) -> dict[str, str]:
@@ -345,7 +327,7 @@ class Scheduling:
         going = self.ports.store.sprints_going()
         if going is not None and going.run.state is RunState.GOING:
             return "sprints are running already"
-        main = MainFiles(self.ports.git, self.ports.git.main())
+        main = MainFiles(self.ports)
         brief = main.text(sprints.BRIEF)
         others = changed(one.terms, terms_now(self.ports, main))
         if others:
@@ -399,19 +381,18 @@ class Sprints:
             return False
         if going.sprint.bead != feature.id or plan_of(self.ports.store, going, feature).beyond:
             return False
-        return not any(_lapsed(self.ports, going, MainFiles(self.ports.git, self.ports.git.main())))
+        return not any(_lapsed(self.ports, going, MainFiles(self.ports)))
 
     def wake_at(self, now: float) -> list[float]:
         return self.scheduling.wake_at(now)
 
     def _begin(self, going: Going, step: sprints.Begin) -> bool:
         ports, store, before = self.ports, self.ports.store, going.sprint
-        main = MainFiles(ports.git, ports.git.main())
+        main = MainFiles(ports)
         texts = main.documents()
-        findings = main.findings(texts) if going.done else []
         items = going.run.items
         plan = next((one.text for one in reversed(going.documents) if one.kind is Kind.PLAN), "")
-        description = prompts.asked(step.number, texts, findings, items, plan)
+        description = prompts.asked(step.number, texts, main.findings(texts), items, plan)
         told = {
             features.PERSONA: prompts.PLANNER,
             features.FIXED: None if going.run.needs_tests else {"needs_tests": False},

@@ -407,3 +407,27 @@ def test_a_sprint_whose_one_bead_was_worked_on_before_sprints_were_features_ends
     review = tea.on_main("docs/sprints/s1-menu/review.md")
     assert "(bead sprint-1): menu is made" in review and "- [x] The menu is there" in review
     assert tea.sprints()["state"] == "over" and "## Sell menu first" in tea.on_main("DECISIONS.md")
+
+
+def test_whats_next_compares_with_the_tree_at_the_sprints_beginning(tmp_path: Path) -> None:
+    tea = Tea(tmp_path)
+    for name, text in (("src/menu", "old\n"), ("DECISIONS.md", "# Decisions\n\n## Sell no coffee\n")):
+        (tea.folder / name).parent.mkdir(exist_ok=True)
+        (tea.folder / name).write_text(text)
+    tea.git("add", "-A")
+    tea.git("commit", "-q", "-m", "Open a stall. Done: R3")
+    tea.does("session~1", tea.plan_of(1).replace("Make menu", "Make `src/menu`"))
+    tea.does("menu", 'nobrakes agent ask "Which menu?"; echo "NOBRAKES: BLOCKED"', 1)
+    tea.yes(1)
+    tea.nobrakes("run", expect=NEEDS_PERSON)
+    told = (tea.book / "session~1.prompt.1").read_text()
+    assert "docs/ROADMAP.md: commits say that this is done" in told and "  - R3: Open the door" in told
+    found = tea.ask("project", "whats-next", "tea")["findings"]
+    assert [one["kind"] for one in found] == ["tasks_left", "roadmap_behind"], "the old menu is no work of the sprint"
+    assert "Make `src/menu` (bead menu)" in found[0]["items"]
+    (question,) = tea.open()
+    tea.nobrakes("answer", str(question["id"]), "The green one")
+    tea.nobrakes("run")
+    assert tea.on_main("src/menu") == "menu\n" and tea.sprints()["state"] == "over"
+    found = tea.ask("project", "whats-next", "tea")["findings"]
+    assert [one["kind"] for one in found] == ["roadmap_behind"], "its planner knew the decision from before it"

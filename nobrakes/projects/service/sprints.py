@@ -8,6 +8,7 @@
 import os
 from collections.abc import Sequence
 from datetime import date
+from functools import cache
 
 from ...agents.limits import Cap, Caps
 from ...config.settings import Config
@@ -30,6 +31,7 @@ from .coding import project_store
 from .projects import MAX_DOCUMENT_BYTES, ProjectView, Workspace, listed, one, opened
 
 SHORT = 2000
+"""Characters of a section in a view."""
 _UNITS = ("usd", "tokens", "minutes")
 
 
@@ -249,10 +251,6 @@ def _view(store: "Store", one: model.Schedule) -> ScheduleView:
     return ScheduleView(one, model.next_due(one, zone, store.now()))
 
 
-LOOKING_SHORT = 2000
-"""Characters of a section in a view."""
-
-
 @frozen
 class ProjectPage:
     """One project. `status`: of task.md, empty if it has none; `sprint`: its current one; `run`: state of its approved
@@ -291,7 +289,7 @@ def _page(workspace: Workspace, found: ProjectView) -> ProjectPage:
     elif run.sprint:
         status = "planning" if run.stage == model.Stage.PLANNING.value else "executing"
     sprint = run.sprint or sprint
-    return ProjectPage(found, clean(title), clean(objective)[:LOOKING_SHORT], status, clean(sprint), criteria, run)
+    return ProjectPage(found, clean(title), clean(objective)[:SHORT], status, clean(sprint), criteria, run)
 
 
 def _run(found: ProjectView) -> SprintsView:
@@ -344,8 +342,22 @@ def look(name: str) -> NextView:
         whole = os.path.realpath(os.path.join(folder, path))
         return whole.startswith(folder + os.sep) and os.path.lexists(whole)
 
-    findings = whats_next(_files(workspace, found.name), persons.subjects(found.path), exists)
+    texts, subjects = _files(workspace, found.name), persons.subjects(found.path)
+    findings = whats_next(texts, subjects, exists, beginnings(found.path))
     return NextView(found.name, tuple(_shown(finding) for finding in findings))
+
+
+def beginnings(folder: str, tip: str = "") -> sprint_rules.Began:
+    """A sprint begins before the commit that brings its plan. Of documents of older work no beginning is known."""
+    came = persons.added(folder, model.SPRINTS, tip or "HEAD") if tip or persons.has_commit(folder) else {}
+
+    def began(sprint: str) -> tuple[frozenset[str], str] | None:
+        commit, review = (came.get(f"{model.SPRINTS}/{sprint}/{one}") for one in _SPRINT_FILES)
+        if commit is None or commit == review:
+            return None
+        return persons.differing(folder, commit, tip), persons.committed(folder, "DECISIONS.md", commit)
+
+    return cache(began)
 
 
 def _shown(one: Finding) -> Finding:
