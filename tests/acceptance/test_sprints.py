@@ -431,3 +431,24 @@ def test_whats_next_compares_with_the_tree_at_the_sprints_beginning(tmp_path: Pa
     assert tea.on_main("src/menu") == "menu\n" and tea.sprints()["state"] == "over"
     found = tea.ask("project", "whats-next", "tea")["findings"]
     assert [one["kind"] for one in found] == ["roadmap_behind"], "its planner knew the decision from before it"
+
+
+TOLD_PLAN = """cat <<'PLAN'
+[PLAN_STEP id="menu" parent="null"]
+Make menu
+The shop has none. It serves item:R1.
+[/PLAN_STEP]
+[PLAN_READY]
+PLAN
+echo "NOBRAKES: COMPLETED"
+"""
+
+
+def test_a_planner_without_tools_names_the_roadmap_item_in_its_words(tmp_path: Path) -> None:
+    tea = Tea(tmp_path)
+    tea.does("session~1", TOLD_PLAN)
+    tea.does("sprint-1-menu", tea.work_of(1))
+    tea.yes(1)
+    tea.nobrakes("run")
+    assert tea.ask("show", "sprint-1-menu")["labels"] == ["item:R1"] and tea.sprints()["state"] == "over"
+    assert "- [x] R1: Write the menu" in tea.on_main("docs/ROADMAP.md")

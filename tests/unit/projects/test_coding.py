@@ -199,7 +199,7 @@ def test_a_plan_and_a_merge_are_a_persons_and_words_change_a_plan(workspace: Wor
         Path(paths.config).write_text('main = "main"\n[review]\napprove = "never"\n')
     with pytest.raises(NotAllowed) as refused:
         coding.hand_in("phone", begun.run)
-    assert "--hand-in" in refused.value.hint
+    assert "session hand-in" in refused.value.hint
 
 
 def test_no_agent_works_in_the_folders_of_git_and_nobrakes(workspace: Workspace) -> None:
