@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ..beads.model import BeadType
+from ..beads.model import BeadType, Status
 from ..command_table import NOTE, TEXT, Field
 from ..errors import NotAllowed, UsageError
 from ..records import frozen, plain
@@ -85,10 +85,12 @@ class Waiting:
 
 @frozen
 class Approval:
-    """`approved`: empty: nothing. `waiting`: what waits, or waited then."""
+    """`approved`: empty: nothing. `waiting`: what waits, or waited then. `later`: plans that still have to be made,
+    reviewed or resumed."""
 
     approved: str
     waiting: tuple[Waiting, ...]
+    later: tuple[Waiting, ...] = ()
 
 
 What = Annotated[str, Field("What to approve, as the list names it (default: list what waits).", metavar="WHAT")]
@@ -110,8 +112,10 @@ def approve(app: "App", by: str, what: What = "", yes: Yes = False) -> tuple[App
     if yes and not chosen:
         raise NotAllowed("--yes approves only where one plan, or its drafts, wait alone", f"{_LISTS} Name one.")
     if not what and not chosen:
-        lines = [line for one in found for line in (one_line(one.text), f"  type: {one.command}")]
-        return Approval("", found), "\n".join(lines) or "nothing waits for your approval"
+        later = tuple(_later(app, {one.command for one in found}))
+        lines = [] if found else ["nothing waits for your approval"]
+        lines += [line for one in (*found, *later) for line in (one_line(one.text), f"  type: {one.command}")]
+        return Approval("", found, later), "\n".join(lines)
     if not chosen:
         name = what.partition("@")[0]
         is_known = any(one.what.partition("@")[0] == name for one in found)
@@ -173,6 +177,16 @@ def _waiting(app: "App") -> "Iterator[Waiting]":
             yield Waiting(what, one.what, f"nobrakes approve {what}")
         elif one.kind is Kind.SPRINTS:
             yield Waiting("sprints", one.what, command)
+
+
+def _later(app: "App", told: set[str]) -> "Iterator[Waiting]":
+    """The unsigned plans that no person is asked about yet."""
+    from ..features.reviewed_plan import to_sign, unsigned_plans
+
+    for feature, _ in unsigned_plans(app.store, app.store.listed((Status.DRAFT,))):
+        command, why = to_sign(app.store, app.config.forge, feature)
+        if command not in told and f"nobrakes approve {feature.id}@{feature.plan}" not in told:
+            yield Waiting(feature.id, f"not yet: {why}", command)
 
 
 Check = Annotated[str, Field("The check's name (default: show what is quarantined).", metavar="CHECK")]

@@ -34,6 +34,7 @@ from nobrakes.requests.model import PullRequest, PullState
 from nobrakes.requests.model import view as shown_of
 from nobrakes.review.service import evidence
 from nobrakes.sessions.service import live
+from nobrakes.sessions.service.relay import Landing
 from nobrakes.store import Store
 from nobrakes.web import openapi
 
@@ -149,9 +150,12 @@ def shown(store: Store, folder: Path) -> dict[str, Any]:
         "pr show": shown_of(PULL),
         "answer": escalation,
         "resolve": escalation,
-        "approve": Approval("", (Waiting("drafts@1", "one", "nobrakes approve drafts@1", True),)),
+        "approve": Approval(
+            "", (Waiting("drafts@1", "one", "nobrakes approve drafts@1", True),), (Waiting("f", "it", "c"),)
+        ),
         **dict.fromkeys(("add", "edit", "hold", "release", "defer", "cancel", "done", "reopen"), bead),
         "depend": Dependency("a", "b"),
+        "session hand-in": Landing(1, "b", "a" * 40, "relay/1"),
         "retry": Retried(bead, (1,), "later", 1, 0),
     }
 
