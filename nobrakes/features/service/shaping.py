@@ -25,6 +25,7 @@ from ...beads.model import CLOSED, Bead, BeadType, DependencyType, Role, Status
 from ...beads.progress import CATEGORIES
 from ...beads.proposals import Merged
 from ...beads.readiness import Why, deadlocks, explain
+from ...command_table import COMMANDS
 from ...decisions.forms import PRIORITIES
 from ...errors import Deadlock, NoAgent, NotAllowed, PlanError, UsageError
 from ...events.kinds import session_actor
@@ -505,17 +506,7 @@ _READING = (
     "notify list", "help", "forge list", "forge show", "forge scan", "forge reviews",
 )  # fmt: skip
 _ALLOWED = (*(f"{words}:*" for words in (*_READING, "propose")), "commit-strategy --dry-run")
-_CHANGING = (
-    "init", "config set", "config unset", "add", "edit", "depend", "undepend", "plan apply", "shape",
-    "reshape", "hold", "release", "defer", "cancel",
-    "done", "reopen", "undo", "retry", "answer", "resolve", "approve", "run", "daemon", "pause", "resume", "stop",
-    "set", "providers", "config set", "config unset",
-    "machine", "repositories", "quarantine", "archive", "session start", "session say", "session stop", "session end",
-    "notify test", "notify secret", "web", "take", "hand-in", "forge new", "forge edit", "forge change",
-    "forge discuss", "forge pause", "forge resume", "forge cancel", "forge archive", "forge rollback",
-    "forge sign-off", "forge checkpoint", "project new", "project use", "project archive",
-    "project run", "project schedule", "project continue", "relay", "mcp client", "pr open", "pr sync",
-)  # fmt: skip
+_CHANGING = tuple(one.words for one in COMMANDS if one.changes and one.words not in ("propose", "commit-strategy"))
 _ASKED = (*(f"{words}:*" for words in _CHANGING), "commit-strategy *-y*", "commit-strategy *--drop*")
 """Needs confirmation even if the person's settings allow every command: it changes what is live or starts work."""
 
