@@ -67,13 +67,13 @@ class Operation:
 def _bead() -> Reply:
     from . import own_bead
 
-    return Reply(*own_bead.bead())
+    return Reply(*client.call("bead", calls=own_bead.CALLS))
 
 
 def _attempts() -> Reply:
     from . import own_bead
 
-    return Reply(*own_bead.attempts())
+    return Reply(*client.call("attempts", calls=own_bead.CALLS))
 
 
 def _whats_next() -> Reply:
@@ -99,23 +99,13 @@ def _progress(text: str, step: "int | None", of: "int | None", percent: "int | N
     return Reply(data, client.WRITTEN + (f"; but {doubt}" if doubt else ""))
 
 
-def _ask(
-    question: str,
-    wait: float,
-    option: "list[str]",
-    recommend: "list[str]",
-    checkbox: bool,
-    yes_no: bool,
-    long: bool,
-    optional: bool,
-    priority: "int | None",
-    context: str,
-) -> Reply:
+def _ask(question: str, wait: float, **said: "Any") -> Reply:
+    """`said`: the arguments of _FORM."""
     form = None
-    if option or recommend or checkbox or yes_no or long or optional or priority is not None or context:
+    if any(said.values()):
         from .folder import form_of
 
-        form = form_of(option, recommend, checkbox, yes_no, long, optional, priority, context)
+        form = form_of(**said)
     return _answered(*client.ask(question, wait, form))
 
 

@@ -12,7 +12,10 @@ from ...text.cleaning import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from typing import Any
+
+    Calls = Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]
 
 POLL_SECONDS = 0.25
 MAX_SECONDS = 3600.0
@@ -56,14 +59,18 @@ def is_confined() -> bool:
     return bool(os.environ.get("NOBRAKES_DOOR"))
 
 
-def store() -> "Any":
+def call(name: str, *arguments: "Any", calls: "Calls | None" = None) -> "Any":
+    """A function of `calls`, or of agents.db.edits, for this process' attempt; in a sandbox the daemon calls it."""
+    path, token = key()
     if is_confined():
         from . import folder
 
-        return folder
+        return folder.call(token, name, *arguments)
+    if calls is not None:
+        return calls[name][0](path, token, *arguments)
     from ..db import edits
 
-    return edits
+    return getattr(edits, f"agent_{name}")(path, token, *arguments)
 
 
 def cleaned(text: str) -> str:
@@ -87,7 +94,7 @@ def waits(number: int) -> str:
 
 
 def say(verb: str, text: str) -> None:
-    store().agent_say(*key(), verb, cleaned(text))
+    call("say", verb, cleaned(text), "{}")
 
 
 def progress(
@@ -103,7 +110,7 @@ def progress(
             from ...errors import UsageError
 
             raise UsageError("--of says out of how many, and --step is missing", "Give both, or --step alone.")
-        store().agent_say(*key(), "progress", cleaned(text), data)
+        call("say", "progress", cleaned(text), data)
         return None, ""
     from ...beads.progress import MAX_STEPS, doubt
 
@@ -111,10 +118,8 @@ def progress(
         from ...errors import UsageError
 
         raise UsageError(f"step {step} of {of or MAX_STEPS} cannot be", f"Count from 0 to at most {MAX_STEPS}.")
-    at = store()
-    path, token = key()
-    at.agent_say(path, token, "progress", cleaned(text), data)
-    commits = own_commits(at.agent_standing(path, token))
+    call("say", "progress", cleaned(text), data)
+    commits = own_commits(call("standing"))
     return commits, doubt(step, commits)
 
 
@@ -128,24 +133,22 @@ def own_commits(since: float) -> "int | None":
 
 def ask(question: str, wait: float, form: "dict[str, Any] | None" = None) -> "tuple[int, str | None]":
     """File the question or find the same one, and wait at most `wait` seconds for its answer."""
-    at = store()
-    path, token = key()
-    if form is None:
-        number = at.agent_ask(path, token, cleaned(question))
-    else:
+    form_json = ""
+    if form is not None:
         from ...lightjson import dumps
 
-        number = at.agent_ask(path, token, cleaned(question), dumps(form))
-    return number, wait_for(path, token, number, wait)
+        form_json = dumps(form)
+    number = int(call("ask", cleaned(question), form_json))
+    return number, wait_for(number, wait)
 
 
-def wait_for(path: str, token: str, number: int, wait: float) -> "str | None":
+def wait_for(number: int, wait: float) -> "str | None":
     """The answer or the plan's decision; None: not in time."""
     if wait <= 0:
         return None  # what is answered is open no more, and what is not open was asked anew
     now = sign = time.monotonic()
     until = now + wait
-    answer = _answer_now(path, token, number)
+    answer = _answer_now(number)
     while answer is None and (now := time.monotonic()) < until:
         if now >= sign:
             # touch the run's own folder, which the daemon looks at: whoever waits for a person is not silent
@@ -154,21 +157,20 @@ def wait_for(path: str, token: str, number: int, wait: float) -> "str | None":
                 os.utime(os.path.dirname(written))
             sign = now + SIGN_SECONDS
         time.sleep(min(POLL_SECONDS, until - now))
-        answer = _answer_now(path, token, number)
+        answer = _answer_now(number)
     return answer
 
 
-def _answer_now(path: str, token: str, number: int) -> "str | None":
+def _answer_now(number: int) -> "str | None":
     """None: no answer yet, or the daemon is restarting."""
     try:
-        found: str | None = store().agent_answer(path, token, number)[1]
+        return answer(number)[1]
     except Exception as error:
         from ...errors import DoorClosed, StoreBusy
 
         if isinstance(error, (DoorClosed, StoreBusy)):
             return None
         raise
-    return found
 
 
 def blocked(what: str, options: "list[str]", recommended: "list[str]", tried: str) -> int:
@@ -177,8 +179,7 @@ def blocked(what: str, options: "list[str]", recommended: "list[str]", tried: st
     from ...lightjson import dumps
 
     form = form_of([cleaned(one) for one in options], [cleaned(one) for one in recommended], cleaned(tried))
-    path, token = key()
-    number = int(store().agent_blocked(path, token, cleaned(what), dumps(form)))
+    number = int(call("blocked", cleaned(what), dumps(form)))
     if not is_confined():
         from ...host.files import poke
 
@@ -193,13 +194,13 @@ SEVERITIES = ("info", "warning", "urgent")
 
 
 def escalate(suggestion: str, detail: str, severity: str) -> int:
-    return int(store().agent_escalate(*key(), cleaned(suggestion), cleaned(detail), severity))
+    return int(call("escalate", cleaned(suggestion), cleaned(detail), severity))
 
 
 def answer(number: "int | None") -> "tuple[int, str | None]":
-    found: tuple[int, str | None] = store().agent_answer(*key(), number)
-    return found
+    found, text = call("answer", number)
+    return found, text
 
 
 def done(outcome: str, summary: str, blockers: str, learnings: str, keep_branch: bool) -> None:
-    store().agent_done(*key(), outcome, cleaned(summary), cleaned(blockers), cleaned(learnings), keep=keep_branch)
+    call("done", outcome, cleaned(summary), cleaned(blockers), cleaned(learnings), keep_branch)

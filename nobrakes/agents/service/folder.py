@@ -18,14 +18,13 @@ from ...paths import AGAIN, process_environment
 from ...text.cleaning import count
 from ..db.channel import NO, YES, agent_permit
 from . import client
-from .own_bead import asked
 
 CALLS: "Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]" = {"permit": (agent_permit, ((str,),))}
 
 
 def why_not(command: str, pattern: str) -> "str | None":
     """Why the command may not run now; None: a person approved it, and this uses up the approval."""
-    number, said = asked("permit", command, calls=CALLS)
+    number, said = client.call("permit", command, calls=CALLS)
     if said == YES:
         return None
     if said == NO:
@@ -37,8 +36,8 @@ def why_not(command: str, pattern: str) -> "str | None":
 
 
 def form_of(
-    options: "Sequence[str]",
-    recommended: "Sequence[str]",
+    option: "Sequence[str]",
+    recommend: "Sequence[str]",
     checkbox: bool,
     yes_no: bool,
     long: bool,
@@ -47,18 +46,18 @@ def form_of(
     context: str,
 ) -> "dict[str, Any] | None":
     """The form as JSON values. Raises UsageError."""
-    kinds = [name for name, wanted in (("yes-no", yes_no), ("long", long), ("options", bool(options))) if wanted]
-    if len(kinds) > 1 or (checkbox and not options):
-        if checkbox and not options:
+    kinds = [name for name, wanted in (("yes-no", yes_no), ("long", long), ("options", bool(option))) if wanted]
+    if len(kinds) > 1 or (checkbox and not option):
+        if checkbox and not option:
             raise UsageError("a checkbox needs options", 'Give each as --option "LABEL: what it means; costs …".')
         raise UsageError(f"a question is not {' and '.join(kinds)} at once", "Use one of options, yes-no and long.")
-    if not (kinds or recommended or optional or priority is not None or context):
+    if not (kinds or recommend or optional or priority is not None or context):
         return None
     kind = "yes_no" if yes_no else "long_text" if long else "short_text"
-    if options:
+    if option:
         kind = "checkbox" if checkbox else "radio"
     urgent = DEFAULT_PRIORITY if priority is None else priority
-    return as_values(made(kind, options, recommended, required=not optional, priority=urgent, context=context))
+    return as_values(made(kind, option, recommend, required=not optional, priority=urgent, context=context))
 
 
 CHECKS = "NOBRAKES_CHECKS"
@@ -70,7 +69,7 @@ _LINES = 40
 # config.toml is not in its reach. Each call is one test round (checks.proof).
 def test(name: str) -> tuple[dict[str, Any], str]:
     """Run one check or all; (JSON values, text)."""
-    client.store().agent_standing(*client.key())  # who has no door runs nothing
+    client.call("standing")  # who has no door runs nothing
     workspace, known = os.environ.get("NOBRAKES_WORKSPACE", ""), loads(os.environ.get(CHECKS) or "[]")
     wanted = [check for check in known if name in ("", check["name"])]
     if not wanted or not os.path.isabs(workspace):
@@ -100,45 +99,14 @@ def _run(check: dict[str, Any], workspace: str) -> dict[str, Any]:
     return {"name": check["name"], "code": code, "outcome": outcome, "output": "" if code == 0 else tail}
 
 
-# The channel out of a sandbox, imported in place of agents.db.edits: the same functions with the same arguments. A
-# request is whole or not there, and stays when nobody answers; who is not answered soon says again that it lies there.
+# The channel out of a sandbox: the functions of agents.db.edits by name, with the same arguments. A request is whole or
+# not there, and stays when nobody answers; who is not answered soon says again that it lies there.
 TIMEOUT = 100.0
 """Seconds to wait for an answer, enough for a daemon's restart."""
 LOOK = 0.02
 """Maximal seconds between two looks; the first follow faster."""
 SOON = 0.25
 """Seconds without an answer before the request is announced again; then in longer steps."""
-
-
-def agent_say(path: str, token: str, kind: str, text: str, data_json: str = "{}") -> None:
-    call(token, "say", kind, text, data_json)
-
-
-def agent_standing(path: str, token: str) -> float:
-    return float(call(token, "standing"))
-
-
-def agent_done(
-    path: str, token: str, outcome: str, summary: str, blockers: str = "", learnings: str = "", keep: bool = True
-) -> None:
-    call(token, "done", outcome, summary, blockers, learnings, keep)
-
-
-def agent_answer(path: str, token: str, number: "int | None" = None) -> "tuple[int, str | None]":
-    found, text = call(token, "answer", number)
-    return found, text
-
-
-def agent_ask(path: str, token: str, question: str, form_json: str = "") -> int:
-    return int(call(token, "ask", question, form_json))
-
-
-def agent_blocked(path: str, token: str, what: str, form_json: str) -> int:
-    return int(call(token, "blocked", what, form_json))
-
-
-def agent_escalate(path: str, token: str, title: str, detail: str = "", severity: str = "info") -> int:
-    return int(call(token, "escalate", title, detail, severity))
 
 
 def call(token: str, name: str, *arguments: "Any") -> "Any":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...db.fast import turn_of
 from ...lightjson import dumps
 from ...text.cleaning import count, redacted, visible
-from . import client, own_bead
+from . import client
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -73,7 +73,7 @@ def document(text: str, kind: str) -> "tuple[dict[str, Any], str]":
 
 
 def _asked(name: str, *arguments: "Any") -> "Any":
-    return own_bead.asked(name, *arguments, calls=CALLS)
+    return client.call(name, *arguments, calls=CALLS)
 
 
 @contextmanager

@@ -20,10 +20,7 @@ from . import client
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
     from typing import Any
-
-    Calls = Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]
 
 PLAN_TITLE = 200
 
@@ -52,20 +49,6 @@ class _Own:
 def new_nonce() -> str:
     """Unpredictable for earlier agents."""
     return os.urandom(6).hex()
-
-
-def asked(name: str, *arguments: "Any", calls: "Calls | None" = None) -> "Any":
-    path, token = client.key()
-    if client.is_confined():
-        from . import folder
-
-        return folder.call(token, name, *arguments)
-    return (calls or CALLS)[name][0](path, token, *arguments)
-
-
-def bead() -> "tuple[dict[str, Any], str]":
-    data, text = asked("bead")
-    return data, text
 
 
 def _bead(path: str, token: str) -> "tuple[dict[str, Any], str]":
@@ -99,13 +82,8 @@ def _bead(path: str, token: str) -> "tuple[dict[str, Any], str]":
     return data, "\n\n".join(text)
 
 
-def attempts() -> "tuple[list[dict[str, Any]], str]":
-    """(JSON values oldest first, text newest first)."""
-    data, text = asked("attempts")
-    return data, text
-
-
 def _attempts(path: str, token: str) -> "tuple[list[dict[str, Any]], str]":
+    """(JSON values oldest first, text newest first)."""
     own = _Own(path, token)
     if not own.earlier:
         return [], "this is the first attempt"
@@ -114,8 +92,8 @@ def _attempts(path: str, token: str) -> "tuple[list[dict[str, Any]], str]":
 
 
 def next_steps() -> "tuple[str, ...]":
-    since = float(client.store().agent_standing(*client.key()))
-    return tuple(asked("next_steps", client.own_commits(since)))
+    commits = client.own_commits(client.call("standing"))
+    return tuple(client.call("next_steps", commits, calls=CALLS))
 
 
 def _next_steps(path: str, token: str, commits: "int | None") -> "tuple[str, ...]":
@@ -137,8 +115,8 @@ def _next_steps(path: str, token: str, commits: "int | None") -> "tuple[str, ...
 def request_review(plan: str, wait: float) -> "tuple[int, str | None]":
     """File the agent's plan for approval, or find the same open one; (number, decision). NotAllowed if the bead needs
     none or has one."""
-    number = int(asked("file_plan", client.cleaned(plan)))
-    return number, client.wait_for(*client.key(), number, wait)
+    number = int(client.call("file_plan", client.cleaned(plan), calls=CALLS))
+    return number, client.wait_for(number, wait)
 
 
 def _file_plan(path: str, token: str, plan: str) -> int:
@@ -157,7 +135,7 @@ def _file_plan(path: str, token: str, plan: str) -> int:
     return agent_plan(path, token, shorten(f"Plan for {own.bead.id}: {' '.join(text.split())}", PLAN_TITLE), text)
 
 
-CALLS: "Calls" = {
+CALLS: "client.Calls" = {
     "bead": (_bead, ()),
     "attempts": (_attempts, ()),
     "next_steps": (_next_steps, ((int, type(None)),)),

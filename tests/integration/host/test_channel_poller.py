@@ -51,7 +51,7 @@ def scene(tmp_path, monkeypatch):
 
 def test_an_agent_is_heard_and_answered(scene):
     scene.keeper.start()
-    agents_side.agent_say("", scene.mine.token, "log", "half done 🚀")
+    scene.call("say", "log", "half done 🚀", "{}")
     number = scene.call("ask", "UTC?", "")
     assert scene.call("answer", None) == [number, None]
     event = next(e for e in scene.store.events() if e.kind is Kind.LOGGED)

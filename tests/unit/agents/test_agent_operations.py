@@ -5,7 +5,6 @@ import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from types import SimpleNamespace
 
 import pytest
 
@@ -288,7 +287,7 @@ def test_whoever_waits_for_a_person_hears_the_answer(work):
 def test_a_wait_outlasts_whoever_is_away(work, monkeypatch):
     """A daemon that starts anew, or a database that is busy, ends no wait: the answer is heard afterwards."""
     store, _ = work()
-    real, away = client.store().agent_answer, [DoorClosed("not just now"), StoreBusy("just now")]
+    real, away = edits.agent_answer, [DoorClosed("not just now"), StoreBusy("just now")]
 
     def answer(path, token, number):
         if away:
@@ -297,7 +296,7 @@ def test_a_wait_outlasts_whoever_is_away(work, monkeypatch):
             store.answer(number, "This one", "me")
         return real(path, token, number)
 
-    monkeypatch.setattr(client.store(), "agent_answer", answer)
+    monkeypatch.setattr(edits, "agent_answer", answer)
     assert do("ask", question="Which?", wait=1200).text == "This one" and not away
 
 
@@ -308,11 +307,11 @@ def test_a_wait_lasts_as_long_as_it_says_and_the_agent_does_not_count_as_silent(
     folder.mkdir()
     monkeypatch.setenv("NOBRAKES_HANDOFF", str(folder / "handoff.md"))
     signs = []
-    monkeypatch.setattr(client, "store", lambda: SimpleNamespace(agent_answer=lambda *given: (given[2], None)))
+    monkeypatch.setattr(client, "call", lambda name, number: (number, None))
     monkeypatch.setattr(client.time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(client.time, "sleep", lambda seconds: clock.__setitem__(0, clock[0] + max(seconds, 1e-6)))
     monkeypatch.setattr(client.os, "utime", signs.append)
-    assert client.wait_for("", "", 7, 1234.6) is None
+    assert client.wait_for(7, 1234.6) is None
     assert clock[0] == pytest.approx(1234.6)
     assert set(signs) == {str(folder)} and len(signs) > 1200 / 10
 
