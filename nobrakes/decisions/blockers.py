@@ -118,26 +118,12 @@ def board_blockers(board: "Board", paused_by: str = "") -> list[Blocker]:
     """Present blockers by switches, limits, providers and the machine. `paused_by`: who paused; empty: unknown."""
     found = []
     at_work = bool(board.attempts or board.talks or board.turn_runs)
-    if board.stopping:
-        found.append(
-            Blocker(
-                Kind.STOPPING,
-                "stopping: agents are being stopped, and no new work starts",
-                paused_by,
-                ("nobrakes resume",),
-                refuses=not at_work,
-            )
-        )
-    elif board.paused:
-        found.append(
-            Blocker(
-                Kind.PAUSED,
-                "paused: no new work starts",
-                paused_by,
-                ("nobrakes resume",),
-                refuses=not at_work,  # what is at work goes on, and somebody has to look after it
-            )
-        )
+    if board.stopping or board.paused:
+        kind, what = Kind.PAUSED, "paused: no new work starts"
+        if board.stopping:
+            kind, what = Kind.STOPPING, "stopping: agents are being stopped, and no new work starts"
+        # what is at work goes on, and somebody has to look after it
+        found.append(Blocker(kind, what, paused_by, ("nobrakes resume",), refuses=not at_work))
     if board.limits.doers == 0:
         found.append(
             Blocker(
@@ -165,22 +151,13 @@ def board_blockers(board: "Board", paused_by: str = "") -> list[Blocker]:
 
 def cap_blocker(one: Reached) -> Blocker:
     """A reached cap for all beads."""
-    short = one.name
-    lift = f"nobrakes providers lift {short}"
+    what = f"caps.{one.name} is reached ({one.spent:.6g} of {one.limit:.6g})"
+    lift = f"nobrakes providers lift {one.name}"
     if one.until is None:
-        return Blocker(
-            Kind.CAP,
-            f"caps.{short} is reached ({one.spent:.6g} of {one.limit:.6g}): this run starts no more agents",
-            "the next run counts from zero; if you lift the cap, agents may cost more than you allowed",
-            ("nobrakes run", lift),
-        )
-    return Blocker(
-        Kind.CAP,
-        f"caps.{short} is reached ({one.spent:.6g} of {one.limit:.6g}): no new work starts",
-        "agents start again then; if you lift the cap, they may cost more than you allowed",
-        (lift,),
-        until=one.until,
-    )
+        why = "the next run counts from zero; if you lift the cap, agents may cost more than you allowed"
+        return Blocker(Kind.CAP, f"{what}: this run starts no more agents", why, ("nobrakes run", lift))
+    why = "agents start again then; if you lift the cap, they may cost more than you allowed"
+    return Blocker(Kind.CAP, f"{what}: no new work starts", why, (lift,), until=one.until)
 
 
 def cure_of_start(provider: str) -> str:
