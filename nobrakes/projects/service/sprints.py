@@ -177,10 +177,11 @@ def view(store: "Store") -> SprintsView:
     if going is None:
         return NONE
     run, sprint = going.run, going.sprint
-    if sprint is None:
-        return SprintsView(run.state.value, run.asked, going.done, run.why)
-    waits = _waits(store, sprint)
-    return SprintsView(run.state.value, run.asked, going.done, run.why, sprint.title, sprint.stage.value, waits)
+    title, stage, waits = ("", "", "") if sprint is None else (sprint.title, sprint.stage.value, _waits(store, sprint))
+    if run.state is model.RunState.GOING and (sprint is None or sprint.bead is None):
+        planned = next((one.id for one in store.features() if one.has_turn), "")
+        waits = waits or (f"feature {planned} is planned first" if planned else "")
+    return SprintsView(run.state.value, run.asked, going.done, run.why, title, stage, waits)
 
 
 def _waits(store: "Store", sprint: model.Sprint) -> str:

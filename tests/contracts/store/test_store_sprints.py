@@ -12,7 +12,7 @@ from nobrakes.events.kinds import Event
 from nobrakes.events.kinds import Kind as EventKind
 from nobrakes.features.model import Feature, Step
 from nobrakes.projects.model import Kind, RunState, Stage
-from nobrakes.projects.service.sprints import unfinished
+from nobrakes.projects.service.sprints import unfinished, view
 from nobrakes.sessions.model import SessionKind
 from nobrakes.store import Store
 from tests.contracts.store.store_beads import bead
@@ -117,3 +117,11 @@ def test_a_daemon_continues_sessions_and_beads_besides_sprints(store: Store) -> 
     assert unfinished(store, store.board(limits)) == "2 beads and 1 session"
     store.open_turn(session)
     assert unfinished(store, store.board(limits)) == "2 beads and 1 session", "a turn that was cut goes on"
+
+
+def test_a_run_whose_next_sprint_waits_for_another_feature_says_so(store: Store) -> None:
+    store.begin_sprints(2, False, TERMS, "you")
+    assert view(store).waits_for == ""
+    store.put([Bead("login", "Login", type=BeadType.EPIC)], [], "you")
+    store.begin_feature(Feature("login", "Login", "Let people log in", actor="you"))
+    assert view(store).waits_for == "feature login is planned first"
