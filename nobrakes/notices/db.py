@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from ..db import rows
 from ..db.database import Database, Row
+from ..records import as_values
 from .model import Delivery, DeliveryState, NewNotice, NoticeKind, NoticeRecord, OpenQuestion, Queue
 
 _REMINDED = (NoticeKind.QUESTION.value, NoticeKind.ESCALATION.value)
@@ -28,19 +29,7 @@ def add(db: Database, notices: Sequence[NewNotice], same_within: float) -> int:
 
 
 def insert(db: Database, notice: NewNotice, now: float, *, routed: bool) -> int:
-    values = {
-        "kind": notice.kind.value,
-        "severity": notice.severity.value,
-        "text": notice.text,
-        "bead": notice.bead,
-        "session": notice.session,
-        "escalation": notice.escalation,
-        "link": notice.link,
-        "fingerprint": notice.fingerprint,
-        "created_at": now,
-        "routed": routed,
-    }
-    return db.insert("notices", values)
+    return db.insert("notices", {**as_values(notice), "created_at": now, "routed": routed})
 
 
 def record(row: Row, id_: str = "id") -> NoticeRecord:

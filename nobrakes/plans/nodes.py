@@ -240,6 +240,7 @@ class Plan:
     problems: tuple[str, ...] = ()
 
 
+_OF_THE_NODE = ("id", "key", "needs", "related", "discovered_from", "status", "hold", "defer_until")
 _MAY_BE_NULL = frozenset(name for name in CONTENT if model.FIRST[name] is None)
 
 
@@ -251,23 +252,11 @@ def refused(source: str, problems: list[str]) -> PlanError:
 
 
 def _node(place: int, found: dict[str, Any], raw: Any) -> PlanNode:
-    take = found.pop
-    status, hold, until = take("status", None), take("hold", None), take("defer_until", None)
-    if hold is None and until is None and "status" in raw:
+    own = {name: found.pop(name, None) for name in _OF_THE_NODE}
+    if own["hold"] is None and own["defer_until"] is None and "status" in raw:
         word = str(raw["status"]).strip().lower()
-        hold = word if word in HELD_WORDS else None
-    node = PlanNode(
-        f"beads[{place}]",
-        take("id", None),
-        take("key", None),
-        found,
-        take("needs", None),
-        take("related", None),
-        take("discovered_from", None),
-        status,
-        hold,
-        until,
-    )
+        own["hold"] = word if word in HELD_WORDS else None
+    node = PlanNode(f"beads[{place}]", fields=found, **own)
     if None in found.values():
         for name in [name for name, value in found.items() if value is None and name not in _MAY_BE_NULL]:
             del found[name]

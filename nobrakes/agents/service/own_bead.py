@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 PLAN_TITLE = 200
+_TOLD = ("id", "title", "type", "description", "acceptance", "notes", "touches")
+"""Fields of its bead that an agent gets as they are, beside ADDED."""
 
 
 class _Row:
@@ -64,14 +66,7 @@ def _bead(path: str, token: str) -> "tuple[dict[str, Any], str]":
     if told := quoting.plan_text(found, attempt.role, filed, nonce):
         text.append(told)
     data = {
-        "id": found.id,
-        "title": found.title,
-        "type": found.type,
-        "description": found.description,
-        "acceptance": found.acceptance,
-        "notes": found.notes,
-        "touches": found.touches,
-        **{name: getattr(found, name) for name in ADDED},
+        **{name: getattr(found, name) for name in (*_TOLD, *ADDED)},
         "branch": branch_of(found),
         "role": attempt.role,
         "name": attempt.name,
