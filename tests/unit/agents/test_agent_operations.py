@@ -287,16 +287,17 @@ def test_whoever_waits_for_a_person_hears_the_answer(work):
 def test_a_wait_outlasts_whoever_is_away(work, monkeypatch):
     """A daemon that starts anew, or a database that is busy, ends no wait: the answer is heard afterwards."""
     store, _ = work()
-    real, away = edits.agent_answer, [DoorClosed("not just now"), StoreBusy("just now")]
+    real, away = client.call, [DoorClosed("not just now"), StoreBusy("just now")]
 
-    def answer(path, token, number):
-        if away:
-            raise away.pop()
-        if not store.escalations(open_only=False)[0].answer:
-            store.answer(number, "This one", "me")
-        return real(path, token, number)
+    def call(name, *arguments, **more):
+        if name == "answer":
+            if away:
+                raise away.pop()
+            if not store.escalations(open_only=False)[0].answer:
+                store.answer(arguments[0], "This one", "me")
+        return real(name, *arguments, **more)
 
-    monkeypatch.setattr(edits, "agent_answer", answer)
+    monkeypatch.setattr(client, "call", call)
     assert do("ask", question="Which?", wait=1200).text == "This one" and not away
 
 
