@@ -240,7 +240,7 @@ class Plan:
     problems: tuple[str, ...] = ()
 
 
-_OF_THE_NODE = ("id", "key", "needs", "related", "discovered_from", "status", "hold", "defer_until")
+_NODE_KEYS = ("id", "key", "needs", "related", "discovered_from", "status", "hold", "defer_until")
 _MAY_BE_NULL = frozenset(name for name in CONTENT if model.FIRST[name] is None)
 
 
@@ -252,7 +252,7 @@ def refused(source: str, problems: list[str]) -> PlanError:
 
 
 def _node(place: int, found: dict[str, Any], raw: Any) -> PlanNode:
-    own = {name: found.pop(name, None) for name in _OF_THE_NODE}
+    own = {name: found.pop(name, None) for name in _NODE_KEYS}
     if own["hold"] is None and own["defer_until"] is None and "status" in raw:
         word = str(raw["status"]).strip().lower()
         own["hold"] = word if word in HELD_WORDS else None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 PLAN_TITLE = 200
-_TOLD = ("id", "title", "type", "description", "acceptance", "notes", "touches")
+_BEAD_FIELDS = ("id", "title", "type", "description", "acceptance", "notes", "touches")
 """Fields of its bead that an agent gets as they are, beside ADDED."""
 
 
@@ -66,7 +66,7 @@ def _bead(path: str, token: str) -> "tuple[dict[str, Any], str]":
     if told := quoting.plan_text(found, attempt.role, filed, nonce):
         text.append(told)
     data = {
-        **{name: getattr(found, name) for name in (*_TOLD, *ADDED)},
+        **{name: getattr(found, name) for name in (*_BEAD_FIELDS, *ADDED)},
         "branch": branch_of(found),
         "role": attempt.role,
         "name": attempt.name,
