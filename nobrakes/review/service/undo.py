@@ -652,7 +652,8 @@ def _unswitched(store: "Store", event: Event, actor: str) -> None:
     if not settings.keys() & {PAUSED, STOPPING}:  # agents may have begun on a red main meanwhile
         raise NotAllowed(f"event {event.seq} cannot be undone: it allowed a run on a red main")
     for key, value in settings.items():
-        if store.setting(key) != value:
+        now = store.setting(key)
+        if now != value and (key, now) != (STOPPING, None):  # the daemon ends a stop by itself
             raise NotAllowed(f"event {event.seq} cannot be undone: it was switched again later")
     back = {key: None if value is not None else YES for key, value in settings.items()}
     if event.kind is Kind.RESUMED and len(back) > 1:

@@ -311,6 +311,17 @@ def test_going_on_is_taken_back(three, tmp_path):
     assert undo.undo(three, None, "me").kind is Kind.PAUSED and three.setting("paused") is None
 
 
+def test_a_stop_is_taken_back_after_its_end_was_undone(three, tmp_path):
+    paths = Paths(str(tmp_path))
+    control.stop(three, paths, "me")
+    control.resume(three, paths, "me")
+    assert undo.undo(three, None, "me").kind is Kind.RESUMED
+    assert (three.setting("paused"), three.setting("stopping")) == ("yes", None), "agents are not stopped twice"
+    assert undo.undo(three, None, "me").kind is Kind.PAUSED
+    assert (three.setting("paused"), three.setting("stopping")) == (None, None)
+    assert undo.last(three).kind is Kind.PROPOSED
+
+
 def test_a_quarantine_and_its_end_are_taken_back(three):
     three.set_setting(SETTING, as_text([Quarantined("test", "a", "why", "me", 1.0)]))
     evidence.lift(three, "test", "a", "me")
