@@ -143,8 +143,10 @@ def test_an_agent_is_told_and_never_searches(tmp_path: Path, monkeypatch: pytest
 
 def test_everything_lies_below_the_folder() -> None:
     paths = Paths("/x/.nobrakes")
-    names = [name for name, value in vars(Paths).items() if isinstance(value, property) and name != "root"]
-    assert len(names) > 5
+    names = [
+        name for name, value in vars(Paths).items() if type(value).__name__ in ("_Below", "property") and name != "root"
+    ]
+    assert len(names) > 15
     assert all(getattr(paths, name).startswith("/x/.nobrakes/") for name in names)
 
 
