@@ -83,19 +83,24 @@ def test_a_part_of_the_daemon_that_fails_ends_nothing_else(
     met: list[str] = []
     works = part.turn  # type: ignore[attr-defined]
 
-    def fails(self: object, board: object) -> bool:
+    def fails(self: object, *given: object) -> bool:
         met.append(called)
         if len(met) > 3:
-            return bool(works(self, board))
+            return bool(works(self, *given))
         raise BUGS[0]
 
     monkeypatch.setattr(part, "turn", fails)
-    world = World(3, rates=replace(CALM, stumble=0), only="every_place_is_an_agents")
+    rates = replace(CALM, stumble=0)
+    if part is Forge:  # it runs where people began a feature; they also decide what it asks
+        rates = replace(rates, features=1.0, people=0.2)
+    world = World(3, rates=rates, only="every_place_is_an_agents")
     world.run()
-    (asked,) = [one for one in world.store.escalations() if one.type is EscalationType.NOBRAKES_FAILED]
+    filed = world.store.escalations(open_only=False)
+    (asked,) = [one for one in filed if one.type is EscalationType.NOBRAKES_FAILED]
     assert (asked.bead, asked.title) == (None, f"{called}: nobrakes failed") and str(BUGS[0]) in asked.detail
     assert len(met) > 3, "it is tried again"
-    assert {bead.status for bead in world.store.beads()} <= {*CLOSED}, "everything else goes on"
+    ended = {bead.status for bead in world.store.beads()}
+    assert Status.DONE in ended and (part is Forge or ended <= {*CLOSED}), "everything else goes on"
 
 
 @pytest.mark.parametrize(
