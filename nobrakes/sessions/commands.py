@@ -42,6 +42,8 @@ def start(
     checkout changes, and `nobrakes session hand-in N` gives its branch to the Reviewer. Its answers: `nobrakes session
     show N`; its questions: `nobrakes escalations`.
     """
+    if works and app.is_home:
+        raise UsageError("a session that works needs a repository", 'Name one: `nobrakes relay FOLDER "TEXT"`.')
     if works:
         checkout = relay.checkout(app, app.paths.root) if in_place else ""
         return begin(app, by, relay.Wanted(text, agent, model, title=title, plans=plan, in_place=checkout))

@@ -49,6 +49,8 @@ def test_a_session_of_its_own_is_run_by_a_daemon_of_its_own(tmp_path: Path) -> N
     person = Person(tmp_path)
     refused = person.nobrakes("sessions")
     assert refused.returncode != 0 and "session start --user" in refused.stderr
+    works = person.nobrakes("session", "start", "Do it", "--works")
+    assert works.returncode == 2 and "nobrakes relay --user FOLDER" in works.stderr
     agent = tmp_path / "agent.sh"
     agent.write_text(AGENT)
     agent.chmod(0o755)
