@@ -444,3 +444,14 @@ def entry(words: str) -> Entry:
         if found.words == words:
             return found
     raise KeyError(words)
+
+
+def typed_anywhere(text: str, root: str) -> str:
+    """The text, with commands about the repository at `root` as people type them in any folder."""
+    import re  # rarely needed here
+
+    from .paths import typed_in
+
+    words = "|".join(sorted({one.words.split()[0] for one in COMMANDS} - ANYWHERE))
+    typed = rf"(?<!&& )\bnobrakes (?=(?:{words})(?![-\w]))"
+    return re.sub(typed, lambda _: typed_in(root, "nobrakes "), text)

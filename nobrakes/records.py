@@ -82,9 +82,9 @@ def as_values(one: "DataclassInstance") -> dict[str, Any]:
 
 
 def copied(kind: "type[Stored]", source: Any, **given: Any) -> "Stored":
-    """A record with the fields that `source` has under the same names; `given` ones come first."""
-    names = (name for name in kind.__dataclass_fields__ if name not in given and hasattr(source, name))
-    return kind(**{name: getattr(source, name) for name in names}, **given)
+    """A record with the fields of `source` of the same names; `given` ones come first. AttributeError: one is missing,
+    and no default takes its place."""
+    return kind(**{name: getattr(source, name) for name in kind.__dataclass_fields__ if name not in given}, **given)
 
 
 def restore(kind: "type[Stored]", values: Mapping[str, Any]) -> "Stored":

@@ -29,7 +29,19 @@ from ..host.port import Notice
 from ..paths import Paths, process_environment
 from ..records import plain
 from ..text.cleaning import age, cut, one_line, pad, spoken
-from .repository import Interrupted, Output, UserPlace, actor, for_place, looked_at, opened, opened_or_home, said, write
+from .repository import (
+    HOME,
+    Interrupted,
+    Output,
+    UserPlace,
+    actor,
+    for_place,
+    looked_at,
+    opened,
+    opened_or_home,
+    said,
+    write,
+)
 from .screen import Screen, screen_of
 from .views import cap_lines, lines, machine_lines
 
@@ -162,7 +174,7 @@ Yes = Annotated[bool, Option("--yes", help="Do it. Without --yes it only shows t
 
 
 def install(yes: Yes = False) -> Output:
-    """Restart daemons automatically that died, also after a restart of the machine. It uses one systemd timer of
+    """Restart a daemon automatically after it died, also after a restart of the machine. It uses one systemd timer of
     your account for all repositories, without root.
 
     Without --yes it only shows what it would write. The timer looks once a minute. It never starts a daemon that you
@@ -214,8 +226,8 @@ def watch() -> Output:
         looked, failed = _look(path, home)
         error = error or failed
         found.append({"path": path, **plain(looked)})
-        text = for_place(one_line(looked.said), path)
-        out += [f"{one_line(path)}: {text}", *(f"  {one_line(what)}" for what in looked.down)]
+        told_here = [f"{one_line(path)}: {one_line(looked.said)}", *(f"  {one_line(what)}" for what in looked.down)]
+        out += [for_place(line, HOME if home and path == home.root else path) for line in told_here]
         out += [f"  the next look that asks is after {spoken(looked.until)}"] if looked.until else []
     return Output(found, lambda screen: "\n".join(out) or "no repository is known", error)
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 from typer import Argument, Option
 
 from .. import errors, paths
-from ..command_table import ANYWHERE, AT_HOME, COMMANDS
+from ..command_table import AT_HOME, typed_anywhere
 from ..errors import NobrakesError, NotAllowed, UsageError
 from ..events.kinds import Actor, Surface, default_actor, given
 from ..records import plain as plain
@@ -105,9 +105,7 @@ def for_place(text: str, place: str) -> str:
     if place == HOME:
         words = "|".join(sorted(AT_HOME, reverse=True))
         return re.sub(rf"\bnobrakes ({words})\b(?![-\w])(?! [^`\n#;]*--user)", r"nobrakes \1 --user", text)
-    words = "|".join(sorted({one.words.split()[0] for one in COMMANDS} - ANYWHERE))
-    typed = rf"(?<!&& )\bnobrakes (?=(?:{words})(?![-\w]))"
-    return re.sub(typed, lambda _: paths.typed_in(place, "nobrakes "), text) if place else text
+    return typed_anywhere(text, place) if place else text
 
 
 def emit(output: Output, command: str, as_json: bool) -> int:

@@ -54,7 +54,7 @@ class Config(Section):
     def board_limits(self) -> "Limits":
         """The limits for deciders."""
         from ..agents.limits import Cap, Caps, Thresholds
-        from ..daemon.model import Limits
+        from ..daemon.model import Limits, Starts
         from ..review.journal import Rules
 
         limits, caps = self.limits, self.caps
@@ -70,6 +70,7 @@ class Config(Section):
                 Cap(caps.attempt.usd, caps.attempt.tokens, caps.attempt.minutes), bead, day, run, caps.calls_per_hour
             ),
             approve=self.review.approve,
+            starts=Starts.OPEN,
             elsewhere=self.review.rules(self.main).elsewhere,
             queue=Rules(
                 validators=self.review.validators,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ..beads.model import BeadType, Status
+from ..beads.model import BeadType
 from ..command_table import NOTE, TEXT, Field
 from ..errors import NotAllowed, UsageError
 from ..records import frozen, plain
@@ -112,7 +112,7 @@ def approve(app: "App", by: str, what: What = "", yes: Yes = False) -> tuple[App
     if yes and not chosen:
         raise NotAllowed("--yes approves only where one plan, or its drafts, wait alone", f"{_LISTS} Name one.")
     if not what and not chosen:
-        later = tuple(_later(app, {one.command for one in found}))
+        later = tuple(_later(app))
         lines = [] if found else ["nothing waits for your approval"]
         lines += [line for one in (*found, *later) for line in (one_line(one.text), f"  type: {one.command}")]
         return Approval("", found, later), "\n".join(lines)
@@ -179,13 +179,13 @@ def _waiting(app: "App") -> "Iterator[Waiting]":
             yield Waiting("sprints", one.what, command)
 
 
-def _later(app: "App", told: set[str]) -> "Iterator[Waiting]":
+def _later(app: "App") -> "Iterator[Waiting]":
     """The unsigned plans that no person is asked about yet."""
-    from ..features.reviewed_plan import to_sign, unsigned_plans
+    from ..features.reviewed_plan import to_sign, unapproved, unsigned_plans
 
-    for feature, _ in unsigned_plans(app.store, app.store.listed((Status.DRAFT,))):
-        command, why = to_sign(app.store, app.config.forge, feature)
-        if command not in told and f"nobrakes approve {feature.id}@{feature.plan}" not in told:
+    for feature, _ in unsigned_plans(app.store, unapproved(app.store)):
+        if not feature.is_sign_off_asked:
+            command, why = to_sign(app.store, app.config.forge, feature)
             yield Waiting(feature.id, f"not yet: {why}", command)
 
 

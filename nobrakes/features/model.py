@@ -229,6 +229,11 @@ class Feature:
         return self.has_turn and self.state is State.ACTIVE
 
     @property
+    def is_sign_off_asked(self) -> bool:
+        """Whether a person was asked to sign this version of the plan off, and may."""
+        return self.data.get(SIGN_OFF_ASKED) == self.plan and self.state is State.ACTIVE
+
+    @property
     def has_turn(self) -> bool:
         return self.stage in PLANNED and self.state in (State.ACTIVE, State.ERROR)
 

@@ -125,13 +125,17 @@ def without_plan(store: "Store", drafts: Collection[str]) -> set[str]:
     return {epic for epic in planned if not set(drafts).intersection(under(store, epic))}
 
 
+def unapproved(store: "Store") -> set[str]:
+    """The drafts, and the beads with proposed changes."""
+    return {*store.listed([Status.DRAFT])} | {one.id for one in store.proposed()}
+
+
 YES = "nobrakes approve"
 
 
 def approval(store: "Store", rules: "ForgeSettings") -> tuple[str, str]:
     """(command that approves everything waiting, command needed before it or empty)."""
-    waits = {*store.listed([Status.DRAFT])} | {one.id for one in store.proposed()}
-    feature = unsigned(store, waits)
+    feature = unsigned(store, unapproved(store))
     return (YES, "") if feature is None else to_sign(store, rules, feature)
 
 

@@ -32,7 +32,6 @@ from ..config.user import (
     require_safe,
     user_place,
 )
-from ..daemon.service import control
 from ..db.fast import now
 from ..host.files import storage_errors, wake, write_atomic
 from ..host.locks import holder, is_alive
@@ -41,7 +40,7 @@ from ..records import frozen
 from .db import Repository, UserDatabase, UserStore
 
 if TYPE_CHECKING:
-    from ..store import Store
+    pass
 
 FILE = "nobrakes-identity"
 _LENGTH = 32
@@ -207,8 +206,7 @@ def paths() -> list[str]:
     if store is None:
         return []
     try:
-        home = os.path.realpath(place.home)
-        return [one.path for one in store.repositories() if one.path != home]
+        return [one.path for one in store.repositories() if not is_own(one.path)]
     finally:
         store.close()
 
@@ -230,9 +228,14 @@ def looked_at(found: Sequence[Repository], for_you: ForYou) -> list[RepositoryVi
     return [answers.get(one.identity, view) for one, view in zip(found, silent, strict=True)]
 
 
+def is_own(path: str) -> bool:
+    """Whether it is the person's own place, which no bead is for."""
+    return path == os.path.realpath(user_place().home)
+
+
 def _line(one: Repository, state: str, for_you: int | None = None) -> RepositoryView:
-    is_own = one.path == os.path.realpath(user_place().home)
-    return RepositoryView(one.path, "your own sessions" if is_own else one.name, state, for_you, one.seen_at, is_own)
+    name = "your own sessions" if (own := is_own(one.path)) else one.name
+    return RepositoryView(one.path, name, state, for_you, one.seen_at, own)
 
 
 def _view(one: Repository, for_you: ForYou) -> RepositoryView:
@@ -355,12 +358,6 @@ def made() -> Paths:
         raise errors.PlaceUnusable(f"{found.folder} cannot be made: {error.strerror}") from None
     init(place.home)
     return found
-
-
-def daemon(found: Paths, store: "Store") -> tuple[int, bool]:
-    """The pid of its daemon, started if needed; and whether it was."""
-    pid = control.running(found)
-    return (pid, False) if pid is not None else (control.start(found, store), True)
 
 
 @frozen

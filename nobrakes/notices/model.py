@@ -16,10 +16,10 @@ from urllib.parse import unquote, urlsplit
 from ..agents.limits import PREFIX, reached_text
 from ..beads.model import Outcome
 from ..checks.contract import SETUP_FAILED
+from ..command_table import typed_anywhere
 from ..decisions.model import EscalationType
 from ..errors import ConfigError
 from ..events.kinds import Event, Kind
-from ..paths import typed_in
 from ..records import copied, frozen
 from ..sessions.model import State
 from ..text.cleaning import clean, count, redacted, shorten
@@ -211,8 +211,7 @@ def bounded(text: str, most: int = MAX_TEXT) -> str:
 
 def message(notice: NoticeRecord, root: str) -> Message:
     """The notice as sent, from this repository. Its commands work in any folder."""
-    project, there = root.rpartition("/")[2], typed_in(root, "nobrakes ")
-    text = re.sub(r"`nobrakes\s(?!project )", lambda _: f"`{there}", notice.text)
+    project, text = root.rpartition("/")[2], typed_anywhere(notice.text, root)
     kind = notice.kind.value.replace("_", " ")
     about = f" {notice.bead}" if notice.bead else ""
     urgent = "URGENT: " if notice.severity.value == "urgent" else ""

@@ -166,8 +166,8 @@ def plan_of(store: "Store", going: Going, feature: features.Feature) -> sprints.
         return sprints.Plan()
     signed = feature.data.get(features.SIGNED) or {}
     is_signed = signed.get("version") == feature.plan
-    is_ready = feature.data.get(features.SIGN_OFF_ASKED) == feature.plan and feature.state is features.State.ACTIVE
-    return sprints.Plan(is_ready and not is_signed, is_signed, beyond=sprints.beyond(going.run.items, version.beads))
+    is_ready = feature.is_sign_off_asked and not is_signed
+    return sprints.Plan(is_ready, is_signed, beyond=sprints.beyond(going.run.items, version.beads))
 
 
 def _work(going: Going, store: "Store", id_: str | None) -> sprints.Work | None:

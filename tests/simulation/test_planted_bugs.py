@@ -125,7 +125,7 @@ BUGS = (
     Bug(
         "a plan that waits for its sign-off is on no list",
         "decisions/service/blockers.py",
-        "if feature.data.get(SIGN_OFF_ASKED) == feature.plan and feature.state is State.ACTIVE:",
+        "if feature.is_sign_off_asked:",
         "if feature.stage is None:",
         options=PLANS,
     ),

@@ -307,7 +307,7 @@ def _by_hand(words: list[str], env: Mapping[str, str]) -> str:
 
 def _plain(text: str) -> str:
     if not text.isprintable() or text != text.strip() or text.endswith("\\"):
-        raise UsageError(f"{text!r} cannot be written into a unit of systemd", "Run this with a plainer value.")
+        raise UsageError(f"{text!r} cannot be written into a unit of systemd", "Change that value, then try again.")
     return text.replace("%", "%%")
 
 

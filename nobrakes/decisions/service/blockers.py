@@ -25,12 +25,12 @@ from ...config.settings import Config
 from ...daemon.model import Board, Starts
 from ...daemon.service import control
 from ...db.database import is_current
-from ...errors import Hindered, MachineShort
+from ...errors import Hindered, MachineShort, NobrakesError
 from ...events.kinds import Event
 from ...events.kinds import Kind as Happened
 from ...git.location import own_code_tracked
 from ...host.locks import holder
-from ...machine.registry import MachineView, shown
+from ...machine.registry import MachineView, is_own, shown
 from ...paths import PACKAGE, Paths
 from ...records import frozen
 from ...review.journal import Journal
@@ -537,14 +537,13 @@ def approval_blockers(store: "Store", config: "Config") -> Iterator[Blocker]:
     if not (drafts or changed):
         return
     from ...features import reviewed_plan
-    from ...features.model import SIGN_OFF_ASKED, State
 
     waiting = len(drafts)
     drafts -= reviewed_plan.without_plan(store, drafts)
     rules, unsigned = config.forge, list(reviewed_plan.unsigned_plans(store, drafts | changed))
     for feature, own in unsigned:
         drafts, changed = drafts - own, changed - own
-        if feature.data.get(SIGN_OFF_ASKED) == feature.plan and feature.state is State.ACTIVE:
+        if feature.is_sign_off_asked:
             command, why = reviewed_plan.to_sign(store, rules, feature)
             what = f"the plan of feature {feature.id} ({shorten(feature.title, _TITLE)}) waits for your sign-off"
             typed = (command, f"nobrakes forge show {feature.id}")
@@ -723,18 +722,20 @@ def blockers(
 def for_you(paths: Paths) -> int | None:
     """How much waits for a person in the repository, as its first screen counts; None: unknown now."""
     from ...config.settings import load_for_reading
-    from ...config.user import user_place
     from ...store import open_store
 
     if not is_current(paths.database):
         return None
-    with closing(open_store(paths.database)) as store:
-        config = load_for_reading(paths.config)[0]
-        if paths.root == os.path.realpath(user_place().home):  # no bead is worked on there, on purpose
-            found = tuple(person_blockers(store, config, store.features(), daemon=True))
-        else:
-            found = blockers(store, paths, config).asks
-        return len(found) + len(store.escalations())
+    try:
+        with closing(open_store(paths.database)) as store:
+            config = load_for_reading(paths.config)[0]
+            if is_own(paths.root):
+                found = tuple(person_blockers(store, config, store.features(), daemon=True))
+            else:
+                found = blockers(store, paths, config).asks
+            return len(found) + len(store.escalations())
+    except NobrakesError:  # the list says that it is unknown
+        return None
 
 
 def _machine_blockers(

@@ -352,7 +352,7 @@ def summary(store: "Store", paths: Paths, number: int) -> Summary:
     start, head = str(one.data[sessions_model.START]), str(handed[-1][sessions_model.HEAD]) if handed else ""
     repository = str(one.data.get(sessions_model.REPOSITORY) or paths.root)
     commits, files = [], []
-    if head:
+    if head and os.path.isdir(repository):
         with closing(_clones(paths, repository)) as clones:
             commits, files = clones.commits(start, head), clones.files(start, head)
     now = store.now()
