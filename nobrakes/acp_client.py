@@ -159,8 +159,7 @@ def _list(call: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
 
 
 def choice(options: Sequence[Mapping[str, Any]], allow: bool) -> str | None:
-    kinds = ("allow_once",) if allow else ("reject_once", "reject_always")
-    for kind in kinds:
+    for kind in ("allow_once",) if allow else ("reject_once", "reject_always"):
         for option in options:
             if option.get("kind") == kind:
                 return str(option.get("optionId"))
@@ -308,8 +307,7 @@ class Answers:
         told = _plain(update)
         kind = told.get("sessionUpdate")
         if kind in ("agent_message_chunk", "agent_thought_chunk"):
-            content = told.get("content") or {}
-            text = content.get("text")
+            text = (told.get("content") or {}).get("text")
             if isinstance(text, str):
                 self.lines.piece("text" if kind == "agent_message_chunk" else "thought", text)
         elif kind == "tool_call":
@@ -328,8 +326,7 @@ class Answers:
     def _ended(self, told: dict[str, Any]) -> None:
         if told.get("status") in ("completed", "failed"):
             text = "\n".join(_texts(told.get("content")))[:MAX_TEXT]
-            failed = told["status"] == "failed"
-            self.lines.event("result", id=told.get("toolCallId"), failed=failed, text=text)
+            self.lines.event("result", id=told.get("toolCallId"), failed=told["status"] == "failed", text=text)
 
 
 def _texts(content: object) -> list[str]:
@@ -473,24 +470,21 @@ class _Talk:
         used = done.usage
         if used is None:
             return done.stop_reason, None
-        counts = {
+        return done.stop_reason, {
             "input_tokens": used.input_tokens,
             "output_tokens": used.output_tokens,
             "cache_read_input_tokens": used.cached_read_tokens or 0,
         }
-        return done.stop_reason, counts
 
     async def _begin(self, hello: InitializeResponse) -> str:
         """The session, new or old; writes a line that says which."""
         can = hello.agent_capabilities
         loads = bool(can and can.load_session)
         resumes = bool(can and can.session_capabilities and can.session_capabilities.resume is not None)
-        servers = [self._server(one) for one in self.run.mcp]
-        where = {"cwd": self.run.workspace, "mcp_servers": servers}
+        where = {"cwd": self.run.workspace, "mcp_servers": [self._server(one) for one in self.run.mcp]}
         old = self.run.session
         if old is None:
-            new = await self._ask("session", self.conn.new_session(**where))
-            session = str(new.session_id)
+            session = str((await self._ask("session", self.conn.new_session(**where))).session_id)
         else:
             if not (loads or resumes):
                 raise _Failed("session_lost", "it cannot continue a session")
@@ -516,8 +510,7 @@ class _Talk:
             return await request
         except RequestError as error:
             kind = "auth" if error.code == -32000 else what
-            detail = f"{error}: {error.data}" if error.data else str(error)
-            raise _Failed(kind, detail[:4000], error.code) from None
+            raise _Failed(kind, (f"{error}: {error.data}" if error.data else str(error))[:4000], error.code) from None
 
     async def cancel(self, working: "asyncio.Future[Any]") -> None:
         if self.session is None:

@@ -60,8 +60,7 @@ class Dialect:
             return AgentSettings(claude=claude)
         if self.name == "codex":
             return AgentSettings(codex=CodexSettings(executable=self.executable, model="gpt-5.5", base_url=f"{url}/v1"))
-        gemini = GeminiSettings(executable=self.executable, model="gemini-2.5-pro", base_url=url)
-        return AgentSettings(gemini=gemini)
+        return AgentSettings(gemini=GeminiSettings(executable=self.executable, model="gemini-2.5-pro", base_url=url))
 
     def shell(self, command: str) -> Call:
         if self.name == "claude":
@@ -194,7 +193,6 @@ class Fixture:
         self.runs += 1
         name = f"run-{self.runs}"
         folder = os.path.join(self.folder, name)
-        own = os.path.join(folder, "own")
         launch = self.adapter.launch(
             Assignment(
                 role=Role.DOER,
@@ -204,7 +202,7 @@ class Fixture:
                 prompt=prompt,
                 prompt_file=os.path.join(folder, "prompt.md"),
                 workspace=self.workspace,
-                folder=own,
+                folder=os.path.join(folder, "own"),
                 session=session or str(uuid.uuid4()),
                 resume=session is not None,
                 env=self._environment(),
@@ -226,12 +224,10 @@ class Fixture:
             },
         )
         born = self.processes.start(name, command)
-        now = time.time()
-        return folder, Run(name, self.runs, RunKind.AGENT, now, pid=born.pid, born=born.mark)
+        return folder, Run(name, self.runs, RunKind.AGENT, time.time(), pid=born.pid, born=born.mark)
 
     def _environment(self) -> dict[str, str]:
         proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), CLOSED)
-        local = dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost")
         return {
             "PATH": self.path,
             "HOME": os.path.join(self.folder, "home"),
@@ -244,7 +240,7 @@ class Fixture:
             "NOBRAKES_GATES": "Makefile",
             **({**self.any.keys(), **self.any.environment()} if self.any else {KEYS[self.dialects[0].name]: DUMMY}),
             **proxies,
-            **local,
+            **dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost"),
         }
 
     def _wait(self, condition: Callable[[], bool], seconds: float) -> bool:
@@ -482,8 +478,7 @@ def trial_run(config: Config, paths: Paths, environment: Mapping[str, str]) -> R
             if name != ACP:
                 commands[f"{name} version"] = (*prefix, command[0], "--version")
             own, auth = os.path.join(folder, name), _auth(config) if name == ACP else ""
-            trial = (sys.executable, "-I", "-m", "nobrakes.conformance", name, own, auth, *command)
-            commands[name] = (*prefix, *trial)
+            commands[name] = (*prefix, sys.executable, "-I", "-m", "nobrakes.conformance", name, own, auth, *command)
         printed = host_command.outputs(commands, env, TRIAL_SECONDS)
         named = bool(config.agents.acp.command)
         tried = [_tried(name, command, programs[name], printed, named) for name, command in called.items()]

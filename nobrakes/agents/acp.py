@@ -144,9 +144,7 @@ def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
     if read.end is None:
         if end.code is None:
             return Outcome.LOST, adapter.UNSEEN
-        if not read.began:
-            return output.not_started("the ACP client", end)
-        return output.cut_off(end, "and no end")
+        return output.cut_off(end, "and no end") if read.began else output.not_started("the ACP client", end)
     if "error" in read.end:
         message = str(read.end.get("message") or "")
         return _failure(str(read.end.get("error")), read.end.get("code"), f"{message}\n{end.errors}".strip())
@@ -168,8 +166,7 @@ def _failure(kind: str, code: object, text: str) -> tuple[Outcome, str]:
     status = _STATUS.search(text)
     found = output.by_status(code) if isinstance(code, int) and code > 0 else None  # some give the HTTP status as it is
     found = found or (output.by_status(int(status[1] or status[2])) if status else None)
-    default = Outcome.CRASHED if kind in ("turn", "died") else Outcome.BAD_CONFIGURATION
-    return found or wording or default, text
+    return found or wording or (Outcome.CRASHED if kind in ("turn", "died") else Outcome.BAD_CONFIGURATION), text
 
 
 KEYS = (

@@ -303,9 +303,7 @@ def killed(code: int | None) -> str | None:
     if code is None:
         return None
     number = -code if code < 0 else code - 128
-    if code < 0 or 128 < code <= 192:
-        return f"it was killed by signal {number}"
-    return None
+    return f"it was killed by signal {number}" if code < 0 or 128 < code <= 192 else None
 
 
 UNSEEN = "it ended unseen, and its output does not say how"
@@ -444,5 +442,4 @@ class StdioServer:
 
 
 def mcp_server(a: Assignment) -> StdioServer:
-    command = os.path.join(a.env["NOBRAKES_HOME"], "bin", "nobrakes")
-    return StdioServer(NAME, (command, "mcp"), VARIABLES)
+    return StdioServer(NAME, (os.path.join(a.env["NOBRAKES_HOME"], "bin", "nobrakes"), "mcp"), VARIABLES)

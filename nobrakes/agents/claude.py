@@ -99,8 +99,7 @@ def _assistant(event: Mapping[str, Any]) -> list[TranscriptLine]:
             name = str(block.get("name", "tool"))
             given = output.mapping(block.get("input"))
             what = next((str(given[key]) for key in _MAIN_INPUT if given.get(key)), "")
-            data = {"tool": name, "id": str(block.get("id", ""))}
-            found.append(output.called(name, what, data))
+            found.append(output.called(name, what, {"tool": name, "id": str(block.get("id", ""))}))
     if event.get("error"):
         found.append(output.lined(LineKind.LIMIT, f"API error: {event['error']}", {"error": str(event["error"])}))
     return found
@@ -111,10 +110,8 @@ def _user(event: Mapping[str, Any]) -> list[TranscriptLine]:
     content = output.mapping(event.get("message")).get("content")
     for block in content if isinstance(content, list) else []:
         if output.mapping(block).get("type") == "tool_result":
-            failed = block.get("is_error") is True
-            data = {"id": str(block.get("tool_use_id", "")), "failed": failed}
-            text = text_of(block.get("content")) or "(no output)"
-            found.append(output.lined(LineKind.RESULT, text, data))
+            data = {"id": str(block.get("tool_use_id", "")), "failed": block.get("is_error") is True}
+            found.append(output.lined(LineKind.RESULT, text_of(block.get("content")) or "(no output)", data))
     return found
 
 
@@ -402,8 +399,7 @@ class Claude(output.EventCli[Read]):
 
 
 def _hosts(env: Mapping[str, str]) -> tuple[str, ...]:
-    login = () if any(env.get(name) for name in CREDENTIALS) else (LOGIN_API,)
-    return (env.get("ANTHROPIC_BASE_URL") or API, *login)
+    return (env.get("ANTHROPIC_BASE_URL") or API, *(() if any(env.get(name) for name in CREDENTIALS) else (LOGIN_API,)))
 
 
 def _human(env: Mapping[str, str]) -> str:
@@ -415,9 +411,7 @@ def _state(a: adapter.Assignment) -> str:
 
 
 def tools(a: adapter.Assignment) -> tuple[str, ...]:
-    if a.role is Role.SHAPER:
-        return tuple(tool for tool in a.tools if tool not in ("Edit", "Write"))
-    return a.tools
+    return tuple(tool for tool in a.tools if tool not in ("Edit", "Write")) if a.role is Role.SHAPER else a.tools
 
 
 def settings(a: adapter.Assignment) -> dict[str, Any]:
@@ -456,5 +450,4 @@ def _hook(command: str) -> dict[str, Any]:
 
 
 def _is_literal(path: str, a: adapter.Assignment) -> bool:
-    folders = path.removesuffix("/**")
-    return not _LITERAL_PATH & set(folders)
+    return not _LITERAL_PATH & set(path.removesuffix("/**"))

@@ -329,8 +329,7 @@ def rules(a: adapter.Assignment) -> dict[str, bytes]:
     if a.permitted is None:
         return {}
     lines = [f'prefix_rule(pattern={json.dumps(words)}, decision="allow")' for words in a.permitted]
-    text = ("\n".join(lines) + "\n").encode(errors="replace")
-    return {"codex/rules/nobrakes.rules": text, f"{TEMPORARY}/begun": b""}
+    return {"codex/rules/nobrakes.rules": ("\n".join(lines) + "\n").encode(errors="replace"), f"{TEMPORARY}/begun": b""}
 
 
 def hooks(a: adapter.Assignment) -> bytes:

@@ -214,9 +214,7 @@ def _target_danger(path: str) -> str:
     if path.startswith(("/etc/", "/usr/", "/bin/", "/sbin/", "/boot/", "/lib", "/var/spool/cron")):
         return f"it changes the machine: {path}"
     is_home = path.startswith(("~", "$HOME", "${HOME}")) or path.split("/")[:2] in (["", "home"], ["", "root"])
-    if is_home and path.endswith(_OWN_FILES):
-        return f"it changes what is the person's own: {path}"
-    return ""
+    return f"it changes what is the person's own: {path}" if is_home and path.endswith(_OWN_FILES) else ""
 
 
 def _machine_danger(program: str, rest: list[str]) -> str:

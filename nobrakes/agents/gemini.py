@@ -62,8 +62,7 @@ def _transcript(event: Mapping[str, Any]) -> list[TranscriptLine]:
     if kind == "tool_use":
         name, given = str(event.get("tool_name", "tool")), output.mapping(event.get("parameters"))
         what = next((str(given[key]) for key in _MAIN_INPUT if given.get(key)), "")
-        data = {"tool": name, "id": str(event.get("tool_id", ""))}
-        return [output.called(name, what, data)]
+        return [output.called(name, what, {"tool": name, "id": str(event.get("tool_id", ""))})]
     if kind == "tool_result":
         failed = {"id": str(event.get("tool_id", "")), "failed": event.get("status") != "success"}
         return [

@@ -195,8 +195,7 @@ def used_up(caps: Caps, spent: Spent, now: float) -> list[Reached]:
     found = list(over("day", caps.day, spent.day, f"{day:.0f}", day + DAY_SECONDS))
     found += over("run", caps.run, spent.run, f"{spent.run_since:.3f}", None)
     if caps.calls_per_hour is not None and spent.calls >= caps.calls_per_hour:
-        until = hour + HOUR_SECONDS
-        found.append(Reached(CALLS, spent.calls, caps.calls_per_hour, f"{hour:.0f}", until))
+        found.append(Reached(CALLS, spent.calls, caps.calls_per_hour, f"{hour:.0f}", hour + HOUR_SECONDS))
     return found
 
 
@@ -427,9 +426,7 @@ class MachineRoom:
 def free(room: MachineRoom | None) -> int | None:
     if room is not None and room.unknown:
         return 0
-    if room is None or room.limits.agents is None:
-        return None
-    return max(0, room.limits.agents - room.taken)
+    return None if room is None or room.limits.agents is None else max(0, room.limits.agents - room.taken)
 
 
 def without_places(room: MachineRoom | None) -> MachineRoom | None:

@@ -42,9 +42,7 @@ def by_status(status: object) -> Outcome | None:
 
 def by_status_and(status: object, wording: Outcome | None) -> Outcome | None:
     """As `by_status`, with `wording` where the status says too little: a 400 may be anything."""
-    if status in (400, 422):
-        return wording or Outcome.INVALID_REQUEST
-    return by_status(status) or wording
+    return (wording or Outcome.INVALID_REQUEST) if status in (400, 422) else (by_status(status) or wording)
 
 
 def worded(*pairs: tuple[str, Outcome]) -> Wording:
@@ -105,8 +103,7 @@ def _by_status_in(text: str) -> Outcome | None:
 
 def cut_off(end: AgentEnd, missing: str) -> tuple[Outcome, str]:
     """Judge an end in the middle by the last lines: earlier ones may be a tool's."""
-    last = "\n".join(end.errors.strip().splitlines()[-_LAST_LINES:])
-    known = by_wording((), last) if end.code else None
+    known = by_wording((), "\n".join(end.errors.strip().splitlines()[-_LAST_LINES:])) if end.code else None
     return known or Outcome.CRASHED, f"it exited with {end.code} {missing}: {end.errors}"
 
 

@@ -165,7 +165,6 @@ def protocol(role: Role, bead: str) -> str:
     """The work rules for a role on a bead; the Shaper's are in its persona."""
     what = "failures of the tests you wrote" if role is Role.TEST_WRITER else "test failures"
     markers = "\n".join(f"- `{PREFIX}{marker.value}`: {meaning}" for marker, meaning in _MEANINGS.items())
-    outcomes = "|".join(marker.value.lower() for marker in Marker)
     return "\n\n".join(
         (
             "# How to work",
@@ -175,7 +174,7 @@ def protocol(role: Role, bead: str) -> str:
             "## Giving up",
             _GIVE_UP.format(what=what),
             "## Ending",
-            _HAND_IN.format(outcomes=outcomes, markers=markers),
+            _HAND_IN.format(outcomes="|".join(marker.value.lower() for marker in Marker), markers=markers),
         )
     )
 
@@ -409,8 +408,7 @@ def instructions(read: Callable[[str], bytes | None], touches: Sequence[str], al
     for folder in _folders(touches):
         for name in NAMES:
             path = posixpath.join(folder, name)
-            content = read(path)
-            text = clean((content or b"").decode("utf-8", "replace")).strip()
+            text = clean((read(path) or b"").decode("utf-8", "replace")).strip()
             if not text or _REFERENCES.match(text) or text in seen:
                 continue
             seen.add(text)
@@ -426,8 +424,7 @@ def instructions(read: Callable[[str], bytes | None], touches: Sequence[str], al
 def _folders(touches: Sequence[str]) -> Iterator[str]:
     found = {"": None}
     for touched in touches:
-        plain = re.split(r"[*?\[]", touched, maxsplit=1)[0]
-        parts = [part for part in posixpath.dirname(plain).split("/") if part]
+        parts = [part for part in posixpath.dirname(re.split(r"[*?\[]", touched, maxsplit=1)[0]).split("/") if part]
         if ".." in parts or touched.startswith("/"):
             continue
         for end in range(1, len(parts) + 1):

@@ -62,13 +62,12 @@ def history(ended: "Sequence[Attempt]", limit: int) -> str:
 
 def _attempt(attempt: "Attempt") -> str:
     lines = [f"Attempt {attempt.number}, {attempt.role} {attempt.name}: {attempt.outcome or 'running'}"]
-    fields = {
+    for title, text in {
         "What happened": attempt.detail,
         "Summary": attempt.log.summary,
         "Blockers": attempt.log.blockers,
         "Learnings": attempt.log.learnings,
-    }
-    for title, text in fields.items():
+    }.items():
         text = clean(text).strip()
         if text:
             lines.append(f"{title}: {shorten(text, _FIELD)}")

@@ -377,9 +377,7 @@ def _holds(version: Version, part: str) -> bool:
     if match is None:
         return False
     bound = _version(match[2])
-    if not match[1]:
-        return version[: len(bound)] == bound
-    return _OPERATORS[match[1]](_order(version, bound))
+    return _OPERATORS[match[1]](_order(version, bound)) if match[1] else version[: len(bound)] == bound
 
 
 def _order(one: Version, other: Version) -> int:

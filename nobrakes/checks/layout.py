@@ -74,8 +74,7 @@ def taken_up(path: str, text: str) -> Iterator[str]:
 
 def _scripted(name: str, text: str) -> Iterator[str]:
     if name.endswith((".yml", ".yaml")):
-        values = _YAML.findall(text)
-        yield from (word for value in values for word in value.split() if _LOCAL.fullmatch(word))
+        yield from (word for value in _YAML.findall(text) for word in value.split() if _LOCAL.fullmatch(word))
         return
     if name == "package.json":
         text = "\n".join(text[match.end() : _closing(text, match.end())] for match in _JSON_SECTIONS.finditer(text))
@@ -256,9 +255,7 @@ def is_collected(folder: str, name: str) -> bool:
         return ending == "t" or re.fullmatch(r"t\d{4}-.+", stem) is not None
     if not dot or (ending not in SOURCES and ending.casefold() not in SOURCES):
         return False
-    if ending in ("t", "bats", "feature", "phpt"):
-        return True
-    return _STEM.fullmatch(stem) is not None
+    return ending in ("t", "bats", "feature", "phpt") or _STEM.fullmatch(stem) is not None
 
 
 def is_runner(name: str) -> bool:

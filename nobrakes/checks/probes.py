@@ -225,8 +225,7 @@ def named(command: str, directory: str, paths: Sequence[str]) -> list[str]:
         for before, word in pairwise(["", *words])
         if not word.startswith("-") and not re.match(_LEFT_OUT, before)
     ]
-    found = [path for path in paths if any(_names(place, path) for place in places)]
-    return found or list(paths)
+    return [path for path in paths if any(_names(place, path) for place in places)] or list(paths)
 
 
 _LEFT_OUT = r"--?(?:ignore|deselect|exclude|skip)[\w-]*$"

@@ -45,8 +45,7 @@ def judge_red(
     if reason is Reason.MISSING_SYMBOL or counts_before is None or counts_after is None:
         return None
     if counts_after.collected < counts_before.collected:
-        gone = counts_before.collected - counts_after.collected
-        fewer = counted(gone, "test fewer is", "tests fewer are")
+        fewer = counted(counts_before.collected - counts_after.collected, "test fewer is", "tests fewer are")
         return f"{fewer} collected than without the new ones: tests are added, never removed"
     if counts_after.failed <= counts_before.failed:
         return f"no more tests fail than on the base, where {counts_before.failed} fail already"
@@ -121,9 +120,7 @@ class Streak:
 
 
 def after(streak: Streak, how: str | None) -> Streak:
-    if how is None:
-        return Streak()
-    return Streak(streak.rounds + 1 if how == streak.how else 1, how)
+    return Streak() if how is None else Streak(streak.rounds + 1 if how == streak.how else 1, how)
 
 
 def how_failed(text: str, checks: Iterable[Check]) -> str | None:

@@ -501,8 +501,7 @@ class _Document:
         """Without a plan it was no TAP."""
         if self.planned is None:
             return []
-        missing = Tally(failed=max(0, self.planned - len(self.points)))
-        return [missing, *self.points]
+        return [Tally(failed=max(0, self.planned - len(self.points))), *self.points]
 
 
 def _point(line: str, failed: bool) -> Tally:
@@ -734,6 +733,4 @@ def failing_tests(output: str, format_: str, counts: TestCounts | None) -> tuple
     names = {
         "".join(c for c in name if c.isprintable()).strip()[:MAX_NAME] for name in namer(plain_lines(output, whole))
     }
-    if "" in names or len(names) != counts.failed or len(names) > MAX_FAILED_TESTS:
-        return ()
-    return tuple(sorted(names))
+    return () if "" in names or len(names) != counts.failed or len(names) > MAX_FAILED_TESTS else tuple(sorted(names))

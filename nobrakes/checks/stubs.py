@@ -189,9 +189,7 @@ class _Names:
             whole = f"{base.name}.{node.attr}"
             is_module = whole in self.modules or self.project.has(whole)
             return Module(whole) if is_module else Of(self.symbol(base.name, node.attr))
-        if base is None or base.member:
-            return None
-        return Of(base.symbol, base.is_instance, node.attr, base.has_state)
+        return None if base is None or base.member else Of(base.symbol, base.is_instance, node.attr, base.has_state)
 
     def _made(self, node: ast.Call, left: int) -> Module | Of | None:
         if _called(node) in _LOADS and node.args and isinstance(node.args[0], ast.Constant):
@@ -519,8 +517,7 @@ class _Modules:
 
     def _made_in(self, module: str, name: str, hops: int) -> tuple[str, str]:
         parsed = self.parsed(module)
-        file = self.file(module) or ""
-        package = module if file.endswith("/__init__.py") else module.rpartition(".")[0]
+        package = module if (self.file(module) or "").endswith("/__init__.py") else module.rpartition(".")[0]
         for node in parsed.body if parsed is not None and hops else ():
             if isinstance(node, ast.ImportFrom):
                 parts = package.split(".")

@@ -424,8 +424,7 @@ def _ask(arguments: Sequence[str], cwd: str, env: Mapping[str, str], stdin: byte
         if stdin is not None and len(stdin) > CHUNK:
             # a pipe would be fed page by page
             file, stdin = stack.enter_context(_file(stdin)), None
-        process = start(arguments, cwd, {**passed, **env}, stdin=file)
-        return _ended(process, arguments, stdin or b"", limit, None)
+        return _ended(start(arguments, cwd, {**passed, **env}, stdin=file), arguments, stdin or b"", limit, None)
 
 
 def _ended(
@@ -682,8 +681,7 @@ class Transactions:
 
     def commit(self, lines: Sequence[str], git_dir: str, env: Mapping[str, str]) -> bool:
         """Run these lines of `git update-ref --stdin` as one transaction; False: the result is unknown."""
-        question = f"start\n{''.join(lines)}prepare\ncommit\n".encode()
-        if self._git.ask(question, len(_DONE), git_dir, env) == _DONE:
+        if self._git.ask(f"start\n{''.join(lines)}prepare\ncommit\n".encode(), len(_DONE), git_dir, env) == _DONE:
             return True
         self._git.close()
         return False

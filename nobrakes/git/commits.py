@@ -55,8 +55,7 @@ def slug(text: str) -> str:
 
 
 def line(text: str, limit: int) -> str:
-    words = "".join(c if c.isprintable() else " " for c in text).split()
-    joined = " ".join(words)
+    joined = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return joined if len(joined) <= limit else joined[: limit - 1].rstrip() + "…"
 
 
@@ -129,8 +128,7 @@ class Signer:
     def is_wanted(self) -> bool:
         if self.signing.how != "auto":
             return self.signing.how == "always"
-        asked = ["config", "--type=bool", "--get", "commit.gpgSign"]
-        return self._read(asked) == "true"
+        return self._read(["config", "--type=bool", "--get", "commit.gpgSign"]) == "true"
 
     @cached_property
     def key(self) -> str:
@@ -177,8 +175,7 @@ class Signer:
         program = program or {"openpgp": "gpg", "x509": "gpgsm"}.get(kind, "")
         if os.path.basename(program) not in ("gpg", "gpg2", "gpgsm"):
             return ""
-        named = self.key or self._read(["config", "--get", "user.signingKey"])
-        key = named or f"{self.who.name} <{self.who.email}>"
+        key = self.key or self._read(["config", "--get", "user.signingKey"]) or f"{self.who.name} <{self.who.email}>"
         argv = (program, "--pinentry-mode", "error", "--status-fd=2", "-bsau", key)
         try:
             code, _, said = run(argv, {**process_environment(), **_NO_PROMPT, "LC_ALL": "C"}, b"Can this be signed?\n")
@@ -293,11 +290,10 @@ class Committer:
         if not wanted:
             return None
         self.filters.refuse(onto, list(wanted))
-        answer = self.place.run(
+        return self.place.run(
             [*QUICK, "fast-import", "--quiet", "--force", "--date-format=raw"],
             stdin=_stream(ref, onto, before, wanted, message, self.signer.who),
-        )
-        return answer.text
+        ).text
 
     def _differs(self, entry: TreeContentEntry | None, content: bytes | None) -> bool:
         if entry is None or content is None:
@@ -469,8 +465,7 @@ class Chain:
     def _known(self, record: Value, tip: str | None) -> str | None:
         subject, anchor = about(record), record.get("anchor")
         if anchor:  # the chain ended there before what the record is about was made
-            near = self.entries(tip, anchor)
-            return next((entry.commit for entry in near if entry.about == subject), None)
+            return next((entry.commit for entry in self.entries(tip, anchor) if entry.about == subject), None)
         self._learn(tip)
         return self._about.get(subject)
 
@@ -499,8 +494,7 @@ class Chain:
         self._empty = self._empty or self.place.run(["mktree"], stdin=b"").text
         who = f"{PERSON} {date(record)}"
         above = (f"parent {parent}",) if parent else ()
-        lines = [f"tree {self._empty}", *above, f"author {who}", f"committer {who}", "", ""]
-        text = "\n".join(lines) + message(record)
+        text = "\n".join([f"tree {self._empty}", *above, f"author {who}", f"committer {who}", "", ""]) + message(record)
         return self.place.commits.write(text.encode("utf-8"), self.place.git_dir, self.place.plumbing)
 
     # --- what it is compared with ----------------------------------------------------------------

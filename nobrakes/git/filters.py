@@ -225,8 +225,7 @@ class Filters(Attributes):
 
     def _through(self, name: str, path: str, before: str, blob: str) -> str:
         command = self.command(name, path, before)
-        content = self.objects.content(blob)
-        made = self._written(self.run(name, command, content or b""))
+        made = self._written(self.run(name, command, self.objects.content(blob) or b""))
         self._remember({(name, blob): made, (name, made): made})
         return made
 
@@ -263,8 +262,7 @@ class Filters(Attributes):
 
     def run(self, name: str, command: str, content: bytes) -> bytes:
         try:
-            argv = self.rules.confine(("sh", "-c", command))
-            code, out, error = run(argv, self.environment(), content)
+            code, out, error = run(self.rules.confine(("sh", "-c", command)), self.environment(), content)
         except NobrakesError as refused:
             raise FilterFailed(f"the filter '{name}' cannot be run: {refused} {refused.hint}") from None
         if code != 0:
@@ -321,8 +319,7 @@ class ClearText:
         shown = {name: self.filters.shown(name) for name in self.filters.names(base)}
         if not (self.filters.is_on and (shown or self.filters.names(head))):
             return []
-        rows = self.place.run(["ls-tree", "-r", "-z", base]).records
-        parted = (row.partition("\t") for row in rows)
+        parted = (row.partition("\t") for row in self.place.run(["ls-tree", "-r", "-z", base]).records)
         blobs = {path: row.split()[2] for row, _, path in parted if row.startswith(_FILES)}
         is_same = not any(shown.values()) and self.filters.files(base) == self.filters.files(head)
         asked = self._gone(base, head) if is_same else blobs
@@ -517,8 +514,7 @@ def _ignored(place: Place, objects: Objects, commit: str, files: Iterable[str], 
                 file.write(content or b"")
         question = b"".join(os.fsencode(path) + b"\0" for path in sorted(asked))
         words = ["check-ignore", "--no-index", "-z", "--stdin"]
-        answer = place.run(words, env={"GIT_WORK_TREE": folder}, stdin=question, expect=(0, 1))
-        return set(answer.records)
+        return set(place.run(words, env={"GIT_WORK_TREE": folder}, stdin=question, expect=(0, 1)).records)
 
 
 _OFF = {"clean": "", "smudge": "", "process": "", "required": "false"}

@@ -238,9 +238,7 @@ def _apart(entry: Entry | None) -> tuple[str | None, Entry | None]:
 
 
 def changes(objects: Objects, base: str, head: str) -> tuple[Change, ...]:
-    if base == head:
-        return ()
-    return tuple(_change(objects, *entry) for entry in raw(objects, base, head))
+    return () if base == head else tuple(_change(objects, *entry) for entry in raw(objects, base, head))
 
 
 def _change(objects: Objects, path: str, before: str, after: str, old: str, new: str) -> Change:
@@ -313,9 +311,7 @@ def merged(
                 raise _Meets
             else:
                 changed[name] = new
-        if all(mine.get(name) == entry for name, entry in changed.items()):
-            return ours
-        return write(ours, mine, changed)
+        return ours if all(mine.get(name) == entry for name, entry in changed.items()) else write(ours, mine, changed)
 
     try:
         return merge(base, ours, theirs, 0)
@@ -436,7 +432,6 @@ def move_away(folder: str, env: Mapping[str, str], base: str) -> None:
 def _is_accepted(folder: str, env: Mapping[str, str], oid: str) -> bool:
     own = {**env, "GIT_OBJECT_DIRECTORY": os.path.join(folder, "objects")}
     own["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = env["GIT_OBJECT_DIRECTORY"]
-    row = f"100644 blob {oid}\t.gitmodules\n".encode()
-    tree = commands.run(["mktree"], cwd=folder, env=own, stdin=row).text
+    tree = commands.run(["mktree"], cwd=folder, env=own, stdin=f"100644 blob {oid}\t.gitmodules\n".encode()).text
     asked = ["fsck", "--no-full", "--strict", "--no-dangling", "--no-progress", tree]
     return commands.run(asked, cwd=folder, env=own, expect=range(128)).code == 0

@@ -30,8 +30,7 @@ class Pointer(NamedTuple):
 
     @property
     def content(self) -> bytes:
-        text = f"version https://git-lfs.github.com/spec/v1\noid sha256:{self.oid}\nsize {self.size}\n"
-        return text.encode()
+        return f"version https://git-lfs.github.com/spec/v1\noid sha256:{self.oid}\nsize {self.size}\n".encode()
 
 
 def parse(content: bytes) -> Pointer | None:
@@ -41,8 +40,7 @@ def parse(content: bytes) -> Pointer | None:
 
 def store(place: Place) -> str:
     """The folder of the contents; it may be missing."""
-    named = os.path.expanduser(place.settings.get("lfs.storage", "lfs"))
-    return os.path.join(place.git_dir, named, "objects")
+    return os.path.join(place.git_dir, os.path.expanduser(place.settings.get("lfs.storage", "lfs")), "objects")
 
 
 def is_used(place: Place) -> bool:

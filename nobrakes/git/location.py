@@ -356,8 +356,7 @@ def owner(path: str) -> str:
 
 
 def _ownership_ask(folder: str) -> None:
-    asked = ["rev-parse", "--git-dir"]
-    answer = commands.run(asked, cwd=folder, env=ASKING, expect=(0, 128))
+    answer = commands.run(["rev-parse", "--git-dir"], cwd=folder, env=ASKING, expect=(0, 128))
     if answer.code == 0:
         return
     found = _WHERE.search(answer.error)

@@ -57,8 +57,7 @@ def mix(content: bytes) -> ProgramsParts:
     deps = [found[1].strip() for found in _MIX_DEPS.findall(text)]
     rows = [line.strip() for one in deps for line in one.splitlines() if line.strip()]
     code = [line.strip() for line in _MIX_PLAIN.sub("", _MIX_DEPS.sub("", text)).splitlines() if line.strip()]
-    elsewhere = [row for row in rows if _FROM_ELSEWHERE.search(row)]
-    return _parts({"code": code, ELSEWHERE: elsewhere}), {"deps": deps}
+    return _parts({"code": code, ELSEWHERE: [row for row in rows if _FROM_ELSEWHERE.search(row)]}), {"deps": deps}
 
 
 def setup_py(content: bytes) -> ProgramsParts:

@@ -62,17 +62,14 @@ class Merger:
             tree = self.objects.commit(onto).tree
         else:
             base = self.history.only_fork(onto, head)
-            whole = None if base is None else self._trees_of(base, onto, head)
-            tree = whole or self._merge(onto, head, onto)
+            tree = (None if base is None else self._trees_of(base, onto, head)) or self._merge(onto, head, onto)
         if not isinstance(tree, Conflict):
             tree = self.filters.filtered_tree(tree, onto, head)
         return tree if isinstance(tree, Conflict) else self._commit(tree, onto, message)
 
     def join(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
         whole = self.squash(onto, head, message)
-        if isinstance(whole, Conflict):
-            return whole
-        return self._commit(whole.tree, head, message, onto)
+        return whole if isinstance(whole, Conflict) else self._commit(whole.tree, head, message, onto)
 
     def replay(
         self, onto: str, head: str, message: Message, began: str | None = None
@@ -98,8 +95,7 @@ class Merger:
     def fold(self, onto: str, steps: Sequence[Candidate], message: Message) -> Candidate:
         tip = Candidate(onto, self.objects.commit(onto).tree)
         for step in steps:
-            commit = self.objects.commit(step.commit)
-            tip = Candidate(self._rewrite(commit, step.tree, tip.commit, message), step.tree)
+            tip = Candidate(self._rewrite(self.objects.commit(step.commit), step.tree, tip.commit, message), step.tree)
         return tip
 
     def revert(self, commit: str, onto: str, message: Message) -> Candidate | Conflict:

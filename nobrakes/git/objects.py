@@ -102,8 +102,7 @@ def stored(raw: bytes, width: int, like: Stored | None = None) -> Stored:
     starts = like.starts[: first + 1] + [begin + one for one in ends] + ([one + by for one in after] if by else after)
     if len(found) != len(starts) - 1:  # a name stands twice, and git takes the later one
         return stored(raw, width)
-    is_plain = like.is_plain and tree_content(dict(fresh)) == raw[begin:end]
-    made = Stored(raw, width, found, starts, is_plain)
+    made = Stored(raw, width, found, starts, like.is_plain and tree_content(dict(fresh)) == raw[begin:end])
     around = range(max(0, first - 1), min(first + len(fresh) + 1, len(starts) - 1))
     places = [_place_at(made, number) for number in around]
     return made if places == sorted(places) else Stored(raw, width, found, starts, False)
@@ -123,13 +122,11 @@ def differing(one: Stored, other: Stored) -> set[str]:
 
 
 def _between(like: Stored, raw: bytes) -> tuple[int, int, int]:
-    same = _common_prefix(like.raw, raw)
-    first = bisect_right(like.starts, same) - 1
+    first = bisect_right(like.starts, _common_prefix(like.raw, raw)) - 1
     first = min(first, len(like.starts) - 1)
     begin = like.starts[first]
     longest = min(len(like.raw), len(raw)) - begin  # what both begin with is not counted again from the end
-    tail = _common_suffix(like.raw, raw, longest)
-    last = bisect_left(like.starts, len(like.raw) - tail)
+    last = bisect_left(like.starts, len(like.raw) - _common_suffix(like.raw, raw, longest))
     return first, last, len(raw) - (len(like.raw) - like.starts[last])
 
 

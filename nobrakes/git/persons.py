@@ -50,14 +50,12 @@ class Persons:
         return next(iter(standing.branch_worktrees(self.place, f"{_HEADS}{branch}")), None)
 
     def branch(self, worktree: Worktree) -> str:
-        found = (ref for ref in standing.refs_in(worktree) if ref.startswith(_HEADS))
-        return next(found, "").removeprefix(_HEADS)
+        return next((ref for ref in standing.refs_in(worktree) if ref.startswith(_HEADS)), "").removeprefix(_HEADS)
 
     def uncommitted(self, worktree: Worktree) -> list[str]:
         """Paths that are changed, in conflict or new; without ignored ones."""
         asked = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", ".", _NOT_OURS]
-        answer = commands.run(asked, cwd=worktree.path, env=_READING, seconds=_SECONDS)
-        return [record[3:] for record in answer.records]
+        return [record[3:] for record in commands.run(asked, cwd=worktree.path, env=_READING, seconds=_SECONDS).records]
 
     def head(self, worktree: Worktree) -> str:
         return commands.run(["rev-parse", "--verify", "HEAD^{commit}"], cwd=worktree.path, env=_READING).text
@@ -79,8 +77,7 @@ class Persons:
 
     def rebase(self, folder: str, onto: str, fork: str) -> bool:
         """Rebase what is checked out there; whether it stopped at a conflict and is under way."""
-        asked = ["rebase", "--onto", onto, fork]
-        commands.run(asked, cwd=folder, env=CHECKOUT, expect=(0, 1), seconds=_SECONDS)
+        commands.run(["rebase", "--onto", onto, fork], cwd=folder, env=CHECKOUT, expect=(0, 1), seconds=_SECONDS)
         found = self.around(folder)
         if found is None:
             raise GitFailed(f"{folder} is no longer a worktree")
@@ -250,8 +247,7 @@ def committed(folder: str, path: str, commit: str = "HEAD") -> str:
 def added(folder: str, below: str, tip: str = "HEAD") -> dict[str, str]:
     """By path, the commit before each file below this folder came to `tip`; without those of the first commit."""
     asked = ["log", "-z", "--first-parent", "-m", "-M", "--diff-filter=A", "--name-only", "--format=%x01%P", tip]
-    told = commands.run([*asked, "--", below], cwd=folder).text.split("\x01")
-    records = (re.split(r"[\0\n]+", one) for one in told)
+    records = (re.split(r"[\0\n]+", one) for one in commands.run([*asked, "--", below], cwd=folder).text.split("\x01"))
     return {path: parents.split()[0] for parents, *paths in records for path in paths if parents}
 
 
@@ -271,8 +267,7 @@ def newborn_begin(folder: str, subject: str) -> None:
 def commit(folder: str, paths: Sequence[str], subject: str) -> bool:
     """Commit only these paths; whether they had changes."""
     commands.run(["add", "--", *paths], cwd=folder)
-    staged = commands.run(["diff", "--cached", "--quiet", "--", *paths], cwd=folder, expect=(0, 1))
-    if staged.code == 0:
+    if commands.run(["diff", "--cached", "--quiet", "--", *paths], cwd=folder, expect=(0, 1)).code == 0:
         return False
     commands.run(["commit", "-q", "-m", subject, "--", *paths], cwd=folder)
     return True
@@ -285,16 +280,14 @@ def has_commit(folder: str) -> bool:
 def subjects(folder: str, most: int = 1000) -> list[str]:
     if not has_commit(folder):
         return []
-    asked = ["log", "-z", "--format=%s", f"--max-count={most}", "HEAD", "--"]
-    return commands.run(asked, cwd=folder).records
+    return commands.run(["log", "-z", "--format=%s", f"--max-count={most}", "HEAD", "--"], cwd=folder).records
 
 
 # Where a sparse cone or another branch took config.toml away, main's is read from its objects and kept in a file
 # beside, which git ignores. A config.toml that is there is what holds.
 def find(paths: Paths) -> bool:
     """Look for settings before any are known, and store them; whether there are any."""
-    found = None if os.path.lexists(paths.tracked_config) else _main_settings(paths.root)
-    return _keep(paths, found)
+    return _keep(paths, None if os.path.lexists(paths.tracked_config) else _main_settings(paths.root))
 
 
 def follow(paths: Paths, git: Git) -> str:
@@ -367,8 +360,7 @@ def hooks(root: str) -> Hooks | None:
     """The hooks of a person's own commits, without those of Git LFS."""
     # without our own settings: they would answer that hooks are off
     env = {name: value for name, value in ASKING.items() if not name.startswith("GIT_CONFIG")}
-    asked = ["rev-parse", "--path-format=absolute", "--git-path", "hooks"]
-    folder = commands.run(asked, cwd=root, env=env).text
+    folder = commands.run(["rev-parse", "--path-format=absolute", "--git-path", "hooks"], cwd=root, env=env).text
     found = tuple(name for name in _HOOKS if _is_hook(os.path.join(folder, name)))
     return Hooks(folder, found) if found else None
 

@@ -248,8 +248,7 @@ class Questions(Tools):
         if found is None:
             found = self._paths_by_another(commit)
             if found is None:
-                ran = self.place.run(["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit])
-                found = frozenset(ran.records)
+                found = frozenset(self.place.run(["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit]).records)
             if len(commit) in (40, 64):  # an object's name, which never stands for another one
                 while len(self._paths) >= _MAX_PATHS:
                     del self._paths[next(iter(self._paths))]
@@ -456,8 +455,7 @@ class MovingMain(Tools):
         from .landing.remote import with_base_branch
 
         of = with_base_branch(self.shared, branch, direct)
-        place = self.place.with_main(branch, of.known, of.before) if branch else self.place
-        return self._with_main(place, "", of)
+        return self._with_main(self.place.with_main(branch, of.known, of.before) if branch else self.place, "", of)
 
     def with_epic_branch(self, epic: str) -> Self:
         name = f"{port.EPICS}/{epic}"
@@ -577,12 +575,9 @@ class Showing(Tools):
 
     def _hunks(self, tree: str, path: str, env: dict[str, str]) -> tuple[port.Hunk, ...]:
         said = _First(_READ)
-        asked = ["cat-file", "blob", f"{tree}:{path}"]
-        answer = self.place.run(asked, env=env, stdout=said, expect=(0, 128))
+        answer = self.place.run(["cat-file", "blob", f"{tree}:{path}"], env=env, stdout=said, expect=(0, 128))
         content = said.getvalue()
-        if answer.code or b"\0" in content:
-            return ()
-        return tuple(_parted(content.decode("utf-8", "replace").split("\n")))
+        return () if answer.code or b"\0" in content else tuple(_parted(content.decode("utf-8", "replace").split("\n")))
 
 
 def _files(records: Sequence[str]) -> Iterator[port.ChangedLines]:
@@ -655,8 +650,7 @@ def _shared(config: "Config") -> "Shared":
     from .landing.remote import Shared
 
     review = config.review
-    branch = review.remote_branch or config.main
-    return Shared(review.remote, branch, review.remote_seconds, review.by_request)
+    return Shared(review.remote, review.remote_branch or config.main, review.remote_seconds, review.by_request)
 
 
 _PERSONAL_SETTINGS = ("user.", "author.", "committer.", "branch.", "color.", "advice.", "url.")

@@ -96,8 +96,7 @@ def publish(place: Place, stem: str, name: str) -> None:
 
 
 def release(place: Place, older: float = HELD_SECONDS) -> None:
-    packs = os.path.join(place.objects, "pack")
-    for entry in os.scandir(packs):
+    for entry in os.scandir(os.path.join(place.objects, "pack")):
         with suppress(FileNotFoundError):
             if entry.name.endswith(".keep") and time.time() - entry.stat().st_mtime >= older and _is_ours(entry.path):
                 os.unlink(entry.path)
@@ -210,8 +209,7 @@ _PROGRAMS = (".clean", ".smudge", ".process", ".driver")
 
 
 def folders(place: Place) -> tuple[str, ...]:
-    found = [place.git_dir, *(worktree.path for worktree in standing.all_of(place)), *place.lent()]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys([place.git_dir, *(worktree.path for worktree in standing.all_of(place)), *place.lent()]))
 
 
 def settings(place: Place) -> tuple[str, ...]:

@@ -39,9 +39,7 @@ class LocalZone(tzinfo):
     """Local time on any day; `datetime.astimezone` gives today's offset for all days."""
 
     def utcoffset(self, moment: datetime | None) -> timedelta | None:
-        if moment is None:
-            return None
-        return moment.replace(tzinfo=None).astimezone().utcoffset()
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
 
     def dst(self, moment: datetime | None) -> timedelta | None:
         return None
@@ -50,8 +48,7 @@ class LocalZone(tzinfo):
         return None if moment is None else moment.replace(tzinfo=None).astimezone().tzname()
 
     def fromutc(self, moment: datetime) -> datetime:
-        utc = moment.replace(tzinfo=None)
-        seconds = (utc - datetime(1970, 1, 1)).total_seconds()
+        seconds = (moment.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()
         return datetime.fromtimestamp(seconds).replace(tzinfo=self)
 
 
@@ -281,8 +278,7 @@ class StopLimit:
                 return
             if not said.strip(b"p"):
                 continue
-            seconds = URGENT_SECONDS if b"!" in said else self._seconds
-            until = time.monotonic() + seconds
+            until = time.monotonic() + (URGENT_SECONDS if b"!" in said else self._seconds)
             ends_at = until if ends_at is None else min(ends_at, until)
 
 

@@ -105,11 +105,10 @@ class Confinement:
         door = self.ports.channel.begin(run, [_login(source, place, own) for source, place in launch.login])
         if self.why_not():
             mine = (workspace, os.path.join(door, "in"), *own)
-            tools = caches(os.path.join(workspace, CACHES), launch.env, self._written())
             words = (
                 ("NOBRAKES_DOOR", door),
                 ("NOBRAKES_SANDBOX", "landlock"),
-                *tools.items(),
+                *caches(os.path.join(workspace, CACHES), launch.env, self._written()).items(),
                 *launch.confined.items(),
             )
             return self._walled(mine, folder, words)
@@ -151,8 +150,7 @@ class Confinement:
     def environment(self, folder: str) -> dict[str, str]:
         environment = dict(self.ports.environment)
         if home := self.home(folder):
-            let_in = None if self.nothing() else self._written()
-            return {**environment, **variables(home, environment, let_in)}
+            return {**environment, **variables(home, environment, None if self.nothing() else self._written())}
         return environment if self.ports.config().sandbox.home == "own" else {**environment, **NO_USER_SITE}
 
     def seen(self) -> dict[str, str]:
@@ -218,8 +216,7 @@ class Confinement:
                     "Name a folder beside it in .nobrakes/config.toml.",
                 )
             found += [whole, real]
-        present = [path for path in dict.fromkeys(found) if os.path.exists(path)]
-        return tuple(present)
+        return tuple(path for path in dict.fromkeys(found) if os.path.exists(path))
 
 
 def _is_laid(path: str, laid: Laid | None) -> bool:

@@ -98,8 +98,7 @@ class ChildChannels:
             if child.returncode == 0:
                 return ""
             errors.seek(0)
-            said = errors.read(MAX_ERROR).decode("utf-8", "replace").strip()
-            return said or f"it ended with {child.returncode}"
+            return errors.read(MAX_ERROR).decode("utf-8", "replace").strip() or f"it ended with {child.returncode}"
 
     def _start(self, stdin: bytes, errors: IO[bytes]) -> "subprocess.Popen[bytes]":
         environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}

@@ -238,8 +238,7 @@ def ps_look(pid: int) -> Process | None:
 
 
 def ps_everything() -> dict[int, Process]:
-    processes = (_parse(line) for line in _ps("-A", "-o", _COLUMNS))
-    return {process.pid: process for process in processes}
+    return {process.pid: process for process in (_parse(line) for line in _ps("-A", "-o", _COLUMNS))}
 
 
 def resident(pids: Sequence[int]) -> int:

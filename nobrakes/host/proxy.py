@@ -187,8 +187,7 @@ def addresses(host: str, port: int, allowed: "list[str]") -> "list[str]":
         return [str(ipaddress.ip_address(host))]
     if host == "localhost":
         return ["127.0.0.1", "::1"]
-    rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    found = list(dict.fromkeys(str(row[4][0]) for row in rows))
+    found = list(dict.fromkeys(str(row[4][0]) for row in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
     own = _own_addresses(found)
     inside = [
         address

@@ -18,11 +18,10 @@ def pull(db: Database, bead: str) -> PullRequest | None:
 def pulls(db: Database, waiting: bool = True) -> list[PullRequest]:
     """The waiting requests, or all; oldest first."""
     # the loop asks in each quiet turn: what is over is large, and is not read
-    states = json.dumps(sorted(WAITING if waiting else PullState))
     rows = db.all(
         "SELECT key, value FROM settings WHERE key >= 'pull/' AND key < 'pull0' AND "
         "coalesce(json_extract(value, '$.state'), 'opening') IN (SELECT value FROM json_each(?))",
-        (states,),
+        (json.dumps(sorted(WAITING if waiting else PullState)),),
     )
     found = [_made(str(row[0]).removeprefix(_KEY), str(row[1])) for row in rows]
     return sorted(found, key=lambda one: (one.opened_at, one.bead))

@@ -268,7 +268,6 @@ NewEvent = tuple[Kind, Mapping[str, Any]]
 def kept(pull: PullRequest, seen: Seen) -> PullRequest:
     if seen.told is None:
         return pull
-    shown = [one for one in seen.remarks if not one.approves][-SHOWN:]
     return replace(
         pull,
         checks=tuple(
@@ -278,7 +277,7 @@ def kept(pull: PullRequest, seen: Seen) -> PullRequest:
         remarks=tuple(
             {"by": _short(one.by, _NAME), "text": _short(one.text, _TEXT), "path": _short(one.path, _PATH)}
             | {"line": one.line}
-            for one in shown
+            for one in [one for one in seen.remarks if not one.approves][-SHOWN:]
         ),
         told=(*pull.told, auto_merge_key(pull.head))[-_KEYS:] if _is_new_auto_merge(pull, seen.told) else pull.told,
         approved_by=tuple(dict.fromkeys(_short(one.by, _NAME) for one in seen.remarks if one.approves))[:SHOWN],
@@ -513,8 +512,7 @@ def body(facts: Facts, line: str) -> str:
 
 
 def shown(text: str, most: int) -> str:
-    safe = shorten(clean(text).strip(), most).replace("<!--", "&lt;!--")
-    return _MENTION.sub("&#64;", safe)
+    return _MENTION.sub("&#64;", shorten(clean(text).strip(), most).replace("<!--", "&lt;!--"))
 
 
 def _test_plan(facts: Facts) -> str:
@@ -524,9 +522,7 @@ def _test_plan(facts: Facts) -> str:
     for row in facts.checks:
         command = shown(" ".join(str(row.get("command") or "").split()), 200).replace("`", "'")
         lines.append(f"- {shown(str(row.get('name', '')), 100)}: passed{f' (`{command}`)' if command else ''}")
-    if len(lines) == 2:
-        return ""
-    return "\n".join(lines)
+    return "" if len(lines) == 2 else "\n".join(lines)
 
 
 def _manual(facts: Facts) -> str:

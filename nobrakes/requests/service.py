@@ -189,8 +189,7 @@ def _features(store: "Store", config: "Config") -> Iterator[Finding]:
 def epic_circles(store: "Store", config: "Config") -> Iterator[Blocker]:
     """Beads of different epics that wait for each other because people merge each epic as a whole."""
     rules = config.review.rules(config.main)
-    units = {rules.unit, *(one.unit for one in rules.features.values())}
-    if "epic" not in units or not config.review.by_request:
+    if "epic" not in {rules.unit, *(one.unit for one in rules.features.values())} or not config.review.by_request:
         return
     nodes, dependencies = store.nodes(), store.dependencies()
     if deadlocks(nodes, dependencies):

@@ -119,9 +119,7 @@ def date(record: Value) -> str:
 def excerpt(text: str) -> str:
     """The last complete lines that fit; secrets were removed before."""
     clean = text.encode("utf-8", "replace").decode().strip()
-    if len(clean) <= EXCERPT:
-        return clean
-    return clean[-EXCERPT:].partition("\n")[2] or clean[-EXCERPT:]
+    return clean if len(clean) <= EXCERPT else clean[-EXCERPT:].partition("\n")[2] or clean[-EXCERPT:]
 
 
 def place(commit: str, tree: str) -> dict[str, str]:
@@ -273,8 +271,7 @@ class Claims:
         by, shown = str(self.approval.get("by", "")), str(self.approval.get("content", ""))
         if not by or not is_approval(str(self.approval.get("words", ""))):
             return f"its merge needed a person's approval ({self.approval.get('why')}), and none is recorded"
-        merged = content(self.base[0], self.merged)
-        return "" if merged in ("", shown) else f"what was merged is not what {by} approved"
+        return "" if content(self.base[0], self.merged) in ("", shown) else f"what was merged is not what {by} approved"
 
     def not_passed(self) -> list[tuple[bool, str]]:
         """Validations without a recorded pass, and whether each came after the merge."""

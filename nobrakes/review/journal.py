@@ -187,8 +187,7 @@ RECORD_OF: Mapping[str, str] = {
 
 
 def is_landing(data: Mapping[str, Any]) -> bool:
-    journal = Journal.of(data)
-    return journal.step in (Step.SWAP, Step.VALIDATE_MAIN, Step.CLEAN_UP)
+    return Journal.of(data).step in (Step.SWAP, Step.VALIDATE_MAIN, Step.CLEAN_UP)
 
 
 def may_land(data: Mapping[str, Any]) -> bool:

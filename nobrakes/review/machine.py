@@ -382,6 +382,4 @@ def outdated(journal: Journal, results: Sequence[CheckResult], was_edited: bool)
     """The fact for a run whose checks were edited meanwhile; None: it counts. After a merge a pass counts: new wishes
     do not revert it."""
     is_good_news = journal.step is Step.VALIDATE_MAIN and run_fact(results) is Fact.RAN_GREEN
-    if not was_edited or is_good_news:
-        return None
-    return Fact.RAN_OUTDATED
+    return Fact.RAN_OUTDATED if was_edited and not is_good_news else None

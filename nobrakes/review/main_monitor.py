@@ -125,9 +125,7 @@ def is_mended(watch: Watch, contract: str) -> bool:
 
 def may_begin(watch: Watch, board: Board) -> bool:
     """Not while agents work, unless all wait for a green main."""
-    if board.paused or board.stopping:
-        return False
-    return watch.frozen or (is_idle(board) and not board.attempts)
+    return not (board.paused or board.stopping) and (watch.frozen or (is_idle(board) and not board.attempts))
 
 
 def look(watch: Watch, main: str) -> Watch:
@@ -143,8 +141,7 @@ def freeze_red(watch: Watch, main: str, results: Sequence[Mapping[str, Any]]) ->
 
 def freeze_unwatched(watch: Watch, main: str, results: Sequence[Mapping[str, Any]], contract: str, now: float) -> Watch:
     """Freeze a red tip that the monitor does not check."""
-    red = freeze_red(watch, main, results)
-    return replace(red, phase=Phase.REST, unwatched=True, contract=contract, looked_at=now)
+    return replace(freeze_red(watch, main, results), phase=Phase.REST, unwatched=True, contract=contract, looked_at=now)
 
 
 def wanted(watch: Watch) -> str:
@@ -186,9 +183,7 @@ def after(watch: Watch, seen: Verdict, now: float) -> Watch:
         if seen is Verdict.UNSURE:
             return at_rest(watch, now)
         return _search(replace(watch, high=middle) if seen is Verdict.RED else replace(watch, low=middle + 1))
-    if seen is Verdict.GREEN:
-        return replace(watch, phase=Phase.LAND)
-    return at_rest(watch, now)
+    return replace(watch, phase=Phase.LAND) if seen is Verdict.GREEN else at_rest(watch, now)
 
 
 def _search(watch: Watch) -> Watch:

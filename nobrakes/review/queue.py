@@ -98,8 +98,7 @@ def is_flaky(result: CheckResult, ledger: Sequence[Flake]) -> bool:
     known = [flake for flake in ledger if flake.check == result.name]
     if not known or not result.failing or any(not flake.tests for flake in known):
         return bool(known)
-    tests = {test for flake in known for test in flake.tests}
-    return set(result.failing) <= tests
+    return set(result.failing) <= {test for flake in known for test in flake.tests}
 
 
 def wants_confirming(
@@ -226,8 +225,7 @@ def _for_all(verdicts: Sequence[Verdict], free: int, size: int, suspect: Collect
         tried = max((i for i in range(low + 1, last + 1) if verdicts[i] is Verdict.RUNNING), default=low)
         whole = range(tried + size, last + 1, size) if size else ()
         # while a batch is tried, the next one gathers
-        wanted = whole or ([last] if tried == low else [])
-        return Move(validate=_unknown(verdicts, wanted, free), publish=low)
+        return Move(validate=_unknown(verdicts, whole or ([last] if tried == low else []), free), publish=low)
     if high > low + 1:
         is_probed = Verdict.RUNNING in verdicts[low + 1 : high]
         return Move(validate=() if is_probed else _unknown(verdicts, _probes(low, high, free), free), publish=low)

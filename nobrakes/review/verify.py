@@ -406,8 +406,7 @@ def lost_changes(line: Sequence[Made], moves: Callable[[str], Sequence[Move]]) -
                     taken[merge.last] = True
             for merge in gone:
                 if merge.lost is not None and merge.lost.by is made and not made.subject.startswith('Revert "'):
-                    between = all(taken[one] for one in range(merge.last, place, -1))
-                    merge.lost = replace(merge.lost, is_unseen=between)
+                    merge.lost = replace(merge.lost, is_unseen=all(taken[one] for one in range(merge.last, place, -1)))
     return [merge.lost for merge in merges.values() if merge.lost is not None and not _is_there(merge, now)]
 
 

@@ -69,8 +69,7 @@ def _inspect(environment: Mapping[str, str], home: str) -> Machine:
             found.append(folder)
             variables.append((variable, os.path.join(folder, "python") if name.endswith("/uv") else folder))
     programs = tuple(dict.fromkeys(path for path in found if not any(lies_in(path, f) for f in (*system, *SYSTEM))))
-    account = _account(system)
-    return Machine(system, links, programs, sys.executable, home, tuple(variables), account, tools(folders))
+    return Machine(system, links, programs, sys.executable, home, tuple(variables), _account(system), tools(folders))
 
 
 def _account(system: tuple[str, ...]) -> str:
@@ -155,11 +154,9 @@ def kept(environment: Mapping[str, str]) -> tuple[str, ...]:
     """Paths never writable behind a wall, since they are run or read outside later: your full home (settings of git,
     shell, session, agent CLIs, editors and tools, caches, repositories), the machine's programs and settings, PATH,
     nobrakes and its Python."""
-    home = os.path.expanduser("~")
-    found = [*_MACHINE, home]
+    found = [*_MACHINE, os.path.expanduser("~")]
     found += [folder for folder in map(os.path.abspath, sys.path) if os.path.isdir(folder)]  # our dependencies
-    kept_there = (os.environ.get(name, "") for name in _SETTINGS_OF)
-    found += [path for path in kept_there if os.path.isabs(path)]
+    found += [path for path in (os.environ.get(name, "") for name in _SETTINGS_OF) if os.path.isabs(path)]
     found += [folder for folder in environment.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]
     found += [sys.prefix, sys.base_prefix, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
     named = (os.environ.get(name, "") for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"))
@@ -240,10 +237,9 @@ def variables(home: str, environment: Mapping[str, str], let_in: tuple[str, ...]
     """The variables of a run with this `home`, from the person's environment. `let_in`: writable paths behind the wall;
     None: no wall."""
     persons = _persons(environment)
-    tools = {**TOOLCHAINS, **_HOME_TOOLS, **(_WRITTEN if let_in is None else {})}
     found = {
         variable: os.path.join(persons, name, "python") if name.endswith("/uv") else os.path.join(persons, name)
-        for name, variable in tools.items()
+        for name, variable in {**TOOLCHAINS, **_HOME_TOOLS, **(_WRITTEN if let_in is None else {})}.items()
         if variable not in environment and os.path.isdir(os.path.join(persons, name))
     }
     stored = {} if let_in is None else caches(home, environment, let_in)

@@ -511,8 +511,8 @@ BUGS = (
     Bug(
         "evidence names a run of another tree",
         "review/worker/evidence.py",
-        "self.runs[run] = run_of(proof, tree, contract, bead)",
-        "self.runs[run] = run_of(proof, contract, contract, bead)",
+        'self.runs[run] = run_of(proof, tree, contract, self._bead(int(proof["attempt"])))',
+        'self.runs[run] = run_of(proof, contract, contract, self._bead(int(proof["attempt"])))',
         seed=1,
     ),
     Bug(
@@ -665,8 +665,8 @@ BUGS = (
     Bug(
         "where the work began is forgotten when main is rewritten",
         "review/worker/driver.py",
-        "fork = self.ports.git.fork(main, head, done.data.get(FORK))",
-        "fork = self.ports.git.fork(main, head, None)",
+        "fork = self.ports.git.fork(self.ports.git.main(), head, done.data.get(FORK))",
+        "fork = self.ports.git.fork(self.ports.git.main(), head, None)",
         options=REWRITTEN,
     ),
     Bug(

@@ -32,9 +32,7 @@ def _say(path: str, token: str, kind: str, text: str, data_json: str) -> None:
 
 
 def _is_claim(name: object, value: object) -> bool:
-    if name == "work_type":
-        return value in WORK_TYPES
-    return name in ("step", "of", "percent") and type(value) is int
+    return value in WORK_TYPES if name == "work_type" else name in ("step", "of", "percent") and type(value) is int
 
 
 Calls = Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]
@@ -123,8 +121,7 @@ def agent_permit(path: str, token: str, command: str) -> "tuple[int, str]":
     filing = edits.Filing("question", f"May it run this, once? {command}", form=form, more={KEY: mark})
 
     def work(connection: "Connection", who: "AgentIdentity") -> "tuple[int, str]":
-        whose = {"bead": who.bead, "session": who.session, "mark": mark}
-        row = connection.execute(_FOUND, whose).fetchone()
+        row = connection.execute(_FOUND, {"bead": who.bead, "session": who.session, "mark": mark}).fetchone()
         if row is None or row[4]:
             return edits.filed(connection, who, filing), WAITS
         number, answer, resolved_at, read_at, _ = row

@@ -39,8 +39,7 @@ def agent_identity(connection: "Connection", token: str) -> AgentIdentity:
     """Raises Stale."""
     number, turn = attempt_of(token), turn_of(token)
     if number is not None:
-        sql = f"SELECT token, id, bead, name FROM ({OPEN_ATTEMPT})"
-        row = connection.execute(sql, (number,)).fetchone()
+        row = connection.execute(f"SELECT token, id, bead, name FROM ({OPEN_ATTEMPT})", (number,)).fetchone()
         if row is not None and _compare_digest(row[0].encode(), token.encode("utf-8", "replace")):
             return AgentIdentity(row[3], row[1], row[2], None, None)
     if turn is not None:
@@ -240,8 +239,7 @@ def agent_answer(path: str, token: str, number: "int | None" = None) -> "tuple[i
     """(number, answer) of a question about the agent's own bead; `number` None: the last one; answer None: not yet."""
 
     def look(connection: "Connection", who: AgentIdentity) -> "tuple[tuple[int, str | None], int]":
-        asked = {"bead": who.bead, "session": who.session, "number": number}
-        row = connection.execute(_ANSWER, asked).fetchone()
+        row = connection.execute(_ANSWER, {"bead": who.bead, "session": who.session, "number": number}).fetchone()
         if row is None:
             from ...errors import NoSuchEscalation
 
@@ -255,8 +253,7 @@ def agent_answer(path: str, token: str, number: "int | None" = None) -> "tuple[i
 def agent_ask(path: str, token: str, question: str, form_json: str = "") -> int:
     """File a question about the agent's own bead, or find the same open one; returns its number. `form_json`: its form
     (decisions.forms), '' for free text. Raises UsageError."""
-    form = form_text(path, form_json) if form_json else ""
-    return _file(path, token, Filing("question", question, form=form))
+    return _file(path, token, Filing("question", question, form=form_text(path, form_json) if form_json else ""))
 
 
 def agent_blocked(path: str, token: str, what: str, form_json: str) -> int:
@@ -278,8 +275,7 @@ def agent_escalate(path: str, token: str, title: str, detail: str = "", severity
         from ...errors import UsageError
 
         raise UsageError(f"'{bounded(severity)[:40]}' is not a severity", f"Use one of: {', '.join(SEVERITIES)}.")
-    said = "" if severity == "info" else severity
-    return _file(path, token, Filing("doer_suggestion", title, detail, severity=said))
+    return _file(path, token, Filing("doer_suggestion", title, detail, severity="" if severity == "info" else severity))
 
 
 def agent_plan(path: str, token: str, title: str, plan: str) -> int:

@@ -80,8 +80,7 @@ def forget(db: Database) -> None:
 
 
 def _keep(db: Database, period: str, table: str, before: Sum, upto: int) -> None:
-    begin = _begin(table, before.upto > 0)
-    sql = f"SELECT {_PAID} FROM {table} WHERE {begin} AND id <= :upto AND {_AGENTS[table]}"
+    sql = f"SELECT {_PAID} FROM {table} WHERE {_begin(table, before.upto > 0)} AND id <= :upto AND {_AGENTS[table]}"
     key = f"{KEPT}{period}:{table}"
     with db.write(derived=True):
         if _kept(db, period, table, before.since) != before:
@@ -109,10 +108,9 @@ def _begin(table: str, goes_on: bool) -> str:
 @cache
 def _later(attempts: bool, turns: bool) -> str:
     goes_on = zip(_AGENTS.items(), (attempts, turns), strict=True)
-    parts = (
+    return " UNION ALL ".join(
         f"SELECT {_PAID}, count(*) FROM {table} WHERE {_begin(table, on)} AND {only}" for (table, only), on in goes_on
     )
-    return " UNION ALL ".join(parts)
 
 
 RUN_SINCE = "run_since"
@@ -154,8 +152,7 @@ def end_cooldown(db: Database, provider: str, actor: str) -> bool:
 def breakers(db: Database, owner: str) -> dict[str, Breaker]:
     if not _any_breaker(db):
         return {}
-    found = db.all("SELECT * FROM breakers WHERE owner = ?", (owner,))
-    return {row["provider"]: record(Breaker, row) for row in found}
+    return {row["provider"]: record(Breaker, row) for row in db.all("SELECT * FROM breakers WHERE owner = ?", (owner,))}
 
 
 def breakers_of(db: Database, owners: Sequence[str]) -> dict[tuple[str, str], Breaker]:

@@ -82,13 +82,11 @@ def _attempts(path: str, token: str) -> "tuple[list[dict[str, Any]], str]":
     own = _Own(path, token)
     if not own.earlier:
         return [], "this is the first attempt"
-    told = quoting.earlier_text(own.bead.id, own.earlier[::-1], new_nonce())
-    return approaches(own.earlier), told
+    return approaches(own.earlier), quoting.earlier_text(own.bead.id, own.earlier[::-1], new_nonce())
 
 
 def next_steps() -> "tuple[str, ...]":
-    commits = client.own_commits(client.call("standing"))
-    return tuple(client.call("next_steps", commits, calls=CALLS))
+    return tuple(client.call("next_steps", client.own_commits(client.call("standing")), calls=CALLS))
 
 
 def _next_steps(path: str, token: str, commits: "int | None") -> "tuple[str, ...]":

@@ -59,8 +59,7 @@ def settle(ports: Ports, attempt: Attempt, verdict: Verdict) -> None:
 def cool(ports: Ports, work: Attempt | Talk, verdict: Verdict) -> None:
     """Start or end its provider's cooldown; a person is asked about an agent that does not start."""
     store, gates = ports.store, ports.store.gates()
-    of_model = beads_model.TABLE[verdict.outcome].is_of_model
-    gate, shared = gates.get(gate_key(work, verdict.outcome)), of_model
+    gate, shared = gates.get(gate_key(work, verdict.outcome)), beads_model.TABLE[verdict.outcome].is_of_model
     if beads_model.TABLE[verdict.outcome].gate_seconds and process.is_former(store, work, verdict.outcome):
         return
     if beads_model.TABLE[verdict.outcome].is_of_start:
@@ -216,8 +215,7 @@ def _hand_back(ports: Ports, bead: Bead, past: Sequence[Attempt], why: str) -> N
 def has_asked(ports: Ports, attempt: Attempt, open_only: bool = True) -> bool:
     """Whether the attempt has an open question or plan, so that no other is needed; also if it was answered just after
     the agent gave up waiting."""
-    found = ports.store.escalations(open_only=open_only, bead=attempt.bead)
-    mine = (e.type for e in found if e.attempt == attempt.id)
+    mine = (e.type for e in ports.store.escalations(open_only=open_only, bead=attempt.bead) if e.attempt == attempt.id)
     return any(type_ in (EscalationType.QUESTION, EscalationType.PLAN_REVIEW) for type_ in mine)
 
 
@@ -272,5 +270,4 @@ def offered(store: "Store", bead: Bead, new: NewEscalation) -> NewEscalation:
     feature = get_built_feature(store.features(), epics_above(store, bead)) if new.type in failing else None
     if feature is None:
         return new
-    evidence = {**new.evidence, forms.FEATURE: feature.id}
-    return replace(new, evidence=evidence, form=forms.failing_form(feature.id))
+    return replace(new, evidence={**new.evidence, forms.FEATURE: feature.id}, form=forms.failing_form(feature.id))

@@ -156,8 +156,7 @@ class AgentEndings:
             close(self.ports, limits, attempt, Outcome.BOUNDARY, why)
             return
         why = f"git lost {start[:12]}, which the workspace was made from (a prune?): {why}"
-        log = replace(attempt.log, keep_branch=False)
-        close(self.ports, limits, attempt, Outcome.WORKSPACE_FAILED, why, log=log)
+        close(self.ports, limits, attempt, Outcome.WORKSPACE_FAILED, why, log=replace(attempt.log, keep_branch=False))
 
     def start_proof(self, attempt: Attempt) -> None:
         """Run the new tests where they must fail, or the base without them. Repeatable."""
@@ -195,8 +194,7 @@ class AgentEndings:
             self._not_run(attempt, limits, rows, rows, "The new tests could not be run.")
             return
         if cannot_run(results) or (base is None and mute(results)):  # it may fail today where it passed before
-            kept = {"red_proof": rows, "why_not": detail}
-            attempt = replace(attempt, data={**attempt.data, ON_BASE: kept})
+            attempt = replace(attempt, data={**attempt.data, ON_BASE: {"red_proof": rows, "why_not": detail}})
             ports.store.journal(attempt.id, attempt.data)
             ports.store.end_run(run.id)
             self.start_proof(attempt)
@@ -336,13 +334,10 @@ class AgentEndings:
             return Outcome.NO_WORK, "the agent's commits change nothing"
         # of a Doer's gates a person is asked in the review; a Test Writer has none to change
         boundary = boundary_at(self.ports, start, role, head, bead)
-        found = violations(role, changes, boundary, bead.scaffolding, asks=role is Role.DOER)
-        if why := fault(found, changes):
+        if why := fault(violations(role, changes, boundary, bead.scaffolding, asks=role is Role.DOER), changes):
             return why
         less = fewer_assertions(self.ports, start, head) if role is Role.TEST_WRITER and not bead.scaffolding else None
-        if less is not None:
-            return Outcome.WEAK_TESTS, f"The tests prove less than before: {less}"
-        return None
+        return (Outcome.WEAK_TESTS, f"The tests prove less than before: {less}") if less is not None else None
 
     def _beside(self, attempt: Attempt) -> str:
         mark = f"/{attempt.fence}-head"

@@ -55,9 +55,7 @@ class Adapters:
 
     def __call__(self, name: str) -> Adapter:
         adapter = self.whole(name)
-        if name not in abilities.TRIED or self._condition(name).resumes:
-            return adapter
-        return without_sessions(adapter)
+        return adapter if name not in abilities.TRIED or self._condition(name).resumes else without_sessions(adapter)
 
     def degraded(self) -> list[str]:
         """New messages about the agents in the settings."""
@@ -215,8 +213,7 @@ class Launcher:
         if not bead.branch_kept:
             return None
         git = git_of(self.ports, bead)
-        past = self.ports.store.attempts(bead.id)
-        fences = [a.fence for a in past if a.id != attempt.id and a.role not in NO_AGENTS]
+        fences = [a.fence for a in self.ports.store.attempts(bead.id) if a.id != attempt.id and a.role not in NO_AGENTS]
         # what was archived before the last agent began is older than what it was given
         found = [(*_archive_name(ref), commit) for ref, commit in git.archived(bead.id)]
         newest = max((fence for fence, _, _ in found if fences and fence >= max(fences)), default=None)

@@ -161,11 +161,10 @@ def environment(ports: Ports, config: Config, credentials: Sequence[str], token:
     """The agent's environment in the run's folder, without its identity."""
     named = (*credentials, *config.agents.environment)
     boundary = with_agents(config.boundary())
-    path = os.path.join(ports.paths.folder, "bin") + os.pathsep + ports.environment.get("PATH", os.defpath)
     return {
         **ports.environment,
         **{name: ports.credentials[name] for name in named if name in ports.credentials},
-        "PATH": path,
+        "PATH": os.path.join(ports.paths.folder, "bin") + os.pathsep + ports.environment.get("PATH", os.defpath),
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_EDITOR": "true",
         "NOBRAKES_HOME": ports.paths.folder,
@@ -372,8 +371,7 @@ class StartProbe:
                 for name, content in launch.files.items():
                     private_folder(os.path.dirname(os.path.join(own, name)))
                     write_atomic(os.path.join(own, name), content)
-                confined = Confinement(ports).agent(run, workspace, folder, launch)
-                argv = confined.wrap(launch.greets)
+                argv = Confinement(ports).agent(run, workspace, folder, launch).wrap(launch.greets)
                 code, said = outputs({"": argv}, launch.env, GREETING_SECONDS, workspace)[""]
             except (NobrakesError, OSError) as error:
                 return str(error)
@@ -465,8 +463,7 @@ class Definitions:
     def _led_to(self, config: Config, board: Board) -> set[str]:
         names, roles = set(config.agents.agent_choice().names()), (Role.TEST_WRITER, Role.DOER)
         models = {limits.model_key(name, config.agents.model_of(name, role)) for name in names for role in roles}
-        sessions = {one.provider for one in board.sessions}
-        return {limits.WORKSPACES, *map(self._provider, names), *models, *sessions}
+        return {limits.WORKSPACES, *map(self._provider, names), *models, *{one.provider for one in board.sessions}}
 
     def _provider(self, agent: str) -> str:
         with suppress(NoAgent):

@@ -179,8 +179,7 @@ class WorkWatch:
         contract, streak = self.ports.config().contract(), proof.Streak()
         for event in reversed([*takewhile(lambda one: one.attempt == attempt.id, told)]):
             if event.kind is Kind.TESTED:
-                how = proof.how_failed(str(event.data.get("text")), contract)
-                streak = proof.after(streak, how)
+                streak = proof.after(streak, proof.how_failed(str(event.data.get("text")), contract))
                 continue
             streak = proof.Streak()
             if event.seq > seen.explained:

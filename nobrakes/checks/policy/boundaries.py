@@ -90,9 +90,7 @@ def is_asked(change: Change, boundary: Boundary) -> bool:
         return matches(change.path, SNAPSHOTS)
     if hides(_new_modules(change, boundary), boundary.installed) or _is_framework(change, boundary):
         return True
-    if _hides_a_test(change, boundary):
-        return True
-    return folded in {path.casefold() for path in boundary.named}
+    return _hides_a_test(change, boundary) or folded in {path.casefold() for path in boundary.named}
 
 
 def bends_runner(change: Change, boundary: Boundary) -> bool:
@@ -180,8 +178,7 @@ def fault(found: Sequence[str], changes: Iterable[Change]) -> tuple[Outcome, str
 
 def _leads_out(change: Change) -> bool:
     link = change.link or ""
-    end = posixpath.normpath(posixpath.join(posixpath.dirname(change.path), link))
-    top = end.split("/")[0].casefold()
+    top = posixpath.normpath(posixpath.join(posixpath.dirname(change.path), link)).split("/")[0].casefold()
     return link.startswith("/") or top == ".." or top in (".git", OWN_FOLDER)
 
 
@@ -276,5 +273,4 @@ def _value(settings: Settings, name: str) -> str:
 
 
 def _some(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    return ", ".join(sorted(paths)[:_NAMED]) + more
+    return ", ".join(sorted(paths)[:_NAMED]) + (f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else "")

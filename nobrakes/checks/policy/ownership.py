@@ -50,8 +50,7 @@ def why_not(
     role: str, path: str, tests: "Sequence[str]", gates: "Sequence[str]", scaffolding: bool = False
 ) -> str | None:
     """Why the role (`test_writer`, `doer`) may not change this path."""
-    folded = path.casefold()
-    parts = folded.split("/")
+    parts = path.casefold().split("/")
     if scaffolding and role == DOER and path == CONTRACT:
         return None
     if OWN_FOLDER in parts:  # one deeper down would be found first by a person who works there
@@ -65,9 +64,7 @@ def why_not(
         return GATE
     if role == WRITER and not is_test:
         return ONLY_TESTS
-    if role == DOER and is_test:
-        return NO_TESTS
-    return None
+    return NO_TESTS if role == DOER and is_test else None
 
 
 # A plan is approved by the decision "approve" alone; an answer in words means: change it. Compared are the enums' own
@@ -88,5 +85,5 @@ def approved(escalations: "Iterable[Escalation]") -> "Escalation | None":
 
 
 def waiting(escalations: "Iterable[Escalation]") -> "Escalation | None":
-    found = [e for e in escalations if e.type == _PLAN and e.resolved_at is None]
-    return max(found, key=lambda e: e.id, default=None)
+    found = (one for one in escalations if one.type == _PLAN and one.resolved_at is None)
+    return max(found, key=lambda one: one.id, default=None)

@@ -97,8 +97,7 @@ def _commands(setup: str, checks: Sequence[Check], texts: Mapping[str, str]) -> 
     commands = [setup, *(check.command for check in checks)]
     for folder in _folders(checks) if texts else ():  # the names are many
         for name in SOURCES:
-            text = texts.get(posixpath.join(folder, name), "")
-            yield from ((line, folder) for line in _lines(name, text, commands))
+            yield from ((line, folder) for line in _lines(name, texts.get(posixpath.join(folder, name), ""), commands))
 
 
 def _taken_up(checks: Sequence[Check], texts: Mapping[str, str]) -> Iterator[str]:
@@ -123,8 +122,7 @@ def along_links(
         for one in _on_the_way(path):
             if one in paths and one not in known:
                 known[one] = link(one)
-            target = known.get(one)
-            end = posixpath.normpath(posixpath.join(posixpath.dirname(one), target or "/"))
+            end = posixpath.normpath(posixpath.join(posixpath.dirname(one), known.get(one) or "/"))
             if end == "." or end.startswith(("/", "..")):
                 continue
             led = end + path[len(one) :]
@@ -282,8 +280,7 @@ _TAKEN_UP = re.compile(r"(?:^|[\s(])@((?:\./|\.\./)?[\w.-]+(?:/[\w.-]+)*)", re.M
 
 def in_unknown_folder(path: str) -> bool:
     """A hidden folder of an unknown tool may steer an agent."""
-    folders = path.casefold().split("/")[:-1]
-    return any(part.startswith(".") and part not in KNOWN_FOLDERS for part in folders)
+    return any(part.startswith(".") and part not in KNOWN_FOLDERS for part in path.casefold().split("/")[:-1])
 
 
 def starts_by_itself(path: str, paths: Collection[str]) -> bool:

@@ -75,8 +75,7 @@ def _found(name: str, module: ast.Module, is_test: bool) -> Iterator[tuple[str, 
         yield from _bends(part, runner, frozenset(marks))
     yield from _private_imports(module, (*_PRIVATE, "pluggy") if loaded else _PRIVATE)
     for node in _top(module.body) if loaded else ():
-        is_function = isinstance(node, Function | ast.ClassDef)
-        if not is_function and (match := _ALL.search(ast.unparse(node))):
+        if not isinstance(node, Function | ast.ClassDef) and (match := _ALL.search(ast.unparse(node))):
             yield f"{match[0]} when it is loaded", node
         if name == "__init__.py" and not _is_plain(node):
             yield "code in __init__.py of the tests", node
@@ -108,8 +107,7 @@ def _bends(node: ast.AST, runner: frozenset[str], hooks_by: frozenset[str]) -> I
     elif isinstance(node, ast.Attribute) and ast.unparse(node.value).endswith("pluginmanager"):
         yield "the plug-in manager", node
     elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete):
-        targets = node.targets if isinstance(node, ast.Assign | ast.Delete) else [node.target]
-        for target in targets:
+        for target in node.targets if isinstance(node, ast.Assign | ast.Delete) else [node.target]:
             if isinstance(target, ast.Attribute | ast.Subscript) and (of := _runners(target, runner)):
                 yield f"a patch of {of}", node
     elif isinstance(node, ast.Call) and _SETTERS.search(ast.unparse(node.func)) and node.args:
@@ -136,8 +134,7 @@ def _aliases(module: ast.Module) -> frozenset[str]:
 def _runners(target: ast.expr, runner: frozenset[str]) -> str:
     """The runner's object in an expression; empty: none."""
     said = ast.unparse(target)
-    root = re.split(r"[.\[(]", said, maxsplit=1)[0]
-    if root in runner or said.startswith(_OWN_OBJECTS):
+    if re.split(r"[.\[(]", said, maxsplit=1)[0] in runner or said.startswith(_OWN_OBJECTS):
         return said[:60]
     match = re.match(r"sys\.modules\[['\"](\w+)", said)
     return said[:60] if match is not None and match[1] in _RUNNER else ""
@@ -449,8 +446,7 @@ def _is_mock(path: str) -> bool:
 
 def _block(text: str, begin: int) -> str:
     """The line at `begin` with its indented block and closing line."""
-    start = text.rfind("\n", 0, begin) + 1
-    rows = iter(text[start:].splitlines())
+    rows = iter(text[(text.rfind("\n", 0, begin) + 1) :].splitlines())
     first = next(rows, "")
     return "\n".join((first.strip(), *(row.strip() for row in _inner(rows, _margin(first)))))
 

@@ -202,9 +202,7 @@ def _without_assignments(part: str) -> list[str]:
 
 def _module(path: str, folder: str) -> str:
     start = f"{folder}/" if folder else ""
-    if not path.startswith(start):
-        return ""
-    return start + path[len(start) :].split("/")[0].split(".")[0]
+    return start + path[len(start) :].split("/")[0].split(".")[0] if path.startswith(start) else ""
 
 
 # A reason names the file, escaped, and the kind of secret, and never the secret.
@@ -297,8 +295,7 @@ class Busy:
         return False
 
     def _next(self, place: _Folder, part: str) -> Iterator[_Folder]:
-        is_plain = not set("*?") & {*part}
-        if is_plain:
+        if not set("*?") & {*part}:
             if part in place.names:
                 yield place.names[part]
         else:

@@ -209,8 +209,7 @@ class Ends:
             end = self.by_name[f"{check.name}@tool{number + 1}"]
             if not end.started:
                 return ""
-            said = self.processes.output(end.output, OUTPUT_TAIL)
-            if (why_not := unmet(tool, wanted, end.code, said)) is not None:
+            if (why_not := unmet(tool, wanted, end.code, self.processes.output(end.output, OUTPUT_TAIL))) is not None:
                 return why_not
         return ""
 
@@ -426,14 +425,12 @@ class MutationProbes:
         if not check.report:
             return self.ports.processes.output(end.output, OUTPUT_TAIL)
         keep = os.path.join(folder, f"{end.name}.reports")
-        found = self.ports.processes.reports(top, check.directory, check.report, end.begun, keep)
-        return "\n".join(found.texts)
+        return "\n".join(self.ports.processes.reports(top, check.directory, check.report, end.begun, keep).texts)
 
 
 def probes_of(recorded: Mapping[str, Any] | None) -> dict[str, str]:
     """By check, the result of its mutation probe; without checks that had none."""
-    rows = (recorded or {}).get("results", ())
-    return {str(row["name"]): str(row["decoy"]) for row in rows if row.get("decoy")}
+    return {str(row["name"]): str(row["decoy"]) for row in (recorded or {}).get("results", ()) if row.get("decoy")}
 
 
 def unnoticed(recorded: Mapping[str, Any] | None) -> list[tuple[str, str]]:

@@ -157,8 +157,7 @@ class Validation:
         present = self.present(brings)
         if attempt is None and not present.cached:
             return None
-        key = present.key if present.cached else _review_key(present.key, attempt or 0)
-        found = self.known(tree, key)
+        found = self.known(tree, present.key if present.cached else _review_key(present.key, attempt or 0))
         return found if found is not None and found.get("runs") else None
 
     def recorded(self, tree: str) -> Mapping[str, Any] | None:
@@ -528,8 +527,7 @@ class Strength:
         paths = git.paths(head)
         changed = [c.path for c in git.changes(str(attempt.data["start"]), head) if c.path in paths]
         tests = {path: text for path in changed if (text := read(path)) is not None}
-        output = "\n".join(str(row.get("tail", "")) for row in attempt.data["red_proof"])
-        return plan(tests, Tree(paths, read), output)
+        return plan(tests, Tree(paths, read), "\n".join(str(row.get("tail", "")) for row in attempt.data["red_proof"]))
 
 
 # Numbers are those that the checks told; assertions are counted in the touched test files. Only a scaffolding bead may
@@ -562,8 +560,7 @@ EVENTS = 100_000
 
 def count(ports: Ports, attempt: Attempt, run: Run) -> int:
     """The visible rounds: of a CLI that reports no calls, only those of `nobrakes agent test`."""
-    store = ports.store
-    told = store.events(0, EVENTS, attempt.bead)
+    told = ports.store.events(0, EVENTS, attempt.bead)
     at_channel = sum(1 for event in told if event.attempt == attempt.id and event.kind is Kind.TESTED)
     contract = ports.config().contract()
     pattern = checks_proof.runs(contract)

@@ -101,16 +101,14 @@ class Following:
 
     def take_back(self) -> None:
         """After `go`, instead of `publish`: restore the files of `old`."""
-        paths = [path for path, *_ in self.differences]
-        staged = standing.entries(self.holder, paths, standing.reading(self.holder))
+        staged = standing.entries(self.holder, [path for path, *_ in self.differences], standing.reading(self.holder))
         standing.take_back(self.objects, self.holder, self.new, self.old, staged, self._there)
 
     def _lost(self) -> list[str]:
         lost = in_the_way(self.holder.path, self.differences)
         if lost:
             # what the index holds is git's to judge: it compares it with both sides
-            asked = ["ls-files", "-z", "--", *(f":(literal,top){path}" for path in lost)]
-            tracked = set(self._git(asked).records)
+            tracked = set(self._git(["ls-files", "-z", "--", *(f":(literal,top){path}" for path in lost)]).records)
             lost = [path for path in lost if path not in tracked]
         return lost
 
@@ -388,8 +386,7 @@ def _lock_blocker(path: str, age: float) -> LandingBlocker:
 
 
 def _stuck(holder: Worktree, seen: Look, main: str, why: LandingBlocker) -> Land:
-    words = f"{standing.told(holder, seen, main)} What holds it up: {why.what}."
-    return Land(Landing.BLOCKED, words, Cause.BEHIND)
+    return Land(Landing.BLOCKED, f"{standing.told(holder, seen, main)} What holds it up: {why.what}.", Cause.BEHIND)
 
 
 TIP = git_objects.own_ref("landed/tip")

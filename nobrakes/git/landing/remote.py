@@ -276,9 +276,7 @@ class SharedLander:
 
     def catch_up(self) -> Land:
         heard = self.remote.fetch()
-        if not heard.ok:
-            return unheard(self.remote, heard)
-        return self._follow(None)
+        return self._follow(None) if heard.ok else unheard(self.remote, heard)
 
     def obstacle(self, new: str, old: str) -> Land | None:
         return self.local.obstacle(new, old)
@@ -417,9 +415,7 @@ class RequestLander:
 
     def catch_up(self) -> Land:
         heard = self.remote.fetch()
-        if heard.ok:
-            return Land(Landing.MOVED)
-        return unheard(self.remote, heard)
+        return Land(Landing.MOVED) if heard.ok else unheard(self.remote, heard)
 
     def obstacle(self, new: str, old: str) -> Land | None:
         return None

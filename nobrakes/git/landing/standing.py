@@ -359,8 +359,7 @@ def look(history: History, holder: Worktree, main: str, note: Note | None) -> Lo
         differences = raw(history.objects, at, main)
     except GitFailed:
         return Look(main)  # the noted commit is gone, so main was rewritten by a person
-    staged = entries(holder, [path for path, *_ in differences], reading(holder))
-    behind, edited = apart(differences, staged)
+    behind, edited = apart(differences, entries(holder, [path for path, *_ in differences], reading(holder)))
     if not behind and (not is_landing or len(edited) < len(differences)):
         # an index takes the other's place in one piece: what has a path of main's has all of them, or a person's own
         return Look(main)
@@ -511,8 +510,7 @@ def follow_begun(holder: Worktree, differences: Sequence[Difference]) -> set[str
 
 
 def _behind(holder: Worktree, differences: Sequence[Difference]) -> set[str]:
-    staged = entries(holder, [path for path, *_ in differences], holder.env)
-    return set(apart(differences, staged)[0])
+    return set(apart(differences, entries(holder, [path for path, *_ in differences], holder.env))[0])
 
 
 def _follow(holder: Worktree, differences: Sequence[Difference], paths: set[str]) -> set[str]:
@@ -537,10 +535,9 @@ def between(holder: Worktree, old: str, differences: Sequence[Difference], paths
 
 def _lines(differences: Sequence[Difference], paths: set[str]) -> bytes:
     """Lines for `update-index --index-info`; removals first, since a folder may have become a file."""
-    wanted = sorted((d for d in differences if d[0] in paths), key=lambda d: d[2] != ABSENT)
     return b"".join(
         (f"0 {'0' * len(oid)}" if mode == ABSENT else f"{mode} {oid}").encode() + b"\t" + os.fsencode(path) + b"\0"
-        for path, _, mode, _, oid in wanted
+        for path, _, mode, _, oid in sorted((d for d in differences if d[0] in paths), key=lambda d: d[2] != ABSENT)
     )
 
 
@@ -607,8 +604,7 @@ def _write_stored(objects: Objects, path: str, mode: str, oid: str) -> None:
 
 def _states(holder: Worktree, differences: Sequence[Difference]) -> tuple[set[str], set[str]]:
     before = {path: (mode, oid) for path, mode, _, oid, _ in differences}
-    after = {path: (mode, oid) for path, _, mode, _, oid in differences}
-    return _matching(holder, before), _matching(holder, after)
+    return _matching(holder, before), _matching(holder, {path: (mode, oid) for path, _, mode, _, oid in differences})
 
 
 def _matching(holder: Worktree, version: Version) -> set[str]:

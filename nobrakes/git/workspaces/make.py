@@ -47,8 +47,7 @@ def why_not(path: str, commit: str, root: str) -> str:
     own = os.path.join(root, path)
     if not os.path.lexists(os.path.join(own, ".git")):
         return f"the submodule {path} is not there in {root}: git submodule update --init --recursive"
-    asked = ["cat-file", "-e", f"{commit}^{{commit}}"]
-    if commands.run(asked, cwd=own, env=PLUMBING, expect=(0, 1, 128)).code:
+    if commands.run(["cat-file", "-e", f"{commit}^{{commit}}"], cwd=own, env=PLUMBING, expect=(0, 1, 128)).code:
         return f"{own} does not have the commit {commit[:12]}: git submodule update --init --recursive"
     return ""
 
@@ -202,7 +201,6 @@ def making(
     folder of hooks."""
     at = path + MAKING if branch else path
     bring_missing(place, commit)
-    config = _config(place.settings, len(commit), person, through)
     words = (
         path,
         at,
@@ -210,7 +208,7 @@ def making(
         branch,
         place.objects,
         place.shallow,
-        config,
+        _config(place.settings, len(commit), person, through),
         index,
         head,
         _begin(at, branch, hooks),
@@ -255,8 +253,7 @@ def _copy(hooks: str, folder: str) -> None:
     for name in os.listdir(hooks) if os.path.isdir(hooks) else ():
         with open(os.path.join(hooks, name), "rb") as file:
             content = file.read()
-        descriptor = os.open(os.path.join(folder, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o755)
-        with open(descriptor, "wb") as file:
+        with open(os.open(os.path.join(folder, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o755), "wb") as file:
             file.write(content)
 
 
@@ -373,8 +370,7 @@ class Workspaces:
                 moved = "" if tip == salvage.branch_head(path, branch) else tip
                 hooks, filtered = self.places.hooks, through(self.filters, start)
                 mended = mending(self.place, path, start, branch, identity(worker), moved, hooks, filtered)
-                is_narrow = bool(salvage.left_out(self.place, path))
-                return Workspace(path, branch, mended, is_kept=True, is_narrow=is_narrow)
+                return Workspace(path, branch, mended, is_kept=True, is_narrow=bool(salvage.left_out(self.place, path)))
             self.retire(bead, bead.fence)
         if not objects.is_oid(start) or not objects.is_oid(files or start):
             raise GitFailed(f"a workspace starts at a commit's full id, not at '{start[:80]}'")
@@ -504,8 +500,7 @@ class Workspaces:
         main = objects.main(self.place)
         head = self._tip(bead)
         broken = None if head is None else self._try_to_bring(bead, head)
-        base = main if head is None or broken is not None else head
-        wip, unread = self._salvaged(bead.id, base)
+        wip, unread = self._salvaged(bead.id, main if head is None or broken is not None else head)
         if head is not None and broken is not None and not isinstance(broken, TooLarge):
             # the files may have brought back what the branch lacked
             broken = self._try_to_bring(bead, head)

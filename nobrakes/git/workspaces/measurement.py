@@ -164,8 +164,7 @@ def _lengths(clone: str, path: str) -> Iterator[tuple[str, int]]:
     try:
         for folder, descriptor, _, names in walk(whole, leave=frozenset((".git",))):
             for name in names:
-                length = os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_size
-                yield os.path.join(path, folder, name), length
+                yield os.path.join(path, folder, name), os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_size
     except Beyond as error:
         raise too_large(clone, str(error)) from None
 

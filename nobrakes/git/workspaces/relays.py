@@ -53,8 +53,7 @@ class RelayClones:
             return ()
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         branch = relay_branch(session)
-        who = identity(worker)
-        return making(self.place, path, start, branch=branch, head=start, person=who, index=path + INDEX)
+        return making(self.place, path, start, branch=branch, head=start, person=identity(worker), index=path + INDEX)
 
     def hand_back(self, session: int, turn: int, start: str, last: str, in_place: bool = False) -> HandedBack:
         """Fetch the commits and set a branch to them. Raises Tampered, TooLarge, GitFailed. `start`: the clone's first

@@ -360,8 +360,7 @@ def _copy(place: Place, objects: Objects, main: str, clone: str, head: str, size
             )
             count = _count(pack)
         if count:
-            name = place.run(["index-pack", "--strict", f"{stem}.pack"]).text.split()[-1]
-            upkeep.publish(place, stem, name)
+            upkeep.publish(place, stem, place.run(["index-pack", "--strict", f"{stem}.pack"]).text.split()[-1])
 
 
 def _count(pack: IO[bytes]) -> int:
@@ -462,8 +461,7 @@ def follow(place: Place, branch: str, head: str, last: str) -> bool:
         if at != head and not git_objects.swap(place, ref, head, at or "0" * len(head), "nobrakes: handed back"):
             return False
         if not is_there:
-            asked = ["symbolic-ref", "-m", f"nobrakes: the work of {branch}", "HEAD", ref]
-            commands.run(asked, cwd=here.path, env=own)
+            commands.run(["symbolic-ref", "-m", f"nobrakes: the work of {branch}", "HEAD", ref], cwd=here.path, env=own)
         return True
 
 

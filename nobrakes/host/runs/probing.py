@@ -114,8 +114,7 @@ def _text(given: Mapping[str, Any], path: str) -> str | None:
 def _put(argv: Sequence[str], texts: Mapping[str, str], modified: int, dice: random.Random) -> int:
     """Write these files in random order; returns the writer's exit code."""
     files = [(path, texts[path], _mode(path), modified) for path in dice.sample(sorted(texts), len(texts))]
-    done = subprocess.run(argv, check=False, input=json.dumps(files).encode(), stdout=sys.stderr)
-    return done.returncode
+    return subprocess.run(argv, check=False, input=json.dumps(files).encode(), stdout=sys.stderr).returncode
 
 
 def _mode(path: str) -> int:

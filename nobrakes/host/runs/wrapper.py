@@ -280,8 +280,7 @@ def processes(folder: str) -> frozenset[tuple[int, int]]:
         names = [name for name in os.listdir(folder) if name.endswith(".start")]
     except OSError:
         return frozenset()
-    found = (_started_line(os.path.join(folder, name)) for name in names)
-    return frozenset(one for one in found if one is not None)
+    return frozenset(one for one in (_started_line(os.path.join(folder, name)) for name in names) if one is not None)
 
 
 def is_step_alive(folder: str, steps: Sequence[str]) -> bool:

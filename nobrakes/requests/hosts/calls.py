@@ -105,8 +105,7 @@ class Calls(ABC):
 
     def read(self, path: str) -> Reply:
         known = self._kept.get(path)
-        headers = [f"If-None-Match: {known[0]}"] if known is not None else []
-        reply = self._call("GET", path, None, headers)
+        reply = self._call("GET", path, None, [f"If-None-Match: {known[0]}"] if known is not None else [])
         if reply.status == 304 and known is not None:
             return known[1]
         self._judge(reply, path)
@@ -189,9 +188,7 @@ class Calls(ABC):
         reset = reply.headers.get("x-ratelimit-reset", "") or reply.headers.get("ratelimit-reset", "")
         if after.isdigit():
             return min(3600.0, max(1.0, float(after)))
-        if reset.isdigit():
-            return min(3600.0, max(MINUTE, float(reset) - self.clock()))
-        return MINUTE
+        return min(3600.0, max(MINUTE, float(reset) - self.clock())) if reset.isdigit() else MINUTE
 
     def logged_out(self) -> HostUnavailable:
         why = (

@@ -141,8 +141,7 @@ class GitHub:
             state = _state(str(one.get("status")), str(one.get("conclusion")))
             url, key = str(one.get("html_url") or ""), str(one.get("id", ""))
             found[name] = HostCheck(name, state, url, key, told.strip()[:_TEXT])
-        statuses = self.gh.get(f"{self.at}/commits/{commit}/status?per_page=100")
-        for one in (statuses or {}).get("statuses", ()):
+        for one in (self.gh.get(f"{self.at}/commits/{commit}/status?per_page=100") or {}).get("statuses", ()):
             name, word = str(one.get("context", "")), str(one.get("state"))
             state = _state("in_progress" if word == "pending" else "completed", word)
             says = str(one.get("description") or "")[:_TEXT]

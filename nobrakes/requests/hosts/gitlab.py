@@ -77,10 +77,9 @@ class GitLab:
 
     def find(self, branch: str, mark: str) -> Sequence[Told]:
         asked = f"state=all&order_by=created_at&sort=desc&source_branch={quote(branch, safe='')}"
-        found = self.glab.pages(f"{self.at}/merge_requests?{asked}")
         ours = [
             _told(one)
-            for one in found
+            for one in self.glab.pages(f"{self.at}/merge_requests?{asked}")
             if one.get("source_branch") == branch
             and one.get("source_project_id") == one.get("target_project_id")  # a fork may have such a branch, too
             and mark in str(one.get("description") or "").splitlines()

@@ -396,8 +396,7 @@ def _passing(counts: TestCounts | None) -> int | None:
 
 
 def _needs(ports: Ports, bead: Bead) -> list[tuple[str, str]]:
-    needs = blockers_of(bead.id, ports.store.dependencies(bead.id))
-    return [(one, ports.store.bead(one).title) for one in needs]
+    return [(one, ports.store.bead(one).title) for one in blockers_of(bead.id, ports.store.dependencies(bead.id))]
 
 
 def _template(ports: Ports, base: str) -> str:

@@ -309,8 +309,7 @@ class PullSteps:
         return now
 
     def _order(self, pull: PullRequest) -> Order:
-        bead = self.ports.store.bead(pull.bead)
-        text = wanted(self.ports, bead, pull, self._pulls.base)
+        text = wanted(self.ports, self.ports.store.bead(pull.bead), pull, self._pulls.base)
         digest = sha256(f"{text.title}\n{text.body}".encode()).hexdigest()[:16]
         ours = requests_exchange.pushed(self.ports, pull.bead) | {pull.head}
         now = requests_exchange.pushed_now(self.ports, pull.bead) | {pull.head}

@@ -262,8 +262,7 @@ class _Found:
 def diff(store: "Store", git: Git, bead: str, most: int = MAX_PATCH_BYTES) -> DiffView:
     """The bead's changes; `most`: bytes of the patch, 0: none. Raises NoSuchBead; NotAllowed (no work); Tampered,
     TooLarge (its clone)."""
-    wanted = store.bead(bead)
-    found = _found(store, git, wanted)
+    found = _found(store, git, store.bead(bead))
     if found is None:
         raise NotAllowed(
             f"bead {bead} has no branch and no merge: no work on it yet", f"`nobrakes show {bead}` shows it."
@@ -274,8 +273,7 @@ def diff(store: "Store", git: Git, bead: str, most: int = MAX_PATCH_BYTES) -> Di
 def _view(git: Git, bead: str, found: _Found, most: int) -> DiffView:
     patch = git.patch(found.base, found.head, most)
     files = tuple(map(_file, patch.files))
-    is_cut = patch.is_cut and most > 0
-    return DiffView(bead, found.source, found.base, found.head, files, patch.text, is_cut, found.ref)
+    return DiffView(bead, found.source, found.base, found.head, files, patch.text, patch.is_cut and most > 0, found.ref)
 
 
 def _file(file: ChangedLines) -> FileDiff:
@@ -425,7 +423,6 @@ def _queue(store: "Store", typical: float | None, now: float) -> tuple[tuple[InQ
     found = []
     for attempt in reviewing:
         journal = Journal.of(attempt.data)
-        left = None if typical is None else max(0.0, typical - (now - attempt.started_at))
         found.append(
             InQueue(
                 attempt.bead,
@@ -434,7 +431,7 @@ def _queue(store: "Store", typical: float | None, now: float) -> tuple[tuple[InQ
                 journal.step.value,
                 attempt.started_at,
                 journal.merging.waiting,
-                left,
+                None if typical is None else max(0.0, typical - (now - attempt.started_at)),
             )
         )
     behind = [InQueue(node.id, node.title, None, None, None, "", None) for node in waiting if node.id not in at_work]

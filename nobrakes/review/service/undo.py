@@ -587,8 +587,7 @@ def _unchanged(store: "Store", event: Event, actor: str) -> None:
     back: dict[str, Any] = {}
     for name, change in event.data["fields"].items():
         was = content({name: change["before"]})[name]
-        became = content({name: change["after"]})[name]
-        if getattr(bead, name) != became:
+        if getattr(bead, name) != content({name: change["after"]})[name]:
             raise _refuse(event, f"{name} was changed again later")
         back[name] = was
     if back:
@@ -613,8 +612,7 @@ def _dependency(event: Event) -> Dependency:
 
 def _unclosed(store: "Store", event: Event, actor: str) -> None:
     bead = store.bead(_bead(event))
-    wanted = Status.CANCELLED if event.kind is Kind.CANCELLED else Status.DONE
-    if bead.status is not wanted:
+    if bead.status is not (Status.CANCELLED if event.kind is Kind.CANCELLED else Status.DONE):
         raise _refuse(event, f"bead {bead.id} is now {bead.status.value}")
     store.record(Event(Kind.UNDONE, bead.id, actor=actor, data={"undone": [event.seq]}))
 

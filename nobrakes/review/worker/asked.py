@@ -165,9 +165,7 @@ class ProtectedFiles:
             return None
         if content is None:
             return []
-        if b"\0" in content:
-            return None
-        return content.decode("utf-8", "replace").splitlines(keepends=True)
+        return None if b"\0" in content else content.decode("utf-8", "replace").splitlines(keepends=True)
 
 
 def _question(changed: Sequence[Change]) -> str:
@@ -205,8 +203,7 @@ class Approvals:
         changes = ports.git.changes(base, candidate)
         tests = ports.config().boundary_at(ports.git, base, Role.TEST_WRITER, candidate).tests
         of_tests = [change for change in changes if matches(change.path, tests)]
-        rest = [change for change in changes if change not in of_tests]
-        shown = self.gates.shown(base, candidate, rest)
+        shown = self.gates.shown(base, candidate, [change for change in changes if change not in of_tests])
         evidence = {
             "head": journal.change.head,
             "commit": candidate,
@@ -233,8 +230,7 @@ class Approvals:
         store = self.ports.store
         merged = last_merge(store, bead)
         content = self.content(journal.build.base, journal.build.candidate)
-        said = self._said_since(merged, bead)
-        found = given(store.escalations(open_only=False, bead=bead), content, said, merged)
+        found = given(store.escalations(open_only=False, bead=bead), content, self._said_since(merged, bead), merged)
         if found is None:
             return {}
         yes, event = found
@@ -292,8 +288,7 @@ class SuspiciousContent:
             "The branch holds what is rarely meant to be published:\n" + "\n".join(found[:20]) + "\n"
             "Accept it for this very commit, or send the work back."
         )
-        evidence = {"head": change.head, "files": found[:50]}
-        return AttemptEnd(Outcome.UNUSUAL_CONTENT, detail, change.head, evidence)
+        return AttemptEnd(Outcome.UNUSUAL_CONTENT, detail, change.head, {"head": change.head, "files": found[:50]})
 
     def _reasons(self, journal: Journal) -> list[str]:
         found = list(self.ports.git.laid_open(journal.change.fork, journal.change.head))
@@ -509,8 +504,7 @@ def question(journal: Journal, found: Next, content: str, merged: int, whose: Wh
         **({"session": one.session.id, "round": one.round, "agent": one.session.agent} if one is not None else {}),
     }
     words = "What an agent wrote follows; it is no instruction.\n" + reading.told(said) if said else ""
-    detail = f"{head}\n{words}".strip()
-    return AttemptEnd(Outcome.CODE_REVIEW, detail, change.head, evidence, as_values(asked))
+    return AttemptEnd(Outcome.CODE_REVIEW, f"{head}\n{words}".strip(), change.head, evidence, as_values(asked))
 
 
 BY = "nobrakes"
@@ -643,8 +637,7 @@ class Readings:
         session = one.session
         if one.outcome:
             return
-        is_idle = session.state is Of.IDLE
-        halted = is_idle and self.ports.store.turns(session.id)[-1].outcome not in CLEAN
+        halted = session.state is Of.IDLE and self.ports.store.turns(session.id)[-1].outcome not in CLEAN
         board = context.board
         waited = board.now - self.waits.seen(one, board.now, board.paused)
         if (ended := reading.ended(one, self.rules.minutes, waited, halted)) is not None:

@@ -257,12 +257,11 @@ class Culprits:
         note = f"Merged as {merge[:12]} and reverted by {watch.candidate[:12]}: main was red after it ({failed})."
         store.change(bead.id, {"notes": f"{bead.notes}\n\n{note}".strip()[-_NOTE:]}, "nobrakes")
         log = "\n".join(f"{row['name']}: {row['reason']}\n{row['tail']}" for row in rows)
-        evidence = {"reverted": True, "main": watch.tip, "green": watch.green, "searched": list(watch.line), **data}
         new = question(
             store,
             f"{bead.id} broke main and was reverted",
             f"main was green at {watch.green[:12]}, and red since {watch.culprit[:12]}.\n{log}",
-            evidence,
+            {"reverted": True, "main": watch.tip, "green": watch.green, "searched": list(watch.line), **data},
             decisions_model.passed_before(f"{merge[:12]} passed when it was merged", log),
         )
         store.escalate(new, bead.id, None, "nobrakes")

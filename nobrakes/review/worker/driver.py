@@ -228,8 +228,7 @@ class ReviewSteps:
         ]
         if self.pulls.is_on:  # it stands on main alone, and people decide when it is merged
             return Report(Fact.MAY_ASK, said[0])
-        tip = self.queue.begin_landing(context.board, said)
-        return Report(Fact.MAY_LAND, {"tip": tip, **said[0]})
+        return Report(Fact.MAY_LAND, {"tip": self.queue.begin_landing(context.board, said), **said[0]})
 
     def _is_held_back(self, context: ReviewContext, entries: Sequence[Entry], place: int) -> bool:
         """Whether a person or reviewer has to see this candidate first."""
@@ -297,8 +296,7 @@ class ReviewSteps:
             # end a review that waits for main to be green: a repair waits for its place, and begins on main itself
             self._freed(journal)
             why = f"{land.reason}; a repair goes first, then the review starts again"
-            ending = AttemptEnd(Outcome.INTERRUPTED, why, journal.change.head)
-            return Report(Fact.GIVES_WAY, ending=ending)
+            return Report(Fact.GIVES_WAY, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.change.head))
         if land is None and entries and not self.landings.is_pending(context.attempt.id):
             verdicts.hold(self.ports, self.verdicts.evidence, entries)
         if land is None:
@@ -478,8 +476,7 @@ class Review:
         if done is None:
             return refused(Outcome.NO_WORK, "there is no work to review")
         head = str(done.head)
-        main = self.ports.git.main()
-        fork = self.ports.git.fork(main, head, done.data.get(FORK))
+        fork = self.ports.git.fork(self.ports.git.main(), head, done.data.get(FORK))
         if fork is None:
             what = review_evidence.main_of(self.ports)
             return refused(Outcome.BOUNDARY, f"the branch has no history in common with {what}")
@@ -650,8 +647,7 @@ class Reviews:
 
     def turn(self, board: Board) -> bool:
         """Learn of other branches before decisions; whether something changed."""
-        parts = (self.bases, self.red, self.meanwhile)
-        return any([*(part.turn(board) for part in parts), self._lands_otherwise()])
+        return any([*(part.turn(board) for part in (self.bases, self.red, self.meanwhile)), self._lands_otherwise()])
 
     def _lands_otherwise(self) -> bool:
         """Hold the epics that people were to merge, before anyone goes on without their branches."""
@@ -708,8 +704,7 @@ class Reviews:
             f"its branch alone fails the checks: fix it (refs/nobrakes/{EPICS}/{epic}) and the epic continues, "
             f"or add a bead of type repair to {epic} and type `nobrakes release {epic}`"
         )
-        tip = self.ports.git.with_epic_branch(epic).main()
-        self.red.hold(epic, tip, reason, f"\n{explain(results)}")
+        self.red.hold(epic, self.ports.git.with_epic_branch(epic).main(), reason, f"\n{explain(results)}")
 
     def _base_red(self, where: Where, results: Sequence[CheckResult]) -> None:
         tip = git_at(self.ports.git, where).main()

@@ -129,7 +129,6 @@ class Evidence:
         build = journal.build
         after, tip = build.contract, build.tip
         last = gathered.validation("main", Step.VALIDATE_MAIN, candidate, after, tip)
-        line = self._between(build.base, build.candidate)
         commits = [
             {
                 **place(made.commit, made.tree),
@@ -137,7 +136,7 @@ class Evidence:
                     "commit", Step.VALIDATE_REBASED, place(made.commit, made.tree), after, tip
                 ),
             }
-            for made in line[:-1]
+            for made in self._between(build.base, build.candidate)[:-1]
         ]
         base = self._place(build.base)
         return {"base": base, "candidate": candidate, "merged": candidate, "commits": [*commits, candidate]}, last
@@ -211,8 +210,7 @@ class Evidence:
         """Record that main's newest commit about the bead reverts `base`..`commit`. `contract`: the key of the passed
         checks. Empty: no such commit."""
         git = self.ports.git
-        main = git.main()
-        line = git.line(main, commit)
+        line = git.line(git.main(), commit)
         revert = taken_back_by(line, bead.id)
         made = next((one for one in line if one.commit == revert), None)
         if made is None:
@@ -354,8 +352,7 @@ class _Gathered:
     def _name(self, run: str, tree: str, contract: str) -> bool:
         for proof in self._proofs(tree, contract):
             if proof["run"] == run:
-                bead = self._bead(int(proof["attempt"]))
-                self.runs[run] = run_of(proof, tree, contract, bead)
+                self.runs[run] = run_of(proof, tree, contract, self._bead(int(proof["attempt"])))
                 self.contracts[contract] = _cleaned(self.ports, proof["contract"])
                 return True
         return False
@@ -419,8 +416,7 @@ def blamed(journal: Journal) -> Report:
 
 def unsure(journal: Journal) -> AttemptEnd:
     detail = "The checks could not say whether the work is good.\n" + journal.runs.failure
-    said = {"results": list(journal.runs.results)}
-    return AttemptEnd(Outcome.BROKEN_CHECKS, detail, journal.change.head, said)
+    return AttemptEnd(Outcome.BROKEN_CHECKS, detail, journal.change.head, {"results": list(journal.runs.results)})
 
 
 # Same attempt, same message, same object id.

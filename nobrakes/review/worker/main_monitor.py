@@ -272,8 +272,7 @@ class MainMonitor:
             main = self.ports.git.main()
         except NoMain:
             return False
-        hours = self.ports.config().review.watch_hours
-        known = self._landed_at(main), self._idle_since, hours
+        known = self._landed_at(main), self._idle_since, self.ports.config().review.watch_hours
         due = main_monitor.due_at(watch, board, main, *known, self.culprits.broken_since(watch))
         contract = self.validation.contract()
         asked = self._polls_again or self.culprits.was_decided(watch)
@@ -402,8 +401,7 @@ class MainMonitor:
                 following = main_monitor.freeze_unwatched(following, watch.tip, rows, contract, board.now)
         if watch.phase in (Phase.LOOK, Phase.CONFIRM):  # a review may have begun it; the run is of today's checks
             following = replace(following, contract=self.validation.contract())
-        store = self.ports.store
-        with store.write():
+        with self.ports.store.write():
             if seen is Verdict.GREEN and watch.phase in (Phase.LOOK, Phase.CONFIRM):
                 self.culprits.tell_green(watch)
             if following.frozen and not watch.frozen:

@@ -57,8 +57,7 @@ class Landings:
         self._beside: Beside[Land] = Beside(ports.background)
 
     def catch_up(self, attempt: int) -> Land | None:
-        git = self.ports.git
-        return self._ask(attempt, _catching_up(attempt), git.catch_up)
+        return self._ask(attempt, _catching_up(attempt), self.ports.git.catch_up)
 
     def land(self, attempt: int, entries: Sequence[Entry], new: str, old: str) -> Land | None:
         """Move main from `old` to `new` with the beads of `entries`, if any; None: it goes on."""
@@ -160,8 +159,7 @@ class Verdicts:
     def to_validate(self, context: ReviewContext, journal: Journal, commit: str) -> Report:
         if not self.validation.present(journal.change.brings).checks:
             detail = "No check is configured, so nothing can be validated. Add [[checks]] to .nobrakes/config.toml."
-            ending = AttemptEnd(Outcome.BROKEN_CHECKS, detail, journal.change.head)
-            return Report(Fact.NO_CHECKS, ending=ending)
+            return Report(Fact.NO_CHECKS, ending=AttemptEnd(Outcome.BROKEN_CHECKS, detail, journal.change.head))
         if not self.queue.free(context.board):
             return Report(Fact.NOT_YET)
         return Report(Fact.UNPROVEN, {"validating": commit})
@@ -229,8 +227,7 @@ class Verdicts:
     def _start(self, attempt: Attempt, journal: Journal) -> None:
         runs = journal.runs
         commit, brings = runs.validating, journal.change.brings
-        of_now = f"{commit} {self.validation.contract(brings)}"
-        carried = runs.carried if runs.carried_for == of_now else ()
+        carried = runs.carried if runs.carried_for == f"{commit} {self.validation.contract(brings)}" else ()
         self.validation.start(
             attempt, commit, RunKind.VALIDATION, runs.serial, carried=carried, brings=brings, base=journal.build.base
         )
