@@ -150,11 +150,9 @@ def standing(
     if program is None:
         return WHOLE
     mark = stamp(program, command[1:])
-    known = seen.get(name)
-    if known is not None and (known.program, known.stamp) == (program, mark):
+    if (known := seen.get(name)) is not None and (known.program, known.stamp) == (program, mark):
         return _as_seen(name, known)
-    present = version(name, program, mark)
-    if present is None:
+    if (present := version(name, program, mark)) is None:
         return WHOLE
     if present in PROVEN.get(name, ()):
         return Standing(basis=f"{present}, which nobrakes was proven with")

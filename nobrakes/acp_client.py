@@ -124,8 +124,7 @@ def questions(call: Mapping[str, Any]) -> list[Question]:
         raise CannotJudge("the mode in which you ask is not yours to change")
     found: list[Question] = [("Bash", {"command": command}) for command in commands(raw)]
     if kind == "execute" and not found:
-        title = str(call.get("title") or "").strip()
-        if not title:
+        if not (title := str(call.get("title") or "").strip()):
             raise CannotJudge("a command that is not shown")
         found.append(("Bash", {"command": title}))
     if kind not in READS and kind != "execute":
@@ -271,8 +270,7 @@ class Answers:
         except CannotJudge as error:
             return str(error)
         for tool, given in asked:
-            why = await self.guard.why_not(tool, given)
-            if why is not None:
+            if (why := await self.guard.why_not(tool, given)) is not None:
                 return why
         return None
 
@@ -305,8 +303,7 @@ class Answers:
 
     async def session_update(self, session_id: str, update: Any, **more: Any) -> None:
         told = _plain(update)
-        kind = told.get("sessionUpdate")
-        if kind in ("agent_message_chunk", "agent_thought_chunk"):
+        if (kind := told.get("sessionUpdate")) in ("agent_message_chunk", "agent_thought_chunk"):
             text = (told.get("content") or {}).get("text")
             if isinstance(text, str):
                 self.lines.piece("text" if kind == "agent_message_chunk" else "thought", text)
@@ -377,8 +374,7 @@ async def turn(run: Run) -> int:
     """The exit code of the whole run."""
     lines = Lines()
     guard = Guard(run.guard, run.workspace)
-    why = await guard.begin()
-    if why is not None:
+    if (why := await guard.begin()) is not None:
         lines.event("end", error="guard", message=why)
         return 1
     try:
@@ -467,8 +463,7 @@ class _Talk:
         system, prompt = _text(self.run.system), _text(self.run.prompt)
         blocks = [text_block(text) for text in (system, prompt) if text.strip()]
         done = await self._ask("turn", self.conn.prompt(session_id=self.session, prompt=blocks))
-        used = done.usage
-        if used is None:
+        if (used := done.usage) is None:
             return done.stop_reason, None
         return done.stop_reason, {
             "input_tokens": used.input_tokens,
@@ -482,8 +477,7 @@ class _Talk:
         loads = bool(can and can.load_session)
         resumes = bool(can and can.session_capabilities and can.session_capabilities.resume is not None)
         where = {"cwd": self.run.workspace, "mcp_servers": [self._server(one) for one in self.run.mcp]}
-        old = self.run.session
-        if old is None:
+        if (old := self.run.session) is None:
             session = str((await self._ask("session", self.conn.new_session(**where))).session_id)
         else:
             if not (loads or resumes):

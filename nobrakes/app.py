@@ -189,11 +189,9 @@ def open_app(start: str | None = None, is_reading: bool = False) -> App:
 
 def located(start: str | None = None) -> Paths:
     """The .nobrakes folder for `start` (default: the current folder). Raises NotARepository, NotInitialised."""
-    paths = find(start)
-    if paths is None or not (os.path.lexists(paths.tracked_config) or is_agent()):
+    if (paths := find(start)) is None or not (os.path.lexists(paths.tracked_config) or is_agent()):
         here = start or os.getcwd()
-        root = repository_root(here)
-        if root is None:
+        if (root := repository_root(here)) is None:
             raise NotARepository(f"{here} is not in a git repository")
         from .git import persons
 

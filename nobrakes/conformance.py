@@ -388,16 +388,14 @@ def _asked(fixture: Fixture, ran: AgentRun) -> Check:
 
 
 def _deny(fixture: Fixture, ran: AgentRun) -> Check:
-    escaped = _escaped(fixture)
-    if escaped:
+    if escaped := _escaped(fixture):
         return Check("deny", False, f"the guard's no had no effect: {escaped} was made")
     told = ran.told().count(REFUSED)
     return Check("deny", told > 0, "" if told else "the model was never told of a no: was the guard asked?")
 
 
 def _resume(fixture: Fixture, first: AgentRun) -> Check:
-    session = first.verdict.session
-    if session is None:
+    if (session := first.verdict.session) is None:
         return Check("resume", False, "it gave no session to continue")
     fixture.script(DONE)
     again = fixture.work("Which word was it?", session)

@@ -384,8 +384,7 @@ class HostUnavailable(NobrakesError):
     """The code host is not available now. As far as nobrakes knows, this request changed nothing there.
 
     `wait`: seconds until the next try. `needs_person`: a person must fix the cause. `paced`: nobrakes waits because it
-    has made too many requests.
-    """
+    has made too many requests."""
 
     code = 77
     hint = "nobrakes tries again by itself. `nobrakes status` shows what waits for the code host."

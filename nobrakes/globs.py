@@ -29,8 +29,7 @@ def matches(path: str, globs: "Iterable[str]") -> bool:
 
 
 def folded(globs: "tuple[str, ...]") -> "tuple[str, ...]":
-    found = _FOLDED.get(globs)
-    if found is None:
+    if (found := _FOLDED.get(globs)) is None:
         if len(_FOLDED) >= MAX_LISTS:
             _FOLDED.clear()
         found = _FOLDED[globs] = tuple(glob.casefold() for glob in globs)
@@ -66,8 +65,7 @@ class _Sorted:
 
 
 def _sorted(globs: "tuple[str, ...]") -> _Sorted:
-    found = _LISTS.get(globs)
-    if found is None:
+    if (found := _LISTS.get(globs)) is None:
         if len(_LISTS) >= MAX_LISTS:
             _LISTS.clear()
         found = _LISTS[globs] = _Sorted(globs)
@@ -75,8 +73,7 @@ def _sorted(globs: "tuple[str, ...]") -> _Sorted:
 
 
 def segments(glob: str) -> "tuple[str, ...]":
-    found = _READ.get(glob)
-    if found is None:
+    if (found := _READ.get(glob)) is None:
         text = glob.strip("/")
         if "/" not in glob.rstrip("/"):
             text = "**/" + text

@@ -69,8 +69,7 @@ def gemini_answer(step: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _filled(schema: dict[str, Any]) -> Any:
-    kind = str(schema.get("type", "")).lower()
-    if kind == "object":
+    if (kind := str(schema.get("type", "")).lower()) == "object":
         return {name: _filled(of) for name, of in (schema.get("properties") or {}).items()}
     if schema.get("enum"):
         return schema["enum"][0]
@@ -204,7 +203,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 def serve(scripts: Scripts, port: int = 0) -> ThreadingHTTPServer:
     """Serve on a free port of the loopback, or this one, in a thread; `server_port` tells which."""
-    handler = type("Handler", (_Handler,), {"scripts": scripts})
-    server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+    server = ThreadingHTTPServer(("127.0.0.1", port), type("Handler", (_Handler,), {"scripts": scripts}))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server

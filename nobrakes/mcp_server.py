@@ -208,5 +208,4 @@ def serve_http(port: int | None, say: Callable[[str], None]) -> None:
     wanted = PORT if port is None else port
     listening = serving.bound(LOOPBACK, wanted, "Choose another port: nobrakes mcp --workspace --http --port 7200")
     say(f"projects are served at http://{LOOPBACK}:{wanted}{PATH}, to clients with a token (`nobrakes mcp client`)")
-    config = uvicorn.Config(Guard(wanted), **serving.settings())
-    serving.Server(config).run(sockets=[listening])
+    serving.Server(uvicorn.Config(Guard(wanted), **serving.settings())).run(sockets=[listening])

@@ -114,8 +114,7 @@ def repository_root(start: str) -> str | None:
     while True:
         dot_git = os.path.join(folder, ".git")
         if os.path.lexists(dot_git):
-            common = _common_git_dir(dot_git)
-            if common is None:
+            if (common := _common_git_dir(dot_git)) is None:
                 return None
             if os.path.basename(common) == ".git":
                 return os.path.dirname(common)
@@ -125,8 +124,7 @@ def repository_root(start: str) -> str | None:
             return common
         if _is_bare(folder):
             return folder
-        parent = os.path.dirname(folder)
-        if parent == folder:
+        if (parent := os.path.dirname(folder)) == folder:
             return None
         folder = parent
 
@@ -145,8 +143,7 @@ def territory(start: str | None = None) -> tuple[str, ...]:
     """The existing files that a command started here reads as configuration or runs, links unread: the worktree's top
     folder, its `.git`, the git folders, and .nobrakes with its settings."""
     here = os.path.realpath(start or os.getcwd())
-    root = repository_root(here)
-    if root is None:
+    if (root := repository_root(here)) is None:
         return ()
     folder = here
     while not os.path.lexists(os.path.join(folder, ".git")) and folder not in (root, os.path.dirname(folder)):
@@ -186,8 +183,7 @@ def own_path(start: str, path: str | None = None) -> str:
     are relative, in or reached through the repository, or hold a link into it: agents' work may lie there. The
     repository around this process counts too."""
     key = _repositories(start), os.environ.get("PATH", os.defpath) if path is None else path
-    found = _OWN_PATHS.get(key)
-    if found is None:
+    if (found := _OWN_PATHS.get(key)) is None:
         folders = (one for one in key[1].split(os.pathsep) if os.path.isabs(one))
         kept = (one for one in folders if not _is_reached(one, key[0]) and not _leads_into(one, key[0]))
         found = _OWN_PATHS[key] = os.pathsep.join(kept)
@@ -242,8 +238,7 @@ def on_the_way(path: str) -> "Iterator[str]":
     place, links = os.sep, 0
     rest = os.path.join(os.sep if os.path.isabs(path) else os.getcwd(), path).split(os.sep)[::-1]
     while rest:
-        word = rest.pop()
-        if word == os.pardir:
+        if (word := rest.pop()) == os.pardir:
             place = os.path.dirname(place)
         elif word not in ("", os.curdir):
             here = os.path.join(place, word)

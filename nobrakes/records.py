@@ -185,7 +185,14 @@ def mistakes(value: Any, wanted: Schema, where: str = "data") -> list[str]:
     if not _KINDS[wanted["type"]](value):
         return [f"{where}: {value!r} is no {wanted['type']}"]
     if wanted["type"] == "array":
-        return _array_mistakes(value, wanted, where)
+        each = wanted.get("prefixItems") or [wanted["items"]] * len(value)
+        if len(each) != len(value):
+            return [f"{where}: its length is {len(value)}, and not {len(each)}"]
+        return [
+            text
+            for n, (one, of) in enumerate(zip(value, each, strict=True))
+            for text in mistakes(one, of, f"{where}[{n}]")
+        ]
     if wanted["type"] == "object":
         return _object_mistakes(value, wanted, where)
     return []
@@ -200,15 +207,6 @@ _KINDS: Mapping[str, Callable[[Any], bool]] = {
     "array": lambda value: isinstance(value, list),
     "object": lambda value: isinstance(value, dict),
 }
-
-
-def _array_mistakes(value: list[Any], wanted: Schema, where: str) -> list[str]:
-    each = wanted.get("prefixItems") or [wanted["items"]] * len(value)
-    if len(each) != len(value):
-        return [f"{where}: its length is {len(value)}, and not {len(each)}"]
-    return [
-        text for n, (one, of) in enumerate(zip(value, each, strict=True)) for text in mistakes(one, of, f"{where}[{n}]")
-    ]
 
 
 def _object_mistakes(value: dict[str, Any], wanted: Schema, where: str) -> list[str]:

@@ -153,8 +153,7 @@ class Connection(StalledPeerCut, H11Protocol):
 
     def _look(self) -> None:
         """Start the present timeout; trickling data does not restart it."""
-        state = self.conn.their_state
-        if state is self._phase and self._end is not None:
+        if (state := self.conn.their_state) is self._phase and self._end is not None:
             return
         self._until({h11.IDLE: HEAD_SECONDS, h11.SEND_BODY: REST_SECONDS}.get(state))
         self._phase = state

@@ -133,8 +133,7 @@ class Trash:
         return any(not self._is_recent(place) for place in places if not place.endswith(_WHY))
 
     def _remove(self, place: str, path: str, until: float) -> None:
-        why = clear(place, until)
-        if why is not None:
+        if (why := clear(place, until)) is not None:
             self._note(place, path, why)
         elif not os.path.lexists(place):
             with contextlib.suppress(OSError):
@@ -208,8 +207,7 @@ class _Level:
     def clear(self) -> str | None:
         while len(self.kept) < _MANY:
             left = (entry for entry in self._entries(self.top) if entry[0] not in self.kept)
-            some = list(itertools.islice(left, _MANY))
-            if not some:
+            if not (some := list(itertools.islice(left, _MANY))):
                 break
             for name, is_folder in some:
                 self._one(name, is_folder)
@@ -217,8 +215,7 @@ class _Level:
 
     def _one(self, name: str, is_folder: bool) -> None:
         if not is_folder:
-            trouble = _unlinked(name, self.top)
-            if trouble is not None:
+            if (trouble := _unlinked(name, self.top)) is not None:
                 self._keep(name, trouble)
             return
         try:

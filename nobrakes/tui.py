@@ -118,16 +118,14 @@ class Reader(threading.Thread):
                     self._trouble = None
                 except Exception as error:
                     self._close()
-                    self._tell(trouble_of(error))
+                    found = trouble_of(error)
+                    if found != self._trouble:
+                        self._trouble = found
+                        self._seen(found)
                 self._wake.wait(LOOK_SECONDS)
                 self._wake.clear()
         finally:
             self._close()
-
-    def _tell(self, found: Trouble) -> None:
-        if found != self._trouble:
-            self._trouble = found
-            self._seen(found)
 
     def _look(self) -> None:
         app, live = self._opened()

@@ -36,8 +36,7 @@ def below(top: str, path: str) -> "BinaryIO | None":
     """The plain file `path` below the folder `top`, itself no link; None: missing, or something else. Raises OSError of
     FAULTS."""
     above, _, name = path.rpartition("/")
-    folder = folder_below(top, above)
-    if folder is None:
+    if (folder := folder_below(top, above)) is None:
         return None
     try:
         return within(folder, name)
@@ -115,8 +114,7 @@ def walk(
                 yield path, folder, folders, names
                 stack[-1] = (path, folder, iter(folders))
                 continue
-            name = next(inner, None)
-            if name is None:
+            if (name := next(inner, None)) is None:
                 os.close(stack.pop()[1])
                 continue
             if len(stack) >= deepest:
@@ -176,8 +174,7 @@ def read_inside(clone: str, path: str, limit: int) -> bytes | None:
 def replace_inside(clone: str, path: str, content: bytes) -> bool:
     """Replace a file below the clone by ours; False: its folder is missing or not writable."""
     above, _, name = path.rpartition("/")
-    folder = folder_below(clone, above)
-    if folder is None:
+    if (folder := folder_below(clone, above)) is None:
         return False
     ours = f"{name}.{os.getpid()}"
     try:
@@ -197,8 +194,7 @@ def replace_inside(clone: str, path: str, content: bytes) -> bool:
 
 def commits_since(clone: str, since: float) -> int | None:
     """The commits since then in the clone's log of HEAD; None: it has none. Not proven."""
-    log = read_inside(clone, ".git/logs/HEAD", _MAX_LOG)
-    if log is None:
+    if (log := read_inside(clone, ".git/logs/HEAD", _MAX_LOG)) is None:
         return None
     count = 0
     for line in log.decode("utf-8", "replace").split("\n"):

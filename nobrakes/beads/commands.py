@@ -86,8 +86,7 @@ def edit(
     **fields: Any,
 ) -> tuple[Bead, str]:
     """Change a bead. Options that you leave out change nothing; a new list replaces the old one."""
-    found = _content({"title": title, **fields})
-    if not found:
+    if not (found := _content({"title": title, **fields})):
         raise UsageError("nothing to change was given", "`nobrakes edit --help` lists what can be changed.")
     known(app.store, bead)
     changed = beads.edit(app.store, bead, found, actor=by, paths=app.paths)
@@ -190,8 +189,7 @@ def retry(
     all: Annotated[bool, Field("Resolve escalations of every type that stop it.", ("--all",))] = False,
 ) -> tuple[Retried, str]:
     """Let agents try a bead again, with no failures counted. It resolves the escalations that stop the bead with
-    --retry, releases a hold, and forgets failures and open breakers. For a done or cancelled bead use `reopen`.
-    """
+    --retry, releases a hold, and forgets failures and open breakers. For a done or cancelled bead use `reopen`."""
     from .service import taking
 
     known(app.store, bead)

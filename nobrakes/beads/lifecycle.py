@@ -155,8 +155,7 @@ _ASKED_ABOUT = frozenset({Kind.RESOLVED, Kind.UNDONE})
 
 def advance(bead: Bead, kind: Kind, facts: Facts = _NOTHING_MORE) -> Move:
     """The bead's move by `kind`. NotAllowed without such a row, or for an impossible `facts.to`."""
-    target = TABLE[bead.status].get(kind)
-    if target is None:
+    if (target := TABLE[bead.status].get(kind)) is None:
         raise NotAllowed(
             f"bead {bead.id} is {bead.status.value}: '{kind.value}' cannot happen to it",
             f"`nobrakes show {bead.id}` tells where it is.",
@@ -188,8 +187,7 @@ def _named(bead: Bead, kind: Kind, target: Target, facts: Facts) -> Status:
     if facts.to is None:
         return bead.return_to or first_status(bead)
     if kind is Kind.RESOLVED:
-        to = facts.to
-        if to not in RESOLVES_TO:
+        if (to := facts.to) not in RESOLVES_TO:
             allowed = ", ".join(status.value for status in RESOLVES_TO)
             raise NotAllowed(f"bead {bead.id} cannot go to '{to[:40]}'", f"Use one of: {allowed}.")
         return Status(to)

@@ -428,8 +428,7 @@ def first_status(bead: Bead) -> Status:
 
 def parse_type(text: str) -> BeadType:
     """Accepts aliases. Raises BadBead."""
-    word = text.strip().lower()
-    if word in TYPE_ALIASES:
+    if (word := text.strip().lower()) in TYPE_ALIASES:
         return TYPE_ALIASES[word]
     try:
         return BeadType(word)

@@ -107,12 +107,12 @@ def _best_cut(moments: TimePoints, part: set[int], removed: set[Dependency]) -> 
     edges = sum(len(needs) for needs in inside.values())
     candidates = {need.by for needs in inside.values() for need in needs if need.by is not None}
     if len(candidates) * edges > MAX_TRIALS:
-        candidates = set(_some_circle(moments, part, inside))
+        root = min(part)
+        candidates = {need.by for need in _path(inside, root, root) if need.by is not None}
     trials = sorted(candidates, key=_preference)[: max(1, MAX_TRIALS // edges)]
     best, least = trials[0], len(inside) + 1
     for cut in trials:
-        left = _left_over(inside, cut)
-        if left < least:
+        if (left := _left_over(inside, cut)) < least:
             best, least = cut, left
         if not left:
             break
@@ -131,11 +131,6 @@ def _left_over(inside: dict[int, list[Need]], cut: Dependency) -> int:
     return len(rows) - len(possible(rows))
 
 
-def _some_circle(moments: TimePoints, part: set[int], inside: dict[int, list[Need]]) -> list[Dependency]:
-    root = min(part)
-    return [need.by for need in _path(inside, root, root) if need.by is not None]
-
-
 def _around(moments: TimePoints, part: set[int], removed: set[Dependency], cut: Dependency) -> list[Dependency]:
     inside = {moment: _inside(moments, moment, part, removed) for moment in sorted(part)}
     landings = []
@@ -143,8 +138,7 @@ def _around(moments: TimePoints, part: set[int], removed: set[Dependency], cut: 
         for need in needs:
             if need.by == cut:
                 landings.append([need, *_path(inside, need.what, need.of)])
-    edges = [need.by for need in min(landings, key=len) if need.by is not None]
-    return list(dict.fromkeys(edges))
+    return list(dict.fromkeys([need.by for need in min(landings, key=len) if need.by is not None]))
 
 
 def _path(inside: dict[int, list[Need]], source: int, target: int) -> list[Need]:
@@ -248,8 +242,7 @@ class Readiness:
 
     def _is_finished(self, blocker: str, epic: str | None) -> bool:
         """Whether beads in that epic no longer wait for the blocker."""
-        node = self.links.nodes.get(blocker)
-        if node is None:
+        if (node := self.links.nodes.get(blocker)) is None:
             return False
         is_there = node.status is Status.LANDED and node.epic == epic is not None
         return node.status is Status.DONE or is_there
@@ -276,8 +269,7 @@ class Readiness:
     def closes_off(self, bead: str) -> Reason | None:
         path = [bead]
         while path:
-            current = path[-1]
-            if current in self._closed_off:
+            if (current := path[-1]) in self._closed_off:
                 path.pop()
                 continue
             own = self._obstacle(current)
@@ -292,8 +284,7 @@ class Readiness:
         return self._closed_off[bead]
 
     def _obstacle(self, bead: str) -> Reason | None:
-        node = self.links.nodes.get(bead)
-        if node is None:
+        if (node := self.links.nodes.get(bead)) is None:
             return Reason(Why.BLOCKED_FOR_EVER, f"{bead} does not exist", bead)
         if node.status is Status.CANCELLED:
             return Reason(Why.CANCELLED, f"{bead} is cancelled", bead, node.status)
@@ -308,14 +299,12 @@ class Readiness:
         return None
 
     def _blocked(self, blocker: str) -> Reason:
-        known = self._by_blocker.get(blocker)
-        if known is None:
+        if (known := self._by_blocker.get(blocker)) is None:
             known = self._by_blocker[blocker] = self._blocker_reason(blocker)
         return known
 
     def _blocker_reason(self, blocker: str) -> Reason:
-        node = self.links.nodes.get(blocker)
-        if node is not None and node.status is Status.LANDED:
+        if (node := self.links.nodes.get(blocker)) is not None and node.status is Status.LANDED:
             text = f"blocked by {blocker} (landed), which is done when the pull request of {node.epic} is merged"
             return Reason(Why.BLOCKED, text, blocker, node.status)
         if node is not None and node.status is not Status.CANCELLED:

@@ -66,8 +66,7 @@ def done(
 ) -> Output:
     """Hand in: how it ended, and what the next one should know. Commit first; then end your session.
 
-    A discarded branch is archived, not lost.
-    """
+    A discarded branch is archived, not lost."""
     if ended is not None and outcome is not None and ended != outcome:
         raise UsageError("two outcomes were given", "Name one.")
     return _do(

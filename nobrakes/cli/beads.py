@@ -31,14 +31,12 @@ def take(
 ) -> Output:
     """Work on a bead yourself, in a worktree next to the repository. nobrakes stops an agent on the bead, archives its
     work, and holds the bead for you. If the branch conflicts with main, a rebase is stopped at the conflict. `hand-in`
-    gives your commits to the Reviewer; `retry` gives the bead back to agents.
-    """
+    gives your commits to the Reviewer; `retry` gives the bead back to agents."""
     from ..beads.service import taking
 
     with opened() as app:
         known(app.store, bead)
-        here = taking.repository(app.store, app.git, app.paths, app.config)
-        found = taking.take(here, bead, actor(), to)
+        found = taking.take(taking.repository(app.store, app.git, app.paths, app.config), bead, actor(), to)
     return said(plain(found), "\n".join(_taken(found)))
 
 
@@ -68,8 +66,7 @@ def hand_in(
     ] = "",
 ) -> Output:
     """Hand your commits on a bead to the Reviewer, which tests them like an agent's. This resolves the escalations that
-    stop the bead. If your work does not pass, the bead comes back to you, held, with the reason.
-    """
+    stop the bead. If your work does not pass, the bead comes back to you, held, with the reason."""
     from ..beads.service import taking
 
     with opened() as app:
@@ -210,8 +207,7 @@ def history(
     last: Annotated[int, Option("--last", min=1, help="With --transcript: lines for each attempt.")] = 100,
 ) -> Output:
     """Show one bead from beginning to end: events, attempts with their lessons, reviews, and where its work is. With
-    --transcript: everything its agents said and did, attempt by attempt.
-    """
+    --transcript: everything its agents said and did, attempt by attempt."""
     from ..beads.service import bead_page
 
     if transcript:
@@ -230,8 +226,7 @@ def _events(found: "BeadHistory", screen: Screen) -> "Iterator[str]":
     names = {attempt.id: attempt.name for attempt in found.attempts}
     days = words.Days(0.0)
     for event in (one for one in found.events if one.kind not in WATCHED):
-        heading = days.heading(event.at)
-        if heading:
+        if heading := days.heading(event.at):
             yield heading
         yield words.as_line(event, "", names.get(event.attempt or 0, ""), screen.width)
 
@@ -278,8 +273,7 @@ def diff(
 ) -> Output:
     """Show what a bead changes. Before its merge: the commits on its branch compared with main where the branch
     started, also while an agent works on it. If nobody works on it: its saved or archived branch. After its merge: what
-    all commits of the merge changed on main. Uncommitted changes are not shown.
-    """
+    all commits of the merge changed on main. Uncommitted changes are not shown."""
     from ..review.service import evidence as operation
 
     with looked_at() as app:
@@ -295,8 +289,7 @@ def _shown(found: "DiffView", screen: Screen, stat: bool) -> str:
         out.append(f"  {one_line(found.ref)}")
     if not found.files:
         return "\n".join([*out, "nothing is committed yet" if found.source == "branch" else "nothing differs"])
-    rows = [_row(file) for file in found.files]
-    out.append(table(("", "+", "-", "file"), rows, screen))
+    out.append(table(("", "+", "-", "file"), [_row(file) for file in found.files], screen))
     out.append(
         f"{count(len(found.files), 'file')}, {screen.paint(f'+{found.added}', 'green')} "
         f"{screen.paint(f'-{found.removed}', 'red')}"

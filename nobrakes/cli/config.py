@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ..config.setup.changing import Changed, SettingChange
     from ..config.setup.init import InitReport
     from ..paths import Paths
-    from ..store import Store
 
 
 Key = Annotated[str, Argument(metavar="KEY", help="The setting, such as limits.doers or checks.test.retry.")]
@@ -36,8 +35,7 @@ def config(
     every: Annotated[bool, Option("--all", help="Print a config.toml with every setting and its comment.")] = False,
 ) -> Output:
     """Show every setting in force: those in .nobrakes/config.toml and the defaults. `config get KEY` shows one, `config
-    set KEY VALUE` changes it, and `config unset KEY` restores the default. Nothing else in the file changes.
-    """
+    set KEY VALUE` changes it, and `config unset KEY` restores the default. Nothing else in the file changes."""
     if check and every:
         raise UsageError("--check and --all do not go together", "One judges the file, the other prints it.")
     with opened() as app:
@@ -90,8 +88,7 @@ def set_value(
     value: Annotated[str, Argument(metavar="VALUE", help='The value. A list: JSON ["a", "b"], or a,b; +a adds to it.')],
 ) -> Output:
     """Change one setting in .nobrakes/config.toml; all other lines and comments stay. A value that is not allowed is
-    refused. Name a check by its name (checks.test.retry); to add one, set its command (checks.lint.command).
-    """
+    refused. Name a check by its name (checks.test.retry); to add one, set its command (checks.lint.command)."""
     return _change(key, value)
 
 
@@ -126,7 +123,12 @@ def follows(changed: "Changed") -> list[str]:
 
         return [
             *_since(app.paths, keys),
-            *_overridden(app.store, keys),
+            *[
+                f"meanwhile `nobrakes set` holds {name} = {value}; "
+                f"the file holds again after: nobrakes set {name}=default"
+                for name, value in control.overrides(app.store).items()
+                if f"limits.{name}" in keys
+            ],
             *(_agent_warnings(app.config, here(app)) if any(key.startswith("agents.") for key in keys) else ()),
             *_check_warnings(keys),
             *_committed(app.paths),
@@ -145,14 +147,6 @@ def _since(paths: "Paths", keys: list[str]) -> list[str]:
     if _STARTS.isdisjoint(keys):
         return ["it holds from now on" + (f"; the daemon (process {pid}) takes it up by itself" if pid else "")]
     return ["it holds from the next start on" + (": nobrakes daemon restart" if pid else "")]
-
-
-def _overridden(store: "Store", keys: list[str]) -> list[str]:
-    return [
-        f"meanwhile `nobrakes set` holds {name} = {value}; the file holds again after: nobrakes set {name}=default"
-        for name, value in control.overrides(store).items()
-        if f"limits.{name}" in keys
-    ]
 
 
 def _agent_warnings(config: "Config", here: Here) -> list[str]:
@@ -222,8 +216,7 @@ def init(
 ) -> Output:
     """Set nobrakes up in this repository. You can run it again: it keeps everything that exists, except the agent if
     you name another one, and adds checks that you name. On a terminal it asks whether to run the checks on main once;
-    without one, add --trial.
-    """
+    without one, add --trial."""
     from ..config.setup import init as setup
     from ..config.setup.init import wanted_of
 
@@ -235,8 +228,7 @@ def init(
     ]
     settings = wanted_of(agent, command)
     report = setup.init(os.getcwd(), main=main, checks=checks, collect=collect, settings=settings)
-    unlisted = registry.register_here(report.paths.root)
-    if unlisted:
+    if unlisted := registry.register_here(report.paths.root):
         said = f"`nobrakes repositories` does not list this repository: {unlisted}"
         report = replace(report, warnings=(*report.warnings, said))
     agents = {one.key: one.after for one in report.changes if one.key.startswith("agents.")}

@@ -57,8 +57,7 @@ OVER = (Kind.DAEMON_DEAD, Kind.RUN_CUT_OFF, Kind.RETRY)
 
 def start(user: UserPlace = False, **given: Any) -> Output:
     """Run agents in the background. The log is .nobrakes/daemon.log. It checks first, like `nobrakes run`. If nothing
-    could start, it prints the fix and ends with exit code 62.
-    """
+    could start, it prints the fix and ends with exit code 62."""
     from ..daemon import commands
 
     with opened_or_home(user) as app:
@@ -123,8 +122,7 @@ def running_run(
     Exit code 0: every live bead is done. Exit code 40: something waits for a person or a time; it names each with the
     command to type. It also names drafts, which do not change the exit code: they wait for your approval.
 
-    Ctrl-C stops the agents cleanly and saves their work. A second Ctrl-C ends immediately; the next run resumes.
-    """
+    Ctrl-C stops the agents cleanly and saves their work. A second Ctrl-C ends immediately; the next run resumes."""
     from ..app import blockers
 
     with opened() as app:
@@ -178,8 +176,7 @@ def install(yes: Yes = False) -> Output:
     your account for all repositories, without root.
 
     Without --yes it only shows what it would write. The timer looks once a minute. It never starts a daemon that you
-    stopped or paused. While the network or the provider does not answer, it waits 1, 2, 4, 8 … 30 minutes.
-    """
+    stopped or paused. While the network or the provider does not answer, it waits 1, 2, 4, 8 … 30 minutes."""
     from ..daemon.service import watchdog
 
     wanted = watchdog.plan(process_environment())
@@ -198,8 +195,7 @@ def install(yes: Yes = False) -> Output:
 
 def uninstall(yes: Yes = False) -> Output:
     """Remove the automatic restart of daemons. Running daemons continue. Without --yes it only shows what it would
-    change.
-    """
+    change."""
     from ..daemon.service import watchdog
 
     wanted = watchdog.plan(process_environment())
@@ -216,8 +212,7 @@ def uninstall(yes: Yes = False) -> Output:
 
 def watch() -> Output:
     """Check each of your repositories once for a daemon that died, and restart it if the network and a provider answer.
-    A timer or cron calls this command (see `nobrakes daemon install`). It prints what it found.
-    """
+    A timer or cron calls this command (see `nobrakes daemon install`). It prints what it found."""
     from ..machine import registry
 
     error, found, out = None, [], []
@@ -275,8 +270,7 @@ def providers(
 
     `open PROVIDER` ends its cooldown early; if it refuses again, the cooldown starts again. `reset BEAD` lets agents
     try a bead again on which they failed repeatedly. `lift CAP` (calls_per_hour, day.usd, run.tokens …) ignores a cap
-    until its hour, day or run ends: agents may then cost more than you allowed. `keep CAP` ends that.
-    """
+    until its hour, day or run ends: agents may then cost more than you allowed. `keep CAP` ends that."""
     match words or []:
         case []:
             return _show()

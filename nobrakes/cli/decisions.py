@@ -75,8 +75,7 @@ def listed(found: "Sequence[Asked]", now: float, screen: Screen) -> str:
         )
         for one in found
     ]
-    lines = table(("N", "P", "AGE", "BEHIND", "BEAD"), rows, screen).splitlines()
-    if not lines:
+    if not (lines := table(("N", "P", "AGE", "BEHIND", "BEAD"), rows, screen).splitlines()):
         return "no escalation waits for your decision"
     out = [lines[0]]
     for line, one in zip(lines[1:], found, strict=True):
@@ -163,8 +162,7 @@ class _Page(TextLayout):
         return out + (self.wrapped(f"costs: {one_line(choice.costs)}", "      ") if choice.costs else [])
 
     def about(self, found: "DecisionView") -> list[str]:
-        bead = found.about
-        if bead is None:
+        if (bead := found.about) is None:
             return []
         out = ["", self.head_line(f"the bead: {bead.id} {one_line(bead.title)} ({bead.status.value})")]
         out += self.text(bead.description, "  ")

@@ -42,8 +42,7 @@ def undo(
 
     To undo a merge, give its number, or its bead and --yes. nobrakes adds a commit to main that reverts the merge,
     after the checks passed on that commit. If they fail, main does not change and the exit code is 33. The bead is held
-    until you release it.
-    """
+    until you release it."""
     from .. import app as app_module
     from ..review.service.undo import last_of
 
@@ -116,13 +115,11 @@ def archive(
     """List archived branches and work, and which of them may be removed: merged longer ago than
     `retention.archive_days`. Nothing is removed without --expire and that setting. Work that was never merged, was
     reverted or was never committed is never removed. `nobrakes undo` restores what was removed, as long as git still
-    has it.
-    """
+    has it."""
     from ..daemon.service import control
 
     with opened() as app:
-        days = app.config.retention.archive_days
-        chosen = (app.store, app.git, days)
+        chosen = (app.store, app.git, app.config.retention.archive_days)
         found = control.expire(*chosen, actor()) if expire else control.look(*chosen)
 
     def text(screen: Screen) -> str:
@@ -146,8 +143,7 @@ def doctor(
     this machine. It uses no account and no tokens. nobrakes stores the results for this version of the CLI, and the
     daemon uses them.
 
-    Exit code 0: nothing is broken. Exit code 1: something is, or `nobrakes run` would refuse to start.
-    """
+    Exit code 0: nothing is broken. Exit code 1: something is, or `nobrakes run` would refuse to start."""
     from ..app import here, untried
     from ..doctor import service as doctor_service
     from ..doctor.service import examine, opened_store, or_none

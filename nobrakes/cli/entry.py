@@ -17,8 +17,7 @@ def main() -> int:
     (main.call)."""
     import _signal  # type: ignore[import-not-found]  # `signal` would import `enum`
 
-    before = _signal.getsignal(_signal.SIGINT)
-    if before is _signal.default_int_handler:
+    if (before := _signal.getsignal(_signal.SIGINT)) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, interrupted)
     try:
         return _called(sys.argv[1:])
@@ -42,8 +41,7 @@ def _called(argv: "list[str]") -> int:
     if argv and argv[0] in HOT and all(arg.isascii() or arg.isprintable() for arg in argv):
         from .hot import run as run_hot
 
-        code = run_hot(argv)
-        if code is not None:
+        if (code := run_hot(argv)) is not None:
             return code
     import gc
 

@@ -185,8 +185,7 @@ def _value(value: object) -> str:
 
 def scan(feature: FeatureId) -> Output:
     """List comments such as `TODO` in the code that the feature starts from. Comments in files that the feature touches
-    become open points of it; the others are only shown.
-    """
+    become open points of it; the others are only shown."""
     from ..features.service import controls
 
     with looked_at() as app:
@@ -262,8 +261,7 @@ def rollback(
 ) -> Output:
     """Undo a whole feature. It cannot be resumed afterwards; nothing is deleted. Its open beads are cancelled, their
     work is archived, and their agents stop. One commit on main reverts its merges, newest first; this commit must pass
-    the checks like any merge. Without --yes it only shows what would happen.
-    """
+    the checks like any merge. Without --yes it only shows what would happen."""
     from ..features import commands
     from ..features.service.rollback import look
 
@@ -389,8 +387,7 @@ def shape(
 
 def reshape(go_on: GoOn = False, print_only: PrintOnly = False, as_json: JsonPrompt = False) -> Output:
     """Plan the next step: the Shaper starts from open escalations, suggestions and lessons. Otherwise like `nobrakes
-    shape`.
-    """
+    shape`."""
     return shape(reshape=True, go_on=go_on, print_only=print_only, as_json=as_json)
 
 
@@ -406,8 +403,7 @@ def prompt(
     ] = None,
 ) -> Output:
     """Print what the next agent on this bead or feature would get: its role, then its prompt. It starts nothing. The
-    real prompt differs in one word: the random mark around text that agents wrote.
-    """
+    real prompt differs in one word: the random mark around text that agents wrote."""
     from ..beads.model import Role
     from ..features.service import approving, shaping
 

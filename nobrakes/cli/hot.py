@@ -73,8 +73,7 @@ def _arguments(
         if parameter.kind is list:
             found[parameter.name] = lists[_option(parameter)]
             continue
-        said = options.get(_option(parameter))
-        if said is not None:
+        if (said := options.get(_option(parameter))) is not None:
             found[parameter.name] = True if parameter.kind is bool else _read(parameter, said)
     if None in found.values():
         return None
@@ -155,8 +154,7 @@ def _show(words: "list[str]") -> "int | None":
     from ..db import fast
 
     path = found.database
-    data = fast.show_json(path, read[1][0])
-    if data is None or "--json" in read[0]:
+    if (data := fast.show_json(path, read[1][0])) is None or "--json" in read[0]:
         return None if data is None else put_envelope("show", data)
     from . import screen
 

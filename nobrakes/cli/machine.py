@@ -85,8 +85,7 @@ def _row(one: "Delivery", now: float) -> str:
 
 def secret(name: Annotated[str, Argument(metavar="NAME", help="The name that a channel has as `secret`.")]) -> Output:
     """Store an address or a token, from stdin or typed invisibly. It is stored in a private file in your settings
-    folder, outside every repository.
-    """
+    folder, outside every repository."""
     from ..config.user import keep
 
     path = keep(name, _asked(name))
@@ -114,8 +113,7 @@ def machine(
 ) -> Output:
     """Show the limits that all repositories on this machine share, and how much each repository uses. `set NAME=VALUE
     …` changes them in your own settings: agents (at the same time), usd_per_day, tokens_per_day. The value `default`
-    removes a limit. Days begin at 00:00 UTC. Without them, only each repository's own limits apply.
-    """
+    removes a limit. Days begin at 00:00 UTC. Without them, only each repository's own limits apply."""
     from ..machine import registry
 
     match words or []:
@@ -148,8 +146,7 @@ def repositories(
     words: Annotated[list[str] | None, Argument(metavar="WORDS", help="`forget PATH` (default: list them).")] = None,
 ) -> Output:
     """List the repositories in which you use nobrakes, and what waits for you in each. `forget PATH` removes one from
-    the list and changes nothing in it. It comes back when nobrakes works there again.
-    """
+    the list and changes nothing in it. It comes back when nobrakes works there again."""
     from ..machine import registry
 
     match words or []:
@@ -193,8 +190,7 @@ def mcp(
     your own agent's session it reads the Board and files drafts, and changes nothing else.
 
     With --workspace a chat agent works on your projects: you confirm one, once in a session, before any coding tool
-    runs. A session has a name, so that it finds its project again. For --http: `nobrakes mcp client add NAME`.
-    """
+    runs. A session has a name, so that it finds its project again. For --http: `nobrakes mcp client add NAME`."""
     if not workspace:
         if session or http or port is not None:
             raise UsageError("--session, --http and --port need --workspace", "nobrakes mcp --workspace --session NAME")
@@ -224,8 +220,7 @@ def client(
     ] = None,
 ) -> Output:
     """List the chat clients that can reach your projects by HTTP. Each has a name, and a token for those tools only.
-    `add NAME` prints a new token, once. `revoke NAME` ends it immediately, also for a connected client.
-    """
+    `add NAME` prints a new token, once. `revoke NAME` ends it immediately, also for a connected client."""
     from ..projects.service import coding
 
     match words or []:
@@ -272,8 +267,7 @@ def web(
     ] = "",
 ) -> Output:
     """Open the web pages of all your repositories, in a browser or on a phone. It runs until Ctrl-C. The pages do what
-    the commands do. Only this machine can connect. The printed link works once, for two minutes.
-    """
+    the commands do. Only this machine can connect. The printed link works once, for two minutes."""
     from ..web import server
 
     options = server.Options(port, host, lan, open_browser, code, tls_cert, tls_key, token_file, path=_begin_at)
@@ -286,8 +280,7 @@ def _begin_at() -> str:
     from .. import paths
     from ..machine import registry
 
-    found = paths.find()
-    if found is None or registry.register_here(found.root):
+    if (found := paths.find()) is None or registry.register_here(found.root):
         return "/"
     from ..machine.web_state import word_of
 

@@ -82,19 +82,9 @@ class Result(NamedTuple):
     as_json: bool
 
 
-def _refuse_agents(entry: Entry) -> None:
-    """Agents may only use `nobrakes agent …` and reading commands."""
-    if entry.changes and os.environ.get("NOBRAKES_TOKEN"):
-        raise NotAllowed(
-            f"an agent may not use `nobrakes {entry.words}`",
-            "Say what you need with `nobrakes agent escalate`, or ask with `nobrakes agent ask`.",
-        )
-
-
 def function_of(entry: Entry) -> Callable[..., Output]:
     """Import the command's function. If printed by hand, `**given` are the parameters of every surface."""
-    command = entry.command()
-    if command and not entry.cli:
+    if (command := entry.command()) and not entry.cli:
         return _typed(command, entry.at_home)
     module, name = entry.target.split(":")
     function: Callable[..., Output] = getattr(import_module(f"nobrakes.cli.{entry.cli or module}"), name)
@@ -174,7 +164,11 @@ def call(
     """Call the command's function, once for a key; refuses agents."""
     if signal.getsignal(signal.SIGINT) is interrupted_early:  # from here on the command ends in its own way
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    _refuse_agents(entry)
+    if entry.changes and os.environ.get("NOBRAKES_TOKEN"):
+        raise NotAllowed(
+            f"an agent may not use `nobrakes {entry.words}`",
+            "Say what you need with `nobrakes agent escalate`, or ask with `nobrakes agent ask`.",
+        )
     # a command that streams wants to know
     own = {"as_json": as_json} if "as_json" in inspect.signature(function).parameters else {}
     said = asked(after)
@@ -263,13 +257,6 @@ def _wrapped(line: str, width: int) -> list[str]:
     return wrap(line, width, subsequent_indent=indent, drop_whitespace=True, break_on_hyphens=False) or [""]
 
 
-def _usage(argv: list[str], error: Any) -> int:
-    where = getattr(getattr(error, "ctx", None), "command_path", "nobrakes")
-    said, hint = _did_you_mean(error.format_message())
-    known = UsageError(said, f"{hint}See `{where} --help`.")
-    return fail(argv, known, str(known), known.hint, known.code)
-
-
 def _did_you_mean(message: str) -> tuple[str, str]:
     for opening, closing in ((" Did you mean ", "?"), (" (Possible options: ", ")"), (" (Did you mean one of: ", ")")):
         said, found, like = message.partition(opening)
@@ -308,24 +295,15 @@ def failed(argv: list[str], error: Exception) -> int:
     if isinstance(error, NobrakesError):
         return fail(argv, error, str(error), error.hint, error.code)
     if isinstance(error, typer.TyperException):
-        return _usage(argv, error)
+        where = getattr(getattr(error, "ctx", None), "command_path", "nobrakes")
+        said, hint = _did_you_mean(error.format_message())
+        known = UsageError(said, f"{hint}See `{where} --help`.")
+        return fail(argv, known, str(known), known.hint, known.code)
     if isinstance(error, typer.Abort):
         return interrupted(argv)
     if isinstance(error, BrokenPipeError):
         return PIPE_CLOSED
     return _bug(argv, error)
-
-
-def _called(argv: list[str]) -> Any:
-    """A Result; an Output or exit code of the full command line itself."""
-    if paths.strangers() and not (
-        any(_wants(flag, argv) for flag in ("--help", "-h", "--version", "-V")) or argv[:1] == ["help"]
-    ):
-        from ..git import location
-
-        location.check()
-
-    return full_run(argv)
 
 
 def readable(argv: list[str]) -> list[str]:
@@ -348,7 +326,13 @@ def run(argv: list[str]) -> int:
     try:
         SUBJECT.set(HOME if _wants("--user", argv) else "")
         argv = readable(argv)
-        result = _called(argv)
+        if paths.strangers() and not (
+            any(_wants(flag, argv) for flag in ("--help", "-h", "--version", "-V")) or argv[:1] == ["help"]
+        ):
+            from ..git import location
+
+            location.check()
+        result = full_run(argv)
         if isinstance(result, Output):  # of the overview
             return emit(result, "", _wants("--json", argv))
         if isinstance(result, Result):
@@ -516,8 +500,7 @@ def before(
     """Run coding agents unattended; only work that passes your checks is merged.
 
     Run `nobrakes` alone to see what to do next. Every command has --help and --json.
-    Shell completion: nobrakes --install-completion
-    """
+    Shell completion: nobrakes --install-completion"""
     if version:
         write(f"nobrakes {__version__}")
         raise typer.Exit()

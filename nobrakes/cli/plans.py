@@ -65,8 +65,7 @@ def _some(word: str, ids: tuple[str, ...]) -> list[str]:
 
 def apply(plan: PlanFile, as_json: AsJson = False, **given: Any) -> Output:
     """Change the graph of beads to match a plan file. New beads become drafts, and live beads get proposed
-    changes. Both wait for `nobrakes approve`. If you apply the same file again, nothing changes.
-    """
+    changes. Both wait for `nobrakes approve`. If you apply the same file again, nothing changes."""
     from ..host.files import wake
     from ..plans import service
 
@@ -105,8 +104,7 @@ def propose(
 
     With --from, nobrakes makes the plan from a text. In Markdown `- [ ] Title` is a bead and a heading is an epic. It
     also reads the output of `gh issue list --json number,title,body,labels,state,milestone`, task-master's tasks.json,
-    and a task or folder of Backlog.md. It lists what it does not take. The same text again updates its beads.
-    """
+    and a task or folder of Backlog.md. It lists what it does not take. The same text again updates its beads."""
     from ..features.service import approving
     from ..plans import markdown, service
 
@@ -203,8 +201,7 @@ def commit_strategy(
     It first shows the new beads, the old and new value of each proposed change, the beads that become ready, and the
     critical path. Then it asks. If somebody edited a bead after a change was proposed, that change keeps waiting.
 
-    It commits the graph on main as .nobrakes/beads.jsonl, even if only other parts of the graph changed.
-    """
+    It commits the graph on main as .nobrakes/beads.jsonl, even if only other parts of the graph changed."""
     from ..decisions import commands
     from ..features.service import approving, strategy
 

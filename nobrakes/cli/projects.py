@@ -24,8 +24,7 @@ Lines = list[str] | None
 
 def list_projects(everything: Annotated[bool, Option("--all", help="Include archived projects.")] = False) -> Output:
     """List the projects in your projects folder. Chat agents and sprints work there. To move the folder, set
-    `[workspace] folder = "~/projects"` in your own settings.
-    """
+    `[workspace] folder = "~/projects"` in your own settings."""
     from ..projects.service import projects
 
     found = projects.listed(everything)
@@ -59,15 +58,13 @@ def new(
     source: Annotated[str, Option("--source", help=f"Where it comes from: {', '.join(SOURCES)}.")] = SOURCES[0],
 ) -> Output:
     """Create a project: a folder with a git repository, a brief (CLAUDE.md, AGENTS.md), a first commit, and nobrakes
-    set up in it. The brief, task.md and .claude/settings.json come from your own TEMPLATES, in the projects folder.
-    """
+    set up in it. The brief, task.md and .claude/settings.json come from your own TEMPLATES, in the projects folder."""
     from ..projects.service import projects
 
     if source not in SOURCES:
         raise UsageError(f"'{one_line(source)[:40]}' is not a source of a project", f"One of: {', '.join(SOURCES)}.")
     musts, reads, boxes = (tuple(one or ()) for one in (constraint, resource, criterion))
-    brief = Brief(name, title, objective, context, musts, reads, boxes, source)
-    made = projects.create(brief, actor())
+    made = projects.create(Brief(name, title, objective, context, musts, reads, boxes, source), actor())
     next_step = f"next: read and complete {made.path}/CLAUDE.md"
     return said(plain(made), f"project {made.name} was made in {one_line(made.path)}\n{next_step}")
 
@@ -140,8 +137,7 @@ def whats_next(name: Name) -> Output:
     """List contradictions between a project's documents, commits and artifacts. It asks no model. Five kinds: plan
     tasks whose output is missing or did not change in the sprint, a decision that no plan mentions, a commit that says
     "done" for an open item of the roadmap, a sprint without its review.md, and a completed project with open success
-    criteria.
-    """
+    criteria."""
     from ..projects.service import sprints as operations
 
     found = operations.look(name)
@@ -203,11 +199,9 @@ def run(
         words = [f"--sprints {sprints}", *([] if tests else ["--no-tests"]), *(f"--item {one}" for one in item or ())]
         words += [f"--usd {usd:g}"] if usd else []
         words += [f"--until {until}"] if until else []
-        again = f"nobrakes project run {found.name} {' '.join(words)} --yes"
-        if not _said_yes(shown, yes, again):
+        if not _said_yes(shown, yes, f"nobrakes project run {found.name} {' '.join(words)} --yes"):
             return said({"run": None}, "nothing was begun")
-        pid = control.running(app.paths)
-        if pid is None and not later:
+        if (pid := control.running(app.paths)) is None and not later:
             blockers(app).require(app.store.now())
         made = sprints_service.accept(app.store, app.paths, offer, actor())
         if pid is None and not later:
@@ -246,8 +240,7 @@ def schedule(
     yes: Annotated[bool, Option("--yes", "-y", help="Approve without being asked.")] = False,
 ) -> Output:
     """Start sprints of a project at set times. Without --at it lists the schedules. A daemon must be running at that
-    time. Each scheduled time starts at most once, and never while work is paused, main is red or a cap is reached.
-    """
+    time. Each scheduled time starts at most once, and never while work is paused, main is red or a cap is reached."""
     from ..projects.service import sprints as sprints_service
 
     found = _repository(name)
@@ -316,8 +309,7 @@ def go_on(
 
     The daemon resumes interrupted work and updates the documents. A project that you stopped or paused is left out,
     unless you name it. Use it after you log in or restart the machine; `nobrakes daemon install` does the same for all
-    your daemons.
-    """
+    your daemons."""
     from ..projects.service import projects
 
     opened = projects.opened()
@@ -340,8 +332,7 @@ def _one(found: "ProjectView", is_named: bool) -> ProjectProgress:
     try:
         with open_app(found.path) as app:
             why = sprints_service.unfinished(app.store, app.store.board(control.limits(app.store, app.config)))
-            pid = control.running(app.paths)
-            if pid is not None or not why:
+            if (pid := control.running(app.paths)) is not None or not why:
                 return ProjectProgress(found.name, pid, why or "nothing is unfinished")
             if not is_named and not control.is_wanted(app.store):
                 hint = f"you stopped its daemon, or never started one: `nobrakes project continue {found.name}`"

@@ -71,8 +71,7 @@ def error_envelope(command: str, error: BaseException, code: int, hint: str, dat
     documented = (c.__name__ for c in type(error).__mro__ if c.__module__ == "nobrakes.errors")
     name = type(error).__name__ if isinstance(error, Interrupted) else next(documented, type(error).__name__)
     found: dict[str, Any] = {"code": code, "name": name, "message": str(error), "hint": hint}
-    details = getattr(error, "details", None)
-    if details:
+    if details := getattr(error, "details", None):
         found["details"] = details
     more = {} if data is None else {"data": data}
     return dumps({"ok": False, "command": command, **more, "error": found})
@@ -80,8 +79,7 @@ def error_envelope(command: str, error: BaseException, code: int, hint: str, dat
 
 def pipe_closed() -> NoReturn:
     """End quietly without an error at Python's exit."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     raise SystemExit(PIPE_CLOSED)
 
 
@@ -285,8 +283,7 @@ def opened(is_reading: bool = False, folder: str | None = None) -> Iterator["App
     """The repository around the folder, by default the current one. Raises NotInitialised, ConfigError, StoreBroken."""
     from ..app import open_app
 
-    held = _SHARED.get()
-    if held is not None and folder is None:
+    if (held := _SHARED.get()) is not None and folder is None:
         yield held
         return
     app = open_app(folder, is_reading)

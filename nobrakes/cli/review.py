@@ -64,8 +64,7 @@ def show(bead: Bead) -> Output:
 
 def view(bead: Bead) -> Output:
     """Show a bead's pull request in the browser. If it waits for your permission, this allows nobrakes to push and open
-    it.
-    """
+    it."""
     from ..daemon.service.control import running
     from ..host.command import open_address
     from ..requests import service as operations
@@ -112,8 +111,7 @@ def review(
 ) -> Output:
     """Show what the Reviewer merged and rejected, newest first; with a bead, the evidence of its merges. Evidence names
     the trees, the results of the checks, the test counts, who did the work, and the cost. It is read from git alone
-    (refs/nobrakes/evidence).
-    """
+    (refs/nobrakes/evidence)."""
     from ..review.service import evidence
 
     if bead is None:
@@ -138,8 +136,7 @@ def verify(
 
     It reads only git and runs nothing. With --rerun it checks out each commit again, runs its checks in the sandbox as
     usual, and compares the results with the evidence. It lists commits without a bead: those are commits of people. The
-    exit code is 43 if something is wrong.
-    """
+    exit code is 43 if something is wrong."""
     from .. import app as app_module
     from ..review.service import evidence
 
@@ -369,8 +366,7 @@ def _excerpts(record: Mapping[str, Any], layout: TextLayout) -> Iterator[str]:
 
 def flakes(check: Annotated[str, Option("--check", metavar="NAME", help="Only this check.")] = "") -> Output:
     """List checks and tests that failed and passed on the same files, the most frequent first. A single test is listed
-    only if the check's report names all failed tests.
-    """
+    only if the check's report names all failed tests."""
     from ..review.service import evidence
 
     with looked_at() as app:

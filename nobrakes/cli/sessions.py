@@ -109,14 +109,18 @@ def relay(
 
     With --in-place it works on the files of your checkout, one session for each checkout, and only in the sandbox.
     nobrakes saves the checkout's HEAD, index and files before each turn, outside the repository. Merges that would move
-    this checkout wait until the session ends. Its commits are on the branch relay/N, which stays checked out.
-    """
+    this checkout wait until the session ends. Its commits are on the branch relay/N, which stays checked out."""
     from ..sessions import commands
 
     if plan and in_place:
         raise UsageError("`--plan` needs a private clone", "Leave out `--plan` or `--in-place`.")
     if session is not None:
-        _require_none_of_a_beginning(plan, files, in_place)
+        if in_place:
+            raise UsageError(
+                "--in-place is chosen when a session begins", "Leave it out: the session stays where it works."
+            )
+        if plan or files:
+            raise UsageError("--plan and --files are for a session that begins", "Leave them or --session out.")
         return _hand_in(session, words or [], user) if hands_in else _go_on(session, words or [], user)
     if hands_in:
         raise UsageError("--hand-in is for a session that worked", "`nobrakes session hand-in N`")
@@ -129,15 +133,6 @@ def relay(
         wanted = operations.Wanted(asked, agent, model, repository, plans=plan, files=files, in_place=checkout)
         made, text = commands.begin(app, actor(), wanted)
     return said(plain(made), text)
-
-
-def _require_none_of_a_beginning(plan: bool, files: bool, in_place: bool) -> None:
-    if in_place:
-        raise UsageError(
-            "--in-place is chosen when a session begins", "Leave it out: the session stays where it works."
-        )
-    if plan or files:
-        raise UsageError("--plan and --files are for a session that begins", "Leave them or --session out.")
 
 
 def _asked(words: list[str]) -> tuple[str, str]:
@@ -259,8 +254,7 @@ def events(
 ) -> Output:
     """List everything that happened, in order, each event with the number that `undo` takes. With --json it prints one
     object a line: ts, event, task_id, agent, metadata. Programs should read --public, whose names and payloads are
-    stable. With the setting `events.export` the daemon writes them to a file.
-    """
+    stable. With the setting `events.export` the daemon writes them to a file."""
     from ..events import words
     from .daemon import Titles
 

@@ -41,8 +41,7 @@ def lines(
     """Every blocker of the wanted kinds."""
     out: list[str] = []
     unnamed = dict(found.more)
-    kinds = dict.fromkeys(one.kind for one in found.found if wanted(one.kind))
-    for kind in kinds:
+    for kind in dict.fromkeys(one.kind for one in found.found if wanted(one.kind)):
         some = [one for one in found.found if one.kind is kind]
         out += hindered_shown(some[:EACH], now, screen)
         left = len(some) - EACH if len(some) > EACH else 0
@@ -85,8 +84,7 @@ NO_BEAD = "no bead yet: nobrakes shape, or nobrakes plan example"
 
 def status(as_json: AsJson = False) -> Output:
     """Show the whole repository on one screen. It begins with main, what was merged since you last looked, what it
-    cost, what waits for you, what runs, and when it should be done.
-    """
+    cost, what waits for you, what runs, and when it should be done."""
     from ..app import here
     from ..daemon.service.status import status as of_repository
 
@@ -150,8 +148,7 @@ def _status(found: "StatusView", now: float, screen: Screen) -> str:
     used += [screen.paint(one_line(why), "yellow") for why in found.degraded]
     if used:
         out += ["", *used]
-    hindered = lines(found.hindrances, now, screen)
-    if hindered:
+    if hindered := lines(found.hindrances, now, screen):
         out += ["", *hindered]
     return "\n".join(out)
 
@@ -184,8 +181,7 @@ def board(
     live: Annotated[bool, Option("--live", help="Show a screen that updates.")] = False, as_json: AsJson = False
 ) -> Output:
     """Show the first beads of each column, with the number of beads in it. Epics are left out. With --live it stays on
-    the screen and updates: what needs you, who works, the beads, and events. To act, use `nobrakes web`.
-    """
+    the screen and updates: what needs you, who works, the beads, and events. To act, use `nobrakes web`."""
     from ..beads.service import board as board_service
     from ..decisions.service.blockers import blockers
 
@@ -262,8 +258,7 @@ def graph(
 ) -> Output:
     """Draw the dependencies between beads. A drawing (svg) shows at most 500 beads, first those that agents work on and
     those that are ready. The default is text. With more than 5,000 beads the text is limited in the same way; --format
-    text writes all. --focus, --epics and --all print the views of the web page as text.
-    """
+    text writes all. --focus, --epics and --all print the views of the web page as text."""
     looks = [name for name, is_asked in (("focus", focus), ("epics", epics), ("all", whole)) if is_asked]
     if len(looks) + bool(format) > 1:
         raise UsageError("only one of --format, --focus, --epics and --all can be shown at a time")

@@ -117,8 +117,7 @@ class _Text:
     def _comment(self, found: _Assigned) -> str:
         last, whole = self.lines[found.last].rstrip("\r"), self.block(found.first, found.last)
         for at in (at for at, sign in enumerate(last) if sign == "#" and whole is not None):
-            before = "\n".join([*self.lines[found.first : found.last], last[:at]])
-            if _read(before + "\n") == whole:
+            if _read("\n".join([*self.lines[found.first : found.last], last[:at]]) + "\n") == whole:
                 return last[len(last[:at].rstrip()) :]
         return ""
 
@@ -132,8 +131,7 @@ class _Text:
         """The first and last line of the commented-out default of `name` in the table."""
         sets = re.compile(rf"\s*#\s?{re.escape(name)}\s*=\s*(.*?)\s*")
         for at in self._own(table):
-            found = sets.fullmatch(self.lines[at])
-            if found:
+            if found := sets.fullmatch(self.lines[at]):
                 rest = range(at, table.end) if found[1].endswith("[") else ()
                 return at, next((end for end in rest if re.fullmatch(r"\s*#\s?\]\s*", self.lines[end])), at)
         return None
@@ -295,8 +293,7 @@ def _put(raw: Any, path: Path, value: Any) -> Any:
 
 
 def _sure(made: str, wanted: dict[str, Any], path: Path, text: str, where: str) -> str:
-    found = _read(made)
-    if found is None or _full(found) != _full(wanted):
+    if (found := _read(made)) is None or _full(found) != _full(wanted):
         raise _by_hand(text, path, where)
     return made
 

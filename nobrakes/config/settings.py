@@ -248,8 +248,7 @@ def load(path: str) -> Config:
             text = file.read()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{os.path.relpath(path)} cannot be read: {error}") from None
-    known = _remembered(path, text)
-    if known is None:
+    if (known := _remembered(path, text)) is None:
         known = parse(text, os.path.relpath(path))
         if text.strip():  # an empty one is being written, and is not what holds
             config_values.keep(path, text, _judge(), asdict(known))
@@ -325,12 +324,10 @@ class ConfigSource:
         self._unchanged: tuple[Stamp | None, float] | None = None
 
     def __call__(self) -> Config:
-        now = time.monotonic()
-        if now < self._until:
+        if (now := time.monotonic()) < self._until:
             return self._config  # asked for many times in a turn: the file is looked at once for all of them
         self._until = now + AGAIN
-        stamp = _stamp(self._path())
-        if stamp != self._seen:
+        if (stamp := _stamp(self._path())) != self._seen:
             self._look(stamp, now)
         return self._config
 

@@ -72,8 +72,7 @@ def user_place() -> UserPlace:
     """This account's place. NotAllowed in a run; PlaceUnusable without a home."""
     if is_in_a_run():
         raise NotAllowed("an agent or a check neither reads nor changes what the repositories of a machine share")
-    own = os.environ.get(OVERRIDE)
-    if own:
+    if own := os.environ.get(OVERRIDE):
         place = UserPlace(os.path.join(own, "config"), os.path.join(own, "state"))
     else:
         _require_home()
@@ -136,8 +135,7 @@ def require_own(path: str, rights: int = READS) -> None:
 def default_workspace() -> str:
     """The default folder of projects, below the account's data. Raises NotAllowed, PlaceUnusable."""
     user_place()
-    own = os.environ.get(OVERRIDE)
-    if own:
+    if own := os.environ.get(OVERRIDE):
         return os.path.join(own, "workspace")
     import platformdirs
 
@@ -199,8 +197,7 @@ def secrets_path() -> str:
 
 def secret(name: str) -> str:
     """ConfigError: missing, or others could read the file."""
-    found = _read(secrets_path()).get(name)
-    if found is None:
+    if (found := _read(secrets_path()).get(name)) is None:
         raise ConfigError(f"there is no secret '{name[:64]}'", f"Store it with `nobrakes notify secret {name[:64]}`.")
     return found
 
@@ -211,8 +208,7 @@ def keep(name: str, value: str) -> str:
     if not NAME.fullmatch(name):
         hint = "For example: nobrakes notify secret phone"
         raise UsageError("the name of a secret may contain only letters, digits, - and _", hint)
-    value = value.strip()
-    if not value or not value.isprintable() or len(value) > MAX_SECRET:
+    if not (value := value.strip()) or not value.isprintable() or len(value) > MAX_SECRET:
         raise UsageError(f"a secret must be one line of 1 to {MAX_SECRET} characters", "Use stdin or the prompt.")
     path = secrets_path()
     known = {**_read(path), name: value} if os.path.lexists(path) else {name: value}

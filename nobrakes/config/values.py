@@ -115,8 +115,7 @@ BEAD_ID = Judged(_bead_id)
 
 
 def _branch_pattern(pattern: str) -> str:
-    wrong = pattern_mistake(pattern)
-    if wrong:
+    if wrong := pattern_mistake(pattern):
         raise ValueError(wrong)
     return pattern
 
@@ -127,8 +126,7 @@ BRANCH_PATTERN = Judged(_branch_pattern)
 def _export_path(path: str) -> str:
     from ..events.words import path_mistake
 
-    wrong = path_mistake(path)
-    if wrong:
+    if wrong := path_mistake(path):
         raise ValueError(wrong)
     return path
 
@@ -166,8 +164,7 @@ def _tools(tools: dict[str, str]) -> dict[str, str]:
     for tool, wanted in tools.items():
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,59}", tool):
             raise ValueError(f"'{tool[:60]}' is not the name of a tool: write its command, such as python3")
-        wrong = mistake(wanted)
-        if wrong:
+        if wrong := mistake(wanted):
             raise ValueError(f"{tool}: {wrong}")
     return tools
 
@@ -266,8 +263,7 @@ def recall_last(path: str, judge: str) -> Any:
 
 def recall(path: str, text: str, judge: str) -> Any:
     """The JSON values of `judge` for this text."""
-    values = _kept(path, judge, text)
-    if values is not None:
+    if (values := _kept(path, judge, text)) is not None:
         # what was touched and is the same is not new (paths.Paths.config_is_new)
         with contextlib.suppress(OSError):
             if os.stat(path).st_ctime_ns > os.stat(_beside(path)).st_mtime_ns:

@@ -34,8 +34,7 @@ Hold = Annotated[str | None, Field("Also hold its bead, with this reason.", ("--
 
 def stop(app: "App", by: str, agent: Agent = None, hold: Hold = None) -> tuple[dict[str, Any], str]:
     """Stop all agents, or one. Their work is saved, and no failure is counted. All: their beads are ready again after
-    `nobrakes resume`. One: its bead continues with the next attempt, unless you hold it; nothing else is paused.
-    """
+    `nobrakes resume`. One: its bead continues with the next attempt, unless you hold it; nothing else is paused."""
     if agent is None:
         if hold is not None:
             hint = "Name the agent or its bead: nobrakes stop Ada --hold why"
@@ -54,8 +53,7 @@ Limits = Annotated[tuple[str, ...], Field("A limit and its new value.", metavar=
 
 def set_limits(app: "App", by: str, limits: Limits = ()) -> tuple[dict[str, Any], str]:
     """Change limits of the running daemon, until the next change. Without arguments it shows them. The word `default`
-    restores the value of .nobrakes/config.toml.
-    """
+    restores the value of .nobrakes/config.toml."""
     changed = control.set_limits(app.store, dict(map(_pair, limits)), by, app.paths)
     values = {**plain(app.config.limits), **changed}
     told = ", ".join(f"{name} = {value}" for name, value in changed.items())
@@ -99,8 +97,7 @@ def stop_daemon(app: "App", by: str, wait: Wait = 60.0) -> tuple[dict[str, Any],
 
 def restart(app: "App", by: str, wait: Wait = 60.0) -> tuple[dict[str, int], str]:
     """Replace the daemon by a new one. Its agents keep working. If no daemon runs, it checks first, like `nobrakes
-    daemon start`.
-    """
+    daemon start`."""
     _require(app)
     pid = control.restart(app.paths, app.store, wait)
     return {"pid": pid}, f"the daemon works (process {pid})"

@@ -91,8 +91,7 @@ def why_stopped(board: daemon_model.Board, work: Attempt | Talk, run: Run) -> Ou
         return Outcome.CAPPED
     if work.role is Role.DOER and 0 < board.limits.failed_rounds <= board.failed_rounds.get(work.id, 0):
         return Outcome.GAVE_UP_TESTS
-    share = board.contexts.get(work.id, 0.0)
-    return Outcome.GAVE_UP_CONTEXT if share >= board.limits.context_share else None
+    return Outcome.GAVE_UP_CONTEXT if board.contexts.get(work.id, 0.0) >= board.limits.context_share else None
 
 
 SAMPLES_PER_SILENCE = 4
@@ -134,12 +133,10 @@ def plan_supervision(board: daemon_model.Board, ended: Container[str] = ()) -> l
         elif run.idle_seconds and board.now >= next_sample(run):
             actions.append(daemon_model.Sample(run.id))
     for attempt in board.attempts:
-        run_of = board.runs.get(attempt.id)
-        if run_of is None or run_of.pid is None:
+        if (run_of := board.runs.get(attempt.id)) is None or run_of.pid is None:
             actions.append(daemon_model.Resume(attempt.id))
     for talk in board.talks:
-        run_of = board.turn_runs.get(talk.turn.id)
-        if run_of is None or run_of.pid is None:
+        if (run_of := board.turn_runs.get(talk.turn.id)) is None or run_of.pid is None:
             actions.append(daemon_model.ResumeTurn(talk.turn.id))
     if board.attempts:
         actions.append(daemon_model.RenewLeases(tuple(attempt.id for attempt in board.attempts)))
@@ -178,11 +175,9 @@ def plan_turns(board: daemon_model.Board) -> list[daemon_model.StartTurn]:
     ):
         return []
     free = board.limits.sessions - len(board.talks)
-    left = agents_limits.calls_left(board.limits.caps, board.spent, board.now)
-    if left is not None:
+    if (left := agents_limits.calls_left(board.limits.caps, board.spent, board.now)) is not None:
         free = min(free, left)
-    places = agents_limits.free(board.machine)
-    if places is not None:
+    if (places := agents_limits.free(board.machine)) is not None:
         free = min(free, places)
     room = agents_limits.room(board.gates, board.agents, board.now)
     at_work = {talk.session.id for talk in board.talks}
@@ -236,11 +231,9 @@ def plan_assignments(board: daemon_model.Board) -> list[daemon_model.Action]:
         actions += [daemon_model.TellCap(one) for one in untold]
     agents = sum(1 for attempt in board.attempts if attempt.role is not Role.REVIEWER)
     free = board.limits.doers - agents
-    left = agents_limits.calls_left(limits, spent, board.now)
-    if left is not None:
+    if (left := agents_limits.calls_left(limits, spent, board.now)) is not None:
         free = min(free, left - len(talks))
-    places = agents_limits.free(board.machine)
-    if places is not None:
+    if (places := agents_limits.free(board.machine)) is not None:
         free = min(free, places - len(talks))
     if (
         agents_limits.reached(limits, spent, board.now)
@@ -258,8 +251,7 @@ def plan_assignments(board: daemon_model.Board) -> list[daemon_model.Action]:
     actions += asks.values()  # whether there is a place or not: what is decided early holds nobody up later
     busy = shadows.Busy(board.taken.values())
     for bead in shadows.apart([bead for bead in due if bead.id not in asks], busy) if free > 0 else ():
-        agent = _agent(board, bead, room)
-        if agent is None:
+        if (agent := _agent(board, bead, room)) is None:
             continue
         actions.append(daemon_model.StartAgent(bead.id, ROLE_FOR[bead.status], agent))
         busy.add(bead.touches)
@@ -282,8 +274,7 @@ def reviews(board: daemon_model.Board) -> list[daemon_model.Action]:
 
 def waits_for_place(board: daemon_model.Board) -> bool:
     """Whether only other repositories' places keep an agent from starting."""
-    room = board.machine
-    if room is None or room.others <= 0 or agents_limits.free(room) != 0:
+    if (room := board.machine) is None or room.others <= 0 or agents_limits.free(room) != 0:
         return False
     wanted = plan_assignments(replace(board, machine=agents_limits.without_places(room)))
     return any(isinstance(action, daemon_model.StartAgent | daemon_model.StartTurn) for action in wanted)

@@ -39,13 +39,11 @@ _NO_SPACE_FOR_SHARED_MEMORY = sqlite3.SQLITE_IOERR_SHMSIZE
 
 def translated(error: sqlite3.Error, path: str) -> NobrakesError | None:
     """None: a bug of ours."""
-    code = getattr(error, "sqlite_errorcode", None)
-    if code is None:
+    if (code := getattr(error, "sqlite_errorcode", None)) is None:
         return None
     if code == _NO_SPACE_FOR_SHARED_MEMORY:
         return DiskFull(f"no space is left next to the database: {path}")
-    found = _BY_CODE.get(code & 0xFF)
-    if found is None:
+    if (found := _BY_CODE.get(code & 0xFF)) is None:
         missing = "no such table" in str(error) or "no such column" in str(error)
         return StoreBroken(f"the database lacks a part of itself: {path} ({error})") if missing else None
     class_, what = found
@@ -140,8 +138,7 @@ class Cache:
             self.asked += 1
             return ask()
         key = one, sql, given
-        known = self._answers.get(key)
-        if known is not None and self._holds(known[0], known[1]):
+        if (known := self._answers.get(key)) is not None and self._holds(known[0], known[1]):
             return list(known[2])
         self.asked += 1
         found = ask()
@@ -474,8 +471,7 @@ class _Errors:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, sqlite3.Error):
-            clear = translated(error, self._path)
-            if clear is not None:
+            if (clear := translated(error, self._path)) is not None:
                 raise clear from error
         elif isinstance(error, OverflowError):
             raise UsageError("a number is larger than any that is counted here", "Give a smaller one.") from None
@@ -497,8 +493,7 @@ def require_not_newer(path: str) -> None:
     """StoreNewer for a newer file. Changes nothing; unreadable files pass."""
     with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA query_only = ON")
-        found = _version(connection)
-        if found > VERSION:
+        if (found := _version(connection)) > VERSION:
             require_version(found, path)
 
 

@@ -114,8 +114,7 @@ def connected(path: str, work: "Callable[[Connection], T]") -> "T":
     try:
         connection = connect(file_uri(path, "mode=rw"), timeout=30.0, isolation_level=None, uri=True)
         try:
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if version != VERSION:
+            if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
                 from .database import Database
 
                 Database(path).close()  # brings an earlier version to this one, or says what is wrong
@@ -268,8 +267,7 @@ def show_json(path: str, bead: str) -> "str | None":
 
     def work(connection: "Connection") -> "str | None":
         connection.execute("BEGIN")
-        row = connection.execute(_SHOW, (bead,)).fetchone()
-        if row is None:
+        if (row := connection.execute(_SHOW, (bead,)).fetchone()) is None:
             return None
         values = {"id": bead, "behind": 0}
         if connection.execute("SELECT 1 FROM escalations WHERE bead = :id AND resolved_at IS NULL", values).fetchone():

@@ -37,8 +37,7 @@ def answer(
     take_back: TakeBack = False,
 ) -> Decided:
     """Answer a question. Its bead continues, and the next prompt contains the answer. If you may choose several
-    options, give their numbers or labels with commas between them.
-    """
+    options, give their numbers or labels with commas between them."""
     from .service import desk
 
     if bool(text or why) + recommended + take_back > 1 or (text is None and not (recommended or take_back)):
@@ -103,8 +102,7 @@ def approve(app: "App", by: str, what: What = "", yes: Yes = False) -> tuple[App
 
     Without WHAT it lists what waits, each with the command to type. The word after `@` is the version that was listed:
     if it changed since, nothing is approved. With --yes it approves the one plan, or its drafts, if nothing else waits;
-    a push, a merge or a protected file must be named.
-    """
+    a push, a merge or a protected file must be named."""
     found = tuple(_waiting(app))
     chosen = [one for one in found if what == one.what]
     if yes and not what and len(found) == 1 and found[0].by_yes:
@@ -199,8 +197,7 @@ def quarantine(
     app: "App", by: str, check: Check = "", test: Test = "", reason: Reason = "", lift: Lift = False
 ) -> tuple[dict[str, Any], str]:
     """Allow a flaky test to fail for a time: it then blocks no merge. Status, reviews and evidence show it. A single
-    test is exempt only if the check's report names all failed tests.
-    """
+    test is exempt only if the check's report names all failed tests."""
     from ..daemon.service.control import quarantined
     from ..review.service import evidence
 
@@ -284,8 +281,7 @@ def commit_strategy(
 ) -> tuple["Approved | dict[str, Any]", str]:
     """Approve what was proposed, or of it `only` these or all `without` these; or refuse what is to `drop`.
 
-    NotAllowed where `revision` is another by now.
-    """
+    NotAllowed where `revision` is another by now."""
     from ..features.service import approving
 
     if drop:

@@ -176,8 +176,7 @@ def remember(db: Database, bead: str, move: Move) -> None:
 def escalation(db: Database, number: int) -> Escalation:
     """Raises NoSuchEscalation."""
     with db.read():
-        row = db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))
-        if row is None:
+        if (row := db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))) is None:
             raise NoSuchEscalation(f"there is no escalation {number}")
         return rows.escalation(row, _behind(db.connection.execute, row))
 
@@ -228,8 +227,7 @@ _START_FAILURE = EscalationType.BROKEN_ENVIRONMENT.value
 
 def started(db: Database, provider: str, resolution: str, actor: str) -> None:
     sql = "SELECT * FROM escalations WHERE resolved_at IS NULL AND bead IS NULL AND type = ?"
-    found = db.all(f"{sql} AND json_extract(evidence, ?) = ?", (_START_FAILURE, f"$.{STARTS}", provider))
-    for row in found:
+    for row in db.all(f"{sql} AND json_extract(evidence, ?) = ?", (_START_FAILURE, f"$.{STARTS}", provider)):
         settle(db, row, resolution, actor, None, db.now())
 
 
@@ -243,16 +241,14 @@ def start_cooldown(db: Database, gate: Cooldown) -> None:
 def end_cooldown(db: Database, provider: str, actor: str) -> bool:
     """Also withdraws the question about an agent that does not start."""
     with db.write():
-        opened = spending.end_cooldown(db, provider, actor)
-        if opened:
+        if opened := spending.end_cooldown(db, provider, actor):
             started(db, provider, "it is tried again", actor)
         return opened
 
 
 def open_row(db: Database, number: int) -> Any:
     """Raises NotAllowed for a decided one."""
-    row = db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))
-    if row is None:
+    if (row := db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))) is None:
         raise NoSuchEscalation(f"there is no escalation {number}")
     if row["resolved_at"] is not None:
         what = f"answered already: {row['answer'][:200]}" if row["answer"] is not None else "resolved already"
@@ -336,8 +332,7 @@ def take_back(db: Database, number: int, actor: str) -> Escalation:
 
     now = db.now()
     with db.write():
-        row = db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))
-        if row is None:
+        if (row := db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))) is None:
             raise NoSuchEscalation(f"there is no escalation {number}")
         _refuse_what_is_past(db, row)
         db.run(

@@ -68,8 +68,7 @@ def form(values: "Any") -> Form:
     if not isinstance(values, dict):
         raise _wrong("the form is not a JSON object", f"It has: {', '.join(_FIELDS)}.")
     _known(values, _FIELDS, "a form")
-    kind = values.get("kind")
-    if kind not in KINDS:
+    if (kind := values.get("kind")) not in KINDS:
         raise _wrong(f"'{_shown(kind)}' is not a kind of question", f"Use one of: {', '.join(KINDS)}.")
     options = tuple(_option(one) for one in _list(values, "options"))
     _judge_options(kind, options)
@@ -147,8 +146,7 @@ def _option(values: "Any") -> Option:
         raise _wrong("`why` and `rest` of an option have to be true or false, and `rest` goes with `why`")
     if any(not isinstance(text, str) for name, text in values.items() if name not in ("rest", "why")):
         raise _wrong("label, meaning and costs of an option have to be texts")
-    label = _one_line(values.get("label", ""))
-    if not label or len(label) > LABEL:
+    if not (label := _one_line(values.get("label", ""))) or len(label) > LABEL:
         what = f"the label '{label[:20]}…' is too long" if label else "an option has no label"
         raise _wrong(what, f'Write it as "LABEL: what it means; costs …", the label in at most {LABEL} characters.')
     means, costs = (_cut(_one_line(values.get(name, "")), MEANING) for name in ("means", "costs"))
@@ -203,7 +201,13 @@ def judge(found: Form, given: str, recommended: bool = False) -> "Any":
     recommendation. Raises UsageError."""
     typed = clean(given).strip()
     if recommended:
-        return _as_recommended(found, typed)
+        if typed:
+            raise _wrong("an answer and the recommended answer were both given", "Give one of the two.")
+        if not found.recommended:
+            raise _wrong("the question has no recommended answer", _choices(found))
+        if found.kind == "checkbox":
+            return list(found.recommended)
+        return found.recommended[0] == "yes" if found.kind == "yes_no" else found.recommended[0]
     if not typed:
         if not found.required:
             return None
@@ -239,16 +243,6 @@ def typed_as(found: Form, label: str) -> str:
     return str(found.labels().index(label) + 1)
 
 
-def _as_recommended(found: Form, typed: str) -> "Any":
-    if typed:
-        raise _wrong("an answer and the recommended answer were both given", "Give one of the two.")
-    if not found.recommended:
-        raise _wrong("the question has no recommended answer", _choices(found))
-    if found.kind == "checkbox":
-        return list(found.recommended)
-    return found.recommended[0] == "yes" if found.kind == "yes_no" else found.recommended[0]
-
-
 def _one(found: Form, typed: str) -> str:
     """The label, with its reason if the option needs one."""
     with_reason = [option.label for option in found.options if option.why]
@@ -261,8 +255,7 @@ def _one(found: Form, typed: str) -> str:
         chosen, reason = _plain(found, typed), ""
     else:
         name, _, reason = typed.partition(":")
-        chosen = _plain(found, name.strip())
-        if chosen not in with_reason:
+        if (chosen := _plain(found, name.strip())) not in with_reason:
             raise _wrong(f"'{chosen}' takes no reason", _choices(found))
     reason = _cut(reason.strip(), REASON)
     return f"{chosen}: {reason}" if reason else _without_reason(chosen, with_reason)

@@ -146,8 +146,7 @@ def _sandbox(config: "Config", sandbox_trouble: Callable[[], str], wall_trouble:
 
 
 def _agent(name: str, config: "Config", paths: Paths, here: Here) -> Finding:
-    hindered = agent_blocker(name, config, here)
-    if hindered is not None:
+    if (hindered := agent_blocker(name, config, here)) is not None:
         return as_finding("agent" if hindered.kind is Kind.NO_AGENT else "login", hindered)
     command = config.agents.command(name)
     seen = abilities.recall(paths)
@@ -161,8 +160,7 @@ def _agent(name: str, config: "Config", paths: Paths, here: Here) -> Finding:
 
 def _installation(_: "_Patient") -> Iterator[Finding]:
     """Without compiled files each command compiles."""
-    missing = uncompiled()
-    if not missing:
+    if not (missing := uncompiled()):
         yield Finding("start-up", OK, "every module is compiled")
     else:
         yield Finding(
@@ -203,8 +201,7 @@ def repair(name: str, store: Opened, git: "Git | None", paths: Paths) -> list[st
     """Repair one thing; returns what was done. UsageError: unknown name; DaemonRunning."""
     if name not in REPAIRS:
         raise UsageError(f"'{name[:40]}' is not a repair", f"The repairs are: {', '.join(REPAIRS)}.")
-    pid = holder(paths.lock)
-    if pid is not None and name in ("rebuild", "stale-workspaces"):
+    if (pid := holder(paths.lock)) is not None and name in ("rebuild", "stale-workspaces"):
         raise DaemonRunning(
             f"a daemon works here (process {pid}), and a repair would change its data",
             "Stop it with `nobrakes daemon stop`, then repair.",
@@ -325,7 +322,11 @@ def examine(
         found[_database] = list(_database(patient))
     except NobrakesError as error:  # also one that opens and lacks its tables
         patient = _Patient(None, git, paths, config, sandbox_trouble, *rest)
-        found[_database] = [_unusable(error)]
+        found[_database] = [
+            Finding("database", ERROR, f"{error}{_SAFE}", "rebuild")
+            if isinstance(error, StoreBroken) and not isinstance(error, StoreNewer)
+            else Finding("database", ERROR, error.whole)
+        ]
     found |= {look: _found(look, patient) for look in _INSPECTIONS if look is not _database}
     once: dict[str, Finding] = {}
     for finding in (finding for look in _INSPECTIONS for finding in found[look]):
@@ -428,8 +429,7 @@ def _main(patient: _Patient) -> Iterator[Finding]:
         yield Finding("main", WARNING, text)
     yield from _fallen(patient)
     yield from _untried(patient)
-    archived = patient.git.archived()
-    if archived:
+    if archived := patient.git.archived():
         yield Finding("archive", OK, f"kept under refs/nobrakes/archive: {len(archived)}")
 
 
@@ -446,8 +446,7 @@ def _untried(patient: _Patient) -> Iterator[Finding]:
     """A red main is reported by _blockers."""
     if patient.store is None or patient.store.setting(FROZEN) is not None:
         return
-    text = patient.untried()
-    if text:
+    if text := patient.untried():
         yield Finding("main", WARNING, text)
 
 
@@ -455,8 +454,7 @@ def _blockers(patient: _Patient) -> Iterator[Finding]:
     """What keeps a run from starting, and what can never continue by itself."""
     if patient.store is None or patient.config is None:
         return
-    found = blockers(patient.store, patient.paths, patient.config).found
-    for one in found:
+    for one in blockers(patient.store, patient.paths, patient.config).found:
         if one.stops or one.kind in _NAMES:
             yield as_finding(_NAMES.get(one.kind, "run"), one)
     for one in requests_service.epic_circles(patient.store, patient.config):
@@ -530,12 +528,6 @@ def _database(patient: _Patient) -> Iterator[Finding]:
         yield Finding("deadlock", OK, "no beads wait for each other")
 
 
-def _unusable(error: NobrakesError) -> Finding:
-    if isinstance(error, StoreBroken) and not isinstance(error, StoreNewer):
-        return Finding("database", ERROR, f"{error}{_SAFE}", "rebuild")
-    return Finding("database", ERROR, error.whole)
-
-
 def _soundness(problems: list[str]) -> Finding:
     if not problems:
         return Finding("database", OK, "the database is sound, and its counters agree with a recomputation")
@@ -567,8 +559,7 @@ def _parked(patient: _Patient) -> Iterator[Finding]:
 
 
 def _assignments(patient: _Patient) -> Iterator[Finding]:
-    store = patient.store
-    if store is None:
+    if (store := patient.store) is None:
         return
     pid = holder(patient.paths.lock)
     now = store.now()

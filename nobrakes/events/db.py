@@ -82,8 +82,7 @@ def alike(db: Database, ids: Iterable[str] | None = None) -> Iterator[BeadRow]:
         known: dict[tuple[Any, ...], Bead] = {}
         for row in db.each(*asked):
             rest = row[_REST_AT:]
-            like = known.get(rest)
-            if like is None:
+            if (like := known.get(rest)) is None:
                 like = rows.bead(_in_order(row))
                 if not row[_BRANCH]:
                     if len(known) >= AT_ONCE:

@@ -206,8 +206,7 @@ def is_session(actor: str) -> bool:
 
 def given(name: str, surface: Surface) -> Actor:
     """Raises UsageError."""
-    wrong = _mistake(name)
-    if wrong:
+    if wrong := _mistake(name):
         raise UsageError(
             f"nobody can act as '{only_seen(name)[:40]}': it {wrong}", f"Use a name of at most {MAX_NAME} characters."
         )

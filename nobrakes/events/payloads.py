@@ -517,8 +517,7 @@ class Said(Payload):
 class Status(Payload):
     """How a bead stands while it is worked on. `text` and `data`: what the agent said, where it said something.
 
-    Type, progress and message are an agent's claims; files and tests are what was seen.
-    """
+    Type, progress and message are an agent's claims; files and tests are what was seen."""
 
     text: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)

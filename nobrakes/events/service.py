@@ -166,8 +166,7 @@ class Exporter:
 
     def turn(self) -> None:
         """Append what is new. Never raises for trouble with the file."""
-        path = self._path()
-        if not path:
+        if not (path := self._path()):
             return
         try:
             if self._store.now() < self._not_before and self._seen is not None and self._seen[0] == path:
@@ -187,8 +186,7 @@ class Exporter:
         if self._seen == (path, mark, upto):
             return
         known = self._seen is not None and self._seen[0] == path and self._seen[1] is not None
-        done = keep_up(self._store, self._root, path)
-        if done is None:
+        if (done := keep_up(self._store, self._root, path)) is None:
             return  # whoever writes it has the same events
         if done.is_new and known:
             self._tell(f"{path} was removed or moved away: it starts again, with all events")

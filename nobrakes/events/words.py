@@ -39,8 +39,7 @@ class Days:
 
     def heading(self, at: float) -> str:
         """The line with a new date; empty within a day."""
-        day = date(at)
-        if day == self._day:
+        if (day := date(at)) == self._day:
             return ""
         self._day = day
         return f"--- {day} ---"
@@ -65,8 +64,7 @@ def as_line(event: Event, title: str = "", name: str = "", width: int = 120) -> 
     """`12:03:04  Tove        budget  doer stopped: gave up: could not make the tests pass  Months over budget`."""
     by = cut(one_line(who(event, name)), 12)
     bead = f"{pad(event.bead, 7)}  " if event.bead else ""
-    head = f"{clock(event.at)}  {pad(by, 10)}  {bead}{what(event)}"
-    return with_title(head, title, width)
+    return with_title(f"{clock(event.at)}  {pad(by, 10)}  {bead}{what(event)}", title, width)
 
 
 def style(event: Event) -> str:

@@ -331,8 +331,7 @@ GO_ON, IS_COMPLETE, PAUSE = "go on", "the plan is whole", "pause it"
 
 
 def _form(*options: str, priority: int = 2) -> Mapping[str, Any]:
-    first = options[0].partition(": ")[0]
-    return as_values(made("radio", options, [first], priority=priority))
+    return as_values(made("radio", options, [options[0].partition(": ")[0]], priority=priority))
 
 
 QUESTIONS: Mapping[About, tuple[str, str, Mapping[str, Any]]] = {

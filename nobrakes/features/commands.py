@@ -48,8 +48,7 @@ def new(
 ) -> tuple[Feature, str]:
     """Start a feature. Its Shaper reads the code, asks questions and makes a plan; no agent builds before you approve
     it. The feature gets eight standard acceptance criteria, worded for your project, minus those that you leave out,
-    plus your own.
-    """
+    plus your own."""
     wanted = Wanted(title, description, criterion, without, file, notes, only)
     made = controls.begin(app.store, app.paths, app.config, app.git, wanted, by)
     points = len(app.store.items(made.id))
@@ -95,16 +94,14 @@ def resume(
     app: "App", by: str, feature: Id, fresh: Fresh = False, from_base: FromBase = False, view: View = False
 ) -> tuple[Feature, str]:
     """Resume a feature where it stopped. nobrakes plans one feature at a time. If its session expired, choose how to
-    continue.
-    """
+    continue."""
     found = controls.resume(app.store, app.paths, feature, by, controls.way_of(fresh, from_base, view))
     return _moved(found, "is as it was: nothing is started" if view else f"goes on in {found.stage.value}")
 
 
 def cancel(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
     """Stop the feature's current turn and pause the feature. Its drafts, questions and work stay; `nobrakes forge
-    resume` continues.
-    """
+    resume` continues."""
     found = controls.cancel(app.store, app.paths, feature, by)
     return _moved(found, f"is stopped and paused; `nobrakes forge resume {found.id}` goes on")
 
@@ -150,8 +147,7 @@ def sign_off(
 ) -> tuple[SignOff, str]:
     """Sign off a feature's plan. Afterwards `nobrakes approve` makes its drafts live. If it had fewer reviews
     than recommended, add --take-risk. If findings are undecided, add --reason; they then count as accepted risks. A
-    plan that changes later needs another sign-off.
-    """
+    plan that changes later needs another sign-off."""
     from .service import views
 
     rules = app.config.forge

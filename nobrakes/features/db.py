@@ -55,8 +55,7 @@ def bring_back(db: Database, beads: Iterable[Bead], now: float) -> int:
             moves.set_texts(db, bead.id, {"metadata": rows.as_json({**bead.metadata, KEY: told})})
         facts |= {"turn_at": now, "updated_at": now}
         if here is None:
-            begun = {"id": bead.id, "plan": 0, "round": 0, "clean": 0, "data": "{}"}
-            db.insert("features", facts | begun)
+            db.insert("features", facts | {"id": bead.id, "plan": 0, "round": 0, "clean": 0, "data": "{}"})
         else:
             sets = ", ".join(f'"{name}" = :{name}' for name in facts)
             db.run(f"UPDATE features SET {sets} WHERE id = :id", {**facts, "id": bead.id})
@@ -158,8 +157,7 @@ def refuse_second(db: Database, one: Feature) -> None:
 
 def get_feature(db: Database, id_: str) -> Feature:
     """Raises NoSuchFeature."""
-    row = db.maybe(f"{_FEATURE} WHERE features.id = ?", (id_,))
-    if row is None:
+    if (row := db.maybe(f"{_FEATURE} WHERE features.id = ?", (id_,))) is None:
         raise NoSuchFeature(f"there is no feature '{id_[:64]}'")
     return _feature(row)
 
@@ -234,8 +232,7 @@ def keep_plan(db: Database, id_: str, beads: Sequence[Mapping[str, Any]], why: s
     now, text = db.now(), rows.as_json([dict(one) for one in beads])
     with db.write():
         before = get_feature(db, id_)
-        last = db.maybe(_LAST, (id_,))
-        if last is not None and last["beads"] == text:
+        if (last := db.maybe(_LAST, (id_,))) is not None and last["beads"] == text:
             return rows.record(PlanVersion, last)
         number = before.plan + 1
         made = {"feature": id_, "number": number, "at": now, "actor": actor, "why": why[:500], "beads": text}
@@ -333,8 +330,7 @@ def resolve_finding(db: Database, finding: int, state: model.FindingState, answe
     """False: it was decided before."""
     now = db.now()
     with db.write():
-        row = db.maybe("SELECT * FROM findings WHERE id = ?", (finding,))
-        if row is None:
+        if (row := db.maybe("SELECT * FROM findings WHERE id = ?", (finding,))) is None:
             raise NobrakesError(f"there is no finding {finding}", "`nobrakes forge show FEATURE` lists them.")
         decided = "UPDATE findings SET state = ?, answer = ? WHERE id = ? AND state = 'open'"
         if not db.run(decided, (state.value, answer[:8000], finding)):

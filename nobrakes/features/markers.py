@@ -242,8 +242,7 @@ def _steps(lines: list[str]) -> list[PlanStep]:
     found: list[PlanStep] = []
     under = False
     for line in lines:
-        item = _NUMBERED.match(line)
-        if item and under:
+        if (item := _NUMBERED.match(line)) and under:
             title = item[1].replace("**", "").strip()
             if title.endswith("?"):
                 continue
@@ -306,14 +305,16 @@ class Facts:
 
 def compiled(facts: Facts) -> tuple[Section, ...]:
     """The non-empty sections in order."""
+    ordered = sorted(facts.items, key=lambda one: (not one.blocks, one.file, one.line, one.id))
+    lines = (f"- {one.bead}: {one.status}{f'; {line(one.detail)}' if one.detail else ''}" for one in facts.results)
     found = (
         Section(f"The feature: {line(facts.feature.title)}", _feature(facts.feature)),
         Section("Where it is", _where(facts)),
-        Section("Open points", _open_points(facts.items), untrusted=True),
+        Section("Open points", _kept((_point(one) for one in ordered), OPEN_POINTS), untrusted=True),
         Section("The plan as it lies", _plan(facts.plan), untrusted=True),
         Section("What changed since the version before", _difference(facts.versions), untrusted=True),
         Section("What reviewers found", _findings(facts.findings), untrusted=True),
-        Section("How far the beads are", _results(facts.results), untrusted=True),
+        Section("How far the beads are", _kept(lines, RESULTS), untrusted=True),
         Section("What was asked, and what the person decided", _answers(facts.answers), untrusted=True),
     )
     return tuple(section for section in found if section.text)
@@ -363,11 +364,6 @@ def _where(facts: Facts) -> str:
     return "\n".join(lines)
 
 
-def _open_points(items: Iterable[Item]) -> str:
-    ordered = sorted(items, key=lambda one: (not one.blocks, one.file, one.line, one.id))
-    return _kept((_point(one) for one in ordered), OPEN_POINTS)
-
-
 def _point(one: Item) -> str:
     place = f" {one.file}:{one.line}" if one.file else ""
     where = f" (bead {one.bead})" if one.bead else ""
@@ -403,11 +399,6 @@ def _finding(one: Finding) -> str:
     }[one.state]
     where = f", bead {one.bead}" if one.bead else ""
     return f"- P{one.priority} {one.category} ({one.domain}, round {one.round}{where}): {line(one.issue)} -> {state}"
-
-
-def _results(results: Iterable[Result]) -> str:
-    lines = (f"- {one.bead}: {one.status}{f'; {line(one.detail)}' if one.detail else ''}" for one in results)
-    return _kept(lines, RESULTS)
 
 
 def _answers(answers: Iterable[Answered]) -> str:

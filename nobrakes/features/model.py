@@ -445,8 +445,7 @@ def scan(path: str, text: str) -> tuple[Todo, ...]:
     found: list[Todo] = []
     seen: Counter[tuple[ItemKind, str]] = Counter()
     for number, line in enumerate(text.split("\n"), start=1):
-        match = _FIND.search(line)
-        if match is None:
+        if (match := _FIND.search(line)) is None:
             continue
         kind = ItemKind[match[1]]
         words = " ".join(match[2].partition("*/")[0].split())[:MAX_TEXT]
@@ -522,8 +521,7 @@ def decision(finding: Finding, answer: str) -> tuple[FindingState, str]:
     said = " ".join(answer.split())
     if not said.casefold().startswith(ACCEPT_RISK):
         return FindingState.ANSWERED, said
-    reason = said[len(ACCEPT_RISK) :].strip(" :,;-–—.")
-    if not reason:
+    if not (reason := said[len(ACCEPT_RISK) :].strip(" :,;-–—.")):
         raise UsageError(
             f"finding {finding.id} is accepted as a risk only with a reason, which is saved",
             f'Say why: "{ACCEPT_RISK}: REASON".',

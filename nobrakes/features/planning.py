@@ -103,8 +103,7 @@ KINDS: Mapping[str, ItemKind] = {"dependency": ItemKind.DEPENDENCY, "scope": Ite
 
 
 def kind_of(suggestion: str) -> ItemKind:
-    word = suggestion.partition(":")[0].strip().casefold()
-    return KINDS.get(word, ItemKind.SUGGESTION)
+    return KINDS.get(suggestion.partition(":")[0].strip().casefold(), ItemKind.SUGGESTION)
 
 
 def why(rules: "ForgeSettings", items: Sequence[Item], beads: Mapping[str, Status], asked: bool) -> str:
@@ -221,7 +220,11 @@ def _reviewing_next(board: ForgeBoard, standing: Standing, seen: Tracker) -> lis
     if what is Then.SIGN_OFF:
         return [actions.AskSignOff(feature.id, feature.plan)]
     if what is Then.ASK_DEGRADED and About.DEGRADED not in standing.asked:
-        return [_reviewing_ask(feature, About.DEGRADED, *_degraded(seen))]
+        failed = ", ".join(dict.fromkeys(domain for one in seen.iterations[-2:] for domain in one.failed))
+        title = f"No reviewer came through in {count(seen.degraded, 'round')} in a row"
+        detail = f"These failed: {failed}. {seen.done} of {count(seen.most, 'round')} were looked at by somebody."
+        options = (f"{CONTINUE}: two more rounds are tried", f"{CLOSE}: you sign off with what is there")
+        return [_reviewing_ask(feature, About.DEGRADED, title, detail, options, CONTINUE)]
     if what is Then.ASK_COST and About.REVIEW_BUDGET not in standing.asked:
         return [_reviewing_ask(feature, About.REVIEW_BUDGET, *_cost(standing, rules))]
     return []
@@ -277,8 +280,7 @@ def reviewing_ended(board: ForgeBoard, standing: Standing) -> list[actions.EndRe
     running = [one for one in standing.reviews if one.state is ReviewState.RUNNING]
     found = []
     for review in running:
-        session = standing.reviewers.get(review.session or 0)
-        state, detail = _end(board, review, session, standing)
+        state, detail = _end(board, review, standing.reviewers.get(review.session or 0), standing)
         if state is not ReviewState.RUNNING:
             found.append(actions.EndReview(review.feature, review.round, review.domain, state, detail))
     return found
@@ -336,14 +338,6 @@ def _reviewing_ask(
 ) -> actions.Ask:
     form = as_values(made("radio", options, (recommended,), priority=1))
     return actions.Ask(feature.id, about, title, detail, form, holds=False)
-
-
-def _degraded(seen: Tracker) -> tuple[str, str, Sequence[str], str]:
-    failed = ", ".join(dict.fromkeys(domain for one in seen.iterations[-2:] for domain in one.failed))
-    title = f"No reviewer came through in {count(seen.degraded, 'round')} in a row"
-    detail = f"These failed: {failed}. {seen.done} of {count(seen.most, 'round')} were looked at by somebody."
-    options = (f"{CONTINUE}: two more rounds are tried", f"{CLOSE}: you sign off with what is there")
-    return title, detail, options, CONTINUE
 
 
 def _cost(standing: Standing, rules: "ForgeSettings") -> tuple[str, str, Sequence[str], str]:
@@ -511,7 +505,6 @@ def _idle(one: Standing) -> list[ForgeAction]:
 
 def nudge(one: Standing) -> list[ForgeAction]:
     """Tell the Shaper to continue; after MAX_NUDGES in a row ask a person, once."""
-    nudged = int(one.feature.data.get(model.NUDGED) or 0)
-    if nudged < MAX_NUDGES:
+    if int(one.feature.data.get(model.NUDGED) or 0) < MAX_NUDGES:
         return [actions.TellShaper(one.feature.id, int(one.feature.data.get(model.LAST_TURN) or 0))]
     return [] if About.IDLE in one.asked else [_ask(one, About.IDLE)]

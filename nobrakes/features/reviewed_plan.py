@@ -182,8 +182,7 @@ def let_go(store: "Store", feature: str, actor: str) -> tuple[str, ...]:
 def checkpoint(store: "Store", id_: str, actor: str) -> Feature:
     """Request a checkpoint, done once no other feature is planned. NoSuchFeature, NotAllowed."""
     with store.write():
-        feature = store.feature(id_)
-        model.require(feature, Stage.IMPLEMENTATION, "a checkpoint is of what is being built")
+        model.require(store.feature(id_), Stage.IMPLEMENTATION, "a checkpoint is of what is being built")
         return store.note_feature(id_, {model.CHECKPOINT_ASKED: True}, actor)
 
 
@@ -502,8 +501,7 @@ def estimate(
     """For `domains` reviewers after `rounds` rounds. `costs`: of each finished reviewer."""
     priced = [cost for cost in costs if cost > 0]
     each = sum(priced) / len(priced) if priced else DEFAULT_USD
-    left = max(0, rules.most_rounds - rounds)
-    whole = min(each * domains * left, max(0.0, cap - spent))
+    whole = min(each * domains * max(0, rules.most_rounds - rounds), max(0.0, cap - spent))
     return Estimate(each * domains, whole, cap, spent, domains, bool(priced))
 
 
@@ -537,8 +535,7 @@ def sign_off(seen: Tracker, version: int, actor: str, at: float, risk: bool, rea
             f"round {last.number} of the reviews is still running",
             "Wait for its end, or pause the feature, which ends it.",
         )
-    few = warning(seen)
-    if few and not risk:
+    if (few := warning(seen)) and not risk:
         raise NotAllowed(f"only {few} are done", f'"I take the risk: {few}" has to be said with it (--take-risk).')
     why = " ".join(reason.split())
     if seen.open and not why:
@@ -615,8 +612,7 @@ def own_one(text: str) -> Criterion:
     """A person's criterion from their words. UsageError."""
     how, colon, rest = text.partition(":")
     judged = how.strip().lower()
-    words = " ".join((rest if colon and judged in WAYS else text).split())
-    if not words:
+    if not (words := " ".join((rest if colon and judged in WAYS else text).split())):
         raise UsageError("a criterion is empty", "Say what has to hold.")
     if len(words) > MAX_CRITERION:
         raise UsageError(f"a criterion has at most {MAX_CRITERION} characters, and this has {len(words)}")

@@ -56,8 +56,7 @@ def version(connection: Connection) -> int:
 
 def bring_up(connection: Connection, path: str, now: float, steps: Sequence[Sequence[str]] = STEPS) -> None:
     """Upgrade the file. PlaceUnusable: a newer nobrakes wrote it, and nothing changed."""
-    found = version(connection)
-    if found < len(steps):
+    if version(connection) < len(steps):
         connection.execute("BEGIN IMMEDIATE")
         try:
             connection.execute(_MIGRATIONS)
@@ -74,8 +73,7 @@ def bring_up(connection: Connection, path: str, now: float, steps: Sequence[Sequ
 
 def require_known(connection: Connection, path: str, steps: Sequence[Sequence[str]] = STEPS) -> None:
     """PlaceUnusable for a newer file; nothing changed."""
-    found = version(connection)
-    if found > len(steps):
+    if (found := version(connection)) > len(steps):
         text = f"{path} was written by a newer nobrakes (its version is {found}, this one knows {len(steps)})"
         raise PlaceUnusable(text, "Update nobrakes. Nothing was changed.")
 
@@ -163,8 +161,7 @@ class UserDatabase:
                 raise StoreBusy(
                     text, "nobrakes tries again; if it lasts, look for what holds this file open."
                 ) from error
-            clear = translated(error, self.path)
-            if clear is None:
+            if (clear := translated(error, self.path)) is None:
                 raise
             if isinstance(clear, StoreBroken):
                 text = f"Move it away with {self.path}-wal; nobrakes makes a new one. No repository's own is touched."

@@ -56,8 +56,7 @@ def identity(root: str) -> str:
 
 def draw(root: str) -> str:
     """Give the repository a new identity; empty: no git."""
-    folder = git_folder(root)
-    if folder is None:
+    if (folder := git_folder(root)) is None:
         return ""
     write_atomic(os.path.join(folder, FILE), f"{os.urandom(_LENGTH // 2).hex()}\n".encode(), 0o600)
     return identity(root)
@@ -135,8 +134,7 @@ def register(store: UserStore, root: str) -> str:
 
 
 def _is_copy(root: str, before: Repository, word: str) -> bool:
-    there = before.path != root and identity(before.path) == word
-    return there and not is_same(before.path, root)
+    return before.path != root and identity(before.path) == word and not is_same(before.path, root)
 
 
 def register_here(root: str) -> str:
@@ -158,8 +156,7 @@ VISIT_SECONDS = 3600.0
 def last_visit(root: str, moment: float, is_visiting: bool) -> float | None:
     """When this person last looked at the repository before this visit; None: never, or it cannot be kept here.
 
-    `is_visiting`: they look now.
-    """
+    `is_visiting`: they look now."""
     before = last = 0.0
     try:
         if not (known := identity(root)):
@@ -190,8 +187,7 @@ ForYou = Callable[[Paths], int | None]
 
 def repositories(for_you: ForYou) -> list[RepositoryView]:
     """By path, in their present state; also projects and the person's own place."""
-    store = known(user_place())
-    if store is None:
+    if (store := known(user_place())) is None:
         return []
     try:
         return looked_at(store.repositories(), for_you)
@@ -201,9 +197,7 @@ def repositories(for_you: ForYou) -> list[RepositoryView]:
 
 def paths() -> list[str]:
     """Paths of known repositories without the person's own place, unread. NotAllowed in a run, PlaceUnusable."""
-    place = user_place()
-    store = known(place)
-    if store is None:
+    if (store := known(user_place())) is None:
         return []
     try:
         return [one.path for one in store.repositories() if not is_own(one.path)]
@@ -272,8 +266,7 @@ def forget(path: str) -> str:
 
 def wake_all(place: UserPlace) -> None:
     """Wake every daemon of this machine."""
-    store = known(place)
-    if store is None:
+    if (store := known(place)) is None:
         return
     try:
         found = store.repositories()
@@ -339,8 +332,7 @@ def home_paths() -> Paths | None:
 
 def made() -> Paths:
     """Its paths, created if missing. NotAllowed in a run, PlaceUnusable."""
-    known = home_paths()
-    if known is not None:
+    if (known := home_paths()) is not None:
         return known
     place = user_place()
     make(place.state)
@@ -415,8 +407,7 @@ def _looked(place: UserPlace) -> tuple[MachineLimits | None, tuple[Share, ...], 
     try:
         limits = settings_at(place).machine.limits()
         require_changeable(place)
-        store = known(place)
-        if store is None:
+        if (store := known(place)) is None:
             return limits, (), None
         try:
             shares = _shares(store, place)

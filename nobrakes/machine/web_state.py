@@ -82,8 +82,7 @@ class WebState:
 
     def serving(self) -> Serving | None:
         """None: none runs, or its address is unknown yet."""
-        pid = holder(self._lock.path)
-        if pid is None:
+        if (pid := holder(self._lock.path)) is None:
             return None
         try:
             found = json.loads(self._read("server.json"))
@@ -326,8 +325,7 @@ class SharedMachine:
             return True  # nobody counts; the next look says what lives
         if room.unknown or joined is None:
             return False
-        most = room.limits.agents
-        if most is None:
+        if (most := room.limits.agents) is None:
             return True
         taken = self._tried(partial(joined.store.take, joined.liveness_lock.name, name, most, joined.is_alive))
         if taken:
@@ -335,13 +333,11 @@ class SharedMachine:
         return bool(taken)
 
     def give_back(self, name: str) -> None:
-        joined = self._joined
-        if joined is not None and name in joined.held:
+        if (joined := self._joined) is not None and name in joined.held:
             self._hold_places(joined, joined.held - {name})
 
     def hold(self, name: str) -> None:
-        joined = self._joined
-        if joined is not None and name not in joined.held:
+        if (joined := self._joined) is not None and name not in joined.held:
             self._hold_places(joined, joined.held | {name})
 
     def _hold_places(self, joined: _Joined, runs: frozenset[str]) -> None:
@@ -367,8 +363,7 @@ class SharedMachine:
         if not _counts_money(limits):
             return
         room = self._tried(partial(self._counted, joined, limits))
-        is_reached = bool(machine_reached(room, self._now()))
-        if is_reached and not self._reached:
+        if (is_reached := bool(machine_reached(room, self._now()))) and not self._reached:
             wake_all(joined.place)
         self._reached = is_reached
 
@@ -401,8 +396,7 @@ class SharedMachine:
         is_new, self._trouble = str(error) != self._trouble, str(error)
         if is_new:
             self._since = now
-        room = unknown(limits, error)
-        if room is None:
+        if (room := unknown(limits, error)) is None:
             if is_new:
                 self._tell(f"what repositories of this machine share cannot be used: {error.whole}")
             return None

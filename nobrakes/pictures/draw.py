@@ -412,8 +412,7 @@ def _arrows(picture: Picture, at: BoxPositions) -> list[str]:
         if start is None or end is None:
             continue
         (x1, y1), (x2, y2) = start, end
-        curve = curves.get((x1, x2))
-        if curve is None:
+        if (curve := curves.get((x1, x2))) is None:
             bend = max(28.0, abs(x2 - x1) / 2) if x2 > x1 else 60.0
             curve = curves[x1, x2] = _px(x1), _px(x1 + bend), _px(x2 - bend), _px(x2)
         begins, leaves, arrives, tip = curve
@@ -431,16 +430,6 @@ def _frame(band: Band | None, leaves: bool) -> tuple[float, float] | None:
     if band is None:
         return None
     return (band.right if leaves else band.left - 3), band.top + band.height / 2
-
-
-def _band(band: Band, box: Box) -> list[str]:
-    width = band.right - band.left
-    name = _short(f"{box.title} ({box.id})", max(12, int(width / 7.5)))
-    return [
-        f'<rect x="{band.left:g}" y="{band.top:g}" width="{width:g}" height="{band.height:g}" rx="10" '
-        'fill="#f6f8fa" stroke="#d0d7de"/>',
-        f'<text x="{band.left + 12:g}" y="{band.top + 21:g}" class="epic">{escape(name)}</text>',
-    ]
 
 
 def _legend(picture: Picture, y: float) -> list[str]:
@@ -486,7 +475,14 @@ def render_svg(picture: Picture, note: str = "") -> str:
     ]
     for band in at.bands:
         if band.epic:
-            out += _band(band, by_id[band.epic])
+            box = by_id[band.epic]
+            width = band.right - band.left
+            name = _short(f"{box.title} ({box.id})", max(12, int(width / 7.5)))
+            out += [
+                f'<rect x="{band.left:g}" y="{band.top:g}" width="{width:g}" height="{band.height:g}" rx="10" '
+                'fill="#f6f8fa" stroke="#d0d7de"/>',
+                f'<text x="{band.left + 12:g}" y="{band.top + 21:g}" class="epic">{escape(name)}</text>',
+            ]
     out += _arrows(picture, at)
     for id_, (x, y) in sorted(at.boxes.items()):
         out.append(_box(by_id[id_], x, y))

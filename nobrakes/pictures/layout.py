@@ -342,8 +342,7 @@ _BY_STATUS = {
 
 def kind_of(node: Node, ready: bool) -> str:
     """The word that colours a bead."""
-    kind = _BY_STATUS.get(node.status)
-    if kind is not None:
+    if (kind := _BY_STATUS.get(node.status)) is not None:
         return kind
     if node.type == BeadType.EPIC:
         return "blocked"
@@ -403,8 +402,7 @@ def _inside(epic: str, nodes: dict[str, Node]) -> set[str]:
     found: set[str] = set()
     waiting = [epic]
     while waiting:
-        current = waiting.pop()
-        if current not in found:
+        if (current := waiting.pop()) not in found:
             found.add(current)
             waiting += children.get(current, ())
     return found
@@ -465,8 +463,7 @@ def _leaves(epic: str, members: Mapping[str, Sequence[str]]) -> set[str]:
     found: set[str] = set()
     waiting, seen = [epic], set()
     while waiting:
-        current = waiting.pop()
-        if current not in seen:
+        if (current := waiting.pop()) not in seen:
             seen.add(current)
             if current in members:
                 waiting += members[current]

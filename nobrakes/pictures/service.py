@@ -292,8 +292,7 @@ def _above(links: Links, epic: str | None) -> list[str]:
     seen: set[str] = set()
     while epic is not None and epic not in seen:
         seen.add(epic)
-        node = links.nodes.get(epic)
-        if node is None:
+        if (node := links.nodes.get(epic)) is None:
             break
         if node.type == BeadType.EPIC:
             found.append(epic)

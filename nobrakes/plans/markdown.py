@@ -136,17 +136,16 @@ class _Reader:
             self.until = None if "-->" in body else self.until
             return
         self._text(0, line)
-        found = CLOSING_FENCE.fullmatch(body)
-        if found and found[1].startswith(closing):
+        if (found := CLOSING_FENCE.fullmatch(body)) and found[1].startswith(closing):
             self.until = None
 
     def _line(self, number: int, line: str, body: str, indent: int) -> None:
         heading = HEADING.fullmatch(body)
-        outside = not self.entries or indent < 2
-        if heading and outside:
+        if heading and (not self.entries or indent < 2):
             self._heading(number, len(heading[1]), heading[2] or "")
         elif self.paragraph and not self.entries and UNDERLINE.fullmatch(body):
-            self._underlined(1 if body[0] == "=" else 2)
+            lines = [self.section.texts.pop() for _ in range(self.paragraph)][::-1]
+            self._heading(lines[0][0], 1 if body[0] == "=" else 2, " ".join(text.strip() for _, text in lines))
         elif RULE.fullmatch(body):
             self.entries, self.paragraph = [], 0
         elif body.startswith("<!--"):
@@ -173,8 +172,7 @@ class _Reader:
         self.paragraph = 0 if self.entries or body.startswith(">") else self.paragraph + 1
         holder = self.entries[-1] if self.entries else self.section
         if holder.kind in ("open", "section") and holder.owns:
-            label = LABEL.fullmatch(body)
-            if label and not label[1]:
+            if (label := LABEL.fullmatch(body)) and not label[1]:
                 self._take_back(holder)
                 holder.wants_criteria = True
             elif label:
@@ -215,10 +213,6 @@ class _Reader:
         self.section = Part(number, "section", title.strip(), above, level)
         self.section.wants_criteria = self._is_label(self.section) and bool(above and above.owns)
         self.parts.append(self.section)
-
-    def _underlined(self, level: int) -> None:
-        lines = [self.section.texts.pop() for _ in range(self.paragraph)][::-1]
-        self._heading(lines[0][0], level, " ".join(text.strip() for _, text in lines))
 
     def _entry(self, number: int, indent: int, bullet: "re.Match[str]") -> None:
         self._leave(indent)
@@ -456,8 +450,7 @@ class _Tasks:
             made["type"] = "epic"
         if part.criteria:
             made["acceptance"] = [" ".join(lines)[:MAX_TEXT] for lines in part.criteria]
-        section = _above(part, "section")
-        if section and section.level:
+        if (section := _above(part, "section")) and section.level:
             made["epic"] = self.ids[section]
         if part.is_optional:
             made["labels"] = ["optional"]
@@ -469,8 +462,7 @@ class _Tasks:
         title = _IN_TITLE.sub("", part.title)
         for match in _IN_TITLE.finditer(part.title):
             needs += self._meant(part, part.line, match[1], True) or ()
-        at_end = _AT_END.search(title)
-        if at_end and title[: at_end.start()].strip():
+        if (at_end := _AT_END.search(title)) and title[: at_end.start()].strip():
             is_meant = at_end[1].endswith(":") or at_end[2].startswith("#")
             found = self._meant(part, part.line, at_end[2], is_meant)
             needs += found or ()
@@ -551,8 +543,7 @@ def _above(part: Part, kind: str) -> Part | None:
 
 
 def _said(text: str) -> Iterator[tuple[str, bool]]:
-    match = _LINE.fullmatch(text)
-    if match:
+    if match := _LINE.fullmatch(text):
         yield match[3], bool(match[2]) or match[1].endswith(":") or match[3].startswith("#")
         return
     for found in _WITHIN.finditer(text):
@@ -727,8 +718,7 @@ def body_parts(parts: tuple[Part, ...]) -> tuple[list[str], str, list[int]]:
     texts: list[tuple[int, str]] = []
     for part in parts:
         if part.kind == "open":
-            number = _ISSUES_NUMBER.fullmatch(part.title)
-            if number:
+            if number := _ISSUES_NUMBER.fullmatch(part.title):
                 needs.append(int(number[1]))
                 texts += part.texts
             else:

@@ -82,8 +82,7 @@ def parse_time(value: Any) -> Any:
 def status_of(value: Any) -> Any:
     """A StatusWord from trackers' words; None: no statement."""
     if isinstance(value, str):
-        word = value.strip().lower()
-        if word in CLOSED_WORDS:
+        if (word := value.strip().lower()) in CLOSED_WORDS:
             return "done"
         return None if word in OPEN_WORDS or word in HELD_WORDS else word
     return value
@@ -276,8 +275,7 @@ def plan_of(value: Any, source: str) -> Plan:
         raise refused(source, judged)
     live, beads = judged
     nodes = tuple(_node(place, found, value["beads"][place]) for place, found in enumerate(beads))
-    problems = _names(nodes)
-    if problems:
+    if problems := _names(nodes):
         raise refused(source, problems)
     return Plan(nodes, live, source)
 
@@ -360,8 +358,7 @@ KEY = r"(?:after[ \t]*:|(?:depends on|blocked by|waits for)\b[ \t]*:?)"
 
 def tidy(text: str) -> str:
     """Unifies line ends and removes invisible characters."""
-    plain = text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").decode()
-    return clean(plain)
+    return clean(text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").decode())
 
 
 def made_plan(nodes: list[dict[str, Any]], lines: list[str], source: str, told: list[str]) -> Plan:
@@ -504,8 +501,7 @@ def _yaml(path: str, text: str) -> Any:
         _refuse_depth(path, text, safe)
         loader = safe(text)
         try:
-            document = loader.get_single_node()
-            if document is None:
+            if (document := loader.get_single_node()) is None:
                 return None
             _refuse(path, document)
             return loader.construct_document(document)

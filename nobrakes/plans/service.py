@@ -112,8 +112,7 @@ def work_out(store: "Store", plan: Plan, live: bool, at_once: bool = False) -> W
         if id_ in same:
             continue
         fields = node.fields
-        epic = fields.get("epic")
-        if epic is not None:
+        if (epic := fields.get("epic")) is not None:
             epic = names.get(epic, epic)
             fields = {**fields, "epic": epic}
             _reference(problems, node, "epic", epic, id_, known)
@@ -133,7 +132,8 @@ def work_out(store: "Store", plan: Plan, live: bool, at_once: bool = False) -> W
                 work.removed |= {Dependency(id_, other, kind) for other in had.difference(needs)}
         try:
             if id_ in before:
-                says = _given_names(node, fields)
+                lists = (key for key in LISTS if getattr(node, key) is not None)
+                says = frozenset((*fields, *lists, *([CANCEL] if node.status is not None else ())))
                 work.named[id_] = alike.setdefault(says, says)
                 _update(work, before[id_], node, fields, live)
             else:
@@ -221,11 +221,6 @@ def _create(work: Work, id_: str, node: PlanNode, fields: Mapping[str, Any], liv
     work.new[id_] = bead
 
 
-def _given_names(node: PlanNode, fields: Mapping[str, Any]) -> frozenset[str]:
-    lists = (key for key in LISTS if getattr(node, key) is not None)
-    return frozenset((*fields, *lists, *([CANCEL] if node.status is not None else ())))
-
-
 def _update(work: Work, bead: Bead, node: PlanNode, fields: Mapping[str, Any], live: bool) -> None:
     changes = {name: value for name, value in fields.items() if getattr(bead, name) != value}
     if changes:
@@ -258,8 +253,7 @@ Parts = dict[str, dict[str, Any] | None]
 
 def proposals_of(store: "Store", work: Work, actor: str) -> dict[str, Parts]:
     """Proposals for beads that do not change now; parts already as wanted are withdrawn."""
-    beads = dict(work.before)
-    if not (beads or work.changes or work.removed):
+    if not ((beads := dict(work.before)) or work.changes or work.removed):
         return {}
     edges = {**work.added, **dict.fromkeys(work.removed)}
     outside = {*work.changes, *(edge.bead for edge in edges)} - beads.keys() - work.new.keys()

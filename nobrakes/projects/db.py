@@ -73,8 +73,7 @@ def set_run_state(db: Database, run: int, state: RunState, why: str, actor: str)
         sql += " AND id = (SELECT max(id) FROM sprint_runs)"
         if not db.run(sql, (state.value, why, now, run, state.value)):
             return False
-        told = {"state": state.value, "reason": why}
-        events_db.append(db, now, EventKind.SPRINT_MOVED, None, actor, told)
+        events_db.append(db, now, EventKind.SPRINT_MOVED, None, actor, {"state": state.value, "reason": why})
         return True
 
 
@@ -87,8 +86,7 @@ def add_sprint(db: Database, number: int, run: int, feature: str) -> Sprint:
     """A sprint begins: this feature."""
     now = db.now()
     with db.write():
-        known = db.maybe("SELECT * FROM sprints WHERE number = ?", (number,))
-        if known is not None:
+        if (known := db.maybe("SELECT * FROM sprints WHERE number = ?", (number,))) is not None:
             return rows.record(Sprint, known)
         values = {"number": number, "run": run, "name": "", "stage": Stage.PLANNING.value, "bead": feature}
         db.insert("sprints", {**values, "nudged": 0, "began_at": now})
@@ -141,8 +139,7 @@ def _one(db: Database, number: int) -> Sprint:
 
 
 def _going(db: Database) -> Going | None:
-    row = db.maybe(_LAST)
-    if row is None:
+    if (row := db.maybe(_LAST)) is None:
         return None
     run = rows.record(SprintRun, row)
     found = db.maybe(_OPEN, (run.id,))

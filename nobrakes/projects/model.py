@@ -52,8 +52,7 @@ def lines(text: str) -> Iterator[tuple[int, str]]:
     """The numbered lines outside of code blocks."""
     fence = ""
     for number, line in enumerate(text.splitlines(), 1):
-        found = _FENCE.match(line)
-        if found and (not fence or found[1] == fence):
+        if (found := _FENCE.match(line)) and (not fence or found[1] == fence):
             fence = "" if fence else found[1]
         elif not fence:
             yield number, line
@@ -65,8 +64,7 @@ def bounds(text: str, *titles: str) -> tuple[int, int]:
     wanted = {title.casefold() for title in titles}
     start = level = 0
     for number, line in lines(text):
-        heading = _HEADING.match(line)
-        if heading and start and len(heading[1]) <= level:
+        if (heading := _HEADING.match(line)) and start and len(heading[1]) <= level:
             return start, number
         if heading and not start and heading[2].casefold() in wanted:
             start, level = number, len(heading[1])
@@ -121,8 +119,7 @@ def tasks(plan: str) -> list[Box]:
 def field(text: str, name: str) -> str:
     """The value of `**Name:** value`; empty: missing."""
     for _, line in lines(text):
-        found = _FIELD.match(line)
-        if found and found[1].strip().casefold() == name.casefold():
+        if (found := _FIELD.match(line)) and found[1].strip().casefold() == name.casefold():
             return found[2].strip()
     return ""
 
@@ -196,8 +193,7 @@ ASKED = 50
 @frozen
 class SprintRun:
     """A yes for `asked` sprints. `terms`: by name, digests of what the brief, the roadmap, the checks and the caps were
-    when it was given; beside them ITEMS, USD and UNTIL, which limit it.
-    """
+    when it was given; beside them ITEMS, USD and UNTIL, which limit it."""
 
     id: int
     asked: int
@@ -223,8 +219,7 @@ ITEMS, USD, UNTIL = "items", "usd", "until"
 class Sprint:
     """A sprint. `bead` is the epic of its feature, `opening` and `closing` are the beads of its documents.
 
-    Of one that began before a sprint was a feature, `bead` is the one bead of its work, and `session` planned it.
-    """
+    Of one that began before a sprint was a feature, `bead` is the one bead of its work, and `session` planned it."""
 
     number: int
     run: int
@@ -290,8 +285,7 @@ def slug(text: str) -> str:
 
 def require(kind: Kind, text: str) -> str:
     """The stripped text. UsageError if it is invalid for this kind."""
-    plain = text.strip()
-    if not plain:
+    if not (plain := text.strip()):
         raise UsageError(f"the {kind.value} is empty", "Say something in it.")
     if len(plain) > MAX_DOCUMENT:
         raise UsageError(f"a {kind.value} has at most {MAX_DOCUMENT} characters, not {len(plain)}", "Shorten it.")
@@ -416,8 +410,7 @@ def mistake(name: str) -> str:
 def names_require(name: str) -> str:
     """The stripped name. UsageError."""
     plain = name.strip()
-    why = mistake(plain)
-    if why:
+    if why := mistake(plain):
         raise UsageError(why, HINT)
     return plain
 
@@ -529,8 +522,7 @@ def next_due(one: Schedule, zone: tzinfo, now: float) -> float:
 def comes(one: Schedule, zone: tzinfo, now: float, hindered: bool, refused: str) -> Due | None:
     """What is due now; None: nothing, or the obstacle may still pass. `hindered`: nothing may start now; `refused`: why
     it may never start; empty: it may."""
-    dues = due_times(one, zone, max(one.last_due, one.created_at), now)
-    if not dues:
+    if not (dues := due_times(one, zone, max(one.last_due, one.created_at), now)):
         return None
     before = (
         f"; {count(len(dues) - 1, 'due time before it was', 'due times before it were')} missed, too"

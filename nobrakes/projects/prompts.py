@@ -26,8 +26,7 @@ def asked(
 ) -> str:
     """What the planner of this sprint is told first. `items`: the roadmap items that the yes is for; none: all.
 
-    `plan`: one that was handed in for it before a sprint was a feature.
-    """
+    `plan`: one that was handed in for it before a sprint was a feature."""
     brief = texts.get(BRIEF, "")
     objective = model.objective(brief)
     boxes = [f"- [{'x' if one.is_checked else ' '}] {one.text}" for one in model.criteria(brief)]

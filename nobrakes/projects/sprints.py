@@ -33,8 +33,7 @@ TRIES = 4
 @frozen
 class Plan:
     """The plan of the sprint's feature. `is_ready`: its reviews are over, and it waits to be signed off; `is_given_up`:
-    the feature was rolled back; `beyond`: beads of it that the yes does not cover.
-    """
+    the feature was rolled back; `beyond`: beads of it that the yes does not cover."""
 
     is_ready: bool = False
     is_signed: bool = False
@@ -56,8 +55,7 @@ class Work:
 class Facts:
     """What is known. `open`: success criteria that are not met, of `criteria`; `claimed`: those of them that agents say
     are met; `findings`: those of whats-next; `is_taken`: another feature is being planned; `spent`: why the yes is used
-    up, by its budget or its end date.
-    """
+    up, by its budget or its end date."""
 
     run: SprintRun
     sprint: Sprint | None
@@ -175,8 +173,7 @@ def _lapsed(facts: Facts) -> Stop | None:
 
 def _planned(facts: Facts, sprint: Sprint, live: Step | None, signed: Step) -> Step | None:
     """What a plan needs that is made or changed: it is signed off within the yes, else a person signs it off."""
-    plan = facts.plan
-    if plan is None or plan.is_live:
+    if (plan := facts.plan) is None or plan.is_live:
         return live
     if plan.is_given_up:
         return _stopped(facts, f"feature {sprint.bead} of sprint {sprint.number} was rolled back")
@@ -499,8 +496,7 @@ def review(sprint: Sprint, tasks: Sequence[Task], told: Sequence[Document]) -> s
 
 def claims_of(text: str) -> frozenset[str]:
     """What a review says is done, as it is compared: its ticked boxes, and the items below `Done`."""
-    rows = model.section(text, *_NOT_DONE)
-    not_done = {number for number, _ in rows}
+    not_done = {number for number, _ in model.section(text, *_NOT_DONE)}
     found = {words(box.text) for box in model.boxes(list(model.lines(text))) if box.is_checked}
     for number, line in model.section(text, "Done", "What was done"):
         item = re.sub(rf"\A{model.ITEM}(?:\[[ xX]\]\s+)?", "", line)
@@ -575,8 +571,7 @@ def appended(texts: Mapping[str, str], told: Iterable[Document], sprint: Sprint,
     """DECISIONS.md, DEVIATIONS.md and WISHLIST.md with this sprint's documents added; only those that change."""
     found: dict[str, str] = {}
     for one in told:
-        path = PATHS.get(one.kind)
-        if path is None:
+        if (path := PATHS.get(one.kind)) is None:
             continue
         before = found.get(path, texts.get(path, "")) or f"# {path.removesuffix('.md').capitalize()}\n"
         title, _, body = one.text.strip().partition("\n")

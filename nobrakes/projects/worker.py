@@ -164,8 +164,7 @@ def plan_of(store: "Store", going: Going, feature: features.Feature) -> sprints.
     version = store.plan_version(feature.id)
     if version is None or feature.stage is not features.Stage.REVIEW or not is_unchanged(store, feature):
         return sprints.Plan()
-    signed = feature.data.get(features.SIGNED) or {}
-    is_signed = signed.get("version") == feature.plan
+    is_signed = (feature.data.get(features.SIGNED) or {}).get("version") == feature.plan
     is_ready = feature.is_sign_off_asked and not is_signed
     return sprints.Plan(is_ready, is_signed, beyond=sprints.beyond(going.run.items, version.beads))
 
@@ -329,12 +328,10 @@ class Scheduling:
             return "sprints are running already"
         main = MainFiles(self.ports)
         brief = main.text(sprints.BRIEF)
-        others = changed(one.terms, terms_now(self.ports, main))
-        if others:
+        if others := changed(one.terms, terms_now(self.ports, main)):
             again = f"nobrakes project schedule {self.ports.paths.root.rpartition('/')[2]}"
             return f"the {' and '.join(others)} changed since you approved: `{again}` approves again"
-        boxes = model.criteria(brief)
-        if boxes and all(box.is_checked for box in boxes):
+        if (boxes := model.criteria(brief)) and all(box.is_checked for box in boxes):
             return "every success criterion is met already"
         return ""
 

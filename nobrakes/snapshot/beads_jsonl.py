@@ -220,8 +220,7 @@ def dump(beads: Iterable[BeadRow]) -> str:
     def lines() -> Iterator[str]:
         for bead in beads:
             like = bead.like
-            known = frames.get(id(like))
-            if known is None:
+            if (known := frames.get(id(like))) is None:
                 if len(frames) >= MANY:
                     frames.clear()
                 known = frames[id(like)] = like, _frame_of(like)

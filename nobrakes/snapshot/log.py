@@ -83,8 +83,7 @@ def written_lines(changes: "Changes") -> bytes:
 
 def append(descriptor: int, content: bytes) -> None:
     """All or nothing, as far as the disk allows; a torn end first gets its line end."""
-    size = os.fstat(descriptor).st_size
-    if size and os.pread(descriptor, 1, size - 1) != b"\n":
+    if (size := os.fstat(descriptor).st_size) and os.pread(descriptor, 1, size - 1) != b"\n":
         content = b"\n" + content
     written = 0
     try:
@@ -132,13 +131,11 @@ def mark_of(path: str) -> Position:
 
 def mark(descriptor: int) -> Position:
     """The file's last mark: nothing is missing up to it."""
-    size = os.fstat(descriptor).st_size
-    if not size:
+    if not (size := os.fstat(descriptor).st_size):
         return Position()
     for length in (TAIL, size):
         tail = os.pread(descriptor, length, max(0, size - length)).decode("utf-8", "replace")
-        found = last_mark(tail)
-        if found is not None:
+        if (found := last_mark(tail)) is not None:
             return found
     return Position()
 

@@ -92,8 +92,7 @@ class Reading:
 
     def text(self, key: str) -> str:
         """A field that is a text."""
-        value = self.raw.get(key)
-        if value is None:
+        if (value := self.raw.get(key)) is None:
             return ""
         if isinstance(value, str):
             return value
@@ -102,8 +101,7 @@ class Reading:
 
     def texts(self, source: Mapping[str, Any], key: str) -> tuple[str, ...]:
         """A field that is a list of texts."""
-        value = source.get(key)
-        if value is None:
+        if (value := source.get(key)) is None:
             return ()
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
             return tuple(value)
@@ -111,8 +109,7 @@ class Reading:
         return ()
 
     def time(self, key: str) -> float | None:
-        value = self.raw.get(key)
-        if value in (None, ""):
+        if (value := self.raw.get(key)) in (None, ""):
             return None
         try:
             return moment(value)
@@ -139,8 +136,7 @@ class Reading:
 
     def estimate(self) -> int | None:
         """Minutes above 0."""
-        value = self.raw.get("estimated_minutes")
-        if value is None:
+        if (value := self.raw.get("estimated_minutes")) is None:
             return None
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return value
@@ -184,11 +180,9 @@ class Reading:
 
     def status(self, bead: model.Bead) -> model.Bead:
         """The bead with its status of nobrakes, else the one that the word of Beads means; unknown words hold it."""
-        word = str(self.own.get("status", ""))
-        if word in model.Status.__members__.values():
+        if (word := str(self.own.get("status", ""))) in model.Status.__members__.values():
             return lifecycle.told(bead, model.Status(word))
-        word = str(self.raw.get("status") or "open")
-        if word in CLOSED_WORDS:
+        if (word := str(self.raw.get("status") or "open")) in CLOSED_WORDS:
             return lifecycle.closed(bead, model.Status.DONE, bead.closed_at)
         bead = lifecycle.live(bead)
         if "issue_type_was" in self.kept:
@@ -300,8 +294,7 @@ def records(text: str, where: str, problems: list[str]) -> dict[str, tuple[int, 
 def _records(lines: Iterable[str], where: str, problems: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Usable records with their lines. PlanError for conflict markers."""
     for number, line in enumerate(lines, 1):
-        line = line.strip()
-        if not line:
+        if not (line := line.strip()):
             continue
         if line.startswith(MARKERS):
             raise PlanError(f"{where}:{number}: git's conflict markers are in the file", "Resolve the merge first.")
@@ -423,8 +416,7 @@ def read(text: str, where: str) -> Since:
             continue
         try:
             value = json.loads(line)
-            kind = value.get("_type")
-            if kind == ESCALATION:
+            if (kind := value.get("_type")) == ESCALATION:
                 one = _read_escalation(value)
                 found.escalations[one.id] = one
             elif kind == ATTEMPT:

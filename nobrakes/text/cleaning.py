@@ -140,8 +140,7 @@ def pad(text: str, columns: int) -> str:
 
 def age(seconds: float) -> str:
     """A duration in one or two units: 42 s, 3 min, 2 h 05, 4 d."""
-    seconds = max(0, int(seconds))
-    if seconds < 60:
+    if (seconds := max(0, int(seconds))) < 60:
         return f"{seconds} s"
     if seconds < 3600:
         return f"{seconds // 60} min"
@@ -212,8 +211,7 @@ def near(when: float, now: float) -> str:
     from datetime import datetime
 
     day, today = datetime.fromtimestamp(when), datetime.fromtimestamp(now)
-    words = {-1: " yesterday", 0: "", 1: " tomorrow"}
-    word = words.get((day.date() - today.date()).days)
+    word = {-1: " yesterday", 0: "", 1: " tomorrow"}.get((day.date() - today.date()).days)
     return spoken(when) if word is None else f"{day.strftime('%H:%M')}{word}"
 
 

@@ -366,14 +366,12 @@ class Redactor:
         whole = True
         while True:
             if not self._left:
-                begun = _BEGIN.search(line)
-                if begun is None:
+                if (begun := _BEGIN.search(line)) is None:
                     return _AGAIN.sub(BLACK, "".join([*done, line]))
                 done += [line[: begun.start()], BLACK]
                 self._left, self._strange, whole = MAX_LINES, 0, False
                 line = line[begun.end() :]
-            ended = _END.search(line)
-            if ended is None:
+            if (ended := _END.search(line)) is None:
                 return _AGAIN.sub(BLACK, "".join([*done, self._inside(line, whole)]))
             done += [self._inside(line[: ended.start()], False), BLACK]
             self._left = 0

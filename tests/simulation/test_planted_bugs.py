@@ -599,8 +599,8 @@ BUGS = (
     Bug(
         "an agent without its wrapper counts as dead",
         "daemon/worker/loop.py",
-        "if remains is Remains.NOTHING:",
-        "if remains in (Remains.NOTHING, Remains.STEP):",
+        "steps)) is Remains.NOTHING:",
+        "steps)) in (Remains.NOTHING, Remains.STEP):",
         options=("--only", "runs_of_a_session_never_overlap", "--cut", "0.2"),
         seed=6,
     ),

@@ -346,10 +346,14 @@ def hold_session(db: Database, session: str, attempt: int, fresh: bool = False) 
     may live; or, with `fresh`, it was used before."""
     with db.write():
         row = db.maybe("SELECT * FROM sessions WHERE provider_session = ?", (session,))
-        mine = get_attempt(db, attempt)
-        owner = bead_owner(mine.bead)
+        owner = bead_owner(get_attempt(db, attempt).bead)
         if row is None:
-            _give(db, _new(db, session, attempt), attempt)
+            one, now = get_attempt(db, attempt), db.now()
+            agent = (one.agent, one.provider, one.model)
+            values = rows.new_session(
+                SessionKind.ATTEMPT, bead_owner(one.bead), agent, State.IDLE, now, provider_session=session
+            )
+            _give(db, db.insert("sessions", values), attempt)
             return True
         if row["attempt"] != attempt:
             if row["disputed"]:
@@ -366,15 +370,6 @@ def hold_session(db: Database, session: str, attempt: int, fresh: bool = False) 
 
 def is_session(db: Database, provider_session: str) -> bool:
     return db.maybe("SELECT 1 FROM sessions WHERE provider_session = ?", (provider_session,)) is not None
-
-
-def _new(db: Database, session: str, attempt: int) -> int:
-    one, now = get_attempt(db, attempt), db.now()
-    agent = (one.agent, one.provider, one.model)
-    values = rows.new_session(
-        SessionKind.ATTEMPT, bead_owner(one.bead), agent, State.IDLE, now, provider_session=session
-    )
-    return db.insert("sessions", values)
 
 
 def _give(db: Database, session: int, attempt: int) -> None:

@@ -75,8 +75,7 @@ def _refuse_nesting(db: Database, dependency: Dependency) -> None:
     """Deadlock if the new parent lies inside its child; closed beads count too."""
     chain = [dependency.needs]
     while chain[-1] != dependency.bead:
-        epic = db.one(_OWN, (chain[-1],))["epic"]
-        if epic is None:
+        if (epic := db.one(_OWN, (chain[-1],))["epic"]) is None:
             return
         chain.append(epic)
     raise _deadlock([dependency.bead, *chain])
@@ -137,8 +136,7 @@ def _path(db: Database, source: TimePoint, target: TimePoint, limit: int | None)
     came: dict[TimePoint, TimePoint | None] = {source: None}
     todo = [source]
     while todo:
-        moment = todo.pop()
-        if moment == target:
+        if (moment := todo.pop()) == target:
             way: list[str] = []
             step: TimePoint | None = moment
             while step is not None:
@@ -254,8 +252,7 @@ def _prepare(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], 
     epics = []
     for edge in edges:
         if edge.bead in known and edge.type is DependencyType.PARENT_CHILD:
-            epic = known[edge.bead].epic
-            if epic not in (None, edge.needs):
+            if (epic := known[edge.bead].epic) not in (None, edge.needs):
                 raise two_epics(edge, epic)
             known[edge.bead] = known[edge.bead]._replace(epic=edge.needs)
             epics.append((edge.needs, edge.bead))
@@ -281,8 +278,7 @@ def _prepare(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], 
     def states() -> Iterator[tuple[Any, ...]]:
         for place, one in enumerate(wanted):
             yield (*_state(one, statuses[one.id], arrival(place, now), *begins), *derived.values(one.id))
-            rare = _rare(one)
-            if rare != _NONE:
+            if (rare := _rare(one)) != _NONE:
                 apart.append((*rare, place + 1))
 
     _fill(db, STAGED["beads"], (*_STATE, *Derived.COLUMNS), states())
@@ -343,8 +339,7 @@ def two_epics(edge: Dependency, epic: str | None) -> BadBead:
 def arrival(place: int, now: float) -> float:
     """When the bead at this place came: the order of the source lasts, since each is a little later.
 
-    A hundredth of a millisecond is the least that SQLite writes as JSON.
-    """
+    A hundredth of a millisecond is the least that SQLite writes as JSON."""
     return round(now + place / 1e5, 5)
 
 

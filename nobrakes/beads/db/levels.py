@@ -101,8 +101,7 @@ def critical_path(db: Database, limit: int | None = None) -> list[str]:
     """The longest chain of live work by estimate, first bead first, without epics. `limit`: its first beads; None:
     all."""
     with db.read():
-        first = db.maybe(_FIRST)
-        if first is None:
+        if (first := db.maybe(_FIRST)) is None:
             return []
         expected = typical_minutes(db)
         chain: list[str] = []
@@ -239,8 +238,7 @@ def mark_unestimated(db: Database) -> None:
 
 def relearn(db: Database) -> bool:
     with db.write(derived=True):
-        changed = learn(db)
-        if changed:
+        if changed := learn(db):
             mark_unestimated(db)
     return changed
 
@@ -256,8 +254,7 @@ def _mark_part(db: Database, after: str) -> bool:
 
 
 def _update_part(db: Database, entries: list[Entry]) -> None:
-    marking = db.maybe(_MARKING, (), _MARKED)
-    if marking is not None and _mark_part(db, marking[0]):
+    if (marking := db.maybe(_MARKING, (), _MARKED)) is not None and _mark_part(db, marking[0]):
         db.run_many(_MARK, entries)
         return
     expected = typical_minutes(db)

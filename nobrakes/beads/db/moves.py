@@ -91,8 +91,7 @@ WHERE edges.bead = :bead AND edges.type = 'blocks' AND beads.status = 'landed' A
 
 def state(db: Database, bead: str) -> Row:
     """Raises NoSuchBead."""
-    row = db.maybe(_STATE, (bead,), row_of("beads", bead))
-    if row is None:
+    if (row := db.maybe(_STATE, (bead,), row_of("beads", bead))) is None:
         raise NoSuchBead(f"there is no bead '{bead[:80]}'")
     return row
 
@@ -386,8 +385,7 @@ def _closing(bead: Bead, kind: Kind, status: Status, data: Any, now: float) -> d
 
 
 def apply(db: Database, bead: Bead, changes: dict[str, Any], now: float) -> None:
-    texts = {name: changes.pop(name) for name in ("close_reason",) if name in changes}
-    set_texts(db, bead.id, texts)
+    set_texts(db, bead.id, {name: changes.pop(name) for name in ("close_reason",) if name in changes})
     move(db, bead.id, changes, now)
 
 

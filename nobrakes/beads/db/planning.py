@@ -306,8 +306,7 @@ def propose(
         told: dict[str, Any] = {}
         after = dict(bead.proposed)
         for part, wanted in parts.items():
-            was = bead.proposed.get(part)
-            if was == wanted:
+            if (was := bead.proposed.get(part)) == wanted:
                 continue
             told[part] = {"was": was, "is": wanted}
             if wanted is None:
@@ -371,13 +370,11 @@ def _same(
     places = {name: place for place, name in enumerate(columns, 1)}
     shapes: dict[tuple[str, ...], _Shape] = {}
     for row in db.each(f"SELECT id, {', '.join(columns)} FROM {table} {where}", ids):
-        one = said.get(row[0])
-        if one is None:
+        if (one := said.get(row[0])) is None:
             continue
         fields = one[1]
         names = (*fields,)
-        shape = shapes.get(names)
-        if shape is None:
+        if (shape := shapes.get(names)) is None:
             shape = shapes[names] = _Shape([name for name in names if name in places], places)
         if shape.read_fields(fields) == shape.read_row(row) or shape.is_written(fields, row):
             yield row[0], row[1]

@@ -212,8 +212,7 @@ def bead_page(store: "Store", git: "Git | None", id: str) -> BeadPage:
     beads = neighbours(store, whole)
     mine, others, children = [], [], []
     for one in found.dependencies:
-        other = beads.get(one.needs if one.bead == id else one.bead)
-        if other is None:
+        if (other := beads.get(one.needs if one.bead == id else one.bead)) is None:
             continue
         if one.type is DependencyType.PARENT_CHILD and one.needs == id:
             children.append(other)

@@ -15,7 +15,7 @@ from ...machine.registry import MachineView
 from ...machine.registry import shown as machine_shown
 from ...records import frozen
 from ...requests.model import RequestLine
-from ..model import CLOSED, Dependency, DependencyType, Role, Status
+from ..model import CLOSED, DependencyType, Role, Status
 from ..readiness import Why, explain
 from ..work_status import REQUESTED, SHOWN
 from .bead_page import BeadHistory, Review, history, reviews
@@ -77,8 +77,7 @@ def board(store: "Store", limit: int = CARDS, stands: Blockers = NOTHING) -> Boa
     """The beads in columns, without epics, their workers and blockers. `stands`: what blocks all work."""
     asked = requested(store)
     columns = nodes_by_column(store, limit, asked)
-    shown = [node.id for nodes in columns.values() for node in nodes]
-    nodes, dependencies = store.around(shown)
+    nodes, dependencies = store.around([node.id for nodes in columns.values() for node in nodes])
     explained = explain(nodes, dependencies, store.now())
 
     def reasons(bead: str) -> tuple[str, ...]:
@@ -194,13 +193,17 @@ class _Facts:
         around, dependencies = store.around([node.id for node in nodes])
         self.now = store.now()
         self.explained = explain(around, dependencies, self.now)
-        self.waiting = _waiting(around, dependencies)
+        live = {node.id for node in around if node.status not in CLOSED}
+        found: dict[str, int] = {}
+        for one in dependencies:
+            if one.type is DependencyType.BLOCKS and one.bead in live:
+                found[one.needs] = found.get(one.needs, 0) + 1
+        self.waiting = found
         self.critical = frozenset(store.critical_path())
         self.workers: dict[str, Worker] = {worker.bead: worker for worker in workers(store)}
         self.escalations = {one.bead: one for one in reversed(store.escalations()) if one.bead is not None}
         self.reviewed = {attempt.bead for attempt in store.reviewing()}
-        merged = store.latest_events(MERGES, None, 200)
-        self.merged = {event.bead: event.at for event in reversed(merged)}
+        self.merged = {event.bead: event.at for event in reversed(store.latest_events(MERGES, None, 200))}
 
     def tile(self, name: str, node: "Node") -> Tile:
         asked, worker = self.escalations.get(node.id), self.workers.get(node.id)
@@ -238,12 +241,3 @@ class _Facts:
         if node.status is Status.LANDED:
             return f"{landed(str(node.epic))}; its request follows when all of it has"
         return ""
-
-
-def _waiting(nodes: "Sequence[Node]", dependencies: Sequence[Dependency]) -> dict[str, int]:
-    live = {node.id for node in nodes if node.status not in CLOSED}
-    found: dict[str, int] = {}
-    for one in dependencies:
-        if one.type is DependencyType.BLOCKS and one.bead in live:
-            found[one.needs] = found.get(one.needs, 0) + 1
-    return found

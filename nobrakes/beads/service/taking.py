@@ -56,8 +56,7 @@ class Repository:
 
 
 def repository(store: "Store", git: Git, paths: Paths, config: "Config") -> Repository:
-    persons = Persons(paths.root, config.main)
-    return Repository(store, git, persons, paths, config)
+    return Repository(store, git, Persons(paths.root, config.main), paths, config)
 
 
 @frozen
@@ -151,11 +150,9 @@ def _make(here: Repository, bead: Bead, branch: str, folder: str) -> tuple[tuple
     git = here.git_of(bead)
     main = git.main()
     head, began = _work(here, bead, main)
-    is_ours = here.persons.add(folder, branch, head)
-    if not is_ours:
+    if not (is_ours := here.persons.add(folder, branch, head)):
         head = here.persons.commit(f"refs/heads/{branch}") or head
-    fork = git.fork(main, head, began)
-    if fork is None or git.contains(head, main):
+    if (fork := git.fork(main, head, began)) is None or git.contains(head, main):
         return (), False
     made = git.squash(main, head, Message(bead.title, "", "nobrakes <nobrakes@nobrakes.invalid>", 0.0), fork)
     if not isinstance(made, Conflict):
@@ -213,9 +210,7 @@ def hand_in(here: Repository, bead: str, actor: str, source: str = "") -> Handed
             f"`nobrakes take {bead}` stops that and keeps its work; then hand in.",
         )
     worktree, branch, head = _found(here, bead, source)
-    main = here.git_of(before).main()
-    fork = here.git.fork(main, head)
-    if fork is None:
+    if (fork := here.git.fork(here.git_of(before).main(), head)) is None:
         raise NotAllowed("that branch has no commit in common with main", f"`nobrakes take {bead}` makes one that has.")
     if fork == head:
         raise NotAllowed(
@@ -247,8 +242,7 @@ def _found(here: Repository, bead: str, source: str) -> tuple[Worktree | None, s
             raise UsageError(
                 f"'{source[:80]}' is neither a folder nor a branch here", "`git branch` lists the branches."
             )
-        worktree = persons.worktree_on_branch(source)
-        if worktree is None:
+        if (worktree := persons.worktree_on_branch(source)) is None:
             return None, source, commit
     else:
         worktree = persons.around(source) if source else known_place(here, bead) or _current(here, bead)
@@ -263,8 +257,7 @@ def _found(here: Repository, bead: str, source: str) -> tuple[Worktree | None, s
 
 
 def _current(here: Repository, bead: str) -> Worktree | None:
-    found = here.persons.around(os.getcwd())
-    if found is None:
+    if (found := here.persons.around(os.getcwd())) is None:
         return None
     for event in here.store.latest_events((Kind.TAKEN,), None, 200):
         if event.bead != bead and event.data.get("folder") == found.path:
@@ -310,7 +303,11 @@ def retry(
             )
         asked = [one for one in store.escalations(bead=bead) if one.type in STOPS_BEAD]
         if len({one.type for one in asked}) > 1 and not all:
-            raise _several(bead, asked)
+            what = ", ".join(f"{one.id} ({one.type.value.replace('_', ' ')})" for one in asked)
+            raise NotAllowed(
+                f"bead {bead} is stopped by several questions: {what}",
+                f"Decide one: `nobrakes resolve {asked[0].id} --retry`; or all of them: `nobrakes retry {bead} --all`.",
+            )
         for number, one in enumerate(asked):
             if store.escalation(one.id).resolved_at is None:
                 desk.resolve(store, one.id, "retry", "" if number or not takes_words(one) else note, actor)
@@ -336,11 +333,3 @@ def retry(
 
 def takes_words(one: Escalation) -> bool:
     return one.form is None or forms.form(one.form).rest() is not None
-
-
-def _several(bead: str, asked: list[Escalation]) -> NotAllowed:
-    what = ", ".join(f"{one.id} ({one.type.value.replace('_', ' ')})" for one in asked)
-    return NotAllowed(
-        f"bead {bead} is stopped by several questions: {what}",
-        f"Decide one: `nobrakes resolve {asked[0].id} --retry`; or all of them: `nobrakes retry {bead} --all`.",
-    )

@@ -124,8 +124,7 @@ _RUNS_ITSELF = {"bun:test": f"bun test --reporter=junit --reporter-outfile={JUNI
 
 def _javascript(root: str, top: str, packages: Collection[str]) -> Found | None:
     """The package.json in `root`, without the `packages` in it. `top`: the repository, which may have the lock file."""
-    text = read(root, "package.json")
-    if text is None:
+    if (text := read(root, "package.json")) is None:
         return None
     try:
         package: Any = json.loads(text)
@@ -235,8 +234,7 @@ _LAST_COMMA = re.compile(_STRING + r"|,(?=\s*[}\]])", re.DOTALL)
 
 
 def _deno(root: str) -> Found | None:
-    text = read(root, "deno.json", "deno.jsonc")
-    if text is None:
+    if (text := read(root, "deno.json", "deno.jsonc")) is None:
         return None
     for pattern in (_COMMENT, _LAST_COMMA):
         text = pattern.sub(r"\1", text)
@@ -533,8 +531,7 @@ class TestsFound:
 def find_tests(root: str, config: Config, checks: Sequence[Check], collect: bool = False) -> TestsFound:
     """The tests of the repository in `root`. `collect`: also as its runners list them."""
     paths = frozenset(tracked(root))
-    globs = config.boundaries.tests
-    if not globs:
+    if not (globs := config.boundaries.tests):
         texts = {path: text for path in unclear(paths) if (text := read(root, path)) is not None}
         globs = layout(paths, frozenset((path, text[:LARGEST]) for path, text in texts.items())).tests
     found = {path for path in paths if matches(path, globs)}
@@ -548,8 +545,7 @@ def find_tests(root: str, config: Config, checks: Sequence[Check], collect: bool
 
 
 def _outside(root: str, check: Check, globs: tuple[str, ...]) -> list[str]:
-    how = listing(check)
-    if how is None:
+    if (how := listing(check)) is None:
         return []
     text, trouble = "", closure.platform_trouble() or why_not(closure.probe(root))
     if not trouble:
@@ -558,8 +554,7 @@ def _outside(root: str, check: Check, globs: tuple[str, ...]) -> list[str]:
         )
     if trouble:
         return [f"cannot list the tests of the check '{check.name}': {trouble}"]
-    collected = listed(how.runner, text, os.path.realpath(root), how.directory)
-    if not collected:
+    if not (collected := listed(how.runner, text, os.path.realpath(root), how.directory)):
         return [f"the check '{check.name}' finds no tests"]
     left = [path for path in collected if not matches(path, globs)]
     warnings = [f"the check '{check.name}' runs {path}, but boundaries.tests does not match it" for path in left]
@@ -649,8 +644,7 @@ def _sessions(root: str, command: str) -> list[str]:
 
 def _scripts(root: str, command: str) -> list[str]:
     try:
-        package = json.loads(read(root, "package.json") or "{}")
-        scripts = package.get("scripts", {})
+        scripts = json.loads(read(root, "package.json") or "{}").get("scripts", {})
         named = [scripts.get(name) for name in _SCRIPT.findall(command)]
     except (ValueError, AttributeError, RecursionError):
         return []

@@ -175,8 +175,7 @@ def to_do(config: Config) -> list[str]:
 
 def told(root: str, config: "Config") -> Iterator[str]:
     """Git settings of the person that nobrakes does not follow, with advice."""
-    hooks = persons.hooks(root)
-    if hooks is not None:
+    if (hooks := persons.hooks(root)) is not None:
         yield (
             f"your git hooks {', '.join(hooks.names)} in {hooks.folder} do not run when nobrakes commits, merges or "
             "pushes: add what they test as a check in .nobrakes/config.toml"
@@ -195,8 +194,7 @@ def told(root: str, config: "Config") -> Iterator[str]:
                 ".nobrakes`, then `nobrakes init`, and commit .gitignore and .gitattributes there"
             )
     for path, commit in make.links(root):
-        trouble = make.why_not(path, commit, root)
-        if trouble:
+        if trouble := make.why_not(path, commit, root):
             yield f"checks and agents do not get all files of main: {trouble}"
     signer = Signer(Place(root, "HEAD"), Signing(config.git.sign, config.git.committer))
     if trouble := signer.unsigned(config.review.land):
@@ -214,8 +212,7 @@ def _filters(root: str, config: "Config") -> Iterator[str]:
             return  # nothing is committed, so nothing is under a filter
         if not filters.names(head):
             return
-        paths = place.run(["ls-tree", "-r", "-z", "--name-only", head]).records
-        under = filters.under((head,), paths)
+        under = filters.under((head,), place.run(["ls-tree", "-r", "-z", "--name-only", head]).records)
         for name, many in sorted(Counter(under.values()).items()):
             files = count(many, "file")
             if name == lfs.NAME:
@@ -278,8 +275,7 @@ def init(
     """Set nobrakes up in the repository around `start`. Raises NotARepository, GitTooOld, ConfigError. `checks` replace
     detected ones of their kinds. `force_detect` also reports what an existing config would get now. `collect` lets
     runners list tests. `settings` are set in a new or existing config."""
-    root = repository_root(start)
-    if root is None:
+    if (root := repository_root(start)) is None:
         raise NotARepository(f"{start} is not in a git repository")
     found = discover(root)
     paths = Paths(os.path.join(root, FOLDER))

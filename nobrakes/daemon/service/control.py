@@ -59,8 +59,7 @@ def look(store: "Store", git: Git, keep_days: float | None) -> list[Archived]:
     heads: dict[str, tuple[str, float] | None] = {}
     found = []
     for ref, commit in git.archived():
-        bead = ref.removeprefix(_ARCHIVE).split("/")[0]
-        if bead not in heads:
+        if (bead := ref.removeprefix(_ARCHIVE).split("/")[0]) not in heads:
             heads[bead] = _merged_head(store, git, bead)
         head = heads[bead]
         days = (now - head[1]) / DAY if head is not None and git.contains(commit, head[0]) else None
@@ -143,8 +142,7 @@ def untold(store: "Store", root: str, checks: "Iterable[CheckSettings]") -> list
 
 def quarantined(store: "Store") -> "tuple[Quarantined, ...]":
     """What is quarantined now."""
-    text = store.setting("quarantine")
-    if not text:
+    if not (text := store.setting("quarantine")):
         return ()
     from ...review.queue import parse
 
@@ -207,8 +205,7 @@ def stop_one(store: "Store", paths: Paths, name_or_bead: str, hold: str | None, 
     with store.write():
         board = store.board(Limits())
         if found.id not in board.stop_asked:
-            open_ones = {attempt.id for attempt in board.attempts}
-            asked = sorted((board.stop_asked & open_ones) | {found.id})
+            asked = sorted((board.stop_asked & {attempt.id for attempt in board.attempts}) | {found.id})
             store.set_setting(STOP_ASKED, " ".join(map(str, asked)))
             data = {"name": found.name, "number": found.number}
             store.record(Event(Kind.STOP_ASKED, found.bead, found.id, actor, data))
@@ -225,8 +222,7 @@ def resume(store: "Store", paths: Paths, actor: str) -> bool:
 
 def overrides(store: "Store") -> dict[str, Any]:
     """Limits that a person changed at runtime, by name."""
-    text = store.setting(LIMITS)
-    if not text:
+    if not (text := store.setting(LIMITS)):
         return {}
     found = json.loads(text)
     assert isinstance(found, dict), "only set_limits writes this setting"
@@ -246,8 +242,7 @@ def _known() -> list[str]:
 
 def limits(store: "Store", config: "Config") -> "Limits":
     """The effective limits: config.toml with runtime changes."""
-    changed = overrides(store)
-    if not changed:
+    if not (changed := overrides(store)):
         return config.board_limits()
     if not changed.keys() <= set(_known()):  # a nobrakes that knows other limits wrote them
         _checked(changed)
@@ -264,8 +259,7 @@ def set_limits(store: "Store", changes: Mapping[str, str], actor: str, paths: Pa
     before = overrides(store)
     kept = {name: value for name, value in before.items() if name not in changes}
     given: dict[str, object] = {name: value for name, value in changes.items() if value != "default"}
-    names = {name: value for name, value in changes.items() if name not in _known()}
-    wanted = {**given, **names}
+    wanted = {**given, **{name: value for name, value in changes.items() if name not in _known()}}
     checked = asdict(_checked(wanted))
     after = kept | {name: checked[name] for name in given}
     if after != before:

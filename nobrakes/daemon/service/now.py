@@ -244,8 +244,7 @@ class AtWork:
 @frozen
 class NowView:
     """One screen. `broken`: blockers of more than single beads, without the person's switches, with waiting merges and
-    quarantine; `degraded`: agents or git with reduced function.
-    """
+    quarantine; `degraded`: agents or git with reduced function."""
 
     needs: tuple[Escalation, ...]
     asks: tuple[Blocker, ...]  # what else waits for a person, and is not broken
@@ -329,8 +328,7 @@ class Feed:
 
     def events(self) -> Sequence[Event]:
         """New events, oldest first; at most a page."""
-        found = self._store.events(self.seq, PAGE)
-        if found:
+        if found := self._store.events(self.seq, PAGE):
             self.seq = found[-1].seq
         return found
 

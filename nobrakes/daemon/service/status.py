@@ -100,8 +100,7 @@ def landed(epic: str) -> str:
 
 
 def line(store: "Store", bead: str, waiting: str = "") -> RequestLine:
-    pull = store.pull(bead)
-    if pull is None or not pull.waits:
+    if (pull := store.pull(bead)) is None or not pull.waits:
         return RequestLine(0, PullState.OPENING.value, "", waiting)
     return RequestLine(pull.number, pull.state.value, page_of(pull.url), waiting or pull.says)
 
@@ -153,8 +152,7 @@ class OpenSession:
 class MainTip:
     """Main as its ref is now. `state`: "green", "red", "not proven", "missing", or "unreadable".
 
-    `subject`, `author` and `at` are those of a commit that a person made; `proven`: the last one that passed.
-    """
+    `subject`, `author` and `at` are those of a commit that a person made; `proven`: the last one that passed."""
 
     branch: str
     state: str
@@ -180,8 +178,7 @@ class FirstScreen:
     """What a person asks first. `since`: their last look before this visit; `merged`: the latest of `merges`.
 
     `decisions`, `approvals` and `others` wait for a person; `what`: the only one; `command` shows them. `waits`: limits
-    that hold agents back. `left`: beads that are not done; `seconds`: what they may take, from `begins` on.
-    """
+    that hold agents back. `left`: beads that are not done; `seconds`: what they may take, from `begins` on."""
 
     main: MainTip
     since: float
@@ -321,11 +318,13 @@ NAME = 9
 
 def first_lines(view: FirstScreen, columns: int) -> list[tuple[str, str]]:
     """The view in words: (name, text) of each line that has something to say, at most six."""
+    counted = ((view.decisions, "decision"), (view.approvals, "approval"), (view.others, "other thing"))
+    text = view.what or ", ".join(count(number, noun) for number, noun in counted if number)
     found = {
         "main": _main_text(view.main, view.now),
         "merged": _merged_text(view, columns),
         "cost": cost_text(plain(view.cost)),
-        "you": _you_text(view),
+        "you": f"{text}: `{view.command}`" if text else "",
         "running": _running_text(view),
         "done by": _end_text(view),
     }
@@ -359,12 +358,6 @@ def _merged_text(view: FirstScreen, columns: int) -> str:
         text += more
     left = view.merges - len(view.merged)
     return f"{text}; … {left} more" if left else text
-
-
-def _you_text(view: FirstScreen) -> str:
-    counted = ((view.decisions, "decision"), (view.approvals, "approval"), (view.others, "other thing"))
-    text = view.what or ", ".join(count(number, noun) for number, noun in counted if number)
-    return f"{text}: `{view.command}`" if text else ""
 
 
 def _running_text(view: FirstScreen) -> str:
@@ -458,8 +451,7 @@ def open_sessions(store: "Store") -> tuple[OpenSession, ...]:
 
 def with_progress(store: "Store", paths: Paths, worker: Worker) -> Worker:
     """The worker with its claimed progress and its clone's commits."""
-    claim = claimed(store, store.attempt(worker.attempt))
-    if claim is None:
+    if (claim := claimed(store, store.attempt(worker.attempt))) is None:
         return worker
     commits = commits_since(os.path.join(paths.workspaces, worker.bead), worker.started_at)
     return replace(worker, says=spoken(claim, commits), doubt=doubt(claim.step, commits))

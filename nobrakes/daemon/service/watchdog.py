@@ -59,16 +59,21 @@ def look(
 ) -> Looked:
     """Check this repository once. `require` raises where `daemon start` refuses. Raises PlaceUnusable, ConfigError."""
     file = _file(paths)
-    resting = at_rest(_facts(store, paths))
-    if resting:
+    if resting := at_rest(_facts(store, paths)):
         with suppress(FileNotFoundError):
             os.unlink(file)
         return Looked(resting)
     now, waiting = store.now(), _read(file)
     if still_waits(waiting, now):
         return Looked("it is too early to look again", until=waiting.until)
-    down = _down(config, env, reach)
-    if down:
+    own = own_settings().watchdog
+    asked = {"the network": own.network, "the provider": own.provider or providers(config, env)}
+    answers = reach(list(dict.fromkeys(url for urls in asked.values() for url in urls)))
+    if down := [
+        f"{what}: {'; '.join(f'{url} ({answers[url]})' for url in urls)}"
+        for what, urls in asked.items()
+        if urls and all(answers[url] for url in urls)
+    ]:
         return _failed("down, so no daemon is started", down, file, waiting, now)
     try:
         require()
@@ -94,17 +99,6 @@ def _failed(said: str, down: Sequence[str], file: str, waiting: Waiting, now: fl
     make(os.path.dirname(file))
     write_atomic(file, json.dumps(asdict(after)).encode())
     return Looked(said, down=tuple(down), until=after.until)
-
-
-def _down(config: "Config", env: Mapping[str, str], reach: Reach) -> list[str]:
-    own = own_settings().watchdog
-    asked = {"the network": own.network, "the provider": own.provider or providers(config, env)}
-    answers = reach(list(dict.fromkeys(url for urls in asked.values() for url in urls)))
-    return [
-        f"{what}: {'; '.join(f'{url} ({answers[url]})' for url in urls)}"
-        for what, urls in asked.items()
-        if urls and all(answers[url] for url in urls)
-    ]
 
 
 def providers(config: "Config", env: Mapping[str, str]) -> tuple[str, ...]:
@@ -186,7 +180,10 @@ def plan(env: Mapping[str, str]) -> Plan:
     """The account's units. UsageError: a variable cannot be written into one."""
     from ...agents.registry import ADAPTERS, adapter
 
-    folder = _folder(env)
+    home = env.get("XDG_CONFIG_HOME") or os.path.join(env.get("HOME", ""), ".config")
+    if not os.path.isabs(home):
+        raise UsageError("HOME is not set, so it is not known whose units are meant", "Set HOME, and try again.")
+    folder = os.path.join(home, "systemd", "user")
     words = [sys.executable, "-P", "-m", "nobrakes", "daemon", "watch"]
     variables = [f"Environment={_quoted(f'{key}={env[key]}')}" for key in KEPT if env.get(key)]
     service = [
@@ -238,8 +235,7 @@ def install(wanted: Plan) -> None:
 def uninstall(wanted: Plan) -> tuple[str, ...]:
     """Stop the timer and remove the units; returns the files. A running daemon goes on."""
     _require_systemd(wanted)
-    there = installed(wanted)
-    if not there:
+    if not (there := installed(wanted)):
         raise UsageError("no watchdog is installed", "`nobrakes daemon install`")
     _remove(there)
     _control((("daemon-reload",),))
@@ -270,8 +266,7 @@ def _control(commands: tuple[tuple[str, ...], ...]) -> None:
 def _require_systemd(wanted: Plan) -> None:
     if is_in_a_run():
         raise NobrakesError("an agent or a check installs nothing", "")
-    lacking = locks.why_not()
-    if lacking:
+    if lacking := locks.why_not():
         hint = f"Let anything else look once a minute, such as this line of a crontab:\n* * * * * {wanted.by_hand}"
         raise NobrakesError(f"the watchdog's units cannot be used: {lacking}", hint)
 
@@ -292,13 +287,6 @@ def _move_away(path: str) -> None:
     if found != _marked(found.partition("\n")[2]):
         with storage_errors(path):
             os.replace(path, f"{path}.before")
-
-
-def _folder(env: Mapping[str, str]) -> str:
-    home = env.get("XDG_CONFIG_HOME") or os.path.join(env.get("HOME", ""), ".config")
-    if not os.path.isabs(home):
-        raise UsageError("HOME is not set, so it is not known whose units are meant", "Set HOME, and try again.")
-    return os.path.join(home, "systemd", "user")
 
 
 def _by_hand(words: list[str], env: Mapping[str, str]) -> str:

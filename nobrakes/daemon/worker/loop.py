@@ -294,8 +294,7 @@ class Jumps:
 
     def settle(self) -> float:
         """Move measured times; returns the jump in seconds since the last look."""
-        steady = self.ports.steady()
-        if steady is None:
+        if (steady := self.ports.steady()) is None:
             return 0.0
         boot, seconds = steady
         store = self.ports.store
@@ -494,8 +493,7 @@ class Daemon:
         models = {(name, role.value): agents.model_of(name, role.value) for name in providers for role in roles}
         room = self.performer.share.room(board)
         board = replace(board, providers=providers, models=models, contexts=self.meter.contexts(board), machine=room)
-        finished = self.ends.finished(self.fetches.without_dead(board))
-        return self.work.seen(replace(board, finished=finished))
+        return self.work.seen(replace(board, finished=self.ends.finished(self.fetches.without_dead(board))))
 
     def _measure_again(self, jump: float) -> None:
         self._ended_at = {}
@@ -576,8 +574,7 @@ class Daemon:
         is_agent, now = run.kind is RunKind.AGENT, board.now
         folder = os.path.join(self.ports.paths.runs, run.id)
         steps = [STEP] if is_agent else self.performer.validation.steps(run)
-        remains = self.ports.processes.remains(run, folder, steps)
-        if remains is Remains.NOTHING:
+        if (remains := self.ports.processes.remains(run, folder, steps)) is Remains.NOTHING:
             return True
         if run.term_at is not None:
             return False

@@ -101,8 +101,7 @@ class AgentStarts:
             return False
         main = git_of(self.ports, bead).main()
         changes = self.ports.git.barred_at(main, bead.touches)
-        why = fault((), changes)
-        if why is not None:
+        if (why := fault((), changes)) is not None:
             evidence = {"base": main, "touches": bead.touches, **barred(changes)}
             self._end_start(run)  # a start that a crash cut off may have come far
             close(self.ports, board.limits, attempt, *why, evidence=evidence)
@@ -129,8 +128,7 @@ class AgentStarts:
         if not self.share.take(session_owner(action.session)):
             return False
         with self.share.starting(session_owner(action.session)) as place:
-            opened = self.ports.store.open_turn(action.session)
-            if opened is None:
+            if (opened := self.ports.store.open_turn(action.session)) is None:
                 return False
             place.is_used = self._launch_turn(Talk(self.ports.store.session(action.session), opened[0]), board)
         return True
@@ -289,9 +287,13 @@ class Performer:
 
     def _resume(self, action: model.Resume, board: model.Board) -> bool:
         attempt = next(a for a in board.attempts if a.id == action.attempt)
-        run = board.runs.get(attempt.id)
-        if run is not None and run.kind is not RunKind.AGENT:
-            self._restart_validation(attempt, run, board)
+        if (run := board.runs.get(attempt.id)) is not None and run.kind is not RunKind.AGENT:
+            if run.kind is RunKind.VALIDATION:
+                self.review.restart(attempt)
+            elif run.kind is RunKind.CHEAT:
+                self.endings.strength.go_on(attempt, board.limits)
+            else:
+                self.endings.start_proof(attempt)
         elif attempt.role is Role.REVIEWER:
             if board.stopping:
                 return self.review.stop(attempt, board)
@@ -303,15 +305,6 @@ class Performer:
         else:
             self.starts.launch_again(attempt, board)
         return True
-
-    def _restart_validation(self, attempt: Attempt, run: Run, board: model.Board) -> None:
-        """A planned validation may never have started; starting is repeatable."""
-        if run.kind is RunKind.VALIDATION:
-            self.review.restart(attempt)
-        elif run.kind is RunKind.CHEAT:
-            self.endings.strength.go_on(attempt, board.limits)
-        else:
-            self.endings.start_proof(attempt)
 
     def _complete_epic(self, action: model.CompleteEpic, board: model.Board) -> bool:
         from ...features.worker.forge import complete, holds_back

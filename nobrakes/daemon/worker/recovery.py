@@ -65,8 +65,7 @@ class Reconciling:
         except NoMain:
             return []
         self._drop_landings(main)
-        since = self._since(main)
-        if since == main:
+        if (since := self._since(main)) == main:
             return []
         line = self.ports.git.line(main, since)
         self._line = {made.commit for made in line}
@@ -198,8 +197,7 @@ def take_up(ports: Ports, board: Board) -> None:
             again = journal.with_values(waiting="", waiting_until=0.0, passing=False, passing_since=0.0)
             with contextlib.suppress(Stale):  # a person took the bead away meanwhile
                 ports.store.journal(attempt.id, again.as_data())
-    mended = ports.git.settle_in()
-    if mended:
+    if mended := ports.git.settle_in():
         moved = count(len(mended), "workspace of it borrows", "workspaces of it borrow")
         ports.notifier.tell(Notice(f"the repository was moved: {moved} from its new place now"))
     ports.git.clear_locks()
@@ -209,8 +207,7 @@ def take_up(ports: Ports, board: Board) -> None:
     _count_on(ports)
     Reconciling(ports, lambda bead: parked(ports, model.bead_owner(bead))).look()
     with contextlib.suppress(NobrakesError):  # without a main there is nothing to compare, and the turns tell of it
-        text = fallen(ports)
-        if text:
+        if text := fallen(ports):
             ports.notifier.tell(Notice(text, urgent=True))
     _let_candidates_go(ports)
     runs = ports.store.runs()
@@ -361,8 +358,7 @@ class Upkeep:
         found = {}
         for number in {turn_of(name) for name in names} - {None}:
             with suppress(NobrakesError):  # a rebuilt database does not know it
-                session = self.ports.store.turn(number or 0).session
-                if (ended := over.get(session)) is not None:
+                if (ended := over.get(self.ports.store.turn(number or 0).session)) is not None:
                     found[number or 0] = ended
         return found
 

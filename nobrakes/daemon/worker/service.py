@@ -113,8 +113,7 @@ def serve(
         launch.tell(ports)
         try:
             store.guard = ports.in_place  # so nothing of what fails in another repository is written down
-            recovered = loop.recover(daemon, waker, ready, lambda: signals.asked > 0, until_idle)
-            if not recovered:
+            if not loop.recover(daemon, waker, ready, lambda: signals.asked > 0, until_idle):
                 return store.board(ports.limits())
             ready()
             ports.channel.start()

@@ -41,7 +41,6 @@ from ..blockers import BACKGROUND, RUN_SINCE, Blocker, Kind, board_blockers, in_
 from ..model import Escalation, EscalationType
 
 if TYPE_CHECKING:
-    from ...agents.adapter import Login
     from ...features.model import Feature
     from ...store import Store
 
@@ -105,8 +104,7 @@ def missing(command: str, directory: str, where: Where) -> str:
             found = shutil.which(program, path=where.environment.get("PATH", os.defpath))
             if found is None:
                 return f"`{program}` is not on PATH"
-        said = _missing_argument(os.path.basename(program), found, given, folder, where)
-        if said:
+        if said := _missing_argument(os.path.basename(program), found, given, folder, where):
             return said
     return ""
 
@@ -155,8 +153,7 @@ def _missing_argument(name: str, found: str | None, given: list[str], folder: st
 def _has_module(python: str, module: str, folder: str, where: Where) -> bool:
     from ...host.versions import interpreter, lacks  # few checks name a module
 
-    own = interpreter(python)
-    if not own or not lacks(own, module, where.user_site):
+    if not (own := interpreter(python)) or not lacks(own, module, where.user_site):
         return True  # it is there, or nobody can tell
     places = (f"{module}.py", os.path.join(module, "__main__.py"), os.path.join(module, "__init__.py"))
     return any(where.has(os.path.join(folder, place)) for place in places)
@@ -239,8 +236,7 @@ def check_blockers(config: "Config", paths: Paths, here: Here) -> Iterator[Block
     commands = [("the setup", "setup", config.setup, "")] if config.checks else []
     commands += [(f"the check '{c.name}'", "command", c.command, c.directory) for c in config.checks]
     for what, key, command, directory in commands:
-        lacking = missing(command, directory, where)
-        if not lacking:
+        if not (lacking := missing(command, directory, where)):
             continue
         by_setup = bool(config.setup) and key == "command"
         place = f"`{key}` under [[checks]] in {CONFIG}" if key == "command" else f"`setup` in {CONFIG}"
@@ -259,8 +255,7 @@ def check_blockers(config: "Config", paths: Paths, here: Here) -> Iterator[Block
 
 def blockers_by_agent(config: "Config", here: Here) -> Iterator[tuple[str, Blocker]]:
     for name in config.agents.agent_choice().names():
-        found = agent_blocker(name, config, here)
-        if found is not None:
+        if (found := agent_blocker(name, config, here)) is not None:
             yield name, found
 
 
@@ -275,12 +270,10 @@ def agent_blocker(name: str, config: "Config", here: Here) -> Blocker | None:
         return Blocker(
             Kind.NO_AGENT, what, "", ("nobrakes config --check",), f"choose another one under [agents] in {CONFIG}"
         )
-    extra = extras.EXTRA_BY_AGENT.get(name, "")
-    if extra and not extras.is_there(extra):
+    if (extra := extras.EXTRA_BY_AGENT.get(name, "")) and not extras.is_there(extra):
         what = f"the agent {name} needs the extra `{extra}`, which is not installed"
         return Blocker(Kind.NO_AGENT, what, "", (extras.command(extra),), cure, refuses=True)
-    command = config.agents.command(name)
-    if not command:
+    if not (command := config.agents.command(name)):
         what = f"the agent {name} has no command: agents.{name}.command is empty"
         line = f"nobrakes config set agents.{name}.command 'my-agent --its-options'"
         return Blocker(Kind.NO_AGENT, what, "", (line,), f"set the command that starts the agent in {CONFIG}")
@@ -297,10 +290,6 @@ def agent_blocker(name: str, config: "Config", here: Here) -> Blocker | None:
     login = adapter.login(seen, config.agents)
     if login is None or any(seen.get(key) for key in login.variables) or any(map(os.path.exists, login.files)):
         return None
-    return _logged_out(name, login)
-
-
-def _logged_out(name: str, login: "Login") -> Blocker:
     keys = login.variables
     shows = f"none of {', '.join(keys)} is set" if len(keys) > 1 else f"{keys[0]} is not set"
     files = "".join(f", and {path} does not exist" for path in login.files)
@@ -393,8 +382,7 @@ def daemon_blockers(store: "Store", pid: int | None) -> Iterator[Blocker]:
         return
     began = store.latest_events([Happened.DAEMON_STARTED], limit=1)
     since = began[0] if began else Event(Happened.DAEMON_STARTED)
-    dead = store.setting(BACKGROUND)
-    if dead is not None:
+    if (dead := store.setting(BACKGROUND)) is not None:
         yield Blocker(
             Kind.DAEMON_DEAD,
             f"the daemon (process {dead}) crashed or was killed",
@@ -457,8 +445,7 @@ def _said(one: Escalation) -> str:
             failing = ", ".join(row.get("failing") or ())
             last = str(row.get("tail") or "").strip().splitlines()[-1:]
             found.append(": ".join([f"{row.get('name')}: {row.get('reason')}", *([failing] if failing else last)]))
-    text = "; ".join(found) or _joined(one.detail)
-    return shorten(text, _WHY)
+    return shorten("; ".join(found) or _joined(one.detail), _WHY)
 
 
 def _joined(text: str) -> str:
@@ -693,8 +680,7 @@ def blockers(
 ) -> Blockers:
     """All blockers that can be found without starting anything."""
     pid = holder(paths.lock)
-    limits = control.limits(store, config)
-    board = store.board(limits, 1)
+    board = store.board(control.limits(store, config), 1)
     still, counts = store.standstill(), store.counts()
     waiting, features = store.escalations(), store.features() if store.has_features() else ()
     found = [

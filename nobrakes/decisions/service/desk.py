@@ -56,8 +56,7 @@ def answer(
     else:
         form = forms.form(found.form)
         value = forms.judge(form, text, recommended)
-        effect = machine.chosen(found, str(value), _bead(store, found))
-        if effect is None:
+        if (effect := machine.chosen(found, str(value), _bead(store, found))) is None:
             decided = store.answer(n, forms.text_of(form, value), actor, value)
         else:
             decided = _decide(store, found, effect, _Said("answer", str(value), actor))
@@ -86,8 +85,7 @@ def resolve(
         raise NotAllowed(
             f"escalation {n} is decided already: {found.resolution}", f"`nobrakes escalation {n}` shows it."
         )
-    way = machine.ways(found, _bead(store, found)).get(cast(Word, how))
-    if way is None:
+    if (way := machine.ways(found, _bead(store, found)).get(cast(Word, how))) is None:
         raise _no_way(found, how)
     decided = _decide(store, found, way.effect, _Said(how, note, actor))
     if paths is not None:

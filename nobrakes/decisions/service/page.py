@@ -74,18 +74,14 @@ class Branch:
 def branch(git: Git, found: Escalation, attempts: Sequence[Attempt]) -> Branch | None:
     """None: no commits, or lost ones. Raises GitFailed."""
     archived = git.archived(found.bead) if found.bead else []
-    for head in _heads(found, attempts):
+    named = [found.evidence.get(key) for key in ("head", "commit")]
+    before = [one for one in attempts if one.started_at <= found.created_at] or list(attempts)
+    for head in [str(head) for head in (*named, *(one.head for one in reversed(before))) if head]:
         if git.has(head):
             ref = next((ref for ref, commit in archived if commit == head), "")
             return Branch(head, _base(git, head, attempts), ref)
     kept = [(ref, commit) for ref, commit in archived if not ref.endswith("-wip")]
     return Branch(kept[0][1], _base(git, kept[0][1], attempts), kept[0][0]) if kept else None
-
-
-def _heads(found: Escalation, attempts: Sequence[Attempt]) -> list[str]:
-    named = [found.evidence.get(key) for key in ("head", "commit")]
-    before = [one for one in attempts if one.started_at <= found.created_at] or list(attempts)
-    return [str(head) for head in (*named, *(one.head for one in reversed(before))) if head]
 
 
 def _base(git: Git, head: str, attempts: Sequence[Attempt]) -> str:
@@ -204,8 +200,7 @@ def _other(store: "Store", made: Made, paths: tuple[str, ...]) -> OtherSide:
     if bead:
         try:
             title = line(store.bead(bead).title)
-            doers = [one for one in store.attempts(bead) if one.role is Role.DOER]
-            who = _named(doers) or who
+            who = _named([one for one in store.attempts(bead) if one.role is Role.DOER]) or who
         except NoSuchBead:  # of another database
             pass
     return OtherSide(line(bead), title, who, made.commit, made.at, paths)
@@ -239,8 +234,7 @@ def sections(found: Escalation, command: str, is_whole: bool = False) -> tuple[S
         title = _TITLES.get((found.type, key), title)
         if key == "main":
             title = title.replace("main", main_of(str(found.evidence.get("epic") or "")), 1)
-        lines = in_words(left[key])
-        if lines:
+        if lines := in_words(left[key]):
             text = excerpt(
                 "\n".join(lines), WHOLE if is_whole else most, command, is_code=key in ("difference", "tests")
             )

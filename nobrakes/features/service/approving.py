@@ -177,16 +177,14 @@ def _apply(store: "Store", goes: Sequence[ProposedChange], actor: str) -> None:
             _named([one], partial(store.remove_dependency, edge, actor))
     for bead, parts in beads.items():
         if fields := [one for one in parts if one.dependency is None and one.part != CANCEL]:
-            values = {one.part: one.after for one in fields}
-            _named(fields, partial(_change, store, bead, values, actor))
+            _named(fields, partial(_change, store, bead, {one.part: one.after for one in fields}, actor))
     for one, edge in edges:
         if one.after:
             _named([one], partial(store.add_dependency, edge, actor))
     for one in goes:
         if one.part == CANCEL:
             reason = {"reason": f"proposed by {one.actor or 'somebody'}"}
-            cancelled = Event(Kind.CANCELLED, one.bead, actor=actor, data=reason)
-            _named([one], partial(store.record, cancelled))
+            _named([one], partial(store.record, Event(Kind.CANCELLED, one.bead, actor=actor, data=reason)))
 
 
 def _change(store: "Store", bead: str, values: Mapping[str, Any], actor: str) -> None:

@@ -347,8 +347,7 @@ def _main(git: Git) -> str:
 
 
 def _title(text: str) -> str:
-    found = " ".join(clean(text).split())
-    if not found:
+    if not (found := " ".join(clean(text).split())):
         raise UsageError("a feature needs a title")
     if len(found) > TITLE:
         raise UsageError(f"a title has at most {TITLE} characters, and this has {len(found)}")

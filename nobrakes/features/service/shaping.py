@@ -294,8 +294,7 @@ def _did(store: "Store", turn: Turn | None, what: str) -> None:
 
 def _served(store: "Store", session: int, *, as_reviewer: bool) -> tuple[Feature, str]:
     """The feature that the session serves in this role, and its domain. NotAllowed."""
-    found = store.feature_of_session(session)
-    if found is None:
+    if (found := store.feature_of_session(session)) is None:
         raise NotAllowed(
             "this session serves no feature, so it proposes nothing for one", "Say it in your last message."
         )
@@ -415,8 +414,7 @@ def shaper_prompt(store: "Store", config: "Config", mode: Mode | str = "initial"
 
 
 def _graph(store: "Store") -> str:
-    live = [status for status in Status if status not in CLOSED]
-    found = [*store.listed(live), *store.listed(CLOSED)]
+    found = [*store.listed([status for status in Status if status not in CLOSED]), *store.listed(CLOSED)]
     if not found:
         return "There is no bead yet: plan the first ones."
     lines = []
@@ -457,8 +455,7 @@ def _shaper_one_line(text: str) -> str:
 
 
 def _escalations(store: "Store") -> str:
-    found = store.escalations()
-    if not found:
+    if not (found := store.escalations()):
         return "Nothing is open."
     nonce = secrets.token_hex(8)
     told: list[str] = []

@@ -87,8 +87,7 @@ class Forge:
 
     def _collect(self, seen: ForgeBoard) -> list[bool]:
         """Suggestions and merges are events: without new events there is nothing to collect."""
-        position = self.ports.store.position()
-        if position == self._looked:
+        if (position := self.ports.store.position()) == self._looked:
             return []
         found = [collect(self.ports, one.feature) for one in seen.standings]
         self._looked = position
@@ -191,8 +190,7 @@ class PlanReviews:
             if twin is not None:
                 store.ask_of_finding(finding.id, _question_of(store.findings(feature.id), twin.id))
                 continue
-            filed = store.escalate(_question(feature, finding), None, None, BY)
-            store.ask_of_finding(finding.id, filed.id)
+            store.ask_of_finding(finding.id, store.escalate(_question(feature, finding), None, None, BY).id)
             asked.append(finding)
         if asked:
             store.note_feature(feature.id, {model.REVISING: True}, BY)
@@ -298,8 +296,7 @@ def collect(ports: Ports, feature: Feature) -> bool:
     brought = {bead.id: _brought(ports, str(bead.merged_commit)) for bead in merged}
     with store.write():
         for one in filed:
-            kind = planning.kind_of(one.title)
-            store.collect(feature.id, kind, one.title, BY, bead=one.bead)
+            store.collect(feature.id, planning.kind_of(one.title), one.title, BY, bead=one.bead)
         for one in stops:
             text = planning.asked(one)
             store.collect(feature.id, ItemKind.ESCALATION, text, BY, line=one.id, bead=one.bead, nth=one.id)
@@ -326,8 +323,7 @@ def _brought(ports: Ports, commit: str) -> tuple[list[Todo], str]:
     """The comments that a merge brought into main, and what could not be read; none if the merge is gone."""
     git, found, large = ports.git, list[Todo](), list[str]()
     try:
-        made = git.made(commit)
-        if made is None or not made.parents:
+        if (made := git.made(commit)) is None or not made.parents:
             return [], ""
         base = made.parents[0]
         paths = sorted(one.path for one in git.changes(base, commit) if model.is_scanned(one.path))
@@ -401,8 +397,7 @@ class Checkpoints:
 
 def holds_back(ports: Ports, epic: str) -> bool:
     """Whether the epic is not complete although its beads are: its feature's plan is open or will be."""
-    feature = _feature(ports, epic)
-    if feature is None:
+    if (feature := _feature(ports, epic)) is None:
         return False
     if _is_planned(feature):
         return True
@@ -413,8 +408,7 @@ def holds_back(ports: Ports, epic: str) -> bool:
 
 def rests(ports: Ports, epic: str) -> bool:
     """Whether only a person can complete the epic, so that no daemon waits for it."""
-    feature = _feature(ports, epic)
-    if feature is None or _is_planned(feature):
+    if (feature := _feature(ports, epic)) is None or _is_planned(feature):
         return feature is not None
     waits = any(one.state is ItemState.WAITING for one in ports.store.items(epic))
     return waits and feature.stage is Stage.IMPLEMENTATION and feature.state is not State.ACTIVE
@@ -462,8 +456,7 @@ class Rollbacks:
         self, id_: str, do: Callable[[_Rolling], bool], ask: Callable[[str, str, str, str], actions.Ask]
     ) -> bool:
         """If git refuses, a person is asked, and other features continue."""
-        rolling = _rolling(self.ports.store, id_)
-        if rolling is None:
+        if (rolling := _rolling(self.ports.store, id_)) is None:
             return False
         try:
             return do(rolling)
@@ -552,8 +545,7 @@ class Rollbacks:
 
     def answered(self, feature: Feature, chosen: str) -> None:
         """Try again or leave it, unless it is over."""
-        one = _rolling(self.ports.store, feature.id)
-        if one is None or one.bead.status in CLOSED:
+        if (one := _rolling(self.ports.store, feature.id)) is None or one.bead.status in CLOSED:
             return
         if chosen != AGAIN:
             self._close(one.bead, "what was merged stays on main")

@@ -135,8 +135,7 @@ class Shapers:
 
     def take_turn(self, action: actions.TakeTurn) -> bool:
         """Note it, and do what its words say."""
-        feature = self._not_seen(action.feature, action.turn)
-        if feature is None:
+        if (feature := self._not_seen(action.feature, action.turn)) is None:
             return False
         said = refused = False
         if action.reading is not None and feature.session is not None:
@@ -223,8 +222,7 @@ class Shapers:
         words = redacted(action.words).strip() or "(it said nothing)"
         title = f"The Shaper of feature {feature.id} ended turn {self.ports.store.turn(action.turn).number} without a "
         title += "question and without a plan: what should it do next?"
-        values = {"kind": "long_text", "required": False, "context": words[:MAX_WORDS]}
-        asked = as_values(form(values))
+        asked = as_values(form({"kind": "long_text", "required": False, "context": words[:MAX_WORDS]}))
         new = NewEscalation(EscalationType.QUESTION, title, words, session=feature.session, form=asked)
         self.ports.store.escalate(new, None, None, BY)
         self._seen(feature.id, action.turn, True)
@@ -338,8 +336,7 @@ def _condition(
 
 
 def _rolling(store: "Store", feature: Feature) -> actions.Rolling | None:
-    asked = feature.data.get(keys.ROLLBACK)
-    if asked is None:
+    if (asked := feature.data.get(keys.ROLLBACK)) is None:
         return None
     bead = store.bead(str(asked["bead"]))
     apart = any(one.type is EscalationType.CONFLICT for one in store.escalations(bead=bead.id))
@@ -351,8 +348,7 @@ def _named(feature: Feature, beads: Sequence[Bead]) -> tuple[tuple[str, ...], tu
     changing = planning.is_changing(feature)
     live = [bead for bead in beads if bead.status not in (Status.DRAFT, *CLOSED)]
     hold = tuple(one.id for one in live if changing and one.proposed and one.held is None)
-    free = tuple(one.id for one in live if planning.is_over(feature, one.held, bool(one.proposed)))
-    return hold, free
+    return hold, tuple(one.id for one in live if planning.is_over(feature, one.held, bool(one.proposed)))
 
 
 def _running(store: "Store", reviews: Sequence[PlanReview]) -> dict[int, Session]:
@@ -445,8 +441,7 @@ class Answers:
         """Forget the question and act on the choice."""
         feature = self.ports.store.feature(action.feature)
         asked: dict[str, int] = dict(feature.data.get(keys.ASKED, {}))
-        number = asked.pop(action.about.value, None)
-        if number is None:
+        if (number := asked.pop(action.about.value, None)) is None:
             return False
         # nobody takes the answer back any more: it would be asked again, and nobody would hear what is said then
         if (answer := self.ports.store.escalation(number).answer) is not None:

@@ -91,7 +91,8 @@ def begin(chat: str, directory: str, wanted: relay.Wanted) -> Begun:
         complete(workspace, project)
         adapter(wanted.agent)
         with project_store(folder) as (store, paths):
-            wanted = replace(wanted, chat=chat, directory=_below(folder, path))
+            below = os.path.relpath(path, os.path.realpath(folder))
+            wanted = replace(wanted, chat=chat, directory="" if below == "." else below)
             before = None if wanted.plans or wanted.files else _current(known.runs(chat), project, wanted, store)
             note = _require_program(paths, wanted.agent)
             ready = relay.prepared(paths, load(paths.config), wanted) if before is None else None
@@ -104,7 +105,10 @@ def begin(chat: str, directory: str, wanted: relay.Wanted) -> Begun:
                     relay.say(store, number, wanted.prompt, chat)
                 if require_confirmed(known, workspace, chat, directory) != guarded:
                     raise NoProject(projects_model.REFUSED, "the project was changed meanwhile")
-                _same_place(paths, folder)
+                if os.path.realpath(paths.database) != os.path.join(
+                    os.path.realpath(folder), FOLDER, os.path.basename(paths.database)
+                ):
+                    raise NoProject(projects_model.REFUSED, f"{paths.folder} is a link")
             wake(paths)
             known.ran(ChatRun(chat, project, wanted.agent, number, wanted.model, True, 0.0))
             note = "; ".join(one for one in (note, see_to_a_daemon(store, paths)) if one)
@@ -112,24 +116,9 @@ def begin(chat: str, directory: str, wanted: relay.Wanted) -> Begun:
     return Begun(f"{project}/{number}", number, project, before is not None, note, where)
 
 
-def _same_place(paths: Paths, folder: str) -> None:
-    """NoProject unless the database's real path is in the project's own folder."""
-    if os.path.realpath(paths.database) != os.path.join(
-        os.path.realpath(folder), FOLDER, os.path.basename(paths.database)
-    ):
-        raise NoProject(projects_model.REFUSED, f"{paths.folder} is a link")
-
-
-def _below(folder: str, path: str) -> str:
-    """`path`, which is resolved, relative to the project's folder; empty: that itself."""
-    below = os.path.relpath(path, os.path.realpath(folder))
-    return "" if below == "." else below
-
-
 def _require_program(paths: Paths, agent: str) -> str:
     """NoAgent if nobody could start the agent's program; returns a note if only a running daemon may find it."""
-    command = load(paths.config).agents.command(agent)
-    if not command:
+    if not (command := load(paths.config).agents.command(agent)):
         raise NoAgent(f"no command is set for the agent {agent}", f"Set agents.{agent}.command in {paths.config}.")
     if program_of(command[0], os.environ.get("PATH")) is not None:
         return ""
@@ -332,8 +321,7 @@ def _own_run(chat: str, run: str) -> "Iterator[tuple[Store, Paths, int]]":
         if found is None:
             shown = shorten(clean(run), 60)
             raise UsageError(f"this session began no coding session '{shown}'", "`status` lists its coding sessions.")
-        guarded = require_confirmed(known, workspace, chat)
-        if guarded[0] != found.project:
+        if require_confirmed(known, workspace, chat)[0] != found.project:
             raise NoProject(
                 projects_model.REFUSED, f"coding session {name_of(found)} is of another project than the confirmed one"
             )
@@ -429,8 +417,7 @@ def _json(value: Any) -> Reply:
 
 
 def _list_projects(session: str, message: str) -> Reply:
-    found = listed()
-    names = [one.name for one in found.projects]
+    names = [one.name for one in listed().projects]
     chat = projects.chat(session)
     asked = projects.confirmation(session, message)
     return _json({"projects": names, "confirmed": chat.project if chat else None, "ask": asked})
@@ -492,8 +479,7 @@ def _approve(session: str) -> Reply:
     _, folder = confirmed_folder(session)
     with project_store(folder) as (store, paths):
         commands = waiting(session) or [approval(store, load(paths.config).forge)[0]]
-    why = "what was proposed, planned or made is approved by a person"
-    raise persons(folder, why, "; ".join(commands))
+    raise persons(folder, "what was proposed, planned or made is approved by a person", "; ".join(commands))
 
 
 def _output(session: str, run: str) -> Reply:
@@ -507,8 +493,7 @@ def _hand_in(session: str, run: str) -> Reply:
 
 
 def _answer(session: str, number: int, text: str) -> Reply:
-    said = answer(session, number, text)
-    return Reply({"escalation": number}, said)
+    return Reply({"escalation": number}, answer(session, number, text))
 
 
 def _table() -> "list[Operation]":

@@ -193,8 +193,7 @@ def create(brief: Brief, actor: str) -> ProjectView:
     workspace = opened()
     name = projects_model.names_require(brief.name)
     with locked(os.path.join(workspace.root, ".lock"), name.casefold()):
-        taken = projects_model.clash(name, os.listdir(workspace.projects))
-        if taken:
+        if taken := projects_model.clash(name, os.listdir(workspace.projects)):
             raise _taken(taken)
         path, making = workspace.folder(name), workspace.folder(MAKING + name)
         with storage_errors(path):
@@ -370,8 +369,7 @@ def require_confirmed(
         raise UsageError(f"workingDirectory is not a folder of project '{confirmed}': {shorten(directory, 100)}")
     if os.path.realpath(folder) != os.path.join(projects, confirmed) or not os.path.isdir(path):
         raise NoProject(projects_model.REFUSED, f"the folder of project '{confirmed}' is not there, or is a link")
-    row = store.projects().get(confirmed)
-    if row is not None and row.archived_at is not None:
+    if (row := store.projects().get(confirmed)) is not None and row.archived_at is not None:
         raise NoProject(projects_model.REFUSED, f"project '{confirmed}' is archived: a person brings it back")
     if found.identity and (not workspace.is_repository(confirmed) or identity(folder) != found.identity):
         raise NoProject(

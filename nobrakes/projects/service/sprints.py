@@ -39,8 +39,7 @@ _UNITS = ("usd", "tokens", "minutes")
 class Offer:
     """What a yes would be given for. `checks` are commands, `caps` words; `replaces`: why the run before it waits.
 
-    `items`: the open roadmap items that it is for, as `ID: text`; `usd`: its budget, 0: none; `until`: its last day.
-    """
+    `items`: the open roadmap items that it is for, as `ID: text`; `usd`: its budget, 0: none; `until`: its last day."""
 
     sprints: int
     objective: str
@@ -173,8 +172,7 @@ def accept(store: "Store", paths: Paths, wanted: Offer, actor: str) -> model.Spr
 
 def view(store: "Store") -> SprintsView:
     """Current state of the sprints; documents show it at a sprint's begin or end."""
-    going = store.sprints_going()
-    if going is None:
+    if (going := store.sprints_going()) is None:
         return NONE
     run, sprint = going.run, going.sprint
     title, stage, waits = ("", "", "") if sprint is None else (sprint.title, sprint.stage.value, _waits(store, sprint))
@@ -196,11 +194,9 @@ def _waits(store: "Store", sprint: model.Sprint) -> str:
 
 def unfinished(store: Store, board: Board) -> str:
     """What a daemon would continue here, in words; empty: nothing."""
-    going = store.sprints_going()
-    if going is not None and going.run.state is model.RunState.GOING:
+    if (going := store.sprints_going()) is not None and going.run.state is model.RunState.GOING:
         return f"{going.done} of {count(going.run.asked, 'sprint is', 'sprints are')} done"
-    planned = store.schedules()
-    if planned:
+    if planned := store.schedules():
         return count(len(planned), "schedule begins sprints", "schedules begin sprints")
     beads = {one.id for one in (*board.ready, *board.to_review)} | {one.bead for one in board.attempts}
     sessions = {one.id for one in board.sessions} | {one.session.id for one in board.talks}
@@ -248,8 +244,7 @@ def scheduling_listed(store: "Store") -> list[ScheduleView]:
 
 
 def _view(store: "Store", one: model.Schedule) -> ScheduleView:
-    zone = named_zone(one.zone) or LocalZone()
-    return ScheduleView(one, model.next_due(one, zone, store.now()))
+    return ScheduleView(one, model.next_due(one, named_zone(one.zone) or LocalZone(), store.now()))
 
 
 @frozen
@@ -374,5 +369,4 @@ def _files(workspace: Workspace, name: str) -> dict[str, str]:
             for sprint in sorted(os.listdir(sprints))[:MAX_SPRINTS]
             for document in _SPRINT_FILES
         ]
-    texts = ((path, read(workspace, name, path)) for path in paths)
-    return {path: text for path, text in texts if text}
+    return {path: text for path, text in ((path, read(workspace, name, path)) for path in paths) if text}
