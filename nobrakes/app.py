@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .config.settings import Config
     from .daemon.model import Board
     from .daemon.worker.loop import Daemon, View
-    from .decisions.service.blockers import Blockers, Here
+    from .decisions.service.all_blockers import Blockers, Here
     from .events.service import Exporter
     from .features.service.shaping import Words
     from .git.port import Argv, Git
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .host.port import Notifier, Processes
     from .ports import Ports
     from .requests.hosts.port import PullPorts
-    from .review.service.evidence import Run
+    from .review.service.merges import Run
     from .review.service.undo import Undone
     from .store import Store
 
@@ -123,7 +123,7 @@ class App:
     def check_agents(self) -> None:
         """ConfigError for an unknown agent in the config."""
         from . import extras
-        from .agents.registry import ADAPTERS, named_agents
+        from .agents.known import ADAPTERS, named_agents
 
         for key, name in named_agents(self.config):
             if name not in ADAPTERS:
@@ -143,9 +143,11 @@ class App:
     @cached_property
     def _sandbox_trouble(self) -> str:
         from .host.versions import probing_trouble
-        from .sandbox import machine
+        from .sandbox import system_paths
 
-        return machine.platform_trouble() or probing_trouble(machine.argv(self.paths.root, self.environment()))
+        return system_paths.platform_trouble() or probing_trouble(
+            system_paths.argv(self.paths.root, self.environment())
+        )
 
     def wall_trouble(self) -> str:
         """Why Landlock does not work here; empty: it does. Tested once."""
@@ -204,7 +206,7 @@ def located(start: str | None = None) -> Paths:
 def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "Ports":
     """The app's real ports for the daemon; `store` replaces the repository's database."""
     from .agents.adapter import guard_argv
-    from .agents.registry import adapter
+    from .agents.known import adapter
     from .agents.worker.launch import Adapters
     from .config.settings import ConfigSource
     from .daemon.service import control
@@ -277,7 +279,7 @@ def _agent_channel(paths: Paths, tell: Callable[[str], None]) -> "FolderChannelS
     from .trash import Trash
 
     def answer(owner: str, request: bytes | None) -> bytes:
-        from .agents.db.channel import reply
+        from .agents.db.channel_answers import reply
         from .agents.service import folder, forging, own_bead
 
         calls = {**own_bead.CALLS, **forging.CALLS, **folder.CALLS}
@@ -289,10 +291,10 @@ def _agent_channel(paths: Paths, tell: Callable[[str], None]) -> "FolderChannelS
 def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     """A daemon on the app's real ports; the caller holds its lock. Hindered if we would run agents' code."""
     from . import extras
-    from .agents.registry import adapter
+    from .agents.known import adapter
     from .daemon.service.control import UNSIGNED, untold
     from .daemon.worker.loop import Daemon
-    from .decisions.service.blockers import Blockers, code_blockers
+    from .decisions.service.all_blockers import Blockers, code_blockers
     from .host import command
     from .host.port import Notice
 
@@ -318,7 +320,7 @@ def try_main(app: App, tell: Callable[[str], None]) -> tuple[bool, list[str]]:
     """Check main's tip: (whether it passes, messages with commands). Raises NoMain."""
     from .checks.contract import CheckOutcome, overall, setup_failed
     from .checks.proof import advice, passed
-    from .review.worker.main_monitor import Proving, said_of
+    from .review.worker.main_checks import Proving, said_of
 
     results = Proving(ports_of(app, app.notifier), tell).tried(app.git.main())
     if overall(results) is CheckOutcome.PASS:
@@ -350,14 +352,14 @@ def undo(app: App, actor: str, seq: int | None, tell: Callable[[str], None]) -> 
     from .review.service import undo as review_undo
 
     def prove(commit: str) -> None:
-        from .review.worker.main_monitor import Proving
+        from .review.worker.main_checks import Proving
 
         tell(f"checking {commit[:12]}, which takes it back")
         Proving(ports_of(app, app.notifier), tell).prove(commit)
 
     def keep(bead: "Bead", base: str, commit: str) -> None:
         from .checks.worker.validation import Validation
-        from .review.worker.evidence import Evidence
+        from .review.worker.chain import Evidence
 
         ports = ports_of(app, app.notifier)
         Evidence(ports).taken_back(bead, base, commit, "undo", actor, Validation(ports).contract())
@@ -367,7 +369,7 @@ def undo(app: App, actor: str, seq: int | None, tell: Callable[[str], None]) -> 
 
 
 def rerun(app: App, tell: Callable[[str], None]) -> "Run":
-    from .review.worker.main_monitor import Proving
+    from .review.worker.main_checks import Proving
     from .store import open_memory
 
     return Proving(ports_of(app, app.notifier, open_memory()), tell).again
@@ -381,7 +383,7 @@ def serve(app: App, view: "View", *, until_idle: bool, notifier: "Notifier | Non
 
 def here(app: App) -> "Here":
     """This process, for starting agents."""
-    from .decisions.service.blockers import Here
+    from .decisions.service.all_blockers import Here
 
     def in_main(path: str) -> bool:
         try:
@@ -395,6 +397,6 @@ def here(app: App) -> "Here":
 
 
 def blockers(app: App, red_main: bool = False) -> "Blockers":
-    from .decisions.service.blockers import blockers as look
+    from .decisions.service.all_blockers import blockers as look
 
     return look(app.store, app.paths, app.config, here(app), red_main)

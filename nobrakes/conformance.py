@@ -19,7 +19,7 @@ from typing import Any
 from . import abilities
 from .abilities import CHECKS, PROVEN, Seen, version_in
 from .agents.adapter import SELF_TEST_FILE, Adapter, AgentEnd, Assignment, LineKind, Verdict, guard_argv
-from .agents.registry import adapter
+from .agents.known import adapter
 from .beads.model import Outcome, Role, Run, RunKind
 from .config.sections import AcpSettings, AgentSettings, ClaudeSettings, CodexSettings, GeminiSettings
 from .config.settings import Config

@@ -30,7 +30,7 @@ def _refuse(value: object) -> "Any":
 
 
 def dumps(value: "Any") -> str:
-    """One line, as cli.repository.dumps writes it."""
+    """One line, as cli.outcome.dumps writes it."""
     import _json
 
     encoder: Any = _json.make_encoder

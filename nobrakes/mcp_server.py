@@ -1,6 +1,6 @@
 """The operations as MCP tools, by the official SDK: on stdin and stdout, the workspace by HTTP too.
 
-1. With a token it serves the attempt's bead (agents.service.api); without, the board read-only, and drafts
+1. With a token it serves the attempt's bead (agents.service.agent_api); without, the board read-only, and drafts
    (agents.service.board_api), fixed at start. The workspace (projects.service.coding) is requested by name.
 2. Each call has a thread, a few at a time, so waiting for a person blocks no other.
 3. Errors are the call's result, with a remedy; a bug's traceback goes to stderr.
@@ -21,11 +21,11 @@ from mcp.server.stdio import stdio_server
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
 
 from . import __version__, serving
-from .agents.service import api, board_api
-from .agents.service.api import Operation, Reply
+from .agents.service import agent_api, board_api
+from .agents.service.agent_api import Operation, Reply
 from .errors import NobrakesError, StoreBusy
 from .projects.service import coding
-from .projects.service.projects import opened
+from .projects.service.projects_folder import opened
 from .text.cleaning import only_seen
 
 AT_ONCE = 4
@@ -41,7 +41,7 @@ def tool(operation: Operation) -> Tool:
     return Tool(
         name=tool_name(operation),
         description=operation.help,
-        input_schema=api.schema(operation),
+        input_schema=agent_api.schema(operation),
         annotations=ToolAnnotations(read_only_hint=operation.reads, destructive_hint=False, open_world_hint=False),
     )
 
@@ -82,7 +82,7 @@ def build(operations: Sequence[Operation], perform: Perform, instructions: str) 
 
 async def _serve() -> None:
     if os.environ.get("NOBRAKES_TOKEN"):
-        server = build(api.OPERATIONS, api.perform, api.INSTRUCTIONS)
+        server = build(agent_api.OPERATIONS, agent_api.perform, agent_api.INSTRUCTIONS)
     else:
         server = build(board_api.OPERATIONS, board_api.perform, board_api.INSTRUCTIONS)
     async with stdio_server() as (reading, writing):
@@ -96,7 +96,7 @@ def serve() -> None:
 def workspace(session: str, client: str = "") -> "Server[Any]":
     """The server of a chat agent's session in the person's workspace; with an empty name each call names its own."""
     table = coding.operations(session, client)
-    return build(table, partial(api.choose, table), coding.instructions())
+    return build(table, partial(agent_api.choose, table), coding.instructions())
 
 
 def serve_workspace(session: str) -> None:

@@ -40,11 +40,11 @@ class _Method:
 if TYPE_CHECKING:
     from .agents.db import spending
     from .beads.db import attempts as attempts_db
-    from .beads.db import importing, moves, planning
+    from .beads.db import graph_writes, importing, moves
     from .beads.db import levels as levels_db
     from .commands import db as commands_db
     from .daemon import db as daemon_db
-    from .db import views
+    from .db import queries
     from .decisions import db as decisions_db
     from .events import db as events_db
     from .features import db as features_db
@@ -60,11 +60,11 @@ else:
     levels_db = Later("nobrakes.beads.db.levels")
     importing = Later("nobrakes.beads.db.importing")
     moves = Later("nobrakes.beads.db.moves")
-    planning = Later("nobrakes.beads.db.planning")
+    graph_writes = Later("nobrakes.beads.db.graph_writes")
     transitions = Later("nobrakes.beads.db.transitions")
     commands_db = Later("nobrakes.commands.db")
     daemon_db = Later("nobrakes.daemon.db")
-    views = Later("nobrakes.db.views")
+    queries = Later("nobrakes.db.queries")
     decisions_db = Later("nobrakes.decisions.db")
     events_db = Later("nobrakes.events.db")
     features_db = Later("nobrakes.features.db")
@@ -109,15 +109,15 @@ class Store(Database):
     levels_lag = levels_db.is_due
     nodes = levels_db.all_nodes
 
-    # beads/db/planning
-    put = planning.put
-    change = planning.change
-    approve = planning.approve
-    add_dependency = planning.add_dependency
-    remove_dependency = planning.remove_dependency
-    propose = planning.propose
-    as_said = planning.as_said
-    ready_once_approved = planning.ready_once_approved
+    # beads/db/graph_writes
+    put = graph_writes.put
+    change = graph_writes.change
+    approve = graph_writes.approve
+    add_dependency = graph_writes.add_dependency
+    remove_dependency = graph_writes.remove_dependency
+    propose = graph_writes.propose
+    as_said = graph_writes.as_said
+    ready_once_approved = graph_writes.ready_once_approved
 
     # beads/db/moves
     bead = moves.get_bead
@@ -149,35 +149,35 @@ class Store(Database):
     restore = snapshot_db.restore
     bring_back = snapshot_db.bring_back
 
-    # db/views
-    plan_run = views.plan_run
-    update_run = views.update_run
-    end_run = views.end_run
-    runs = views.runs
-    setting = views.setting
-    set_setting = views.set_setting
-    touched = views.touched
-    counts = views.counts
-    column = views.column
-    columns = views.columns
-    around = views.around
-    levels = views.levels
-    listed = views.listed
-    ready = views.ready
-    beads = views.beads
-    proposed = views.proposed
-    has_sprints = views.has_sprints
-    has_features = views.has_features
-    dependencies = views.dependencies
-    reviewing = views.reviewing
-    reviews = views.reviews
-    agents = views.agents
-    merges = views.merges
-    merged_since = views.merged_since
-    validation = views.validation
-    passed_otherwise = views.passed_otherwise
-    proven = views.proven
-    save_validation = views.save_validation
+    # db/queries
+    plan_run = queries.plan_run
+    update_run = queries.update_run
+    end_run = queries.end_run
+    runs = queries.runs
+    setting = queries.setting
+    set_setting = queries.set_setting
+    touched = queries.touched
+    counts = queries.counts
+    column = queries.column
+    columns = queries.columns
+    around = queries.around
+    levels = queries.levels
+    listed = queries.listed
+    ready = queries.ready
+    beads = queries.beads
+    proposed = queries.proposed
+    has_sprints = queries.has_sprints
+    has_features = queries.has_features
+    dependencies = queries.dependencies
+    reviewing = queries.reviewing
+    reviews = queries.reviews
+    agents = queries.agents
+    merges = queries.merges
+    merged_since = queries.merged_since
+    validation = queries.validation
+    passed_otherwise = queries.passed_otherwise
+    proven = queries.proven
+    save_validation = queries.save_validation
 
     # decisions/db
     escalate = decisions_db.escalate

@@ -38,7 +38,7 @@ from .errors import NobrakesError
 from .events import words
 from .events.kinds import Event
 from .records import frozen
-from .sessions.service.live import AtWork, LiveReader, LiveView, fits, identity
+from .sessions.service.viewing import AtWork, LiveReader, LiveView, fits, identity
 from .text.cleaning import age, clock, count, cut, lines, one_line, pad, spoken
 
 if TYPE_CHECKING:

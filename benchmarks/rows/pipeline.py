@@ -12,7 +12,7 @@ from pipeline import nobrakes, script
 from statements import a_bead
 
 from nobrakes.host.versions import probing_trouble
-from nobrakes.sandbox import machine
+from nobrakes.sandbox import system_paths
 
 MODE = "as installed (sandbox auto, every_commit_green, 2 validators), 4 Doers, one check that does nothing"
 PLAIN = "plain.sh"
@@ -45,7 +45,7 @@ def inside(folder: str) -> Iterator[None]:
 
 def no_sandbox() -> str:
     """Why bubblewrap does not work here; empty: it does."""
-    return machine.platform_trouble() or probing_trouble(machine.argv(os.getcwd(), os.environ)) or ""
+    return system_paths.platform_trouble() or probing_trouble(system_paths.argv(os.getcwd(), os.environ)) or ""
 
 
 def pairs(rounds: int, beads: int, sandbox: str, name: str) -> Found:

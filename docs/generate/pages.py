@@ -11,9 +11,9 @@ from nobrakes.config.editing import USER, settings
 from nobrakes.config.sections import FROM_THE_START, LimitSettings
 from nobrakes.config.setup.changing import allowed, known
 from nobrakes.config.user import UserConfig
-from nobrakes.decisions import machine as decisions
-from nobrakes.decisions.machine import ESCALATIONS
+from nobrakes.decisions import table as decisions
 from nobrakes.decisions.model import STOPS_BEAD, EscalationType
+from nobrakes.decisions.table import ESCALATIONS
 from nobrakes.events.catalog import TABLE as KINDS
 from nobrakes.events.kinds import Kind
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from docs.generate.pages import row
 from docs.generate.public_samples import examples
-from nobrakes.cli.repository import dumps
+from nobrakes.cli.outcome import dumps
 from nobrakes.events import payloads, words
 from nobrakes.events.catalog import TABLE
 from nobrakes.events.kinds import Kind

@@ -18,7 +18,7 @@ from nobrakes.cli.main import before, function_of, load, root
 from nobrakes.command_table import COMMANDS, JOURNEYS, Entry, example
 
 if TYPE_CHECKING:
-    from nobrakes.agents.service.api import Operation
+    from nobrakes.agents.service.agent_api import Operation
 
 _INTRO = """Every command takes `--help`, and `--json` for programs. With `--json` a command prints one envelope:
 `{"ok": true, "command": …, "data": …}`, or `{"ok": false, "command": …, "error": {"code", "name", "message", "hint"}}`,
@@ -113,11 +113,11 @@ nobrakes mcp`.
 def operations_page() -> str:
     """The reference of the operations, from their one table."""
     from nobrakes.agents.db import edits as agents_edits
-    from nobrakes.agents.service import api, board_api, client
+    from nobrakes.agents.service import agent_api, board_api, client
 
     facts = {"limit": agents_edits.LIMIT, "remarks": agents_edits.REMARKS[1], "questions": agents_edits.QUESTIONS[1]}
     out = [_OPERATIONS.format(**facts, wait=client.MAX_SECONDS)]
-    for operation in api.OPERATIONS:
+    for operation in agent_api.OPERATIONS:
         out += _operation(operation, f"`nobrakes agent {operation.name}`")
     out.append(_BOARD)
     for operation in board_api.OPERATIONS:

@@ -9,8 +9,8 @@ from ..command_table import NOTE, TEXT, WORD, CommandFunction, Field
 from ..errors import UsageError
 from ..text.cleaning import count, minutes_of, one_line, spoken
 from .model import CONTENT, FIRST, Bead, Dependency, DependencyType, Retried, kind_of, parse_type
-from .service import beads
-from .service.beads import known
+from .service import bead_commands
+from .service.bead_commands import known
 
 if TYPE_CHECKING:
     from ..app import App
@@ -73,7 +73,9 @@ def add(
         found |= {"scaffolding": True, "needs_tests": found.get("needs_tests", False)}
     for other in needs:
         known(app.store, other)
-    bead = beads.add(app.store, title, id=id or None, needs=needs, draft=draft, actor=by, paths=app.paths, **found)
+    bead = bead_commands.add(
+        app.store, title, id=id or None, needs=needs, draft=draft, actor=by, paths=app.paths, **found
+    )
     return bead, f"{bead.id}  {one_line(bead.title)}  ({bead.status.value})"
 
 
@@ -89,7 +91,7 @@ def edit(
     if not (found := _content({"title": title, **fields})):
         raise UsageError("nothing to change was given", "`nobrakes edit --help` lists what can be changed.")
     known(app.store, bead)
-    changed = beads.edit(app.store, bead, found, actor=by, paths=app.paths)
+    changed = bead_commands.edit(app.store, bead, found, actor=by, paths=app.paths)
     return changed, f"{changed.id}  {one_line(changed.title)}: {', '.join(sorted(found))} changed"
 
 
@@ -100,14 +102,14 @@ Needs = Annotated[str, Field("The bead that it waits for.", metavar="NEEDS")]
 def depend(app: "App", by: str, bead: Id, needs: Needs, type: Kind = "blocks") -> tuple[Dependency, str]:
     """Make BEAD wait for NEEDS. nobrakes refuses a circle and names its beads."""
     made = _dependency(app, bead, needs, type)
-    beads.depend(app.store, bead, needs, made.type, actor=by, paths=app.paths)
+    bead_commands.depend(app.store, bead, needs, made.type, actor=by, paths=app.paths)
     return made, f"{bead} waits for {needs}" if made.type is DependencyType.BLOCKS else f"{bead} {type} {needs}"
 
 
 def undepend(app: "App", by: str, bead: Id, needs: Needs, type: Kind = "blocks") -> tuple[dict[str, Any], str]:
     """Remove the dependency of BEAD on NEEDS."""
     made = _dependency(app, bead, needs, type)
-    there = beads.undepend(app.store, bead, needs, made.type, actor=by, paths=app.paths)
+    there = bead_commands.undepend(app.store, bead, needs, made.type, actor=by, paths=app.paths)
     text = f"{bead} does not wait for {needs} any more" if there else f"{bead} did not wait for {needs}"
     return {"bead": bead, "needs": needs, "type": made.type, "removed": there}, text
 
@@ -124,27 +126,27 @@ def _dependency(app: "App", bead: str, needs: str, kind: str) -> Dependency:
 
 def hold(app: "App", by: str, bead: Id, reason: Reason = "") -> tuple[Bead, str]:
     """Stop agents from starting on a bead, until `nobrakes release`. A running agent continues."""
-    return _decided(app, bead, "is held", beads.hold, actor=by, reason=reason)
+    return _decided(app, bead, "is held", bead_commands.hold, actor=by, reason=reason)
 
 
 def release(app: "App", by: str, bead: Id) -> tuple[Bead, str]:
     """Release a held bead."""
-    return _decided(app, bead, "is released", beads.release, actor=by)
+    return _decided(app, bead, "is released", bead_commands.release, actor=by)
 
 
 def cancel(app: "App", by: str, bead: Id, reason: Reason = "") -> tuple[Bead, str]:
     """Give a bead up. Its work is archived; `nobrakes undo` restores the bead."""
-    return _decided(app, bead, "is cancelled", beads.cancel, actor=by, reason=reason)
+    return _decided(app, bead, "is cancelled", bead_commands.cancel, actor=by, reason=reason)
 
 
 def done(app: "App", by: str, bead: Id, reason: Reason = "") -> tuple[Bead, str]:
     """Mark a bead as done by hand. Beads that waited for it can start."""
-    return _decided(app, bead, "is done", beads.done, actor=by, reason=reason)
+    return _decided(app, bead, "is done", bead_commands.done, actor=by, reason=reason)
 
 
 def reopen(app: "App", by: str, bead: Id, reason: Reason = "") -> tuple[Bead, str]:
     """Open a done or cancelled bead again."""
-    return _decided(app, bead, "is open again", beads.reopen, actor=by, reason=reason)
+    return _decided(app, bead, "is open again", bead_commands.reopen, actor=by, reason=reason)
 
 
 def _decided(app: "App", bead: str, word: str, decide: Any, **given: Any) -> tuple[Bead, str]:
@@ -177,7 +179,7 @@ def defer(
     """Start no agent on a bead before a given time."""
     known(app.store, bead)
     when = None if until == "now" else moment(until, app.store.now())
-    found = beads.defer(app.store, bead, when, actor=by, paths=app.paths)
+    found = bead_commands.defer(app.store, bead, when, actor=by, paths=app.paths)
     return found, f"{bead} is deferred until {spoken(when)}" if when else f"{bead} may be worked on now"
 
 

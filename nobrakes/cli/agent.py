@@ -1,4 +1,4 @@
-"""What an agent may do over its channel: the command line of agents.service.api, `nobrakes agent …`.
+"""What an agent may do over its channel: the command line of agents.service.agent_api, `nobrakes agent …`.
 
 cli.hot answers the usual spellings faster. Texts are an argument, or stdin for '-'.
 """
@@ -9,18 +9,18 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from ..agents.service import api
+from ..agents.service import agent_api
 from ..command_table import Field, Parameter
 from ..errors import ChecksFailed, NotAnswered, UsageError
 from ..text.cleaning import lines
 from .main import typed
-from .repository import Output, text_or_stdin
+from .outcome import Output, text_or_stdin
 
 WAITS = "With --wait the exit code is 82 when no answer came in that time; the question stays."
 
 
 def __getattr__(name: str) -> Callable[..., Output]:
-    found = next((one for one in api.OPERATIONS if one.name == name.replace("_", "-")), None)
+    found = next((one for one in agent_api.OPERATIONS if one.name == name.replace("_", "-")), None)
     if found is None:
         raise AttributeError(name)
     wanted = [_parameter(one, is_first=not place) for place, one in enumerate(found.parameters)]
@@ -28,7 +28,7 @@ def __getattr__(name: str) -> Callable[..., Output]:
     return typed(name, story, wanted, lambda **given: _do(found.name, **given))
 
 
-def _parameter(one: api.Parameter, is_first: bool) -> Parameter:
+def _parameter(one: agent_api.Parameter, is_first: bool) -> Parameter:
     reads_stdin = one.kind is str and not one.choices
     told = f"{one.help[:-1]}: {', '.join(one.choices)}." if one.choices else one.help
     told = f"{told[:-1]}; again for each." if one.kind is list and one.most > 1 else told
@@ -43,7 +43,7 @@ def _parameter(one: api.Parameter, is_first: bool) -> Parameter:
 def _do(operation: str, **given: Any) -> Output:
     """Run the operation; the exit code tells failed checks or a missing answer."""
     given = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
-    reply = api.perform(operation, given)
+    reply = agent_api.perform(operation, given)
     error: ChecksFailed | NotAnswered | None = None
     if operation == "test" and not reply.data["passed"]:
         error = ChecksFailed("not every check passed")

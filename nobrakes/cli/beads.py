@@ -8,7 +8,7 @@ from typer import Argument, Option
 
 from ..beads import work_status
 from ..beads.model import Status
-from ..beads.service.beads import known
+from ..beads.service.bead_commands import known
 from ..beads.work_status import main_of
 from ..errors import UsageError
 from ..events import words
@@ -17,13 +17,13 @@ from ..records import plain
 from ..text.cleaning import cost_text, count, cut, lines, one_line, spoken
 from . import hot
 from .hot import attempt_text
-from .repository import BeadId, Output, TextLayout, actor, looked_at, opened, said
+from .outcome import BeadId, Output, TextLayout, actor, looked_at, opened, said
 from .screen import Screen, table
 
 if TYPE_CHECKING:
     from ..beads.service.bead_page import BeadHistory, Review
     from ..beads.service.taking import Taken
-    from ..review.service.evidence import DiffView, FileDiff
+    from ..review.service.merges import DiffView, FileDiff
 
 
 def take(
@@ -274,7 +274,7 @@ def diff(
     """Show what a bead changes. Before its merge: the commits on its branch compared with main where the branch
     started, also while an agent works on it. If nobody works on it: its saved or archived branch. After its merge: what
     all commits of the merge changed on main. Uncommitted changes are not shown."""
-    from ..review.service import evidence as operation
+    from ..review.service import merges as operation
 
     with looked_at() as app:
         known(app.store, bead)

@@ -12,12 +12,12 @@ from typer import Argument, Option, confirm
 from ..config.sections import FROM_THE_START, CheckSettings
 from ..daemon.service import control
 from ..decisions.blockers import Kind as Trouble
-from ..decisions.service.blockers import Here, agent_blocker, check_blockers
+from ..decisions.service.all_blockers import Here, agent_blocker, check_blockers
 from ..errors import NoMain, UsageError
 from ..machine import registry
 from ..records import plain
 from ..text.cleaning import cut, one_line
-from .repository import Output, looked_at, opened, said
+from .outcome import Output, looked_at, opened, said
 from .screen import Screen
 
 if TYPE_CHECKING:

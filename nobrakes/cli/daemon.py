@@ -19,7 +19,7 @@ from ..daemon.service import status as operations
 from ..daemon.service.status import counts as counts_of
 from ..daemon.service.status import review_step
 from ..decisions.blockers import WAITS_FOR_PERSON, Kind, board_blockers, told
-from ..decisions.service.blockers import blockers as blockers_of
+from ..decisions.service.all_blockers import blockers as blockers_of
 from ..errors import DaemonNotRunning, NobrakesError, Unsettled, UsageError
 from ..events import words
 from ..events.kinds import WATCHED, Event
@@ -29,7 +29,7 @@ from ..host.port import Notice
 from ..paths import Paths, process_environment
 from ..records import plain
 from ..text.cleaning import age, cut, one_line, pad, spoken
-from .repository import (
+from .outcome import (
     HOME,
     Interrupted,
     Output,
@@ -161,9 +161,9 @@ def _serve(app: "App", as_json: bool, until_idle: bool) -> "Board":
     if not sys.stdout.isatty() or screen_of(sys.stdout).width < NARROWEST:
         lines = Plain(app.store, app.store.now(), screen_of(sys.stdout).width if sys.stdout.isatty() else LINE)
         return serve(app, lines, until_idle=until_idle, notifier=lines)
-    from ..sessions.service import live
+    from ..sessions.service import viewing
 
-    said = live.Rings(app.paths)
+    said = viewing.Rings(app.paths)
     with Picture(app.store, said.last_line, lambda: sentence(counts(app))) as picture:
         return serve(app, picture, until_idle=until_idle, notifier=picture)
 

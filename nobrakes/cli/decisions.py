@@ -10,13 +10,13 @@ from ..decisions.blockers import Kind
 from ..decisions.model import Escalation
 from ..records import plain
 from ..text.cleaning import age, count, cut, one_line, spoken
-from .repository import Output, TextLayout, UserPlace, opened_or_home
+from .outcome import Output, TextLayout, UserPlace, opened_or_home
 from .screen import Screen, paragraph, table
 from .views import lines
 
 if TYPE_CHECKING:
     from ..app import App
-    from ..decisions.service.blockers import Blockers
+    from ..decisions.service.all_blockers import Blockers
     from ..decisions.service.view import (
         Asked,
         BranchDifference,
@@ -278,7 +278,7 @@ def escalations(
 ) -> Output:
     """List what waits for your decision: urgent escalations first, then those that block the most beads."""
     from ..decisions.service import page
-    from ..decisions.service.blockers import NOTHING
+    from ..decisions.service.all_blockers import NOTHING
 
     with opened_or_home(user, is_reading=True) as app:
         found = page.listed(app.store, all=all)
@@ -290,7 +290,7 @@ def escalations(
 def _others(app: "App") -> "Blockers":
     """What waits for a person without a decision."""
     from ..app import blockers
-    from ..decisions.service.blockers import Blockers
+    from ..decisions.service.all_blockers import Blockers
 
     stands = blockers(app)
     waits = tuple(one for one in stands.asks if one.kind is not Kind.CONFIG)  # every command says that

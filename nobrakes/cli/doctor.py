@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from .. import __version__
-from ..beads.service.beads import known
+from ..beads.service.bead_commands import known
 from ..errors import NobrakesError, NotAllowed, UsageError
 from ..paths import process_environment
 from ..records import plain
 from ..text.cleaning import count, one_line, spoken
-from .repository import Output, actor, opened, said
+from .outcome import Output, actor, opened, said
 from .screen import Screen
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from ..beads.service.beads import known
+from ..beads.service.bead_commands import known
 from ..errors import AgentFailed, NotAllowed, UsageError
 from ..paths import process_environment
 from ..records import plain
 from ..text.cleaning import count, cut, lasted, lines, one_line, pad
+from .outcome import BeadId, FeatureId, Output, actor, looked_at, opened, write
 from .plans import difference_lines, waiting
-from .repository import BeadId, FeatureId, Output, actor, looked_at, opened, write
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -21,8 +21,15 @@ if TYPE_CHECKING:
     from ..features.model import PlanChanges
     from ..features.reviewed_plan import Iteration
     from ..features.service.controls import ScanView
+    from ..features.service.feature_page import (
+        FeatureCard,
+        FeatureListView,
+        FeatureView,
+        PlanLook,
+        PlanStep,
+        ReviewsView,
+    )
     from ..features.service.rollback import RollbackStep, RollbackView
-    from ..features.service.views import FeatureCard, FeatureListView, FeatureView, PlanLook, PlanStep, ReviewsView
 
 
 WAYS = ("tree", "kanban", "timeline")
@@ -37,10 +44,10 @@ def list_features(
     archived: Annotated[bool, Option("--archived", help="Only features that are hidden from lists.")] = False,
 ) -> Output:
     """List your features: the stage of each, its age, and how often it was planned again."""
-    from ..features.service import views
+    from ..features.service import feature_page
 
     with looked_at() as app:
-        found = views.listed(app.store, state, search, sort, archived)
+        found = feature_page.listed(app.store, state, search, sort, archived)
     return Output(plain(found), lambda screen: "\n".join(_list(found)))
 
 
@@ -71,15 +78,15 @@ def show(
     version: Annotated[int | None, Option("--version", min=1, help="Show what this version changed.")] = None,
 ) -> Output:
     """Show one feature: its stage, its plan and versions, its reviews and findings, and what was collected."""
-    from ..features.service import views
+    from ..features.service import feature_page
 
     if way not in WAYS:
         raise UsageError(f"a plan is not shown as '{one_line(way)[:40]}'", f"Use one of: {', '.join(WAYS)}.")
     with looked_at() as app:
         if version is not None:
-            differs = views.difference(app.store, feature, version)
+            differs = feature_page.difference(app.store, feature, version)
             return Output(plain(differs), lambda screen: "\n".join(_differs(differs)))
-        found = views.view(app.store, feature)
+        found = feature_page.view(app.store, feature)
     return Output(plain(found), lambda screen: "\n".join(_page(found, way, screen)))
 
 
@@ -147,7 +154,7 @@ def _tree(look: "PlanLook") -> list[str]:
 
 
 def _kanban(look: "PlanLook") -> list[str]:
-    from ..features.service.views import At
+    from ..features.service.feature_page import At
 
     out = []
     for at in At:
@@ -209,11 +216,11 @@ BAR = 20
 def reviews(feature: FeatureId) -> Output:
     """Show the reviews of a feature's plan: the number of rounds, the findings, the cost and its limit."""
     from ..features.reviewed_plan import to_sign, unsigned
-    from ..features.service import views
+    from ..features.service import feature_page
 
     with looked_at() as app:
         rules = app.config.forge
-        found = views.reviews(app.store, rules, feature)
+        found = feature_page.reviews(app.store, rules, feature)
         lacks = unsigned(app.store, {feature})
         then = [] if lacks is None else ["To continue now: {} ({})".format(*to_sign(app.store, rules, lacks))]
     return Output(plain(found), lambda screen: "\n".join((*_lines(found), *then)))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from ..agents.service import api
+    from ..agents.service import agent_api
     from ..requests.model import RequestLine
 
     Values = dict[str, Any]
@@ -30,10 +30,10 @@ MORE = {"done": (("--outcome",), ("--keep-branch",))}
 
 def answer(words: "list[str]") -> "int | None":
     """Answer `agent`; returns its exit code, None: use the full command line."""
-    from ..agents.service import api  # a reader of the board needs nothing of it
+    from ..agents.service import agent_api  # a reader of the board needs nothing of it
 
     verb = words[0] if words else ""
-    operation = next((one for one in api.OPERATIONS if one.name == verb), None)
+    operation = next((one for one in agent_api.OPERATIONS if one.name == verb), None)
     if operation is None or verb == "test":  # its exit code says how the checks ended
         return None
     valued: tuple[str, ...]
@@ -48,16 +48,16 @@ def answer(words: "list[str]") -> "int | None":
     arguments = None if read is None else _arguments(operation, *read, lists)
     if read is None or arguments is None:
         return None
-    reply = api.perform(verb, arguments)
+    reply = agent_api.perform(verb, arguments)
     return put_envelope(f"agent {verb}", dumps(reply.data)) if "--json" in read[0] else put(_plain(reply.text))
 
 
-def _option(parameter: "api.Parameter") -> str:
+def _option(parameter: "agent_api.Parameter") -> str:
     return "--" + parameter.name.replace("_", "-")
 
 
 def _arguments(
-    operation: "api.Operation", options: "dict[str, str]", texts: "list[str]", lists: "dict[str, list[str]]"
+    operation: "agent_api.Operation", options: "dict[str, str]", texts: "list[str]", lists: "dict[str, list[str]]"
 ) -> "dict[str, Any] | None":
     found: dict[str, Any] = {}
     first, *others = operation.parameters or (None,)
@@ -84,7 +84,7 @@ def _arguments(
     return found
 
 
-def _read(parameter: "api.Parameter", said: str) -> "Any":
+def _read(parameter: "agent_api.Parameter", said: str) -> "Any":
     if parameter.kind is not str:
         plain = said.isascii() and said.isdigit() and len(said) < 10
         return int(said) if plain and parameter.least <= int(said) <= parameter.most else None

@@ -41,9 +41,9 @@ from ..command_table import (
 )
 from ..errors import NobrakesError, NotAllowed, UsageError
 from ..text.cleaning import lines, one_line, unusable
-from . import repository
+from . import outcome
 from .entry import interrupted as interrupted_early
-from .repository import (
+from .outcome import (
     BEFORE,
     HOME,
     KEPT,
@@ -181,9 +181,7 @@ def call(
     _refuse(Asked(None, said.request if entry.changes == UNKEYED else None), entry)
     KEPT.set(True)
     is_atomic = entry.changes == ATOMIC
-    output = repository.once(
-        entry.words, said.request, is_atomic, actor, arguments, lambda: function(**arguments, **own)
-    )
+    output = outcome.once(entry.words, said.request, is_atomic, actor, arguments, lambda: function(**arguments, **own))
     return Result(entry, output, as_json)
 
 
@@ -542,7 +540,7 @@ def orientation(is_visiting: bool) -> "tuple[FirstScreen | None, str, str]":
         return None, "nobrakes init", "this repository does not use nobrakes yet"
     from ..daemon.service import now as views
     from ..daemon.service import status
-    from ..decisions.service.blockers import blockers
+    from ..decisions.service.all_blockers import blockers
 
     with looked_at() as app:
         stands = blockers(app.store, app.paths, app.config)

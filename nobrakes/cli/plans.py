@@ -11,7 +11,7 @@ from ..beads.model import Bead, BeadType
 from ..errors import Deadlock, UsageError
 from ..records import plain
 from ..text.cleaning import count, count_beads_and_epics, cut, one_line, pad, width
-from .repository import KEPT, Output, actor, opened, report_progress, said, write
+from .outcome import KEPT, Output, actor, opened, report_progress, said, write
 from .screen import Screen, screen_of
 
 if TYPE_CHECKING:

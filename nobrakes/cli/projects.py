@@ -10,12 +10,12 @@ from ..paths import typed_in
 from ..projects.model import SOURCES, Brief
 from ..records import plain
 from ..text.cleaning import count, cut, lines, one_line, spoken
-from .repository import Output, actor, for_place, opened_or_home, said
+from .outcome import Output, actor, for_place, opened_or_home, said
 from .screen import Screen, table
 
 if TYPE_CHECKING:
-    from ..projects.service.projects import ProjectView
-    from ..projects.service.sprints import Offer, ProjectPage, ScheduleView, SprintsView
+    from ..projects.service.projects_folder import ProjectView
+    from ..projects.service.sprint_approval import Offer, ProjectPage, ScheduleView, SprintsView
 
 
 Name = Annotated[str, Argument(metavar="NAME", help="The project's name, also that of its folder.")]
@@ -25,9 +25,9 @@ Lines = list[str] | None
 def list_projects(everything: Annotated[bool, Option("--all", help="Include archived projects.")] = False) -> Output:
     """List the projects in your projects folder. Chat agents and sprints work there. To move the folder, set
     `[workspace] folder = "~/projects"` in your own settings."""
-    from ..projects.service import projects
+    from ..projects.service import projects_folder
 
-    found = projects.listed(everything)
+    found = projects_folder.listed(everything)
 
     def text(screen: Screen) -> str:
         rows = [(one.name, _state(one), _waiting(one), one.path) for one in found.projects]
@@ -59,12 +59,12 @@ def new(
 ) -> Output:
     """Create a project: a folder with a git repository, a brief (CLAUDE.md, AGENTS.md), a first commit, and nobrakes
     set up in it. The brief, task.md and .claude/settings.json come from your own TEMPLATES, in the projects folder."""
-    from ..projects.service import projects
+    from ..projects.service import projects_folder
 
     if source not in SOURCES:
         raise UsageError(f"'{one_line(source)[:40]}' is not a source of a project", f"One of: {', '.join(SOURCES)}.")
     musts, reads, boxes = (tuple(one or ()) for one in (constraint, resource, criterion))
-    made = projects.create(Brief(name, title, objective, context, musts, reads, boxes, source), actor())
+    made = projects_folder.create(Brief(name, title, objective, context, musts, reads, boxes, source), actor())
     next_step = f"next: read and complete {made.path}/CLAUDE.md"
     return said(plain(made), f"project {made.name} was made in {one_line(made.path)}\n{next_step}")
 
@@ -74,15 +74,15 @@ def use(
     session: Annotated[str, Option("--session", help="The chat agent's session that will work on it.")] = "terminal",
 ) -> Output:
     """Confirm a project for a session: from now on its coding tools work there. Use it again to switch."""
-    from ..projects.service import projects
+    from ..projects.service import projects_folder
 
-    found = projects.set_project(session, name, False, actor())
+    found = projects_folder.set_project(session, name, False, actor())
     return said(plain(found), f"{found.message}\n{found.path}, for session {one_line(found.session)}")
 
 
 def show(name: Name) -> Output:
     """Show one project: its brief, its task.md and its state."""
-    from ..projects.service import sprints as sprints_service
+    from ..projects.service import sprint_approval as sprints_service
 
     found = sprints_service.page(name)
     return Output(plain(found), lambda screen: "\n".join(_page(found, screen)))
@@ -112,11 +112,11 @@ def run_lines(run: "SprintsView") -> list[str]:
 
 def status() -> Output:
     """Show every project with its status, its sprint, and how many of its success criteria are met."""
-    from ..projects.service import projects
-    from ..projects.service import sprints as sprints_service
+    from ..projects.service import projects_folder
+    from ..projects.service import sprint_approval as sprints_service
 
     found = sprints_service.pages()
-    chats = projects.chats()
+    chats = projects_folder.chats()
 
     def text(screen: Screen) -> str:
         rows = [(one.project.name, one.status or "?", _met(one), _waiting(one.project), one.sprint) for one in found]
@@ -138,7 +138,7 @@ def whats_next(name: Name) -> Output:
     tasks whose output is missing or did not change in the sprint, a decision that no plan mentions, a commit that says
     "done" for an open item of the roadmap, a sprint without its review.md, and a completed project with open success
     criteria."""
-    from ..projects.service import sprints as operations
+    from ..projects.service import sprint_approval as operations
 
     found = operations.look(name)
 
@@ -154,9 +154,9 @@ def whats_next(name: Name) -> Output:
 
 def archive(name: Name, undo: Annotated[bool, Option("--undo", help="Restore it.")] = False) -> Output:
     """Hide a project from lists and sessions. Nothing is moved or removed."""
-    from ..projects.service import projects
+    from ..projects.service import projects_folder
 
-    found = projects.archive(name, not undo)
+    found = projects_folder.archive(name, not undo)
     words = "is back" if undo else "is archived; `--undo` restores it"
     return said(plain(found), f"project {found.name} {words}")
 
@@ -189,7 +189,7 @@ def run(
     """
     from ..app import blockers
     from ..daemon.service import control
-    from ..projects.service import sprints as sprints_service
+    from ..projects.service import sprint_approval as sprints_service
 
     found = _repository(name)
     with opened_or_home(False, folder=found.path) as app:
@@ -241,7 +241,7 @@ def schedule(
 ) -> Output:
     """Start sprints of a project at set times. Without --at it lists the schedules. A daemon must be running at that
     time. Each scheduled time starts at most once, and never while work is paused, main is red or a cap is reached."""
-    from ..projects.service import sprints as sprints_service
+    from ..projects.service import sprint_approval as sprints_service
 
     found = _repository(name)
     with opened_or_home(False, folder=found.path) as app:
@@ -270,9 +270,9 @@ def _due(one: "ScheduleView") -> str:
 
 
 def _repository(name: str) -> "ProjectView":
-    from ..projects.service import projects
+    from ..projects.service import projects_folder
 
-    found = projects.one(projects.opened(), name.strip())
+    found = projects_folder.one(projects_folder.opened(), name.strip())
     if not found.is_repository:
         raise NotAllowed(f"{found.path} is not a git repository", "`git init` there, and a first commit.")
     return found
@@ -310,11 +310,11 @@ def go_on(
     The daemon resumes interrupted work and updates the documents. A project that you stopped or paused is left out,
     unless you name it. Use it after you log in or restart the machine; `nobrakes daemon install` does the same for all
     your daemons."""
-    from ..projects.service import projects
+    from ..projects.service import projects_folder
 
-    opened = projects.opened()
-    names = [projects.existing(opened, name)] if name else projects.active(opened)
-    found = [projects.one(opened, one) for one in names]
+    opened = projects_folder.opened()
+    names = [projects_folder.existing(opened, name)] if name else projects_folder.active(opened)
+    found = [projects_folder.one(opened, one) for one in names]
     went = [_one(one, bool(name)) for one in found if one.is_repository]
 
     def text(screen: Screen) -> str:
@@ -327,7 +327,7 @@ def go_on(
 def _one(found: "ProjectView", is_named: bool) -> ProjectProgress:
     from ..app import blockers, open_app
     from ..daemon.service import control
-    from ..projects.service import sprints as sprints_service
+    from ..projects.service import sprint_approval as sprints_service
 
     try:
         with open_app(found.path) as app:

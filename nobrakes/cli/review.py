@@ -12,11 +12,11 @@ from ..errors import NotAllowed, Unproven, UsageError
 from ..records import plain
 from ..text.cleaning import age, cut, one_line, spoken
 from .hot import request_text
-from .repository import Output, TextLayout, actor, looked_at, opened, said
+from .outcome import Output, TextLayout, actor, looked_at, opened, said
 from .screen import Screen, table
 
 if TYPE_CHECKING:
-    from ..review.service.evidence import Record
+    from ..review.service.merges import Record
     from ..review.verify import Report, Rerun, Seen, Wrong
 
 
@@ -112,7 +112,7 @@ def review(
     """Show what the Reviewer merged and rejected, newest first; with a bead, the evidence of its merges. Evidence names
     the trees, the results of the checks, the test counts, who did the work, and the cost. It is read from git alone
     (refs/nobrakes/evidence)."""
-    from ..review.service import evidence
+    from ..review.service import merges
 
     if bead is None:
         from .beads import reviews
@@ -120,7 +120,7 @@ def review(
         return reviews(limit)
 
     with looked_at() as app:
-        found = evidence.records_of(app.git, bead)
+        found = merges.records_of(app.git, bead)
     return Output(plain(found), lambda screen: "\n\n".join(_shown(one, screen) for one in found))
 
 
@@ -138,7 +138,7 @@ def verify(
     usual, and compares the results with the evidence. It lists commits without a bead: those are commits of people. The
     exit code is 43 if something is wrong."""
     from .. import app as app_module
-    from ..review.service import evidence
+    from ..review.service import merges
 
     if today and not rerun:
         raise UsageError("--today says which checks are run again, and nothing is", "Give --rerun too.")
@@ -150,11 +150,11 @@ def verify(
             sys.stderr.write(f"{line}\n")
 
     with opened() if rerun else looked_at() as app:
-        report = evidence.verify(app.git, range)
+        report = merges.verify(app.git, range)
         if rerun:
-            from ..review.service import evidence
+            from ..review.service import merges
 
-            report = evidence.rerun(app.git, report, app_module.rerun(app, lambda _: None), today, tell)
+            report = merges.rerun(app.git, report, app_module.rerun(app, lambda _: None), today, tell)
     error = (
         Unproven(f"main and its evidence do not agree: {_times(len(report.wrong), 'fault')}") if report.wrong else None
     )
@@ -367,10 +367,10 @@ def _excerpts(record: Mapping[str, Any], layout: TextLayout) -> Iterator[str]:
 def flakes(check: Annotated[str, Option("--check", metavar="NAME", help="Only this check.")] = "") -> Output:
     """List checks and tests that failed and passed on the same files, the most frequent first. A single test is listed
     only if the check's report names all failed tests."""
-    from ..review.service import evidence
+    from ..review.service import merges
 
     with looked_at() as app:
-        found = evidence.flakes(app.store, check)
+        found = merges.flakes(app.store, check)
         now = app.store.now()
 
     def text(screen: Screen) -> str:

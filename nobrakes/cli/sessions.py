@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from .. import paths
-from ..beads.service.beads import known
+from ..beads.service.bead_commands import known
 from ..errors import NotARepository, UsageError
 from ..events.kinds import Event
 from ..records import plain
 from ..sessions.model import BEAD, PLAN, Session
 from ..text.cleaning import count, cut, lasted, lines, one_line, pad
 from . import views
-from .repository import Output, UserPlace, actor, dumps, looked_at, opened_or_home, said, text_or_stdin, write
+from .outcome import Output, UserPlace, actor, dumps, looked_at, opened_or_home, said, text_or_stdin, write
 from .screen import Screen, screen_of
 from .views import POLL_SECONDS
 
@@ -298,17 +298,17 @@ def watch(
     user: UserPlace = False,
 ) -> Output:
     """Follow an agent at work, from its last lines on, until its attempt ends. Ctrl-C does not stop the agent."""
-    from ..sessions.service import live
+    from ..sessions.service import viewing
 
     screen = screen_of(sys.stdout)
     with opened_or_home(user, is_reading=True) as app:
-        session = live.find_session(app.store, app.paths, agent)
+        session = viewing.find_session(app.store, app.paths, agent)
         if not as_json:
             of = f"turn {session.number}" if session.turn else f"on {session.bead}, attempt {session.number}"
             write(f"{one_line(session.name)} ({session.role}) {of}")
-        for line in live.transcript(app.store, session, follow=True, last=100):
+        for line in viewing.transcript(app.store, session, follow=True, last=100):
             write(dumps(line) if as_json else _line(line, screen))
-        ended = live.outcome(app.store, session)
+        ended = viewing.outcome(app.store, session)
     return Output({"attempt": session.attempt, "outcome": ended}, lambda screen: f"ended: {ended or 'not yet'}")
 
 
@@ -320,7 +320,7 @@ def _line(line: "TranscriptLine", screen: Screen) -> str:
 
 def log(bead: str, attempt: int | None, last: int) -> Output:
     """An agent's output on a bead, attempt by attempt."""
-    from ..sessions.service.live import transcripts
+    from ..sessions.service.viewing import transcripts
 
     with looked_at() as app:
         known(app.store, bead)

@@ -15,7 +15,7 @@ from ..decisions.blockers import Blocker, Kind, rest, told
 from ..errors import NobrakesError, UsageError
 from ..records import plain
 from ..text.cleaning import age, count, cut, one_line
-from .repository import WIDEST, Output, TextLayout, looked_at, opened, said, write
+from .outcome import WIDEST, Output, TextLayout, looked_at, opened, said, write
 from .screen import Screen, table
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..beads.service.board import BoardView
     from ..daemon.service.control import CapView
     from ..daemon.service.status import FirstScreen, OpenSession, StatusView, Worker
-    from ..decisions.service.blockers import Blockers
+    from ..decisions.service.all_blockers import Blockers
     from ..machine.registry import MachineView
     from ..pictures.service import GraphNode, GraphView
     from ..store import Store
@@ -183,7 +183,7 @@ def board(
     """Show the first beads of each column, with the number of beads in it. Epics are left out. With --live it stays on
     the screen and updates: what needs you, who works, the beads, and events. To act, use `nobrakes web`."""
     from ..beads.service import board as board_service
-    from ..decisions.service.blockers import blockers
+    from ..decisions.service.all_blockers import blockers
 
     if live:
         return _live(as_json)
@@ -272,7 +272,7 @@ def graph(
 
 
 def _drawn(format: str, output: Path | None, epic: str | None) -> Output:
-    from ..beads.service.beads import known
+    from ..beads.service.bead_commands import known
     from ..pictures import draw
 
     if format and format not in FORMATS:
@@ -295,7 +295,7 @@ def _drawn(format: str, output: Path | None, epic: str | None) -> Output:
 
 
 def _looked(mode: str, epic: str | None, search: str, live: bool) -> Output:
-    from ..beads.service.beads import known
+    from ..beads.service.bead_commands import known
     from ..pictures.service import graph_view
 
     if mode != "all" and (epic or search or live):

@@ -169,7 +169,7 @@ GATES: tuple[str, ...] = (
 
 @section
 class BoundarySettings(Section):
-    """Globs of tests and protected files. Without `tests` they are detected (checks.layout)."""
+    """Globs of tests and protected files. Without `tests` they are detected (checks.test_paths)."""
 
     tests: tuple[str, ...] = ()
     gates: tuple[str, ...] = GATES

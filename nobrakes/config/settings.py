@@ -93,10 +93,10 @@ class Config(Section):
     def boundary(self, texts: Mapping[str, str] | None = None, paths: frozenset[str] = frozenset()) -> "Boundary":
         """The globs for deciders; without `tests` those of an empty repository (see `within`). `paths`: the tree where
         work began; `texts`: its files that define the checks."""
-        from ..checks.layout import EMPTY
         from ..checks.policy.boundaries import Boundary
         from ..checks.policy.protected_files import GIT, LOCK_FILES, OTHER_AGENTS, loaded, named
         from ..checks.policy.shadows import roots, standing
+        from ..checks.test_paths import EMPTY
 
         own, checks, known = self.boundaries, self.contract(), texts or {}
         gates = (*own.gates, *(LOCK_FILES if own.lock_files else ()))
@@ -117,8 +117,8 @@ class Config(Section):
     def boundary_at(self, trees: "Trees", base: str, role: "Role", head: str = "") -> "Boundary":
         """The boundary of a role's work from `base` to `head`, with paths that git's settings, agents' instructions and
         links name."""
-        from ..checks.layout import PYTEST
         from ..checks.policy.protected_files import along_links, below, plain, sources, steering_taken_up
+        from ..checks.test_paths import PYTEST
 
         paths = trees.paths(base)
         wanted = {*sources(self.contract()), *PYTEST} & paths
@@ -134,7 +134,7 @@ class Config(Section):
 
     def within(self, trees: "Trees", base: str, role: "Role", head: str = "") -> "Config":
         """The settings with the tests of `base` if none are set. A Test Writer's include those added by `head`: see
-        checks.layout."""
+        checks.test_paths."""
         from ..beads.model import Role
 
         if self.boundaries.tests:
@@ -142,10 +142,10 @@ class Config(Section):
         before = layout_of(trees, base)
         tests = before.tests
         if role is Role.TEST_WRITER:
-            from ..checks.layout import writers
+            from ..checks.test_paths import writers
 
             tests = writers(before, layout_of(trees, head) if head else before, trees.paths(base))
-        from ..checks.layout import EMPTY
+        from ..checks.test_paths import EMPTY
 
         known = tests or EMPTY.names  # ecosystems whose tests have no name of their own
         return replace(self, boundaries=replace(self.boundaries, tests=known))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar, da
 from ..beads.branches import PATTERN, is_branch_name, pattern_mistake
 
 if TYPE_CHECKING:
-    from ..checks.layout import Layout
+    from ..checks.test_paths import Layout
 
 
 class Section:
@@ -229,7 +229,7 @@ class Trees(Protocol):
 
 def layout_of(trees: Trees, commit: str) -> "Layout":
     """Which files of the commit are tests, by paths and texts."""
-    from ..checks.layout import layout, unclear
+    from ..checks.test_paths import layout, unclear
 
     paths = trees.paths(commit)
     texts = ((path, text_of(trees, commit, path)) for path in unclear(paths))
@@ -238,7 +238,7 @@ def layout_of(trees: Trees, commit: str) -> "Layout":
 
 def text_of(trees: Trees, commit: str, path: str) -> str:
     """Empty for missing or oversized files."""
-    from ..checks.layout import LARGEST
+    from ..checks.test_paths import LARGEST
     from ..errors import FileTooLarge
 
     try:

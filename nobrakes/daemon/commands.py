@@ -10,7 +10,7 @@ from .service import control
 
 if TYPE_CHECKING:
     from ..app import App
-    from ..decisions.service.blockers import Blockers
+    from ..decisions.service.all_blockers import Blockers
     from .service.control import Lifted
 
 Switched = tuple[dict[str, bool], str]
@@ -82,7 +82,7 @@ def start(app: "App", by: str, wait: Wait = control.STARTING_SECONDS) -> tuple[d
 def _require(app: "App") -> "Blockers":
     """The blockers of a start, or none if a daemon runs. Raises Hindered as `nobrakes run`."""
     from ..app import blockers
-    from ..decisions.service.blockers import NOTHING
+    from ..decisions.service.all_blockers import NOTHING
 
     found = NOTHING if app.is_home or control.running(app.paths) else blockers(app)
     found.require(app.store.now())

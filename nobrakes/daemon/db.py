@@ -8,7 +8,7 @@ from ..beads.db import moves
 from ..beads.graph import Node
 from ..beads.model import BeadType, ReadyBead, Role, Status, bead_owner
 from ..beads.work_status import STANDSTILL_SHOWN, Standstill
-from ..db import rows, views
+from ..db import queries, rows
 from ..db.database import Database, row
 from ..db.fast import CLAIMABLE, EPIC_COMPLETE, EPIC_LANDED, IN_ORDER, LISTED, REVIEWABLE
 from ..decisions.model import EscalationType
@@ -80,7 +80,7 @@ def _board(db: Database, limits: Limits, front: int | None, now: float) -> Board
     whole = FRONT if front is None else front
     wanted = 1 if front is None and agents >= limits.doers else whole
     settings = _snapshot_settings(db)
-    runs = views.runs(db)
+    runs = queries.runs(db)
     opened = sessions_db.opened(db)
     going = {one.id: one for one in sessions_db.going_sessions(db)}
     going |= {one.session: sessions_db.get_session(db, one.session) for one in opened if one.session not in going}

@@ -152,15 +152,15 @@ def _waiting(app: "App") -> "Iterator[Waiting]":
     from ..features.reviewed_plan import YES
     from ..features.service.strategy import revision
     from ..review.journal import Journal
-    from . import machine
+    from . import table
     from .blockers import Kind
-    from .service import blockers
+    from .service import all_blockers
 
     store, config = app.store, app.config
     for asked in store.escalations():
-        if "approve" in machine.ways(asked, store.bead(asked.bead) if asked.bead else None):
+        if "approve" in table.ways(asked, store.bead(asked.bead) if asked.bead else None):
             yield Waiting(str(asked.id), f"escalation {asked.id}: {asked.title}", f"nobrakes approve {asked.id}")
-    for one in blockers.person_blockers(store, config, store.features(), daemon=True):
+    for one in all_blockers.person_blockers(store, config, store.features(), daemon=True):
         command = one.commands[0] if one.commands else ""
         if one.kind is Kind.DRAFTS:
             what, is_free = f"{DRAFTS}@{revision(store)[:12]}", command == YES
@@ -199,7 +199,7 @@ def quarantine(
     """Allow a flaky test to fail for a time: it then blocks no merge. Status, reviews and evidence show it. A single
     test is exempt only if the check's report names all failed tests."""
     from ..daemon.service.control import quarantined
-    from ..review.service import evidence
+    from ..review.service import merges
 
     if not check:
         if lift or reason:
@@ -209,9 +209,9 @@ def quarantine(
     elif lift:
         if reason:
             raise UsageError("what is lifted needs no reason", "Use --lift alone.")
-        found, told = evidence.lift(app.store, check, test, by, app.paths), f"{_what(check, test)} has to pass again"
+        found, told = merges.lift(app.store, check, test, by, app.paths), f"{_what(check, test)} has to pass again"
     else:
-        found = evidence.quarantine(app.store, app.config, check, test, reason, by, app.paths)
+        found = merges.quarantine(app.store, app.config, check, test, reason, by, app.paths)
         told = f"{_what(check, test)} may fail; `nobrakes quarantine {check} … --lift` ends that"
     return {"quarantined": plain(found)}, told
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from ..daemon.service.now import BarView, bar
-from ..decisions.service.blockers import program_of
+from ..decisions.service.all_blockers import program_of
 from ..events.kinds import Event, Kind
 from ..features.reviewed_plan import approval
 from ..host.locks import holder

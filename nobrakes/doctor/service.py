@@ -23,9 +23,9 @@ from ..config.user import user_place
 from ..daemon.service.control import FROZEN
 from ..decisions.blockers import Blocker, Kind
 from ..decisions.model import EscalationType
-from ..decisions.service.blockers import Here, agent_blocker, blockers, check_blockers
+from ..decisions.service.all_blockers import Here, agent_blocker, blockers, check_blockers
 from ..errors import DaemonRunning, GitFailed, MachineShort, NobrakesError, StoreBroken, StoreNewer, UsageError
-from ..git import commands, location
+from ..git import command_line, location
 from ..git.location import owner
 from ..git.workspaces.make import BROKEN, agent_folders, forget_sessions
 from ..host.files import IGNORED_BEFORE, for_git, open_to_others
@@ -393,7 +393,7 @@ def _git(patient: _Patient) -> Iterator[Finding]:
     except NobrakesError as error:
         yield Finding("git", ERROR, error.whole)
         return
-    yield Finding("git", OK, f"git {'.'.join(map(str, commands.version()))}")
+    yield Finding("git", OK, f"git {'.'.join(map(str, command_line.version()))}")
     if partial:
         yield Finding("git", WARNING, "this is a partial clone: its remote has to be in reach when a workspace is made")
     if for_git(patient.paths.folder).get(".gitignore") == IGNORED_BEFORE:

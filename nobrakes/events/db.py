@@ -97,7 +97,7 @@ def alike(db: Database, ids: Iterable[str] | None = None) -> Iterator[BeadRow]:
 # position names. A position that is not in this database, or is another one there, is of another life of it: then all
 # is given.
 PEOPLES = ("paused", "limits", "quarantine")
-"""Settings that people make (daemon.service.control, review.service.evidence)."""
+"""Settings that people make (daemon.service.control, review.service.merges)."""
 
 _SETTING_KINDS = (Kind.PAUSED, Kind.RESUMED, Kind.LIMITS_CHANGED, Kind.QUARANTINED, Kind.QUARANTINE_LIFTED)
 _QUIET = ", ".join(f"'{kind.value}'" for kind in sorted(kind for kind in Kind if kind.is_quiet))

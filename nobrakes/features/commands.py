@@ -148,10 +148,10 @@ def sign_off(
     """Sign off a feature's plan. Afterwards `nobrakes approve` makes its drafts live. If it had fewer reviews
     than recommended, add --take-risk. If findings are undecided, add --reason; they then count as accepted risks. A
     plan that changes later needs another sign-off."""
-    from .service import views
+    from .service import feature_page
 
     rules = app.config.forge
-    kept = views.sign_off(app.store, rules, feature, by, take_risk=take_risk, reason=reason, seen=version)
+    kept = feature_page.sign_off(app.store, rules, feature, by, take_risk=take_risk, reason=reason, seen=version)
     wake(app.paths)
     then, _ = approval(app.store, rules)
     risk = f", with the risk of {kept.reviews} of {count(kept.most, 'review')}" if kept.risk else ""

@@ -22,8 +22,8 @@ from ..errors import GitFailed, GitUnusable, NoAnswer, NobrakesError
 from ..paths import process_environment
 from ..records import frozen
 from ..review.evidence import PERSON, Entry, Value, about, date, message
-from . import commands, objects, persons, upkeep
-from .commands import ASKING, CHECKOUT, EMAIL, NAME
+from . import command_line, objects, persons, upkeep
+from .command_line import ASKING, CHECKOUT, EMAIL, NAME
 from .filters import Filters, run
 from .history import TRAILER
 from .landing import standing
@@ -215,7 +215,7 @@ class Signer:
         ours = ("GIT_CONFIG", "GIT_COMMITTER", "GIT_AUTHOR")
         env = {name: value for name, value in ASKING.items() if not name.startswith(ours)}
         env["GIT_DIR"] = self.place.git_dir
-        return commands.run(asked, cwd=self.place.git_dir, env=env, expect=(0, 1, 128)).text
+        return command_line.run(asked, cwd=self.place.git_dir, env=env, expect=(0, 1, 128)).text
 
     def _made(self, content: bytes) -> str:
         head, _, text = content.partition(b"\n\n")
@@ -230,7 +230,7 @@ class Signer:
                 env |= {f"GIT_{key.upper()}_{what}": said for what, said in own.items()}
         asked = ["commit-tree", f"-S{self.key}", *words]
         try:
-            return commands.run(asked, cwd=self.place.git_dir, env=env, stdin=text, seconds=_SECONDS).text
+            return command_line.run(asked, cwd=self.place.git_dir, env=env, stdin=text, seconds=_SECONDS).text
         except NoAnswer:
             why = f"no answer in {_SECONDS:g} seconds: {self._asks() or 'perhaps the key asks for a passphrase'}"
         except GitFailed as error:
@@ -326,7 +326,7 @@ class Committer:
             if answer.code != 0:
                 if objects.main(self.place) != main:
                     return None
-                raise commands.failure(["git", "fast-import"], answer.code, answer.error)
+                raise command_line.failure(["git", "fast-import"], answer.code, answer.error)
             commit = answer.text
             if is_signed:
                 commit = self.signer.signed(self.objects.stored_commit(commit) or b"") or commit
@@ -344,7 +344,7 @@ class Committer:
     ) -> None:
         asked = ["ls-files", "-s", "-z", "--", *(f":(literal,top){path}" for path in files)]
         staged: dict[str, tuple[str, str]] = {}
-        for record in commands.run(asked, cwd=holder.path, env=holder.env).records:
+        for record in command_line.run(asked, cwd=holder.path, env=holder.env).records:
             head, _, path = record.partition("\t")
             mode, oid, stage = head.split(" ")
             # an entry in conflict is a human's, like every other difference
@@ -356,8 +356,10 @@ class Committer:
                 mode, oid = (new.mode, new.id) if new else ("0", "0" * len(commit))
                 lines.append(f"{mode} {oid}\t".encode() + os.fsencode(path) + b"\0")
         if lines:
-            commands.run(["update-index", "-z", "--index-info"], cwd=holder.path, env=holder.env, stdin=b"".join(lines))
-            commands.run(["update-index", "-q", "--refresh"], cwd=holder.path, env=holder.env, expect=(0, 1))
+            command_line.run(
+                ["update-index", "-z", "--index-info"], cwd=holder.path, env=holder.env, stdin=b"".join(lines)
+            )
+            command_line.run(["update-index", "-q", "--refresh"], cwd=holder.path, env=holder.env, expect=(0, 1))
             standing.publish(holder)
 
 

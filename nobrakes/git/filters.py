@@ -27,8 +27,8 @@ from ..globs import matches
 from ..paths import process_environment
 from ..records import frozen
 from ..text.cleaning import one_line
-from . import commands, history, lfs, lfs_filter, objects
-from .commands import CHECKOUT, strays
+from . import command_line, history, lfs, lfs_filter, objects
+from .command_line import CHECKOUT, strays
 from .history import raw, tree_changes
 from .location import Place
 from .objects import EXECUTABLE, FILE, LINK, Commit, Objects
@@ -92,8 +92,8 @@ class Attributes:
         pairs = zip(words[::3], words[2::3], strict=True)
         return {path: name for path, name in pairs if name not in ("unspecified", "unset", "set")}
 
-    def _git(self, arguments: list[str], env: Mapping[str, str], stdin: bytes) -> commands.Answer:
-        return commands.run(arguments, cwd=self.place.git_dir, env=env, stdin=stdin)
+    def _git(self, arguments: list[str], env: Mapping[str, str], stdin: bytes) -> command_line.Answer:
+        return command_line.run(arguments, cwd=self.place.git_dir, env=env, stdin=stdin)
 
     def files(self, commit: str) -> list[tuple[str, str, bytes]]:
         if commit not in self._known:
@@ -110,7 +110,7 @@ class Attributes:
         env = {**CHECKOUT, "GIT_DIR": self.place.git_dir}
         asked = ["config", "--type=path", "--get", "core.attributesFile"]
         home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.environ.get("HOME", ""), ".config")
-        named = commands.run(asked, cwd=self.place.git_dir, env=env, expect=(0, 1)).text
+        named = command_line.run(asked, cwd=self.place.git_dir, env=env, expect=(0, 1)).text
         return named or os.path.join(home, "git", "attributes")
 
 
@@ -258,7 +258,7 @@ class Filters(Attributes):
     def configured(self, name: str, what: str) -> str:
         env = {**CHECKOUT, "GIT_DIR": self.place.git_dir}
         asked = ["config", "--get", f"filter.{name}.{what}"]
-        return commands.run(asked, cwd=self.place.git_dir, env=env, expect=(0, 1)).text
+        return command_line.run(asked, cwd=self.place.git_dir, env=env, expect=(0, 1)).text
 
     def run(self, name: str, command: str, content: bytes) -> bytes:
         try:
@@ -461,10 +461,10 @@ def run(argv: Argv, env: Mapping[str, str], content: bytes) -> tuple[int, bytes,
     """Run a confined filter: (exit code, output, messages). Raises GitFailed."""
     out: list[bytes] = []
     try:
-        process = commands.begin(argv, "/", env)
+        process = command_line.begin(argv, "/", env)
     except OSError as failed:
         raise GitFailed(f"{argv[0]} cannot run: {failed.strerror}") from None
-    said = commands.exchange(process, content, _SECONDS, out.append)
+    said = command_line.exchange(process, content, _SECONDS, out.append)
     if said is None:
         raise GitFailed(f"it did not end in {_SECONDS:g} seconds")
     return process.returncode, b"".join(out), said.decode("utf-8", "replace")

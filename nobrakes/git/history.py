@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 from ..agents.limits import MAX_PATH, READ, Sizes
 from ..errors import GitFailed
-from . import commands
+from . import command_line
 from .location import Place
 from .objects import EXECUTABLE, FILE, FOLDER, MODULE, Commit, Entry, Objects
 from .port import ABSENT, SYMLINK, Change, Made
@@ -411,14 +411,14 @@ def move_away(folder: str, env: Mapping[str, str], base: str) -> None:
             return
     moves: list[str] = []
     known: frozenset[str] | None = None
-    for row in commands.run(["ls-files", "-s", "-z"], cwd=folder, env=env).records:
+    for row in command_line.run(["ls-files", "-s", "-z"], cwd=folder, env=env).records:
         facts, _, path = row.partition("\t")
         mode, oid, _ = facts.split(" ")
         parts = path.split("/")
         if not any(map(is_special, parts)):
             continue
         if known is None:
-            known = frozenset(commands.run(["ls-tree", "-r", "-z", base], cwd=folder, env=env).records)
+            known = frozenset(command_line.run(["ls-tree", "-r", "-z", base], cwd=folder, env=env).records)
         whole = not any(map(is_special, parts[:-1])) and mode in _MODULES_FILES
         if any(found.endswith(f" {oid}\t{path}") for found in known) or (whole and _is_accepted(folder, env, oid)):
             continue
@@ -426,12 +426,12 @@ def move_away(folder: str, env: Mapping[str, str], base: str) -> None:
         moves += [f"0 {'0' * len(oid)}\t{path}", f"{mode} {oid}\t{other}"]
     if moves:
         listed = b"".join(os.fsencode(move) + b"\0" for move in moves)
-        commands.run(["update-index", "-z", "--index-info"], cwd=folder, env=env, stdin=listed)
+        command_line.run(["update-index", "-z", "--index-info"], cwd=folder, env=env, stdin=listed)
 
 
 def _is_accepted(folder: str, env: Mapping[str, str], oid: str) -> bool:
     own = {**env, "GIT_OBJECT_DIRECTORY": os.path.join(folder, "objects")}
     own["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = env["GIT_OBJECT_DIRECTORY"]
-    tree = commands.run(["mktree"], cwd=folder, env=own, stdin=f"100644 blob {oid}\t.gitmodules\n".encode()).text
+    tree = command_line.run(["mktree"], cwd=folder, env=own, stdin=f"100644 blob {oid}\t.gitmodules\n".encode()).text
     asked = ["fsck", "--no-full", "--strict", "--no-dangling", "--no-progress", tree]
-    return commands.run(asked, cwd=folder, env=own, expect=range(128)).code == 0
+    return command_line.run(asked, cwd=folder, env=own, expect=range(128)).code == 0

@@ -17,8 +17,8 @@ from typing import IO
 from .. import paths
 from ..errors import ForeignRepository, GitFailed, GitUnusable, NoMain, NotARepository
 from ..records import frozen
-from . import commands
-from .commands import ASKING, CHECKOUT, PLUMBING, Transactions, Writer
+from . import command_line
+from .command_line import ASKING, CHECKOUT, PLUMBING, Transactions, Writer
 
 _BARE = re.compile(rb"^\s*bare\s*=\s*(true|yes|on|1)\s*$", re.IGNORECASE | re.MULTILINE)
 _WANTED = (
@@ -69,10 +69,10 @@ class Place:
 
     @cached_property
     def git_dir(self) -> str:
-        commands.version()
+        command_line.version()
         asked = ["rev-parse", "--path-format=absolute", "--git-common-dir"]
         try:
-            return os.path.realpath(commands.run(asked, cwd=self.root, env=CHECKOUT).text)
+            return os.path.realpath(command_line.run(asked, cwd=self.root, env=CHECKOUT).text)
         except GitFailed as error:
             raise NotARepository(f"{self.root} is in no git repository: {error}") from None
 
@@ -94,7 +94,7 @@ class Place:
     def head(self) -> str:
         """The commit checked out in `root`. Raises NoMain."""
         asked = ["rev-parse", "-q", "--verify", "HEAD^{commit}"]
-        answer = commands.run(asked, cwd=self.root, env=CHECKOUT, expect=(0, 1, 128))
+        answer = command_line.run(asked, cwd=self.root, env=CHECKOUT, expect=(0, 1, 128))
         if answer.code:
             raise NoMain(f"nothing is committed in {self.root} yet", "Make a first commit there.")
         return answer.text
@@ -140,7 +140,7 @@ class Place:
             return False
         top = os.path.dirname(self.git_dir)
         env = {**CHECKOUT, "GIT_DIR": self.git_dir, "GIT_WORK_TREE": top}
-        tracked = commands.run(["ls-files", "-z"], cwd=top, env=env)
+        tracked = command_line.run(["ls-files", "-z"], cwd=top, env=env)
         return any(os.path.lexists(os.path.join(top, path)) for path in tracked.records)
 
     @cached_property
@@ -159,7 +159,7 @@ class Place:
     def trouble(self) -> str:
         """Why git fails here under this account's settings; empty: it works."""
         try:
-            commands.run(["rev-parse", "--git-dir"], cwd=self.root, env=CHECKOUT, expect=range(256))
+            command_line.run(["rev-parse", "--git-dir"], cwd=self.root, env=CHECKOUT, expect=range(256))
         except GitUnusable as error:
             return error.whole
         return ""
@@ -172,9 +172,9 @@ class Place:
         stdin: bytes | IO[bytes] | None = None,
         stdout: IO[bytes] | None = None,
         expect: Sequence[int] = (0,),
-    ) -> commands.Answer:
+    ) -> command_line.Answer:
         environment = self.plumbing if env is None else {**self.plumbing, **env}
-        return commands.run(arguments, cwd=self.git_dir, env=environment, stdin=stdin, stdout=stdout, expect=expect)
+        return command_line.run(arguments, cwd=self.git_dir, env=environment, stdin=stdin, stdout=stdout, expect=expect)
 
 
 PROMISOR = ".promisor"
@@ -198,14 +198,14 @@ class Discovered:
 
 def discover(path: str) -> Discovered:
     """The repository around `path`. Raises NotARepository (also for a path with a line break), GitTooOld."""
-    commands.version()
+    command_line.version()
     common, bare = _folders(path)
     top = common if bare else _ask(path, ["rev-parse", "--show-toplevel"])
     if "\n" in top or not os.path.isdir(top):  # a line break at its end is not there to be seen
         raise _broken(path)
-    head = commands.run(["symbolic-ref", "-q", "--short", "HEAD"], cwd=path, env=_READING, expect=(0, 1))
+    head = command_line.run(["symbolic-ref", "-q", "--short", "HEAD"], cwd=path, env=_READING, expect=(0, 1))
     branches = _ask(path, ["for-each-ref", "--format=%(refname:strip=2)", "refs/heads/"])
-    commit = commands.run(["rev-parse", "-q", "--verify", "HEAD^{commit}"], cwd=path, env=_READING, expect=(0, 1))
+    commit = command_line.run(["rev-parse", "-q", "--verify", "HEAD^{commit}"], cwd=path, env=_READING, expect=(0, 1))
     return Discovered(
         root=os.path.realpath(top),
         bare=bare,
@@ -218,7 +218,7 @@ def discover(path: str) -> Discovered:
 
 
 def tracked(root: str) -> tuple[str, ...]:
-    return tuple(commands.run(["ls-files", "-z", "--full-name"], cwd=root, env=_READING).records)
+    return tuple(command_line.run(["ls-files", "-z", "--full-name"], cwd=root, env=_READING).records)
 
 
 @cache
@@ -274,19 +274,19 @@ def _worktree_of(place: str, root: str) -> str | None:
 def _is_tracked(path: str, top: str) -> bool:
     """Whether git tracks the path or one below it; True if git cannot tell (a submodule)."""
     try:
-        return bool(commands.run(["ls-files", "-z", "--", f":(literal){path}"], cwd=top, env=_READING).out)
+        return bool(command_line.run(["ls-files", "-z", "--", f":(literal){path}"], cwd=top, env=_READING).out)
     except GitFailed:
         return True
 
 
 def is_partial(path: str) -> bool:
-    commands.version()
+    command_line.version()
     _folders(path)
     return _promises(path)
 
 
 def _promises(path: str) -> bool:
-    return bool(commands.run(["config", "--get-regexp", _PARTIAL], cwd=path, env=_READING, expect=(0, 1)).text)
+    return bool(command_line.run(["config", "--get-regexp", _PARTIAL], cwd=path, env=_READING, expect=(0, 1)).text)
 
 
 def _folders(path: str) -> tuple[str, bool]:
@@ -313,11 +313,11 @@ def _broken(path: str) -> NotARepository:
 
 def _dirty(path: str) -> bool:
     status = ["status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=dirty"]
-    return bool(commands.run(status, cwd=path, env=_READING).out)
+    return bool(command_line.run(status, cwd=path, env=_READING).out)
 
 
 def _ask(path: str, arguments: list[str]) -> str:
-    return commands.run(arguments, cwd=path, env=_READING).text
+    return command_line.run(arguments, cwd=path, env=_READING).text
 
 
 _WHERE = re.compile(r"dubious ownership in repository at '(.*)'")
@@ -356,7 +356,7 @@ def owner(path: str) -> str:
 
 
 def _ownership_ask(folder: str) -> None:
-    answer = commands.run(["rev-parse", "--git-dir"], cwd=folder, env=ASKING, expect=(0, 128))
+    answer = command_line.run(["rev-parse", "--git-dir"], cwd=folder, env=ASKING, expect=(0, 128))
     if answer.code == 0:
         return
     found = _WHERE.search(answer.error)

@@ -20,7 +20,7 @@ from ..beads.proposals import Merged, newest_first
 from ..errors import GitFailed
 from ..records import frozen
 from . import history
-from .commands import EMAIL, NAME, content
+from .command_line import EMAIL, NAME, content
 from .commits import Person, Signer, compose, person, with_trailers
 from .filters import Filters
 from .history import History, merged

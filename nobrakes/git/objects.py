@@ -21,8 +21,8 @@ from typing import TypeVar
 from ..errors import GitFailed, NoMain
 from ..records import frozen
 from ..walking import Beyond, walk
-from . import commands
-from .commands import DURABLE, Conversation, Line
+from . import command_line
+from .command_line import DURABLE, Conversation, Line
 from .location import Place
 
 FOLDER = "040000"
@@ -620,7 +620,7 @@ def pack(place: Place) -> None:
     except (OSError, Beyond):
         loose_ones = 0 if not os.path.isdir(folder) else LOOSE + 1
     if loose_ones > LOOSE:
-        only = ["--include", f"{ARCHIVE}/*"] if commands.version() >= (2, 43) else ["--all"]
+        only = ["--include", f"{ARCHIVE}/*"] if command_line.version() >= (2, 43) else ["--all"]
         place.run([*DURABLE, "pack-refs", *only])
 
 

@@ -21,8 +21,8 @@ from ..errors import GitFailed, NobrakesError, NotAllowed, PlaceUnusable
 from ..paths import Paths
 from ..records import frozen
 from ..replacing import replacing
-from . import commands, objects
-from .commands import ASKING, CHECKOUT, PLUMBING
+from . import command_line, objects
+from .command_line import ASKING, CHECKOUT, PLUMBING
 from .landing import standing
 from .landing.standing import Worktree
 from .location import Place
@@ -55,10 +55,12 @@ class Persons:
     def uncommitted(self, worktree: Worktree) -> list[str]:
         """Paths that are changed, in conflict or new; without ignored ones."""
         asked = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", ".", _NOT_OURS]
-        return [record[3:] for record in commands.run(asked, cwd=worktree.path, env=_READING, seconds=_SECONDS).records]
+        return [
+            record[3:] for record in command_line.run(asked, cwd=worktree.path, env=_READING, seconds=_SECONDS).records
+        ]
 
     def head(self, worktree: Worktree) -> str:
-        return commands.run(["rev-parse", "--verify", "HEAD^{commit}"], cwd=worktree.path, env=_READING).text
+        return command_line.run(["rev-parse", "--verify", "HEAD^{commit}"], cwd=worktree.path, env=_READING).text
 
     def commit(self, name: str) -> str | None:
         asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"]
@@ -72,12 +74,12 @@ class Persons:
         force = ["--force"] if self._is_registered(folder) else []  # it was removed by hand, and git still knows of it
         what = ["-b", branch, folder, head] if is_new else [folder, branch]
         env = {**CHECKOUT, "GIT_DIR": self.place.git_dir}
-        commands.run(["worktree", "add", *force, *what], cwd=self.place.root, env=env, seconds=_SECONDS)
+        command_line.run(["worktree", "add", *force, *what], cwd=self.place.root, env=env, seconds=_SECONDS)
         return is_new
 
     def rebase(self, folder: str, onto: str, fork: str) -> bool:
         """Rebase what is checked out there; whether it stopped at a conflict and is under way."""
-        commands.run(["rebase", "--onto", onto, fork], cwd=folder, env=CHECKOUT, expect=(0, 1), seconds=_SECONDS)
+        command_line.run(["rebase", "--onto", onto, fork], cwd=folder, env=CHECKOUT, expect=(0, 1), seconds=_SECONDS)
         found = self.around(folder)
         if found is None:
             raise GitFailed(f"{folder} is no longer a worktree")
@@ -163,7 +165,7 @@ def refuse(root: str) -> None:
                 f"no session works in place in {root}: {path} lies in it, with what is yours alone",
                 "Without --in-place a session has a clone of its own.",
             )
-    if any(row.startswith("S ") for row in commands.run(["ls-files", "-t", "-z"], cwd=root, env=_READING).records):
+    if any(row.startswith("S ") for row in command_line.run(["ls-files", "-t", "-z"], cwd=root, env=_READING).records):
         raise NotAllowed(
             f"no session works in place in {root}: it is a sparse checkout, and what it leaves out would be committed "
             "as removed",
@@ -224,30 +226,32 @@ _WHO = (("user.name", "nobrakes"), ("user.email", "nobrakes@nobrakes.invalid"), 
 
 def begin(folder: str, text: str) -> None:
     """Make a repository with one commit that says its purpose; completes an interrupted attempt."""
-    commands.run(["init", "-q", "-b", "main"], cwd=folder)
+    command_line.run(["init", "-q", "-b", "main"], cwd=folder)
     for name, value in _WHO:
-        commands.run(["config", name, value], cwd=folder)
+        command_line.run(["config", name, value], cwd=folder)
     with open(os.path.join(folder, "README"), "w", encoding="utf-8") as file:
         file.write(text)
-    commands.run(["add", "README"], cwd=folder)
-    commands.run(["commit", "-q", "-m", "Begin"], cwd=folder, expect=(0, 1))  # 1: it is committed
+    command_line.run(["add", "README"], cwd=folder)
+    command_line.run(["commit", "-q", "-m", "Begin"], cwd=folder, expect=(0, 1))  # 1: it is committed
 
 
 def scratch_make(folder: str, branch: str) -> None:
     begin(folder, "A place to try agents out.\n")
-    commands.run(["checkout", "-q", "-b", branch], cwd=folder)
+    command_line.run(["checkout", "-q", "-b", branch], cwd=folder)
 
 
 def committed(folder: str, path: str, commit: str = "HEAD") -> str:
     """The file's text in the commit; empty: missing."""
-    answer = commands.run(["cat-file", "blob", f"{commit}:{path}"], cwd=folder, expect=(0, 128))
+    answer = command_line.run(["cat-file", "blob", f"{commit}:{path}"], cwd=folder, expect=(0, 128))
     return answer.text if answer.code == 0 else ""
 
 
 def added(folder: str, below: str, tip: str = "HEAD") -> dict[str, str]:
     """By path, the commit before each file below this folder came to `tip`; without those of the first commit."""
     asked = ["log", "-z", "--first-parent", "-m", "-M", "--diff-filter=A", "--name-only", "--format=%x01%P", tip]
-    records = (re.split(r"[\0\n]+", one) for one in commands.run([*asked, "--", below], cwd=folder).text.split("\x01"))
+    records = (
+        re.split(r"[\0\n]+", one) for one in command_line.run([*asked, "--", below], cwd=folder).text.split("\x01")
+    )
     return {path: parents.split()[0] for parents, *paths in records for path in paths if parents}
 
 
@@ -255,32 +259,32 @@ def differing(folder: str, base: str, tip: str = "") -> frozenset[str]:
     """The paths that differ between two commits; no `tip`: from what lies in the folder, with new files."""
     asked = ["diff", "-z", "--name-only", "--no-renames", base, *([tip] if tip else []), "--"]
     every = [asked] if tip else [asked, ["ls-files", "-z", "--others", "--exclude-standard"]]
-    return frozenset(path for one in every for path in commands.run(one, cwd=folder, env=_READING).records)
+    return frozenset(path for one in every for path in command_line.run(one, cwd=folder, env=_READING).records)
 
 
 def newborn_begin(folder: str, subject: str) -> None:
-    commands.run(["init", "-q", "-b", "main", "--template="], cwd=folder)
-    commands.run(["add", "-A", "--force"], cwd=folder)
-    commands.run(["commit", "-q", "--allow-empty", "-m", subject], cwd=folder)
+    command_line.run(["init", "-q", "-b", "main", "--template="], cwd=folder)
+    command_line.run(["add", "-A", "--force"], cwd=folder)
+    command_line.run(["commit", "-q", "--allow-empty", "-m", subject], cwd=folder)
 
 
 def commit(folder: str, paths: Sequence[str], subject: str) -> bool:
     """Commit only these paths; whether they had changes."""
-    commands.run(["add", "--", *paths], cwd=folder)
-    if commands.run(["diff", "--cached", "--quiet", "--", *paths], cwd=folder, expect=(0, 1)).code == 0:
+    command_line.run(["add", "--", *paths], cwd=folder)
+    if command_line.run(["diff", "--cached", "--quiet", "--", *paths], cwd=folder, expect=(0, 1)).code == 0:
         return False
-    commands.run(["commit", "-q", "-m", subject, "--", *paths], cwd=folder)
+    command_line.run(["commit", "-q", "-m", subject, "--", *paths], cwd=folder)
     return True
 
 
 def has_commit(folder: str) -> bool:
-    return commands.run(["rev-parse", "-q", "--verify", "HEAD^{commit}"], cwd=folder, expect=(0, 1)).code == 0
+    return command_line.run(["rev-parse", "-q", "--verify", "HEAD^{commit}"], cwd=folder, expect=(0, 1)).code == 0
 
 
 def subjects(folder: str, most: int = 1000) -> list[str]:
     if not has_commit(folder):
         return []
-    return commands.run(["log", "-z", "--format=%s", f"--max-count={most}", "HEAD", "--"], cwd=folder).records
+    return command_line.run(["log", "-z", "--format=%s", f"--max-count={most}", "HEAD", "--"], cwd=folder).records
 
 
 # Where a sparse cone or another branch took config.toml away, main's is read from its objects and kept in a file
@@ -322,12 +326,12 @@ def _main_settings(root: str) -> bytes | None:
 
 def _candidates(root: str) -> Iterator[tuple[str, bytes]]:
     asked = ["for-each-ref", "--format=%(refname:strip=2)", "--sort=-committerdate", "refs/heads/"]
-    answer = commands.run(asked, cwd=root, env=PLUMBING, expect=(0, 128))
+    answer = command_line.run(asked, cwd=root, env=PLUMBING, expect=(0, 128))
     branches = answer.text.split("\n") if answer.code == 0 and answer.out else []
     usual = [name for name in ("main", "master") if name in branches]
     for branch in dict.fromkeys((*usual, *branches[:_MAX_BRANCHES])):
         read = ["cat-file", "blob", f"refs/heads/{branch}:{CONTRACT}"]
-        blob = commands.run(read, cwd=root, env=PLUMBING, expect=(0, 128))
+        blob = command_line.run(read, cwd=root, env=PLUMBING, expect=(0, 128))
         if blob.code == 0:
             yield branch, blob.out
 
@@ -360,7 +364,7 @@ def hooks(root: str) -> Hooks | None:
     """The hooks of a person's own commits, without those of Git LFS."""
     # without our own settings: they would answer that hooks are off
     env = {name: value for name, value in ASKING.items() if not name.startswith("GIT_CONFIG")}
-    folder = commands.run(["rev-parse", "--path-format=absolute", "--git-path", "hooks"], cwd=root, env=env).text
+    folder = command_line.run(["rev-parse", "--path-format=absolute", "--git-path", "hooks"], cwd=root, env=env).text
     found = tuple(name for name in _HOOKS if _is_hook(os.path.join(folder, name)))
     return Hooks(folder, found) if found else None
 
@@ -379,16 +383,16 @@ def is_outside_the_cone(root: str) -> bool:
     """Whether a sparse checkout leaves out .nobrakes: git removes ignored files there. Git 2.39 cannot be asked about
     an untracked path, but `add` refuses one that is left out."""
     asked = ["config", "--type=bool", "--get", "core.sparseCheckout"]
-    if commands.run(asked, cwd=root, env=_READING, expect=(0, 1)).text != "true":
+    if command_line.run(asked, cwd=root, env=_READING, expect=(0, 1)).text != "true":
         return False
-    listed = commands.run(["ls-files", "-t", "-z", "--", OWN_FOLDER], cwd=root, env=_READING).records
+    listed = command_line.run(["ls-files", "-t", "-z", "--", OWN_FOLDER], cwd=root, env=_READING).records
     if listed or not os.path.lexists(os.path.join(root, CONTRACT)):
         return any(record.startswith("S ") for record in listed)
-    tried = commands.run(["add", "--dry-run", "--", CONTRACT], cwd=root, env=_READING, expect=(0, 1, 128))
+    tried = command_line.run(["add", "--dry-run", "--", CONTRACT], cwd=root, env=_READING, expect=(0, 1, 128))
     return tried.code != 0 and "sparse-checkout" in tried.error
 
 
 def is_left_in_place(root: str) -> bool:
     """Whether git leaves .nobrakes in place outside the cone: it removes a folder with only ignored files."""
     asked = ["ls-files", "--others", "--exclude-standard", "-z", "--", OWN_FOLDER]
-    return bool(commands.run(asked, cwd=root, env=_READING).records)
+    return bool(command_line.run(asked, cwd=root, env=_READING).records)

@@ -2,7 +2,7 @@
 
 1. Construction costs nothing; git is asked only when the first question comes.
 2. Merging, workspaces and remotes are imported when first used: most commands only ask.
-3. No configuration written by an agent is in effect (git.commands, git.workspaces).
+3. No configuration written by an agent is in effect (git.command_line, git.workspaces).
 """
 
 import copy

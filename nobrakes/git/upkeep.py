@@ -24,8 +24,8 @@ from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from ..errors import GitFailed
-from . import commands
-from .commands import CHECKOUT
+from . import command_line
+from .command_line import CHECKOUT
 from .landing import standing
 from .location import Place
 from .objects import OWN
@@ -80,7 +80,7 @@ def folder(place: Place) -> Iterator[str]:
         with tempfile.TemporaryDirectory(prefix=_FOLDER, dir=place.objects) as made:
             yield made
     except OSError as error:
-        raise commands.failure(["git", "pack-objects"], -1, str(error)) from None
+        raise command_line.failure(["git", "pack-objects"], -1, str(error)) from None
 
 
 def publish(place: Place, stem: str, name: str) -> None:
@@ -222,7 +222,7 @@ def settings(place: Place) -> tuple[str, ...]:
 def said(place: Place) -> Iterator[tuple[str, str, str]]:
     """(key, value, file) of git's settings, without those of our environment."""
     asked = ["config", "--list", "--show-origin", "--includes", "-z"]
-    answer = commands.run(asked, cwd=place.git_dir, env={**CHECKOUT, "GIT_DIR": place.git_dir})
+    answer = command_line.run(asked, cwd=place.git_dir, env={**CHECKOUT, "GIT_DIR": place.git_dir})
     for origin, record in zip(answer.records[::2], answer.records[1::2], strict=False):
         key, _, value = record.partition("\n")
         if origin.startswith("file:"):

@@ -18,7 +18,7 @@ from ..ports import Ports
 from ..records import copied, frozen
 from ..sandbox import closure
 from ..sandbox.closure import Bounds, Closure, Laid, Machine, Wall, lies_in
-from ..sandbox.machine import HOME, NO_USER_SITE, caches, kept, machine, named_files, program, steady, variables
+from ..sandbox.system_paths import HOME, NO_USER_SITE, caches, kept, machine, named_files, program, steady, variables
 from .files import private_folder
 from .port import Login
 

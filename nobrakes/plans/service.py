@@ -18,7 +18,7 @@ from ..beads.graph import Links, Node, node_of
 from ..beads.model import CLOSED, Bead, Dependency, DependencyType, Status, check_bead, new_bead
 from ..beads.proposals import CANCEL, LISTS, ProposedChange, Standing, changes_of, entry, overlay, part_of
 from ..beads.readiness import Circle, circles, reasons_of
-from ..beads.service.beads import new_id, unused_id
+from ..beads.service.bead_commands import new_id, unused_id
 from ..errors import BadBead, Deadlock, NobrakesError, PlanError
 from ..events.kinds import Kind
 from ..features.service.approving import require

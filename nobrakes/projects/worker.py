@@ -69,7 +69,7 @@ class MainFiles:
 
     def findings(self, texts: Mapping[str, str]) -> list[sprints.Finding]:
         """The contradictions that whats-next lists."""
-        from .service.sprints import beginnings  # most daemons have no sprints
+        from .service.sprint_approval import beginnings  # most daemons have no sprints
 
         subjects = [made.subject for made in self.git.line(self.commit)[:MAX_COMMITS]]
         began = beginnings(self.root, self.commit)

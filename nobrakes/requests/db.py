@@ -2,7 +2,7 @@
 
 import json
 
-from ..db import views
+from ..db import queries
 from ..db.database import Database
 from ..records import as_values, restore
 from .model import WAITING, PullRequest, PullState
@@ -11,7 +11,7 @@ _KEY = "pull/"
 
 
 def pull(db: Database, bead: str) -> PullRequest | None:
-    kept = views.setting(db, _KEY + bead)
+    kept = queries.setting(db, _KEY + bead)
     return None if kept is None else _made(bead, kept)
 
 
@@ -28,7 +28,7 @@ def pulls(db: Database, waiting: bool = True) -> list[PullRequest]:
 
 
 def save_pull(db: Database, pull: PullRequest) -> None:
-    views.set_setting(db, _KEY + pull.bead, json.dumps(as_values(pull), sort_keys=True))
+    queries.set_setting(db, _KEY + pull.bead, json.dumps(as_values(pull), sort_keys=True))
 
 
 def _made(bead: str, text: str) -> PullRequest:

@@ -22,8 +22,8 @@ from ..paths import Paths, own_path, process_environment
 from ..review.journal import Journal, Step
 from ..review.service.landed import bases, delivery_of
 from ..text.cleaning import count
+from .hosts.any_remote import code_host
 from .hosts.port import PullPorts
-from .hosts.registry import code_host
 from .model import ASKED, RequestView, base_of, default_epic_branch, push_approval, unit_of, view
 
 if TYPE_CHECKING:

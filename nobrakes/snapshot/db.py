@@ -13,7 +13,7 @@ from typing import Any
 
 from ..agents.db import spending
 from ..beads import lifecycle
-from ..beads.db import moves, planning
+from ..beads.db import graph_writes, moves
 from ..beads.db.attempts import count_from
 from ..beads.db.importing import recompute
 from ..beads.graph import rank, rises_at
@@ -36,7 +36,7 @@ def restore(db: Database, found: Restored, actor: str) -> None:
     """Fill this empty store with external data."""
     now = db.now()
     with db.write():
-        planning.put(db, found.beads, found.dependencies, actor)
+        graph_writes.put(db, found.beads, found.dependencies, actor)
         db.run_many(
             "UPDATE beads SET updated_at = ? WHERE id = ?",
             [(bead.updated_at, bead.id) for bead in found.beads if bead.updated_at],
@@ -61,7 +61,7 @@ def bring_back(db: Database, found: Restored, beyond: int, actor: str) -> dict[s
         db.run("PRAGMA defer_foreign_keys = ON")
         count_from(db, "events", beyond)
         known = {row[0] for row in db.all("SELECT id FROM beads")}
-        planning.put(db, [replace(bead, epic=None) for bead in found.beads if bead.id not in known], [], actor)
+        graph_writes.put(db, [replace(bead, epic=None) for bead in found.beads if bead.id not in known], [], actor)
         ended = sum(_ended(db, attempt) for attempt in found.ended)
         for bead in found.beads:
             _as_it_was_later(db, bead, bead.id in known, actor, now)

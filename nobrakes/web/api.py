@@ -19,10 +19,10 @@ from starlette.routing import Route
 from ..beads.service import bead_page, board
 from ..daemon.service import now, status
 from ..decisions.service import page
-from ..decisions.service.blockers import blockers, for_you
+from ..decisions.service.all_blockers import blockers, for_you
 from ..doctor import health
 from ..errors import UsageError
-from ..features.service import strategy, views
+from ..features.service import feature_page, strategy
 from ..machine import registry
 from ..pictures.service import GraphView, graph_view
 from ..records import frozen, plain
@@ -130,11 +130,13 @@ def _plan(app: "App", values: Values) -> Any:
 
 def _features(app: "App", values: Values) -> Any:
     asked = {"state": values.get("state") or "all", "sort": values.get("sort") or "activity"}
-    return views.listed(app.store, words=values.get("search", ""), archived=bool(values.get("archived")), **asked)
+    return feature_page.listed(
+        app.store, words=values.get("search", ""), archived=bool(values.get("archived")), **asked
+    )
 
 
 def _feature(app: "App", values: Values) -> Any:
-    return views.view(app.store, values["id"])
+    return feature_page.view(app.store, values["id"])
 
 
 def _part(name: str) -> Callable[["App", Values], Any]:

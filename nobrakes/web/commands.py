@@ -26,7 +26,7 @@ from ..events.kinds import MAX_NAME, MERGES, Actor, Surface, default_actor
 from ..records import frozen, plain
 from ..text.cleaning import count, one_line
 from . import rendering
-from .guard import LOG, Site, local, site_of
+from .access import LOG, Site, local, site_of
 from .rendering import Field, flag, long_text, number, repository, rows, text, word
 
 if TYPE_CHECKING:

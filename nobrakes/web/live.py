@@ -25,8 +25,8 @@ from ..daemon.service.now import Feed, last_seq
 from ..errors import NobrakesError
 from ..events import words
 from ..events.kinds import Event
-from ..sessions.service.live import numbered
-from .guard import LOG, Site
+from ..sessions.service.viewing import numbered
+from .access import LOG, Site
 from .rendering import BOOT, PARTS, folder, frame_of, repository, without_keys
 
 # A client of a stream has a cursor and no queue: a slow one costs nothing and catches up in one message, with the last

@@ -29,15 +29,15 @@ from ..decisions.model import Escalation
 from ..decisions.service.view import Asked, DecisionView
 from ..doctor.health import HealthView
 from ..features.model import Item, PlanChanges
+from ..features.service.feature_page import FeatureListView, FeatureView, ReviewsView, VersionView
 from ..features.service.strategy import StrategyView
-from ..features.service.views import FeatureListView, FeatureView, ReviewsView, VersionView
 from ..machine.registry import RepositoryView
 from ..pictures.service import GraphView
 from ..records import schema
 from ..requests.model import RequestView
 from ..review.queue import Line, Quarantined
 from ..sessions.model import Session
-from ..sessions.service.live import AttemptLines
+from ..sessions.service.viewing import AttemptLines
 from . import api, rendering
 from .commands import COMMANDS, Command
 from .rendering import Field
@@ -142,9 +142,9 @@ def views() -> Mapping[str, Any]:
     without a record are missing."""
     from ..features.service.approving import Approved
     from ..features.service.controls import ScanView
-    from ..projects.service.projects import Confirmed, ProjectsView, ProjectView
-    from ..projects.service.sprints import NextView, ProjectPage
-    from ..review.service.evidence import DiffView
+    from ..projects.service.projects_folder import Confirmed, ProjectsView, ProjectView
+    from ..projects.service.sprint_approval import NextView, ProjectPage
+    from ..review.service.merges import DiffView
 
     shared = ((one.words, one.command()) for one in command_table.COMMANDS)
     returned = {words: get_args(signature(command).return_annotation)[0] for words, command in shared if command}

@@ -14,29 +14,29 @@ from ..daemon.service import control
 from ..daemon.service import now as views
 from ..decisions import forms
 from ..decisions.service import page
-from ..decisions.service.blockers import blockers, for_you
+from ..decisions.service.all_blockers import blockers, for_you
 from ..decisions.service.view import DecisionView
 from ..doctor import health as doctor_health
 from ..doctor.service import examine, opened_store, or_none
 from ..errors import NobrakesError
+from ..features.service import feature_page as features_views
 from ..features.service import rollback, strategy
-from ..features.service import views as features_views
 from ..features.service.controls import configured_criteria
-from ..features.service.views import At
+from ..features.service.feature_page import At
 from ..machine import registry
 from ..machine.web_state import words
 from ..pictures import draw
 from ..pictures.service import MAX_BEADS, MODES
-from ..projects.service import projects as projects_projects
-from ..projects.service import sprints
+from ..projects.service import projects_folder as projects_projects
+from ..projects.service import sprint_approval
 from ..records import frozen
 from ..requests import service as requests_service
-from ..review.service import evidence
-from ..sessions.service import live as sessions_live
+from ..review.service import merges as review_merges
 from ..sessions.service import relay
+from ..sessions.service import viewing as sessions_live
+from .access import site_of
 from .api import graph_of
 from .commands import takes_code
-from .guard import site_of
 from .rendering import opened, read, render, repository
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def changes(request: Request) -> Response:
         found = app.store.bead(id)
         is_split = request.query_params.get("sides") == "2"
         try:
-            view = evidence.diff(app.store, app.git, id)
+            view = review_merges.diff(app.store, app.git, id)
         except NobrakesError as error:
             return render(request, "difference.html", bead=found, view=None, error=error, is_split=is_split)
         return render(
@@ -226,7 +226,7 @@ def attempt(request: Request) -> Response:
 
 def merges(request: Request) -> Response:
     with opened(request) as app:
-        view = evidence.merges(app.store, app.store.setting(control.FROZEN))
+        view = review_merges.merges(app.store, app.store.setting(control.FROZEN))
         return render(request, "merges.html", view=view, takes_code=takes_code(app), topics=("merges",))
 
 
@@ -245,7 +245,7 @@ def plan(request: Request) -> Response:
 
 
 def projects(request: Request) -> Response:
-    found = sprints.pages()
+    found = sprint_approval.pages()
     named = words([one.project.path for one in found])
     return render(
         request,

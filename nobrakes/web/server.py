@@ -26,17 +26,17 @@ from ..host.command import open_page
 from ..machine.registry import own_settings
 from ..machine.web_state import Serving, WebState, web_state
 from ..records import frozen
-from . import api, commands, guard, openapi, pages
+from . import access, api, commands, openapi, pages
 from . import live as sockets
-from .guard import HEADERS, LOG, App, Guard, Site, Threads, hashed, in_time, static
+from .access import HEADERS, LOG, App, Guard, Site, Threads, hashed, in_time, static
 from .rendering import NoSuchRepository, error_page
 
 
 def routes() -> list[BaseRoute]:
     own: list[BaseRoute] = [
-        Route("/login", guard.login, methods=["GET"]),
-        Route("/login", guard.exchange, methods=["POST"]),
-        Route("/logout", guard.logout, methods=["POST"]),
+        Route("/login", access.login, methods=["GET"]),
+        Route("/login", access.exchange, methods=["POST"]),
+        Route("/logout", access.logout, methods=["POST"]),
         Route("/static/{version}/{name}", static, methods=["GET"]),
         Route("/r/{repo}/do/{command}", commands.do, methods=["POST"]),
         WebSocketRoute("/r/{repo}/socket", sockets.live),
@@ -51,7 +51,7 @@ def _patient(route: BaseRoute) -> BaseRoute:
     return Route(route.path, in_time(route.endpoint), methods=["GET"])
 
 
-# What makes a page has a limited time and is then left (web.guard). A NobrakesError is a page with its message and its
+# What makes a page has a limited time and is then left (web.access). A NobrakesError is a page with its message and its
 # hint; anything else a bug, whose text goes to the log alone.
 _STATUS: tuple[tuple[type[errors.NobrakesError], int], ...] = (
     (NoSuchRepository, 404),
@@ -325,7 +325,7 @@ def _is_left(path: str) -> bool:
 def _run(site: "Site", options: Options, sockets: list[socket.socket]) -> None:
     from .. import serving
 
-    guard.begin(options.log_dir or os.path.join(site.state.folder, "log"), options.level)
+    access.begin(options.log_dir or os.path.join(site.state.folder, "log"), options.level)
     config = uvicorn.Config(application(site), **settings(options))
     asyncio.run(serving.Server(config).serve(sockets=sockets))
 

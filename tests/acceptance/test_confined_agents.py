@@ -3,7 +3,7 @@
 import json
 import re
 
-from nobrakes.agents.service import api
+from nobrakes.agents.service import agent_api
 from tests.support.project import Project
 from tests.support.sandboxes import in_both, needs_sandbox
 
@@ -43,7 +43,7 @@ say done blocked --blockers 'waits' --learnings 'much'
 def test_every_operation_works_by_command(tmp_path, sandbox):
     replies = said_by_agent(tmp_path, sandbox)
     asked = {reply.split()[0] for reply in re.findall(r"^== (.*)$", replies, re.MULTILINE)}
-    assert asked >= {operation.name for operation in api.OPERATIONS}
+    assert asked >= {operation.name for operation in agent_api.OPERATIONS}
     assert "a radio question has from 2 to 12 options, and this has 1" in replies
     assert "== bead\nYou are Ada" in replies and '"ok":true' in replies.replace('": ', '":')
 

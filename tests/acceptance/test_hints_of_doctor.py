@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Dependency, Role, Status
-from nobrakes.beads.service import beads
+from nobrakes.beads.service import bead_commands
 from nobrakes.cli import main
 from nobrakes.config.settings import load
 from nobrakes.config.setup import init
@@ -74,7 +74,7 @@ class Place:
         Path(self.paths.config).write_text(SETTINGS)
         self.store: Store = open_store(self.paths.database)
         for name, needs in (("a", []), ("b", ["a"]), ("c", ["b"])):
-            beads.add(self.store, name, id=name, needs=needs, needs_tests=False)
+            bead_commands.add(self.store, name, id=name, needs=needs, needs_tests=False)
         self.door = Repository(self.paths, "main")
         commit_strategy(self.store, self.door, self.paths, "me")
         capsys.readouterr()
@@ -119,7 +119,7 @@ def stale_workspace(place: Place) -> None:
     for argv in workspace.prologue:
         subprocess.run(argv, check=True, capture_output=True)
     Path(place.paths.workspaces, "a", "precious.txt").write_text("precious")
-    beads.done(place.store, "a", "by hand", "me")
+    bead_commands.done(place.store, "a", "by hand", "me")
 
 
 def broken_ref(name: str) -> State:
@@ -238,7 +238,7 @@ STATES: dict[str, State] = {
     "wrong counters": lambda place: place.sql("UPDATE beads SET open_blockers = 0 WHERE id = 'c'"),
     "a dependency on nothing": lambda place: place.sql(DANGLING),
     "beads in a circle": lambda place: place.sql(CIRCLE),
-    "a cancelled blocker": lambda place: beads.cancel(place.store, "a", "no", "me") and None,
+    "a cancelled blocker": lambda place: bead_commands.cancel(place.store, "a", "no", "me") and None,
     "a cancelled epic": cancelled_epic,
     "an empty epic": lambda place: place.store.put([EMPTY], [], "me") and None,
     "a checkout that is behind": checkout_behind,

@@ -10,7 +10,7 @@ import pytest
 from mcp.client.client import Client
 
 from nobrakes.agents.db import edits
-from nobrakes.agents.service import api, board_api
+from nobrakes.agents.service import agent_api, board_api
 from nobrakes.beads.model import Bead, Outcome, Role, Status
 from nobrakes.events.kinds import Kind
 from nobrakes.store import create_store
@@ -112,7 +112,7 @@ def test_the_tools_are_the_table(board):
     async def names(client):
         return [tool.name for tool in (await client.list_tools()).tools]
 
-    assert serve(folder, ada.token, names) == [o.name.replace("-", "_") for o in api.OPERATIONS]
+    assert serve(folder, ada.token, names) == [o.name.replace("-", "_") for o in agent_api.OPERATIONS]
     assert serve(folder, None, names) == [o.name for o in board_api.OPERATIONS]
 
 

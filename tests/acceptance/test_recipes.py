@@ -136,8 +136,8 @@ def an_agent(copy: Copy) -> None:
     text = re.sub(r"\bScript\(\)", "Echo()", text)
     assert named in text
     copy.write("tests/unit/agents/test_echo.py", text)
-    copy.line("nobrakes/agents/registry.py", '"gemini": "Gemini"', '"echo": "Echo", ')
-    copy.line("nobrakes/agents/registry.py", '    "gemini": (', '    "echo": ("ECHO.md",),\n')
+    copy.line("nobrakes/agents/known.py", '"gemini": "Gemini"', '"echo": "Echo", ')
+    copy.line("nobrakes/agents/known.py", '    "gemini": (', '    "echo": ("ECHO.md",),\n')
     copy.line("pyproject.toml", '"nobrakes.agents.gemini", ', '"nobrakes.agents.echo", ')
     suite = "tests/unit/agents/test_conformance.py"
     copy.write(suite, copy.read(suite).replace('(*GUARDED, "script")', '(*GUARDED, "script", "echo")'))

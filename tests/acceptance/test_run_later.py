@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.sandbox.closure import platform_trouble
-from nobrakes.sandbox.machine import kept
+from nobrakes.sandbox.system_paths import kept
 from tests.support.scripted import Scripted
 
 SETTINGS = (

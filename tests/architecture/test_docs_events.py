@@ -12,7 +12,7 @@ from docs.generate.event_keys import KEYS
 from nobrakes.agents.db import edits
 from nobrakes.agents.limits import Breaker, Cooldown, State
 from nobrakes.beads.model import BeadType, Outcome, Role, person_owner
-from nobrakes.beads.service import beads
+from nobrakes.beads.service import bead_commands
 from nobrakes.config.sections import CheckSettings
 from nobrakes.config.settings import Config
 from nobrakes.daemon.service import control
@@ -25,7 +25,7 @@ from nobrakes.features.model import Feature, Finding, FindingState, ItemKind, It
 from nobrakes.features.service import approving
 from nobrakes.paths import Paths
 from nobrakes.plans.nodes import plan_of
-from nobrakes.review.service import evidence, undo
+from nobrakes.review.service import merges, undo
 from nobrakes.sessions.model import SessionKind
 from nobrakes.store import create_store
 from tests.world.world import World
@@ -42,7 +42,7 @@ def note(seen: Seen, store: Any) -> None:
 
 def a_feature(store: Any) -> None:
     """A feature whose plan was reviewed, that was built, and that collected something."""
-    beads.add(store, "Windows", BeadType.EPIC, id="windows", actor="me")
+    bead_commands.add(store, "Windows", BeadType.EPIC, id="windows", actor="me")
     store.begin_feature(Feature("windows", "Windows", "Support Windows", actor="me"))
     store.change_feature("windows", {"notes": "paths first"}, "me")
     store.keep_plan("windows", [{"id": "d", "title": "D"}], "the Shaper says so", "Shaper")
@@ -62,17 +62,17 @@ def people_and_agents(folder: Path) -> Any:
     store = create_store(path)
     paths = Paths(str(folder))
     for id_ in ("a", "b", "c"):
-        beads.add(store, id_, id=id_, needs_tests=False, draft=False, actor="me")
-    beads.edit(store, "a", {"title": "A"}, "me")
-    beads.cancel(store, "b", "no", "me")
+        bead_commands.add(store, id_, id=id_, needs_tests=False, draft=False, actor="me")
+    bead_commands.edit(store, "a", {"title": "A"}, "me")
+    bead_commands.cancel(store, "b", "no", "me")
     for _ in range(2):
         undo.undo(store, None, "me")
     control.stop(store, paths, "me")
     control.resume(store, paths, "me")
     control.set_limits(store, {"doers": "2"}, "me")
     contract = Config(checks=(CheckSettings(name="unit", command="make"),))
-    evidence.quarantine(store, contract, "unit", "a test", "it fails at times", "me")
-    evidence.lift(store, "unit", "a test", "me")
+    merges.quarantine(store, contract, "unit", "a test", "it fails at times", "me")
+    merges.lift(store, "unit", "a test", "me")
     attempt = store.open_attempt("a", Role.DOER, "script", ["Ada"], 60.0, None)
     assert attempt is not None
     for verb in edits.SAYING:
@@ -87,17 +87,17 @@ def people_and_agents(folder: Path) -> Any:
     assert store.end_cooldown("north", "me")
     store.save_breaker("bead:b", "north", Breaker(State.OPEN, 3, 3, "failed"))
     assert store.reset_breakers("b", "me") == 1
-    beads.reopen(store, "b", "me", "after all")
-    store.approve([beads.add(store, "drafted").id], "me")
+    bead_commands.reopen(store, "b", "me", "after all")
+    store.approve([bead_commands.add(store, "drafted").id], "me")
     asked = store.escalate(NewEscalation(EscalationType.QUESTION, "And which now?"), "b", None, "me")
     desk.answer(store, asked.id, "this one", "me")
     desk.take_back(store, asked.id, "me")
     desk.answer(store, asked.id, "that one", "me")
     assert store.act_by({asked.id: "that one"}, "Ada")
     store.escalate(NewEscalation(EscalationType.QUESTION, "And then?"), "b", None, "me")
-    beads.cancel(store, "b", "no more", "me")
+    bead_commands.cancel(store, "b", "no more", "me")
     undo.undo(store, None, "me")
-    beads.add(store, "D", id="d", draft=False)
+    bead_commands.add(store, "D", id="d", draft=False)
     a_feature(store)
     wish = plan_of([{"id": "d", "title": "Better", "priority": 0}], "plan")
     approving.propose(store, wish, "Shaper")

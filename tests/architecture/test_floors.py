@@ -231,7 +231,7 @@ DOORS_OF_SURFACES = {
     ("web.server", "host.command"),
     ("cli.plans", "host.files"),  # a word to the daemon that something changed
     ("features.commands", "host.files"),
-    ("cli.repository", "host.files"),
+    ("cli.outcome", "host.files"),
     ("web.commands", "host.files"),
 }
 

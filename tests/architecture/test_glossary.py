@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.agents.service.api import OPERATIONS
+from nobrakes.agents.service.agent_api import OPERATIONS
 from nobrakes.agents.service.board_api import OPERATIONS as BOARD
 from nobrakes.cli.main import before, function_of, load, root
 from nobrakes.command_table import COMMANDS, GROUPS, JOURNEYS, NOUNS

@@ -124,6 +124,6 @@ def test_a_decider_loads_nothing_heavy(module: str) -> None:
 
 
 def test_the_adapters_load_no_library_of_an_agent() -> None:
-    more = loaded("from nobrakes.agents.registry import ADAPTERS; list(ADAPTERS.values())") - bare()
+    more = loaded("from nobrakes.agents.known import ADAPTERS; list(ADAPTERS.values())") - bare()
     assert "nobrakes.agents.acp" in more
     assert more & (HEAVY | {"acp", "asyncio", "nobrakes.acp_client"}) == set()

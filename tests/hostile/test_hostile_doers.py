@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.sandbox import landlock, machine
+from nobrakes.sandbox import landlock, system_paths
 from nobrakes.sandbox.closure import platform_trouble
 from tests.hostile import objects
 from tests.hostile.attempts import SANDBOX, TABLE, Attempt
@@ -67,9 +67,9 @@ def works(mode: str) -> str:
     if mode == "wall":
         return platform_trouble()
     if mode == "bubblewrap":
-        if trouble := machine.platform_trouble():
+        if trouble := system_paths.platform_trouble():
             return trouble
-        done = subprocess.run(machine.argv("/", os.environ), capture_output=True, check=False)
+        done = subprocess.run(system_paths.argv("/", os.environ), capture_output=True, check=False)
         return "" if done.returncode == 0 else done.stderr.decode(errors="replace")
     return ""
 

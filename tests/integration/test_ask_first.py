@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.agents.adapter import guard_argv
-from nobrakes.agents.db import channel
+from nobrakes.agents.db import channel_answers
 from nobrakes.agents.shell import pattern_of
 from nobrakes.beads.model import Outcome
 from nobrakes.config.sections import ASK_FIRST
@@ -95,9 +95,9 @@ def test_two_calls_at_once_are_one_yes(agent: Agent) -> None:
 def test_who_has_no_channel_and_what_is_too_long_is_refused(agent: Agent) -> None:
     assert agent.calls(COMMAND, NOBRAKES_TOKEN="")[0] == 2
     assert agent.calls(COMMAND, NOBRAKES_TOKEN="s1.1.wrong")[0] == 2
-    assert agent.calls(f"terraform apply {'x' * channel.MAX_PERMITS}")[0] == 2 and agent.open() == []
+    assert agent.calls(f"terraform apply {'x' * channel_answers.MAX_PERMITS}")[0] == 2 and agent.open() == []
     with pytest.raises(UsageError):
-        channel.agent_permit(agent.path, agent.now.token, "x" * (channel.MAX_PERMITS + 1))
+        channel_answers.agent_permit(agent.path, agent.now.token, "x" * (channel_answers.MAX_PERMITS + 1))
     assert agent.calls(COMMAND, NOBRAKES_ASK_FIRST="") == (0, "")
 
 

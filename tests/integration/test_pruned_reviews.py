@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.beads.model import Status
-from nobrakes.review.service.evidence import verify
+from nobrakes.review.service.merges import verify
 from tests.support.crashed_review import READS, At, Reviews
 
 WORKS = (("one", "src-one"), ("two", "bad-two"), ("three", "src-three"))

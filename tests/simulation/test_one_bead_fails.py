@@ -17,7 +17,7 @@ from nobrakes.notices.worker import NotificationSender
 from nobrakes.parking import Unexpected, park
 from nobrakes.projects.worker import Sprints
 from nobrakes.review.waits import PASSES
-from nobrakes.review.worker.main_monitor import MainMonitor
+from nobrakes.review.worker.main_checks import MainMonitor
 from tests.support.dose import each_dosed, everyday
 from tests.world.people import ME
 from tests.world.rates import Rates

@@ -124,14 +124,14 @@ PLANS = ("--beads", "2", "--features", "1", "--crash", "0", "--people", "0.1")
 BUGS = (
     Bug(
         "a plan that waits for its sign-off is on no list",
-        "decisions/service/blockers.py",
+        "decisions/service/all_blockers.py",
         "if feature.is_sign_off_asked:",
         "if feature.stage is None:",
         options=PLANS,
     ),
     Bug(
         "drafts that wait for a yes are on no list",
-        "decisions/service/blockers.py",
+        "decisions/service/all_blockers.py",
         "    if drafts or changed:",
         "    if not (drafts or changed):",
         options=PLANS,
@@ -145,14 +145,14 @@ BUGS = (
     ),
     Bug(
         "no validation after the rebase",
-        "review/worker/queue.py",
+        "review/worker/merge_queue.py",
         "return self.validation.passed(journal.build.tree, entry.attempt, journal.change.brings) is not None",
         "return journal.build.base != journal.change.fork or bool(self.validation.passed(journal.build.tree, entry.attempt, ()))",
         options=CLASHES,
     ),
     Bug(
         "a proof of before the rebase counts",
-        "review/worker/queue.py",
+        "review/worker/merge_queue.py",
         'return f"{journal.step.value} {commit} {contract}"',
         'return f"{journal.step.value} {contract}"',
         options=CLASHES,
@@ -265,7 +265,7 @@ BUGS = (
     ),
     Bug(
         "evidence does not say who handed in",
-        "review/worker/evidence.py",
+        "review/worker/chain.py",
         "for one in self.ports.store.attempts(bead.id) if one.id != review.id]",
         'for one in self.ports.store.attempts(bead.id) if one.id != review.id and one.role.value != "person"]',
         options=BY_HAND,
@@ -409,7 +409,7 @@ BUGS = (
     ),
     Bug(
         "a checkout that comes to main late is not brought along",
-        "review/worker/main_monitor.py",
+        "review/worker/main_checks.py",
         "found = self.ports.git.bring_along()",
         "found = ()",
         options=STAGED,
@@ -464,7 +464,7 @@ BUGS = (
     ),
     Bug(
         "one validation too many",
-        "review/worker/queue.py",
+        "review/worker/merge_queue.py",
         "return max(0, board.limits.queue.validators - busy)",
         "return max(0, board.limits.queue.validators + 1 - busy)",
         options=QUEUES,
@@ -495,7 +495,7 @@ BUGS = (
     ),
     Bug(
         "those behind the head may be taken away while they land",
-        "review/worker/queue.py",
+        "review/worker/merge_queue.py",
         "for entry, brought in zip(seen.entries, said, strict=False)",
         "for entry, brought in zip(seen.entries[:1], said, strict=False)",
         options=QUEUES,
@@ -504,13 +504,13 @@ BUGS = (
     ),
     Bug(
         "a merge leaves no evidence",
-        "review/worker/evidence.py",
+        "review/worker/chain.py",
         "gathered = _Gathered(self.ports, bead, self._steps(attempt))",
         'return ""',
     ),
     Bug(
         "evidence names a run of another tree",
-        "review/worker/evidence.py",
+        "review/worker/chain.py",
         'self.runs[run] = run_of(proof, tree, contract, self._bead(int(proof["attempt"])))',
         'self.runs[run] = run_of(proof, contract, contract, self._bead(int(proof["attempt"])))',
         seed=1,
@@ -769,7 +769,7 @@ BUGS = (
     ),
     Bug(
         "a new dependency is not counted",
-        "beads/db/planning.py",
+        "beads/db/graph_writes.py",
         "if not moves.is_finished_for(db, dependency.needs, dependency.bead):",
         "if False:",
     ),
@@ -928,7 +928,7 @@ CANARY = (
     ),
     Bug(
         "a pause stops no search",
-        "review/worker/main_monitor.py",
+        "review/worker/main_checks.py",
         "self._is_held = board.paused and not self.watch.commit",
         "self._is_held = False",
     ),
@@ -949,7 +949,7 @@ ASKED_TWICE = (
     Bug("nothing is added", "review/worker/culprits.py", "hypothesis, _open(store))", "hypothesis)"),
     Bug(
         "each bead asks by itself",
-        "review/worker/main_monitor.py",
+        "review/worker/main_checks.py",
         'self._save(self.culprits.freeze(frozen, results, "as a review found"))',
         'self.culprits.freeze(frozen, results, "as a review found")',
     ),

@@ -4,7 +4,7 @@ the epic's request is merged. People ask for changes, push to it by force, close
 
 import pytest
 
-from nobrakes.requests.worker import review
+from nobrakes.requests.worker import request_step
 from tests.support.dose import each_dosed
 from tests.world.rates import Rates
 from tests.world.world import Broken, World
@@ -48,7 +48,7 @@ def test_some_worlds_have_features_with_settings_of_their_own_and_a_person_says_
 
 @pytest.mark.ci
 def test_a_push_without_a_word_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(review, "why_not", lambda *_: "")
+    monkeypatch.setattr(request_step, "why_not", lambda *_: "")
     with pytest.raises(Broken, match="nothing_is_pushed_without_a_word"):
         World(KEPT_BACK, rates=RATES, only="nothing_is_pushed_without_a_word").run()
 

@@ -11,8 +11,8 @@ from nobrakes.git.port import Land
 from nobrakes.requests import model as requests_model
 from nobrakes.requests.model import PullRequest, Seen, Turn
 from nobrakes.requests.worker import exchange as exchanging
-from nobrakes.requests.worker import review
-from nobrakes.review.worker.main_monitor import RemoteMain
+from nobrakes.requests.worker import request_step
+from nobrakes.review.worker.main_checks import RemoteMain
 from tests.support.dose import each_dosed, everyday
 from tests.world.fake_code_host import FakeCodeHost
 from tests.world.rates import Rates
@@ -58,7 +58,7 @@ def done_early(patch: pytest.MonkeyPatch) -> None:
         return Turn.MERGED if seen.checks or seen.told is not None else Turn.WAIT
 
     patch.setattr(requests_model, "turn", turn)
-    patch.setattr(review, "is_on_main", lambda git, commit: True)
+    patch.setattr(request_step, "is_on_main", lambda git, commit: True)
 
 
 def a_second_one(patch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Who asks a code host about the requests of beads, as requests.worker.review does: rows, pins, the real exchange and deciders."""
+"""Who asks a code host about the requests of beads, as requests.worker.request_step does: rows, pins, the real exchange and deciders."""
 
 from collections import Counter
 from collections.abc import Collection

@@ -22,7 +22,7 @@ from nobrakes.git.repository import Repository
 from nobrakes.host.port import Command, Notice, Step
 from nobrakes.paths import Paths
 from nobrakes.ports import Ports
-from nobrakes.review.service.evidence import verify
+from nobrakes.review.service.merges import verify
 from nobrakes.store import Store, create_store
 from tests.world.agents import Script
 from tests.world.clock import FakeClock

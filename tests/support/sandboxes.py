@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from nobrakes.host.versions import probing_trouble
-from nobrakes.sandbox import machine
+from nobrakes.sandbox import system_paths
 
-TROUBLE = machine.platform_trouble() or probing_trouble(machine.argv(os.getcwd(), os.environ))
+TROUBLE = system_paths.platform_trouble() or probing_trouble(system_paths.argv(os.getcwd(), os.environ))
 needs_sandbox = pytest.mark.skipif(bool(TROUBLE) or sys.platform != "linux", reason=f"no sandbox here: {TROUBLE}")
 in_sandbox = pytest.param("bubblewrap", marks=needs_sandbox)
 in_both = pytest.mark.parametrize("sandbox", ["none", in_sandbox])

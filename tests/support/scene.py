@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nobrakes.app import App, open_app
 from nobrakes.beads.model import Attempt, Outcome, Role
-from nobrakes.beads.service import beads
+from nobrakes.beads.service import bead_commands
 from nobrakes.cli import main
 from nobrakes.decisions import forms
 from nobrakes.decisions.model import EscalationType, NewEscalation
@@ -59,7 +59,7 @@ class Scene:
 
     def bead(self, id: str, title: str, needs: tuple[str, ...] = (), **more: object) -> str:
         """A live bead."""
-        return beads.add(self.store, title, id=id, needs=needs, draft=False, needs_tests=False, **more).id  # type: ignore[arg-type]
+        return bead_commands.add(self.store, title, id=id, needs=needs, draft=False, needs_tests=False, **more).id  # type: ignore[arg-type]
 
     def works(self, bead: str, name: str, says: tuple[str, ...] = (), step: int = 0, of: int = 0) -> Attempt:
         """An agent on it, with what it said last and what it claims."""
@@ -100,9 +100,9 @@ def night(folder: Path) -> None:
         scene.works("nb-2", "Bowie", ("Two callers still pass the old shape, updating both.",))
         scene.works("nb-3", "Cleo", ("$ cargo test --quiet", "1 failed, 11 passed in 2.10s"), 3, 3)
         for bead in ("nb-20", "nb-21", "nb-22", "nb-23"):
-            beads.done(scene.store, bead, "by hand", "you")
-        beads.cancel(scene.store, "nb-24", "not any more", "you")
-        beads.hold(scene.store, "nb-25", "after the release", "you")
+            bead_commands.done(scene.store, bead, "by hand", "you")
+        bead_commands.cancel(scene.store, "nb-24", "not any more", "you")
+        bead_commands.hold(scene.store, "nb-25", "after the release", "you")
         which = forms.made(
             "radio",
             ["UTC: everywhere, one rule; costs a migration of the old rows", "local: as it is now", "both: by a flag"],

@@ -18,7 +18,7 @@ _COLD = ("run", "daemon")
 _PRELOADED = [
     "nobrakes.app",
     "nobrakes.cli.main",
-    "nobrakes.beads.service.beads",
+    "nobrakes.beads.service.bead_commands",
     "nobrakes.plans.service",
     "pydantic",
 ]

@@ -15,7 +15,7 @@ import httpx
 
 from nobrakes.machine.web_state import web_state
 from nobrakes.web import server
-from nobrakes.web.guard import Site
+from nobrakes.web.access import Site
 from tests.support.warm import NOBRAKES
 
 NAME = "nobrakes.localhost"

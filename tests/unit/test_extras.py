@@ -24,7 +24,7 @@ from nobrakes.cli.main import function_of
 from nobrakes.command_table import COMMANDS
 for entry in COMMANDS:
     assert function_of(entry)
-import nobrakes.app, nobrakes.daemon.worker.service, nobrakes.mcp_server, nobrakes.agents.registry, nobrakes.notices.senders
+import nobrakes.app, nobrakes.daemon.worker.service, nobrakes.mcp_server, nobrakes.agents.known, nobrakes.notices.senders
 """
 
 

@@ -16,7 +16,7 @@ from nobrakes.git.workspaces import salvage
 from nobrakes.host import channel as door
 from nobrakes.host import files, watching
 from nobrakes.host.runs.wrapper import Outputs, ending, read
-from nobrakes.sessions.service.live import follow
+from nobrakes.sessions.service.viewing import follow
 from nobrakes.walking import read_inside
 from tests.support.without_root import without_roots_rights
 

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from nobrakes.beads.service import beads
+from nobrakes.beads.service import bead_commands
 from nobrakes.decisions.service import desk
 from nobrakes.tui import BeadPage, Board
 from tests.support.dose import everyday
@@ -95,7 +95,7 @@ def test_a_bead_opens_and_follows_what_happens_to_it(folder):
         bead = app.screen.bead
         assert bead == "nb-0" and "[red]not red[/red]" in seen(app)
         with Scene(folder) as scene:
-            beads.hold(scene.store, bead, "not now", "somebody else", scene.app.paths)
+            bead_commands.hold(scene.store, bead, "not now", "somebody else", scene.app.paths)
         await until(pilot, lambda: "held: not now" in seen(app))
         await pilot.press("q")
         await until(pilot, lambda: not isinstance(app.screen, BeadPage) and "needs you" in seen(app))

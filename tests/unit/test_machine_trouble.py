@@ -9,7 +9,7 @@ import pytest
 
 from nobrakes.db.database import translated
 from nobrakes.errors import DiskFull, GitFailed, MachineShort, NobrakesError, StoreBroken
-from nobrakes.git.commands import failure
+from nobrakes.git.command_line import failure
 from nobrakes.host.files import storage_errors
 
 

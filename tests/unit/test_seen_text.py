@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nobrakes.cli import repository, screen
+from nobrakes.cli import outcome, screen
 from nobrakes.text.cleaning import clean, one_line, only_seen, visible
 
 CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]
@@ -33,7 +33,7 @@ ALL = [*CONTROLS, *DIRECTION, *NOWHERE, *JOINERS]
 def test_json_carries_it_as_an_escape_and_means_the_same() -> None:
     for code in ALL:
         value = {"title": f"a{chr(code)}b", "words": ["naïve 日本 ✓ 🙂"]}
-        text = repository.envelope("show", value)
+        text = outcome.envelope("show", value)
         assert chr(code) not in text and "naïve 日本 ✓ 🙂" in text, hex(code)
         assert json.loads(text)["data"] == value, hex(code)
 
@@ -47,7 +47,7 @@ def test_a_hot_command_prints_the_same(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_an_error_is_escaped_as_well() -> None:
-    text = repository.error_envelope("show", ValueError("no bead \u202egpj"), 3, "look at \u2066x")
+    text = outcome.error_envelope("show", ValueError("no bead \u202egpj"), 3, "look at \u2066x")
     assert "\u202e" not in text and json.loads(text)["error"]["message"] == "no bead \u202egpj"
 
 

@@ -22,7 +22,7 @@ from nobrakes.features import reviewed_plan
 from nobrakes.features.actions import CLOSE, PAUSE
 from nobrakes.features.model import ACCEPT_RISK, PLANNED, SIGNED, Feature, Stage, State
 from nobrakes.features.reviewed_plan import beads_under
-from nobrakes.features.service import approving, controls, views
+from nobrakes.features.service import approving, controls, feature_page
 from nobrakes.features.service.approving import Choice
 from nobrakes.paths import Paths
 from nobrakes.sessions.model import State as At
@@ -259,7 +259,7 @@ class Features:
 
     def _sign_off(self, one: Feature, risks: bool) -> str:
         rules, reason = self.config().forge, "good enough" if risks else ""
-        kept = views.sign_off(self.store, rules, one.id, ME, take_risk=risks, reason=reason)
+        kept = feature_page.sign_off(self.store, rules, one.id, ME, take_risk=risks, reason=reason)
         self.signed[one.id] = self.waiting(one.id)
         return f"signed off version {kept.version} of {one.id}"
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from nobrakes.beads.model import CLOSED, Bead, BeadType, Outcome, Status
 from nobrakes.decisions.blockers import board_blockers
 from nobrakes.decisions.model import STOPS_BEAD
-from nobrakes.decisions.service.blockers import bead_blockers, person_blockers
+from nobrakes.decisions.service.all_blockers import bead_blockers, person_blockers
 from nobrakes.errors import NobrakesError, NotAllowed, Stale
 from nobrakes.events.kinds import Kind
 

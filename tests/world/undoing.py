@@ -15,7 +15,7 @@ from nobrakes.errors import GitFailed, NotAllowed, NothingToUndo, NotProven
 from nobrakes.events.kinds import Kind
 from nobrakes.ports import Ports
 from nobrakes.review.service.undo import undo
-from nobrakes.review.worker.evidence import Evidence
+from nobrakes.review.worker.chain import Evidence
 
 from .crashing import Crash
 from .fake_git import FakeGit

@@ -22,7 +22,7 @@ from nobrakes.host.port import Command, Step
 from nobrakes.notices.model import NoChannels
 from nobrakes.paths import Paths
 from nobrakes.ports import Alone, Ports
-from nobrakes.sandbox.machine import steady
+from nobrakes.sandbox.system_paths import steady
 from nobrakes.store import Store, open_memory
 
 from . import by_epics, fake_remote, invariants, requested, settled

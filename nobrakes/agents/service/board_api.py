@@ -22,7 +22,7 @@ from ...plans import service as plans_service
 from ...records import plain
 from ...store import Store, open_store
 from ...text.cleaning import visible
-from .api import Operation, Parameter, Reply, choose
+from .agent_api import Operation, Parameter, Reply, choose
 
 INSTRUCTIONS = (
     "The board of nobrakes in this repository. Read it, and propose drafts; a person makes them live with "

@@ -16,7 +16,7 @@ from ...errors import DoorClosed, UsageError
 from ...lightjson import dumps, loads
 from ...paths import AGAIN, process_environment
 from ...text.cleaning import count
-from ..db.channel import NO, YES, agent_permit
+from ..db.channel_answers import NO, YES, agent_permit
 from . import client
 
 CALLS: "Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]" = {"permit": (agent_permit, ((str,),))}

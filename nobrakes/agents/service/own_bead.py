@@ -2,8 +2,8 @@
 
 1. The token decides which bead; no operation takes a bead's id.
 2. Other agents' text is fenced with a nonce and bounded, as in a prompt.
-3. In a sandbox the daemon answers with the same function (`CALLS`, agents.db.channel); only counting the clone's
-   commits and waiting happen at the agent's side.
+3. In a sandbox the daemon answers with the same function (`CALLS`, agents.db.channel_answers); only counting
+   the clone's commits and waiting happen at the agent's side.
 4. Imports stay cheap, since agents ask all night.
 """
 

@@ -40,8 +40,8 @@ from ...records import frozen
 from ...sessions.model import Talk
 from .. import limits
 from ..adapter import SELF_TEST_FILE, UNSEEN, AgentEnd, Assignment, Launch, Verdict, self_test_failed
+from ..known import ADAPTERS, named_agents
 from ..limits import Cooldown, error_of
-from ..registry import ADAPTERS, named_agents
 
 if TYPE_CHECKING:
     from ...store import Store

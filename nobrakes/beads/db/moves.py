@@ -355,7 +355,7 @@ def moved(db: Database, bead: Bead, kind: Kind, data: Any, now: float, *, is_ask
             raise NotAllowed(f"epic {bead.id} has {row[0]} open children", f"`nobrakes show {bead.id}` names them.")
     changes = columns(move) | _closing(bead, kind, move.status, data, now)
     if bead.status in CLOSED and move.status not in CLOSED:
-        from .planning import open_again  # rare, and the daemon loads all that plans for nothing else
+        from .graph_writes import open_again  # rare, and the daemon loads all that plans for nothing else
 
         open_again(db, bead.id, move.status, is_fact=kind is Kind.REVERTED)
     if kind in _SENT_ON:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...agents.limits import Cooldown
 from ...daemon.service import control
 from ...daemon.service.status import OpenSession, Worker, counted, counts, landed, open_sessions, requested, workers
-from ...decisions.service.blockers import NOTHING, Blockers
+from ...decisions.service.all_blockers import NOTHING, Blockers
 from ...events.kinds import MERGES
 from ...machine.registry import MachineView
 from ...machine.registry import shown as machine_shown

@@ -22,7 +22,7 @@ from ...globs import folded as folded_globs
 from ...globs import matches
 from ...records import frozen
 from ...text.cleaning import is_seen, shorten
-from ..layout import SNAPSHOTS
+from ..test_paths import SNAPSHOTS
 from .ownership import CONTRACT, FIXTURES, GATE, OWN_FOLDER, is_covered, is_helper, why_not
 from .protected_files import in_unknown_folder, starts_by_itself
 from .shadows import PLANTED, framework, hidden, hides, new_names
@@ -52,7 +52,7 @@ def is_in_sprint(store: "Store", bead: Bead) -> bool:
 
 @frozen
 class Boundary:
-    """The project's globs. `tests`: of a tree (checks.layout), or the settings."""
+    """The project's globs. `tests`: of a tree (checks.test_paths), or the settings."""
 
     tests: tuple[str, ...]
     gates: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """Names of files that steer agents, git and tools by themselves: protected anywhere, whatever the settings. Pure.
 
 1. Instructions and settings of agents and git are protected even in test fixtures. Names for our own agents are in
-   agents.registry.steering. Case is ignored, except for pages below the top: `docs/agents.md` is no `AGENTS.md`.
+   agents.known.steering. Case is ignored, except for pages below the top: `docs/agents.md` is no `AGENTS.md`.
 2. What an editor, shell or tool starts when a person opens the folder needs a person; package settings of an editor
    only if they name a program.
 3. `@path` imports of agents' instructions, and what git's settings and hooks name, count as named.
@@ -18,7 +18,7 @@ from ...git.port import GIT_RULES
 from ...globs import folded as folded_globs
 from ...globs import matches
 from ..contract import Check
-from ..layout import SETTINGS, taken_up
+from ..test_paths import SETTINGS, taken_up
 
 LOCK_FILES = (
     "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "deno.lock",

@@ -13,8 +13,8 @@ Mutation probes: which files of a validation may be altered after its checks pas
 2. That step repeats the command in the same checkout, after all checks, once for each check of a bead: its result also
    counts for later reviews of the same change under the same contract.
 3. Result files are read before they are overwritten; an altered test must be reported in them too.
-4. Nothing is decided here: checks.probes reads reports, and review.worker.queue compares with main's. Stored results
-   call it `decoy`.
+4. Nothing is decided here: checks.probes reads reports, and review.worker.merge_queue compares with main's. Stored
+   results call it `decoy`.
 """
 
 import json
@@ -28,7 +28,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from ...agents.registry import steering
+from ...agents.known import steering
 from ...beads.model import Bead, Role, Run
 from ...config.settings import Config, parse
 from ...errors import ConfigError, FileTooLarge, GitFailed, NoMain

@@ -31,7 +31,7 @@ from ...records import as_values
 from ...requests.worker.landing_branch import lands_on
 from ...review import queue
 from ...review.main_monitor import ASKED, WATCH
-from ...sandbox.machine import HOME, MADE
+from ...sandbox.system_paths import HOME, MADE
 from ...sessions.model import name_of
 from ...trash import Trash
 from .. import proof as checks_proof
@@ -584,7 +584,7 @@ EMPTYING_SECONDS = 2.0
 
 class Scratch:
     """The checkouts of judged runs, and the trash, removed in the background. 1. What lies there and belongs to no run
-    is removed. 2. Checkouts for commands and main's monitor are their own (review.worker.main_monitor). 3. A session's
+    is removed. 2. Checkouts for commands and main's monitor are their own (review.worker.main_checks). 3. A session's
     checkout stays as long as the session. 4. What cannot be removed is reported once and tried again later
     (nobrakes.trash)."""
 

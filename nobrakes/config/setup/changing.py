@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from ...agents.registry import ADAPTERS, unknown_agents
+from ...agents.known import ADAPTERS, unknown_agents
 from ...errors import ConfigError, NobrakesError
 from ...host.files import write_atomic
 from ...host.locks import locked

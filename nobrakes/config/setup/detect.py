@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from ...checks.contract import Check
-from ...checks.layout import LARGEST, layout, unclear
 from ...checks.probes import listed, listing
+from ...checks.test_paths import LARGEST, layout, unclear
 from ...git.location import tracked
 from ...globs import matches
 from ...host.versions import output_of

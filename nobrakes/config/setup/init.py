@@ -17,10 +17,10 @@ from contextlib import closing
 from dataclasses import asdict, fields, replace
 from typing import Any
 
-from ...agents.registry import ADAPTERS
+from ...agents.known import ADAPTERS
 from ...errors import ConfigError, NobrakesError, NotARepository, UsageError
-from ...git import commands, lfs, persons
-from ...git.commands import CHECKOUT
+from ...git import command_line, lfs, persons
+from ...git.command_line import CHECKOUT
 from ...git.commits import Signer
 from ...git.filters import Filters, allowing
 from ...git.location import Discovered, Place, discover
@@ -336,7 +336,7 @@ def _with(root: str, detected: Detected, given: Sequence[CheckSettings]) -> Dete
 
 def _main(root: str, found: Discovered) -> tuple[str, str]:
     asked = ["symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD"]
-    answer = commands.run(asked, cwd=root, env=CHECKOUT, expect=(0, 1))
+    answer = command_line.run(asked, cwd=root, env=CHECKOUT, expect=(0, 1))
     remote = answer.text.partition("/")[2] if answer.code == 0 else ""
     if remote in found.branches:
         return remote, "the main branch of origin"

@@ -191,11 +191,11 @@ def allow_red_main(store: "Store", git: "Git", actor: str, paths: Paths) -> bool
 def stop_one(store: "Store", paths: Paths, name_or_bead: str, hold: str | None, actor: str) -> "Attempt":
     """Stop the agent of this name or bead, keeping its work; returns the attempt. `hold`: why to hold its bead, None:
     it goes on. Repeatable. Raises NoSuchBead; NotAllowed if none works."""
-    from ...beads.service import beads
-    from ...sessions.service import live
+    from ...beads.service import bead_commands
+    from ...sessions.service import viewing
     from ..model import Limits
 
-    at_work = live.find_session(store, paths, name_or_bead)
+    at_work = viewing.find_session(store, paths, name_or_bead)
     if at_work.turn:
         raise NotAllowed(f"{name_or_bead} is a session", f"`nobrakes session stop {name_or_bead.partition('~')[2]}`")
     found = store.attempt(at_work.attempt)
@@ -210,7 +210,7 @@ def stop_one(store: "Store", paths: Paths, name_or_bead: str, hold: str | None, 
             data = {"name": found.name, "number": found.number}
             store.record(Event(Kind.STOP_ASKED, found.bead, found.id, actor, data))
         if hold is not None:
-            beads.hold(store, found.bead, hold, actor)
+            bead_commands.hold(store, found.bead, hold, actor)
     wake(paths)
     return found
 
@@ -325,7 +325,7 @@ def lift(store: "Store", paths: Paths, config: "Config", name: str, is_lifted: b
 
 def end_cooldown(store: "Store", paths: Paths, provider: str, actor: str) -> bool:
     """False: there was no cooldown. UsageError: an unknown provider."""
-    from ...agents.registry import ADAPTERS
+    from ...agents.known import ADAPTERS
 
     known = sorted({WORKSPACES, *(agent.provider for agent in ADAPTERS.values() if agent.provider)})
     if not (opened := store.end_cooldown(provider, actor)) and provider not in known:

@@ -12,15 +12,15 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from ...agents.adapter import TranscriptLine
+from ...agents.known import adapter
 from ...agents.limits import DAY_SECONDS, HOUR_SECONDS, Cooldown, day_start, hour_start
-from ...agents.registry import adapter
 from ...beads.model import Role
 from ...beads.service.bead_page import Review, reviews
 from ...config.sections import FROM_THE_START, ForgeSettings, LimitSettings
 from ...config.settings import Config
 from ...decisions.blockers import STOPS, WAITS_FOR_PERSON, Blocker, Kind
 from ...decisions.model import Escalation
-from ...decisions.service.blockers import Blockers, blockers
+from ...decisions.service.all_blockers import Blockers, blockers
 from ...errors import NobrakesError
 from ...events.kinds import Event
 from ...events.kinds import Kind as Happened
@@ -29,7 +29,7 @@ from ...host.watching import Changes
 from ...machine.registry import MachineView, shown
 from ...paths import Paths
 from ...records import frozen
-from ...sessions.service.live import Ring, Rings, attempt_output
+from ...sessions.service.viewing import Ring, Rings, attempt_output
 from ...text.cleaning import count
 from ..model import Limits
 from . import control

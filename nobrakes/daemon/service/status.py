@@ -12,8 +12,8 @@ from ...beads.progress import doubt
 from ...beads.work_status import REQUESTED, SHOWN, stage
 from ...decisions.blockers import Kind as Stop
 from ...decisions.model import Escalation
-from ...decisions.service.blockers import NOTHING, Blockers, Here
-from ...decisions.service.blockers import blockers as looked_for
+from ...decisions.service.all_blockers import NOTHING, Blockers, Here
+from ...decisions.service.all_blockers import blockers as looked_for
 from ...errors import GitUnusable, NobrakesError, NoMain
 from ...events.kinds import Kind
 from ...host.locks import holder

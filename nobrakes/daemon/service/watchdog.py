@@ -129,7 +129,7 @@ def providers(config: "Config", env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _agents(config: "Config") -> "list[Adapter]":
-    from ...agents.registry import ADAPTERS, adapter
+    from ...agents.known import ADAPTERS, adapter
 
     names = dict.fromkeys((*config.agents.agent_choice().names(), *config.agents.shaper))
     return [adapter(name) for name in names if name in ADAPTERS]
@@ -178,7 +178,7 @@ class Plan:
 
 def plan(env: Mapping[str, str]) -> Plan:
     """The account's units. UsageError: a variable cannot be written into one."""
-    from ...agents.registry import ADAPTERS, adapter
+    from ...agents.known import ADAPTERS, adapter
 
     home = env.get("XDG_CONFIG_HOME") or os.path.join(env.get("HOME", ""), ".config")
     if not os.path.isabs(home):

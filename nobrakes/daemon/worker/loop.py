@@ -46,7 +46,7 @@ from ...records import frozen
 from ...requests.worker.epics import Reach
 from ...review.journal import Journal
 from ...review.waits import PASSES, WAITS, cause_of
-from ...review.worker.main_monitor import MainMonitor, Rewritten, Trial
+from ...review.worker.main_checks import MainMonitor, Rewritten, Trial
 from ...sessions.model import Talk
 from ...sessions.worker import folder_of
 from .. import deciders, model

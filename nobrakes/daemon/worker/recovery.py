@@ -32,8 +32,8 @@ from ...review.evidence import Value
 from ...review.journal import Journal, may_land
 from ...review.service.landed import COMPARED
 from ...review.verify import ROLLED_BACK, Merge, is_ours, merges
-from ...review.worker.evidence import Evidence
-from ...review.worker.main_monitor import fallen
+from ...review.worker.chain import Evidence
+from ...review.worker.main_checks import fallen
 from ...review.worker.verdicts import LANDING, PINS, landing_pin
 from ...text.cleaning import count
 from ...trash import Trash

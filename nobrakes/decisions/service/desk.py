@@ -2,7 +2,7 @@
 
 1. An escalation is decided once. An answer can be taken back until somebody acts on it.
 2. A person's words are stored as the answer, for the next attempt.
-3. Effects follow decisions.machine, in one transaction with the end of the question: a refusal changes nothing.
+3. Effects follow decisions.table, in one transaction with the end of the question: a refusal changes nothing.
 4. Words of an agent or reviewer become a draft as a cleaned, bounded quotation: they describe work, instruct nobody,
    and wait for approval. The draft remembers the bead (`discovered-from`).
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from ...beads.branches import APPROVE
 from ...beads.model import Bead, BeadType, Dependency, DependencyType, Role, Status, handed_back
 from ...beads.proposals import is_by_person, submitted
-from ...beads.service import beads
+from ...beads.service import bead_commands
 from ...errors import NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...features import reviewed_plan
@@ -26,9 +26,9 @@ from ...review import reading
 from ...review.reading import READING_CHOICES_SEND_BACK, Finding, Priority
 from ...sessions.model import STAGE_KEY, WORK, Session, SessionKind
 from ...text.cleaning import count, only_seen, shorten
-from .. import forms, machine
-from ..machine import Effect, Word
+from .. import forms, table
 from ..model import DECISIONS, MENDS, STARTS, Escalation, is_told
+from ..table import Effect, Word
 
 if TYPE_CHECKING:
     from ...store import Store
@@ -45,7 +45,7 @@ def answer(
     (decisions.forms.judge), or with `recommended` the agent's. Raises UsageError; NotAllowed: decided before, or no
     question."""
     found = store.escalation(n)
-    if found.resolved_at is None and "answer" not in machine.ways(found):
+    if found.resolved_at is None and "answer" not in table.ways(found):
         raise NotAllowed(f"escalation {n} is not a question: decide it instead of answering", decisions(found))
     if found.form is None:
         if recommended:
@@ -56,7 +56,7 @@ def answer(
     else:
         form = forms.form(found.form)
         value = forms.judge(form, text, recommended)
-        if (effect := machine.chosen(found, str(value), _bead(store, found))) is None:
+        if (effect := table.chosen(found, str(value), _bead(store, found))) is None:
             decided = store.answer(n, forms.text_of(form, value), actor, value)
         else:
             decided = _decide(store, found, effect, _Said("answer", str(value), actor))
@@ -77,7 +77,7 @@ def resolve(
     store: "Store", n: int, how: str, note: str = "", actor: str = "person", paths: Paths | None = None
 ) -> Escalation:
     """Decide an escalation by a word of DECISIONS. Raises UsageError; NotAllowed: impossible for this one
-    (decisions.machine), or decided before."""
+    (decisions.table), or decided before."""
     if how not in DECISIONS:
         raise UsageError(f"'{how[:40]}' is not a decision", f"Use one of: {', '.join(DECISIONS)}.")
     found = store.escalation(n)
@@ -85,7 +85,7 @@ def resolve(
         raise NotAllowed(
             f"escalation {n} is decided already: {found.resolution}", f"`nobrakes escalation {n}` shows it."
         )
-    if (way := machine.ways(found, _bead(store, found)).get(cast(Word, how))) is None:
+    if (way := table.ways(found, _bead(store, found)).get(cast(Word, how))) is None:
         raise _no_way(found, how)
     decided = _decide(store, found, way.effect, _Said(how, note, actor))
     if paths is not None:
@@ -94,7 +94,7 @@ def resolve(
 
 
 def decisions(found: Escalation) -> str:
-    flags = " | ".join(f"--{word}" for word in machine.ways(found) if word != "answer")
+    flags = " | ".join(f"--{word}" for word in table.ways(found) if word != "answer")
     return f'Decide it: nobrakes resolve {found.id} {flags} --note "…"'
 
 
@@ -208,7 +208,7 @@ def _mended(store: "Store", found: Escalation, words: str, actor: str) -> bool:
         return False
     said = f"A person decided:\n{words.strip()}" if words.strip() else ""
     detail = "\n\n".join(one for one in (found.detail if has_told else "", said) if one)
-    beads.mend(store, epic, MENDS[found.type].answers, detail, actor)
+    bead_commands.mend(store, epic, MENDS[found.type].answers, detail, actor)
     text = words.strip() or READING_CHOICES_SEND_BACK
     store.answer(found.id, text, actor)
     store.act_by({found.id: text}, actor)  # the bead does
@@ -271,7 +271,7 @@ def _quoted(words: str) -> str:
 
 def _add(store: "Store", title: str, text: str, bead: str | None, actor: str) -> str:
     epic = store.bead(bead).epic if bead is not None else None
-    made = beads.add(store, title, BeadType.TASK, text, epic=epic, draft=True, actor=actor)
+    made = bead_commands.add(store, title, BeadType.TASK, text, epic=epic, draft=True, actor=actor)
     if bead is not None:
         store.add_dependency(Dependency(made.id, bead, DependencyType.DISCOVERED_FROM), actor)
     return made.id

@@ -20,10 +20,10 @@ from ...errors import NobrakesError, NoSuchBead
 from ...git.port import Clash, Git, Hunk, Made
 from ...paths import Paths
 from ...records import frozen
-from ...sessions.service import live
+from ...sessions.service import viewing
 from ...text.cleaning import count
-from ..machine import CAUSES, ESCALATIONS
 from ..model import COMMANDS, FAILURES, STOPS_BEAD, UNKNOWN, WAIT_ESCALATIONS, Escalation, EscalationType
+from ..table import CAUSES, ESCALATIONS
 from .view import (
     WHOLE,
     AboutBead,
@@ -390,7 +390,7 @@ def last_words(store: "Store", paths: Paths, found: Escalation, attempts: Sequen
     if not chosen:
         return None
     one = chosen[-1]
-    said = tuple(live.transcript(store, live.attempt_output(paths, one), follow=False, last=_LAST))
+    said = tuple(viewing.transcript(store, viewing.attempt_output(paths, one), follow=False, last=_LAST))
     command = _words_of(one)
     return LastWords(one.number, line(one.name), said, command) if said else None
 

@@ -16,9 +16,9 @@ from ...beads.work_status import main_of
 from ...daemon.model import Limits
 from ...records import frozen
 from ...text.cleaning import age, clean, count, redacted
-from .. import forms, machine
-from ..machine import Effect, Way, Word
+from .. import forms, table
 from ..model import MENDS, Escalation, is_told
+from ..table import Effect, Way, Word
 
 
 @frozen
@@ -196,7 +196,7 @@ class DecisionView(Escalation):
 
 # Each way to decide an escalation, with what it does, what it costs, and what to type.
 #
-# 1. Which ways there are, and their words, says decisions.machine alone; here the names in its texts are filled in.
+# 1. Which ways there are, and their words, says decisions.table alone; here the names in its texts are filled in.
 # 2. What is said of the branch, of the attempts to come and of who waits is read off the bead and the limits in force.
 
 _WORKERS = {Status.NEEDS_TESTS: "A Test Writer", Status.NEEDS_DOER: "A Doer"}
@@ -217,7 +217,7 @@ class Stakes:
 def choices(found: Escalation, stakes: Stakes) -> tuple[Choice, ...]:
     """Possible decisions, the default first; empty once decided."""
     made: list[Choice] = []
-    for word, way in machine.ways(found, stakes.bead).items():
+    for word, way in table.ways(found, stakes.bead).items():
         made += answers(found, way) if word == "answer" else [_choice(found, stakes, word, way)]
     return tuple(made)
 

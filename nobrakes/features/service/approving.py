@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...beads.model import Bead, BeadType, Outcome, Role, Status
 from ...beads.proposals import CANCEL, ProposedChange, Standing
-from ...beads.service.beads import content
+from ...beads.service.bead_commands import content
 from ...errors import NobrakesError, NoMain, NotAllowed, OnlyByRequest, PlanError, UsageError
 from ...events.kinds import Event, Kind
 from ...git.port import Git, Message

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from ...beads.model import BeadType, Status
-from ...beads.service import beads
+from ...beads.service import bead_commands
 from ...errors import FileTooLarge, NoMain, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...git.port import Git
@@ -223,7 +223,7 @@ def begin(
     base = _main(git)
     points = blocking(git, base, files)
     with store.write():
-        epic = beads.add(
+        epic = bead_commands.add(
             store,
             title,
             BeadType.EPIC,
@@ -266,7 +266,7 @@ def edit(store: "Store", paths: Paths, config: "Config", id: str, wanted: Wanted
         epic |= {"acceptance": [one.text for one in after.criteria]} if "criteria" in values else {}
         epic |= {"touches": list(after.files)} if "files" in values else {}
         if epic:
-            beads.edit(store, before.id, epic, actor)
+            bead_commands.edit(store, before.id, epic, actor)
     wake(paths)
     return after
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...beads.model import CLOSED, WORKING, Bead, BeadType, Status
 from ...beads.proposals import Merged
-from ...beads.service import beads
+from ...beads.service import bead_commands
 from ...errors import NotAllowed
 from ...events.kinds import UNDO_MARK, Event, Kind
 from ...git.merge import sorted_out
@@ -204,10 +204,10 @@ def _marked(actor: str) -> str:
 
 def _hand(store: "Store", feature: Feature, actor: str) -> str:
     what = f"Takes the merges of feature {feature.id} off main again, as {actor} asked."
-    bead = beads.add_take_back(store, f"Roll back: {feature.title}", what, actor)
+    bead = bead_commands.add_take_back(store, f"Roll back: {feature.title}", what, actor)
     if base := _base(store, steps_under(store, feature.id)):
         store.set_setting(own_base(bead.id), base)
-    beads.hold(store, bead.id, ROLLBACK_HELD.format(feature=feature.id), actor)
+    bead_commands.hold(store, bead.id, ROLLBACK_HELD.format(feature=feature.id), actor)
     store.note_feature(feature.id, {keys.ROLLBACK: {"by": actor, "bead": bead.id}}, actor)
     if feature.state is State.ACTIVE:
         store.move_feature(feature.id, Step.PAUSED, actor, "it is rolled back")

@@ -45,7 +45,7 @@ from ..markers import PlanStep
 from ..model import FACTS, PLANNED, Feature, Finding, PlanVersion, Stage, State, Step, changes
 from ..prompts import DISCOVERY, PLAN_REVIEWER, PLANNING, REPLANNING, review_text
 from ..reviewed_plan import beads_under, is_dropped, looks, nodes_of, under
-from . import approving, controls, rollback, views
+from . import approving, controls, feature_page, rollback
 
 if TYPE_CHECKING:
     from ...config.settings import Config
@@ -364,7 +364,7 @@ class Words:
 
     def sign_off(self, ports: "Ports", feature: str, by: str) -> None:
         """Sign its plan off after fewer rounds than most, since its reviews are over. NotAllowed."""
-        views.sign_off(self._store, ports.config().forge, feature, by, take_risk=True)
+        feature_page.sign_off(self._store, ports.config().forge, feature, by, take_risk=True)
 
     def approve(self, ports: "Ports", feature: Feature, by: str) -> None:
         """Make its signed plan live, and commit the snapshot on main. NotAllowed."""

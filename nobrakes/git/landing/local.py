@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ...errors import DiskFull, GitFailed, GitUnusable, NobrakesError, StoreReadOnly
 from ...review.waits import LOCK_PASSES, Cause, cause_of, first_words, why
-from .. import commands, persons
+from .. import command_line, persons
 from .. import objects as git_objects
 from ..history import History, raw
 from ..location import Place
@@ -112,7 +112,7 @@ class Following:
             lost = [path for path in lost if path not in tracked]
         return lost
 
-    def _try(self) -> commands.Answer:
+    def _try(self) -> command_line.Answer:
         return self._git(["read-tree", "-n", "-m", "-u", self._from, self.new], expect=(0, 1, 128))
 
     def _edited(self) -> list[str]:
@@ -121,8 +121,8 @@ class Following:
             edited.update(self._git([*asked, "-z", "--name-only", self.old, "--"], expect=(0, 1, 128)).records)
         return sorted((edited & {path for path, *_ in self.differences}) - self._there - self._begun)
 
-    def _git(self, arguments: list[str], expect: Sequence[int] = (0,)) -> commands.Answer:
-        return commands.run(arguments, cwd=self.holder.path, env=self.holder.env, expect=expect)
+    def _git(self, arguments: list[str], expect: Sequence[int] = (0,)) -> command_line.Answer:
+        return command_line.run(arguments, cwd=self.holder.path, env=self.holder.env, expect=expect)
 
 
 def blocked(holder: Worktree, cause: Cause, what: str, remedy: str = "") -> Land:

@@ -20,8 +20,8 @@ from ...paths import own_path, process_environment
 from ...records import frozen
 from ...review.waits import WAITS, Cause, cause_of, first_words, why
 from ...text.cleaning import count
-from .. import commands, lfs, objects
-from ..commands import CHECKOUT, DURABLE, strays
+from .. import command_line, lfs, objects
+from ..command_line import CHECKOUT, DURABLE, strays
 from ..filters import Filters
 from ..history import History
 from ..location import Place
@@ -176,8 +176,8 @@ class Remote:
         asked = ["remote", "get-url", "--push", "--all", "--", self.shared.remote]
         return self._ask(asked, (0, 2, 128)).text.split("\n")
 
-    def _ask(self, arguments: Sequence[str], expect: Sequence[int]) -> commands.Answer:
-        return commands.run(arguments, cwd=self.place.git_dir, env=self._env(), expect=expect)
+    def _ask(self, arguments: Sequence[str], expect: Sequence[int]) -> command_line.Answer:
+        return command_line.run(arguments, cwd=self.place.git_dir, env=self._env(), expect=expect)
 
     def _env(self) -> dict[str, str]:
         kept = {name: self.place.plumbing[name] for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")}
@@ -242,7 +242,7 @@ class Remote:
         try:
             return process.wait(self.shared.seconds)
         except subprocess.TimeoutExpired:
-            commands.end(process)
+            command_line.end(process)
         # what was asked to end may have ended well at that moment
         return 0 if process.poll() == 0 else None
 

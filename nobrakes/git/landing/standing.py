@@ -22,9 +22,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ...errors import DiskFull, GitFailed, StoreReadOnly
 from ...records import frozen
 from ...walking import Beyond, walk
-from .. import commands
+from .. import command_line
 from .. import objects as git_objects
-from ..commands import CHECKOUT
+from ..command_line import CHECKOUT
 from ..history import History, raw
 from ..location import Place
 from ..objects import EXECUTABLE, FILE, LINK, Objects, is_oid
@@ -171,7 +171,7 @@ def is_on(git_dir: str, ref: str) -> bool:
 
 
 def head(worktree: Worktree) -> str:
-    return commands.run(["rev-parse", "HEAD^{commit}"], cwd=worktree.path, env=worktree.env).text
+    return command_line.run(["rev-parse", "HEAD^{commit}"], cwd=worktree.path, env=worktree.env).text
 
 
 @contextlib.contextmanager
@@ -415,7 +415,7 @@ def entries(holder: Worktree, paths: list[str], env: Mapping[str, str]) -> dict[
     if len(paths) <= _FEW:
         asked += ["--", *(f":(literal,top){path}" for path in paths)]
     wanted, found = frozenset(paths), {}
-    for record in commands.run(asked, cwd=holder.path, env=env).records if paths else ():
+    for record in command_line.run(asked, cwd=holder.path, env=env).records if paths else ():
         head, _, path = record.partition("\t")
         mode, oid, stage = head.split(" ")
         if path in wanted:
@@ -458,7 +458,7 @@ def named(paths: Iterable[str]) -> str:
 
 def is_clean(holder: Worktree, main: str) -> bool:
     asked = ["diff-index", "--cached", "--quiet", main, "--"]
-    return commands.run(asked, cwd=holder.path, env=reading(holder), expect=(0, 1)).code == 0
+    return command_line.run(asked, cwd=holder.path, env=reading(holder), expect=(0, 1)).code == 0
 
 
 def reading(holder: Worktree) -> Mapping[str, str]:
@@ -525,9 +525,9 @@ def between(holder: Worktree, old: str, differences: Sequence[Difference], paths
     whole = ["-c", "core.sparseCheckout=false", "-c", "core.splitIndex=false"]
     lines = _lines(differences, paths)
     try:
-        commands.run([*whole, "read-tree", old], cwd=holder.path, env=env)
-        commands.run([*whole, "update-index", "-z", "--index-info"], cwd=holder.path, env=env, stdin=lines)
-        return commands.run([*whole, "write-tree"], cwd=holder.path, env=env).text
+        command_line.run([*whole, "read-tree", old], cwd=holder.path, env=env)
+        command_line.run([*whole, "update-index", "-z", "--index-info"], cwd=holder.path, env=env, stdin=lines)
+        return command_line.run([*whole, "write-tree"], cwd=holder.path, env=env).text
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(holder.copy + LOOK)
@@ -550,7 +550,7 @@ def finish(holder: Worktree, differences: Sequence[Difference], paths: set[str])
     wanted = {path: (mode, oid) for path, _, mode, _, oid in differences if path in paths and mode != ABSENT}
     if wanted:
         with _index(holder, wanted) as env:
-            commands.run(["checkout-index", "-f", "-q", "-a"], cwd=holder.path, env=env)
+            command_line.run(["checkout-index", "-f", "-q", "-a"], cwd=holder.path, env=env)
 
 
 def take_back(objects: Objects, holder: Worktree, new: str, old: str, staged: Version, but: set[str]) -> None:
@@ -614,7 +614,7 @@ def _matching(holder: Worktree, version: Version) -> set[str]:
     if not there:
         return matching
     with _index(holder, there) as env:
-        differing = commands.run(["diff-files", "-z", "--name-only"], cwd=holder.path, env=env).records
+        differing = command_line.run(["diff-files", "-z", "--name-only"], cwd=holder.path, env=env).records
     return matching | (there.keys() - set(differing))
 
 
@@ -628,8 +628,8 @@ def _index(holder: Worktree, version: Version) -> Iterator[Mapping[str, str]]:
         f"{mode} {oid}\t".encode() + os.fsencode(path) + b"\0" for path, (mode, oid) in sorted(version.items())
     )
     try:
-        commands.run(["update-index", "-z", "--index-info"], cwd=holder.path, env=env, stdin=lines)
-        commands.run(["update-index", "-q", "--refresh"], cwd=holder.path, env=env, expect=(0, 1))
+        command_line.run(["update-index", "-z", "--index-info"], cwd=holder.path, env=env, stdin=lines)
+        command_line.run(["update-index", "-q", "--refresh"], cwd=holder.path, env=env, expect=(0, 1))
         yield env
     finally:
         with contextlib.suppress(FileNotFoundError):
@@ -638,5 +638,5 @@ def _index(holder: Worktree, version: Version) -> Iterator[Mapping[str, str]]:
 
 def _git(
     holder: Worktree, arguments: list[str], expect: Sequence[int] = (0,), stdin: bytes | None = None
-) -> commands.Answer:
-    return commands.run(arguments, cwd=holder.path, env=holder.env, expect=expect, stdin=stdin)
+) -> command_line.Answer:
+    return command_line.run(arguments, cwd=holder.path, env=holder.env, expect=expect, stdin=stdin)

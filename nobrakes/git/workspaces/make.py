@@ -20,8 +20,8 @@ from ...errors import GitFailed, NoAnswer, NobrakesError, Tampered, TooLarge
 from ...paths import Paths
 from ...trash import Trash
 from ...walking import Beyond
-from .. import commands, objects, upkeep
-from ..commands import CHECKOUT, PLUMBING
+from .. import command_line, objects, upkeep
+from ..command_line import CHECKOUT, PLUMBING
 from ..commits import Person
 from ..commits import worker as identity
 from ..filters import NO_FILTERS, Filters, Through, fetch_lfs_objects, through
@@ -35,7 +35,7 @@ from . import salvage
 # Submodules are filled from the objects of the person's own, found by path: what a branch says in `.gitmodules` is not
 # asked and nothing is fetched. git runs with a git folder of our making, so no filter or hook runs.
 def links(root: str) -> Iterator[tuple[str, str]]:
-    for record in commands.run(["ls-files", "-s", "-z"], cwd=root, env=PLUMBING).records:
+    for record in command_line.run(["ls-files", "-s", "-z"], cwd=root, env=PLUMBING).records:
         facts, _, path = record.partition("\t")
         mode, commit, _ = facts.split(" ")
         if mode == GITLINK:
@@ -47,7 +47,7 @@ def why_not(path: str, commit: str, root: str) -> str:
     own = os.path.join(root, path)
     if not os.path.lexists(os.path.join(own, ".git")):
         return f"the submodule {path} is not there in {root}: git submodule update --init --recursive"
-    if commands.run(["cat-file", "-e", f"{commit}^{{commit}}"], cwd=own, env=PLUMBING, expect=(0, 1, 128)).code:
+    if command_line.run(["cat-file", "-e", f"{commit}^{{commit}}"], cwd=own, env=PLUMBING, expect=(0, 1, 128)).code:
         return f"{own} does not have the commit {commit[:12]}: git submodule update --init --recursive"
     return ""
 
@@ -63,8 +63,8 @@ def fill(checkout: str, root: str, found: Iterator[tuple[str, str]]) -> list[str
         os.makedirs(target, exist_ok=True)
         own = Place(os.path.join(root, path), "HEAD")
         with salvage.git_folder(own) as (_, env):
-            commands.run(["read-tree", "-m", "-u", commit], cwd=target, env=env)
-            staged = commands.run(["ls-files", "-s", "-z"], cwd=target, env=env).records
+            command_line.run(["read-tree", "-m", "-u", commit], cwd=target, env=env)
+            staged = command_line.run(["ls-files", "-s", "-z"], cwd=target, env=env).records
         deeper = [record.partition("\t") for record in staged if record.startswith(GITLINK)]
         below = [(name, facts.split(" ")[1]) for facts, _, name in deeper]
         troubles += fill(target, own.root, iter(below))
@@ -223,15 +223,15 @@ def bring_missing(place: Place, commit: str) -> None:
     """Fetch the commit's objects that a partial clone lacks: a borrowing checkout asks no remote. Raises GitFailed."""
     for remote in (key[len("remote.") : -len(PROMISOR)] for key in place.settings if key.endswith(PROMISOR)):
         asked = ["rev-list", "--objects", "--no-walk", "--missing=print", commit]
-        lines = commands.run(asked, cwd=place.git_dir, env=PLUMBING).text.splitlines()
+        lines = command_line.run(asked, cwd=place.git_dir, env=PLUMBING).text.splitlines()
         if missing := [line[1:] for line in lines if line.startswith("?")]:
             fetch = ["fetch", remote, "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"]
             wanted = ["-c", "fetch.negotiationAlgorithm=noop", *fetch, "--filter=blob:none", "--stdin"]
-            done = commands.run(
+            done = command_line.run(
                 wanted, cwd=place.git_dir, env=CHECKOUT, stdin="\n".join(missing).encode(), expect=(0, 1, 128)
             )
             if done.code:
-                raise commands.lacking(done.error)
+                raise command_line.lacking(done.error)
 
 
 def _begin(at: str, branch: str, hooks: str) -> str:

@@ -21,7 +21,7 @@ from typing import IO, Any
 from ...agents.limits import LARGEST_COMMIT, LARGEST_FOLDER, MAX_PATH, Sizes
 from ...errors import Tampered, TooLarge
 from ...walking import FAULTS, Beyond, walk
-from .. import commands
+from .. import command_line
 from ..location import Place
 from ..objects import FOLDER, MODULE, Entry, Objects, differing, is_oid, parse_commit, stored
 
@@ -129,7 +129,7 @@ def uncommitted(clone: str, env: Mapping[str, str], sizes: Sizes) -> None:
 
 def listed(clone: str, env: Mapping[str, str], errors: IO[bytes]) -> Iterator[str]:
     """New or changed paths that are not ignored, streamed from git."""
-    process = commands.converse(["ls-files", "-z", "-o", "-m", "--exclude-standard"], clone, env, errors)
+    process = command_line.converse(["ls-files", "-z", "-o", "-m", "--exclude-standard"], clone, env, errors)
     watch = threading.Timer(SECONDS, process.kill)
     watch.daemon = True
     watch.start()
@@ -145,11 +145,11 @@ def listed(clone: str, env: Mapping[str, str], errors: IO[bytes]) -> Iterator[st
         if code == -signal.SIGKILL:
             raise too_large(clone, f"git did not list its files in {SECONDS:.0f} s")
         if code:
-            raise commands.failure(["git", "ls-files"], code, "")
+            raise command_line.failure(["git", "ls-files"], code, "")
     finally:
         watch.cancel()
         process.kill()
-        commands.hang_up(process)
+        command_line.hang_up(process)
 
 
 def _lengths(clone: str, path: str) -> Iterator[tuple[str, int]]:
@@ -271,14 +271,14 @@ class _Asked:
 
     def __init__(self, place: Place, env: Mapping[str, str]) -> None:
         asked = [*PLAIN, "cat-file", "--batch-command"]
-        self._process: Any = commands.converse(asked, place.git_dir, {**place.plumbing, **env})
+        self._process: Any = command_line.converse(asked, place.git_dir, {**place.plumbing, **env})
         self._watch = threading.Timer(SECONDS, self._process.kill)
         self._watch.daemon = True
         self._watch.start()
 
     def close(self) -> None:
         self._watch.cancel()
-        commands.hang_up(self._process)
+        command_line.hang_up(self._process)
 
     def look(self, oids: Iterable[str]) -> dict[str, tuple[str, int]]:
         asked = list(oids)

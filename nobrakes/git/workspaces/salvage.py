@@ -24,9 +24,9 @@ from ...errors import DiskFull, GitFailed, NobrakesError, Tampered
 from ...paths import Paths
 from ...replacing import replacing
 from ...walking import open_up, read_inside, replace_inside, walk
-from .. import commands, history, upkeep
+from .. import command_line, history, upkeep
 from .. import objects as git_objects
-from ..commands import CHECKOUT, PLUMBING
+from ..command_line import CHECKOUT, PLUMBING
 from ..history import History, TooMuch, raw
 from ..landing import standing
 from ..landing.standing import Worktree
@@ -64,7 +64,7 @@ def _committed(
                 return None
         # the base decides which files count although they are ignored; -m keeps what the index knows of the others
         known = ["-m"] if os.path.isfile(own) else []
-        commands.run(["read-tree", *known, base], cwd=clone, env=env)
+        command_line.run(["read-tree", *known, base], cwd=clone, env=env)
         _leave_out(clone, env, left)
         if not known:
             measurement.uncommitted(clone, env, sizes)
@@ -74,7 +74,7 @@ def _committed(
         # the base's own date, so that doing it again gives the same id
         when = "@" + " ".join(commit.author.rsplit(" ", 2)[1:])
         dated = {**env, "GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when}
-        return commands.run(["commit-tree", tree, "-p", base], cwd=clone, env=dated, stdin=text.encode()).text
+        return command_line.run(["commit-tree", tree, "-p", base], cwd=clone, env=dated, stdin=text.encode()).text
 
 
 def touched(place: Place, clone: str, index: str) -> int:
@@ -120,7 +120,7 @@ def git_folder(place: Place) -> Iterator[tuple[str, Mapping[str, str]]]:
 
 
 def _tree_of(clone: str, env: Mapping[str, str], index: str, base: str) -> str:
-    answer = commands.run(["add", "-A"], cwd=clone, env=env, expect=(0, 1, 128))
+    answer = command_line.run(["add", "-A"], cwd=clone, env=env, expect=(0, 1, 128))
     if answer.code != 0:
         if "Permission denied" in answer.error:
             # make readable what was made unreadable, from the top down; links are not followed
@@ -131,7 +131,7 @@ def _tree_of(clone: str, env: Mapping[str, str], index: str, base: str) -> str:
     elif _may_hold_repositories(index):
         _add_by_name(clone, env)
     history.move_away(os.path.dirname(index), env, base)
-    return commands.run(["write-tree"], cwd=clone, env=env).text
+    return command_line.run(["write-tree"], cwd=clone, env=env).text
 
 
 def _may_hold_repositories(index: str) -> bool:
@@ -141,7 +141,7 @@ def _may_hold_repositories(index: str) -> bool:
 
 def _add_by_name(clone: str, env: Mapping[str, str]) -> None:
     """The slow way: every path by name, also inside nested repositories."""
-    listed = commands.run(["ls-files", "-z", "-c", "-o", "--exclude-standard"], cwd=clone, env=env).records
+    listed = command_line.run(["ls-files", "-z", "-c", "-o", "--exclude-standard"], cwd=clone, env=env).records
     paths: list[str] = []
     taken_apart: list[str] = []
     for path in dict.fromkeys(listed):
@@ -156,8 +156,8 @@ def _add_by_name(clone: str, env: Mapping[str, str]) -> None:
         if inside and not path.endswith("/"):
             taken_apart.append(path)
     if taken_apart:
-        commands.run(["update-index", "-z", "--force-remove", "--stdin"], cwd=clone, env=env, stdin=_z(taken_apart))
-    commands.run(
+        command_line.run(["update-index", "-z", "--force-remove", "--stdin"], cwd=clone, env=env, stdin=_z(taken_apart))
+    command_line.run(
         ["update-index", "-z", "--add", "--remove", "--ignore-skip-worktree-entries", "--replace", "--stdin"],
         cwd=clone,
         env=env,
@@ -168,9 +168,9 @@ def _add_by_name(clone: str, env: Mapping[str, str]) -> None:
 def _leave_out(clone: str, env: Mapping[str, str], left: set[str]) -> None:
     if left:
         folders = tuple(path for path in left if path.endswith("/"))
-        staged = commands.run(["ls-files", "-z"], cwd=clone, env=env).records
+        staged = command_line.run(["ls-files", "-z"], cwd=clone, env=env).records
         marked = [path for path in staged if path in left or path.startswith(folders)]
-        commands.run(["update-index", "-z", "--skip-worktree", "--stdin"], cwd=clone, env=env, stdin=_z(marked))
+        command_line.run(["update-index", "-z", "--skip-worktree", "--stdin"], cwd=clone, env=env, stdin=_z(marked))
 
 
 def left_out(place: Place, clone: str) -> set[str]:
@@ -400,7 +400,7 @@ def keep(root: str, at: str, sizes: Sizes) -> None:
 def _commit(place: Place, root: str, begun: str, head: str, sizes: Sizes) -> None:
     own = os.path.join(begun, "repository.git")
     kind = place.settings.get("extensions.objectformat", "sha1")
-    commands.run(["init", "-q", "--bare", "--template=", f"--object-format={kind}", own], cwd=begun, env=PLUMBING)
+    command_line.run(["init", "-q", "--bare", "--template=", f"--object-format={kind}", own], cwd=begun, env=PLUMBING)
     with open(os.path.join(own, "objects", "info", "alternates"), "w", encoding="utf-8") as file:
         file.write(f"{place.objects}\n")
     kept = Place(own, BEFORE)
@@ -414,7 +414,7 @@ def _commit(place: Place, root: str, begun: str, head: str, sizes: Sizes) -> Non
 def _ignored(root: str, to: str) -> None:
     asked = ["ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory"]
     with measurement.without_pipes(root):
-        listed = commands.run(asked, cwd=root, env=CHECKOUT).records
+        listed = command_line.run(asked, cwd=root, env=CHECKOUT).records
     for path in [path for path in listed if path and not path.endswith("/")][:MAX_IGNORED_FILES]:
         whole = os.path.join(root, path)
         with suppress(OSError):
@@ -451,17 +451,19 @@ def follow(place: Place, branch: str, head: str, last: str) -> bool:
         own = {**here.env}
         is_there = standing.refs_in(here) == [ref]
         at = git_objects.read(place, ref)
-        now = commands.run(["rev-parse", "-q", "--verify", "HEAD"], cwd=here.path, env=own, expect=(0, 1, 128)).text
+        now = command_line.run(["rev-parse", "-q", "--verify", "HEAD"], cwd=here.path, env=own, expect=(0, 1, 128)).text
         if at not in (None, last, head) or now not in (last, head) or (now == head and not is_there and head != last):
             return False
-        commands.run(["read-tree", "--reset", head], cwd=here.path, env=own)
+        command_line.run(["read-tree", "--reset", head], cwd=here.path, env=own)
         with measurement.without_pipes(here.path):
-            commands.run(["update-index", "-q", "--refresh"], cwd=here.path, env=own, expect=(0, 1))
+            command_line.run(["update-index", "-q", "--refresh"], cwd=here.path, env=own, expect=(0, 1))
         standing.publish(here)
         if at != head and not git_objects.swap(place, ref, head, at or "0" * len(head), "nobrakes: handed back"):
             return False
         if not is_there:
-            commands.run(["symbolic-ref", "-m", f"nobrakes: the work of {branch}", "HEAD", ref], cwd=here.path, env=own)
+            command_line.run(
+                ["symbolic-ref", "-m", f"nobrakes: the work of {branch}", "HEAD", ref], cwd=here.path, env=own
+            )
         return True
 
 

@@ -16,15 +16,15 @@ from functools import partial
 from typing import Any
 
 from ...abilities import program_of
-from ...agents.db.channel import KEY as ASK_FIRST
-from ...agents.registry import adapter
-from ...agents.service.api import Operation, Parameter, Reply
+from ...agents.db.channel_answers import KEY as ASK_FIRST
+from ...agents.known import adapter
+from ...agents.service.agent_api import Operation, Parameter, Reply
 from ...beads.model import Bead
 from ...beads.service import taking
 from ...config.settings import load
 from ...daemon.service import status
 from ...daemon.service.control import PAUSED, YES
-from ...decisions import machine
+from ...decisions import table
 from ...decisions.model import Escalation, EscalationType
 from ...decisions.service import desk
 from ...errors import NoAgent, NobrakesError, NoProject, NoSuchSession, NotAllowed, UsageError
@@ -45,8 +45,8 @@ from ...sessions.service.relay import Landing
 from ...store import Store, open_store
 from ...text.cleaning import clean, shorten, visible
 from .. import model as projects_model
-from . import projects
-from .projects import SKILL, Workspace, complete, database, listed, opened, require_chat, require_confirmed
+from . import projects_folder
+from .projects_folder import SKILL, Workspace, complete, database, listed, opened, require_chat, require_confirmed
 
 TOOLS = ("claude", "codex", "gemini", "acp")
 _NO_DAEMON = "no daemon works there"
@@ -296,7 +296,7 @@ def _asked(store: "Store", session: int, bead: Bead | None) -> Escalation | None
 def _decided_by(asked: Escalation) -> str:
     if asked.evidence.get(ASK_FIRST):
         return f"nobrakes answer {asked.id} yes"
-    how = "approve" if "approve" in machine.ways(asked) else ""
+    how = "approve" if "approve" in table.ways(asked) else ""
     return f"nobrakes resolve {asked.id} --{how}" if how else f"nobrakes escalation {asked.id}"
 
 
@@ -400,13 +400,15 @@ def _bound(one: Operation, session: str, client: str) -> Operation:
 
 def _named(one: Operation, client: str) -> Operation:
     def do(session: str, **given: Any) -> Reply:
-        return _called(one.perform, client, projects_model.named(client, projects.require_chat(session)), **given)
+        return _called(
+            one.perform, client, projects_model.named(client, projects_folder.require_chat(session)), **given
+        )
 
     return Operation(one.name, one.help, do, (_SESSION, *one.parameters), reads=one.reads)
 
 
 def _called(do: Callable[..., Reply], client: str, session: str, **given: Any) -> Reply:
-    name = projects.require_chat(session)
+    name = projects_folder.require_chat(session)
     with closing(database()) as store:
         store.see_chat(name, client)
     return do(name, **given)
@@ -418,18 +420,18 @@ def _json(value: Any) -> Reply:
 
 def _list_projects(session: str, message: str) -> Reply:
     names = [one.name for one in listed().projects]
-    chat = projects.chat(session)
-    asked = projects.confirmation(session, message)
+    chat = projects_folder.chat(session)
+    asked = projects_folder.confirmation(session, message)
     return _json({"projects": names, "confirmed": chat.project if chat else None, "ask": asked})
 
 
 def _skill(session: str) -> Reply:
-    text = projects.skill()
+    text = projects_folder.skill()
     return Reply({"path": SKILL, "text": text}, text)
 
 
 def _set_project(session: str, projectName: str, isNew: bool) -> Reply:
-    found = projects.set_project(session, projectName, isNew, session)
+    found = projects_folder.set_project(session, projectName, isNew, session)
     return Reply(plain(found), found.message)
 
 
@@ -444,7 +446,7 @@ def _tool(tool: str) -> Callable[..., Reply]:
 
 
 def _status(session: str) -> Reply:
-    chat = projects.chat(session)
+    chat = projects_folder.chat(session)
     found = look(session)
     project = chat.project if chat else None
     return _json({"session": session, "project": project, "path": chat.path if chat else "", "runs": found})

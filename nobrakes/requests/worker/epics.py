@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from ...beads.model import CLOSED, Attempt, Bead, BeadType, DependencyType, Outcome, ReadyBead, Role, Status, bead_owner
 from ...beads.proposals import submitted
-from ...beads.service.beads import mend
+from ...beads.service.bead_commands import mend
 from ...daemon.model import Board
 from ...decisions.model import MENDS, EscalationType
 from ...errors import NobrakesError, NoMain
@@ -33,9 +33,9 @@ from ...review.journal import Journal
 from ...review.machine import Fact
 from ...review.service.landed import bases, git_at
 from ...review.verify import NONE
-from ...review.worker import evidence
-from ...review.worker.evidence import AttemptEnd, Report, refused
-from ...review.worker.queue import NOBODY, Beside
+from ...review.worker import chain
+from ...review.worker.chain import AttemptEnd, Report, refused
+from ...review.worker.merge_queue import NOBODY, Beside
 from ..model import Where
 from . import landing_branch
 
@@ -65,7 +65,7 @@ def taken_in(ports: Ports, bead: Bead) -> Report:
     first = [base for base in known if not any(_holds(ports.git, base, one.commit) for one in landed)]
     if not all(_began_on(ports, bead.id, main, base) for base in first):
         why = (
-            f"its branch began on another branch than {evidence.main_of(ports)}, and would bring that along: have "
+            f"its branch began on another branch than {chain.main_of(ports)}, and would bring that along: have "
             f"review.features.{bead.id}.base name the one that it began on, then `nobrakes release {bead.id}`"
         )
         landing_branch.hold(ports, bead.id, why)

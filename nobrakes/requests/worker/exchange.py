@@ -24,7 +24,7 @@ from ...ports import Ports
 from ...records import frozen
 from ...review import reading
 from ...review.service.landed import epics_above
-from ...review.worker.evidence import last_merge
+from ...review.worker.chain import last_merge
 from .. import model
 from ..hosts.port import PullPorts, Wanted
 from ..model import PullRequest, PullState, Seen, Told, auto_merge_key, failed, running

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...beads.model import CLOSED, Bead, Dependency, DependencyType, Status
 from ...beads.proposals import ByHand, Merged
-from ...beads.service import beads
-from ...beads.service.beads import content
+from ...beads.service import bead_commands
+from ...beads.service.bead_commands import content
 from ...daemon.service.control import LIMITS, PAUSED, STOPPING, YES, bring_back, overrides
 from ...errors import GitFailed, NobrakesError, NotAllowed, NothingToUndo
 from ...events.kinds import MERGES, UNDO_MARK, Event, Kind, is_session
@@ -326,10 +326,10 @@ def _by_request_bead(
     store: "Store", bead: Bead, merge: Merged, name: str, is_known: bool, actor: str, line: str
 ) -> Bead:
     if is_known:
-        return beads.reopen(store, name, actor, "requested again")
+        return bead_commands.reopen(store, name, actor, "requested again")
     what = f"Reverts the merge {merge.commit[:12]} of bead {bead.id} on {line}, as {actor} asked."
     epic = bead.epic if bead.status is Status.LANDED else None
-    return beads.add_take_back(store, f"Take back: {bead.title}", what, actor, name, epic)
+    return bead_commands.add_take_back(store, f"Take back: {bead.title}", what, actor, name, epic)
 
 
 @frozen
@@ -674,7 +674,7 @@ def _unlimited(store: "Store", event: Event, actor: str) -> None:
 
 
 def _requarantined(store: "Store", event: Event, actor: str) -> None:
-    from .evidence import lift, restore
+    from .merges import lift, restore
 
     change = lift if event.kind is Kind.QUARANTINED else partial(restore, reason=str(event.data.get("reason", "")))
     change(store, str(event.data["check"]), str(event.data["test"]), actor=actor)

@@ -16,7 +16,7 @@ from ...agents.prompts import Read, review_text
 from ...beads.branches import is_approval
 from ...beads.model import Attempt, Bead, Outcome, Role, bead_owner
 from ...beads.proposals import is_built, is_by_person
-from ...beads.service.beads import is_mend
+from ...beads.service.bead_commands import is_mend
 from ...checks.policy import boundaries, runner_hooks
 from ...checks.policy.boundaries import faults
 from ...checks.policy.ownership import CONTRACT, OWN_FOLDER
@@ -46,9 +46,9 @@ from ..journal import Journal, given, needed
 from ..machine import Fact
 from ..queue import Entry
 from ..reading import Next, Priority, Reading, Rules, Way, Whose, options
-from . import evidence as review_evidence
-from .evidence import AttemptEnd, Report, last_merge, questioned
-from .queue import ReviewContext
+from . import chain as review_evidence
+from .chain import AttemptEnd, Report, last_merge, questioned
+from .merge_queue import ReviewContext
 
 MAX_DIFF = 20_000
 PROTECTED_FILES_LARGEST = 1_000_000
@@ -512,7 +512,7 @@ BY = "nobrakes"
 
 # Code review. A reviewer's begin and end are one transaction with their event: a crash finds the session
 # again. While it reads, the review holds no place in the queue; what was read counts as long as the difference is the
-# same. What is found in an epic that is merged as one is mended by a bead of it (beads.service.beads).
+# same. What is found in an epic that is merged as one is mended by a bead of it (beads.service.bead_commands).
 class Readings:
     """The code reviews of open merge reviews."""
 

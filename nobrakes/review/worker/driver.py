@@ -29,7 +29,7 @@ from ...requests.model import Where
 from ...requests.worker import epics
 from ...requests.worker.epics import Bases, RedBranches
 from ...requests.worker.landing_branch import lands_on, ports_of
-from ...requests.worker.review import MergedMeanwhile, PullSteps
+from ...requests.worker.request_step import MergedMeanwhile, PullSteps
 from .. import machine
 from ..journal import Journal, Step
 from ..machine import Act, Fact, Next
@@ -37,12 +37,12 @@ from ..queue import Entry
 from ..service.landed import git_at
 from ..verify import NONE
 from ..waits import CHECKOUT_CAUSES, FILE_CAUSES, WAITS, Cause, next_look
-from . import evidence as review_evidence
+from . import chain as review_evidence
 from . import verdicts
 from .asked import Approvals, NewContract, ProtectedFiles, Readings, SuspiciousContent
+from .chain import AttemptEnd, Report, blamed, questioned, refused, unsure
 from .culprits import BROKEN, FROZEN, Lost, handed_in, pin_of
-from .evidence import AttemptEnd, Report, blamed, questioned, refused, unsure
-from .queue import NOBODY, MergeQueue, ReviewContext, is_paced
+from .merge_queue import NOBODY, MergeQueue, ReviewContext, is_paced
 from .verdicts import Landings, Verdicts, Watchman
 
 

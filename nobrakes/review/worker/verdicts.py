@@ -31,10 +31,10 @@ from .. import machine
 from ..journal import Journal, Step
 from ..machine import Act, Fact, Next
 from ..queue import Entry
-from . import evidence
+from . import chain
+from .chain import AttemptEnd, Evidence, Report, blamed, unsure
 from .culprits import Lost, question
-from .evidence import AttemptEnd, Evidence, Report, blamed, unsure
-from .queue import Beside, Flaky, MergeQueue, ReviewContext
+from .merge_queue import Beside, Flaky, MergeQueue, ReviewContext
 
 PINS = "pushed"
 
@@ -141,9 +141,9 @@ Watchman = Callable[[Sequence[CheckResult]], None]
 """Reports a red main: stops merging and asks a person."""
 
 
-# What a run means is said by review.machine, and by review.worker.queue for what may be a flake. What could not be run
-# is told as such: the bead waits for a person and keeps its count. Red after the swap: a revert lands, the bead is open
-# again.
+# What a run means is said by review.machine, and by review.worker.merge_queue for what may be a flake. What could not
+# run is told as such: the bead waits for a person and keeps its count. Red after the swap: a revert lands, the bead is
+# open again.
 class Verdicts:
     """Starts a review's validations, reports their results, and ends the review."""
 
@@ -315,7 +315,7 @@ class Verdicts:
         broken = cannot_run(results)
         if (fact := machine.run_fact(results)) is Fact.RAN_UNSURE and not broken:
             told = f"{explain(results)}\n{runs.failure}"
-            why = f"The work fails. The checks could not tell whether {evidence.main_of(self.ports)} fails too.\n{told}"
+            why = f"The work fails. The checks could not tell whether {chain.main_of(self.ports)} fails too.\n{told}"
             return Report(fact, ending=unsure(journal.with_values(failure=why)))
         own = [result_of(row) for row in runs.results]
         neither_runs = bool(broken and cannot_run(own))
@@ -329,7 +329,7 @@ class Verdicts:
             # main was red where the candidate stands, and has moved: what counts is how they do together
             return Report(Fact.MAIN_MOVED)
         self.watchman(results)
-        onto = evidence.main_of(self.ports)
+        onto = chain.main_of(self.ports)
         why = f"{onto} itself fails the checks; the review starts again when it passes"
         if broken:
             why = f"It fails on {onto} in the same way, so the work is not blamed. The review starts again. {broken}"
@@ -384,7 +384,7 @@ class Verdicts:
         self.evidence.merged(attempt, bead, journal)
         ports.git.catch_up()  # where it cannot, the revert does not land, and that is told
         main = ports.git.main()
-        words = evidence.for_revert(ports, bead, attempt)
+        words = chain.for_revert(ports, bead, attempt)
         # with merge = rebase a review lands several commits: they are taken back as one
         whole = ports.git.squash(build.base, build.candidate, words)
         reverted = ports.git.revert(whole.commit, main, words) if isinstance(whole, Candidate) else whole

@@ -12,9 +12,9 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from ...agents.adapter import LineKind
-from ...agents.registry import adapter
+from ...agents.known import adapter
 from ...beads.model import CLOSED, Bead, last_clone, person_owner
-from ...beads.service import beads, taking
+from ...beads.service import bead_commands, taking
 from ...beads.service.taking import Repository
 from ...daemon.service import control
 from ...daemon.service.control import memory_of_agents
@@ -31,7 +31,7 @@ from ...review.journal import LABEL
 from ...text.cleaning import clean, one_line
 from ...walking import commits_since
 from .. import model as sessions_model
-from . import live
+from . import viewing
 
 if TYPE_CHECKING:
     from ...app import App
@@ -387,8 +387,8 @@ def _tests(store: "Store", paths: Paths, number: int) -> list[str]:
     one = store.session(number)
     seen: dict[str, None] = {}
     for turn in store.turns(number):
-        talk = live.turn_output(paths, one, turn)
-        for line in live.transcript(store, talk, follow=False, last=MAX_LINES):
+        talk = viewing.turn_output(paths, one, turn)
+        for line in viewing.transcript(store, talk, follow=False, last=MAX_LINES):
             if line.kind is LineKind.TOOL_CALL and _TESTS.search(line.text):
                 seen[clean(line.text)[:200]] = None
     return list(seen)
@@ -424,7 +424,7 @@ def hand_in(here: Repository, number: int, actor: str) -> Landing:
         handed = taking.hand_in(here, bead.id, actor, done.branch)
     except NobrakesError:
         if bead.status not in CLOSED and not store.attempts(bead.id):
-            beads.cancel(store, bead.id, "its work could not be handed in", actor)
+            bead_commands.cancel(store, bead.id, "its work could not be handed in", actor)
         raise
     return Landing(number, bead.id, handed.head, handed.branch or done.branch)
 
@@ -435,7 +435,7 @@ def _bead(store: "Store", one: sessions_model.Session, actor: str) -> Bead:
     if known and known[0].status not in CLOSED:
         return known[0]
     with store.write():
-        made = beads.add(
+        made = bead_commands.add(
             store,
             one.title,
             description=f"What session {one.id} made.",

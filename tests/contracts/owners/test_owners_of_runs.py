@@ -16,7 +16,7 @@ from nobrakes.config.settings import Config, validated
 from nobrakes.events.kinds import Kind
 from nobrakes.paths import Paths
 from nobrakes.sessions.model import SessionKind, Talk
-from nobrakes.sessions.service import live as transcripts
+from nobrakes.sessions.service import viewing as transcripts
 from tests.world.agents import DONE, Script
 from tests.world.fake_processes import AGENT, Child
 from tests.world.main_monitor import watch_of

@@ -12,7 +12,7 @@ from nobrakes.events.kinds import Event
 from nobrakes.events.kinds import Kind as EventKind
 from nobrakes.features.model import Feature, Step
 from nobrakes.projects.model import Kind, RunState, Stage
-from nobrakes.projects.service.sprints import unfinished, view
+from nobrakes.projects.service.sprint_approval import unfinished, view
 from nobrakes.sessions.model import SessionKind
 from nobrakes.store import Store
 from tests.contracts.store.store_beads import bead

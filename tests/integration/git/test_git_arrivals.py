@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from git_worlds import ME, RealWorld, message, sh, write
 
-from nobrakes.git import commands
+from nobrakes.git import command_line
 from nobrakes.git.port import Land, Landing
 from nobrakes.git.repository import Repository
 
@@ -41,7 +41,7 @@ class Typing:
         self.at: tuple[int, str] | None = None
         self.number = 0
         self.refused = False
-        real = commands.run
+        real = command_line.run
 
         def run(arguments, **options):
             self.number += 1
@@ -51,7 +51,7 @@ class Typing:
             self._perhaps(number, "after")
             return answer
 
-        monkeypatch.setattr(commands, "run", run)
+        monkeypatch.setattr(command_line, "run", run)
 
     def _perhaps(self, number: int, side: str) -> None:
         if self.at == (number, side):

@@ -8,7 +8,7 @@ import pytest
 from git_worlds import ME, RealWorld, bead, message, read_all, sh, write
 
 from nobrakes.errors import DiskFull, GitFailed, GitTooOld, GitUnusable, NoMain, NotARepository, StoreReadOnly
-from nobrakes.git import commands
+from nobrakes.git import command_line
 from nobrakes.git.commits import compose, person, with_trailers
 from nobrakes.git.location import Place, discover
 from nobrakes.git.port import Landing
@@ -62,7 +62,7 @@ def test_nothing_of_the_callers_git_variables_reaches_git(world, begin, monkeypa
     assert discover(str(world.root)).root == str(world.root)
     assert set(os.listdir(tmp_path)) == before
     assert world.log(made.commit, old)[0][:2] == ("Ada (nobrakes)", "nobrakes")
-    assert commands.strays({}) != []
+    assert command_line.strays({}) != []
 
 
 def test_a_failure_names_the_command_and_the_last_line_of_its_errors(world):
@@ -70,16 +70,16 @@ def test_a_failure_names_the_command_and_the_last_line_of_its_errors(world):
         world.git.tree("0" * 40)
     assert "0000" in str(caught.value)
     with pytest.raises(GitFailed) as caught:
-        commands.run(["rev-parse", "--verify", "nowhere"], cwd=str(world.root))
+        command_line.run(["rev-parse", "--verify", "nowhere"], cwd=str(world.root))
     assert str(caught.value) == "`git rev-parse --verify nowhere` failed: fatal: Needed a single revision"
     with pytest.raises(GitFailed, match="is gone"):
-        commands.run(["version"], cwd=str(world.root / "not there"))
+        command_line.run(["version"], cwd=str(world.root / "not there"))
 
 
 def test_a_full_disk_and_a_read_only_one_have_their_own_errors():
-    assert isinstance(commands.failure(["git"], 128, "fatal: write error: No space left on device"), DiskFull)
-    assert isinstance(commands.failure(["git"], 128, "error: x: Read-only file system\nfatal: y"), StoreReadOnly)
-    assert isinstance(commands.failure(["git"], 128, ""), GitFailed)
+    assert isinstance(command_line.failure(["git"], 128, "fatal: write error: No space left on device"), DiskFull)
+    assert isinstance(command_line.failure(["git"], 128, "error: x: Read-only file system\nfatal: y"), StoreReadOnly)
+    assert isinstance(command_line.failure(["git"], 128, ""), GitFailed)
 
 
 BROKEN_CONFIGS = {
@@ -135,7 +135,7 @@ def test_an_old_git_and_no_git_are_told_apart_from_failures(world, tmp_path, mon
     [("git version 2.39.5", (2, 39, 5)), ("git version 2.50.1 (Apple Git-155)", (2, 50, 1)), ("nonsense", ())],
 )
 def test_versions(text, found):
-    assert commands.parse_version(text) == found
+    assert command_line.parse_version(text) == found
 
 
 def test_no_main_is_no_main(world):
@@ -355,7 +355,7 @@ def test_another_thread_may_change_the_environment(tmp_path):
     try:
         for _ in range(20_000):
             process_environment()
-        assert commands.run(["version"], cwd="/").code == 0
+        assert command_line.run(["version"], cwd="/").code == 0
     finally:
         ended.set()
         blinking.join()

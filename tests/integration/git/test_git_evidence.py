@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nobrakes.errors import GitFailed
-from nobrakes.git import commands, objects
+from nobrakes.git import command_line, objects
 from nobrakes.git.repository import Repository
 from nobrakes.paths import Paths
 
@@ -39,8 +39,8 @@ def test_a_record_costs_no_process_but_the_one_that_holds_it(folder: Path, monke
     for number in (0, 1):  # the lasting processes begin with what is asked of them first
         git.keep_evidence(record(number))
     started: list[str] = []
-    run = commands.run
-    monkeypatch.setattr(commands, "run", lambda asked, **rest: started.append(asked[0]) or run(asked, **rest))
+    run = command_line.run
+    monkeypatch.setattr(command_line, "run", lambda asked, **rest: started.append(asked[0]) or run(asked, **rest))
     for number in range(2, 6):
         git.keep_evidence(record(number, anchor=git.evidence_tip() if number % 2 else ""))
     assert started == ["pack-objects"] * 4

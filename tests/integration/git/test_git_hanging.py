@@ -10,16 +10,16 @@ import pytest
 from git_worlds import RealWorld, message
 
 from nobrakes.errors import NoAnswer
-from nobrakes.git import commands
+from nobrakes.git import command_line
 
 Shim = Callable[[str], Path]
 
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "SHORT_SECONDS", 0.3)
-    monkeypatch.setattr(commands, "LONG_SECONDS", 0.3)
-    monkeypatch.setattr(commands, "GRACE_SECONDS", 0.3)
+    monkeypatch.setattr(command_line, "SHORT_SECONDS", 0.3)
+    monkeypatch.setattr(command_line, "LONG_SECONDS", 0.3)
+    monkeypatch.setattr(command_line, "GRACE_SECONDS", 0.3)
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_a_command_that_stops_itself_is_ended_and_named(world: RealWorld, shim: 
     shim(f"echo $$ > {tmp_path}/pid; kill -STOP $$")
     began = time.monotonic()
     with pytest.raises(NoAnswer, match=r"`git rev-parse HEAD` did not answer in 0\.3 seconds and was ended"):
-        commands.run(["rev-parse", "HEAD"], cwd=str(world.root))
+        command_line.run(["rev-parse", "HEAD"], cwd=str(world.root))
     assert time.monotonic() - began < 5
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
@@ -52,7 +52,7 @@ def test_a_command_that_stops_itself_is_ended_and_named(world: RealWorld, shim: 
 def test_one_that_hears_no_term_is_killed_with_what_it_started(world: RealWorld, shim: Shim, tmp_path: Path) -> None:
     shim(f"trap '' TERM; sleep 600 & echo $! > {tmp_path}/pid; wait")
     with pytest.raises(NoAnswer):
-        commands.run(["rev-parse", "HEAD"], cwd=str(world.root))
+        command_line.run(["rev-parse", "HEAD"], cwd=str(world.root))
     child = int((tmp_path / "pid").read_text())
     until = time.monotonic() + 10
     while os.path.exists(f"/proc/{child}") and _state(child) != "Z" and time.monotonic() < until:
@@ -70,13 +70,13 @@ def _state(pid: int) -> str:
 def test_a_stream_to_a_file_has_a_time_too(world: RealWorld, shim: Shim, tmp_path: Path) -> None:
     shim("kill -STOP $$")
     with (tmp_path / "pack").open("wb") as pack, pytest.raises(NoAnswer, match="pack-objects"):
-        commands.run(["pack-objects", "--stdout", "--revs"], cwd=str(world.root), stdin=b"HEAD\n", stdout=pack)
+        command_line.run(["pack-objects", "--stdout", "--revs"], cwd=str(world.root), stdin=b"HEAD\n", stdout=pack)
 
 
 def test_a_command_that_neither_reads_nor_ends_is_ended(world: RealWorld, shim: Shim) -> None:
     shim("kill -STOP $$")
     with pytest.raises(NoAnswer):
-        commands.run(["hash-object", "--stdin"], cwd=str(world.root), stdin=b"x" * 60_000)
+        command_line.run(["hash-object", "--stdin"], cwd=str(world.root), stdin=b"x" * 60_000)
 
 
 @pytest.mark.parametrize("which", ["objects", "trees", "transactions"])
@@ -104,8 +104,8 @@ def test_a_lasting_process_that_is_stopped_is_dropped_and_asked_again(world: Rea
 
 
 def test_long_questions_and_long_answers_pass_a_full_pipe(world: RealWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "SHORT_SECONDS", 60.0)
-    monkeypatch.setattr(commands, "LONG_SECONDS", 60.0)
+    monkeypatch.setattr(command_line, "SHORT_SECONDS", 60.0)
+    monkeypatch.setattr(command_line, "LONG_SECONDS", 60.0)
     git = world.git
     main = git.main()
     big = os.urandom(3_000_000)
@@ -117,7 +117,7 @@ def test_long_questions_and_long_answers_pass_a_full_pipe(world: RealWorld, monk
 
 
 def test_only_what_reads_little_has_a_short_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "LONG_SECONDS", 600.0)
-    assert commands.seconds_for(["-c", "core.fsync=all", "update-ref", "-d", "x"]) == commands.SHORT_SECONDS
-    assert commands.seconds_for(["checkout", "-q"]) == commands.LONG_SECONDS
-    assert commands.seconds_for(["--version"]) == commands.LONG_SECONDS
+    monkeypatch.setattr(command_line, "LONG_SECONDS", 600.0)
+    assert command_line.seconds_for(["-c", "core.fsync=all", "update-ref", "-d", "x"]) == command_line.SHORT_SECONDS
+    assert command_line.seconds_for(["checkout", "-q"]) == command_line.LONG_SECONDS
+    assert command_line.seconds_for(["--version"]) == command_line.LONG_SECONDS

@@ -384,9 +384,9 @@ def test_when_the_files_cannot_be_written_main_goes_back(world, begin, monkeypat
     write(world.root, {"mine": "edited\n"})
     before = read_all(world.root), status(world)
     from nobrakes.errors import DiskFull
-    from nobrakes.git import commands
+    from nobrakes.git import command_line
 
-    real = commands.run
+    real = command_line.run
 
     def full(arguments, **options):
         if list(arguments[:3]) == ["read-tree", "-m", "-u"]:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from nobrakes.errors import GitFailed
-from nobrakes.git import commands
-from nobrakes.git.commands import content
+from nobrakes.git import command_line
+from nobrakes.git.command_line import content
 from nobrakes.git.commits import Person
 from nobrakes.git.history import History
 from nobrakes.git.location import Place
@@ -53,7 +53,7 @@ def test_an_object_is_written_however_its_file_is_named(
     if lost == "files in memory":
         monkeypatch.delattr(os, "memfd_create", raising=False)
     else:
-        monkeypatch.setattr(commands, "_named", lambda _: nullcontext("/nowhere"))
+        monkeypatch.setattr(command_line, "_named", lambda _: nullcontext("/nowhere"))
     tree = place.trees.write(b"", place.git_dir, place.plumbing)
     assert tree == "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 

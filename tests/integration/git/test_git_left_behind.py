@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from git_worlds import ME, RealWorld, SharedWorld, message, read_all, sh, write
 
-from nobrakes.git import commands, objects
+from nobrakes.git import command_line, objects
 from nobrakes.git.landing import local, standing
 from nobrakes.git.landing.remote import Shared
 from nobrakes.git.landing.standing import Note, Worktree
@@ -47,7 +47,7 @@ def killed(
     world: RealWorld, monkeypatch: pytest.MonkeyPatch, new: str, old: str, moment: str = "swap", locks: bool = True
 ) -> None:
     """Land, and be killed at this moment; the locks stay, as a kill leaves them, or somebody removed them."""
-    real_swap, real_run, real_publish, real_write = objects.swap, commands.run, standing.publish, standing.write
+    real_swap, real_run, real_publish, real_write = objects.swap, command_line.run, standing.publish, standing.write
 
     def swap(*given):
         if moment == "before":

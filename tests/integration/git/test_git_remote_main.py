@@ -13,7 +13,7 @@ import pytest
 from git_worlds import ME, SharedWorld, message, sh, write
 
 from nobrakes.errors import GitFailed, RepositoryReplaced
-from nobrakes.git import commands, objects
+from nobrakes.git import command_line, objects
 from nobrakes.git.landing import remote
 from nobrakes.git.landing.remote import Reply, Shared, redacted
 from nobrakes.git.port import Land, Landing
@@ -175,17 +175,17 @@ def test_what_no_kill_ends_is_left_and_named(world, work, tmp_path, monkeypatch)
     on_their_way(world, 0.7)
     groups = []
     kill = os.killpg
-    monkeypatch.setattr(commands.os, "killpg", lambda group, how: groups.append(group))
+    monkeypatch.setattr(command_line.os, "killpg", lambda group, how: groups.append(group))
     try:
         begun = time.monotonic()
         land = world.git.land(new, old)
         assert time.monotonic() - begun < 20 and land.may_have_landed
-        assert [one for one in commands.left() if "push" in one and f"process {groups[0]})" in one]
+        assert [one for one in command_line.left() if "push" in one and f"process {groups[0]})" in one]
     finally:
         for group in set(groups):
             kill(group, signal.SIGKILL)
     deadline = time.monotonic() + 20
-    while any(f"process {groups[0]})" in one for one in commands.left()):
+    while any(f"process {groups[0]})" in one for one in command_line.left()):
         assert time.monotonic() < deadline
         time.sleep(0.01)
 

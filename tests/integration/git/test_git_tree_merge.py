@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.git.commands import content
+from nobrakes.git.command_line import content
 from nobrakes.git.commits import Person
 from nobrakes.git.history import History, merged
 from nobrakes.git.location import Place

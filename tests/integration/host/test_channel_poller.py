@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from nobrakes.agents.db.channel import reply
+from nobrakes.agents.db.channel_answers import reply
 from nobrakes.agents.service import folder as agents_side
 from nobrakes.agents.service import own_bead
 from nobrakes.beads.model import Bead, Role, Status

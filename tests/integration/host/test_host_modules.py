@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.decisions.service.blockers import Where, missing
+from nobrakes.decisions.service.all_blockers import Where, missing
 from nobrakes.host.versions import Modules, lacks
 
 

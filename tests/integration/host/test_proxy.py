@@ -12,7 +12,7 @@ import pytest
 
 from nobrakes.host import proxy
 from nobrakes.sandbox.closure import Closure, wrap
-from nobrakes.sandbox.machine import machine
+from nobrakes.sandbox.system_paths import machine
 from tests.support.sandboxes import needs_sandbox
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nobrakes.agents.adapter import AgentEnd, Assignment, Verdict, guard_argv
-from nobrakes.agents.registry import adapter
+from nobrakes.agents.known import adapter
 from nobrakes.beads.model import Outcome, Role
 from nobrakes.config.sections import AgentSettings, CodexSettings, GeminiSettings
 from tests.integration.claude.conftest import STUB, own_network

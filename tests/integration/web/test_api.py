@@ -12,7 +12,7 @@ from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.features.model import Feature, ItemKind
 from nobrakes.requests.model import PullRequest, PullState
 from nobrakes.store import open_store
-from nobrakes.web import api, guard, openapi
+from nobrakes.web import access, api, openapi
 from nobrakes.web.commands import COMMANDS
 from nobrakes.web.server import routes
 from tests.integration.web.test_attacks import send
@@ -150,11 +150,11 @@ def test_a_page_that_takes_too_long_says_so_and_the_others_go_on(site, monkeypat
         return own(*given)
 
     monkeypatch.setattr(board, "columns", stuck)
-    monkeypatch.setattr(guard, "TIMEOUT_SECONDS", 0.3)
+    monkeypatch.setattr(access, "TIMEOUT_SECONDS", 0.3)
     try:
         late = site.get("/r/shop/board")
         assert late.status_code == 503 and "did not answer in time" in late.text
-        monkeypatch.setattr(guard, "TIMEOUT_SECONDS", 30)
+        monkeypatch.setattr(access, "TIMEOUT_SECONDS", 30)
         assert site.get("/r/shop/desk").status_code == 200
     finally:
         goes_on.set()
@@ -164,7 +164,7 @@ def test_a_page_that_takes_too_long_says_so_and_the_others_go_on(site, monkeypat
 def test_no_more_threads_wait_than_there_may_be_and_each_is_given_back(monkeypatch) -> None:
     import asyncio
 
-    monkeypatch.setattr(guard, "TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(access, "TIMEOUT_SECONDS", 0.2)
     goes_on, begun = threading.Event(), []
 
     def stuck():
@@ -172,7 +172,7 @@ def test_no_more_threads_wait_than_there_may_be_and_each_is_given_back(monkeypat
         assert goes_on.wait(60)
 
     async def story() -> None:
-        threads = guard.Threads(2)
+        threads = access.Threads(2)
         late = await asyncio.gather(*(threads.run(stuck) for _ in range(6)), return_exceptions=True)
         assert [type(one) for one in late] == [TimeoutError] * 6 and len(begun) == 2
         goes_on.set()
@@ -189,7 +189,7 @@ def test_no_more_threads_wait_than_there_may_be_and_each_is_given_back(monkeypat
 
 
 def test_a_body_that_does_not_come_is_given_up(site, monkeypatch) -> None:
-    monkeypatch.setattr(guard, "BODY_SECONDS", 0.3)
+    monkeypatch.setattr(access, "BODY_SECONDS", 0.3)
     head = f"POST /login HTTP/1.1\r\nHost: {site.host}\r\nOrigin: {site.origin}\r\nContent-Length: 90\r\n"
     assert send(site, head + "Content-Type: application/x-www-form-urlencoded\r\n\r\ncode=")[:12] == b"HTTP/1.1 408"
     assert site.get("/r/shop/").status_code == 200

@@ -12,7 +12,7 @@ import uvicorn
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from nobrakes import serving as connections
-from nobrakes.web import guard, live
+from nobrakes.web import access, live
 from tests.integration.web.test_attacks import head
 from tests.integration.web.test_socket import hear, hello, seq_of
 from tests.integration.web.test_socket import socket as page_socket
@@ -104,7 +104,7 @@ def test_one_connection_too_many_takes_the_place_of_the_quietest_and_never_of_a_
         with connect(site) as line:
             line.settimeout(TIMEOUT)
             said = line.recv(65536)
-        assert said.startswith(b"HTTP/1.1 503") and guard.CSP.encode() in said
+        assert said.startswith(b"HTTP/1.1 503") and access.CSP.encode() in said
 
 
 def test_what_is_no_http_and_a_refused_socket_are_answered_with_our_headers(site) -> None:
@@ -113,10 +113,10 @@ def test_what_is_no_http_and_a_refused_socket_are_answered_with_our_headers(site
             line.settimeout(TIMEOUT)
             line.sendall(garbage)
             said = line.recv(65536)
-            assert said.startswith(b"HTTP/1.1 4") and guard.CSP.encode() in said, garbage
+            assert said.startswith(b"HTTP/1.1 4") and access.CSP.encode() in said, garbage
     with pytest.raises(InvalidStatus) as refused, page_socket(site, origin="http://evil.example"):
         pass
-    assert refused.value.response.headers["content-security-policy"] == guard.CSP
+    assert refused.value.response.headers["content-security-policy"] == access.CSP
 
 
 def test_a_socket_says_hello_in_time_and_there_are_so_many_of_them(site, monkeypatch) -> None:

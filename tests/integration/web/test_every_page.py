@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Dependency, Role
-from nobrakes.beads.service import beads
+from nobrakes.beads.service import bead_commands
 from nobrakes.cli import main
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.features.model import Criterion, Feature, Finding, ItemKind, ReviewState, Step
@@ -157,7 +157,7 @@ def test_the_list_of_sessions_is_searched_and_sorted(site, busy) -> None:
 def feature(site, repository) -> str:
     """A feature of which everybody said something hostile."""
     store = open_store(str(repository / ".nobrakes" / "nobrakes.db"))
-    beads.add(store, "Windows", BeadType.EPIC, id="f-1", actor="ada")
+    bead_commands.add(store, "Windows", BeadType.EPIC, id="f-1", actor="ada")
     own = Criterion(f"fast {EVIL}", "manual", usual=False)
     store.begin_feature(Feature("f-1", f"Windows {EVIL}", EVIL, (own,), (f"src/{EVIL}",), EVIL, actor="ada"))
     store.put([Bead("step", f"Paths {EVIL[:25]}", epic="f-1", estimate=30)], [], "Shaper")

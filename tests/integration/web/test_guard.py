@@ -6,7 +6,7 @@ from urllib.parse import unquote
 import httpx
 import pytest
 
-from nobrakes.web import guard
+from nobrakes.web import access
 from nobrakes.web.server import routes
 from tests.support.web import NAME, serving
 
@@ -60,14 +60,14 @@ def test_every_answer_has_the_headers_and_none_lets_another_origin_read_it(site)
     ]
     assert {answer.status_code for answer in answers} == {200, 303, 404, 405, 421, 422}
     for answer in answers:
-        for name, value in guard.HEADERS:
+        for name, value in access.HEADERS:
             assert answer.headers[name.decode()] == value.decode()
         assert not [name for name in answer.headers if name.startswith("access-control-")]
         assert "server" not in answer.headers
 
 
 def test_the_policy_lets_nothing_run_or_frame_it_that_is_not_ours() -> None:
-    said = {name.decode(): value.decode() for name, value in guard.HEADERS}
+    said = {name.decode(): value.decode() for name, value in access.HEADERS}
     policy = dict(part.strip().partition(" ")[::2] for part in said["content-security-policy"].split(";"))
     assert policy["default-src"] == policy["frame-ancestors"] == policy["base-uri"] == "'none'"
     assert all(policy[name] == "'self'" for name in ("script-src", "style-src", "connect-src", "form-action"))
@@ -130,7 +130,7 @@ def test_another_site_reads_nothing_but_a_person_may_follow_a_link(site) -> None
 
 
 def test_bodies_are_bounded_and_say_how_long_they_are(site) -> None:
-    big = site.raw.post("/login", content=b"x" * (guard.MAX_BODY + 1), headers=site.headers(origin=site.origin))
+    big = site.raw.post("/login", content=b"x" * (access.MAX_BODY + 1), headers=site.headers(origin=site.origin))
     assert big.status_code == 413
     parts = site.raw.post("/login", content=iter([b"code=", b"x"]), headers=site.headers(origin=site.origin))
     assert parts.status_code == 411

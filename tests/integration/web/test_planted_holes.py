@@ -31,7 +31,7 @@ class Hole(NamedTuple):
         return Bug(self.name, self.file, self.line, self.instead)
 
 
-GUARD, SERVER, LOGIN, DO = "web/guard.py", "web/server.py", "web/guard.py", "web/commands.py"
+GUARD, SERVER, LOGIN, DO = "web/access.py", "web/server.py", "web/access.py", "web/commands.py"
 STATE, LINES, LIVE = "machine/web_state.py", "serving.py", "web/live.py"
 HOLES = (
     Hole(1, "it listens everywhere", SERVER, "bound(LOOPBACK, options.port)", 'bound("0.0.0.0", options.port)', "server_process -k loopback_alone"),
@@ -52,7 +52,7 @@ HOLES = (
     Hole(5, "a code is good for an hour", STATE, "CODE_SECONDS = 120.0", "CODE_SECONDS = 3600.0", "server_process -k two_minutes"),
     Hole(5, "codes are kept as they are", STATE, 'self._write(os.path.join("codes", _hashed(code))', 'self._write(os.path.join("codes", code)', "server_process -k two_minutes"),
     Hole(5, "wrong codes lock the person out", LOGIN, "if not site.state.use_code(code):", "if len(site.failed) >= 10 or not site.state.use_code(code):", "guard -k keep_nobody_out"),
-    Hole(5, "wrong codes fill the log", "web/guard.py", "if len(self.failed) >= FAILURES:", "if False:", "guard -k keep_nobody_out"),
+    Hole(5, "wrong codes fill the log", "web/access.py", "if len(self.failed) >= FAILURES:", "if False:", "guard -k keep_nobody_out"),
     Hole(5, "a code in the address", SERVER, 'link = f"{found.address}/login?next={then}#code', 'link = f"{found.address}/login?next={then}&code', "server_process -k loopback_alone"),
     Hole(5, "a cookie for scripts", LOGIN, "secure=site.is_secure, httponly=True,\n", "secure=site.is_secure,\n", "guard -k browsers_alone"),
     Hole(5, "a token in the address", GUARD, 'if kind.lower() == "bearer" else ""', 'if kind.lower() == "bearer" else self.query.decode().partition("token=")[2]', "guard -k header_alone"),
@@ -61,7 +61,7 @@ HOLES = (
     Hole(5, "a file of before is removed", SERVER, "        if token:\n", "        if options.token_file:\n", "server_process -k cannot_be_served"),
     Hole(5, "a code in the log", LOGIN, 'is_flooded("login refused: the code', 'is_flooded("login refused: " + code + " the code', "server_process -k loopback_alone"),
     Hole(5, "a session in the log", LOGIN, 'began", site.state.session(secret))', 'began", secret)', "server_process -k loopback_alone"),
-    Hole(5, "lines of the log from a browser", "web/guard.py", "record.message = one_line(record.message)", "pass", "server_process -k loopback_alone"),
+    Hole(5, "lines of the log from a browser", "web/access.py", "record.message = one_line(record.message)", "pass", "server_process -k loopback_alone"),
     Hole(5, "a code on a command line", SERVER, "open_page(state.opening_page(own))", "open_page(state.opening_page(own) + '#code=' + own[-11:])", "server_process -k loopback_alone"),
     Hole(6, "data without a session", GUARD, "if found is not None or asked.is_public():", 'if found is not None or asked.is_public() or "/api/" in asked.path:', "guard -k every_address"),
     Hole(6, "to look does something", "web/server.py", 'commands.do, methods=["POST"])', 'commands.do, methods=["GET", "POST"])', "attacks -k forged_page"),
@@ -77,7 +77,7 @@ HOLES = (
     Hole(9, "a script from elsewhere", "web/templates/layout.html", '<script type="module" src="{{ static }}/main.js">', '<script type="module" src="https://cdn.example/main.js">', "every_page -k nothing_to_show"),
     Hole(10, "words are markup", "web/rendering.py", "autoescape=True", "autoescape=False", "every_page -k their_words_are_text"),
     Hole(10, "escapes of a terminal", "web/rendering.py", '"line": lambda value: cleaning.one_line(str(value))', '"line": lambda value: str(value)', "every_page -k their_words_are_text"),
-    Hole(11, "a file that is not in the list", "web/guard.py", "if name not in files():", "if False:", "guard -k every_address"),
+    Hole(11, "a file that is not in the list", "web/access.py", "if name not in files():", "if False:", "guard -k every_address"),
     Hole(11, "a way back to elsewhere", LOGIN, 'not path.startswith(("//", "/\\\\"))', "True", "guard -k our_own_pages"),
     Hole(12, "bodies without end", GUARD, "int(length) > MAX_BODY):", "False):", "attacks -k too_long"),
     Hole(12, "bodies in pieces", GUARD, 'if asked.all(b"transfer-encoding"):', "if False:", "attacks -k too_long"),
@@ -99,8 +99,8 @@ HOLES = (
     Hole(13, "nobody knows who did it", DO, "who.name, session, ", 'who.name, "", ', "server_process -k loopback_alone"),
     Hole(14, "any name in the network", SERVER, "*([outside] if outside else [])]", '*([outside, "shop.example"] if outside else [])]', "server_process -k others_in_the_network"),
     Hole(14, "its cookie goes in the clear", LOGIN, "secure=site.is_secure, httponly=True,\n", "httponly=True,\n", "server_process -k others_in_the_network"),
-    Hole(14, "a cookie that another host sets", "web/guard.py", 'f"__Host-nb_{self.port}" if self.is_secure else ', "", "server_process -k others_in_the_network"),
-    Hole(14, "https takes what http said", "web/guard.py", 'return "https" if self.is_secure else "http"', 'return "http"', "server_process -k others_in_the_network"),
+    Hole(14, "a cookie that another host sets", "web/access.py", 'f"__Host-nb_{self.port}" if self.is_secure else ', "", "server_process -k others_in_the_network"),
+    Hole(14, "https takes what http said", "web/access.py", 'return "https" if self.is_secure else "http"', 'return "http"', "server_process -k others_in_the_network"),
 )  # fmt: skip
 QUICK = {"another origin", "any code confirms"}
 """Those of every push."""

@@ -4,22 +4,22 @@ from nobrakes.beads.model import Bead, BeadType
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.features.model import Feature
 from nobrakes.projects.model import Brief
-from nobrakes.projects.service import coding, projects
+from nobrakes.projects.service import coding, projects_folder
 from nobrakes.sessions.model import SessionKind
 from tests.support.web import Served
 
 
 def test_what_a_session_confirmed_stands_on_the_page(site: Served) -> None:
     assert "No chat agent has connected yet" in site.get("/projects").text
-    projects.create(Brief("tea", criteria=("Sells <b>tea</b>",)), "me")
-    projects.set_project("<i>phone</i>", "tea", False, "me")
+    projects_folder.create(Brief("tea", criteria=("Sells <b>tea</b>",)), "me")
+    projects_folder.set_project("<i>phone</i>", "tea", False, "me")
     page = site.get("/projects").text
     assert "&lt;i&gt;phone&lt;/i&gt;" in page and "<i>phone" not in page
     assert "works on tea" in page and "0 of 1 criteria" in page and "project.set" in page and 'href="/r/tea/"' in page
 
 
 def test_the_page_says_how_far_sprints_are_and_what_they_wait_for(site: Served) -> None:
-    made = projects.create(Brief("tea", criteria=("It is sold",)), "me")
+    made = projects_folder.create(Brief("tea", criteria=("It is sold",)), "me")
     with coding.project_store(made.path) as (store, _):
         run = store.begin_sprints(3, False, {}, "me")
         store.put([Bead("sprint-1", "Sprint 1", type=BeadType.EPIC)], [], "me")

@@ -10,7 +10,7 @@ import pytest
 from nobrakes import abilities, conformance
 from nobrakes.abilities import Seen, Standing
 from nobrakes.agents.adapter import AgentEnd, WithoutSessions
-from nobrakes.agents.registry import adapter
+from nobrakes.agents.known import adapter
 from nobrakes.beads.model import Bead, Outcome, Status
 from nobrakes.cli import doctor
 from nobrakes.cli.screen import Screen

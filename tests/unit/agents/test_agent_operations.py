@@ -11,8 +11,8 @@ import pytest
 from nobrakes import mcp_server
 from nobrakes.agents import adapter
 from nobrakes.agents.db import edits
-from nobrakes.agents.db.channel import reply
-from nobrakes.agents.service import api, board_api, client, forging, own_bead
+from nobrakes.agents.db.channel_answers import reply
+from nobrakes.agents.service import agent_api, board_api, client, forging, own_bead
 from nobrakes.beads.model import Bead, BeadType, Outcome, Role, Status
 from nobrakes.cli import agent as commands
 from nobrakes.command_table import COMMANDS
@@ -78,7 +78,7 @@ def work(tmp_path, monkeypatch, request):
 
 
 def do(name, **arguments):
-    return api.perform(name, arguments)
+    return agent_api.perform(name, arguments)
 
 
 # --- one table
@@ -86,17 +86,19 @@ def do(name, **arguments):
 
 def test_the_command_line_is_the_table():
     verbs = {entry.words.split()[1] for entry in COMMANDS if entry.words.startswith("agent ")}
-    assert verbs == {operation.name for operation in api.OPERATIONS}
+    assert verbs == {operation.name for operation in agent_api.OPERATIONS}
 
 
-@pytest.mark.parametrize("operation", api.OPERATIONS, ids=lambda operation: operation.name)
+@pytest.mark.parametrize("operation", agent_api.OPERATIONS, ids=lambda operation: operation.name)
 def test_a_command_takes_what_its_operation_takes(operation):
     function = getattr(commands, operation.name.replace("-", "_"))
     taken = set(inspect.signature(function).parameters) - {"ended"}  # the outcome as a word of its own
     assert taken == {parameter.name for parameter in operation.parameters}
 
 
-@pytest.mark.parametrize("operation", (*api.OPERATIONS, *board_api.OPERATIONS), ids=lambda operation: operation.name)
+@pytest.mark.parametrize(
+    "operation", (*agent_api.OPERATIONS, *board_api.OPERATIONS), ids=lambda operation: operation.name
+)
 def test_a_tool_is_its_operation(operation):
     tool = mcp_server.tool(operation)
     assert re.fullmatch(r"[a-z_]+", tool.name) and tool.description == operation.help
@@ -106,13 +108,13 @@ def test_a_tool_is_its_operation(operation):
 
 def test_no_guard_takes_an_operation_for_a_file_or_a_command():
     place = Place("doer", "/w", "tests/**", "Makefile", branch="b")
-    for operation in api.OPERATIONS:
+    for operation in agent_api.OPERATIONS:
         given = {parameter.name: "git push /etc/passwd" for parameter in operation.parameters}
         assert decide({"tool_name": f"mcp__nobrakes__{operation.name}", "tool_input": given}, place) is None
 
 
 def test_no_operation_takes_the_name_of_a_bead():
-    names = {parameter.name for operation in api.OPERATIONS for parameter in operation.parameters}
+    names = {parameter.name for operation in agent_api.OPERATIONS for parameter in operation.parameters}
     assert not names & {"bead", "id", "attempt", "token"}
 
 
@@ -195,7 +197,7 @@ def test_who_has_no_token_or_a_false_one_gets_nothing(work, monkeypatch):
     mixed = f"{other.id}.{other.fence}.{first.token.rsplit('.', 1)[1]}"
     for token in (mixed, first.token[:-1], "1.1.", "x", f"{first.id}.{first.fence + 1}.{first.token.rsplit('.')[-1]}"):
         monkeypatch.setenv("NOBRAKES_TOKEN", token)
-        for operation in api.OPERATIONS:
+        for operation in agent_api.OPERATIONS:
             given = {p.name: "x" for p in operation.parameters if p.required}
             with pytest.raises((Stale, NotAllowed)):
                 do(operation.name, **given)
@@ -206,7 +208,7 @@ def test_who_has_no_token_or_a_false_one_gets_nothing(work, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("operation", api.OPERATIONS, ids=lambda operation: operation.name)
+@pytest.mark.parametrize("operation", agent_api.OPERATIONS, ids=lambda operation: operation.name)
 def test_a_bead_that_was_taken_away_is_out_of_reach(work, operation):
     store, first = work(**PLANNED)
     store.close_attempt(first, Kind.DOER_STOPPED, Outcome.FAILED)
@@ -243,7 +245,7 @@ def replies(folder, confined, monkeypatch):
     given |= {"option": ["a: b; costs c", "d"], "recommend": ["D"], "checkbox": True, "yes_no": False, "long": False}
     given |= {"optional": True, "priority": 1, "category": "security"}
     found = {}
-    for operation in sorted(api.OPERATIONS, key=lambda one: (one.name == "done", one.reads)):
+    for operation in sorted(agent_api.OPERATIONS, key=lambda one: (one.name == "done", one.reads)):
         arguments = {p.name: given.get(p.name, "\x1b[31mfirst\u202e this") for p in operation.parameters}
         arguments.pop("number", None)
         for more in (arguments, {**arguments, "surplus": 1}):
@@ -265,11 +267,11 @@ def test_every_operation_gives_the_same_in_a_sandbox_and_without(tmp_path, monke
     assert outside == inside
     of_features = {"plan", "plan-ready"}
     assert {type(reply) for (name, size), reply in outside.items() if size == 0 and name not in of_features} == {
-        api.Reply
+        agent_api.Reply
     }
     assert all(outside[name, 0][0] is NotAllowed for name in of_features), "the agent of a bead plans nothing"
-    assert {type(reply) for (name, size), reply in outside.items() if name == "ask" and size == 10} == {api.Reply}
-    assert {name for name, _ in outside} == {operation.name for operation in api.OPERATIONS}
+    assert {type(reply) for (name, size), reply in outside.items() if name == "ask" and size == 10} == {agent_api.Reply}
+    assert {name for name, _ in outside} == {operation.name for operation in agent_api.OPERATIONS}
 
 
 @pytest.mark.slow
@@ -410,7 +412,7 @@ def test_a_bug_is_told_without_its_traceback(capsys):
     def broken(name, given):
         raise RuntimeError("secret token inside")
 
-    result = mcp_server.answered(broken, api.OPERATIONS, "bead", {})
+    result = mcp_server.answered(broken, agent_api.OPERATIONS, "bead", {})
     assert result.is_error and "RuntimeError" in result.content[0].text and "secret" not in result.content[0].text
     assert "secret" in capsys.readouterr().err
 
@@ -419,7 +421,7 @@ def test_an_error_tells_what_to_do_next():
     def refused(name, given):
         raise NobrakesError("no", "do this")
 
-    assert mcp_server.answered(refused, api.OPERATIONS, "bead", {}).content[0].text == "no\ndo this"
+    assert mcp_server.answered(refused, agent_api.OPERATIONS, "bead", {}).content[0].text == "no\ndo this"
 
 
 def test_a_document_is_kept_for_the_sprint_whose_work_the_bead_is(work):
@@ -440,7 +442,7 @@ def test_a_document_is_kept_for_the_sprint_whose_work_the_bead_is(work):
 
 _OF_ALL = [
     (table, one.name, parameter)
-    for table in (api.OPERATIONS, board_api.OPERATIONS, coding.operations(""))
+    for table in (agent_api.OPERATIONS, board_api.OPERATIONS, coding.operations(""))
     for one in table
     for parameter in one.parameters
     if parameter.kind in (str, list)
@@ -462,8 +464,8 @@ def is_a_clear_error(table, name, parameter, odd):
     given |= {one.name: one.choices[0] for one in found.parameters if one.choices}
     given[parameter.name] = [odd] if parameter.kind is list else odd
     with pytest.raises(UsageError) as told:
-        api.choose(table, name, given)
+        agent_api.choose(table, name, given)
     words = ("NUL byte", "not valid UTF-8", "is the most")
     assert str(told.value).startswith(parameter.name) and any(word in str(told.value) for word in words)
-    shown = mcp_server.answered(lambda *_: api.choose(table, name, given), table, name, given)
+    shown = mcp_server.answered(lambda *_: agent_api.choose(table, name, given), table, name, given)
     assert shown.is_error and shown.model_dump_json().encode()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from nobrakes.agents.adapter import AgentEnd
-from nobrakes.agents.registry import adapter
+from nobrakes.agents.known import adapter
 from nobrakes.beads.model import TABLE, Outcome
 
 from . import recorded as r

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nobrakes.agents.adapter import NOT_GUARDED, AgentEnd, Assignment
-from nobrakes.agents.registry import ADAPTERS, adapter
+from nobrakes.agents.known import ADAPTERS, adapter
 from nobrakes.beads.model import TABLE, Outcome
 from nobrakes.config.sections import AcpSettings, AgentSettings, ScriptSettings
 

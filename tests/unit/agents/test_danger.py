@@ -8,8 +8,8 @@ import pytest
 
 from nobrakes.agents import danger
 from nobrakes.agents.adapter import LineKind
+from nobrakes.agents.known import adapter
 from nobrakes.agents.output import given_of
-from nobrakes.agents.registry import adapter
 from tests.support.danger_calls import DANGEROUS, HARMLESS, OWN
 
 MISSED = {"python3 -c \"import shutil; shutil.rmtree('/srv/ada')\""}

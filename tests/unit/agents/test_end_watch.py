@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.agents.registry import adapter
+from nobrakes.agents.known import adapter
 from nobrakes.agents.worker.process import How, how_it_ended
 from nobrakes.agents.worker.watch import END_WATCH_LOOK_SECONDS, LAST_WORDS, MAX_GRACES, EndWatch
 from nobrakes.beads.model import Attempt, Outcome, Role, Run, RunKind

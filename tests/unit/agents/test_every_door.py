@@ -7,9 +7,9 @@ from sqlite3 import connect
 
 import pytest
 
-from nobrakes.agents.db.channel import reply
+from nobrakes.agents.db.channel_answers import reply
 from nobrakes.agents.quoting import TITLES
-from nobrakes.agents.service import api, forging, own_bead
+from nobrakes.agents.service import agent_api, forging, own_bead
 from nobrakes.beads.model import Bead, Role, Status
 from nobrakes.cli import main
 from nobrakes.errors import NobrakesError
@@ -51,7 +51,7 @@ def token_of(store: Store, folder: Path, holder: Role | SessionKind) -> str:
     return token
 
 
-def given(operation: api.Operation) -> dict[str, object]:
+def given(operation: agent_api.Operation) -> dict[str, object]:
     return {p.name: GIVEN.get(p.name, "words") for p in operation.parameters if p.required or p.name == "number"}
 
 
@@ -70,9 +70,9 @@ def test_every_operation_answers_or_refuses(
         monkeypatch.setenv("NOBRAKES_DOOR", keeper.begin(f"{token.partition('.')[0]}-agent"))
     answered = set()
     try:
-        for operation in api.OPERATIONS:
+        for operation in agent_api.OPERATIONS:
             try:
-                assert api.perform(operation.name, given(operation)).text
+                assert agent_api.perform(operation.name, given(operation)).text
                 answered.add(operation.name)
             except NobrakesError as refused:
                 assert str(refused) and "itself failed" not in str(refused), (operation.name, refused)
@@ -91,7 +91,7 @@ def test_no_command_ends_as_an_internal_error(
     holder: Role | SessionKind,
 ) -> None:
     monkeypatch.setenv("NOBRAKES_TOKEN", token_of(store, tmp_path / ".nobrakes", holder))
-    for operation in api.OPERATIONS:
+    for operation in agent_api.OPERATIONS:
         words = [str(value) for value in given(operation).values()]
         if operation.name == "finding":
             words = ["words", "--impact", "words"]

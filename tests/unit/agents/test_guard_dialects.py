@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nobrakes.agents.adapter import SELF_TEST, SELF_TEST_FAILED, Assignment, guard_argv, self_test_failed
-from nobrakes.agents.registry import adapter
+from nobrakes.agents.known import adapter
 from nobrakes.hooks import rules
 
 Assign = Callable[..., Assignment]

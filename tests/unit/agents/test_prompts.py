@@ -28,7 +28,7 @@ BEAD = Bead(
     BeadType.FEATURE,
     description="People log in.",
     acceptance=("a wrong password is refused", "three tries a minute"),
-    touches=("web/guard.py",),
+    touches=("web/access.py",),
     notes="No captcha.",
 )
 
@@ -66,7 +66,7 @@ def inside(text: str, nonce: str = NONCE) -> str:
         "People log in.",
         "- a wrong password is refused",
         "- three tries a minute",
-        "- web/guard.py",
+        "- web/access.py",
         "No captcha.",
         "pytest -q",
         "ruff check .",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from nobrakes.agents.adapter import AgentEnd, Assignment, LineKind
-from nobrakes.agents.registry import ADAPTERS, adapter
+from nobrakes.agents.known import ADAPTERS, adapter
 from nobrakes.agents.script import Script
 from nobrakes.beads.model import Outcome
 from nobrakes.config.sections import AgentSettings, ScriptSettings

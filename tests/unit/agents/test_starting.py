@@ -9,7 +9,7 @@ import pytest
 
 from nobrakes.agents import limits
 from nobrakes.agents.adapter import Verdict
-from nobrakes.agents.registry import adapter
+from nobrakes.agents.known import adapter
 from nobrakes.agents.worker.end import close, cool
 from nobrakes.agents.worker.process import Definitions, StartProbe
 from nobrakes.beads.model import Attempt, Bead, Outcome, Role, Status

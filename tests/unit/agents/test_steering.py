@@ -2,7 +2,7 @@
 
 import pytest
 
-from nobrakes.agents.registry import ADAPTERS, STEERING, steering
+from nobrakes.agents.known import ADAPTERS, STEERING, steering
 from nobrakes.checks.policy.boundaries import bends_runner
 from nobrakes.checks.worker.steps import with_agents
 from nobrakes.config.settings import Config

@@ -3,7 +3,7 @@
 import pytest
 
 from nobrakes.beads.model import Bead, Dependency, Outcome, Role, Status
-from nobrakes.beads.service import bead_page, beads, board
+from nobrakes.beads.service import bead_commands, bead_page, board
 from nobrakes.config.sections import CheckSettings
 from nobrakes.config.settings import Config
 from nobrakes.daemon.service import control, status
@@ -17,19 +17,19 @@ from nobrakes.pictures import draw
 @pytest.fixture
 def busy(store):
     """One bead of every column, and an epic."""
-    beads.add(store, "E", id="e", type="epic", draft=False)
-    beads.add(store, "R", id="ready", draft=False, epic="e", priority=0)
-    beads.add(store, "B", id="blocked", draft=False, needs=["ready"])
-    beads.add(store, "H", id="held", draft=False)
-    beads.hold(store, "held", "think", "me")
-    beads.add(store, "W", id="working", draft=False, needs_tests=False)
+    bead_commands.add(store, "E", id="e", type="epic", draft=False)
+    bead_commands.add(store, "R", id="ready", draft=False, epic="e", priority=0)
+    bead_commands.add(store, "B", id="blocked", draft=False, needs=["ready"])
+    bead_commands.add(store, "H", id="held", draft=False)
+    bead_commands.hold(store, "held", "think", "me")
+    bead_commands.add(store, "W", id="working", draft=False, needs_tests=False)
     store.open_attempt("working", Role.DOER, "script", ["Ada"], 60.0, None)
-    beads.add(store, "D", id="draft")
-    beads.add(store, "X", id="cancelled", draft=False)
-    beads.cancel(store, "cancelled", "no", "me")
-    beads.add(store, "O", id="done", draft=False)
-    beads.done(store, "done", "yes", "me")
-    beads.add(store, "Q", id="asked", draft=False)
+    bead_commands.add(store, "D", id="draft")
+    bead_commands.add(store, "X", id="cancelled", draft=False)
+    bead_commands.cancel(store, "cancelled", "no", "me")
+    bead_commands.add(store, "O", id="done", draft=False)
+    bead_commands.done(store, "done", "yes", "me")
+    bead_commands.add(store, "Q", id="asked", draft=False)
     store.escalate(NewEscalation(EscalationType.QUESTION, "which?"), "asked", None, "nobrakes")
     store.put([Bead("waits", "V", status=Status.NEEDS_REVIEW)], [], "me")
     return store

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.beads.db import planning
+from nobrakes.beads.db import graph_writes
 from nobrakes.beads.model import Bead, Status
 from nobrakes.errors import NoSuchBead, NotAllowed
 from nobrakes.store import open_memory
@@ -22,7 +22,7 @@ def rows(store):
 def approved(seed, monkeypatch, at_once):
     """A random graph of drafts in two approvals, a day apart."""
     rng, now = random.Random(seed), [1_800_000_000.0]
-    monkeypatch.setattr(planning, "DRAFTS", 0 if at_once else 10_000)
+    monkeypatch.setattr(graph_writes, "DRAFTS", 0 if at_once else 10_000)
     store = open_memory(lambda: now[0])
     beads, edges = random_graph(rng, 50)
     held = [replace(one, status=Status.DRAFT, held="why" if rng.random() < 0.1 else None) for one in beads]
@@ -45,7 +45,7 @@ def test_at_once_as_one_by_one(seed, monkeypatch):
 
 
 def test_one_that_is_no_draft_refuses_them_all(monkeypatch):
-    monkeypatch.setattr(planning, "DRAFTS", 0)
+    monkeypatch.setattr(graph_writes, "DRAFTS", 0)
     store = open_memory()
     store.put([Bead("a", "A"), Bead("b", "B", status=Status.DONE)], [], "me")
     before = rows(store)

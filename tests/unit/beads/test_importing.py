@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.beads.db import importing, planning
+from nobrakes.beads.db import graph_writes, importing
 from nobrakes.beads.model import Bead, BeadType, Dependency, DependencyType, Status
 from nobrakes.errors import BadBead, Deadlock, NoSuchBead
 from nobrakes.store import Store
@@ -31,7 +31,7 @@ class Clock:
 
 def filled(seed, monkeypatch, large, split):
     """A random graph, in two calls; dependencies and epics are always of earlier beads."""
-    monkeypatch.setattr(planning, "LARGE", 0 if large else 10_000)
+    monkeypatch.setattr(graph_writes, "LARGE", 0 if large else 10_000)
     beads, edges = random_graph(random.Random(seed), 60)
     store = Store(":memory:", Clock())
     early = {one.id for one in beads[:split]}
@@ -51,7 +51,7 @@ def test_at_once_as_one_by_one(seed, split, monkeypatch):
 
 def beside(seed, monkeypatch, large):
     """A random graph, and then beads that only wait for it and for each other, with epics of their own."""
-    monkeypatch.setattr(planning, "LARGE", 10_000)
+    monkeypatch.setattr(graph_writes, "LARGE", 10_000)
     beads, edges = random_graph(random.Random(seed), 60)
     store = Store(":memory:", Clock())
     early = {one.id for one in beads[:35]}
@@ -59,7 +59,7 @@ def beside(seed, monkeypatch, large):
     late = [replace(one, epic=None) if one.epic in early else one for one in beads[35:]]
     mine = [edge for edge in edges if edge.bead not in early]
     assert importing.only_waits(store, late, mine)
-    monkeypatch.setattr(planning, "LARGE", 0 if large else 10_000)
+    monkeypatch.setattr(graph_writes, "LARGE", 0 if large else 10_000)
     if large:
         monkeypatch.setattr(importing.levels, "all_nodes", None)  # nobody reads the graph
     store.put(late, mine, "me")
@@ -78,7 +78,7 @@ def test_beside_the_graph_as_one_by_one(seed, monkeypatch):
 
 
 def test_another_commit_between_is_seen(tmp_path, monkeypatch):
-    monkeypatch.setattr(planning, "LARGE", 2)  # what the other one adds is small
+    monkeypatch.setattr(graph_writes, "LARGE", 2)  # what the other one adds is small
     path = str(tmp_path / "nobrakes.db")
     store = Store(path, create=True)
     other = Store(path)
@@ -115,7 +115,7 @@ def test_what_is_refused_wrote_nothing(beads, edges, refused, monkeypatch):
     store = Store(":memory:", Clock())
     store.put([Bead("e", "E", BeadType.EPIC), Bead("a", "A", epic="e", status=Status.NEEDS_DOER)], [], "me")
     before = everything(store)
-    monkeypatch.setattr(planning, "LARGE", 0)
+    monkeypatch.setattr(graph_writes, "LARGE", 0)
     with pytest.raises(refused):
         store.put(beads, edges, "me")
     assert everything(store) == before
@@ -123,7 +123,7 @@ def test_what_is_refused_wrote_nothing(beads, edges, refused, monkeypatch):
 
 @pytest.mark.parametrize("large", [True, False])
 def test_the_order_of_the_source_lasts_and_no_bead_is_older_than_its_last_change(large, monkeypatch):
-    monkeypatch.setattr(planning, "LARGE", 0 if large else 10_000)
+    monkeypatch.setattr(graph_writes, "LARGE", 0 if large else 10_000)
     rare = {1: {"held": "wait"}, 3: {"defer_until": 9000.0}, 4: {"merged_commit": "c" * 40}}
     beads = [Bead(f"b{n}", "B", created_at=4000.0, **rare.get(n, {})) for n in (5, 1, 4, 2, 3)]
     store = Store(":memory:", Clock())
@@ -137,7 +137,7 @@ def test_the_order_of_the_source_lasts_and_no_bead_is_older_than_its_last_change
 @pytest.mark.parametrize("large", [True, False])
 def test_a_change_at_the_moment_of_the_import_is_not_earlier_than_it(large, monkeypatch):
     for name in ("LARGE", "DRAFTS"):
-        monkeypatch.setattr(planning, name, 0 if large else 10_000)
+        monkeypatch.setattr(graph_writes, name, 0 if large else 10_000)
     store = Store(":memory:", Clock())
     epics = [Bead(f"e{n}", "E", BeadType.EPIC) for n in range(2)]
     store.put([*epics, *(Bead(f"b{n}", "B", epic="e1") for n in range(5))], [], "me")

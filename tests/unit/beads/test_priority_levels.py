@@ -122,7 +122,7 @@ def test_what_is_computed_again_is_written_in_parts_and_others_write_between(tmp
 
 
 def test_what_many_plans_in_a_row_made_due_is_computed_again_where_somebody_waits_for_all(settled, monkeypatch):
-    monkeypatch.setattr("nobrakes.beads.db.planning.LARGE", 10)
+    monkeypatch.setattr("nobrakes.beads.db.graph_writes.LARGE", 10)
     store = Store(":memory:", create=True)
     for plan in range(6):
         names = range(plan * 50, plan * 50 + 50)

@@ -6,8 +6,8 @@ import pytest
 
 from nobrakes.beads import commands
 from nobrakes.beads.model import BeadType, Dependency, DependencyType, Outcome, Role, Status, is_bead_id
-from nobrakes.beads.service import beads
-from nobrakes.beads.service.beads import ALPHABET, new_id
+from nobrakes.beads.service import bead_commands
+from nobrakes.beads.service.bead_commands import ALPHABET, new_id
 from nobrakes.errors import BadBead, Deadlock, NoSuchBead, NotAllowed, Stale
 from nobrakes.paths import Paths
 
@@ -19,23 +19,23 @@ def test_an_id_is_short_safe_and_new(store):
 
 
 def test_an_id_that_is_taken_is_not_given_out(store, monkeypatch):
-    beads.add(store, "first", id="nb-222222")
+    bead_commands.add(store, "first", id="nb-222222")
     drawn = iter("2" * 6 + "3" * 6)
     monkeypatch.setattr("secrets.choice", lambda alphabet: next(drawn))
     assert new_id(store) == "nb-333333"
 
 
 def test_a_bead_is_a_draft_unless_told(store):
-    assert beads.add(store, "a").status is Status.DRAFT
-    assert beads.add(store, "b", draft=False).status is Status.NEEDS_TESTS
-    assert beads.add(store, "c", draft=False, needs_tests=False).status is Status.NEEDS_DOER
-    assert beads.add(store, "d", draft=False, type="epic").status is Status.OPEN
+    assert bead_commands.add(store, "a").status is Status.DRAFT
+    assert bead_commands.add(store, "b", draft=False).status is Status.NEEDS_TESTS
+    assert bead_commands.add(store, "c", draft=False, needs_tests=False).status is Status.NEEDS_DOER
+    assert bead_commands.add(store, "d", draft=False, type="epic").status is Status.OPEN
 
 
 def test_every_field_arrives(store):
-    epic = beads.add(store, "whole", type=BeadType.EPIC)
-    first = beads.add(store, "first")
-    made = beads.add(
+    epic = bead_commands.add(store, "whole", type=BeadType.EPIC)
+    first = bead_commands.add(store, "first")
+    made = bead_commands.add(
         store, "second", type="bug", description="d", acceptance=["x", "y"], priority=0, labels=["l", "l", "m"],
         epic=epic.id, estimate=30, needs_tests=False, scaffolding=True, touches=["src/**"], notes="n",
         metadata={"k": [1]}, needs=[first.id, first.id], id="mine",
@@ -61,61 +61,63 @@ def test_every_field_arrives(store):
 )
 def test_a_wrong_bead_is_refused_and_nothing_is_written(store, error, arguments):
     with pytest.raises(error):
-        beads.add(store, "title", **arguments)
+        bead_commands.add(store, "title", **arguments)
     assert store.beads() == []
 
 
 def test_an_id_is_used_once(store):
-    beads.add(store, "first", id="x")
+    bead_commands.add(store, "first", id="x")
     with pytest.raises(BadBead, match="already"):
-        beads.add(store, "second", id="x")
+        bead_commands.add(store, "second", id="x")
     assert store.bead("x").title == "first"
 
 
 def test_edit_changes_what_is_named_and_nothing_else(store):
-    bead = beads.add(store, "a", description="keep", priority=3)
-    after = beads.edit(store, bead.id, {"title": "b", "type": "feat", "labels": ["x"]}, "me")
+    bead = bead_commands.add(store, "a", description="keep", priority=3)
+    after = bead_commands.edit(store, bead.id, {"title": "b", "type": "feat", "labels": ["x"]}, "me")
     assert (after.title, after.type, after.labels, after.description) == ("b", BeadType.FEATURE, ("x",), "keep")
     assert after.priority == 3
     with pytest.raises(BadBead, match="'status' is not a field"):
-        beads.edit(store, bead.id, {"status": "done"}, "me")
+        bead_commands.edit(store, bead.id, {"status": "done"}, "me")
     with pytest.raises(BadBead):
-        beads.edit(store, bead.id, {"priority": -1}, "me")
+        bead_commands.edit(store, bead.id, {"priority": -1}, "me")
 
 
 def test_an_edit_that_changes_nothing_is_no_event(store):
-    bead = beads.add(store, "a")
+    bead = bead_commands.add(store, "a")
     before = len(store.events())
-    beads.edit(store, bead.id, {"title": "a"}, "me")
+    bead_commands.edit(store, bead.id, {"title": "a"}, "me")
     assert len(store.events()) == before
 
 
 def test_hold_defer_and_back(store, now):
-    bead = beads.add(store, "a", draft=False)
+    bead = bead_commands.add(store, "a", draft=False)
     assert [b.id for b in store.ready(5)] == [bead.id]
-    assert beads.hold(store, bead.id, "wait", "me").held == "wait"
+    assert bead_commands.hold(store, bead.id, "wait", "me").held == "wait"
     assert store.ready(5) == []
-    assert beads.release(store, bead.id, "me").held is None
+    assert bead_commands.release(store, bead.id, "me").held is None
     with pytest.raises(NotAllowed):
-        beads.release(store, bead.id, "me")
-    beads.defer(store, bead.id, now.seconds + 1000, "me")
+        bead_commands.release(store, bead.id, "me")
+    bead_commands.defer(store, bead.id, now.seconds + 1000, "me")
     assert store.ready(5) == []
-    beads.defer(store, bead.id, None, "me")
+    bead_commands.defer(store, bead.id, None, "me")
     assert [b.id for b in store.ready(5)] == [bead.id]
 
 
 def test_what_is_closed_cannot_be_held(store):
-    bead = beads.add(store, "a", draft=False)
-    beads.done(store, bead.id, "by hand", "me")
+    bead = bead_commands.add(store, "a", draft=False)
+    bead_commands.done(store, bead.id, "by hand", "me")
     with pytest.raises(NotAllowed, match="done"):
-        beads.hold(store, bead.id, "x", "me")
+        bead_commands.hold(store, bead.id, "x", "me")
 
 
-@pytest.mark.parametrize(("close", "status"), [(beads.cancel, Status.CANCELLED), (beads.done, Status.DONE)])
+@pytest.mark.parametrize(
+    ("close", "status"), [(bead_commands.cancel, Status.CANCELLED), (bead_commands.done, Status.DONE)]
+)
 def test_closing_a_bead_at_work_ends_the_attempt_and_wakes_the_daemon(store, tmp_path, close, status):
     paths = Paths(str(tmp_path))
     (tmp_path / "wake").mkdir()
-    bead = beads.add(store, "a", draft=False, needs_tests=False)
+    bead = bead_commands.add(store, "a", draft=False, needs_tests=False)
     attempt = store.open_attempt(bead.id, Role.DOER, "script", ["Ada"], 60.0, None)
     assert close(store, bead.id, "why", "me", paths).status is status
     ended = store.attempt(attempt.id)
@@ -125,26 +127,26 @@ def test_closing_a_bead_at_work_ends_the_attempt_and_wakes_the_daemon(store, tmp
     assert store.bead(bead.id).assignee is None
     assert store.bead(bead.id).close_reason == "why"
     assert list((tmp_path / "wake").iterdir())
-    assert beads.reopen(store, bead.id, "me").status is Status.NEEDS_DOER
+    assert bead_commands.reopen(store, bead.id, "me").status is Status.NEEDS_DOER
 
 
 def test_dependencies_come_and_go(store):
-    a, b = beads.add(store, "a", draft=False), beads.add(store, "b", draft=False)
-    beads.depend(store, b.id, a.id, DependencyType.BLOCKS, "me")
+    a, b = bead_commands.add(store, "a", draft=False), bead_commands.add(store, "b", draft=False)
+    bead_commands.depend(store, b.id, a.id, DependencyType.BLOCKS, "me")
     assert [bead.id for bead in store.ready(5)] == [a.id]
     with pytest.raises(Deadlock):
-        beads.depend(store, a.id, b.id, DependencyType.BLOCKS, "me")
+        bead_commands.depend(store, a.id, b.id, DependencyType.BLOCKS, "me")
     with pytest.raises(Deadlock):
-        beads.depend(store, a.id, a.id, DependencyType.BLOCKS, "me")
-    assert beads.undepend(store, b.id, a.id, DependencyType.BLOCKS, "me") is True
-    assert beads.undepend(store, b.id, a.id, DependencyType.BLOCKS, "me") is False
+        bead_commands.depend(store, a.id, a.id, DependencyType.BLOCKS, "me")
+    assert bead_commands.undepend(store, b.id, a.id, DependencyType.BLOCKS, "me") is True
+    assert bead_commands.undepend(store, b.id, a.id, DependencyType.BLOCKS, "me") is False
     assert len(store.ready(5)) == 2
 
 
 def test_an_empty_word_empties_what_may_be_empty_and_says_nothing_of_the_rest(store):
     app = SimpleNamespace(store=store, paths=None)
-    beads.add(store, "e", id="e", type="epic")
-    beads.add(store, "a", id="a", acceptance=["x"], labels=["l"], epic="e", estimate=5, type="fix", notes="n")
+    bead_commands.add(store, "e", id="e", type="epic")
+    bead_commands.add(store, "a", id="a", acceptance=["x"], labels=["l"], epic="e", estimate=5, type="fix", notes="n")
     given = {"acceptance": ("",), "labels": ("",), "epic": "", "notes": "", "estimate": "", "type": ""}
     changed, text = commands.edit(app, "me", bead="a", priority=None, **given)
     assert (changed.acceptance, changed.labels, changed.epic, changed.notes) == ((), (), None, "")

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from nobrakes.checks.layout import layout, unclear, writers
+from nobrakes.checks.test_paths import layout, unclear, writers
 from nobrakes.globs import matches
 
 UNITTEST = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): self.assertEqual(1, 1)\n"

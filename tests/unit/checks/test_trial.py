@@ -13,7 +13,7 @@ from nobrakes.daemon import deciders
 from nobrakes.daemon.deciders import is_idle
 from nobrakes.daemon.model import Board, Limits, StartAgent, StartReview, Starts
 from nobrakes.review.main_monitor import Watch
-from nobrakes.review.worker.main_monitor import Trial
+from nobrakes.review.worker.main_checks import Trial
 from nobrakes.store import open_memory
 
 TESTS, LINT = Check("test", "pytest"), Check("lint", "ruff", "lint")

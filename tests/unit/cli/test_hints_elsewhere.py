@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.cli import main
-from nobrakes.cli.repository import HOME, for_place
+from nobrakes.cli.outcome import HOME, for_place
 from nobrakes.host.locks import DaemonLock
 
 CHAINED = re.compile(r"`cd (.*?) && (nobrakes [^`]*)`")

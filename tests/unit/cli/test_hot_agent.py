@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.agents.service import api, own_bead
+from nobrakes.agents.service import agent_api, own_bead
 from nobrakes.beads.model import Bead, Outcome, Role, Status
 from nobrakes.cli import hot, main
 from nobrakes.errors import UsageError
@@ -70,7 +70,7 @@ def test_all_operations_are_here() -> None:
     # typer says them: a feature's session and a sprint's agent have the time
     of_features = {"propose", "plan", "plan-ready", "finding", "review", "document"}
     assert {words[0] for words in PLAIN} | {"answer", "test"} | of_features == {
-        operation.name for operation in api.OPERATIONS
+        operation.name for operation in agent_api.OPERATIONS
     }
 
 

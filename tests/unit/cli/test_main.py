@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from nobrakes.cli import main
-from nobrakes.cli.repository import said
+from nobrakes.cli.outcome import said
 from nobrakes.command_table import entry
 from nobrakes.errors import Deadlock
 

@@ -7,7 +7,7 @@ import pytest
 
 from nobrakes.beads.model import Attempt, Bead, BeadType, Role, Status
 from nobrakes.cli.config import change_lines
-from nobrakes.cli.repository import dumps, envelope
+from nobrakes.cli.outcome import dumps, envelope
 from nobrakes.cli.screen import Screen, screen_of, table
 from nobrakes.config.setup.changing import SettingChange
 from nobrakes.records import plain

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from nobrakes.cli import repository
+from nobrakes.cli import outcome
 
 
 class Terminal(io.StringIO):
@@ -25,11 +25,11 @@ class Terminal(io.StringIO):
     [(True, ["plan", "apply", "x"], True), (False, ["plan", "apply", "x"], False), (True, ["plan", "--json"], False)],
 )
 def test_only_a_terminal_is_told(is_one, argv, is_told, monkeypatch):
-    monkeypatch.setattr(repository, "SECONDS", 0.01)
+    monkeypatch.setattr(outcome, "SECONDS", 0.01)
     monkeypatch.setattr(sys, "stderr", Terminal(is_one))
     monkeypatch.setattr(sys, "argv", ["nobrakes", *argv])
     told = sys.stderr
-    with pytest.raises(KeyError), repository.report_progress("reading the plan"):
+    with pytest.raises(KeyError), outcome.report_progress("reading the plan"):
         until = time.monotonic() + 5
         while is_told and not told.getvalue() and time.monotonic() < until:
             time.sleep(0.005)

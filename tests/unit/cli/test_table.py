@@ -8,7 +8,7 @@ import pytest
 
 from nobrakes.cli import main
 from nobrakes.cli.main import before
-from nobrakes.cli.repository import Output
+from nobrakes.cli.outcome import Output
 from nobrakes.command_table import COMMANDS, EXAMPLES, FIRST, GROUPS, JOURNEYS, NOUNS, OLD_NAMES, SHOWN, Entry, example
 from nobrakes.errors import UsageError
 from tests.support.dose import everyday

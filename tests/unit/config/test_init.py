@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes import paths as finding
-from nobrakes.beads.service import beads
+from nobrakes.beads.service import bead_commands
 from nobrakes.config.sections import CheckSettings
 from nobrakes.config.settings import load
 from nobrakes.config.setup import init
@@ -202,8 +202,8 @@ def test_a_clone_of_a_repository_that_tracks_the_graph_gets_it_back(repository, 
 
     report = init.init(str(repository))
     store = open_store(report.paths.database)
-    beads.add(store, "A", id="a")
-    beads.add(store, "B", id="b", needs=["a"])
+    bead_commands.add(store, "A", id="a")
+    bead_commands.add(store, "B", id="b", needs=["a"])
     done = commit_strategy(store, Repository(report.paths, "main"), report.paths, "me")
     assert done.approved == ("a", "b") and done.commit == git(repository, "rev-parse", "main")
     store.close()

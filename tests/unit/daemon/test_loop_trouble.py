@@ -13,7 +13,7 @@ from nobrakes.beads.model import bead_owner
 from nobrakes.daemon.service import control
 from nobrakes.daemon.worker import loop
 from nobrakes.daemon.worker.loop import Daemon, Troubles, Turn
-from nobrakes.decisions.machine import ways
+from nobrakes.decisions.table import ways
 from nobrakes.errors import (
     ConfigError,
     DiskFull,
@@ -30,7 +30,7 @@ from nobrakes.errors import (
     StoreBusy,
     StoreReadOnly,
 )
-from nobrakes.git.commands import lacking
+from nobrakes.git.command_line import lacking
 from nobrakes.review.waits import PASSES
 from nobrakes.store import open_memory
 from tests.world.clock import FakeClock

@@ -3,7 +3,7 @@
 import pytest
 
 from nobrakes.beads.model import Status
-from nobrakes.beads.service import beads
+from nobrakes.beads.service import bead_commands
 from nobrakes.decisions import forms
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import desk
@@ -13,7 +13,7 @@ from nobrakes.errors import NoSuchEscalation, NotAllowed, UsageError
 @pytest.fixture
 def stopped(store):
     """A bead that waits for a person, and the escalation's number."""
-    bead = beads.add(store, "a", draft=False, needs_tests=False)
+    bead = bead_commands.add(store, "a", draft=False, needs_tests=False)
     found = store.escalate(
         NewEscalation(EscalationType.REPEATED_FAILURE, "a failed 3 times"), bead.id, None, "nobrakes"
     )
@@ -34,7 +34,7 @@ def chosen(store):
 
 
 def _asked(store, form=None):
-    bead = beads.add(store, "a", draft=False, needs_tests=False)
+    bead = bead_commands.add(store, "a", draft=False, needs_tests=False)
     new = NewEscalation(EscalationType.QUESTION, "which zone?", form=form)
     return bead.id, store.escalate(new, bead.id, None, "Ada").id
 
@@ -50,8 +50,8 @@ def test_open_ones_and_all(store, stopped):
 
 
 def test_the_costliest_comes_first(store, stopped):
-    other = beads.add(store, "b", draft=False, needs_tests=False)
-    beads.add(store, "c", needs=[other.id], draft=False)
+    other = bead_commands.add(store, "b", draft=False, needs_tests=False)
+    bead_commands.add(store, "c", needs=[other.id], draft=False)
     second = store.escalate(NewEscalation(EscalationType.QUESTION, "which?"), other.id, None, "nobrakes")
     assert [e.id for e in store.escalations()] == [second.id, stopped[1]]
 

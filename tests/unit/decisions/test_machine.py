@@ -6,9 +6,8 @@ from typing import get_args
 import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Status
-from nobrakes.beads.service import beads
-from nobrakes.decisions import forms, machine
-from nobrakes.decisions.machine import OPTIONS, TABLE, About, Effect, Word
+from nobrakes.beads.service import bead_commands
+from nobrakes.decisions import forms, table
 from nobrakes.decisions.model import (
     DECISIONS,
     STARTS,
@@ -20,6 +19,7 @@ from nobrakes.decisions.model import (
 )
 from nobrakes.decisions.service import desk
 from nobrakes.decisions.service.view import Stakes, choices
+from nobrakes.decisions.table import OPTIONS, TABLE, About, Effect, Word
 from nobrakes.errors import NotAllowed, UsageError
 from nobrakes.events.kinds import Kind
 from nobrakes.sessions.model import SessionKind
@@ -37,7 +37,7 @@ def filed(store, type_, about, evidence=None, form=None):
         session = store.begin_session(SessionKind.CHAT, "me", "look", ("claude", "anthropic", ""), "look", "me").id
     elif about not in (About.AGENT, About.MACHINE):
         kind = BeadType.EPIC if about is About.EPIC else BeadType.TASK
-        bead = beads.add(store, "a", kind, draft=False, needs_tests=False).id
+        bead = bead_commands.add(store, "a", kind, draft=False, needs_tests=False).id
     evidence = EVIDENCE.get(about, {}) if evidence is None else evidence
     new = NewEscalation(type_, "it is asked", "what was seen", evidence, session=session, form=form)
     return store.escalate(new, bead, None, "nobrakes").id, bead
@@ -96,7 +96,7 @@ def test_what_is_in_no_row_is_refused_and_leaves_it_open(now):
 def refuses_what_is_in_no_row(store, type_, about):
     number, bead = filed(store, type_, about)
     found = store.escalation(number)
-    left = {"answer", *DECISIONS} - set(machine.ways(found, store.bead(bead) if bead else None))
+    left = {"answer", *DECISIONS} - set(table.ways(found, store.bead(bead) if bead else None))
     events = len(store.events())
     for word in left:
         with pytest.raises(NotAllowed):
@@ -108,7 +108,7 @@ def test_whatever_is_open_can_be_decided(now):
     def look(cell):
         store = open_memory(now)
         number, _ = filed(store, *cell)
-        assert machine.ways(store.escalation(number))
+        assert table.ways(store.escalation(number))
 
     cells = itertools.product(EscalationType, [one for one in About if one is not About.SESSION])
     assert failing(cells, look) == []
@@ -135,7 +135,7 @@ def test_what_is_shown_is_what_can_be_done():
         )
         stakes = Stakes(bead if of_bead else None)
         shown = choices(found, stakes)
-        assert [one.how for one in shown] == [*machine.ways(found, stakes.bead)]
+        assert [one.how for one in shown] == [*table.ways(found, stakes.bead)]
         assert all(one.label and one.does and "{" not in one.does + one.costs for one in shown), shown
 
 

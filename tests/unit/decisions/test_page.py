@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nobrakes.beads.model import Status
-from nobrakes.beads.service import beads
+from nobrakes.beads.service import bead_commands
 from nobrakes.cli.decisions import shown
 from nobrakes.cli.screen import Screen
 from nobrakes.config.settings import Config
@@ -43,7 +43,7 @@ def text_of(store: Any, found: DecisionView) -> str:
 def test_every_type_says_what_can_be_done_and_what_it_costs(
     store: Any, tmp_path: Path, type_: EscalationType, about: str
 ) -> None:
-    bead = beads.add(store, "Log in", acceptance=("it logs in",), draft=False, needs_tests=False).id
+    bead = bead_commands.add(store, "Log in", acceptance=("it logs in",), draft=False, needs_tests=False).id
     found = decided_by(store, tmp_path, type_, bead if about == "a bead" else None)
     assert found.choices, "something can always be done"
     text = text_of(store, found)
@@ -63,8 +63,8 @@ def test_every_type_says_what_can_be_done_and_what_it_costs(
 
 
 def test_who_waits_is_told_of_a_bead_that_is_given_up(store: Any, tmp_path: Path) -> None:
-    bead = beads.add(store, "a", draft=False, needs_tests=False)
-    beads.add(store, "Later", id="later", needs=(bead.id,), draft=False)
+    bead = bead_commands.add(store, "a", draft=False, needs_tests=False)
+    bead_commands.add(store, "Later", id="later", needs=(bead.id,), draft=False)
     found = decided_by(store, tmp_path, EscalationType.REPEATED_FAILURE, bead.id)
     (cancel,) = [choice for choice in found.choices if choice.how == "cancel"]
     assert "later stay blocked" in cancel.costs and "archived" in cancel.costs
@@ -77,7 +77,7 @@ def test_who_waits_is_told_of_a_bead_that_is_given_up(store: Any, tmp_path: Path
 def test_the_list_names_the_bead_and_why_in_eighty_columns(store: Any) -> None:
     from nobrakes.cli.decisions import listed
 
-    bead = beads.add(store, "A title that is " + "very " * 30 + "long", draft=False, needs_tests=False)
+    bead = bead_commands.add(store, "A title that is " + "very " * 30 + "long", draft=False, needs_tests=False)
     store.escalate(NewEscalation(EscalationType.CONFLICT, "a.py"), bead.id, None, "nobrakes")
     text = listed(page.listed(store), store.now(), Screen(80))
     assert bead.id in text and "A title that is" in text and "conflicts with main: a.py" in text

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from nobrakes.beads.model import Bead, Role, Status
-from nobrakes.beads.service import beads
+from nobrakes.beads.service import bead_commands
 from nobrakes.config.sections import AgentSettings, CheckSettings, ReviewSettings, ScriptSettings
 from nobrakes.config.settings import Config
 from nobrakes.config.setup import init
 from nobrakes.daemon.service import status
 from nobrakes.decisions.model import EscalationType, NewEscalation
-from nobrakes.decisions.service import blockers
+from nobrakes.decisions.service import all_blockers
 from nobrakes.doctor import service as doctor_service
 from nobrakes.errors import DaemonRunning, StoreBroken, UsageError
 from nobrakes.events.kinds import Event, Kind
@@ -36,7 +36,7 @@ def patient(repository):
     paths = init.init(str(repository)).paths
     store = open_store(paths.database)
     for name, needs in (("a", []), ("b", ["a"]), ("c", ["b"])):
-        beads.add(store, name, id=name, needs=needs, needs_tests=False)
+        bead_commands.add(store, name, id=name, needs=needs, needs_tests=False)
     door = Repository(paths, "main")
     commit_strategy(store, door, paths, "me")
     yield store, door, paths
@@ -105,7 +105,7 @@ def test_the_config_and_what_it_needs(patient, config, name, level):
     ],
 )
 def test_the_program_of_a_command(command, program):
-    assert blockers.program_of(command) == program
+    assert all_blockers.program_of(command) == program
 
 
 def test_a_checkout_that_is_behind_main_is_told_with_how_to_keep_both_sides(patient, repository):
@@ -154,8 +154,8 @@ def test_a_deadlock_is_told_with_what_frees_it(patient):
 
 def test_what_waits_for_ever_and_empty_epics(patient):
     store = patient[0]
-    beads.cancel(store, "a", "no", "me")
-    beads.add(store, "E", id="e", type="epic", draft=False)
+    bead_commands.cancel(store, "a", "no", "me")
+    bead_commands.add(store, "E", id="e", type="epic", draft=False)
     problems = found(patient)
     assert "depends on 'a', which is cancelled" in problems["blocked"].text
     assert "epic 'e' has no beads" in problems["epic"].text
@@ -179,7 +179,7 @@ def test_stale_workspaces_are_archived_before_they_go(patient, repository, git):
         subprocess.run(argv, check=True, capture_output=True)
     (repository / ".nobrakes" / "workspaces" / "a" / "precious.txt").write_text("precious")
     assert "workspaces" not in found(patient)
-    beads.done(store, "a", "by hand", "me")
+    bead_commands.done(store, "a", "by hand", "me")
     assert found(patient)["workspaces"].repair == "stale-workspaces"
     lines = doctor_service.repair("stale-workspaces", store, door, paths)
     assert len(lines) == 1 and "refs/nobrakes/archive/a/" in lines[0]
@@ -204,7 +204,7 @@ def test_sessions_of_closed_beads_that_an_earlier_version_left_are_stale_too(pat
     sessions = repository / ".nobrakes" / "agents" / "codex" / "a" / "sessions"
     sessions.mkdir(parents=True)
     assert "workspaces" not in found(patient)
-    beads.done(store, "a", "by hand", "me")
+    bead_commands.done(store, "a", "by hand", "me")
     assert "sessions of a belong to no live bead" in found(patient)["workspaces"].text
     assert len(doctor_service.repair("stale-workspaces", store, door, paths)) == 1
     assert not sessions.parent.exists() and sessions.parents[1].exists()
@@ -214,7 +214,7 @@ def test_sessions_of_closed_beads_that_an_earlier_version_left_are_stale_too(pat
 def test_the_database_is_rebuilt_from_what_git_keeps(patient, repository, git):
     store, door, paths = patient
     git(repository, "commit", "-q", "--allow-empty", "-m", "A\n\nBead: a")
-    beads.add(store, "only in the database", id="lost")
+    bead_commands.add(store, "only in the database", id="lost")
     before = {b.id: b.title for b in store.beads()}
     Path(paths.since).unlink(missing_ok=True)  # as in a clone: else only merges with evidence are believed
     lines = doctor_service.repair("rebuild", store, door, paths)

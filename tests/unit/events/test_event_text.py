@@ -6,7 +6,7 @@ import pytest
 
 from nobrakes.beads import work_status
 from nobrakes.beads.model import Outcome
-from nobrakes.cli.repository import dumps
+from nobrakes.cli.outcome import dumps
 from nobrakes.events import words
 from nobrakes.events.catalog import TABLE
 from nobrakes.events.kinds import Event, Kind

@@ -12,9 +12,9 @@ from nobrakes.errors import FileTooLarge, NoSuchFeature, NotAllowed, UsageError
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.model import Feature, ItemKind, ItemState, Stage, State, Step
 from nobrakes.features.reviewed_plan import nodes_of
-from nobrakes.features.service import approving, controls, views
+from nobrakes.features.service import approving, controls, feature_page
 from nobrakes.features.service.controls import Wanted
-from nobrakes.features.service.views import sign_off
+from nobrakes.features.service.feature_page import sign_off
 from nobrakes.features.worker.forge import complete
 from nobrakes.paths import Paths
 from nobrakes.sessions.model import SessionKind
@@ -121,14 +121,14 @@ def test_a_second_one_is_refused_whole(store: Store, paths: Paths) -> None:
     with pytest.raises(NotAllowed):
         controls.archive(store, other.id, True, "me")
     controls.archive(store, one.id, True, "me")
-    shown = views.listed(store)
+    shown = feature_page.listed(store)
     assert [card.id for card in shown.features] == [other.id] and shown.hidden == 1
-    assert [card.id for card in views.listed(store, archived=True).features] == [one.id]
-    assert views.listed(store, words="linux nope").features == ()
+    assert [card.id for card in feature_page.listed(store, archived=True).features] == [one.id]
+    assert feature_page.listed(store, words="linux nope").features == ()
     controls.pause(store, paths, other.id, "me")
     assert not controls.resume(store, paths, one.id, "me").archived, "what goes on is in lists"
     with pytest.raises(UsageError):
-        views.listed(store, state="lost")
+        feature_page.listed(store, state="lost")
     with pytest.raises(NoSuchFeature):
         controls.pause(store, paths, "nope", "me")
 
@@ -226,14 +226,14 @@ def test_the_plan_is_a_tree_columns_and_a_timeline(store: Store, paths: Paths) -
     planned(store, one.id)
     store.keep_plan(one.id, [{"id": "one", "title": "1"}], "first", "Shaper")
     store.keep_plan(one.id, [{"id": "one", "title": "One"}, {"id": "two", "title": "Two"}], "a finding", "Shaper")
-    found = views.view(store, one.id)
+    found = feature_page.view(store, one.id)
     assert [(step.bead.id, step.needs) for step in found.plan.steps] == [("one", ()), ("two", ("one",))]
     assert [(bar.bead.id, bar.begin) for bar in found.plan.bars] == [("one", 0), ("two", 10)] and found.plan.span == 20
     assert [step.bead.id for step in found.plan.column("pending")] == ["one", "two"]
     second = found.versions[1].changes
     assert [node["id"] for node in second.added] == ["two"] and second.changed[0].fields == {"title": ("1", "One")}
-    assert views.difference(store, one.id, 2) == second
-    assert views.difference(store, one.id, 1).added == ({"id": "one", "title": "1"},)
+    assert feature_page.difference(store, one.id, 2) == second
+    assert feature_page.difference(store, one.id, 1).added == ({"id": "one", "title": "1"},)
     with pytest.raises(UsageError, match="no version 3"):
-        views.difference(store, one.id, 3)
+        feature_page.difference(store, one.id, 3)
     assert found.card.beads == 2 and found.card.done == 0

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.agents.prompts import persona
-from nobrakes.agents.service import api
+from nobrakes.agents.service import agent_api
 from nobrakes.command_table import COMMANDS
 from nobrakes.errors import ConfigError
 from nobrakes.features import markers, prompts
@@ -61,7 +61,7 @@ def test_a_prompt_is_short_and_every_instruction_in_it_is_an_operation_that_exis
     text = Path(resource(f"config/roles/{role}.md")).read_text()
     assert len(text.splitlines()) <= 60
     known = {entry.words for entry in COMMANDS}
-    operations = {one.name: {p.name.replace("_", "-") for p in one.parameters} for one in api.OPERATIONS}
+    operations = {one.name: {p.name.replace("_", "-") for p in one.parameters} for one in agent_api.OPERATIONS}
     said = re.findall(r"(?:`|^ +)nobrakes ((?:agent )?[a-z][a-z-]*(?: example)?)([^`\n]*)", text, re.MULTILINE)
     assert any(name.startswith("agent ") for name, _ in said)
     for name, rest in said:

@@ -15,7 +15,7 @@ from nobrakes.features import model as keys
 from nobrakes.features.model import FindingState, ReviewState, Stage, Step
 from nobrakes.features.service import approving, shaping
 from nobrakes.features.service.controls import ask_change
-from nobrakes.features.service.views import sign_off
+from nobrakes.features.service.feature_page import sign_off
 from nobrakes.features.worker.shapers import BY
 from nobrakes.paths import Paths
 from nobrakes.sessions.model import Fact

@@ -6,10 +6,10 @@ import pytest
 
 from nobrakes.beads.model import Dependency, Status
 from nobrakes.beads.proposals import Standing
-from nobrakes.beads.service import beads
+from nobrakes.beads.service import bead_commands
 from nobrakes.config.sections import ForgeSettings
 from nobrakes.daemon.service.now import next_step
-from nobrakes.decisions.service.blockers import NOTHING
+from nobrakes.decisions.service.all_blockers import NOTHING
 from nobrakes.errors import Deadlock, NobrakesError, NotAllowed, PlanError, UsageError
 from nobrakes.events.kinds import Kind
 from nobrakes.features.service import approving
@@ -30,7 +30,7 @@ def plan(*nodes):
 def live(store):
     """A store with three live beads: b waits for a."""
     for name, needs in (("a", ()), ("b", ("a",)), ("c", ())):
-        beads.add(store, name.upper(), id=name, needs=needs, draft=False, acceptance=["it runs"])
+        bead_commands.add(store, name.upper(), id=name, needs=needs, draft=False, acceptance=["it runs"])
     return store
 
 
@@ -96,7 +96,7 @@ def test_proposing_again_changes_the_proposal_and_what_the_plan_wants_no_more_go
 
 def test_a_newer_edit_of_a_person_stands_until_they_say_otherwise(live):
     approving.propose(live, plan({"id": "a", "title": "proposed", "priority": 0}), "s")
-    beads.edit(live, "a", {"title": "edited"}, "me")
+    bead_commands.edit(live, "a", {"title": "edited"}, "me")
     found = strategy(live)
     assert names(found, Standing.EDITED) == ["a:title"] and "a:title was edited" in found.warnings[0]
     (edited,) = (c for c in found.proposed[0].changes if c.standing is Standing.EDITED)
@@ -111,8 +111,8 @@ def test_a_newer_edit_of_a_person_stands_until_they_say_otherwise(live):
 def test_what_is_closed_or_so_already_by_now_is_said_and_skipped(live):
     wish = plan({"id": "a", "title": "new"}, {"id": "c", "title": "C2", "needs": ["a"]})
     approving.propose(live, wish, "s")
-    beads.cancel(live, "a", "no", "me")
-    beads.edit(live, "c", {"title": "C2"}, "me")
+    bead_commands.cancel(live, "a", "no", "me")
+    bead_commands.edit(live, "c", {"title": "C2"}, "me")
     found = strategy(live)
     assert names(found, Standing.CLOSED) == ["a:title"] and names(found, Standing.ALREADY) == ["c:title"]
     assert any("waits for a" in text for text in found.warnings) is False
@@ -140,7 +140,7 @@ def test_each_can_be_refused_and_what_nobody_knows_is_an_error(live):
 
 
 def test_cancelling_is_proposed_too_of_live_beads_and_of_drafts(live):
-    beads.add(live, "D", id="d")
+    bead_commands.add(live, "D", id="d")
     approving.propose(live, plan({"id": "a", "status": "cancelled"}, {"id": "d", "status": "cancelled"}), "s")
     assert live.bead("a").status is Status.NEEDS_TESTS and live.bead("d").status is Status.DRAFT
     found = strategy(live)
@@ -159,7 +159,7 @@ def test_circles_are_refused_when_proposed_and_again_at_the_yes(live):
     approving.propose(live, plan({"id": "a", "needs": ["c"]}), "s")
     with pytest.raises(PlanDeadlock, match="a -> c -> a"):
         approving.propose(live, plan({"id": "c", "needs": ["a"]}), "s")
-    beads.depend(live, "c", "b", actor="me")
+    bead_commands.depend(live, "c", "b", actor="me")
     assert strategy(live).deadlocks
     before = live.events()
     with pytest.raises(Deadlock, match="nothing was approved, since a:needs:c cannot be") as refused:
@@ -211,7 +211,7 @@ def test_an_edit_since_is_in_the_way_of_undo_and_a_no_can_be_taken_back(live):
     assert names(strategy(live)) == ["a:title"]
     approve(live)
     yes = live.position().seq
-    beads.edit(live, "a", {"title": "newer"}, "me")
+    bead_commands.edit(live, "a", {"title": "newer"}, "me")
     with pytest.raises(NotAllowed, match="changed again later"):
         undo(live, None, "me", yes)
     assert live.bead("a").title == "newer"

@@ -9,31 +9,31 @@ import pytest
 from nobrakes.agents.adapter import LineKind, TranscriptLine
 from nobrakes.agents.limits import Cooldown
 from nobrakes.beads.model import Attempt, Bead, Dependency, Outcome, Retried, Role
-from nobrakes.beads.service import bead_page, beads, board
+from nobrakes.beads.service import bead_commands, bead_page, board
 from nobrakes.config.sections import CheckSettings, ForgeSettings
 from nobrakes.config.settings import Config
 from nobrakes.daemon.service import now, status
 from nobrakes.decisions.commands import Approval, Waiting
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import page
-from nobrakes.decisions.service.blockers import NOTHING
+from nobrakes.decisions.service.all_blockers import NOTHING
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features import reviewed_plan
-from nobrakes.features.service import approving, rollback, strategy, views
+from nobrakes.features.service import approving, feature_page, rollback, strategy
 from nobrakes.features.service import controls as forging
 from nobrakes.features.service.controls import scan_of
-from nobrakes.features.service.views import difference, listed, view
+from nobrakes.features.service.feature_page import difference, listed, view
 from nobrakes.paths import Paths
 from nobrakes.pictures.service import graph_view
 from nobrakes.projects.model import Box
-from nobrakes.projects.service.projects import Confirmed, ProjectsView, ProjectView
-from nobrakes.projects.service.sprints import NextView, ProjectPage
+from nobrakes.projects.service.projects_folder import Confirmed, ProjectsView, ProjectView
+from nobrakes.projects.service.sprint_approval import NextView, ProjectPage
 from nobrakes.projects.sprints import Contradiction, Finding
 from nobrakes.records import mistakes, plain, schema
 from nobrakes.requests.model import PullRequest, PullState
 from nobrakes.requests.model import view as shown_of
-from nobrakes.review.service import evidence
-from nobrakes.sessions.service import live
+from nobrakes.review.service import merges
+from nobrakes.sessions.service import viewing
 from nobrakes.sessions.service.relay import Landing
 from nobrakes.store import Store
 from nobrakes.web import openapi
@@ -42,12 +42,14 @@ from nobrakes.web import openapi
 @pytest.fixture
 def lively(store: Store) -> Store:
     """A store with something of everything that is shown."""
-    beads.add(store, "An epic", id="e", type="epic", draft=False, actor="me")
+    bead_commands.add(store, "An epic", id="e", type="epic", draft=False, actor="me")
     for id_ in ("a", "b", "c"):
-        beads.add(store, f"Bead {id_}", id=id_, needs_tests=False, draft=False, actor="me", epic="e", labels=("x",))
-    beads.add(store, "A draft", id="d", needs=("a",), actor="me")
-    beads.add(store, "One that is ready", id="f", needs_tests=False, draft=False, actor="me")
-    beads.hold(store, "c", "later", "me")
+        bead_commands.add(
+            store, f"Bead {id_}", id=id_, needs_tests=False, draft=False, actor="me", epic="e", labels=("x",)
+        )
+    bead_commands.add(store, "A draft", id="d", needs=("a",), actor="me")
+    bead_commands.add(store, "One that is ready", id="f", needs_tests=False, draft=False, actor="me")
+    bead_commands.hold(store, "c", "later", "me")
     attempt = store.open_attempt("a", Role.DOER, "script", ["Ada"], 60.0, None)
     assert attempt is not None and attempt.token
     store.close_attempt(attempt, Kind.WORK_SUBMITTED, Outcome.COMPLETED, head="1" * 40)
@@ -58,7 +60,7 @@ def lively(store: Store) -> Store:
     store.escalate(NewEscalation(EscalationType.QUESTION, "Which?", evidence={"tried": [1]}), "c", None, "Ada")
     store.start_cooldown(Cooldown("north", Outcome.AUTH, "no key", 1.0, 9e9, 1, told=False))
     config = Config(checks=(CheckSettings(name="unit", command="make"),))
-    evidence.quarantine(store, config, "unit", "a test", "it fails at times", "me")
+    merges.quarantine(store, config, "unit", "a test", "it fails at times", "me")
     data = {"check": "unit", "tests": ["a test"], "tree": "2" * 40, "run": "1-1"}
     store.record(Event(Kind.FLAKED, "a", review.id, data=data))
     return store
@@ -92,7 +94,7 @@ def features(store: Store, folder: Path) -> dict[str, Any]:
         "forge show --version": difference(store, made.id, 2),
         "forge scan": scan_of(store, git, made.id),
         "forge rollback": rollback.look(store, git, made.id),
-        "forge reviews": views.reviews(store, ForgeSettings(), made.id),
+        "forge reviews": feature_page.reviews(store, ForgeSettings(), made.id),
         "forge sign-off": reviewed_plan.SignOff(2, 1, 10, "me", 1.0, True, "small enough"),
         **dict.fromkeys((f"forge {name}" for name in FORGE), store.feature(made.id)),
     }
@@ -136,11 +138,11 @@ def shown(store: Store, folder: Path) -> dict[str, Any]:
         "escalation": page.decision(store, Paths(str(folder)), _no_git, Config, escalation.id),
         "history": bead_page.history(store, None, "a"),
         "review": bead_page.reviews(store),
-        "diff": evidence.DiffView(
-            "a", "branch", "1" * 40, "2" * 40, (evidence.FileDiff("new", "renamed", 1, 0, False, "old"),), "+x\n"
+        "diff": merges.DiffView(
+            "a", "branch", "1" * 40, "2" * 40, (merges.FileDiff("new", "renamed", 1, 0, False, "old"),), "+x\n"
         ),
-        "history --transcript": [live.AttemptLines(attempt, (TranscriptLine(LineKind.TEXT, "hello"),))],
-        "flakes": evidence.flakes(store),
+        "history --transcript": [viewing.AttemptLines(attempt, (TranscriptLine(LineKind.TEXT, "hello"),))],
+        "flakes": merges.flakes(store),
         **{f"graph --{mode}": graph_view(store, mode) for mode in ("focus", "epics", "all")},
         "commit-strategy --dry-run": strategy.strategy(store),
         "commit-strategy": approving.Approved(("d",), None),

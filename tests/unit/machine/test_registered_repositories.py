@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.decisions.service.blockers import for_you
+from nobrakes.decisions.service.all_blockers import for_you
 from nobrakes.errors import UsageError
 from nobrakes.machine import registry
 from nobrakes.store import create_store

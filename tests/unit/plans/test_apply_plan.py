@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nobrakes.beads.model import Bead, BeadType, Dependency, DependencyType, Status
-from nobrakes.beads.service import beads
+from nobrakes.beads.service import bead_commands
 from nobrakes.errors import NoSuchBead, PlanError
 from nobrakes.plans import service as plans_service
 from nobrakes.plans.nodes import plan_of, plan_of_records
@@ -65,7 +65,7 @@ def test_again_changes_nothing(store):
 
 def test_an_update_touches_what_it_names(store):
     apply_plan(store, plan(node("a", description="keep"), node("b", "a"), node("c")), actor="me", live=True)
-    beads.done(store, "c", "x", "me")
+    bead_commands.done(store, "c", "x", "me")
     wish = plan({"id": "a", "title": "New"}, node("b", "c"), node("c", status="draft"))
     report = apply_plan(store, wish, actor="me", live=True)
     assert report.changed == ("a", "b") and report.unchanged == ("c",)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.beads.db import planning
+from nobrakes.beads.db import graph_writes
 from nobrakes.errors import NobrakesError
 from nobrakes.plans import service as plans_service
 from nobrakes.plans.nodes import plan_of
@@ -64,14 +64,14 @@ def test_many_beads_come_to_what_few_do(seed, monkeypatch):
     few, many = open_memory(lambda: 1_800_000_000.0), open_memory(lambda: 1_800_000_000.0)
     monkeypatch.setattr(plans_service, "new_id", lambda store, taken: "new-id")
     monkeypatch.setattr(plans_service, "unused_id", lambda taken: "new-id")
-    monkeypatch.setattr(planning, "MANY", rng.choice([0, 1000]))
+    monkeypatch.setattr(graph_writes, "MANY", rng.choice([0, 1000]))
     known: set[str] = set()
     for _ in range(ROUNDS):
         found, live = random_plan(rng, known), rng.random() < 0.2
         reports = []
         for store, is_many in ((few, False), (many, True)):
             monkeypatch.setattr(plans_service, "SMALL", 0 if is_many else 1000)
-            monkeypatch.setattr(planning, "LARGE", 0 if is_many else 1000)
+            monkeypatch.setattr(graph_writes, "LARGE", 0 if is_many else 1000)
             reports.append(applied(store, found, live=live, explain=not is_many))
         # a large plan is told with all that waits for a yes in force, a small one with what is in the graph
         apart = {"explained": {}, **({"critical_path": (), "ready": ()} if few.proposed() else {})}
@@ -96,8 +96,8 @@ def test_what_is_there_as_it_is_said_is_not_read_as_a_bead(monkeypatch):
 
 def test_a_dependency_that_is_named_twice_hides_no_other():
     """Or what a plan leaves out would stay."""
-    named = [["x", "x"], *[None] * (len(planning._KINDS) - 1)]
-    one, other = (f"{kind} " for kind in planning._KINDS[:2])
-    assert not planning._needs_the_same(named, f"{one}x,{one}y") and not planning._needs_the_same(named, None)
-    assert planning._needs_the_same(named, f"{one}x") and planning._needs_the_same(named, f"{one}x,{other}y")
-    assert not planning._needs_the_same([["x"], [], None], f"{one}x,{other}y")
+    named = [["x", "x"], *[None] * (len(graph_writes._KINDS) - 1)]
+    one, other = (f"{kind} " for kind in graph_writes._KINDS[:2])
+    assert not graph_writes._needs_the_same(named, f"{one}x,{one}y") and not graph_writes._needs_the_same(named, None)
+    assert graph_writes._needs_the_same(named, f"{one}x") and graph_writes._needs_the_same(named, f"{one}x,{other}y")
+    assert not graph_writes._needs_the_same([["x"], [], None], f"{one}x,{other}y")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.agents.service.api import choose
+from nobrakes.agents.service.agent_api import choose
 from nobrakes.beads.model import Bead, BeadType, Outcome, person_owner
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import desk
@@ -18,7 +18,7 @@ from nobrakes.features.model import Criterion, Feature, Step
 from nobrakes.features.reviewed_plan import nodes_of
 from nobrakes.projects import model as projects_model
 from nobrakes.projects.model import Brief
-from nobrakes.projects.service import coding, projects
+from nobrakes.projects.service import coding, projects_folder
 from nobrakes.sessions.model import PLAN_OF, Fact, SessionKind, only_plans
 from nobrakes.sessions.service import relay
 from nobrakes.store import Store, create_store
@@ -33,8 +33,8 @@ class Workspace:
     """A person's workspace with one project, and what was done inside of the project's transaction."""
 
     def __init__(self, folder: Path) -> None:
-        projects.create(Brief("tea"), "Ada")
-        projects.set_project("phone", "tea", False, "Ada")
+        projects_folder.create(Brief("tea"), "Ada")
+        projects_folder.set_project("phone", "tea", False, "Ada")
         self.folder = folder / "workspace" / "PROJECTS" / "tea"
         with_an_agent(self.folder)
         self.inside, self.seen = False, list[tuple[str, bool]]()
@@ -102,8 +102,8 @@ def test_the_agent_begins_in_the_folder_that_the_guard_let_through(
 
 def test_what_is_broken_in_one_project_is_said_and_keeps_nobody_from_the_others(workspace: Workspace) -> None:
     assert workspace.begin().run == "tea/1"
-    projects.create(Brief("site"), "Ada")
-    projects.set_project("phone", "site", False, "Ada")
+    projects_folder.create(Brief("site"), "Ada")
+    projects_folder.set_project("phone", "site", False, "Ada")
     with_an_agent(workspace.folder.parent / "site")
     assert workspace.begin().run == "site/1"
     database = workspace.folder / ".nobrakes" / "nobrakes.db"
@@ -121,7 +121,7 @@ def test_what_is_broken_in_one_project_is_said_and_keeps_nobody_from_the_others(
 
 def test_a_chat_answers_its_own_agents_and_nobody_elses(workspace: Workspace) -> None:
     own = workspace.begin().session
-    projects.set_project("pocket", "tea", False, "Ada")
+    projects_folder.set_project("pocket", "tea", False, "Ada")
     other = coding.begin("pocket", "", relay.Wanted("Make it", "acp")).session
     with coding.project_store(str(workspace.folder)) as (store, _paths):
         ask = partial(NewEscalation, EscalationType.QUESTION)
@@ -143,11 +143,11 @@ def test_a_chat_answers_its_own_agents_and_nobody_elses(workspace: Workspace) ->
 
 
 def test_no_tool_runs_in_a_project_that_is_archived(workspace: Workspace) -> None:
-    projects.archive("tea", True)
+    projects_folder.archive("tea", True)
     with pytest.raises(NoProject) as refused:
         workspace.begin()
     assert str(refused.value) == projects_model.REFUSED and "archived" in refused.value.hint
-    projects.archive("tea", False)
+    projects_folder.archive("tea", False)
     assert workspace.begin().run == "tea/1"
 
 
@@ -155,14 +155,14 @@ def test_a_session_by_http_is_of_one_client_and_its_own_word_suggests_the_projec
     (ask,) = (one for one in coding.operations("", "pocket") if one.name == "list_projects")
     said = choose((ask,), ask.name, {"session": "Tea", "message": ""}).text
     assert "Based on the name of this session, I think you want to work on **tea**" in said
-    assert projects.chat("pocket: Tea") is not None
+    assert projects_folder.chat("pocket: Tea") is not None
     with pytest.raises(UsageError):
         choose((ask,), ask.name, {"session": " "})
     with pytest.raises(UsageError, match="not the name of a client"):
         coding.add("pocket: a")
     with pytest.raises(UsageError, match="by HTTP"):
-        projects.require_word("pocket: Tea")
-    assert projects.require_word("telegram:7") == "telegram:7"
+        projects_folder.require_word("pocket: Tea")
+    assert projects_folder.require_word("telegram:7") == "telegram:7"
 
 
 def test_a_plan_and_a_merge_are_a_persons_and_words_change_a_plan(workspace: Workspace) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nobrakes.projects.model import Brief
-from nobrakes.projects.service import projects, sprints
+from nobrakes.projects.service import projects_folder, sprint_approval
 
 PLAN = "docs/sprints/s1-brew/plan.md"
 
@@ -17,7 +17,7 @@ class Tea:
     """A project with a pot and a cup, from before its sprint."""
 
     def __init__(self, git: Any) -> None:
-        self.folder, self.git = Path(projects.create(Brief("tea"), "Ada").path), git
+        self.folder, self.git = Path(projects_folder.create(Brief("tea"), "Ada").path), git
         self.commits("Begin", {"src/pot.py": "", "src/cups/one.py": "", "DECISIONS.md": "## Green tea\n"})
 
     def write(self, files: dict[str, str]) -> None:
@@ -31,7 +31,7 @@ class Tea:
         self.git(self.folder, "-c", "user.name=Ada", "-c", "user.email=a@b", "commit", "-q", "-m", subject)
 
     def found(self) -> dict[str, tuple[str, ...]]:
-        return {one.kind.value: one.items for one in sprints.look("tea").findings}
+        return {one.kind.value: one.items for one in sprint_approval.look("tea").findings}
 
 
 @pytest.fixture

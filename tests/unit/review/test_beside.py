@@ -6,7 +6,7 @@ import pytest
 
 from nobrakes.errors import GitFailed
 from nobrakes.host.command import ThreadBackground
-from nobrakes.review.worker.queue import Beside
+from nobrakes.review.worker.merge_queue import Beside
 from tests.support.scripted import until
 
 

@@ -12,7 +12,7 @@ from nobrakes.events.kinds import Event, Kind
 from nobrakes.requests.model import Where
 from nobrakes.review.journal import Journal
 from nobrakes.review.verify import Repository, verify
-from nobrakes.review.worker.evidence import Evidence
+from nobrakes.review.worker.chain import Evidence
 from nobrakes.store import open_memory
 from tests.world.fake_git import FakeGit
 

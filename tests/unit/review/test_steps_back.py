@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.beads.model import Bead, Dependency, Outcome, Role, Status
-from nobrakes.beads.service import beads
+from nobrakes.beads.service import bead_commands
 from nobrakes.daemon.service import control
 from nobrakes.errors import GitFailed, NotAllowed, NothingToUndo, NotProven
 from nobrakes.events.kinds import Event, Kind
@@ -14,7 +14,7 @@ from nobrakes.paths import Paths
 from nobrakes.plans.nodes import plan_of
 from nobrakes.plans.service import apply_plan
 from nobrakes.review.queue import SETTING, Quarantined, as_text
-from nobrakes.review.service import evidence, undo
+from nobrakes.review.service import merges, undo
 
 
 def seen(store):
@@ -31,27 +31,29 @@ def three(store):
         live=True,
         actor="me",
     )
-    beads.add(store, "C", id="c", acceptance=["x"], actor="me")
+    bead_commands.add(store, "C", id="c", acceptance=["x"], actor="me")
     return store
 
 
 STEPS = {
-    "edit": lambda s: beads.edit(s, "a", {"title": "New", "acceptance": ["y"], "labels": ["l"], "type": "fix"}, "me"),
-    "epic": lambda s: beads.edit(s, "c", {"epic": "e"}, "me"),
-    "hold": lambda s: beads.hold(s, "a", "wait", "me"),
-    "defer": lambda s: beads.defer(s, "a", 1.9e9, "me"),
-    "cancel": lambda s: beads.cancel(s, "a", "no", "me"),
-    "cancel a draft": lambda s: beads.cancel(s, "c", "no", "me"),
-    "done": lambda s: beads.done(s, "a", "by hand", "me"),
-    "depend": lambda s: beads.depend(s, "c", "b", actor="me"),
-    "undepend": lambda s: beads.undepend(s, "b", "a", actor="me"),
+    "edit": lambda s: bead_commands.edit(
+        s, "a", {"title": "New", "acceptance": ["y"], "labels": ["l"], "type": "fix"}, "me"
+    ),
+    "epic": lambda s: bead_commands.edit(s, "c", {"epic": "e"}, "me"),
+    "hold": lambda s: bead_commands.hold(s, "a", "wait", "me"),
+    "defer": lambda s: bead_commands.defer(s, "a", 1.9e9, "me"),
+    "cancel": lambda s: bead_commands.cancel(s, "a", "no", "me"),
+    "cancel a draft": lambda s: bead_commands.cancel(s, "c", "no", "me"),
+    "done": lambda s: bead_commands.done(s, "a", "by hand", "me"),
+    "depend": lambda s: bead_commands.depend(s, "c", "b", actor="me"),
+    "undepend": lambda s: bead_commands.undepend(s, "b", "a", actor="me"),
     "approve": lambda s: s.approve(["c", "e"], "me"),
 }
 
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_step_taken_back_leaves_what_was_before(three, step):
-    beads.add(three, "E", id="e", type="epic", actor="me")
+    bead_commands.add(three, "E", id="e", type="epic", actor="me")
     before = seen(three)
     STEPS[step](three)
     assert seen(three) != before
@@ -63,13 +65,13 @@ def test_a_step_taken_back_leaves_what_was_before(three, step):
 
 def test_going_on_takes_back_the_step_before(three):
     before = seen(three)
-    beads.hold(three, "a", "one", "me")
+    bead_commands.hold(three, "a", "one", "me")
     held = seen(three)
-    beads.hold(three, "a", "two", "me")
-    beads.release(three, "a", "me")
-    beads.defer(three, "a", 1.9e9, "me")
+    bead_commands.hold(three, "a", "two", "me")
+    bead_commands.release(three, "a", "me")
+    bead_commands.defer(three, "a", 1.9e9, "me")
     deferred = seen(three)
-    beads.defer(three, "a", None, "me")
+    bead_commands.defer(three, "a", None, "me")
     undo.undo(three, None, "me")
     assert seen(three) == deferred
     undo.undo(three, None, "me")
@@ -82,9 +84,9 @@ def test_going_on_takes_back_the_step_before(three):
 
 
 def test_a_named_step_is_taken_back_alone(three):
-    beads.edit(three, "a", {"title": "New"}, "me")
+    bead_commands.edit(three, "a", {"title": "New"}, "me")
     seq = three.events()[-1].seq
-    beads.hold(three, "b", "x", "me")
+    bead_commands.hold(three, "b", "x", "me")
     undo.undo(three, None, "me", seq)
     assert (three.bead("a").title, three.bead("b").held) == ("A", "x")
     with pytest.raises(NothingToUndo, match="undone already"):
@@ -94,7 +96,7 @@ def test_a_named_step_is_taken_back_alone(three):
 
 
 def test_what_the_machine_noted_is_no_persons_step(three):
-    beads.hold(three, "a", "wait", "me")
+    bead_commands.hold(three, "a", "wait", "me")
     three.change("b", {"notes": "it was taken back"}, "nobrakes")
     assert undo.undo(three, None, "me").kind is Kind.HELD
 
@@ -109,9 +111,9 @@ def test_a_plan_is_one_step(store):
 
 
 def test_what_somebody_built_on_is_not_taken_back(three):
-    beads.edit(three, "a", {"title": "One"}, "me")
+    bead_commands.edit(three, "a", {"title": "One"}, "me")
     seq = three.events()[-1].seq
-    beads.edit(three, "a", {"title": "Two"}, "me")
+    bead_commands.edit(three, "a", {"title": "Two"}, "me")
     events = len(three.events())
     with pytest.raises(NotAllowed, match="changed again"):
         undo.undo(three, None, "me", seq)
@@ -127,9 +129,9 @@ def test_work_that_began_is_not_made_a_draft(three):
 
 
 def test_a_dependency_comes_back_only_without_a_circle(three):
-    beads.undepend(three, "b", "a", actor="me")
+    bead_commands.undepend(three, "b", "a", actor="me")
     seq = three.events()[-1].seq
-    beads.depend(three, "a", "b", actor="me")
+    bead_commands.depend(three, "a", "b", actor="me")
     before = seen(three)
     with pytest.raises(Exception, match="wait for each other"):
         undo.undo(three, None, "me", seq)
@@ -137,9 +139,9 @@ def test_a_dependency_comes_back_only_without_a_circle(three):
 
 
 def test_a_reopening_is_closed_again(three):
-    beads.cancel(three, "a", "no", "me")
+    bead_commands.cancel(three, "a", "no", "me")
     before = seen(three)
-    beads.reopen(three, "a", "me")
+    bead_commands.reopen(three, "a", "me")
     undo.undo(three, None, "me")
     after = seen(three)
     assert [replace(b, closed_at=0) for b in after[0]] == [replace(b, closed_at=0) for b in before[0]]
@@ -222,7 +224,7 @@ def test_the_evidence_of_an_undo_is_kept_before_the_bead_is_open_again(store, me
 
 
 def test_an_undo_reads_as_much_of_the_log_as_it_needs(three, monkeypatch):
-    beads.hold(three, "a", "wait", "me")
+    bead_commands.hold(three, "a", "wait", "me")
     for number in range(300):
         three.record(Event(Kind.NOTIFIED, "a", actor="Ada", data={"text": str(number)}))
     read = []
@@ -274,7 +276,7 @@ def test_a_merge_stays_when_main_would_be_red_without_it(store, merged):
 
 
 def test_undoing_a_cancel_says_where_the_work_is(store, three):
-    beads.cancel(three, "a", "no", "me")
+    bead_commands.cancel(three, "a", "no", "me")
     assert undo.undo(three, MainWithOneMerge(), "me").archived[0][0].startswith("refs/nobrakes/archive/")
 
 
@@ -324,13 +326,13 @@ def test_a_stop_is_taken_back_after_its_end_was_undone(three, tmp_path):
 
 def test_a_quarantine_and_its_end_are_taken_back(three):
     three.set_setting(SETTING, as_text([Quarantined("test", "a", "why", "me", 1.0)]))
-    evidence.lift(three, "test", "a", "me")
+    merges.lift(three, "test", "a", "me")
     undo.undo(three, None, "me")
     assert [(one.pair, one.reason) for one in control.quarantined(three)] == [(("test", "a"), "why")]
 
 
 def test_a_step_that_stays_is_named_with_the_one_before(three):
-    beads.hold(three, "a", "wait", "me")
+    bead_commands.hold(three, "a", "wait", "me")
     hold = undo.last(three).seq
     three.record(Event(Kind.RETRIED, "b", actor="me", data={"failures": 1, "reason": ""}))
     with pytest.raises(NotAllowed, match=r"'retried b' .event .*cannot be undone: its failures are forgiven") as raised:
@@ -341,14 +343,14 @@ def test_a_step_that_stays_is_named_with_the_one_before(three):
 
 
 def test_dependencies_are_named_like_in_the_graph(three):
-    beads.depend(three, "c", "b", actor="me")
+    bead_commands.depend(three, "c", "b", actor="me")
     assert Dependency("c", "b") in three.dependencies("c")
     assert undo.last(three).beads == ("c",)
 
 
 def test_what_an_agent_did_is_no_step_of_the_person(three):
-    beads.hold(three, "a", "wait", "me")
-    beads.add(three, "D", id="d", actor="Session 1")
+    bead_commands.hold(three, "a", "wait", "me")
+    bead_commands.add(three, "D", id="d", actor="Session 1")
     three.record(Event(Kind.SPRINT_MOVED, None, actor="Ada", data={"sprint": 1, "state": "executing"}))
     assert undo.undo(three, None, "me").beads == ("a",) and three.bead("a").held is None
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from nobrakes.sandbox.machine import caches, variables
+from nobrakes.sandbox.system_paths import caches, variables
 
 CACHES = {"XDG_CACHE_HOME", "PIP_CACHE_DIR", "UV_CACHE_DIR", "GOCACHE", "npm_config_cache", "CARGO_HOME", "GOPATH",
           "GRADLE_USER_HOME", "PNPM_HOME", "YARN_GLOBAL_FOLDER", "MAVEN_OPTS"}  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 
 from nobrakes.sandbox import closure
 from nobrakes.sandbox.closure import INSIDE, Bounds, Closure, Machine, Tools, tools, wrap
-from nobrakes.sandbox.machine import installation, machine, tool_settings
+from nobrakes.sandbox.system_paths import installation, machine, tool_settings
 
 MACHINE = Machine(
     ("/usr", "/etc/hosts"), (("/bin", "usr/bin"),), ("/people/ada/venv",), "/usr/bin/python3", "/people/ada"

@@ -13,7 +13,7 @@ import pytest
 
 from nobrakes.sandbox import landlock
 from nobrakes.sandbox.closure import Wall, platform_trouble, probe, wall_describe, wall_wrap
-from nobrakes.sandbox.machine import kept
+from nobrakes.sandbox.system_paths import kept
 
 works = pytest.mark.skipif(bool(platform_trouble()), reason=f"there is no Landlock: {platform_trouble()}")
 

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nobrakes.agents.adapter import LineKind, TranscriptLine
-from nobrakes.sessions.service import live
-from nobrakes.sessions.service.live import CUT, MAX_LINE, Ring, follow
+from nobrakes.sessions.service import viewing
+from nobrakes.sessions.service.viewing import CUT, MAX_LINE, Ring, follow
 
 
 def lines(path: Path, offset: int = 0, final: bool = False) -> list[bytes]:
@@ -58,7 +58,7 @@ def test_a_line_without_measure_is_cut_and_the_next_is_whole(tmp_path: Path) -> 
 def test_reading_in_pieces_is_reading_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes, cuts: st.DataObject
 ) -> None:
-    monkeypatch.setattr(live, "_BLOCK", 7)
+    monkeypatch.setattr(viewing, "_BLOCK", 7)
     path = tmp_path / "out"
     path.write_bytes(b"")
     offset, found, written = 0, [], 0

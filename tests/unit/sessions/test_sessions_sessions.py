@@ -9,7 +9,7 @@ from nobrakes.beads.model import Attempt, Bead, Outcome, Role
 from nobrakes.daemon.model import Board
 from nobrakes.errors import NoSuchBead, NotAllowed
 from nobrakes.paths import Paths
-from nobrakes.sessions.service import live
+from nobrakes.sessions.service import viewing
 
 ADA = Attempt(1, "nb-1", 1, Role.DOER, "Ada", 1, "t", 100.0, agent="script")
 REVIEW = Attempt(2, "nb-2", 1, Role.REVIEWER, "Reviewer", 1, "t", 150.0)
@@ -45,28 +45,28 @@ def paths(tmp_path):
 
 
 def output_of(paths, attempt) -> Path:
-    path = Path(live.attempt_output(paths, attempt).path)
+    path = Path(viewing.attempt_output(paths, attempt).path)
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
 
 
 @pytest.mark.parametrize("wanted", ["Ada", "ada", "nb-1"])
 def test_who_works_is_found_by_name_and_by_bead(paths, wanted):
-    assert live.find_session(Attempts(ADA, REVIEW), paths, wanted).attempt == 1
+    assert viewing.find_session(Attempts(ADA, REVIEW), paths, wanted).attempt == 1
 
 
 def test_a_bead_at_rest_has_its_last_session(paths):
     later = replace(ADA, id=3, number=2, outcome=Outcome.FAILED)
     store = Attempts(replace(ADA, outcome=Outcome.FAILED), later, replace(REVIEW, bead="nb-1", id=4))
-    assert live.find_session(store, paths, "nb-1").attempt == 3
+    assert viewing.find_session(store, paths, "nb-1").attempt == 3
 
 
 def test_nobody_and_nothing_are_errors_that_say_who_works(paths):
     with pytest.raises(NoSuchBead) as nobody:
-        live.find_session(Attempts(ADA), paths, "Bob")
+        viewing.find_session(Attempts(ADA), paths, "Bob")
     assert "Ada" in nobody.value.hint
     with pytest.raises(NotAllowed):
-        live.find_session(Attempts(ADA, REVIEW), paths, "nb-2")
+        viewing.find_session(Attempts(ADA, REVIEW), paths, "nb-2")
 
 
 def test_following_gives_every_line_once_and_ends_with_the_attempt(paths):
@@ -79,31 +79,31 @@ def test_following_gives_every_line_once_and_ends_with_the_attempt(paths):
         with path.open("ab") as file:
             file.write(data)
 
-    lines = live.transcript(
-        store, live.attempt_output(paths, ADA), follow=True, last=1, wait=lambda seconds: next(turns)()
+    lines = viewing.transcript(
+        store, viewing.attempt_output(paths, ADA), follow=True, last=1, wait=lambda seconds: next(turns)()
     )
     assert [line.text for line in lines] == ["two", "three", "four"]
 
 
 def test_without_following_it_ends_at_once(paths):
     output_of(paths, ADA).write_bytes(b"one\ntwo\n")
-    found = live.transcript(Attempts(ADA), live.attempt_output(paths, ADA), follow=False, last=100)
+    found = viewing.transcript(Attempts(ADA), viewing.attempt_output(paths, ADA), follow=False, last=100)
     assert [line.text for line in found] == ["one", "two"]
 
 
 def test_an_agent_that_said_nothing_has_no_lines(paths):
-    assert list(live.transcript(Attempts(ADA), live.attempt_output(paths, ADA), follow=False, last=5)) == []
-    assert live.Rings(paths).last_line(ADA) == ""
+    assert list(viewing.transcript(Attempts(ADA), viewing.attempt_output(paths, ADA), follow=False, last=5)) == []
+    assert viewing.Rings(paths).last_line(ADA) == ""
 
 
 def test_the_last_line_is_the_newest_one_that_says_something(paths):
     output_of(paths, ADA).write_bytes(b"one\ntwo\x1b[31m!\n\n")
-    assert live.Rings(paths).last_line(ADA) == "two!"
+    assert viewing.Rings(paths).last_line(ADA) == "two!"
 
 
 def test_a_viewer_reads_on_and_remembers_the_last_hundred(paths):
     path = output_of(paths, ADA)
-    rings = live.Rings(paths)
+    rings = viewing.Rings(paths)
     path.write_bytes(b"".join(b"line %d\n" % number for number in range(250)))
     assert rings.last_line(ADA) == "line 249"
     with path.open("ab") as file:

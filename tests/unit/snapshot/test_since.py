@@ -22,7 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from nobrakes.beads.branches import branch_of
 from nobrakes.beads.model import CLOSED, Bead, BeadType, Dependency, DependencyType, Outcome, Role, Status
-from nobrakes.beads.service import beads as operation
+from nobrakes.beads.service import bead_commands as operation
 from nobrakes.config.setup.init import _make
 from nobrakes.daemon.service import control
 from nobrakes.decisions import forms

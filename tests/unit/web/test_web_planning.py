@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from nobrakes.beads.service import beads
+from nobrakes.beads.service import bead_commands
 from nobrakes.errors import NotAllowed, UsageError
 from nobrakes.features.service import approving
 from nobrakes.features.service.strategy import strategy
@@ -32,7 +32,7 @@ def app(store, monkeypatch):
     monkeypatch.setattr(approving, "settings", lambda *_: ({}, ()))
     monkeypatch.setattr("nobrakes.host.files.wake", lambda _: None)
     for name in "ab":
-        beads.add(store, name.upper(), id=name, draft=False)
+        bead_commands.add(store, name.upper(), id=name, draft=False)
     wish = [{"id": "a", "title": "A2", "priority": 0}, {"id": "b", "title": "B2"}, {"id": "new", "title": "New"}]
     approving.propose(store, plan_of(wish, "plan"), "shaper")
     return SimpleNamespace(store=store, git=None, paths=None)
@@ -68,7 +68,7 @@ def test_what_the_page_did_not_show_and_what_means_two_things_is_refused(app):
 
 
 def test_a_bead_is_sent_back_to_agents(app):
-    beads.hold(app.store, "a", "wait", actor="me")
+    bead_commands.hold(app.store, "a", "wait", actor="me")
     values = rendering.values(BY_WORDS["retry"].fields, [("bead", "a"), ("note", "mended")])
     found, text = BY_WORDS["retry"].do(app, values, "me")
     assert found.bead.held is None and text == "a is needs_tests again; released (it was held: wait)"

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 # 1. Only what is certain is said to be missing: the commands of a chain with `&&`, and of each what it begins with, the
 # module after `python -m`, and the script that a shell or an interpreter is given.
 # 2. Nothing is run, not even Python: which modules it has is read from its folders (host.versions).
-# 3. A check sees the machine's programs and no module of the user's own site, unless `sandbox.machine` is "own".
+# 3. A check sees the machine's programs and no module of the user's own site, unless `sandbox.home` is "own".
 
 _SHELL = "if for while case cd export set test true false echo exec eval source time [ [[ ( { ! . : return exit command"
 SHELL_WORDS = frozenset(_SHELL.split(" "))
@@ -261,7 +261,7 @@ def blockers_by_agent(config: "Config", here: Here) -> Iterator[tuple[str, Block
 
 def agent_blocker(name: str, config: "Config", here: Here) -> Blocker | None:
     """Why this agent cannot start here; None: no visible reason."""
-    from ...agents.registry import ADAPTERS
+    from ...agents.known import ADAPTERS
 
     cure, commands = f"install it, or choose another agent under [agents] in {CONFIG}", ("nobrakes doctor",)
     if name not in ADAPTERS:

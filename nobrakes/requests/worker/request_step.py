@@ -26,9 +26,9 @@ from ...ports import Ports
 from ...review.journal import Journal, Step
 from ...review.machine import Fact
 from ...review.service.landed import delivery_of
+from ...review.worker.chain import AttemptEnd, Report
 from ...review.worker.culprits import FROZEN
-from ...review.worker.evidence import AttemptEnd, Report
-from ...review.worker.queue import NOBODY, Beside, ReviewContext
+from ...review.worker.merge_queue import NOBODY, Beside, ReviewContext
 from ...text.cleaning import count
 from .. import model as requests_model
 from ..hosts.port import CodeHost, PullPorts

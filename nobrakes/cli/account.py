@@ -8,7 +8,7 @@ from typer import Argument, Option
 from ..errors import ChannelFailed, NotAllowed, UsageError
 from ..records import plain
 from ..text.cleaning import age, count, cut, one_line, pad, spoken
-from .repository import Output, looked_at, opened, said, write
+from .outcome import Output, looked_at, opened, said, write
 from .screen import Screen, table
 from .views import machine_lines
 
@@ -151,7 +151,7 @@ def repositories(
 
     match words or []:
         case []:
-            from ..decisions.service.blockers import for_you
+            from ..decisions.service.all_blockers import for_you
 
             found = registry.repositories(for_you)
         case ["forget", path]:
@@ -206,8 +206,8 @@ def mcp(
         mcp_server.serve_http(port, write)
         return said(None, "")
     from ..mcp_server import serve_workspace
-    from ..projects.service.projects import opened as projects_opened
-    from ..projects.service.projects import require_word
+    from ..projects.service.projects_folder import opened as projects_opened
+    from ..projects.service.projects_folder import require_word
 
     projects_opened()  # what is wrong with it is said before a client waits
     serve_workspace(require_word(session or "chat"))

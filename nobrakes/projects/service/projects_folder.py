@@ -15,7 +15,7 @@ from contextlib import closing
 from ...config.setup.init import init
 from ...config.user import default_workspace, load_user, require_safe, user_place
 from ...db.fast import now
-from ...decisions.service.blockers import for_you
+from ...decisions.service.all_blockers import for_you
 from ...errors import ConfigError, NoProject, NotAllowed, ProjectExists, UsageError
 from ...events.kinds import Event, Kind
 from ...git import persons

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ...agents.adapter import LineKind, TranscriptLine
-from ...agents.registry import adapter
+from ...agents.known import adapter
 from ...beads.model import NO_AGENTS, Attempt, Role
 from ...beads.progress import doubt
 from ...beads.service import board as boards
@@ -22,7 +22,7 @@ from ...daemon.model import Limits
 from ...daemon.service import control
 from ...daemon.service.status import Claim, Worker, claimed, requested, review_step, with_progress, workers
 from ...decisions.model import Escalation
-from ...decisions.service.blockers import blockers
+from ...decisions.service.all_blockers import blockers
 from ...errors import NoSuchBead, NotAllowed, UsageError
 from ...events.kinds import WATCHED, Event, Kind, session_actor
 from ...host.locks import holder

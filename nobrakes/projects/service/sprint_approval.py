@@ -28,7 +28,7 @@ from .. import model
 from .. import sprints as sprint_rules
 from ..sprints import Finding, whats_next
 from .coding import project_store
-from .projects import MAX_DOCUMENT_BYTES, ProjectView, Workspace, listed, one, opened
+from .projects_folder import MAX_DOCUMENT_BYTES, ProjectView, Workspace, listed, one, opened
 
 SHORT = 2000
 """Characters of a section in a view."""
