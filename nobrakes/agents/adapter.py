@@ -97,23 +97,16 @@ def _outside_fences(lines: list[str]) -> list[str]:
         if longest[number + 1][opening[1][0]] < len(opening[1]):
             continue  # none of the later ones closes it
         outside += lines[place:begin]
-        place = next(fences[at][0] for at in range(number + 1, len(fences)) if _ends(fences[at][1], opening)) + 1
+        later = (fences[at] for at in range(number + 1, len(fences)))
+        place = next(at for at, end in later if not end[2].strip() and end[1].startswith(opening[1])) + 1
     return outside + lines[place:]
-
-
-def _closes(fence: "re.Match[str]") -> bool:
-    return not fence[2].strip()
-
-
-def _ends(fence: "re.Match[str]", opening: "re.Match[str]") -> bool:
-    return _closes(fence) and fence[1].startswith(opening[1])
 
 
 def _max_lengths(fences: "list[tuple[int, re.Match[str]]]") -> list[dict[str, int]]:
     longest = [{"`": 0, "~": 0}]
     for _, found in reversed(fences):
         kind = found[1][0]
-        more = _closes(found) and len(found[1]) > longest[-1][kind]
+        more = not found[2].strip() and len(found[1]) > longest[-1][kind]
         longest.append({**longest[-1], kind: len(found[1])} if more else longest[-1])
     return longest[::-1]
 

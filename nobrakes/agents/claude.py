@@ -420,10 +420,11 @@ def settings(a: adapter.Assignment) -> dict[str, Any]:
     home = a.env["NOBRAKES_HOME"]
     private = [os.path.join(home, name) for name in ("config.toml", "beads.jsonl", "nobrakes.db")]
     private += [os.path.join(a.workspace, name) for name in (".git/hooks/**", ".git/config", ".nobrakes/**")]
+    literal = [path for path in private if not _LITERAL_PATH & set(path.removesuffix("/**"))]
     return {
         "disableAllHooks": False,
         "hooks": {"SessionStart": [_hook(f"{guard} --canary || exit 2")], "PreToolUse": [_hook(f"{guard} || exit 2")]},
-        "permissions": {**allowances(a), "deny": [f"Edit(/{path})" for path in private if _is_literal(path, a)]},
+        "permissions": {**allowances(a), "deny": [f"Edit(/{path})" for path in literal]},
     }
 
 
@@ -447,7 +448,3 @@ def mcp_servers(a: adapter.Assignment) -> dict[str, Any]:
 def _hook(command: str) -> dict[str, Any]:
     # the guard ends itself after 8 s, with a no; Claude's own time limit would end with a yes
     return {"hooks": [{"type": "command", "command": command, "timeout": 30}]}
-
-
-def _is_literal(path: str, a: adapter.Assignment) -> bool:
-    return not _LITERAL_PATH & set(path.removesuffix("/**"))

@@ -191,10 +191,6 @@ MAX_LISTED = 80
 """How many globs a prompt lists; all are enforced."""
 
 
-def allowed_tools(role: Role) -> tuple[str, ...]:
-    return TOOLS[role]
-
-
 def globs_text(globs: Sequence[str]) -> str:
     more = f" and {len(globs) - MAX_LISTED} more" if len(globs) > MAX_LISTED else ""
     return ", ".join(f"`{glob}`" for glob in globs[:MAX_LISTED]) + more or "(none)"

@@ -335,7 +335,7 @@ def _python(text: str, draw: Dice) -> Iterator[Altered]:
         return
     rows = text.split("\n")
     classes = [node for node in module.body if isinstance(node, ast.ClassDef)]
-    is_unittest = any(_is_case(base) for node in classes for base in node.bases)
+    is_unittest = any(ast.unparse(base).endswith("TestCase") for node in classes for base in node.bases)
     loose: list[ast.stmt] = [] if is_unittest else module.body  # unittest runs no plain function
     for scope in (loose, *(node.body for node in classes if _is_run(node))):
         functions = [node for node in scope if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
@@ -351,12 +351,6 @@ _MARKS = frozenset(
     ("parametrize", "usefixtures", "asyncio", "anyio", "trio", "django_db", "filterwarnings", "timeout", "flaky")
 )
 """Marks of pytest and its plug-ins that do not deselect a test; others may."""
-
-
-def _is_case(base: "ast.expr") -> bool:
-    import ast
-
-    return ast.unparse(base).endswith("TestCase")
 
 
 def _is_run(node: "ast.ClassDef") -> bool:
@@ -411,7 +405,8 @@ def _altered_python(
                 return _put(rows, literal.lineno, begin, end, _near(literal.value, draw)), True
     first = node.body[0]
     place = "raise AssertionError; "
-    if not _is_simple(first):
+    compound = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith, ast.Try, ast.Match)
+    if isinstance(first, (*compound, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         if getattr(first, "decorator_list", None):
             return None, False
         place = place.rstrip("; ") + "\n" + " " * first.col_offset
@@ -447,13 +442,6 @@ def _near(value: object, draw: Dice) -> str:
     if isinstance(value, str):
         return repr(near_text(value, draw))
     return near_number(repr(value), draw)
-
-
-def _is_simple(node: "ast.stmt") -> bool:
-    import ast
-
-    compound = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith, ast.Try, ast.Match)
-    return not isinstance(node, (*compound, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 
 
 def _put(rows: Sequence[str], line: int, begin: int, end: int, text: str) -> str:

@@ -360,7 +360,9 @@ def layout(paths: frozenset[str], texts: frozenset[tuple[str, str]] = frozenset(
         else:
             refused.add(folder.path.rpartition("/")[2])
     found += [f"{path}/**" for path in (*_beside(paths, (*names, *_anchored(found))), *accepted)]
-    return Layout(names, _small(_anchored(found), names), _fresh(there, refused))
+    fresh = [folder for one in there for folder in ECOSYSTEMS[one].folders] or list(FRESH)
+    fresh = [f"**/{name}/**" for name in dict.fromkeys(fresh) if name not in refused]
+    return Layout(names, _small(_anchored(found), names), tuple(fresh))
 
 
 def writers(before: Layout, after: Layout, paths: Iterable[str]) -> tuple[str, ...]:
@@ -536,11 +538,6 @@ def _small(globs: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
         if not matches(path, names) and not matches(path, kept):
             kept.append(glob)
     return tuple(kept)
-
-
-def _fresh(there: tuple[str, ...], refused: set[str]) -> tuple[str, ...]:
-    folders = [folder for one in there for folder in ECOSYSTEMS[one].folders] or list(FRESH)
-    return tuple(f"**/{name}/**" for name in dict.fromkeys(folders) if name not in refused)
 
 
 EMPTY = layout(frozenset())

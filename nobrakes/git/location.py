@@ -206,13 +206,14 @@ def discover(path: str) -> Discovered:
     head = command_line.run(["symbolic-ref", "-q", "--short", "HEAD"], cwd=path, env=_READING, expect=(0, 1))
     branches = _ask(path, ["for-each-ref", "--format=%(refname:strip=2)", "refs/heads/"])
     commit = command_line.run(["rev-parse", "-q", "--verify", "HEAD^{commit}"], cwd=path, env=_READING, expect=(0, 1))
+    status = ["status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=dirty"]
     return Discovered(
         root=os.path.realpath(top),
         bare=bare,
         has_commits=commit.code == 0,
         head_branch=head.text if head.code == 0 else None,
         branches=tuple(branches.split("\n")) if branches else (),
-        dirty=not bare and _dirty(path),
+        dirty=not bare and bool(command_line.run(status, cwd=path, env=_READING).out),
         is_partial=_promises(path),
     )
 
@@ -309,11 +310,6 @@ def _folders(path: str) -> tuple[str, bool]:
 def _broken(path: str) -> NotARepository:
     why = f"the path of the repository around {path!r} has a line break, and git's own lists of folders have lines"
     return NotARepository(why, "Rename the folder, then run `nobrakes init`.")
-
-
-def _dirty(path: str) -> bool:
-    status = ["status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=dirty"]
-    return bool(command_line.run(status, cwd=path, env=_READING).out)
 
 
 def _ask(path: str, arguments: list[str]) -> str:

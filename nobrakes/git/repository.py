@@ -154,11 +154,6 @@ class Tools:
         self.history.forget()
         self._changes.clear()
 
-    def _hold(self, commit: str, known: str) -> None:
-        """Protect from `git gc` what the commit has beyond `known`, before it gets a ref. Raises GitFailed if a part is
-        gone."""
-        upkeep.hold(self.place, [commit], known)
-
     @cached_property
     def _settings_files(self) -> tuple[str, ...]:
         return upkeep.settings(self.place)
@@ -438,7 +433,7 @@ class MovingMain(Tools):
     def land(self, new: str, old: str) -> port.Land:
         """GitFailed: a part of `new` is gone since its test, so main does not move."""
         if objects.main(self.place) == old:
-            self._hold(new, old)
+            upkeep.hold(self.place, [new], old)
         land = self._lands.land(new, old)
         if (
             land.landing is port.Landing.MOVED

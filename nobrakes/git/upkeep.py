@@ -165,7 +165,10 @@ def clear(place: Place) -> None:
         shutil.rmtree(folder, ignore_errors=True)
     shared = [os.path.join(place.git_dir, place.ref + ".lock")]
     for worktree in standing.all_of(place):
-        _wait_for(worktree.copy + ".lock")
+        while (
+            0 <= _age(worktree.copy + ".lock") <= SHARED_AGE
+        ):  # a git command that outlived its daemon may still write
+            time.sleep(0.05)
         shared.append(os.path.join(worktree.git_dir, "HEAD.lock"))
     for lock in shared:
         age = _age(lock)
@@ -182,12 +185,6 @@ def clear(place: Place) -> None:
 def clear_indexes(place: Place) -> None:
     for worktree in standing.all_of(place):
         standing.clear(worktree)
-
-
-def _wait_for(lock: str) -> None:
-    """A git command that outlived its daemon may still write files: wait until it ends or SHARED_AGE passes."""
-    while 0 <= _age(lock) <= SHARED_AGE:
-        time.sleep(0.05)
 
 
 def _age(path: str) -> float:

@@ -224,7 +224,7 @@ class ChannelPoller:
         answered = self._visit(runs)
         late: set[str] = set()
         if told is not None and is_whole:
-            untold = {self._inbox(run) for run in answered if run not in known} & before
+            untold = {os.path.join(self._folder, run, "in") for run in answered if run not in known} & before
             late = self._check_missed(untold) if untold else late
         if not answered and not is_whole:
             self._noise += 1
@@ -239,7 +239,7 @@ class ChannelPoller:
             runs = sorted(os.listdir(self._folder))
         except FileNotFoundError:
             runs = []
-        self._unwatched = self._inboxes.watch(map(self._inbox, runs))
+        self._unwatched = self._inboxes.watch(os.path.join(self._folder, run, "in") for run in runs)
         self._due, self._noise = time.monotonic() + QUIET, 0
         if self._unwatched and self._inboxes.why_not:
             self._say(self._inboxes.why_not)
@@ -298,9 +298,6 @@ class ChannelPoller:
                 f"agents that are closed off are looked at every {PAUSE} s, which costs more than being told by the "
                 f"system: {why}. On Linux, a higher fs.inotify.max_user_instances and max_user_watches helps."
             )
-
-    def _inbox(self, run: str) -> str:
-        return os.path.join(self._folder, run, "in")
 
 
 LARGEST = 400_000

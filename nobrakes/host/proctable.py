@@ -520,14 +520,11 @@ def _newest(root: str, most: int) -> tuple[int, int]:
     return newest, seen
 
 
-def _cpu(tree: Sequence[Process]) -> str:
-    return str(int(sum(process.cpu for process in tree) / os.sysconf("SC_CLK_TCK") / CPU_GRAIN))
-
-
 def fingerprint(tree: Sequence[Process], folder: str, workspace: str, before: str) -> str:
     """Output, commits, CPU and files of a run with the processes `tree`. `before`: the last result, which may save the
     walk."""
-    cheap = f"{_output(folder)} {_commits(workspace)} {_cpu(tree)}"
+    cpu = int(sum(process.cpu for process in tree) / os.sysconf("SC_CLK_TCK") / CPU_GRAIN)
+    cheap = f"{_output(folder)} {_commits(workspace)} {cpu}"
     before_cheap, _, before_files = before.rpartition(" ")
     if before_files and before_cheap != cheap:
         return f"{cheap} {before_files}"

@@ -109,20 +109,15 @@ class Proxy:
         place = f"{name.lower()}:{int(number)}"
         if place not in self._hosts:
             self._note(place)
-            raise Refused("403 Forbidden", self._why_not(place))
+            known = ", ".join(self._hosts) or "no host at all"
+            why = f"nobrakes: this run may not reach {place}, but {known}. A person can add it to sandbox.hosts in "
+            raise Refused("403 Forbidden", why + ".nobrakes/config.toml.")
         host = name.lower().strip("[]")
         if method == "CONNECT":
             return host, int(number), b"HTTP/1.1 200 Connection established\r\n\r\n", rest
         kept = [field for field in fields.split(b"\r\n") if not re.match(rb"(?i)(proxy-[a-z]+|connection):", field)]
         start = f"{method} {path} {version}\r\n".encode()
         return host, int(number), b"", start + b"\r\n".join([*kept, b"Connection: close"]) + b"\r\n\r\n" + rest
-
-    def _why_not(self, place: str) -> str:
-        known = ", ".join(self._hosts) or "no host at all"
-        return (
-            f"nobrakes: this run may not reach {place}, but {known}. A person can add it to sandbox.hosts in "
-            ".nobrakes/config.toml."
-        )
 
     def _note(self, place: str) -> None:
         with self._lock:

@@ -26,9 +26,9 @@ class Waker:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        self._reading, self._writing = os.pipe()
+        self._reading, self.writing = os.pipe()
         os.set_blocking(self._reading, False)
-        os.set_blocking(self._writing, False)
+        os.set_blocking(self.writing, False)
         self._observer: Any = None
         self.polling = False
         self._watch()
@@ -71,10 +71,7 @@ class Waker:
     def set(self) -> None:
         """Callable from signal handlers and any thread."""
         with contextlib.suppress(BlockingIOError):  # the pipe is full of wake-ups already
-            os.write(self._writing, b"\n")
-
-    def writing_end(self) -> int:
-        return self._writing
+            os.write(self.writing, b"\n")
 
     def wait(self, timeout: float | None) -> bool:
         """True: something happened; False: timeout; None sleeps without limit."""
@@ -114,7 +111,7 @@ class Waker:
     def close(self) -> None:
         self.close_observer()
         os.close(self._reading)
-        os.close(self._writing)
+        os.close(self.writing)
 
     def __enter__(self) -> "Waker":
         return self

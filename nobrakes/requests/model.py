@@ -268,6 +268,8 @@ NewEvent = tuple[Kind, Mapping[str, Any]]
 def kept(pull: PullRequest, seen: Seen) -> PullRequest:
     if seen.told is None:
         return pull
+    key, told = auto_merge_key(pull.head), seen.told
+    is_new = told.auto_merge and told.head == pull.head and key not in pull.told
     return replace(
         pull,
         checks=tuple(
@@ -279,17 +281,13 @@ def kept(pull: PullRequest, seen: Seen) -> PullRequest:
             | {"line": one.line}
             for one in [one for one in seen.remarks if not one.approves][-SHOWN:]
         ),
-        told=(*pull.told, auto_merge_key(pull.head))[-_KEYS:] if _is_new_auto_merge(pull, seen.told) else pull.told,
+        told=(*pull.told, key)[-_KEYS:] if is_new else pull.told,
         approved_by=tuple(dict.fromkeys(_short(one.by, _NAME) for one in seen.remarks if one.approves))[:SHOWN],
     )
 
 
 def auto_merge_key(head: str) -> str:
     return f"merges itself {head[:12]}"
-
-
-def _is_new_auto_merge(pull: PullRequest, told: Told) -> bool:
-    return told.auto_merge and told.head == pull.head and auto_merge_key(pull.head) not in pull.told
 
 
 def happened(pull: PullRequest, seen: Seen) -> tuple[PullRequest, list[NewEvent]]:

@@ -263,10 +263,10 @@ class Pace:
 
     def landed(self, changes: int) -> "Pace":
         size = min(2 * self.size, MAX_BATCH) if changes >= self.size else self.size
-        return replace(self, size=size, debt=self.debt - changes, ends=_last(self.ends + "+" * changes))
+        return replace(self, size=size, debt=self.debt - changes, ends=(self.ends + "+" * changes)[-WINDOW_OF_SHARE:])
 
     def blamed(self) -> "Pace":
-        return replace(self, size=max(1, self.size // 2), debt=self.debt - 1, ends=_last(self.ends + "-"))
+        return replace(self, size=max(1, self.size // 2), debt=self.debt - 1, ends=(self.ends + "-")[-WINDOW_OF_SHARE:])
 
     def as_text(self) -> str:
         return json.dumps(asdict(self))
@@ -274,10 +274,6 @@ class Pace:
     @staticmethod
     def parse(text: str | None) -> "Pace":
         return Pace(**json.loads(text)) if text else Pace()
-
-
-def _last(ends: str) -> str:
-    return ends[-WINDOW_OF_SHARE:]
 
 
 @frozen

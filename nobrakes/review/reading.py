@@ -51,11 +51,6 @@ class Finding:
     line: int = 0
 
     @property
-    def is_urgent(self) -> bool:
-        """The work waits until it is decided."""
-        return self.priority in URGENT
-
-    @property
     def place(self) -> str:
         return f"{self.path}:{self.line}" if self.path and self.line else self.path
 
@@ -112,7 +107,7 @@ def kept(values: Iterable[Mapping[str, Any]]) -> tuple[Finding, ...]:
 
 
 def urgent(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(one for one in findings if one.is_urgent)
+    return tuple(one for one in findings if one.priority in URGENT)
 
 
 def counted(findings: Sequence[Finding]) -> dict[str, int]:
@@ -120,11 +115,9 @@ def counted(findings: Sequence[Finding]) -> dict[str, int]:
 
 
 def told(findings: Iterable[Finding]) -> str:
-    return "\n".join(f"- {one.priority.value} {one.category}{_at(one)}: {one.text}" for one in findings)
-
-
-def _at(one: Finding) -> str:
-    return f" at {one.place}" if one.path else ""
+    return "\n".join(
+        f"- {one.priority.value} {one.category}{f' at {one.place}' if one.path else ''}: {one.text}" for one in findings
+    )
 
 
 OFF, ASK, SEND_BACK = "off", "ask", "send_back"

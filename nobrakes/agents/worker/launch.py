@@ -90,10 +90,6 @@ DIARY = "diary"
 """In an attempt's data: folder and glob of its CLI's session files."""
 
 
-def start_pin(bead: str) -> str:
-    return f"start/{bead}"
-
-
 def tests_pin(bead: str) -> str:
     return f"tests/{bead}"
 
@@ -141,8 +137,9 @@ class Launcher:
             )
         )
         now = ports.store.now()
-        if last is None:
-            self._hold_new_session(launch, attempt)
+        session = launch.session if last is None else None
+        if session is not None and not ports.store.hold_session(session, attempt.id, fresh=True):
+            raise NobrakesError(f"the session {session} is held by another attempt", "The next one has its own.")
         data = {
             **attempt.data,
             "phase": "agent",
@@ -163,11 +160,6 @@ class Launcher:
         ports.store.plan_run(run)
         born = ports.processes.start(run_id, self._command(launch, run_id, folder, workspace, briefing.prompt))
         ports.store.update_run(run_id, pid=born.pid, born=born.mark)
-
-    def _hold_new_session(self, launch: Launch, attempt: Attempt) -> None:
-        session = launch.session
-        if session is not None and not self.ports.store.hold_session(session, attempt.id, fresh=True):
-            raise NobrakesError(f"the session {session} is held by another attempt", "The next one has its own.")
 
     def _held_session(self, bead: Bead, attempt: Attempt, start: str, workspace: Workspace) -> Attempt | None:
         """The attempt whose session this one resumes and now holds."""
@@ -205,7 +197,7 @@ class Launcher:
             if git.has_workspace(bead.id):
                 git.retire(bead, attempt.fence - 1)  # its holder's, so that no archive of ours takes its place
             start, fork = self._fresh_start(bead, attempt)
-        git.pin(start_pin(bead.id), start)  # a person may take it off main while it is worked on
+        git.pin(f"start/{bead.id}", start)  # a person may take it off main while it is worked on
         return start, fork, git.workspace(bead, start, attempt.name)
 
     def _archived(self, bead: Bead, attempt: Attempt) -> tuple[str, str] | None:
@@ -278,6 +270,7 @@ class Launcher:
         folder: str,
         credentials: Sequence[str],
     ) -> dict[str, str]:
+        told = ("name", "command", "directory", "timeout")
         return {
             **process.environment(self.ports, config, credentials, attempt.token, folder),
             "NOBRAKES_BEAD": bead.id,
@@ -286,14 +279,11 @@ class Launcher:
             "NOBRAKES_ATTEMPT": str(attempt.number),
             "NOBRAKES_NAME": attempt.name,
             "NOBRAKES_WORKSPACE": workspace.path,
-            "NOBRAKES_CHECKS": _checks(config),
+            "NOBRAKES_CHECKS": json.dumps(
+                [{name: getattr(check, name) for name in told} for check in config.contract()]
+            ),
             "NOBRAKES_SCAFFOLDING": "1" if bead.scaffolding else "",
         }
-
-
-def _checks(config: Config) -> str:
-    wanted = ("name", "command", "directory", "timeout")
-    return json.dumps([{name: getattr(check, name) for name in wanted} for check in config.contract()])
 
 
 def _archive_name(ref: str) -> tuple[int, str]:

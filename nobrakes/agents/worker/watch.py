@@ -167,7 +167,7 @@ class WorkWatch:
             self._hear(work, seen)
             if seen.wakes and seen.spoke and is_over:
                 seen.spoke = False
-                self.ports.background.begin(_job(run.id), partial(_count, self.ports, work.bead, seen))
+                self.ports.background.begin(f"files of {run.id}", partial(_count, self.ports, work.bead, seen))
         self._due += [seen.looked_at + LOOK_SECONDS] if seen.wakes or seen.failed_rounds else []
 
     def seen(self, board: Board) -> Board:
@@ -207,7 +207,7 @@ class WorkWatch:
     def _is_over(self, run: str) -> bool:
         """A failed count counts as over."""
         with suppress(NobrakesError), parked(self.ports, partial(run_owner, self.ports, run)):
-            return self.ports.background.over(_job(run))
+            return self.ports.background.over(f"files of {run}")
         return True
 
     def wake_at(self) -> list[float]:
@@ -266,10 +266,6 @@ class WorkWatch:
 
     def _record(self, kind: Kind, attempt: Attempt, data: dict[str, object]) -> None:
         self.ports.store.record(Event(kind, attempt.bead, attempt.id, attempt.name, data))
-
-
-def _job(run: str) -> str:
-    return f"files of {run}"
 
 
 def files_changed(ports: Ports, bead: str) -> int | None:

@@ -157,7 +157,7 @@ class Validation:
         present = self.present(brings)
         if attempt is None and not present.cached:
             return None
-        found = self.known(tree, present.key if present.cached else _review_key(present.key, attempt or 0))
+        found = self.known(tree, present.key if present.cached else f"{present.key}/{attempt or 0}")
         return found if found is not None and found.get("runs") else None
 
     def recorded(self, tree: str) -> Mapping[str, Any] | None:
@@ -356,7 +356,7 @@ class Validation:
             found = {"results": as_json(results), "runs": proofs}
             self.save(tree, contract.key, found)
             if not contract.cached:
-                self.save(tree, _review_key(contract.key, run.attempt), found)
+                self.save(tree, f"{contract.key}/{run.attempt}", found)
 
 
 def _run(contract: Contract, carried: Sequence[Mapping[str, Any]]) -> tuple[Check, ...]:
@@ -372,10 +372,6 @@ def result_of(row: Mapping[str, Any]) -> CheckResult:
     decoy = str(row.get("decoy", ""))
     name = str(row["name"])
     return CheckResult(name, outcome, reason, row["code"], seconds, counts, quarantined=forgiven, decoy=decoy)
-
-
-def _review_key(key: str, attempt: int) -> str:
-    return f"{key}/{attempt}"
 
 
 def as_json(results: Sequence[CheckResult]) -> list[dict[str, Any]]:

@@ -61,7 +61,7 @@ class _Signals:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
             self._before[number] = signal.signal(number, self._heard)
         # the system may give a signal to any thread of ours, and that alone does not wake the one that sleeps
-        self._woken = signal.set_wakeup_fd(self._waker.writing_end(), warn_on_full_buffer=False)
+        self._woken = signal.set_wakeup_fd(self._waker.writing, warn_on_full_buffer=False)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...agents.adapter import guard_argv
-from ...agents.prompts import Briefing, allowed_tools, persona, system_prompt
+from ...agents.prompts import TOOLS, Briefing, persona, system_prompt
 from ...agents.quoting import fenced, quoted
 from ...beads import lifecycle
 from ...beads.graph import Node
@@ -562,7 +562,7 @@ def conversation(
     argv += ["--continue"] if go_on else []
     # the human's own default may be a mode that asks nobody
     argv += ["--permission-mode", "default", "--settings", json.dumps(settings(), ensure_ascii=True)]
-    argv += ["--tools", ",".join(allowed_tools(Role.SHAPER)), "--add-dir", paths.root, "--", GO_ON if go_on else BEGIN]
+    argv += ["--tools", ",".join(TOOLS[Role.SHAPER]), "--add-dir", paths.root, "--", GO_ON if go_on else BEGIN]
     return Conversation(tuple(argv), home, _environment(paths, config, env))
 
 

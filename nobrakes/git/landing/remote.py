@@ -282,7 +282,7 @@ class SharedLander:
         return self.local.obstacle(new, old)
 
     def land(self, new: str, old: str) -> Land:
-        if not self._has(new):
+        if not has(self.remote, self.history, new):
             main = objects.main(self.place)
             if main == old:
                 if (reason := self.local.obstacle(new, old)) is not None:
@@ -312,15 +312,12 @@ class SharedLander:
             objects.update(self.place, {self.remote.shared.known: made})
         return made
 
-    def _has(self, new: str) -> bool:
-        return has(self.remote, self.history, new)
-
     def _look(self, new: str, main: str, old: str) -> Land | None:
         """Main here moved by itself; None: the remote's main contains `new`, so it landed."""
         heard = self.remote.fetch()
         if not heard.ok:
             return replace(unheard(self.remote, heard), may_have_landed=True)
-        if self._has(new):
+        if has(self.remote, self.history, new):
             return None
         if self.history.contains(new, main):
             return self._ahead()

@@ -382,7 +382,7 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> mod
         manual=[one.text for feature in features for one in feature.criteria if one.how == keys.MANUAL],
         read=[one.as_values() for one in reading.since(readings, last_merge(store, bead.id))],
         epic=(bead.epic, ports.store.bead(bead.epic).title) if bead.epic else None,
-        needs=_needs(ports, bead),
+        needs=[(one, ports.store.bead(one).title) for one in blockers_of(bead.id, ports.store.dependencies(bead.id))],
         within=within,
         files=[change.path for change in git.changes(pull.base, pull.head)],
         template=_template(ports, pull.base),
@@ -393,10 +393,6 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> mod
 
 def _passing(counts: TestCounts | None) -> int | None:
     return None if counts is None else counts.passed
-
-
-def _needs(ports: Ports, bead: Bead) -> list[tuple[str, str]]:
-    return [(one, ports.store.bead(one).title) for one in blockers_of(bead.id, ports.store.dependencies(bead.id))]
 
 
 def _template(ports: Ports, base: str) -> str:

@@ -177,7 +177,7 @@ class PullSteps:
         if journal.step is not Step.PULL_REQUEST:
             return False
         looked = self._looked.get(attempt.id)
-        if looked is None or self._beside.is_pending(_asking(attempt.id)):
+        if looked is None or self._beside.is_pending(f"pull {attempt.id}"):
             return True
         bead = self.ports.store.bead(attempt.bead)
         has_more = epics.has_more(self.ports, bead, journal) is not None
@@ -224,7 +224,7 @@ class PullSteps:
         attempt, bead = context.attempt.id, context.bead
         if not self.is_on:  # it was to be a request of its own, and now its epic's branch is where it lands
             return Report(Fact.FELL_OFF)
-        name = _asking(attempt)
+        name = f"pull {attempt}"
         self._looked[attempt] = self.ports.store.now()
         pull = self.ports.store.pull(bead.id)
         is_asking = self._beside.is_pending(name)
@@ -448,10 +448,6 @@ class PullSteps:
             "published": False,
         }
         return Report(Fact.BLOCKED, waits)
-
-
-def _asking(attempt: int) -> str:
-    return f"pull {attempt}"
 
 
 def _wait(ports: Ports) -> float:

@@ -382,10 +382,12 @@ def undo(
     with store.write():
         try:
             for event in reversed(step.events):
-                if step.kind is Kind.ARCHIVE_EXPIRED:
-                    _bring_back(git, event)
-                else:
+                if step.kind is not Kind.ARCHIVE_EXPIRED:
                     _BACK[event.kind](store, event, marked)
+                elif git is not None:
+                    bring_back(git, event)
+                else:
+                    raise NotAllowed("archived work cannot be restored without its repository")
         except NotAllowed as error:
             raise (_after(store, step, error) if seq is None else error) from None
         numbers = [event.seq for event in step.events]
@@ -457,12 +459,6 @@ def _part(step: UndoStep, event: Event) -> UndoStep:
     drafts = event.kind is Kind.APPROVED
     whole = (one for one in step.events if one.kind is not Kind.STRATEGY_APPROVED)
     return replace(step, kind=event.kind, events=tuple(one for one in whole if (one.kind is Kind.APPROVED) == drafts))
-
-
-def _bring_back(git: Git | None, event: Event) -> None:
-    if git is None:
-        raise NotAllowed("archived work cannot be restored without its repository")
-    bring_back(git, event)
 
 
 def _after(store: "Store", step: UndoStep, error: NotAllowed) -> NotAllowed:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nobrakes.agents.adapter import Marker, read_marker
-from nobrakes.agents.prompts import allowed_tools, compile_prompt, may_change, system_prompt
+from nobrakes.agents.prompts import TOOLS, compile_prompt, may_change, system_prompt
 from nobrakes.agents.quoting import ANSWERS, HISTORY, fenced, history, quoted
 from nobrakes.beads.model import Attempt, AttemptLog, Bead, BeadType, Outcome, Role
 from nobrakes.config.settings import Config, parse
@@ -98,8 +98,8 @@ def test_each_role_is_told_its_own_boundary() -> None:
     assert "Change only tests" in prompt(Role.TEST_WRITER)
     assert "scaffolding bead" in prompt(bead=Bead("a1", "x", scaffolding=True))
     assert "change no file" in may_change(Role.SHAPER, (), ())
-    assert not {"Edit", "Write"} & set(allowed_tools(Role.SHAPER))
-    assert allowed_tools(Role.REVIEWER) == ()
+    assert not {"Edit", "Write"} & set(TOOLS[Role.SHAPER])
+    assert TOOLS[Role.REVIEWER] == ()
 
 
 def test_a_prompt_that_is_echoed_is_no_marker() -> None:
