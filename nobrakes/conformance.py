@@ -518,11 +518,11 @@ def _tried(
     return Tried(name, program, version, version in PROVEN[name], checks)
 
 
-def _environment(environment: Mapping[str, str], folder: str) -> dict[str, str]:
+def _environment(env: Mapping[str, str], folder: str) -> dict[str, str]:
     home = os.path.join(folder, "home")
     os.makedirs(home)
     return {
-        "PATH": own_path(os.getcwd(), environment.get("PATH", os.defpath)),
+        "PATH": own_path(os.getcwd(), env.get("PATH", os.defpath)),
         "HOME": home,
         "LANG": "C.UTF-8",
         "TMPDIR": folder,

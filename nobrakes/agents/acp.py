@@ -47,7 +47,10 @@ def _transcript(event: Mapping[str, Any]) -> list[TranscriptLine]:
     if kind == "usage":
         used = output.tokens(event, TOKENS)
         return [output.lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in used.items()), used)]
-    return _ended(event) if kind == "end" else []
+    if kind == "end" and "error" in event:
+        said = f"{event.get('error')}: {event.get('message', '')}"
+        return [output.lined(LineKind.LIMIT, said, {"error": str(event.get("message", ""))})]
+    return [output.lined(LineKind.NOTE, f"ended: {event.get('stop')}")] if kind == "end" else []
 
 
 def events_used(raw: bytes) -> adapter.Use | None:
@@ -59,13 +62,6 @@ def events_used(raw: bytes) -> adapter.Use | None:
     if type(context) is not int or type(window) is not int or not 0 < context <= window:
         return None
     return adapter.Use("context", 0, context, window)
-
-
-def _ended(event: Mapping[str, Any]) -> list[TranscriptLine]:
-    if "error" in event:
-        said = f"{event.get('error')}: {event.get('message', '')}"
-        return [output.lined(LineKind.LIMIT, said, {"error": str(event.get("message", ""))})]
-    return [output.lined(LineKind.NOTE, f"ended: {event.get('stop')}")]
 
 
 # The protocol has few error codes: for the rest the HTTP status and the wording that an agent hands on are asked.

@@ -222,8 +222,7 @@ class Use:
 
 @frozen
 class Login:
-    """Evidence of a login: a set variable or an existing file; only use shows whether it still holds. `command` logs
-    in."""
+    """Evidence of a login: a set variable or a file; only use shows whether it still holds. `command` logs in."""
 
     variables: tuple[str, ...]
     files: tuple[str, ...]

@@ -115,7 +115,7 @@ def _user(event: Mapping[str, Any]) -> list[TranscriptLine]:
     return found
 
 
-def _rate_limit(event: Mapping[str, Any]) -> list[TranscriptLine]:
+def _limit(event: Mapping[str, Any]) -> list[TranscriptLine]:
     status, resets = limit_of(event)
     return [output.lined(LineKind.LIMIT, f"usage limit: {status}", {"status": status, "resets_at": resets})]
 
@@ -132,13 +132,7 @@ def _result(event: Mapping[str, Any]) -> list[TranscriptLine]:
     return found
 
 
-_READERS = {
-    "system": _system,
-    "assistant": _assistant,
-    "user": _user,
-    "rate_limit_event": _rate_limit,
-    "result": _result,
-}
+_READERS = {"system": _system, "assistant": _assistant, "user": _user, "rate_limit_event": _limit, "result": _result}
 
 # The exit code alone lies both ways: an API failure also says subtype "success", and a stopped run also exits with 0.
 # So everything is asked, fields that machines read first. A run whose session began before the guard's canary answered
@@ -304,12 +298,7 @@ API = "https://api.anthropic.com"
 LOGIN_API = "https://platform.claude.com"
 CREDENTIALS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
 _READS = (*CREDENTIALS, "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS")
-_ELSEWHERE = (
-    "ANTHROPIC_CUSTOM_HEADERS",
-    "CLAUDE_CODE_USE_BEDROCK",
-    "CLAUDE_CODE_USE_VERTEX",
-    "CLAUDE_CODE_USE_FOUNDRY",
-)
+_ROUTES = ("ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY")
 """With one of these another login counts, which is invisible here."""
 _LITERAL_PATH = frozenset("()[]{}*?!\\")
 """Characters with a meaning in permission rules, beyond a path."""
@@ -332,7 +321,7 @@ class Claude(output.EventCli[Read]):
 
     def login(self, env: Mapping[str, str], settings: "AgentSettings") -> adapter.Login | None:
         """None if the login is in the system's key chain, or another kind of login counts."""
-        if sys.platform == "darwin" or any(env.get(name) for name in _ELSEWHERE):
+        if sys.platform == "darwin" or any(env.get(name) for name in _ROUTES):
             return None
         file = os.path.join(env.get("CLAUDE_CONFIG_DIR") or _human(env), ".credentials.json")
         return adapter.Login(CREDENTIALS, (file,), f"{shlex.quote(settings.claude.executable)} /login")

@@ -80,11 +80,8 @@ def _item(item: Mapping[str, Any], ended: bool) -> list[TranscriptLine]:
         if not ended:
             return [output.lined(LineKind.TOOL_CALL, f"{item.get('server')}: {item.get('tool')}", data)]
         error = str(output.mapping(item.get("error")).get("message", ""))
-        return [
-            output.lined(
-                LineKind.RESULT, error or "(done)", {"id": data["id"], "failed": item.get("status") == "failed"}
-            )
-        ]
+        failed = {"id": data["id"], "failed": item.get("status") == "failed"}
+        return [output.lined(LineKind.RESULT, error or "(done)", failed)]
     if not ended:
         return []
     if kind == "agent_message":

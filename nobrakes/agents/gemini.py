@@ -64,10 +64,8 @@ def _transcript(event: Mapping[str, Any]) -> list[TranscriptLine]:
         what = next((str(given[key]) for key in _MAIN_INPUT if given.get(key)), "")
         return [output.called(name, what, {"tool": name, "id": str(event.get("tool_id", ""))})]
     if kind == "tool_result":
-        failed = {"id": str(event.get("tool_id", "")), "failed": event.get("status") != "success"}
-        return [
-            output.lined(LineKind.RESULT, output.message(event) or str(event.get("output") or "(no output)"), failed)
-        ]
+        data = {"id": str(event.get("tool_id", "")), "failed": event.get("status") != "success"}
+        return [output.lined(LineKind.RESULT, output.message(event) or str(event.get("output") or "(no output)"), data)]
     if kind == "error":
         return [output.lined(LineKind.NOTE, output.message(event))]
     return _result(event) if kind == "result" else []
@@ -77,9 +75,8 @@ def _result(event: Mapping[str, Any]) -> list[TranscriptLine]:
     used = output.tokens(event.get("stats"), TOKENS)
     found = [output.lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in used.items()), used)]
     if event.get("status") != "success":
-        found.append(
-            output.lined(LineKind.LIMIT, f"API error: {output.message(event)}", {"error": output.message(event)})
-        )
+        said = output.message(event)
+        found.append(output.lined(LineKind.LIMIT, f"API error: {said}", {"error": said}))
     return [*found, output.lined(LineKind.NOTE, f"ended: {event.get('status')}")]
 
 

@@ -594,9 +594,9 @@ class Sizes:
         return f"what is new has more than {self.new / 1e6:g} MB, which is what limits.max_new_mb allows"
 
     def count_beyond(self, count: int) -> str | None:
-        return (
-            None if count <= self.paths else f"more than {self.paths:,} paths differ, limits.max_paths allows no more"
-        )
+        if count <= self.paths:
+            return None
+        return f"more than {self.paths:,} paths differ, limits.max_paths allows no more"
 
     def path_beyond(self, path: str) -> str | None:
         if path.count("/") > self.depth:

@@ -326,8 +326,7 @@ TOLD = "told"
 
 @frozen
 class Briefing:
-    """An agent's input: `system` beside its own instructions, then `prompt`, which contains the `answers` by question
-    number."""
+    """An agent's input: `system` beside its own instructions, then `prompt`, with the `answers` by question number."""
 
     system: str
     prompt: str
@@ -398,8 +397,7 @@ _REFERENCES = re.compile(r"(?:@[\w./-]+\s*)+\Z")
 # Whatever CLI works, it is given all of these files of main once, in its prompt; its own reading of them is off where
 # it can be. So an agent's change of one tells nobody anything before a person accepted it.
 def instructions(read: Callable[[str], bytes | None], touches: Sequence[str], already: str = "") -> str:
-    """The prompt's section; empty without instructions. `read`: a file of main. `already`: text in the prompt that is
-    not repeated."""
+    """The prompt's section; empty: none. `read`: a file of main. `already`: text in the prompt, not to be repeated."""
     parts, seen, room = [], {already}, MAX_TOTAL
     for folder in _folders(touches):
         for name in NAMES:
@@ -447,8 +445,7 @@ _HAPPENED: Mapping[Outcome, str] = {
 
 
 def resume_prompt(bead: Bead, last: Attempt, filed: Sequence[Escalation], changed: str, plan: str, nonce: str) -> str:
-    """The prompt for resuming the session of `last`. `changed`: the bead if the session knows another version; `plan`:
-    the section about its plan."""
+    """The prompt for resuming `last`. `changed`: the bead if the session knows another; `plan`: see plan_text."""
     happened = _HAPPENED.get(last.outcome or Outcome.LOST, "You were stopped")
     parts = [
         f"# You go on with bead {bead.id}\n\n{happened}. This is the same session, in a new process: your branch "

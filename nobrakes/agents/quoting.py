@@ -45,8 +45,7 @@ def fenced(quoted_text: str, nonce: str) -> str:
 
 
 def history(ended: "Sequence[Attempt]", limit: int) -> str:
-    """Earlier attempts in the given order, quoted, at most `limit` characters. An attempt appears fully or not at
-    all."""
+    """Earlier attempts in the given order, quoted, in at most `limit` characters; each appears fully or not at all."""
     told: list[str] = []
     room = limit - len(_LEFT_OUT.format(n=count(len(ended), "older attempt"))) - 1
     for attempt in ended:

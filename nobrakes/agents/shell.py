@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 # nothing. What it cannot read is a ValueError: a shell could not read it either.
 _SECTIONS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh"))
-WRAPPERS = frozenset(
-    ("env", "command", "exec", "nohup", "time", "timeout", "nice", "stdbuf", "setsid", "builtin", "ionice")
-)
+WRAPPERS = {"env", "command", "exec", "nohup", "time", "timeout", "nice", "stdbuf", "setsid", "builtin", "ionice"}
 """Programs that only run another one, which their words name."""
 KEYWORDS = frozenset(("then", "do", "else", "if", "while", "until", "!"))
 _SEPARATORS = frozenset(";&|(){}\n")

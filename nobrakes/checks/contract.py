@@ -153,8 +153,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Contract:
-    """The commands for a tree in order, and a digest of their environment. `quarantined`: pairs of a check and a test
-    (review.queue)."""
+    """A tree's commands in order, and a digest of their environment. `quarantined`: (check, test) (review.queue)."""
 
     setup: str
     checks: tuple[Check, ...]
@@ -334,7 +333,7 @@ def mistake(wanted: str) -> str | None:
 
 def found_in(said: str) -> Version | None:
     match = _FOUND.search(said)
-    return _version(match[1] or match[2]) if match is not None else None
+    return tuple(map(int, (match[1] or match[2]).split("."))) if match is not None else None
 
 
 def as_text(version: Version) -> str:
@@ -358,10 +357,6 @@ def unmet(tool: str, wanted: str, code: int | None, said: str) -> str | None:
     return None if meets(version, wanted) else f"it needs {tool} {wanted}, and found {as_text(version)}"
 
 
-def _version(text: str) -> Version:
-    return tuple(int(part) for part in text.split("."))
-
-
 _OPERATORS: Mapping[str, Callable[[int], bool]] = {
     ">=": lambda order: order >= 0,
     "<=": lambda order: order <= 0,
@@ -376,12 +371,9 @@ def _holds(version: Version, part: str) -> bool:
     match = _ONE.fullmatch(part)
     if match is None:
         return False
-    bound = _version(match[2])
+    bound = tuple(map(int, match[2].split(".")))
     return _OPERATORS[match[1]](_order(version, bound)) if match[1] else version[: len(bound)] == bound
 
 
 def _order(one: Version, other: Version) -> int:
-    for a, b in zip_longest(one, other, fillvalue=0):
-        if a != b:
-            return 1 if a > b else -1
-    return 0
+    return next((1 if a > b else -1 for a, b in zip_longest(one, other, fillvalue=0) if a != b), 0)

@@ -84,9 +84,8 @@ _OPPOSITE = {"true": "false", "false": "true", "null": "0"}
 
 
 def _by(pattern: str, first: str, skips: str, left_out: str, value: str = "") -> Alter:
-    """Alters tests that match the pattern (group `name`) by adding `first`. `skips`: in a test that may not run;
-    `left_out`: in a file with partly skipped tests. `value`: a line whose named value is altered instead, if the test
-    certainly reaches it."""
+    """Alters tests that match the pattern (group `name`) by adding `first`; `skips`: in a test that may not run;
+    `left_out`: in a file with partly skipped tests. `value`: a line whose value is altered instead, if reached."""
     begin, skipped, partial = re.compile(pattern, re.MULTILINE), re.compile(skips), re.compile(left_out, re.MULTILINE)
     line = re.compile(value) if value else None
 
@@ -381,9 +380,8 @@ def _is_harmless(mark: "ast.expr") -> bool:
     source = ast.unparse(mark)
     if (called := re.search(r"\bmark\.(\w+)", source)) is not None:
         return called[1] in _MARKS
-    return (
-        re.search(r"fixture|skip|expectedFailure|requires?|only|slow|tag|property|staticmethod", source, re.I) is None
-    )
+    others = r"fixture|skip|expectedFailure|requires?|only|slow|tag|property|staticmethod"
+    return re.search(others, source, re.I) is None
 
 
 def _skips(source: str) -> bool:

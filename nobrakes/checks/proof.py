@@ -54,15 +54,12 @@ def judge_red(
 
 def mute(results: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
     return tuple(
-        result
-        for result in results
-        if setup_failed([result])
+        one
+        for one in results
+        if setup_failed([one])
         or (
-            result.code is not None
-            and (
-                result.outcome is CheckOutcome.NOT_RUN
-                or (result.outcome is CheckOutcome.FAIL and result.counts is None)
-            )
+            one.code is not None
+            and (one.outcome is CheckOutcome.NOT_RUN or (one.outcome is CheckOutcome.FAIL and one.counts is None))
         )
     )
 

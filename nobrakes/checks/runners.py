@@ -621,8 +621,7 @@ def format_of(output: str) -> str | None:
 
 
 def plain_lines(output: str, whole: bool = False, text: str | None = None) -> list[str]:
-    """An output's lines for readers: without escape codes and empty lines, and unless `whole` without over-long
-    ones."""
+    """An output's lines for readers, without escape codes, empty lines and, unless `whole`, over-long ones."""
     text = _plain(output) if text is None else text
     if "<testsuite" in text:
         text = text.replace("<", "\n<")
@@ -712,13 +711,7 @@ def _junit(lines: Sequence[str]) -> Iterator[str]:
             name = ""
 
 
-_NAMERS: Mapping[str, Callable[[Sequence[str]], Iterator[str]]] = {
-    "pytest": _pytest,
-    "go": _go,
-    "tap": _tap,
-    "jest": _jest,
-    "junit": _junit,
-}
+_NAMERS = {"pytest": _pytest, "go": _go, "tap": _tap, "jest": _jest, "junit": _junit}
 
 
 def failing_tests(output: str, format_: str, counts: TestCounts | None) -> tuple[str, ...]:

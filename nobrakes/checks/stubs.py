@@ -16,7 +16,7 @@ import ast
 import builtins
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 
 from ..records import frozen
@@ -95,7 +95,13 @@ class _Names:
         self.modules: set[str] = set()  # those that are imported by their names
         self.stars: list[str] = []
         self.known: list[dict[str, Expressions]] = [{}]  # names and `self.x`, to what was assigned
-        self.functions = dict(_functions(tree))
+        self.functions = {
+            node.name: [one.value for one in ast.walk(node) if isinstance(one, ast.Return | ast.Yield) and one.value][
+                :1
+            ]
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        }
         # the names that stand for themselves somewhere, and not only before a dot
         every = list(ast.walk(tree))
         before_dots = {id(node.value) for node in every if isinstance(node, ast.Attribute)}
@@ -391,13 +397,6 @@ def is_literal(node: ast.expr) -> bool:
 
 def _called(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-
-
-def _functions(tree: ast.Module) -> Iterator[tuple[str, Expressions]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            given = [one.value for one in ast.walk(node) if isinstance(one, ast.Return | ast.Yield) and one.value]
-            yield node.name, given[:1]
 
 
 def _columns(mark: ast.expr, table: Callable[[ast.expr], ast.expr]) -> Mapping[str, Expressions]:

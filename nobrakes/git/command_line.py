@@ -374,15 +374,6 @@ def lacking(error: str) -> ObjectsAway:
 _AWAY = r"^(?:fatal|error|warning): (?:could not fetch \S+ from promisor remote|lazy fetching disabled)"
 
 
-def environment_of(given: Mapping[str, str]) -> tuple[list[str], Mapping[str, str]]:
-    """The prefix of a GitPython command, and its environment, so that none of our GIT_* variables gets through."""
-    prefix: list[str] = []
-    for name in strays(given):
-        # -u and not -i: values on a command line can be read by everyone on the machine
-        prefix += ["-u", name]
-    return (["env", *prefix] if prefix else []), given
-
-
 def run(
     arguments: Sequence[str],
     *,
@@ -450,23 +441,20 @@ _IMPORTING = allocate_lock()
 
 def _import_gitpython() -> None:
     # as if there were no git: else it asks git for its version, however long that takes; we name git in each command
-    with _IMPORTING:  # the environment is everybody's, and several threads ask git
-        if "git" not in sys.modules:
-            _import_blind()
-
-
-def _import_blind() -> None:
     absent = os.path.join(os.path.dirname(os.path.abspath(__file__)), "no-git-here")  # where nobody else writes
     blind = {"GIT_PYTHON_GIT_EXECUTABLE": absent, "GIT_PYTHON_REFRESH": "quiet"}
-    before = {name: os.environ.pop(name, None) for name in blind}
-    os.environ.update(blind)
-    try:
-        import git  # noqa: F401
-    finally:
-        for name, value in before.items():
-            del os.environ[name]
-            if value is not None:
-                os.environ[name] = value
+    with _IMPORTING:  # the environment is everybody's, and several threads ask git
+        if "git" in sys.modules:
+            return
+        before = {name: os.environ.pop(name, None) for name in blind}
+        os.environ.update(blind)
+        try:
+            import git  # noqa: F401
+        finally:
+            for name, value in before.items():
+                del os.environ[name]
+                if value is not None:
+                    os.environ[name] = value
 
 
 def _stream(
@@ -475,16 +463,18 @@ def _stream(
     _import_gitpython()
     import git.exc
 
-    prefix, environment = environment_of({**env, "PATH": own_path(cwd)})
+    given = {**env, "PATH": own_path(cwd)}
+    # -u and not -i: values on a command line can be read by everyone on the machine
+    unset = [word for name in strays(given) for word in ("-u", name)]
     with contextlib.ExitStack() as stack:
         if isinstance(stdin, bytes):
             stdin = stack.enter_context(_file(stdin))
         try:
             started = git.Git(cwd).execute(
-                [*prefix, "git", *arguments],
+                [*(["env", *unset] if unset else []), "git", *arguments],
                 istream=cast(BinaryIO, stdin),
                 as_process=True,
-                env=environment,
+                env=given,
                 process_group=0,
             )
         except git.exc.GitCommandNotFound:

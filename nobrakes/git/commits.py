@@ -104,13 +104,7 @@ def _key(row: str) -> str:
 
 FOLDER = "nobrakes-signed"
 _SECONDS = 20.0
-_NO_PROMPT = {
-    "SSH_ASKPASS": "false",
-    "SSH_ASKPASS_REQUIRE": "force",
-    "GPG_TTY": "",
-    "DISPLAY": "",
-    "WAYLAND_DISPLAY": "",
-}
+_SILENT = {"SSH_ASKPASS": "false", "SSH_ASKPASS_REQUIRE": "force", "GPG_TTY": "", "DISPLAY": "", "WAYLAND_DISPLAY": ""}
 
 
 # git signs under the person's settings, and nothing can ask for a passphrase. A signature may hold a moment, so what
@@ -178,7 +172,7 @@ class Signer:
         key = self.key or self._read(["config", "--get", "user.signingKey"]) or f"{self.who.name} <{self.who.email}>"
         argv = (program, "--pinentry-mode", "error", "--status-fd=2", "-bsau", key)
         try:
-            code, _, said = run(argv, {**process_environment(), **_NO_PROMPT, "LC_ALL": "C"}, b"Can this be signed?\n")
+            code, _, said = run(argv, {**process_environment(), **_SILENT, "LC_ALL": "C"}, b"Can this be signed?\n")
         except GitFailed as error:
             return str(error)
         if code == 0 and "SIG_CREATED" in said:
@@ -221,7 +215,7 @@ class Signer:
         head, _, text = content.partition(b"\n\n")
         rows = [row.partition(" ")[::2] for row in head.decode("utf-8", "replace").split("\n")]
         words = [word for key, value in rows for word in {"tree": (value,), "parent": ("-p", value)}.get(key, ())]
-        env = {**CHECKOUT, **_NO_PROMPT, "GIT_DIR": self.place.git_dir}
+        env = {**CHECKOUT, **_SILENT, "GIT_DIR": self.place.git_dir}
         for key, value in rows:
             if key in ("author", "committer"):
                 name, _, rest = value.rpartition(" <")
@@ -245,6 +239,7 @@ MADE = f"{objects.OWN}/made"
 QUICK = ("-c", "core.compression=1", "-c", "fastimport.unpackLimit=0")
 
 Files = Mapping[str, bytes | None]
+Before = Mapping[str, TreeContentEntry | None]
 
 
 # A few files on main, whatever else the human's worktree holds: one `fast-import` writes blobs, trees and the commit
@@ -254,16 +249,9 @@ Files = Mapping[str, bytes | None]
 class Committer:
     """Commits files on main."""
 
-    def __init__(
-        self,
-        place: Place,
-        objects: Objects,
-        lander: Lander,
-        filters: Filters | None = None,
-        signer: Signer | None = None,
-    ) -> None:
-        self.signer = signer or Signer(place)
-        self.filters = filters or Filters(place, objects)
+    def __init__(self, place: Place, objects: Objects, lander: Lander, filters: Filters, signer: Signer) -> None:
+        self.signer = signer
+        self.filters = filters
         self.place = place
         self.objects = objects
         self.lander = lander
@@ -300,9 +288,7 @@ class Committer:
             return entry is not None or content is not None
         return entry.mode not in (FILE, EXECUTABLE) or blob_id(content, len(entry.id)) != entry.id
 
-    def _commit(
-        self, main: str, before: Mapping[str, TreeContentEntry | None], files: Files, message: Message
-    ) -> str | None:
+    def _commit(self, main: str, before: Before, files: Files, message: Message) -> str | None:
         with contextlib.ExitStack() as stack:
             holders = []
             for holder in standing.main_worktrees(self.place):
@@ -339,9 +325,7 @@ class Committer:
                 standing.write(holder, commit)
             return commit
 
-    def _refresh(
-        self, holder: Worktree, before: Mapping[str, TreeContentEntry | None], commit: str, files: Files
-    ) -> None:
+    def _refresh(self, holder: Worktree, before: Before, commit: str, files: Files) -> None:
         asked = ["ls-files", "-s", "-z", "--", *(f":(literal,top){path}" for path in files)]
         staged: dict[str, tuple[str, str]] = {}
         for record in command_line.run(asked, cwd=holder.path, env=holder.env).records:
@@ -369,9 +353,7 @@ def blob_id(content: bytes, digits: int) -> str:
     return digest.hexdigest()
 
 
-def _stream(
-    ref: str, main: str, before: Mapping[str, TreeContentEntry | None], files: Files, message: Message, who: Person
-) -> bytes:
+def _stream(ref: str, main: str, before: Before, files: Files, message: Message, who: Person) -> bytes:
     when = f"{max(0, int(message.when))} +0000"
     author = person(message.author)
     text = compose(message).encode("utf-8", "replace")

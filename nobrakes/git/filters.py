@@ -182,10 +182,8 @@ class Filters(Attributes):
             if through != blob:
                 made[path] = (mode, through)
         if refused:
-            whys = [one for _, one in sorted(refused.items())]
-            return Conflict(
-                tuple(sorted(refused)), "\n".join(f"{one.path}: {one.unfiltered}" for one in whys), (*whys,)
-            )
+            why = [one for _, one in sorted(refused.items())]
+            return Conflict(tuple(sorted(refused)), "\n".join(f"{one.path}: {one.unfiltered}" for one in why), (*why,))
         return self._changed(tree, made) if made else tree
 
     def refuse(self, commit: str, paths: Collection[str]) -> None:
@@ -413,10 +411,8 @@ class ClearText:
         asked = b"\n".join(one for one in pieces if b"\n" not in one)
         if not asked:
             return set()
-        answer = self.place.run(
-            ["grep", "-h", "-I", "-F", "--no-textconv", "-f", "-", base], stdin=asked, expect=(0, 1)
-        )
-        return {one for one in pieces if one in answer.out}
+        found = self.place.run(["grep", "-h", "-I", "-F", "--no-textconv", "-f", "-", base], stdin=asked, expect=(0, 1))
+        return {one for one in pieces if one in found.out}
 
     def _text(self, blob: str) -> bytes:
         content = self.objects.content(blob) or b""
@@ -519,13 +515,7 @@ def _ignored(place: Place, objects: Objects, commit: str, files: Iterable[str], 
 
 _OFF = {"clean": "", "smudge": "", "process": "", "required": "false"}
 _LFS = {"clean": "git-lfs clean -- %f", "smudge": "git-lfs smudge -- %f", "process": "git-lfs filter-process"}
-_NOT_PASSED = (
-    "GIT_CONFIG_GLOBAL",
-    "GIT_CONFIG_NOSYSTEM",
-    "GIT_CONFIG_PARAMETERS",
-    "GIT_CONFIG_COUNT",
-    "GIT_ATTR_NOSYSTEM",
-)
+_UNSET = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_ATTR_NOSYSTEM")
 
 
 # What Git LFS keeps lies in our checkouts whole, from the repository's own store; what nobody fetched is a pointer. Any
@@ -534,8 +524,7 @@ _NOT_PASSED = (
 @frozen
 class Through:
     """`options`: of the git that writes the files. `filters`: name -> its settings in the checkout. `attributes`: those
-    that lie in no commit.
-    """
+    that lie in no commit."""
 
     options: tuple[str, ...] = ()
     filters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -574,7 +563,7 @@ def _shown(filters: Filters, name: str) -> str:
     except NobrakesError:
         return ""  # the doctor says that there is no sandbox
     here = (f"GIT_DIR={filters.place.git_dir}", f"GIT_WORK_TREE={NOWHERE}", f"GIT_INDEX_FILE={NOWHERE}/index")
-    without = [word for variable in _NOT_PASSED for word in ("-u", variable)]
+    without = [word for variable in _UNSET for word in ("-u", variable)]
     return f"{shlex.join(['env', *without, *here, *confined])} %f"
 
 

@@ -232,8 +232,7 @@ def own_code_tracked(root: str) -> tuple[str, ...]:
 
 @cache
 def own_code_globs(root: str) -> tuple[str, ...]:
-    """Globs of the places in the repository from which nobrakes and its Python run; agents change them only with a
-    person's consent."""
+    """Globs of where nobrakes and its Python run in the repository; agents change them only with a person's consent."""
     places = (path for _, _, path in _within(root, (*_import_paths(), sys.prefix)))
     return tuple(dict.fromkeys(f"/{path}" for path in places if path != os.curdir))
 

@@ -35,19 +35,12 @@ _OURSELVES = Person(NAME, EMAIL)
 class Merger:
     """Makes candidates for main."""
 
-    def __init__(
-        self,
-        place: Place,
-        objects: Objects,
-        history: History,
-        filters: Filters | None = None,
-        signer: Signer | None = None,
-    ) -> None:
-        self.signer = signer or Signer(place)
+    def __init__(self, place: Place, objects: Objects, history: History, filters: Filters, signer: Signer) -> None:
+        self.signer = signer
         self.place = place
         self.objects = objects
         self.history = history
-        self.filters = filters or Filters(place, objects)
+        self.filters = filters
         self._ways_of = ("", "")
 
     def squash(self, onto: str, head: str, message: Message, began: str | None = None) -> Candidate | Conflict:

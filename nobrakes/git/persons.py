@@ -68,8 +68,7 @@ class Persons:
         return answer.text if answer.code == 0 and objects.is_oid(answer.text) else None
 
     def add(self, folder: str, branch: str, head: str) -> bool:
-        """Make a worktree with the branch checked out, at `head` if the branch is new. False: the branch exists; it is
-        a person's and stays."""
+        """Make a worktree of the branch, at `head` if it is new. False: the branch exists, is a person's and stays."""
         is_new = objects.read(self.place, f"{_HEADS}{branch}") is None
         force = ["--force"] if self._is_registered(folder) else []  # it was removed by hand, and git still knows of it
         what = ["-b", branch, folder, head] if is_new else [folder, branch]

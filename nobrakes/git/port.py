@@ -94,8 +94,7 @@ class Hunk:
 
 @frozen
 class Clash:
-    """A file in conflict: whether the fork, main and the branch have it, and where both changed it. No hunks: not
-    text."""
+    """A file in conflict: whether fork, main and branch have it, and where both changed it. No hunks: not text."""
 
     path: str
     in_fork: bool
@@ -147,8 +146,7 @@ class Conflict:
 
 @frozen
 class BrokenRef:
-    """A ref of ours that leads nowhere, and why. `commit`: its target; `held_in`: a workspace that may have it. Empty:
-    none."""
+    """A ref of ours that leads nowhere, and why. `commit`: its target; `held_in`: a workspace with it. Empty: none."""
 
     ref: str
     why: str
@@ -279,8 +277,7 @@ class Questions(Protocol):
         """Changes of work at these globs that a git filter bars until a person allows it."""
 
     def content(self, base: str, head: str) -> str:
-        """A digest of the difference, the same on another base while the changed lines and their context are
-        (review.journal)."""
+        """A digest of the difference, the same on another base while changed lines and context are (review.journal)."""
 
     def laid_open(self, base: str, head: str) -> tuple[str, ...]:
         """One line for each place where the work may expose filtered content."""
@@ -320,8 +317,7 @@ class Work(Protocol):
         """Whether the bead's clone exists completely."""
 
     def touched(self, bead: str) -> int | None:
-        """How many files of the clone changed, committed or not, without ignored ones; None: unknown. Bounded in time
-        and number."""
+        """How many files of the clone changed, less ignored ones; None: unknown. Bounded in time and number."""
 
     def tip(self, bead: Bead) -> str | None:
         """The head of the branch in the bead's clone, copied to our objects but held by no ref; None: no clone or
@@ -417,8 +413,7 @@ class MovingMain(Lands, Protocol):
         on main, or there is no checkout."""
 
     def behind(self) -> tuple[str, ...]:
-        """A message about each checkout of main that is behind: a plain commit there would revert merges. Raises
-        NoMain."""
+        """A message about each checkout of main that is behind: a commit there would revert merges. Raises NoMain."""
 
 
 class Records(Protocol):

@@ -660,8 +660,7 @@ MAX_BYTES = 100_000
 def by_git(place: Place) -> tuple[frozenset[str], tuple[str, ...]]:
     """(paths of the tree that git's settings and hooks name, folders of the tree that count with all in them). Values
     name paths as checks' commands do (checks.policy.protected_files). Of a hook in git's own folder count its link
-    target in the tree and files that its text names. Folders that it names do not count: hooks mostly only check them.
-    """
+    target in the tree and files that its text names, but no folders: hooks mostly only check them."""
     tops = sorted({one.path for one in standing.all_of(place)} | {os.path.realpath(place.root)}, key=len, reverse=True)
     paths: set[str] = set()
     folders: list[str] = []

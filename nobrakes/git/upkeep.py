@@ -113,8 +113,7 @@ def _is_ours(path: str) -> bool:
 
 
 def pack_objects(place: Place, many: int = LOOSE) -> bool:
-    """Pack if more than `many` objects are loose or there are many packs; whether it did. On NobrakesError nothing is
-    lost."""
+    """Pack if over `many` objects are loose, or packs are many; whether it did. On NobrakesError nothing is lost."""
     if not _may(place) or not (_are_more(place.objects, many) or _packs(place.objects) > PACKS):
         return False
     settings = ("-c", "pack.threads=1", "-c", "repack.writeBitmaps=false")  # others work beside it; ours alone it keeps
@@ -165,9 +164,7 @@ def clear(place: Place) -> None:
         shutil.rmtree(folder, ignore_errors=True)
     shared = [os.path.join(place.git_dir, place.ref + ".lock")]
     for worktree in standing.all_of(place):
-        while (
-            0 <= _age(worktree.copy + ".lock") <= SHARED_AGE
-        ):  # a git command that outlived its daemon may still write
+        while 0 <= _age(worktree.copy + ".lock") <= SHARED_AGE:  # a git command that outlived its daemon still writes
             time.sleep(0.05)
         shared.append(os.path.join(worktree.git_dir, "HEAD.lock"))
     for lock in shared:

@@ -335,9 +335,7 @@ def answer(channel: str, name: str, content: bytes) -> None:
         for old in sorted(os.listdir(out))[:-MAX_ENTRIES]:
             os.unlink(os.path.join(out, old))
     request = os.path.join(channel, "in", name)
-    with contextlib.suppress(
-        FileNotFoundError, IsADirectoryError
-    ):  # the agent took it away, or put another thing there
+    with contextlib.suppress(FileNotFoundError, IsADirectoryError):  # the agent took it away, or put something there
         try:
             os.unlink(request)
         except PermissionError:  # it locked its own folder

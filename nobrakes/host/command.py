@@ -119,8 +119,7 @@ def install(paths: Paths) -> None:
 
 
 def compile_for_agents(package: str) -> int:
-    """Compile the uncompiled modules of agents' commands; returns how many. An unwritable package stays; doctor reports
-    it."""
+    """Compile the modules of agents' commands; returns how many. An unwritable package stays; doctor reports it."""
     from importlib.util import cache_from_source
 
     missing = [path for path in _sources(package) if not os.path.exists(cache_from_source(path))]

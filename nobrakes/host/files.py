@@ -33,8 +33,7 @@ def is_readable(descriptor: int, seconds: float | None) -> bool:
 
 @contextmanager
 def plain_file(folder: int, name: str, since: float) -> Iterator[BinaryIO | None]:
-    """The plain file (walking.within), or None if there is none written since then. Uses ctime, which no program can
-    set."""
+    """The plain file (walking.within); None: none is written since then. Uses ctime, which no program can set."""
     file = within(folder, name)
     if file is None:
         yield None

@@ -181,9 +181,8 @@ _started: list["subprocess.Popen[bytes]"] = []  # kept, since Python warns when 
 def start_daemon(
     argv: Sequence[str], *, log: str, lock: str, cwd: str, env: Mapping[str, str], timeout: float = 30.0
 ) -> int:
-    """Start a detached daemon; returns its pid after `report_ready`. Output is appended to `log`. DaemonRunning: `lock`
-    is held; DaemonNotRunning: it died, with the log's end; NobrakesError: silent for `timeout` seconds, and left
-    running."""
+    """Start a detached daemon; its pid after `report_ready`. Output goes to `log`. DaemonRunning: `lock` is held;
+    DaemonNotRunning: it died, with the log's end; NobrakesError: silent for `timeout` seconds, and left running."""
     if (running := holder(lock)) is not None:
         raise DaemonRunning(f"a daemon already works in this repository (process {running})")
     private_folder(os.path.dirname(log))
@@ -295,8 +294,7 @@ def lingers() -> bool:
 
 
 def run_interactive(argv: Sequence[str], env: Mapping[str, str], cwd: str) -> int:
-    """Give the terminal to the program; returns its exit code, 128+n for a signal. Raises NoAgent. Ctrl-C belongs to
-    the program."""
+    """Give the terminal to the program, Ctrl-C too; returns its exit code, 128+n for a signal. Raises NoAgent."""
     if not os.path.isdir(cwd):
         raise NotADirectoryError(cwd)
     # a handler that does nothing, since to ignore the signal is what the program would inherit

@@ -13,8 +13,7 @@ from ..records import frozen
 @frozen
 class Step:
     """One command of a run. Output goes to `<folder>/<name>.out` (errors to .err, or with it). `beside` neighbours run
-    together. `after`: run only if that step failed (exit codes 1 to 125). `when_passed`: run only if one of those steps
-    ended with 0."""
+    together. `after`: run only if that step failed (codes 1 to 125). `when_passed`: if one of those ended with 0."""
 
     name: str
     argv: Argv

@@ -427,8 +427,7 @@ KILLING = 5.0
 
 # For a repository whose database is gone or went back: nobody knows of these runs any more.
 def end_all(wake: str, but: Container[str] = ()) -> list[str]:
-    """TERM, then KILL, all runs of this repository except `but`; returns them sorted. NobrakesError: a process
-    stays."""
+    """TERM, then KILL, all runs of this repository except `but`; returns them sorted. NobrakesError: one stays."""
     ended: set[str] = set()
     started = time.monotonic()
     pause = 0.005
@@ -470,9 +469,7 @@ CPU_GRAIN = 5.0
 MAX_ENTRIES = 5000
 """Inspected entries of a workspace, nearest to its root first."""
 
-UNWATCHED = frozenset(
-    {".git", "node_modules", ".venv", "venv", "__pycache__", ".mypy_cache", ".pytest_cache", "target"}
-)
+UNWATCHED = {".git", "node_modules", ".venv", "venv", "__pycache__", ".mypy_cache", ".pytest_cache", "target"}
 """Large folders, or ones that change without work."""
 
 _GIT_FILES = ("HEAD", "index", "packed-refs", os.path.join("logs", "HEAD"))

@@ -176,8 +176,7 @@ def _own_addresses(found: "list[str]") -> "set[str]":
 
 
 def addresses(host: str, port: int, allowed: "list[str]") -> "list[str]":
-    """A name's addresses, looked up once and validated. Raises Refused, OSError. Literal addresses and those in
-    `allowed` were permitted as such."""
+    """A name's addresses, looked up once and validated, unless literal or in `allowed`. Raises Refused, OSError."""
     with contextlib.suppress(ValueError):
         return [str(ipaddress.ip_address(host))]
     if host == "localhost":

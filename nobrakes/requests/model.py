@@ -658,8 +658,7 @@ class Rules:
 @frozen
 class Delivery:
     """How a bead is delivered. `epic`: whose branch it lands on, empty: main; `branch`: of its request; `push`: without
-    a person's permission; `base`: the target branch, empty: the remote's main; `direct`: pushed there without a
-    request."""
+    a person's permission; `base`: the target, empty: the remote's main; `direct`: pushed there without a request."""
 
     epic: str
     branch: str

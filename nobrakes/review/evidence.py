@@ -46,8 +46,7 @@ class How(StrEnum):
 
 @frozen
 class Entry:
-    """A commit of the chain. `whole`: its content matches its id. `people`: author and committer with their times, as
-    stored."""
+    """A commit of the chain. `whole`: its content matches its id. `people`: author and committer with their times."""
 
     commit: str
     parents: tuple[str, ...]

@@ -111,8 +111,7 @@ class Fact(StrEnum):
 
 @frozen
 class Rule:
-    """`to`: the next step, None: the same. Journal fields that the fact `sets`, resets (`forgets`) or increments
-    (`counts`)."""
+    """`to`: the next step, None: the same. Journal fields that the fact `sets`, `forgets` (resets) or `counts`."""
 
     to: Step | None
     act: Act
@@ -161,7 +160,7 @@ _OTHER_CHECKS = _to(Step.REBASE, forgets="failure tip waiting waiting_until")
 _RAN_OTHER_CHECKS = _to(Step.REBASE, forgets=f"failure tip waiting waiting_until {_CONFIRMS}")
 _CONFIRM = _stays(_CONFIRMS)
 
-_IN_EACH: Mapping[Fact, Rule] = {
+_EACH: Mapping[Fact, Rule] = {
     Fact.STOPPED: _GIVE_BACK,
     Fact.WORK_GONE: _REJECT,
     Fact.GONE_TOO_OFTEN: _ASK_FIRST,
@@ -170,7 +169,7 @@ _IN_EACH: Mapping[Fact, Rule] = {
     ),
 }
 _WITH_CANDIDATE: Mapping[Fact, Rule] = {
-    **_IN_EACH,
+    **_EACH,
     Fact.STOPPED_AFTER_LANDING: _to(Step.CLEAN_UP, forgets="validating waiting_until"),
     Fact.CANDIDATE_GONE: Rule(
         Step.REBASE,
@@ -191,16 +190,12 @@ _VALIDATES: Mapping[Fact, Rule] = {
 }
 
 TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
-    Step.TAKE_IN: {
-        Fact.TAKEN_IN: _to(Step.BOUNDARIES, "head fork epic base anchor"),
-        Fact.REFUSED: _REJECT,
-        **_IN_EACH,
-    },
+    Step.TAKE_IN: {Fact.TAKEN_IN: _to(Step.BOUNDARIES, "head fork epic base anchor"), Fact.REFUSED: _REJECT, **_EACH},
     Step.BOUNDARIES: {
         Fact.IN_BOUNDS: _to(Step.REBASE, "gates is_scaffolding brings", forgets="base"),
         Fact.REFUSED: _REJECT,
         Fact.QUESTIONED: _ASK,
-        **_IN_EACH,
+        **_EACH,
     },
     Step.REBASE: {
         Fact.BLOCKED: Rule(None, Act.WAIT, _names(_WAITS)),
@@ -317,8 +312,7 @@ GOES_TO: Mapping[Act, Kind] = {
 
 
 def advance(journal: Journal, fact: Fact, **brought: Any) -> Next:
-    """The next journal and action. NotAllowed without such a row; TypeError unless `brought` holds exactly the row's
-    fields."""
+    """The next journal and action. NotAllowed without a row; TypeError unless `brought` has just the row's fields."""
     rule = TABLE[journal.step].get(fact)
     if rule is None:
         raise NotAllowed(f"a review in the step '{journal.step.value}' cannot see '{fact.value}'")
@@ -331,7 +325,7 @@ def advance(journal: Journal, fact: Fact, **brought: Any) -> Next:
     return Next(replace(journal.with_values(**changed), step=rule.to or journal.step), rule.act)
 
 
-_SHARED = {"any_step": _IN_EACH, "with_a_candidate": _WITH_CANDIDATE, "in_the_queue": _IN_THE_QUEUE}
+_SHARED = {"any_step": _EACH, "with_a_candidate": _WITH_CANDIDATE, "in_the_queue": _IN_THE_QUEUE}
 """Facts of many steps, by their names in the diagram."""
 
 
@@ -379,7 +373,6 @@ def _fails_elsewhere(work: Sequence[Mapping[str, Any]], main: Sequence[CheckResu
 
 
 def outdated(journal: Journal, results: Sequence[CheckResult], was_edited: bool) -> Fact | None:
-    """The fact for a run whose checks were edited meanwhile; None: it counts. After a merge a pass counts: new wishes
-    do not revert it."""
+    """The fact for a run whose checks were edited; None: it counts. After a merge a pass counts: it is not reverted."""
     is_good_news = journal.step is Step.VALIDATE_MAIN and run_fact(results) is Fact.RAN_GREEN
     return Fact.RAN_OUTDATED if was_edited and not is_good_news else None

@@ -72,8 +72,7 @@ def failures(results: Sequence[CheckResult]) -> list[dict[str, Any]]:
 def found(
     tree: str, results: Sequence[CheckResult], failed: Sequence[Mapping[str, Any]], has_passed: bool
 ) -> list[Flake]:
-    """The flakes in a validation: repeats that passed, earlier failures (`failed`) that pass now, and failures of a
-    tree that has passed."""
+    """Flakes: repeats that passed, earlier failures (`failed`) that pass now, failures of a tree that passed before."""
     flakes = []
     before = {str(one["check"]): tuple(map(str, one["tests"])) for one in failed}
     for result in results:

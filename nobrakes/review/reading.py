@@ -215,8 +215,7 @@ class Next:
 
 
 def following(rules: Rules, readings: Sequence[Reading], content: str, attempt: int, may_send_back: bool) -> Next:
-    """The next step for a candidate with this content. `readings`: of these rounds, by session. `may_send_back`: an
-    agent's work."""
+    """The next step for a candidate with this content. `readings`: of these rounds. `may_send_back`: agents' work."""
     if rules.way == OFF:
         return Next(Way.PASS)
     counts = [one for one in readings if one.outcome != DROPPED]

@@ -19,6 +19,7 @@ from ..git.port import Made
 from ..records import frozen
 from .evidence import Claims, Content, Entry, Look, RecordKind
 
+OnMain = Mapping[str, Made]
 NONE = "none"
 """`Evidence:` of a commit made before there was any."""
 
@@ -186,9 +187,7 @@ def _seen(made: Made, chain: _Chain, owing: set[str], wrong: list[Wrong]) -> See
     return seen(Word.TAKEN_BACK if made.commit in chain.taken_back else Word.MERGED, *known)
 
 
-def _read(
-    entry: Entry, chain: _Chain, here: Mapping[str, Made], asked: set[str], git: Repository, wrong: list[Wrong]
-) -> None:
+def _read(entry: Entry, chain: _Chain, here: OnMain, asked: set[str], git: Repository, wrong: list[Wrong]) -> None:
     def note(text: str, commit: str = "", bead: str = "") -> None:
         wrong.append(Wrong(text, commit, entry.commit, bead))
 
@@ -205,13 +204,7 @@ def _read(
 
 
 def _compare(
-    entry: Entry,
-    facts: Claims,
-    chain: _Chain,
-    here: Mapping[str, Made],
-    asked: set[str],
-    git: Repository,
-    wrong: list[Wrong],
+    entry: Entry, facts: Claims, chain: _Chain, here: OnMain, asked: set[str], git: Repository, wrong: list[Wrong]
 ) -> None:
     def note(text: str) -> None:
         wrong.append(Wrong(text, facts.merged, entry.commit, facts.bead))
@@ -248,9 +241,7 @@ def _landed_elsewhere(entry: Entry, facts: Claims, chain: _Chain, git: Repositor
         _judge(entry, facts, chain, there, git, wrong)
 
 
-def _judge(
-    entry: Entry, facts: Claims, chain: _Chain, here: Mapping[str, Made], git: Repository, wrong: list[Wrong]
-) -> None:
+def _judge(entry: Entry, facts: Claims, chain: _Chain, here: OnMain, git: Repository, wrong: list[Wrong]) -> None:
     def note(text: str) -> None:
         wrong.append(Wrong(text, facts.merged, entry.commit, facts.bead))
 
@@ -276,8 +267,7 @@ SLACK = 2.0
 # later `Reverts-Bead:` takes back what came before it.
 @frozen
 class Merge:
-    """A bead's merge on main. `commits` oldest first, several if each was kept. `stands`: nothing newer on main
-    mentions the bead."""
+    """A bead's merge on main: `commits`, oldest first. `stands`: nothing newer on main mentions the bead."""
 
     bead: str
     anchor: str

@@ -76,8 +76,7 @@ PUSH_CAUSES = frozenset({Cause.SIGNATURES, Cause.CONTENT, Cause.HOOK, Cause.REMO
 @frozen
 class Wait:
     """A cause that keeps main from moving. `words`: in short. `remedy`: what ends it; empty: the caller says so.
-    `passes`: seconds in which it may end by itself. `asked`: seconds before a person is asked. `again`: seconds between
-    the first polls."""
+    Seconds: `passes`: it may end by itself; `asked`: until a person is asked; `again`: between the first polls."""
 
     words: str
     remedy: str = ""

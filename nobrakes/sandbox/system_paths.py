@@ -152,8 +152,7 @@ _SETTINGS_OF += ("PYTHONUSERBASE", "PIPX_HOME", "NPM_CONFIG_USERCONFIG", "npm_co
 
 def kept(environment: Mapping[str, str]) -> tuple[str, ...]:
     """Paths never writable behind a wall, since they are run or read outside later: your full home (settings of git,
-    shell, session, agent CLIs, editors and tools, caches, repositories), the machine's programs and settings, PATH,
-    nobrakes and its Python."""
+    shell, agent CLIs, editors and tools, caches, repositories), the machine's programs and settings, PATH, nobrakes."""
     found = [*_MACHINE, os.path.expanduser("~")]
     found += [folder for folder in map(os.path.abspath, sys.path) if os.path.isdir(folder)]  # our dependencies
     found += [path for path in (os.environ.get(name, "") for name in _SETTINGS_OF) if os.path.isabs(path)]

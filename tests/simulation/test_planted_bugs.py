@@ -153,8 +153,8 @@ BUGS = (
     Bug(
         "a proof of before the rebase counts",
         "review/worker/merge_queue.py",
-        'return f"{journal.step.value} {commit} {contract}"',
-        'return f"{journal.step.value} {contract}"',
+        'return f"{journal.step.value} {commit} {key}"',
+        'return f"{journal.step.value} {key}"',
         options=CLASHES,
     ),
     Bug(

@@ -156,9 +156,8 @@ WHERE bead = ? AND attempt = ? AND kind = 'progressed' ORDER BY seq DESC LIMIT 1
 
 
 def agent_own(path: str, token: str, reads: bool = False) -> str:
-    """Everything the agent may read, as JSON: its `bead`, `attempt`, the `earlier` ones oldest first, what was `filed`
-    about the bead, and the last `claim` of its progress. It contains no token. `reads`: the agent now acts on the
-    answers in it."""
+    """All that the agent may read, as JSON, without a token: its `bead`, `attempt`, the `earlier` ones oldest first,
+    what was `filed` about the bead, the last `claim` of its progress. `reads`: the agent now acts on the answers."""
 
     def look(connection: "Connection", who: AgentIdentity) -> "tuple[str, None]":
         attempt, bead, _ = _worker(who)
@@ -257,8 +256,7 @@ def agent_ask(path: str, token: str, question: str, form_json: str = "") -> int:
 
 
 def agent_blocked(path: str, token: str, what: str, form_json: str) -> int:
-    """File what stops the agent and ends its attempt, or find the same open one; returns its number. Raises NotAllowed
-    for a session."""
+    """End the attempt with what stops the agent, or find the same open one; its number. NotAllowed for a session."""
     filing = Filing("question", what, form=form_text(path, form_json), blocks=True)
 
     def work(connection: "Connection", who: AgentIdentity) -> int:
@@ -284,13 +282,11 @@ def agent_plan(path: str, token: str, title: str, plan: str) -> int:
 
 def _refuse_reviewer(connection: "Connection", who: AgentIdentity) -> None:
     row = connection.execute("SELECT kind FROM sessions WHERE id = ?", (who.session,)).fetchone()
-    if row[0] == "code_review":
-        from ...errors import NotAllowed
+    from ...errors import NotAllowed
 
+    if row[0] == "code_review":
         raise NotAllowed("a reviewer of work cannot ask questions", "Say what you found: `nobrakes agent review …`.")
     if row[0] == "review":
-        from ...errors import NotAllowed
-
         raise NotAllowed("a reviewer of a plan cannot ask questions", "Say what you found: `nobrakes agent finding …`.")
 
 
@@ -327,8 +323,7 @@ def _safe(value: "Any") -> "Any":
 
 
 class Filing:
-    """An escalation to file. `form`: as stored; `severity`: '' for info; `blocks`: the agent cannot go on. `more`:
-    further evidence."""
+    """To file. `form`: as stored; `severity`: '' for info; `blocks`: the agent cannot go on; `more`: evidence."""
 
     def __init__(
         self,
@@ -361,8 +356,7 @@ def _file(path: str, token: str, filing: Filing) -> int:
 
 
 def filed(connection: "Connection", who: AgentIdentity, one: Filing) -> int:
-    """File it as decisions.db does for a bead with an open attempt: nothing moves. NotAllowed after too many
-    questions."""
+    """File it as decisions.db does for a bead with an open attempt: nothing moves. NotAllowed: too many questions."""
     refuse_flood(connection, who, QUESTIONS)
     if who.turn is not None:
         _refuse_reviewer(connection, who)

@@ -53,8 +53,7 @@ class Sum:
 
 
 def sums_since(db: Database, period: str, moment: float, now: float) -> tuple[Amount, bool]:
-    """Cost of the agents that began since, with the minutes until `now`; whether many rows are not in the stored
-    sum."""
+    """Cost of the agents begun since, with the minutes until `now`; whether many rows are not in the stored sum."""
     kept = [_kept(db, period, table, moment) for table in _AGENTS]
     after = {f"after_{table}": one.upto for table, one in zip(_AGENTS, kept, strict=True)}
     later = db.all(_later(*(one.upto > 0 for one in kept)), {"since": moment, "now": now, **after})

@@ -106,8 +106,7 @@ def _next_steps(path: str, token: str, commits: "int | None") -> "tuple[str, ...
 
 
 def request_review(plan: str, wait: float) -> "tuple[int, str | None]":
-    """File the agent's plan for approval, or find the same open one; (number, decision). NotAllowed if the bead needs
-    none or has one."""
+    """File the agent's plan, or find the same open one; (number, decision). NotAllowed: it needs none, or has one."""
     number = int(client.call("file_plan", client.cleaned(plan), calls=CALLS))
     return number, client.wait_for(number, wait)
 

@@ -177,13 +177,11 @@ def close(
     is_persons = attempt.role is Role.REVIEWER and is_by_person(past)
     counts = consequence.counts and not is_persons
     tried = None if is_persons else breaker_after(ports, attempt, past, outcome, detail, head, limits.breaker)
-    escalation = _escalation(
-        bead, past, attempt, outcome, detail, log, limits, repeats if waits else 0, evidence or {}, asked
-    )
-    if escalation is not None and form is not None:
-        escalation = replace(escalation, form=form)
-    elif escalation is not None:
-        escalation = offered(store, bead, escalation)
+    new = _escalation(bead, past, attempt, outcome, detail, log, limits, repeats if waits else 0, evidence or {}, asked)
+    if new is not None and form is not None:
+        new = replace(new, form=form)
+    elif new is not None:
+        new = offered(store, bead, new)
     with store.write():
         if tried is not None:
             store.save_breaker(beads_model.bead_owner(bead.id), *tried)
@@ -196,7 +194,7 @@ def close(
             log=log,
             counts=counts,
             retry_at=retry_at,
-            escalation=None if is_persons and consequence.counts else escalation,
+            escalation=None if is_persons and consequence.counts else new,
         )
         if is_persons and after.status in beads_model.WAITING_FOR_AGENT:
             _hand_back(ports, after, past, detail)
@@ -213,8 +211,7 @@ def _hand_back(ports: Ports, bead: Bead, past: Sequence[Attempt], why: str) -> N
 
 
 def has_asked(ports: Ports, attempt: Attempt, open_only: bool = True) -> bool:
-    """Whether the attempt has an open question or plan, so that no other is needed; also if it was answered just after
-    the agent gave up waiting."""
+    """Whether the attempt has an open question or plan, or one answered just after the agent gave up waiting."""
     mine = (e.type for e in ports.store.escalations(open_only=open_only, bead=attempt.bead) if e.attempt == attempt.id)
     return any(type_ in (EscalationType.QUESTION, EscalationType.PLAN_REVIEW) for type_ in mine)
 

@@ -262,26 +262,18 @@ class Launcher:
         return brief(ports.store, ports.paths, config, config.main, bead, attempt.role, nonce, attempt.id, last, own)
 
     def _environment(
-        self,
-        config: Config,
-        bead: Bead,
-        attempt: Attempt,
-        workspace: Workspace,
-        folder: str,
-        credentials: Sequence[str],
+        self, config: Config, bead: Bead, attempt: Attempt, workspace: Workspace, folder: str, names: Sequence[str]
     ) -> dict[str, str]:
-        told = ("name", "command", "directory", "timeout")
+        keys = ("name", "command", "directory", "timeout")
         return {
-            **process.environment(self.ports, config, credentials, attempt.token, folder),
+            **process.environment(self.ports, config, names, attempt.token, folder),
             "NOBRAKES_BEAD": bead.id,
             "NOBRAKES_BRANCH": branch_of(bead),
             "NOBRAKES_ROLE": attempt.role.value,
             "NOBRAKES_ATTEMPT": str(attempt.number),
             "NOBRAKES_NAME": attempt.name,
             "NOBRAKES_WORKSPACE": workspace.path,
-            "NOBRAKES_CHECKS": json.dumps(
-                [{name: getattr(check, name) for name in told} for check in config.contract()]
-            ),
+            "NOBRAKES_CHECKS": json.dumps([{key: getattr(check, key) for key in keys} for check in config.contract()]),
             "NOBRAKES_SCAFFOLDING": "1" if bead.scaffolding else "",
         }
 

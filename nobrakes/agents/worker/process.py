@@ -484,9 +484,7 @@ def _definitions(config: Config) -> dict[str, str]:
     for name in {*ADAPTERS, *(name for _, name in named)}:
         who = [setting for setting, one in named if one == name]
         found[name] = (getattr(agents, name, None), agents.models.get(name), agents.environment, who)
-    return {
-        key: hashlib.sha256(repr((values, config.sandbox)).encode()).hexdigest()[:16] for key, values in found.items()
-    }
+    return {key: hashlib.sha256(repr((one, config.sandbox)).encode()).hexdigest()[:16] for key, one in found.items()}
 
 
 def _error(work: Attempt | Talk, verdict: Verdict) -> str:

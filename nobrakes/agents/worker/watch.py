@@ -474,9 +474,8 @@ class EndWatch:
 
     def is_silent(self, now: float) -> bool:
         for seen in self._seen.values():
-            if (
-                seen.since is None and abs(now - seen.looked_at) >= END_WATCH_LOOK_SECONDS
-            ):  # also where the clock went back
+            # also where the clock went back
+            if seen.since is None and abs(now - seen.looked_at) >= END_WATCH_LOOK_SECONDS:
                 self._look(seen, now)
                 if seen.has_ended:
                     return False

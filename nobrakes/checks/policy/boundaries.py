@@ -133,8 +133,7 @@ def gate_changes(changes: Sequence[Change], boundary: Boundary) -> list[Change]:
 def violations(
     role: Role, changes: Sequence[Change], boundary: Boundary, scaffolding: bool = False, asks: bool = False
 ) -> list[str]:
-    """One line for each forbidden change, "path: why", in order. `asks`: without gates, since a person is asked about
-    them."""
+    """A line "path: why" for each forbidden change, in order. `asks`: without gates, which a person is asked about."""
     found = []
     for change in changes:
         is_gate = asks and is_asked(change, boundary)

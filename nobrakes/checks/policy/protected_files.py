@@ -111,8 +111,7 @@ def _taken_up(checks: Sequence[Check], texts: Mapping[str, str]) -> Iterator[str
 def along_links(
     named: Collection[str], paths: Collection[str], link: Callable[[str], str | None]
 ) -> tuple[frozenset[str], tuple[str, ...]]:
-    """(targets of the tree's links on the way to these paths, folders at the ends of such links). `link`: a link's
-    target; None: not a link."""
+    """(targets of the tree's links on the way to these paths, folders at their ends). `link`: a target; None: none."""
     found: set[str] = set()
     ends: dict[str, None] = {}
     known: dict[str, str | None] = {}

@@ -17,15 +17,7 @@ _RUNNER = ("pytest", "_pytest", "pluggy", "unittest", "doctest", "nose", "nose2"
 _PRIVATE = ("_pytest",)
 _MARKER = re.compile(r"HookimplMarker\(\s*(?!['\"](?!pytest['\"]))")
 """Makes marks of pytest's hooks, or of hooks with an unreadable name."""
-_OWN_OBJECTS = (
-    "request.node",
-    "request.session",
-    "request.config",
-    "request._",
-    "pytestconfig",
-    "builtins",
-    "__builtins__",
-)
+_OWNED = ("request.node", "request.session", "request.config", "request._", "pytestconfig", "builtins", "__builtins__")
 _SETTERS = re.compile(
     r"(?:^|\.)(?:setattr|delattr|setitem|delitem|patch|patch\.object|patch\.multiple|object|multiple)$"
 )
@@ -134,7 +126,7 @@ def _aliases(module: ast.Module) -> frozenset[str]:
 def _runners(target: ast.expr, runner: frozenset[str]) -> str:
     """The runner's object in an expression; empty: none."""
     said = ast.unparse(target)
-    if re.split(r"[.\[(]", said, maxsplit=1)[0] in runner or said.startswith(_OWN_OBJECTS):
+    if re.split(r"[.\[(]", said, maxsplit=1)[0] in runner or said.startswith(_OWNED):
         return said[:60]
     match = re.match(r"sys\.modules\[['\"](\w+)", said)
     return said[:60] if match is not None and match[1] in _RUNNER else ""
@@ -204,8 +196,7 @@ def _whole(node: ast.AST, bound: Mapping[str, ast.stmt]) -> str:
 
 
 def _is_plain(node: ast.stmt) -> bool:
-    """Whether a statement of an `__init__.py` only binds names or sets warnings; statements in blocks are checked
-    separately."""
+    """Whether a statement of an `__init__.py` only binds names or sets warnings; blocks are checked separately."""
     if isinstance(node, ast.Import | ast.ImportFrom | Function | ast.ClassDef | ast.If | ast.Try):
         return True
     if isinstance(node, ast.Expr):

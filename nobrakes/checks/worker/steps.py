@@ -403,8 +403,7 @@ class MutationProbes:
         recorded: Mapping[str, str] = NOTHING,
         exempt: Sequence[str] = (),
     ) -> CheckResult:
-        """A passed check's result with its probe's. `top`, `folder`: see steps.Ends. `exempt`: tests that may fail
-        (review.queue)."""
+        """A passed check's result with its probe's. `top`, `folder`: see Ends. `exempt`: may fail (review.queue)."""
         end = next((end for end in ending.steps if end.name == step_name(check)), None)
         if result.outcome is not CheckOutcome.PASS:
             return result

@@ -152,8 +152,7 @@ class Validation:
         return self.present(brings).key
 
     def passed(self, tree: str, attempt: int | None = None, brings: str = "") -> Mapping[str, Any] | None:
-        """Results of a tree that passed today's checks, in a named run that can replace one. `attempt`: the asking
-        review."""
+        """Results of a tree that passed today's checks, in a run that can replace one. `attempt`: the asking review."""
         present = self.present(brings)
         if attempt is None and not present.cached:
             return None
@@ -581,8 +580,7 @@ EMPTYING_SECONDS = 2.0
 class Scratch:
     """The checkouts of judged runs, and the trash, removed in the background. 1. What lies there and belongs to no run
     is removed. 2. Checkouts for commands and main's monitor are their own (review.worker.main_checks). 3. A session's
-    checkout stays as long as the session. 4. What cannot be removed is reported once and tried again later
-    (nobrakes.trash)."""
+    checkout stays with it. 4. What cannot be removed is reported once and tried again later (nobrakes.trash)."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports

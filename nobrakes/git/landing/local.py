@@ -127,10 +127,8 @@ class Following:
 
 def blocked(holder: Worktree, cause: Cause, what: str, remedy: str = "") -> Land:
     """Main waits for this checkout. `remedy`: what ends that, if the cause alone does not say it."""
-    found = what if remedy else why(cause, what)
-    return Land(
-        Landing.BLOCKED, f"main is checked out in {holder.path}, and {f'{found}. {remedy}'.strip(' .')}.", cause
-    )
+    said = what if remedy else why(cause, what)
+    return Land(Landing.BLOCKED, f"main is checked out in {holder.path}, and {f'{said}. {remedy}'.strip(' .')}.", cause)
 
 
 def failed(said: str) -> LandingBlocker:
@@ -274,8 +272,7 @@ class Lander:
         return Land(Landing.MOVED)
 
     def _give_back(self, one: Following) -> None:
-        """Restore a checkout that left main meanwhile, unless it took main's new commit along or that would lose
-        something."""
+        """Restore a checkout that left main meanwhile, unless it took the new commit along or would lose something."""
         if self.history.contains(one.new, standing.head(one.holder)):
             return
         standing.copy(one.holder)

@@ -91,12 +91,10 @@ class Remote:
 
     def fetch(self) -> Reply:
         """Learn where the remote's main is (`known`)."""
-        asked = ["fetch", "--quiet", "--no-tags", "--no-prune", "--no-recurse-submodules", "--no-write-fetch-head"]
+        args = ["fetch", "--quiet", "--no-tags", "--no-prune", "--no-recurse-submodules", "--no-write-fetch-head"]
         before = self.known()
         # without --refmap a human's own remote-tracking refs would move, and they are not ours
-        said = self._reach(
-            [*DURABLE, *asked, "--refmap=", "--", self.shared.remote, f"+{self.ref}:{self.shared.known}"]
-        )
+        said = self._reach([*DURABLE, *args, "--refmap=", "--", self.shared.remote, f"+{self.ref}:{self.shared.known}"])
         now = self.known()
         if said.ok and now is not None and now != before and self._has_lfs(now):
             self._reach(["lfs", "fetch", self.shared.remote, now])  # what is not to be had stays a pointer: see doctor

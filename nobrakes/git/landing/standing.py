@@ -37,8 +37,7 @@ Difference = tuple[str, str, str, str, str]
 # git takes ignored files for worthless: `read-tree -u` replaces them. They are a human's too (.env, local notes), so we
 # look.
 def in_the_way(root: str, differences: Sequence[Difference]) -> list[str]:
-    """Paths below `root` that would be lost or written through: for new files, what is in their place and is not
-    removed by the same step."""
+    """Paths below `root` that would be lost or written through: what is in the place of new files, unless it goes."""
     removed = {path for path, _, after, _, _ in differences if after == ABSENT}
     found = set()
     for path, before, after, _, _ in differences:
@@ -502,8 +501,7 @@ def follow_files(holder: Worktree, differences: Sequence[Difference]) -> set[str
 
 
 def follow_begun(holder: Worktree, differences: Sequence[Difference]) -> set[str]:
-    """Update the index (our copy) where the file is only the beginning of the new one; returns those paths, for
-    `finish`."""
+    """Update the index (our copy) where the file is only the beginning of the new one; returns the paths."""
     after = {path: (mode, oid) for path, _, mode, _, oid in differences}
     begun = {path for path in _behind(holder, differences) if _is_begun(holder, path, *after[path])}
     return _follow(holder, differences, begun)
@@ -562,9 +560,7 @@ def take_back(objects: Objects, holder: Worktree, new: str, old: str, staged: Ve
     written, _ = _states(holder, differences)
     written |= {path for path in there if not os.path.lexists(os.path.join(holder.path, path))}
     written |= {path for path, mode, _, oid, _ in differences if path in kept and _is_begun(holder, path, mode, oid)}
-    written &= kept - {
-        record[2:] for record in _git(holder, ["ls-files", "-t", "-z"]).records if record.startswith("S ")
-    }
+    written &= kept - {row[2:] for row in _git(holder, ["ls-files", "-t", "-z"]).records if row.startswith("S ")}
     try:
         finish(holder, differences, written)
     except GitFailed:

@@ -163,19 +163,12 @@ fi
 
 
 def mending(
-    place: Place,
-    path: str,
-    commit: str,
-    branch: str,
-    person: Person,
-    tip: str,
-    hooks: str,
-    through: Through = NO_FILTERS,
+    place: Place, path: str, head: str, branch: str, person: Person, tip: str, hooks: str, through: Through = NO_FILTERS
 ) -> tuple[Argv, ...]:
     """The commands that put a kept workspace back on its branch. `tip`: the branch's new head if the last worker
     committed beside it; "": unchanged. Configuration, hooks and name are ours again, and stale git locks are gone;
     files stay. Only for a clone in which nothing runs."""
-    config = _config(place.settings, len(commit), person, through)
+    config = _config(place.settings, len(head), person, through)
     return (("sh", "-c", _MENDING, OURS, path, config, branch, tip, hooks),)
 
 
@@ -196,9 +189,8 @@ def making(
     hooks: str = "",
     through: Through = NO_FILTERS,
 ) -> tuple[Argv, ...]:
-    """The commands that check `commit` out at `path`: on `branch` for a worker, or detached. `head`: the branch's
-    position; what `commit` has beyond it is staged. `index`: a copy of the index out of the agent's reach. `hooks`: its
-    folder of hooks."""
+    """The commands that check `commit` out at `path`: on `branch`, or detached. `head`: the branch's position; what
+    `commit` has beyond it is staged. `index`: a copy of the index out of the agent's reach. `hooks`: a folder."""
     at = path + MAKING if branch else path
     bring_missing(place, commit)
     words = (

@@ -108,8 +108,7 @@ def _open_pipes(clone: str) -> None:
 
 
 def uncommitted(clone: str, env: Mapping[str, str], sizes: Sizes) -> None:
-    """TooLarge if the uncommitted content is too large; opens no file. `env` names the git folder and index to compare
-    with."""
+    """TooLarge if the uncommitted content is too large; opens no file. `env` names git folder and index."""
     size = count = 0
     with tempfile.TemporaryFile() as errors:
         for path in listed(clone, env, errors):

@@ -318,8 +318,7 @@ def has(place: Place, main: str, clone: str, commit: str, sizes: Sizes) -> bool:
 def take(
     place: Place, objects: Objects, history: History, main: str, clone: str, head: str, sizes: Sizes = DEFAULT
 ) -> None:
-    """Copy the commit `head` and what it needs from the clone. Tampered: it is incomplete. TooLarge: nothing is
-    copied."""
+    """Copy the commit `head` and what it needs from the clone. Tampered: incomplete. TooLarge: nothing is copied."""
     if head == main:
         return
     try:

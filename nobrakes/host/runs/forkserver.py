@@ -40,8 +40,7 @@ _ERRNO = struct.Struct("=i")
 ANSWER = struct.Struct("=ii")
 """The pid of the waiting or requested process, and an errno; one of them is 0."""
 RESET_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SIGXFSZ)
-"""Signals reset in every new process: shells ignore the first two in background commands, this interpreter the
-others."""
+"""Signals reset in new processes: shells ignore the first two in background commands, this interpreter the others."""
 SHORT = 1 << 16
 """Bytes of a request that every exec accepts: Linux allows twice as many (execve(2))."""
 _TAKEN, _TAKEN_LONG = b"s", b"l"
@@ -52,8 +51,7 @@ def able() -> bool:
 
 
 def bear_mark() -> None:
-    """Mark this process and its descendants as a run's: one byte less of message queues, a hard limit that only root
-    can raise."""
+    """Mark this process and its descendants: one byte less of message queues, a hard limit that only root can raise."""
     which = getattr(resource, "RLIMIT_MSGQUEUE", None)
     if which is None:
         return  # macOS

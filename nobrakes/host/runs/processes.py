@@ -375,8 +375,7 @@ class LocalProcesses(Outputs):
         self._reaper.collect(self._sessions | self._past.keys(), mine)
 
     def terminate(self, run: Run) -> None:
-        """TERM to the full tree; stopped processes are continued. The wrapper gets a file instead, so that it can
-        record the end."""
+        """TERM to the full tree, stopped processes continued. The wrapper gets a file, so it can record the end."""
         wrapper_knows = self._tell_wrapper(run)
         for process in self._members(run):
             if wrapper_knows and process.pid == run.pid:

@@ -132,8 +132,7 @@ def _looked(order: Order, ports: PullPorts, told: Told) -> Seen:
 
 
 def _found(order: Order, ports: PullPorts) -> Told | None:
-    """The continuing request: open at our commit, or merged at one pushed for it. Earlier merges are other requests
-    despite the mark."""
+    """The request that goes on: open at our commit, or merged at one pushed for it; earlier merges are others."""
     if order.was and (told := ports.host.look(order.was)).state is not PullState.CLOSED:
         return told  # people opened it again, whatever they pushed to it and wrote about it
     commits = {PullState.MERGED: order.now, PullState.CLOSED: frozenset[str]()}
@@ -327,8 +326,7 @@ def _with(store: "Store", merge: Merged) -> list[Merged]:
 
 
 def _came_as(store: "Store", found: Event) -> str:
-    """The bead's commit on main: its own if people kept the epic's commits and its trailer was found. Later merges are
-    other work."""
+    """The bead's commit on main: its own if the epic's commits were kept and named it. Later merges are other work."""
     bead = str(found.bead)
     later = [one for one in store.latest_events((Kind.MERGED,), None, 1, bead) if one.seq > found.seq]
     return str(found.data["merged_commit"]) if later else store.bead(bead).merged_commit or ""

@@ -73,8 +73,7 @@ def _has_landed(one: Attempt) -> bool:
 
 
 def has_landed_as(ports: Ports, epic: str, commit: str, bead: str | None) -> bool:
-    """Whether the bead landed on the epic's branch by this commit; after a lost database, whether it belongs to the
-    epic."""
+    """Whether the bead landed on the epic's branch by this commit; after a lost database: whether it belongs there."""
     found = ports.store.beads(ids=[bead]) if bead else []
     landed = [one for each in found for one in ports.store.attempts(each.id) if _has_landed(one)]
     if not landed:

@@ -237,9 +237,8 @@ class PullSteps:
             return self._rebuilt(pull)
         if pull is None or not pull.waits:
             delivery = delivery_of(self.ports.store, self.ports.config(), bead)
-            is_known = pull is None and requests_exchange.pushed_now(
-                self.ports, bead.id
-            )  # of before the database was lost
+            # of before the database was lost
+            is_known = pull is None and requests_exchange.pushed_now(self.ports, bead.id)
             held = "" if is_known else why_not(self.ports, self._pulls.base, bead.id, journal, delivery)
             if held:
                 self._held.add(attempt)
@@ -259,8 +258,7 @@ class PullSteps:
         return Report(Fact.NOT_YET) if end is None else self._report(context, journal, pull, end)
 
     def forget(self, bead: str) -> None:
-        """After the merge archive pushed commits, and remove the branch if wanted, in the background: doctor reports
-        leftovers."""
+        """Archive pushed commits and remove the branch if wanted, in the background: doctor reports leftovers."""
         if not self.is_on:
             return
         for held in self._held:  # there is room now

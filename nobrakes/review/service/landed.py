@@ -113,8 +113,7 @@ def bases(config: "Config") -> list[str]:
 
 
 def off_main(store: "Store", git: Git, config: "Config") -> str:
-    """A message about done beads that main lost; empty: none. Raises NoMain. Merges into other branches are people's
-    matter."""
+    """A message about done beads that main lost; empty: none. Raises NoMain. Other branches are people's matter."""
     done = store.merges(on_main=True)
     off = git.off_main(done.values()) if done else frozenset()
     for base in bases(config) if off else ():

@@ -260,8 +260,7 @@ class _Found:
 
 
 def diff(store: "Store", git: Git, bead: str, most: int = MAX_PATCH_BYTES) -> DiffView:
-    """The bead's changes; `most`: bytes of the patch, 0: none. Raises NoSuchBead; NotAllowed (no work); Tampered,
-    TooLarge (its clone)."""
+    """The bead's changes; `most`: bytes of the patch, 0: none. NoSuchBead; NotAllowed: no work; Tampered, TooLarge."""
     found = _found(store, git, store.bead(bead))
     if found is None:
         raise NotAllowed(

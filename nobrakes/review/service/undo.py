@@ -144,8 +144,7 @@ def _is_step(event: Event) -> bool:
 
 
 def _step(group: list[Event], undone: set[int]) -> Iterator[UndoStep]:
-    """These events as a step, newest first; nothing if one was undone. Of an approved strategy the part that was not
-    undone."""
+    """These events as a step, newest first; none if one was undone; of an approved strategy the part that was not."""
     if group and group[0].kind is Kind.STRATEGY_APPROVED and group[0].seq not in undone:
         rest = [event for event in group if event.seq not in undone]
         if len(rest) > 1:
@@ -227,8 +226,7 @@ Keep = Callable[[Bead, str, str], object]
 # The commit is a candidate like any other, one for a merge of several commits. What the store says is on the disk
 # before main moves. Where main is already as it would be (a killed command got that far), nothing lands.
 def revert_merge(store: "Store", git: Git, bead: Bead, commit: str, base: str, prove: Prove) -> str:
-    """Revert `base`..`commit` on main; returns the commit. NotAllowed: later work or open edits are in the way.
-    NotProven: main would be red."""
+    """Revert `base`..`commit` on main; the commit. NotAllowed: later work or edits. NotProven: main would be red."""
     message = Message(
         f"Revert: {bead.title}",
         f"Reverted by hand. This reverts commit {commit}.",
@@ -276,8 +274,7 @@ def revert_merge(store: "Store", git: Git, bead: Bead, commit: str, base: str, p
 # takes back what people made of the bead's request and nothing beside it. The bead is done until that request is
 # merged.
 def asked(store: "Store", git: Git, bead: Bead, merge: Merged, actor: str, base: str = "") -> str:
-    """The bead that reverts the merge. NotAllowed: it exists already, or later work builds on it. `base`: the branch
-    beside main with the merge."""
+    """The bead that reverts the merge on `base` or main. NotAllowed: it exists already, or later work builds on it."""
     git, line = git_at(git, Where(base)), base or "main"
     name = f"{bead.id}-back-{merge.commit[:8]}"
     known = store.beads(ids=[name])
@@ -322,10 +319,8 @@ def asked(store: "Store", git: Git, bead: Bead, merge: Merged, actor: str, base:
     return new.id
 
 
-def _by_request_bead(
-    store: "Store", bead: Bead, merge: Merged, name: str, is_known: bool, actor: str, line: str
-) -> Bead:
-    if is_known:
+def _by_request_bead(store: "Store", bead: Bead, merge: Merged, name: str, known: bool, actor: str, line: str) -> Bead:
+    if known:
         return bead_commands.reopen(store, name, actor, "requested again")
     what = f"Reverts the merge {merge.commit[:12]} of bead {bead.id} on {line}, as {actor} asked."
     epic = bead.epic if bead.status is Status.LANDED else None
@@ -390,10 +385,8 @@ def undo(
                     raise NotAllowed("archived work cannot be restored without its repository")
         except NotAllowed as error:
             raise (_after(store, step, error) if seq is None else error) from None
-        numbers = [event.seq for event in step.events]
-        store.record(
-            Event(Kind.UNDONE, actor=marked, data={"undone": numbers, "beads": list(dict.fromkeys(step.beads))})
-        )
+        seqs = [event.seq for event in step.events]
+        store.record(Event(Kind.UNDONE, actor=marked, data={"undone": seqs, "beads": list(dict.fromkeys(step.beads))}))
     if paths is not None:
         wake(paths)
     archived: tuple[tuple[str, str], ...] = ()
@@ -482,13 +475,7 @@ def _words(step: UndoStep) -> str:
 
 
 def _merge(
-    store: "Store",
-    git: Git | None,
-    event: Event,
-    actor: str,
-    prove: Prove | None,
-    paths: Paths | None,
-    keep: Keep | None,
+    store: "Store", git: Git | None, event: Event, by: str, prove: Prove | None, paths: Paths | None, keep: Keep | None
 ) -> Undone:
     assert event.bead is not None, "a merge is of a bead"
     if git is None or prove is None:
@@ -501,8 +488,8 @@ def _merge(
     reverted = revert_merge(store, git, bead, commit, base, prove)
     if keep is not None:
         keep(bead, base, commit)
-    marked, taken = f"{actor}{MARK}", {"commit": commit, "revert": reverted, "undone": [event.seq]}
-    why = f"{actor} reverted its merge {commit[:12]}; `nobrakes release {bead.id}` lets agents do it again"
+    marked, taken = f"{by}{MARK}", {"commit": commit, "revert": reverted, "undone": [event.seq]}
+    why = f"{by} reverted its merge {commit[:12]}; `nobrakes release {bead.id}` lets agents do it again"
     with store.write():
         store.record(Event(Kind.REVERTED, bead.id, actor=marked, data=taken))
         store.record(Event(Kind.HELD, bead.id, actor=marked, data={"reason": why}))

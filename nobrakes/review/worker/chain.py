@@ -207,8 +207,7 @@ class Evidence:
         return bounded(record)
 
     def taken_back(self, bead: Bead, base: str, commit: str, why: str, actor: str, contract: str = "") -> str:
-        """Record that main's newest commit about the bead reverts `base`..`commit`. `contract`: the key of the passed
-        checks. Empty: no such commit."""
+        """Record main's revert of `base`..`commit`. `contract`: the key of the passed checks. Empty: no such commit."""
         git = self.ports.git
         line = git.line(git.main(), commit)
         revert = taken_back_by(line, bead.id)
@@ -308,12 +307,8 @@ class _Gathered:
             if ran is None or (contract not in ("", ran.key) and step is not Step.VALIDATE_MAIN):
                 continue
             passed = all(result["outcome"] == "pass" for result in one["results"])
-            in_batch = tip not in ("", what["commit"])
-            if (
-                step is Step.VALIDATE_REBASED
-                and not passed
-                and (in_batch or self._newest(what["tree"], contract, later))
-            ):
+            batch = tip not in ("", what["commit"])
+            if step is Step.VALIDATE_REBASED and not passed and (batch or self._newest(what["tree"], contract, later)):
                 break  # what it landed by is another run: of that tree, or of what its batch ended with
             if not self._name(one["run"], what["tree"], ran.key):
                 self._failed(one, what["tree"], ran)

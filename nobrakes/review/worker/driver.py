@@ -154,15 +154,10 @@ class ReviewSteps:
         if why := fault((), found.unfiltered):
             needs = {"base": main, "touches": list(found.files), **barred(found.unfiltered)}
             return Report(Fact.CONFLICTED, ending=AttemptEnd(*why, journal.change.head, needs))
-        what = review_evidence.main_of(self.ports)
+        what, head = review_evidence.main_of(self.ports), journal.change.head
         detail = f"The branch conflicts with {what} in:\n" + "\n".join(found.files) + "\n" + found.detail
-        evidence = {
-            "files": list(found.files),
-            "main": main,
-            "head": journal.change.head,
-            **review_evidence.epic_of(self.ports),
-        }
-        return Report(Fact.CONFLICTED, ending=AttemptEnd(Outcome.CONFLICT, detail, journal.change.head, evidence))
+        evidence = {"files": list(found.files), "main": main, "head": head, **review_evidence.epic_of(self.ports)}
+        return Report(Fact.CONFLICTED, ending=AttemptEnd(Outcome.CONFLICT, detail, head, evidence))
 
     def _made(self, context: ReviewContext, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
         change = journal.change

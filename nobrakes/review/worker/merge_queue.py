@@ -213,10 +213,8 @@ class MergeQueue:
         return next((test for check, test in missed if check in reports), "")
 
     def proof(self, journal: Journal, commit: str) -> str:
-        contract = (
-            journal.build.contract if journal.build.candidate else self.validation.contract(journal.change.brings)
-        )
-        return f"{journal.step.value} {commit} {contract}"
+        key = journal.build.contract if journal.build.candidate else self.validation.contract(journal.change.brings)
+        return f"{journal.step.value} {commit} {key}"
 
     # --- consequences ----------------------------------------------------------------------------
 
@@ -229,8 +227,7 @@ class MergeQueue:
 
     def begin_landing(self, board: Board, said: Sequence[Mapping[str, Any]]) -> str:
         """Journal that main is about to move to the last of the first candidates, one for each of `said` (a person's
-        and the code review's decisions); returns that candidate. Now a person cannot take these beads away. All or
-        none: raises Stale."""
+        and the review's decisions); returns it. A person cannot take these beads now. All or none: raises Stale."""
         seen = self.look(board)
         count = len(said)
         tip = seen.entries[count - 1].journal.build.candidate
@@ -254,9 +251,7 @@ class MergeQueue:
     def landing(self, board: Board, tip: str) -> list[Entry]:
         """Those that land with `tip`; empty if one is gone."""
         seen = self.look(board)
-        swapping = [
-            entry for entry in seen.entries if entry.journal.step is Step.SWAP and entry.journal.build.tip == tip
-        ]
+        swapping = [one for one in seen.entries if one.journal.step is Step.SWAP and one.journal.build.tip == tip]
         return to_land(joined(seen.main, swapping, self.validation.contract), tip)
 
     def wait(self, attempt: int, journal: Journal, entries: Sequence[Entry]) -> None:

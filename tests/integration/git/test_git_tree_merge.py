@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from nobrakes.git.command_line import content
-from nobrakes.git.commits import Person
+from nobrakes.git.commits import Person, Signer
+from nobrakes.git.filters import Filters
 from nobrakes.git.history import History, merged
 from nobrakes.git.location import Place
 from nobrakes.git.merge import Merger
@@ -136,7 +137,8 @@ def test_what_a_merge_wrote_is_remembered_as_it_would_be_read(trees: Trees) -> N
     ours, theirs = (
         trees.commit(trees.tree({**base, path: (EXECUTABLE, trees.blobs[3])}), root) for path in ("d/b", "é")
     )
-    merger = Merger(trees.place, trees.objects, History(trees.place, trees.objects))
+    place, known = trees.place, trees.objects
+    merger = Merger(place, known, History(place, known), Filters(place, known), Signer(place))
     made = merger.squash(ours, theirs, Message("Tïtle", "text", "A <a@x>", 5.0, (("Bead", "b1"),)))
     assert isinstance(made, Candidate)
     fresh = Objects(trees.place)
