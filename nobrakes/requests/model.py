@@ -266,6 +266,7 @@ NewEvent = tuple[Kind, Mapping[str, Any]]
 
 
 def kept(pull: PullRequest, seen: Seen) -> PullRequest:
+    """The request with the checks, comments and approvals that were seen."""
     if seen.told is None:
         return pull
     key, told = auto_merge_key(pull.head), seen.told
