@@ -82,8 +82,7 @@ UNKEYED = "unkeyed"
 
 
 class Entry(NamedTuple):
-    """One command. `words`: as typed; `target`: module:function below nobrakes.cli, or of a subject's `commands`, for
-    every surface."""
+    """One command. `words`: as typed; `target`: module:function below nobrakes.cli, or of a subject's `commands`."""
 
     words: str
     target: str

@@ -37,8 +37,7 @@ def folded(globs: "tuple[str, ...]") -> "tuple[str, ...]":
 
 
 class _Sorted:
-    """A list of globs by kind: names for any folder, prefixes or endings of such names, other names with stars, globs
-    that begin with a folder, and the rest."""
+    """Globs by kind: names, prefixes or endings in any folder, other names with stars, below a folder, the rest."""
 
     def __init__(self, globs: "tuple[str, ...]") -> None:
         names, begins, ends = set(), [], []

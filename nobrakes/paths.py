@@ -67,8 +67,7 @@ class Paths:
         return tracked if os.path.lexists(tracked) or not os.path.lexists(kept) else kept
 
     def config_is_new(self) -> bool:
-        """Whether the settings changed since their last validation, by timestamps. Always False for an agent or check,
-        which may not see them."""
+        """Whether the settings changed since their last validation. False for agents and checks, which see none."""
         if "NOBRAKES_TOKEN" in os.environ or "NOBRAKES_RUN" in os.environ:
             return False
         try:
@@ -233,8 +232,7 @@ MAX_LINKS = 40
 
 
 def on_the_way(path: str) -> "Iterator[str]":
-    """Each link on the way to the path, and its final target: whoever changes one of them changes the path. Relative to
-    the current folder."""
+    """Each link on the way to the path, and its final target: who changes one changes the path. Relative to here."""
     place, links = os.sep, 0
     rest = os.path.join(os.sep if os.path.isabs(path) else os.getcwd(), path).split(os.sep)[::-1]
     while rest:

@@ -41,8 +41,7 @@ class NoChannel:
 
 
 class MachineWide(Protocol):
-    """One daemon's view of a person's shared machine: places for agents, and a day's costs. If nothing is shared,
-    `look` returns None and `take` always succeeds."""
+    """One daemon's view of a shared machine: places for agents, a day's costs. Unshared: `look` None, `take` True."""
 
     def look(self, at_work: Collection[str]) -> MachineRoom | None:
         """Present limits and usage; None: unlimited. `at_work`: this daemon's living agents, which hold places even

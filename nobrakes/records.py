@@ -45,8 +45,7 @@ def content(help: str = "", *options: str, default: Any = MISSING, default_facto
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field, content))
 def frozen(kind: Class) -> Class:
-    """A frozen dataclass with slots, compiled at its first object. A class with a base or own methods of these is
-    compiled immediately."""
+    """A frozen dataclass with slots, compiled at its first object; with a base or own methods of these, immediately."""
     if kind.__bases__ != (object,) or any(name in kind.__dict__ for name in _METHODS):
         return _whole(kind)  # type: ignore[no-any-return]
     made = _bare(kind)
@@ -82,8 +81,7 @@ def as_values(one: "DataclassInstance") -> dict[str, Any]:
 
 
 def copied(kind: "type[Stored]", source: Any, **given: Any) -> "Stored":
-    """A record with the fields of `source` of the same names; `given` ones come first. AttributeError: one is missing,
-    and no default takes its place."""
+    """A record with `source`'s fields of the same names, `given` ones first. AttributeError: one is missing."""
     return kind(**{name: getattr(source, name) for name in kind.__dataclass_fields__ if name not in given}, **given)
 
 
@@ -139,8 +137,7 @@ Schema = dict[str, Any]
 
 
 def schema(type_: Any, names: Mapping[str, Any] | None = None) -> Schema:
-    """The JSON schema of a type's values; `names`: types that its module imports only for checking. Raises
-    TypeError."""
+    """The JSON schema of a type's values; `names`: types imported only for checking. Raises TypeError."""
     if type_ in _PLAIN:
         return dict(_PLAIN[type_])
     origin, arguments = get_origin(type_), get_args(type_)

@@ -166,8 +166,7 @@ class Trash:
 
 
 def clear(folder: str, until: float) -> str | None:
-    """Remove the folder until this time (of time.monotonic); returns why something cannot be removed. None may also
-    mean that time ran out."""
+    """Remove the folder until this time (time.monotonic); returns why not. None may also mean that time ran out."""
     try:
         top = _opened(folder, None)
     except FileNotFoundError:

@@ -33,8 +33,7 @@ class Beyond(Exception):
 
 
 def below(top: str, path: str) -> "BinaryIO | None":
-    """The plain file `path` below the folder `top`, itself no link; None: missing, or something else. Raises OSError of
-    FAULTS."""
+    """The plain file `path` below the folder `top`, itself no link; None: no such file. Raises OSError of FAULTS."""
     above, _, name = path.rpartition("/")
     if (folder := folder_below(top, above)) is None:
         return None

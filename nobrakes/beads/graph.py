@@ -45,8 +45,7 @@ Needs = list[list[int]]
 def needs_of(
     live: Sequence[tuple[str, bool]], blocks: Iterable[tuple[str, str]], parents: Iterable[tuple[str, str]]
 ) -> Needs:
-    """What each moment needs. `live`: (bead, is epic); pairs: (bead, what it depends on). Pairs with a closed end are
-    ignored."""
+    """What each moment needs. `live`: (bead, is epic); pairs: (bead, needed), ignored if an end is closed."""
     start = {bead: 2 * place for place, (bead, _) in enumerate(live)}
     epics = {bead for bead, is_epic in live if is_epic}
     needs: Needs = [[moment - 1] if moment & 1 else [] for moment in range(2 * len(live))]
@@ -78,8 +77,7 @@ def order_of(needs: Sequence[Sequence[int]]) -> list[int]:
 
 
 def levels_of(needs: Sequence[Sequence[int]], weights: Sequence[int], order: Sequence[int] | None = None) -> list[int]:
-    """The heaviest chain behind each moment; `weights` are the beads'. In a circle: what is known of it. `order`: of
-    `order_of`, if known."""
+    """The heaviest chain behind each moment, by the beads' `weights`; in a circle: what is known. `order`: if known."""
     order = order_of(needs) if order is None else order
     stuck = sorted(set(range(len(needs))).difference(order), reverse=True) if len(order) < len(needs) else []
     reached = [0] * len(needs)
@@ -318,9 +316,7 @@ def typical_of(nodes: Iterable[Node]) -> TypicalMinutes:
 
 def weight(type_: str, estimate: int | None, expected: TypicalMinutes) -> int:
     """Minutes that a bead adds to a chain; an epic adds none."""
-    if type_ == BeadType.EPIC:
-        return 0
-    return estimate or expected.of(type_)
+    return 0 if type_ == BeadType.EPIC else estimate or expected.of(type_)
 
 
 def typical(found: Sequence[float]) -> int:
@@ -357,8 +353,7 @@ NOTHING = Level(0, 0)
 
 
 def levels(links: Links, expected: TypicalMinutes | None = None) -> dict[str, Level]:
-    """Both levels of every bead; in a circle, what is known to be behind it. `expected`: minutes of a bead without an
-    estimate; None: derived from the others."""
+    """Both levels of every bead; in a circle, what is known behind it. `expected`: usual minutes; None: derived."""
     expected = expected or typical_of(links.nodes.values())
     reached = levels_of(links.needs, [weight(node.type, node.estimate, expected) for node in links.alive], links.order)
     found = dict.fromkeys(links.nodes, NOTHING)

@@ -236,8 +236,7 @@ def added(bead: Bead) -> Status:
 
 
 def changed(before: Bead, after: Bead, was_tried: bool) -> Status:
-    """The status after an edit of type or `needs_tests`; NotAllowed while impossible. `was_tried`: tests that are
-    required later do not discard work."""
+    """The status after an edit of type or `needs_tests`; NotAllowed. `was_tried`: later tests discard no work."""
     if before.status in (Status.DRAFT, *CLOSED):
         return before.status
     if (before.type is BeadType.EPIC) != (after.type is BeadType.EPIC):

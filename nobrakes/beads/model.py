@@ -205,8 +205,7 @@ TABLE: Mapping[Outcome, Consequence] = {
 
 
 def retry_after(outcome: Outcome, repeats: int) -> float:
-    """Seconds to wait after `repeats` such endings in a row: 30 s doubling, at most 15 minutes. Endings of the provider
-    wait here only for an agent without a provider."""
+    """Seconds to wait after `repeats` such endings: 30 s doubling, at most 15 min; a provider's only without one."""
     if TABLE[outcome].retry not in (Retry.BACKOFF, Retry.GATE, Retry.STARTS, Retry.WORKSPACE):
         return 0.0
     return float(min(30 * 2 ** max(0, repeats - 1), 900))
@@ -518,8 +517,7 @@ class Attempt:
 
 @frozen
 class Run:
-    """A child process, planned before its start, so that a crash between leaves a trace. It belongs to an attempt, a
-    session's turn, or (both 0) the machine."""
+    """A child process, planned before its start. Of an attempt, a session's turn, or (both 0) the machine."""
 
     id: str  # "<attempt>-<n>" or "s<turn>-agent": file names, and the mark in the child's environment
     attempt: int

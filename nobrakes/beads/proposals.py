@@ -64,8 +64,7 @@ def is_built(attempts: Sequence[Attempt]) -> bool:
 
 
 def reverted_merges(attempts: Sequence[Attempt]) -> tuple[Merged, ...]:
-    """The merges that a bead's work reverts, by its latest attempt that names any; a person who fixes it continues with
-    the same."""
+    """The merges that a bead's work reverts, by its latest attempt that names any."""
     for one in reversed(attempts):
         if rows := one.data.get(TAKES_BACK):
             return tuple(

@@ -13,8 +13,7 @@ HOT = frozenset(("ready", "show", "agent"))
 
 
 def main() -> int:
-    """Run the command line in sys.argv; returns the exit code. Ctrl-C ends it immediately before a command begins
-    (main.call)."""
+    """Run sys.argv; returns the exit code. Ctrl-C ends it immediately before a command begins (main.call)."""
     import _signal  # type: ignore[import-not-found]  # `signal` would import `enum`
 
     if (before := _signal.getsignal(_signal.SIGINT)) is _signal.default_int_handler:

@@ -94,9 +94,7 @@ def _read(parameter: "agent_api.Parameter", said: str) -> "Any":
 
 
 def _plain(text: str) -> str:
-    if text.isascii() and text.isprintable():
-        return text
-    return "\n".join(lines(text))
+    return text if text.isascii() and text.isprintable() else "\n".join(lines(text))
 
 
 # These import nothing but `paths`, `db.fast` and what prints; what is rare is imported when it happens. Anything that

@@ -330,7 +330,7 @@ def run(argv: list[str]) -> int:
             from ..git import location
 
             location.check()
-        result = full_run(argv)
+        result = root(before).main(args=argv, prog_name="nobrakes", standalone_mode=False)
         if isinstance(result, Output):  # of the overview
             return emit(result, "", _wants("--json", argv))
         if isinstance(result, Result):
@@ -402,8 +402,7 @@ class _Placeholder(TyperCommand):
 
 
 class LazyGroup(TyperGroup):
-    """A group of placeholders by journey; only the called one is loaded. `own`: the command of the group's word
-    alone."""
+    """Placeholders by journey; only the called one is loaded. `own`: the command of the group's word alone."""
 
     own: Entry | None = None
 
@@ -503,14 +502,7 @@ def before(
         write(f"nobrakes {__version__}")
         raise typer.Exit()
     BEFORE.set(Asked(act_as, request_key))
-    if ctx.invoked_subcommand is None:
-        return overview(as_json)
-    return None
-
-
-def full_run(argv: list[str]) -> Any:
-    """A command's Result, the overview's Output, or an exit code. Raises typer's errors."""
-    return root(before).main(args=argv, prog_name="nobrakes", standalone_mode=False)
+    return overview(as_json) if ctx.invoked_subcommand is None else None
 
 
 def help(

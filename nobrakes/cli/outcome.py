@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from textwrap import wrap
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from typer import Argument, Option
 
@@ -77,18 +77,13 @@ def error_envelope(command: str, error: BaseException, code: int, hint: str, dat
     return dumps({"ok": False, "command": command, **more, "error": found})
 
 
-def pipe_closed() -> NoReturn:
-    """End quietly without an error at Python's exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    raise SystemExit(PIPE_CLOSED)
-
-
 def write(text: str) -> None:
     try:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
-        pipe_closed()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # no error at Python's exit
+        raise SystemExit(PIPE_CLOSED) from None
 
 
 SUBJECT: "ContextVar[str]" = ContextVar("SUBJECT", default="")

@@ -82,8 +82,7 @@ def read_words(
     flags: "tuple[str, ...]",
     repeated: "dict[str, list[str]] | None" = None,
 ) -> "tuple[dict[str, str], list[str]] | None":
-    """(options, texts) if every option is known and given once, else None. Repeatable values go to their lists in
-    `repeated`."""
+    """(options, texts) if every option is known and given once, else None. `repeated`: lists of repeatable values."""
     lists = repeated or {}
     options: dict[str, str] = {}
     texts: list[str] = []

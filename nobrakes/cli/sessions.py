@@ -189,8 +189,7 @@ def _is_folder(word: str) -> bool:
 
 @contextmanager
 def _keeper(where: str, user: bool, is_reading: bool) -> "Iterator[App]":
-    """The session's app: the repository around the folder (empty: the current one), or the person's own place. Raises
-    NotARepository."""
+    """The session's app: of the folder's repository (empty: here), or the person's place. Raises NotARepository."""
     folder = os.path.realpath(os.path.expanduser(where)) if where else None
     if folder and not os.path.isdir(folder):
         raise NotARepository(f"{one_line(where)} is no folder", "With --session, a folder stands before the prompt.")

@@ -216,15 +216,10 @@ def values(text: str, path: Path, where: str) -> dict[str, Any]:
         rest = None if own is None else _read(known.with_lines(own.first, own.last + 1))
         if rest is not None:
             return rest
-        raise not_toml(text, error, where) from None
-
-
-def not_toml(text: str, error: Exception, where: str) -> ConfigError:
-    """The mistake with its line."""
-    found = re.search(r"at line (\d+)", str(error))
-    number = int(found[1]) if found else len(text.rstrip("\n").split("\n"))
-    line = text.split("\n")[number - 1].strip()[:120]
-    return ConfigError(f"{where} is not valid TOML: {error}", f"Fix line {number} in an editor: {line}")
+        found = re.search(r"at line (\d+)", str(error))
+        number = int(found[1]) if found else len(text.rstrip("\n").split("\n"))
+        line = text.split("\n")[number - 1].strip()[:120]
+        raise ConfigError(f"{where} is not valid TOML: {error}", f"Fix line {number} in an editor: {line}") from None
 
 
 def line_of(text: str, path: Path) -> int | None:

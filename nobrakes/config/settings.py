@@ -115,8 +115,7 @@ class Config(Section):
         )
 
     def boundary_at(self, trees: "Trees", base: str, role: "Role", head: str = "") -> "Boundary":
-        """The boundary of a role's work from `base` to `head`, with paths that git's settings, agents' instructions and
-        links name."""
+        """The boundary of a role's work from `base` to `head`, with paths that git, instructions and links name."""
         from ..checks.policy.protected_files import along_links, below, plain, sources, steering_taken_up
         from ..checks.test_paths import PYTEST
 
@@ -133,8 +132,7 @@ class Config(Section):
         return replace(found, named=named | on_the_way | their_links, gates=gates)
 
     def within(self, trees: "Trees", base: str, role: "Role", head: str = "") -> "Config":
-        """The settings with the tests of `base` if none are set. A Test Writer's include those added by `head`: see
-        checks.test_paths."""
+        """The settings, with the tests of `base` if none are set; a Test Writer's with those that `head` adds."""
         from ..beads.model import Role
 
         if self.boundaries.tests:

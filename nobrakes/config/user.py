@@ -203,8 +203,7 @@ def secret(name: str) -> str:
 
 
 def keep(name: str, value: str) -> str:
-    """Store the secret; returns its file. Raises UsageError for an invalid one, ConfigError if others could read the
-    file."""
+    """Store the secret; returns its file. UsageError: it is invalid; ConfigError: others could read the file."""
     if not NAME.fullmatch(name):
         hint = "For example: nobrakes notify secret phone"
         raise UsageError("the name of a secret may contain only letters, digits, - and _", hint)
@@ -291,8 +290,7 @@ class WorkspaceSettings(Section):
 
 @section
 class WatchdogSettings(Section):
-    """Addresses checked before a daemon restarts: only a connection. Empty `provider`: the agents'. One answer of each
-    list suffices."""
+    """Addresses tried before a daemon restarts; one answer of each list suffices. Empty `provider`: the agents'."""
 
     network: Annotated[tuple[str, ...], WEB_ADDRESSES] = ("https://one.one.one.one", "https://dns.google")
     provider: Annotated[tuple[str, ...], WEB_ADDRESSES] = ()
@@ -365,8 +363,7 @@ def _number(name: str, word: str) -> float:
 
 
 def edited(text: str, changes: Mapping[str, float | None], where: str) -> str:
-    """The text with these limits; None removes one. ConfigError, also for forms that lines cannot show (an inline
-    table)."""
+    """The text with these limits; None removes one. ConfigError, also for forms such as an inline table."""
     before = asdict(parse_user(text, where).machine)
     lines = text.splitlines()
     begin = next((i for i, line in enumerate(lines) if _header(line) == f"[{TABLE}]"), None)

@@ -54,8 +54,7 @@ S = TypeVar("S", bound=Section)
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def section(kind: type[S]) -> type[S]:
-    """A frozen dataclass with keyword values. dataclass would compile six functions for each of twenty sections in
-    every command, which doubles Python's start-up."""
+    """A frozen dataclass with keyword values. dataclass would compile so much that Python's start-up doubles."""
     return dataclass(kw_only=True, init=False, eq=False, repr=False)(kind)
 
 
@@ -201,8 +200,7 @@ WEB_ADDRESSES = Judged(_web_addresses)
 
 @section
 class GitSettings(Section):
-    """How beads appear in git. `filters`: those that nobrakes runs; `clear_text`: those whose clear text agents and
-    checks see."""
+    """How beads appear in git. `filters`: those run; `clear_text`: those whose clear text agents and checks see."""
 
     branch_pattern: Annotated[str, BRANCH_PATTERN] = PATTERN
     filters: Annotated[tuple[str, ...], OneOrMore()] = ()

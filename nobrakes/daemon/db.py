@@ -66,8 +66,7 @@ FRONT = 64
 
 
 def board(db: Database, limits: Limits, front: int | None = None) -> Board:
-    """The deciders' snapshot in one read transaction. `front`: beads of each queue; None: what deciders need, one ready
-    bead while no Doer is free."""
+    """The deciders' snapshot in one read transaction. `front`: beads of each queue; None: what deciders need."""
     now = db.now()
     moves.wake(db, now)
     spending.move_on(db, limits.caps, now)

@@ -108,8 +108,7 @@ def next_sample(run: Run) -> float:
 # An agent that has finished and lives on is ended after a grace, as completed: until then it is neither silent nor
 # late.
 def plan_supervision(board: daemon_model.Board, ended: Container[str] = ()) -> list[daemon_model.Action]:
-    """Runs to sample, terminate or kill, and leases to renew. `ended`: dead runs that are being closed, whose silence
-    is exempt."""
+    """Runs to sample, terminate or kill, leases to renew. `ended`: dead runs being closed, exempt from silence."""
     actions: list[daemon_model.Action] = []
     for run in board.all_runs:
         work = board.work_of(run)

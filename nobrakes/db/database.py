@@ -282,17 +282,14 @@ class Database:
 
     def now(self) -> float:
         """Seconds since 1970 UTC."""
-        if self._given_now is not None:
-            return self._given_now()
-        return now()
+        return self._given_now() if self._given_now is not None else now()
 
     def errors(self) -> "_Errors":
         return self._errors
 
     @contextmanager
     def write(self, *, derived: bool = False, told: bool = True) -> Iterator[None]:
-        """One writing transaction, or a part of the outer one. `derived`: only derived values, which a copy for reading
-        also accepts. `told=False`: no notification."""
+        """A writing transaction or part of one. `derived`: derived values, which a copy takes too. `told`: notify."""
         if self.is_copy and not derived:
             raise StoreReadOnly(f"the database cannot be written: {self.path}")
         if self.connection.in_transaction:
@@ -324,8 +321,7 @@ class Database:
         return not self.is_copy and self.before_commit is None
 
     def moment(self, look: Callable[[], T]) -> T:
-        """Several reads of `look` at one consistent state. With cached answers and no concurrent write it needs no
-        transaction."""
+        """Reads of `look` at one consistent state; no transaction if answers are cached and no other process wrote."""
         if self._cache.is_on and not self.connection.in_transaction:
             asked, version = self._cache.asked, self._cache.version
             with self.errors():

@@ -243,8 +243,7 @@ def cost(ask: "Callable[[str, Any], Any]", of: str, values: "dict[str, Any]") ->
 
 
 def ready_json(path: str, limit: int) -> "tuple[str, int]":
-    """The first `limit` ready beads in the Assigner's order as a JSON array with every field; and the number of
-    others."""
+    """The first `limit` ready beads in the Assigner's order as JSON with every field, and the number of others."""
 
     def work(connection: "Connection") -> "tuple[str, int]":
         moment = {"now": now()}
@@ -262,8 +261,7 @@ def ready_json(path: str, limit: int) -> "tuple[str, int]":
 
 
 def show_json(path: str, bead: str) -> "str | None":
-    """One bead with all fields, `dependencies` in both directions, `attempts`, open `escalations`, its newest
-    `request` and its `cost`; without tokens. None: no such bead."""
+    """A bead with all fields, `dependencies`, `attempts`, `escalations`, `request`, `cost`; no tokens. None: none."""
 
     def work(connection: "Connection") -> "str | None":
         connection.execute("BEGIN")

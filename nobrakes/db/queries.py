@@ -211,8 +211,7 @@ def _column(db: Database, name: str, limit: int) -> list[Node]:
 
 
 def around(db: Database, beads: Sequence[str]) -> tuple[list[Node], list[Dependency]]:
-    """What decides these beads' readiness: they, their ancestors, all their blockers, and dependencies. Missing beads
-    are left out."""
+    """What decides these beads' readiness: they, ancestors, blockers, dependencies. Missing beads are left out."""
     with db.read():
         found = [rows.node(row) for row in db.all(_NODES_ABOVE, (json.dumps(list(beads)),))]
         blocks = db.all(_BLOCKS_ABOVE, (json.dumps(list(beads)),))

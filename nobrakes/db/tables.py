@@ -341,8 +341,7 @@ def latest(db: Database, limit: int) -> list[Attempt]:
 
 
 def agents(db: Database, words: str, state: str, sort: str, limit: int, offset: int = 0) -> list[Attempt]:
-    """At most `limit` attempts with each word in their bead, title, name or agent. `state`: of STATES; `sort`: of
-    SORTS, then newest first."""
+    """At most `limit` attempts with each word in bead, title, name or agent. `state`: of STATES; `sort`: of SORTS."""
     wanted: Any = select(ATTEMPTS).join(BEAD_TEXTS, col(BEAD_TEXTS.id) == col(ATTEMPTS.bead))
     wanted = wanted.where(col(ATTEMPTS.role).not_in([role.value for role in NO_AGENTS]))
     for word in words.split()[:8]:

@@ -62,8 +62,7 @@ _MAX_DETAIL = 8000
 
 
 def escalate(db: Database, new: NewEscalation, bead_id: str | None, attempt: int | None, actor: str) -> Escalation:
-    """File an escalation, or return the same open one. Stopping types stop the bead, unless an attempt works on it
-    (then its end does)."""
+    """File an escalation, or return the same open one. Stopping types stop the bead, or its attempt's end does."""
     now = db.now()
     with db.write():
         if bead_id is not None:
@@ -290,8 +289,7 @@ def settle(db: Database, row: Any, resolution: str, actor: str, to: Status | Non
 
 
 def answer(db: Database, number: int, text: str, actor: str, value: Any = None, to: Status | None = None) -> Escalation:
-    """Answer and resolve, exactly once: else NotAllowed. The bead goes back to `to`, else `return_to`. `value`: of the
-    question's form."""
+    """Answer and resolve once, else NotAllowed. The bead goes to `to`, else `return_to`. `value`: of the form."""
     now = db.now()
     with db.write():
         open_row(db, number)

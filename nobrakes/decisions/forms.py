@@ -197,8 +197,7 @@ def _recommended(found: Form, given: "list[Any]") -> "tuple[str, ...]":
 
 
 def judge(found: Form, given: str, recommended: bool = False) -> "Any":
-    """The meant value: a label, a list of labels, true or false, a text; None: left open. `recommended`: the agent's
-    recommendation. Raises UsageError."""
+    """The meant label, labels, bool or text; None: left open. `recommended`: as the agent says. Raises UsageError."""
     typed = clean(given).strip()
     if recommended:
         if typed:

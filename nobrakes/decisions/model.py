@@ -138,8 +138,7 @@ def is_accepted(asked: Iterable[Escalation], type_: EscalationType, head: str, o
 
 
 def fingerprint(type_: EscalationType, bead: str | None, title: str, form: str = "") -> str:
-    """Identifies equal escalations: type, bead, and for questions and suggestions their words. `form`: JSON; empty:
-    none."""
+    """Identifies equal escalations: type, bead, words of questions and suggestions. `form`: JSON; empty: none."""
     import hashlib  # loads OpenSSL, and whoever only reads escalations needs none
 
     words = " ".join(title.split()).lower() if type_ in _BY_WORDS else ""

@@ -320,8 +320,7 @@ def ways(found: Escalation, bead: Bead | None = None) -> dict[Word, Way]:
 
 
 def chosen(found: Escalation, label: str, bead: Bead | None = None) -> Effect | None:
-    """The effect of nobrakes' own option beside answering; None: nothing, or decided. Any other answer fixes an epic in
-    code review."""
+    """The effect of nobrakes' own option; None: nothing, or decided. Other answers fix an epic in code review."""
     if bead is None or found.resolved_at is not None:
         return None
     if found.type is EscalationType.CODE_REVIEW:

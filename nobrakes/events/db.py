@@ -119,8 +119,7 @@ def position(db: Database) -> Position:
 
 
 def changes(db: Database, since: Position, limit: int | None = None) -> Changes:
-    """Beads, escalations and people's settings changed after a position. `limit`: what the first events name
-    (Changes.more: there are others); None: all."""
+    """Beads, escalations and settings changed after a position. `limit`: what the first events name; None: all."""
     with db.read():
         last = db.maybe(_LAST, (since.seq,))
         upto = Position() if last is None else Position(last[0], last[1])

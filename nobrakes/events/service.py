@@ -95,8 +95,7 @@ def line(event: PublicEvent) -> str:
 
 
 def keep_up(store: "Store", root: str, path: str) -> Exported | None:
-    """Append missing events; None: another process writes. NotAllowed: no events there; DiskFull, StoreReadOnly: the
-    file is unchanged."""
+    """Append missing events; None: another process writes. NotAllowed, DiskFull, StoreReadOnly: unchanged."""
     with messages.opened(root, path, path_mistake) as file:
         if file is None:
             return None

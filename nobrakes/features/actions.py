@@ -258,8 +258,7 @@ class AgentSpec:
 
 @frozen
 class LastTurn:
-    """The Shaper's last ended turn that was not handled yet. `did`: the operations that it called. `spoken_to`: a
-    person wrote something that answers no question."""
+    """The Shaper's last unhandled turn. `did`: operations called. `spoken_to`: a person wrote more than answers."""
 
     turn: int
     number: int

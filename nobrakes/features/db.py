@@ -401,8 +401,7 @@ def collect(
     blocks: bool = False,
     nth: int = 1,
 ) -> Item | None:
-    """Collect an item for the next checkpoint; None: it was collected before (same file and text, or same kind and
-    text). `nth`: among those with the same text in the file."""
+    """Collect an item for the next checkpoint; None: collected before. `nth`: of those with this text in the file."""
     now = db.now()
     words = " ".join(text.split())[:2000]
     place = f"{file}\0{words}" if file else f"{kind.value}\0{words}"

@@ -85,8 +85,7 @@ def asking(feature: str, bead: str, title: str, detail: str) -> actions.Ask:
 
 
 def unfinished(feature: str, bead: str, title: str, detail: str) -> actions.Ask:
-    """What a person is told if the bead is done but its result cannot be read. It is retried, and success closes the
-    question."""
+    """Tell a person: the bead is done, its result unreadable. It is retried; success closes the question."""
     more = f"Bead {bead} is done; which merges of feature {feature} it took off main is not known yet."
     return actions.Ask(feature, About.ROLLBACK, title[:480], f"{detail}\n{more}", holds=False)
 

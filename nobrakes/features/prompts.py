@@ -142,8 +142,7 @@ def shaper_prompt(
 
 
 def shaper_turn(store: "Store", git: Git | None, settings: "ForgeSettings", feature: Feature, given: Given) -> str:
-    """The prompt of the Shaper's next turn; ConfigError for a person's instructions. An agent that resumes knows the
-    feature, so nothing is read for it."""
+    """The prompt of the Shaper's next turn; ConfigError. One that resumes knows the feature: nothing is read."""
 
     def read(path: str) -> bytes | None:
         try:

@@ -60,8 +60,7 @@ def steps_under(store: "Store", epic: str) -> list[Bead]:
 
 
 def nodes_of(store: "Store", epic: str) -> list[dict[str, Any]]:
-    """The plan now: one node a bead, by id, with `status`, and `proposed` for live ones. Cancelled drafts and default
-    values are left out."""
+    """The plan now: a node for each bead by id, with `status` and live ones' `proposed`; without cancelled drafts."""
     return [_node(store, bead) for bead in beads_under(store, epic) if bead.status is not Status.CANCELLED]
 
 
@@ -85,8 +84,7 @@ def is_dropped(node: Mapping[str, Any]) -> bool:
 
 
 def is_unchanged(store: "Store", feature: Feature) -> bool:
-    """Whether the unapproved part of the plan equals the last version. Live beads without proposed changes were decided
-    by a person and do not count."""
+    """Whether the unapproved part of the plan equals the last version; live beads without changes do not count."""
     kept, nodes = store.plan_version(feature.id), nodes_of(store, feature.id)
     if kept is None:
         return False
@@ -108,8 +106,7 @@ def unsigned(store: "Store", drafts: Collection[str]) -> Feature | None:
 
 
 def unsigned_plans(store: "Store", drafts: Collection[str]) -> Iterator[tuple[Feature, frozenset[str]]]:
-    """The features of these drafts whose current plan is not signed off, each with its drafts. A plan that was never
-    called complete was not reviewed: commit-strategy alone approves it."""
+    """Features of these drafts with an unsigned plan, and their drafts; not plans that were never called complete."""
     for feature in store.features():
         if feature.stage not in model.PLANNED or not feature.plan:
             continue
@@ -357,8 +354,7 @@ class Tracker:
 
     @property
     def clean(self) -> int:
-        """How many of the last rounds in a row found nothing in the same version. Rounds without a finished reviewer do
-        not count."""
+        """How many of the last rounds with a finished reviewer found nothing in the same version."""
         return _last([one.end for one in self._looked() if one.plan == self.looked_at], End.CLEAN)
 
     @property
@@ -453,8 +449,7 @@ class Then(StrEnum):
 
 
 def then(rules: "ForgeSettings", seen: Tracker, version: int, spent: float, cap: float, forgiven: int = 0) -> Then:
-    """What comes next for a version that is ready. `cap`: allowed cost of the reviews. `forgiven`: the last degraded
-    round after which a person continued."""
+    """What comes next for a ready version. `cap`: of costs. `forgiven`: the last degraded round a person accepted."""
     last = seen.iterations[-1] if seen.iterations else None
     if last is not None and last.end is End.RUNNING:
         return Then.WAIT

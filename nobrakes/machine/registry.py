@@ -154,9 +154,7 @@ VISIT_SECONDS = 3600.0
 
 
 def last_visit(root: str, moment: float, is_visiting: bool) -> float | None:
-    """When this person last looked at the repository before this visit; None: never, or it cannot be kept here.
-
-    `is_visiting`: they look now."""
+    """When this person last looked at it before this visit (`is_visiting`: now); None: never, or not stored here."""
     before = last = 0.0
     try:
         if not (known := identity(root)):

@@ -148,8 +148,7 @@ class WebState:
         return os.path.join(self.folder, _OPENING)
 
     def _until(self, name: str, remove: bool = False, confirms: bool = False) -> bool:
-        """Whether the file is still valid; `remove`: only for the one who removes it. `confirms`: and not only for
-        login."""
+        """Whether the file is valid; `remove`: for its remover only. `confirms`: and not only for login."""
         path = os.path.join(self.folder, name)
         try:
             with open(path, encoding="ascii") as file:

@@ -123,8 +123,7 @@ def _near(store: "Store", most: int) -> Picture:
 
 
 def _front(nodes: Sequence[Node], dependencies: Sequence[Dependency], ready: Collection[str], most: int) -> set[str]:
-    """An epic's beads that are worked on, with a person or ready, then those that wait for them step by step, then
-    others."""
+    """An epic's beads that are worked on, with a person or ready, then what waits for them stepwise, then others."""
     following: dict[str, list[str]] = {}
     for bead, needs, type_ in dependencies:
         if type_ is DependencyType.BLOCKS:
@@ -141,8 +140,7 @@ def _front(nodes: Sequence[Node], dependencies: Sequence[Dependency], ready: Col
 
 
 def graph(store: "Store", *, format: Format | str = "", epic: str | None = None) -> Drawn:
-    """The graph as text, Mermaid, dot or SVG. Raises NoSuchBead, UsageError. Without a format: text of limited
-    length."""
+    """The graph as text, Mermaid, dot or SVG. NoSuchBead, UsageError. Without a format: text of limited length."""
     most = MAX_DRAWN if format == "svg" else LINES if not format else None
     format = format or "text"
     if format not in FORMATS:

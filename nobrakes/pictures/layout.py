@@ -238,8 +238,7 @@ def _layering_graph(before: Sequence[Sequence[int]], among: Collection[int]) -> 
 # in a circle are in no chain. Of several it is the one that the store reads off its levels (beads.db.levels). Whole
 # graphs are asked, so they stay plain numbers: networkx took 15 times as long.
 def chain_of(links: Links, expected: TypicalMinutes | None = None) -> tuple[str, ...]:
-    """The longest chain of live work by estimate, without epics; empty: no live beads. `expected`: minutes without an
-    estimate; None: derived."""
+    """The longest chain of live work by estimate, without epics. `expected`: minutes without one; None: derived."""
     expected = expected or typical_of(links.nodes.values())
     weights = [weight(node.type, node.estimate, expected) for node in links.alive]
     return tuple(_walked(links, weights, _reached(links, weights)))

@@ -83,8 +83,7 @@ class TaskLists:
 
 
 def task_lists(text: str, source: str, strict: bool = True) -> TaskLists:
-    """The headings and items of a text with newline-terminated lines. `strict`: PlanError for an unclosed code block or
-    comment, and the full text owns no criteria."""
+    """The headings and items of a text. `strict`: PlanError for an unclosed block, and the text owns no criteria."""
     lines = text.split("\n")
     has_boxes = any(BOX.match(bullet[3] or "") for line in lines if (bullet := BULLET.fullmatch(line.strip(" \t"))))
     reader = _Reader(source, not strict, strict and not has_boxes)
@@ -305,8 +304,7 @@ LOOKS_LIKE_ISSUES = re.compile(r"\s*(?:\[\s*[{\]]|\{\s*[\"}])")
 
 
 def read_tasks(path: str, known: Collection[str] = ()) -> Plan:
-    """The plan in a file of tasks or issues, "-" for stdin; `known`: existing bead ids. PlanError names every problem
-    with its line."""
+    """The plan in a file of tasks or issues, "-": stdin; `known`: existing ids. PlanError names every bad line."""
     if (texts := nodes.read_folder(path)) is not None:
         from .trackers import plan_of_backlog
 

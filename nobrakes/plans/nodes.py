@@ -375,8 +375,7 @@ def made_plan(nodes: list[dict[str, Any]], lines: list[str], source: str, told: 
 def bounded(
     title: str, description: str, where: str, told: list[str], plain: Callable[[str], str] = plain_title
 ) -> dict[str, Any]:
-    """Title and description, cut to a bead's limits. A long title or one with a link is also in the description.
-    `plain`: makes one line."""
+    """Title and description within a bead's limits; a long title or a link is kept in the description too."""
     full = plain(title)
     if plain is plain_title and _LINK.search(_SPAN.sub("", title)):
         description = f"{title.strip()}\n\n{description}".strip()

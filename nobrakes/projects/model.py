@@ -59,8 +59,7 @@ def lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def bounds(text: str, *titles: str) -> tuple[int, int]:
-    """Line numbers of the heading of the first section with one of these titles (any case), and of the heading that
-    ends it, else last line + 1; (0, 0): none."""
+    """Lines of the first heading with one of these titles (any case) and of its end, else last + 1; (0, 0): none."""
     wanted = {title.casefold() for title in titles}
     start = level = 0
     for number, line in lines(text):
@@ -421,8 +420,7 @@ def clash(name: str, known: Sequence[str]) -> str:
 
 
 def suggested(known: Sequence[str], session: str, message: str) -> tuple[str, str]:
-    """(the suggested project, why), both empty if there is none. By the session's name, else if the message names
-    exactly one project."""
+    """(the suggested project, why) by the session's name, else if the message names exactly one; else empty."""
     for one in known:
         if session and one.casefold() == session.casefold():
             return one, "the session has its name"
@@ -520,8 +518,7 @@ def next_due(one: Schedule, zone: tzinfo, now: float) -> float:
 
 
 def comes(one: Schedule, zone: tzinfo, now: float, hindered: bool, refused: str) -> Due | None:
-    """What is due now; None: nothing, or the obstacle may still pass. `hindered`: nothing may start now; `refused`: why
-    it may never start; empty: it may."""
+    """What is due now; None: nothing, or the obstacle may pass (`hindered`). `refused`: why it may never start."""
     if not (dues := due_times(one, zone, max(one.last_due, one.created_at), now)):
         return None
     before = (

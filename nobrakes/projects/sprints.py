@@ -134,13 +134,8 @@ def next_step(facts: Facts) -> Step | None:
     return _BY_STAGE[facts.sprint.stage](facts, facts.sprint)
 
 
-def is_complete(facts: Facts) -> bool:
-    """Whether all success criteria are met without contradictions; never without criteria."""
-    return facts.criteria > 0 and not facts.open and not facts.findings
-
-
 def _between(facts: Facts) -> Step | None:
-    if facts.done and is_complete(facts):
+    if facts.done and facts.criteria > 0 and not facts.open and not facts.findings:
         return Stop(facts.run.id, RunState.COMPLETE, f"every success criterion is met ({facts.criteria})")
     if facts.done >= facts.run.asked:
         left = f"{facts.open} of {facts.criteria} success criteria are open"
@@ -309,8 +304,7 @@ _DATE = re.compile(r"\A[\W_]*\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?Z?)?[\W_]*
 def whats_next(
     files: Mapping[str, str], subjects: Sequence[str], exists: Callable[[str], bool], began: Began = lambda sprint: None
 ) -> list[Finding]:
-    """All contradictions, by kind and place. `files`: path -> text; `subjects`: of commits, newest first; `exists`:
-    whether an artifact does."""
+    """All contradictions, by kind and place. `files`: path -> text; `subjects`: newest first; `exists`: an artifact."""
     sprints = model.sprints(files)
     status = model.status(files.get("task.md", ""))
     left = {one.name: _left(one, exists, began, one is sprints[-1]) for one in sprints}
@@ -562,9 +556,7 @@ def task(text: str, status: str, sprint: str, state: str, progress: Sequence[tup
     found = set_section(found, "Blockers", "None")
     line = f"{when} — {' '.join(state.split())}"
     before = "\n".join(row for _, row in model.section(found, "History")).strip()
-    if line in before:
-        return found
-    return set_section(found, "History", f"{before}\n- {line}".strip())
+    return found if line in before else set_section(found, "History", f"{before}\n- {line}".strip())
 
 
 def appended(texts: Mapping[str, str], told: Iterable[Document], sprint: Sprint, when: str) -> dict[str, str]:

@@ -147,8 +147,7 @@ def _inner(of: Mapping[str, Any]) -> str:
 
 
 class _Frame(NamedTuple):
-    """A bead's parts beside texts and dependencies. `kept`: from another tool. `own`: ours up to the acceptance,
-    `own_rest`: after it."""
+    """A bead's parts besides texts and dependencies. `kept`: other tools'; `own`, `own_rest`: around the acceptance."""
 
     state: str
     epic: str | None
@@ -213,8 +212,7 @@ def _is_one_line(acceptance: Sequence[str]) -> bool:
 
 
 def dump(beads: Iterable[BeadRow]) -> str:
-    """These beads with dependencies, one record a line, by id. A line begins with the id; keys have a fixed order, and
-    empty values are left out."""
+    """These beads with dependencies, one record a line by id: id first, keys in a fixed order, no empty values."""
     frames: dict[int, tuple[Bead, _Frame]] = {}  # by who it is, which stays here as long, so that no other one is it
 
     def lines() -> Iterator[str]:

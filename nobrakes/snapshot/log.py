@@ -145,8 +145,7 @@ PAGE = 5000
 
 
 def attach(store: "Store", paths: Paths, say: Callable[[str], None], git: "Callable[[], Git] | None" = None) -> None:
-    """Keep the file current with this store, and repair both. `say` reports restored data and troubles once; `git` is
-    called only to restore."""
+    """Keep the file current with this store and repair both. `say`: restored data, troubles; `git`: only to restore."""
     said: list[str] = []
 
     def follow() -> None:
@@ -172,8 +171,7 @@ def attach(store: "Store", paths: Paths, say: Callable[[str], None], git: "Calla
 
 
 def keep_up(store: "Store", paths: Paths, git: "Callable[[], Git] | None" = None) -> str:
-    """Append changes after the file's last mark; returns a message about restored data. On DiskFull, StoreReadOnly,
-    StoreBusy it is unchanged."""
+    """Append changes since the file's last mark; returns what was restored. DiskFull, StoreReadOnly, StoreBusy."""
     with storage_errors(paths.since), locked(paths.since) as descriptor:
         place = mark(descriptor)
         changes = store.changes(place, PAGE)

@@ -46,8 +46,7 @@ EXACT_DEPENDENCY_WORDS = frozenset(kind.value for kind in model.DependencyType) 
 
 
 def moment(text: object) -> float:
-    """Seconds since 1970 of an ISO 8601 time, also with nanoseconds; UTC without a zone. ValueError, also for
-    unwritable times."""
+    """Seconds since 1970 of an ISO 8601 time, nanoseconds too; UTC without a zone. ValueError, if unwritable too."""
     if not isinstance(text, str):
         raise ValueError("it is not a text")
     found = text.strip().replace(" ", "T", 1)
@@ -323,8 +322,7 @@ def parse(text: str, where: str = "beads.jsonl") -> Imported:
 
 
 def parse_lines(lines: Callable[[], Iterable[str]], where: str) -> Imported:
-    """The graph in lines that are read twice, so that a million beads fit into memory. PlanError only for conflict
-    markers."""
+    """The graph in lines read twice, so that a million beads fit into memory. PlanError: only conflict markers."""
     problems: list[str] = []
     last: dict[str, int] = {}
     deleted: set[str] = set()

@@ -292,8 +292,7 @@ class Rebuilt:
 
 
 def rebuild(paths: Paths, git: Git | None) -> Rebuilt:
-    """Rebuild the database; without `git` not from main and refs. DaemonRunning; StoreNewer: a rebuild would lose
-    data."""
+    """Rebuild the database; no `git`: without main and refs. DaemonRunning; StoreNewer: it would lose data."""
     from ..db.database import require_not_newer
 
     with DaemonLock(paths.lock):

@@ -212,8 +212,7 @@ Named = tuple[str, tuple[str, ...], "re.Pattern[str]", int]
 
 
 def _named(names: str) -> "re.Pattern[str]":
-    """`NAME=value`, `"name": "value"`, `name("value")`, and `--name value`; `gap` marks the last, which needs
-    dashes."""
+    """`NAME=value`, `"name": "value"`, `name("value")`, and `--name value` (`gap`), which needs dashes."""
     return re.compile(
         rf"(?i)(?:{names}){_TURN}(?:(?:\[[0-9]{{0,4}}\])?{_IS}|\((?=[\"'])|(?P<gap>[ \t]{{1,4}})){_VALUE}"
     )

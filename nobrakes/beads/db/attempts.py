@@ -225,8 +225,7 @@ def _begun(attempt_id: int) -> str:
 
 
 def journal(db: Database, attempt_id: int, data: Mapping[str, Any], answers_: Mapping[int, str] = NO_ANSWERS) -> bool:
-    """Replace the attempt's `data`; Stale if it has ended. `answers`: what it acts on from now, as for `act_by`; False
-    if one is outdated, and nothing is written."""
+    """Replace the attempt's `data`; Stale. `answers`: as for `act_by`; False: one is outdated, nothing is written."""
     if answers_:
         with db.write():
             if not decisions_db.act_by(db, answers_, get_attempt(db, attempt_id).name, attempt_id):
@@ -267,8 +266,7 @@ def renew(db: Database, attempt_ids: Sequence[int], lease_seconds: float) -> Non
 
 
 def count_on(db: Database, attempts: int, fences: Mapping[str, int], turns: int = 0, sessions: int = 0) -> bool:
-    """Number attempts, turns and sessions above these, and each bead's fence above the given one; whether any number
-    was behind. A worked-on bead keeps its fence."""
+    """Number attempts, turns, sessions and free beads' fences above these; returns whether any was behind."""
     counted = "SELECT name, seq FROM sqlite_sequence WHERE name IN ('attempts', 'turns', 'sessions')"
     known = {str(row[0]): int(row[1]) for row in db.all(counted)}
     wanted = {"attempts": attempts, "turns": turns, "sessions": sessions}
@@ -342,8 +340,7 @@ _IS_ALIVE = "SELECT 1 FROM attempts WHERE id = :id AND outcome IS NULL UNION ALL
 
 # Who held a session last stands with it; what holds of that attempt is asked when the next one comes.
 def hold_session(db: Database, session: str, attempt: int, fresh: bool = False) -> bool:
-    """Reserve the agent's session for the attempt while it or its process lives. False: another bead's, or another run
-    may live; or, with `fresh`, it was used before."""
+    """Reserve the agent's session for the attempt. False: another bead's, another run may live, or not `fresh`."""
     with db.write():
         row = db.maybe("SELECT * FROM sessions WHERE provider_session = ?", (session,))
         owner = bead_owner(get_attempt(db, attempt).bead)

@@ -215,8 +215,7 @@ def _plain(value: Any) -> Any:
 
 
 def open_again(db: Database, bead: str, to: Status, is_fact: bool) -> None:
-    """Reopen a closed bead: Deadlock if that closes a circle. A fact is never refused: one dependency of each circle is
-    removed instead."""
+    """Reopen a closed bead: Deadlock for a circle; a fact is never refused and removes a dependency instead."""
     try:
         importing.refuse_reopening(db, bead)
     except Deadlock:
@@ -296,8 +295,7 @@ def propose(
     kind: Kind = Kind.CHANGE_PROPOSED,
     why: str = "",
 ) -> Bead:
-    """Store changes beside the bead (beads.proposals.entry), or remove them with None. `kind` and `why` describe the
-    event. Raises BadBead, NoSuchBead."""
+    """Store changes beside the bead, or remove them with None. `kind`, `why`: the event's. BadBead, NoSuchBead."""
     if wrong := [part for part in parts if not is_part(part)]:
         raise BadBead(f"'{wrong[0][:80]}' cannot be proposed for a bead")
     now = db.now()

@@ -337,9 +337,7 @@ def two_epics(edge: Dependency, epic: str | None) -> BadBead:
 
 
 def arrival(place: int, now: float) -> float:
-    """When the bead at this place came: the order of the source lasts, since each is a little later.
-
-    A hundredth of a millisecond is the least that SQLite writes as JSON."""
+    """When the bead at this place came, each a little later: 1e-5 s is the least that SQLite writes as JSON."""
     return round(now + place / 1e5, 5)
 
 

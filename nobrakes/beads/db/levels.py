@@ -54,8 +54,7 @@ def typical_minutes(db: Database) -> TypicalMinutes:
 
 
 def learn(db: Database, anyhow: bool = False) -> bool:
-    """Store today's typical minutes in the caller's transaction; whether levels have to follow. `anyhow`: all levels
-    are recomputed, so any difference counts."""
+    """Store today's typical minutes; whether levels have to follow. `anyhow`: all are recomputed, so any difference."""
     before, now = typical_minutes(db), learnt(db)
     if now == before or not (anyhow or _differs(before, now) or db.one(_OPEN, (MANY_OPEN,))[0] < MANY_OPEN):
         return False
@@ -98,8 +97,7 @@ _EPIC_CHILD = f"SELECT id FROM beads WHERE id = ? AND type = 'epic' AND done_lev
 
 # A moment's successor on the longest chain is one whose level is what is left; of several the smallest id.
 def critical_path(db: Database, limit: int | None = None) -> list[str]:
-    """The longest chain of live work by estimate, first bead first, without epics. `limit`: its first beads; None:
-    all."""
+    """The longest chain of live work by estimate, without epics. `limit`: its first beads; None: all."""
     with db.read():
         if (first := db.maybe(_FIRST)) is None:
             return []

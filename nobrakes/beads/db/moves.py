@@ -29,8 +29,7 @@ from . import levels
 
 
 def refuse_while_it_lands(db: Database, bead: str, status: Status) -> None:
-    """NotAllowed if the bead's review is moving main, has moved it, or stopped before it knew whether it had: a merge
-    on main is not undone here."""
+    """NotAllowed if the bead's review moves main, has moved it, or stopped before it knew: no merge is undone here."""
     if status not in (Status.REVIEWING, Status.NEEDS_REVIEW):
         return
     last = "SELECT data, outcome FROM attempts WHERE bead = ? AND role = ? ORDER BY id DESC LIMIT 1"
@@ -117,8 +116,7 @@ def is_finished_for(db: Database, blocker: str, bead: str) -> bool:
 
 
 def move(db: Database, bead: str, changes: Mapping[str, Any], now: float, known: Row | None = None) -> None:
-    """Set state columns of one bead. `epic` has its own function, since its counters follow. `known`: its `state`, read
-    in this transaction."""
+    """Set state columns of one bead, but not `epic`, whose counters follow. `known`: its `state` read in this write."""
     assert "epic" not in changes, "use move_into"
     before = known or state(db, bead)
     values = dict(changes)
@@ -218,8 +216,7 @@ def move_into(db: Database, bead: str, epic: str | None, now: float) -> None:
 
 
 def wake(db: Database, now: float) -> None:
-    """Let in deferred and retrying beads whose time has come, in a transaction of its own. Also settles some due levels
-    and lets some waiting beads rise."""
+    """Let in deferred and retrying beads whose time has come; settle some due levels, let some waiting beads rise."""
     deferral, retry, rises, _, _, lags = db.one(_NEXT, (), _NEXT_SOURCES)
     if lags:
         levels.update_some(db)
@@ -361,7 +358,11 @@ def moved(db: Database, bead: Bead, kind: Kind, data: Any, now: float, *, is_ask
     if kind in _SENT_ON:
         changes |= {"failures": 0, "retry_at": None}
     if kind in (*_SENT_ON, Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.FOUND_MERGED):
-        resolve_escalations(db, bead.id, kind, now)
+        only = f" AND type IN ({', '.join('?' * len(_STOPPING))})" if kind in _SENT_ON else ""
+        db.run(
+            f"UPDATE escalations SET resolved_at = ?, resolution = ? WHERE bead = ? AND resolved_at IS NULL{only}",
+            (now, kind.value, bead.id, *(_STOPPING if only else ())),
+        )
     return changes
 
 
@@ -397,14 +398,6 @@ def end_open_attempt(db: Database, bead: Bead, why: str, now: float) -> int | No
     ended = (Outcome.CANCELLED.value, now, why, row[0])
     db.run("UPDATE attempts SET outcome = ?, ended_at = ?, detail = ? WHERE id = ?", ended)
     return int(row[0])
-
-
-def resolve_escalations(db: Database, bead: str, kind: Kind, now: float) -> None:
-    only = f" AND type IN ({', '.join('?' * len(_STOPPING))})" if kind in _SENT_ON else ""
-    db.run(
-        f"UPDATE escalations SET resolved_at = ?, resolution = ? WHERE bead = ? AND resolved_at IS NULL{only}",
-        (now, kind.value, bead, *(_STOPPING if only else ())),
-    )
 
 
 def has_stopping(db: Database, bead: str, but: int = 0) -> bool:

@@ -91,8 +91,7 @@ def add(
     paths: Paths | None = None,
     **fields: Any,
 ) -> Bead:
-    """Add one bead with its dependencies; a draft by default. `fields`: others of CONTENT. On BadBead, NoSuchBead,
-    Deadlock nothing is written."""
+    """Add one bead with its dependencies. `fields`: others of CONTENT. BadBead, NoSuchBead, Deadlock write nothing."""
     made = content({"title": title, "type": type, "description": description, **fields})
     if id is not None and _exists(store, id):
         raise BadBead(f"there is a bead {id} already", f"`nobrakes show {id}` shows it; `nobrakes edit` changes it.")

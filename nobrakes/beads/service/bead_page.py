@@ -295,8 +295,7 @@ def listing(
     limit: int | None = None,
     lines_only: bool = False,
 ) -> Listing:
-    """The first `limit` beads (None: all) with one of these statuses, in this epic, with all these labels.
-    `lines_only`: a text line's fields suffice."""
+    """The first `limit` beads (None: all) of these statuses, epic and labels. `lines_only`: a text line's fields."""
     fitting = store.listed(tuple(statuses), epic)
     shown = fitting[:limit]
     beads = _read(store, shown, lines_only)

@@ -200,8 +200,7 @@ class HandedIn:
 # The commit is kept under refs/nobrakes/incoming before the bead moves; folder and branch stay as they are. A bead with
 # an agent at it has to be taken first.
 def hand_in(here: Repository, bead: str, actor: str, source: str = "") -> HandedIn:
-    """Hand in from `source` (a folder or branch), else from where the bead was taken, else from the current folder.
-    NoSuchBead, NotAllowed, UsageError: nothing was changed."""
+    """Hand in from `source`, else where it was taken, else here. NoSuchBead, NotAllowed, UsageError change nothing."""
     before = here.store.bead(bead)
     refuse(before)
     if before.status in model.WORKING:
@@ -290,8 +289,7 @@ def _finished(here: Repository, worktree: Worktree, bead: str) -> None:
 def retry(
     store: "Store", bead: str, actor: str, note: str = "", all: bool = False, paths: Paths | None = None
 ) -> Retried:
-    """Send the bead back to agents; `note` goes into the next prompt. On NoSuchBead, NotAllowed nothing was changed.
-    `all`: resolve every kind of stopping escalation."""
+    """Send the bead back to agents with `note`. NoSuchBead, NotAllowed change nothing. `all`: every question."""
     with store.write():
         before = store.bead(bead)
         if before.status is not Status.ESCALATED:  # else it may be an epic: its review as a whole begins again

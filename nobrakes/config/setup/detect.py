@@ -39,8 +39,7 @@ MAX_BYTES = 2_000_000
 
 @frozen
 class Found:
-    """One kind of project: its word, (kind, command) of checks, and the set-up of a fresh checkout.
-    `covers`: its test check also runs the packages of its kind below it."""
+    """A project's kind, (kind, command) of checks, set-up. `covers`: its test check runs packages below it too."""
 
     word: str
     checks: tuple[tuple[str, str], ...] = ()
@@ -266,8 +265,7 @@ _IS_FOR_PYTEST = re.compile(r"^(?:async )?def test_|import pytest|^from pytest "
 
 
 def _python(root: str, top: str, packages: Collection[str]) -> Found | None:
-    """The Python project in `root`, without the `packages` in it. `top`: the repository, which may have its lock file
-    and its tools."""
+    """The Python project in `root` without `packages`. `top`: the repository, perhaps with its lock file and tools."""
     text = read(root, "pyproject.toml")
     tests = [path for path in _files(root, "", 6, packages) if _IS_TEST.fullmatch(os.path.basename(path))]
     if text is None and not exists(root, *_MARKS) and not tests:
@@ -377,8 +375,7 @@ class Detected:
 
 
 def detect(root: str, given: Collection[str] = ()) -> Detected:
-    """Setup and checks of the project in `root`; empty: unknown. `given`: kinds with a command by a person, not
-    detected."""
+    """Setup and checks of the project in `root`; empty: unknown. `given`: kinds that a person gave a command."""
     packages = _packages(root)
     found = _kinds(root, root, frozenset(packages))
     notes = [note for one in found for note in one.notes]

@@ -251,8 +251,7 @@ def limits(store: "Store", config: "Config") -> "Limits":
 
 
 def set_limits(store: "Store", changes: Mapping[str, str], actor: str, paths: Paths | None = None) -> dict[str, object]:
-    """Change limits by name; `default` restores config.toml. Returns all changed ones. ConfigError: an unknown name or
-    wrong value, and nothing changed."""
+    """Change limits by name, `default` restores config.toml; returns all changed. ConfigError changes nothing."""
     for name in changes:
         if name in FROM_THE_START:
             raise ConfigError(f"{name} holds from the start of nobrakes on", "Set it in .nobrakes/config.toml.")

@@ -46,8 +46,7 @@ SILENT_SECONDS = 20.0
 
 @frozen
 class BarView:
-    """`daemon`: its pid. `silent`: seconds of an ignored wake-up, None: it works. `seq`, `at`: of the last event, and
-    so the age of the page."""
+    """`daemon`: its pid. `silent`: seconds of an ignored wake-up, None: it works. `seq`, `at`: of the last event."""
 
     name: str
     main: str
@@ -183,8 +182,7 @@ class NextStep:
 
 
 def next_step(store: "Store", stands: "Blockers", rules: "ForgeSettings") -> NextStep:
-    """By what waits: first what blocks everything, then for a person, then for agents, then standing beads. Proposed
-    changes come before work, unless agents work. The named command works now."""
+    """By what waits: blockers of everything, a person's, agents', standing beads. The named command works now."""
     counts, waiting = store.counts(), store.escalations()
     beads = {name: number for name, number in counts.items() if number and name not in ("epic", "held")}
     asks = next((one for one in stands.found if one.kind in WAITS_FOR_PERSON), None)
@@ -243,8 +241,7 @@ class AtWork:
 
 @frozen
 class NowView:
-    """One screen. `broken`: blockers of more than single beads, without the person's switches, with waiting merges and
-    quarantine; `degraded`: agents or git with reduced function."""
+    """One screen. `broken`: blockers of more than single beads; `degraded`: agents or git with reduced function."""
 
     needs: tuple[Escalation, ...]
     asks: tuple[Blocker, ...]  # what else waits for a person, and is not broken

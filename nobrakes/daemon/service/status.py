@@ -74,8 +74,7 @@ def review_step(attempt: Attempt) -> str:
 
 
 def requested(store: "Store") -> dict[str, RequestLine]:
-    """Bead -> its request, while it only waits for that. Beads on an epic's branch wait for the epic's request; the
-    epic itself has no column."""
+    """Bead -> its request, while it only waits for that; on an epic's branch the epic's, which has no column."""
     found = {}
     for attempt in store.reviewing():
         if waits_for_people(attempt.data):
@@ -499,8 +498,7 @@ def status(
 
 
 def _main_problems(store: "Store", git: "Git", config: "Config") -> tuple[tuple[str, ...], str, tuple[str, ...]]:
-    """Outdated checkouts, merges missing on main, and merges unknown to the store. Empty if git fails: the doctor
-    reports that."""
+    """Outdated checkouts, merges missing on main, merges unknown to the store. Empty if git fails: see the doctor."""
     from ...review.service.landed import off_main_message, unknown
 
     try:

@@ -640,8 +640,7 @@ def _raised(error: Exception) -> bool:
 def recover(
     daemon: Daemon, waker: Waker, met: Callable[[], None], should_end: Callable[[], bool], until_idle: bool = False
 ) -> bool:
-    """Take up an earlier daemon's work; False: told to end. Troubles are reported and waited out as in a turn, calling
-    `met`. `until_idle`: as for `run`."""
+    """Take up an earlier daemon's work; False: told to end. Troubles call `met` and are waited out as in a turn."""
     ports = daemon.ports
     while not should_end():
         try:
@@ -665,8 +664,7 @@ def run(
     until_idle: bool,
     should_end: Callable[[model.Board], bool] = lambda _: False,
 ) -> model.Board:
-    """Turn until told to end, or with `until_idle` until idle; returns the last board. `until_idle` raises troubles for
-    a person once nothing runs."""
+    """Turn until told to end or, `until_idle`, until idle, raising troubles then; returns the last board."""
     seen: model.Board | None = None
     background = daemon.ports.background
     background.wakes(waker.set)

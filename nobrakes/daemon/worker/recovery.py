@@ -247,8 +247,7 @@ def _tell_of_checkouts(ports: Ports, board: Board) -> None:
 
 
 def _count_on(ports: Ports) -> None:
-    """Folders with unknown attempts or sessions mean that the database went back: skip their numbers. Unknown agents
-    are ended; their commits stay in their clones."""
+    """Unknown attempts or sessions in folders: the database went back. Skip their numbers, end their agents."""
     names = _names(ports.paths.runs)
     last, turns = model.last_attempt(names), model.last_turn(names)
     sessions = model.last_clone(_names(ports.paths.relays))

@@ -325,8 +325,7 @@ def shaper_blockers(config: "Config", here: Here, is_alone: bool) -> list[Blocke
 
 
 def role_blockers(config: "Config", here: Here, wanted: "tuple[tuple[bool, str], ...]") -> list[Blocker]:
-    """Problems of agents; refuses if no bead of `wanted` could be worked on without one. `wanted`: (needs tests first,
-    type) of beads that will start."""
+    """Problems of agents; refuses if no bead of `wanted` (needs tests first, type) could be worked on without one."""
     found = dict(blockers_by_agent(config, here))
     choice = config.agents.agent_choice()
 

@@ -76,8 +76,7 @@ def take_back(store: "Store", n: int, actor: str, paths: Paths | None = None) ->
 def resolve(
     store: "Store", n: int, how: str, note: str = "", actor: str = "person", paths: Paths | None = None
 ) -> Escalation:
-    """Decide an escalation by a word of DECISIONS. Raises UsageError; NotAllowed: impossible for this one
-    (decisions.table), or decided before."""
+    """Decide an escalation by a word of DECISIONS. UsageError; NotAllowed: impossible for this one, or decided."""
     if how not in DECISIONS:
         raise UsageError(f"'{how[:40]}' is not a decision", f"Use one of: {', '.join(DECISIONS)}.")
     found = store.escalation(n)
@@ -117,8 +116,7 @@ def then(store: "Store", decided: Escalation) -> str:
 
 
 def give(store: "Store", session: Session, answer: str) -> dict[str, int]:
-    """Store the session's review instead of an earlier one; returns findings by priority. Raises NotAllowed;
-    UsageError, which stores nothing."""
+    """Store the session's review instead of an earlier one; returns findings by priority. NotAllowed, UsageError."""
     if session.kind is not SessionKind.CODE_REVIEW:
         raise NotAllowed("this session is not a code review, so it cannot give one", "Say it in your last message.")
     found = reading.findings_of(answer)

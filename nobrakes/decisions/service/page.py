@@ -173,9 +173,7 @@ def _hunk(hunk: Hunk, most: int) -> ConflictHunk:
 
 def _how(clash: Clash, where: str) -> str:
     if clash.in_main and clash.in_branch:
-        if clash.in_fork:
-            return "both changed it"
-        return "both added it"
+        return "both changed it" if clash.in_fork else "both added it"
     if clash.in_branch:
         return f"{where} removed or renamed it, and the branch changed it"
     return f"the branch removed or renamed it, and {where} changed it"
@@ -411,8 +409,7 @@ def decision(
     n: int,
     is_whole: bool = False,
 ) -> DecisionView:
-    """The view of escalation `n`. Raises NoSuchEscalation. `is_whole`: nothing is cut. `git` and `config` are only
-    called for a bead."""
+    """Escalation `n`. NoSuchEscalation. `is_whole`: nothing is cut. `git`, `config` are only called for a bead."""
     found = store.escalation(n)
     whole = f"nobrakes escalation {n} --all"
     about = None if found.bead is None else store.bead(found.bead)

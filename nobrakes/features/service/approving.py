@@ -79,8 +79,7 @@ def require(store: "Store", drafts: Collection[str]) -> None:
 # itself. The caller's transaction holds it all; a change that the store refuses refuses the whole yes, by its name.
 @frozen
 class Choice:
-    """Chosen drafts and changes: BEAD (its draft or all its changes) or BEAD:PART. Empty `only`: all. `overwrite`:
-    changes that replace later edits."""
+    """Drafts and changes: BEAD (draft, all changes) or BEAD:PART; empty `only`: all. `overwrite`: later edits too."""
 
     only: frozenset[str] = frozenset()
     without: frozenset[str] = frozenset()
@@ -221,8 +220,7 @@ class Approved:
 
 
 def propose(store: "Store", plan: "Plan", actor: str, dry_run: bool = False) -> "PlanReport":
-    """Store a plan's beads as drafts, change drafts, and propose its changes of live beads. PlanError for anything
-    else. `dry_run`: only report."""
+    """Store a plan's beads as drafts and propose its changes of live ones. PlanError. `dry_run`: only report."""
     from ...plans.service import apply_plan
 
     ended = {node.id for node in plan.nodes if node.status == "cancelled"} - {None}
@@ -260,8 +258,7 @@ def commit_strategy(
 
 
 def make_live(store: "Store", choice: Choice, actor: str, revision: str | None = None) -> tuple[Made, tuple[str, ...]]:
-    """commit-strategy in the store, all or none, with the features completed by it. The caller writes the snapshot
-    next."""
+    """commit-strategy in the store, all or none, with completed features. The caller writes the snapshot next."""
     with store.write(told=False):
         made = approve(store, choice, actor, revision)
         features = feature_approval_approved(store, made.drafts, made.changes, actor)
@@ -270,8 +267,7 @@ def make_live(store: "Store", choice: Choice, actor: str, revision: str | None =
 
 
 def commit_snapshot(store: "Store", git: Git, paths: Paths, subject: str) -> str | None:
-    """Write the graph to .nobrakes/beads.jsonl and commit it with the settings; None: no difference or no main. A
-    checkout on another branch stays unchanged."""
+    """Commit the graph and settings on main; None: no difference or no main. Other branches' checkouts stay."""
     upto = store.position()
     made = snapshot(store, paths)
     if git.elsewhere() is None:
@@ -295,8 +291,7 @@ def commit_snapshot(store: "Store", git: Git, paths: Paths, subject: str) -> str
 
 
 def settings(git: Git, paths: Paths) -> tuple[dict[str, bytes], tuple[str, ...]]:
-    """The checkout's settings for main, by path, and those that only a person can bring there. On another branch only
-    edits that started from main's text count."""
+    """The checkout's settings for main, by path, and those that only a person can bring there."""
     own = {f"{FOLDER}/{name}": text for name, text in for_git(paths.folder).items()}
     if (head := git.elsewhere()) is None:
         return own, ()

@@ -56,8 +56,7 @@ def way_of(fresh: bool, from_base: bool, view: bool) -> Way | None:
 
 
 def resume(store: "Store", paths: Paths, id: str, actor: str, way: Way | None = None) -> Feature:
-    """Resume it. NotAllowed if another feature has the repository's turn or it is being rolled back. `way`: of an
-    expired feature; None: afresh."""
+    """Resume it. NotAllowed: another feature's turn, or a rollback. `way`: of an expired feature; None: afresh."""
     with store.write():
         feature = store.feature(id)
         model.refuse_while_rolling(feature)
@@ -174,8 +173,7 @@ TITLE, TEXT, MAX_FILES, PATH = 200, 20_000, 200, 500
 
 @frozen
 class Wanted:
-    """A person's input for a feature. None: unchanged. `without`: numbers of usual criteria to drop; `only`: those to
-    keep, 0: none."""
+    """A person's input. None: unchanged. `without`: usual criteria to drop; `only`: those to keep, 0: none."""
 
     title: str | None = None
     description: str | None = None
@@ -213,8 +211,7 @@ def configured_criteria(config: "Config", paths: Paths) -> tuple[Criterion, ...]
 def begin(
     store: "Store", paths: Paths, config: "Config", git: Git, wanted: Wanted, actor: str, id: str | None = None
 ) -> Feature:
-    """Begin a feature: its epic, facts and open points of the scan. UsageError, NotAllowed. `id`: of the epic; None: a
-    free one."""
+    """Begin a feature: epic, facts, open points of the scan. UsageError, NotAllowed. `id`: the epic's; None: free."""
     title, description = _title(wanted.title or ""), _text("description", wanted.description or "")
     if not description:
         raise UsageError("a feature needs a description", "Say what should be there when it is done, and why.")
@@ -322,8 +319,7 @@ def discuss(store: "Store", paths: Paths, id: str, text: str, actor: str, bead: 
 
 
 def _tell(store: "Store", id: str, form: str, text: str, actor: str, bead: str) -> tuple[Feature, str]:
-    """Send it to the feature's Shaper, with the step that it concerns; returns the feature and the plain words.
-    NotAllowed, UsageError."""
+    """Send it to the feature's Shaper with its step; returns the feature and plain words. NotAllowed, UsageError."""
     feature, words = store.feature(id), _text("text", text)
     if feature.session is None:
         raise NotAllowed(

@@ -358,8 +358,7 @@ def sign_off(
     reason: str = "",
     seen: int = 0,
 ) -> SignOff:
-    """Raises NoSuchFeature; NotAllowed: nothing to sign, or a missing risk or reason. `seen`: the version that was
-    shown; 0: the current one."""
+    """NoSuchFeature; NotAllowed: nothing to sign, or no risk or reason. `seen`: the shown version; 0: the current."""
     with store.write():
         feature = store.feature(id_)
         model.require(feature, model.Stage.REVIEW, "there is no plan under review to sign off")

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 def resolve_questions(
     store: "Store", feature: Feature, resolution: str, actor: str, about: Collection[About] = tuple(About)
 ) -> None:
-    """Close and forget open questions of these kinds, and release what was held for them. In the caller's
-    transaction."""
+    """Close and forget these open questions, and release what they held. In the caller's transaction."""
     asked: dict[str, int] = dict(feature.data.get(keys.ASKED, {}))
     for one in about:
         number = asked.pop(one.value, None)
@@ -215,8 +214,7 @@ def _hand(store: "Store", feature: Feature, actor: str) -> str:
 
 
 def end(store: "Store", id: str, actor: str, taken: Sequence[Merged], why: str, commit: str = "") -> Feature:
-    """The rollback is done: the beads whose merges `commit` took off main, and the epic, are cancelled, and nobrakes'
-    questions about the feature closed."""
+    """The rollback is done: cancel the epic and the beads that `commit` took off main; close its questions."""
     with store.write():
         feature = store.feature(id)
         give_up(store, id, actor)

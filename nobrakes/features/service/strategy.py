@@ -144,8 +144,7 @@ def _whole(store: "Store", live: Mapping[str, Node], applies: Sequence[ProposedC
 
 
 def _drafts_future(store: "Store", live: Mapping[str, Node], waiting: Sequence[ChangedBead]) -> _Future:
-    """Computed near the drafts only. Drafts count in levels and chains like live beads and are free of cycles, so an
-    approval only changes what becomes ready among them."""
+    """Computed near the drafts only: they count like live beads in levels and chains, and have no circles."""
     inside = list(live)
     for bead in inside:  # it grows meanwhile
         inside += store.listed(epic=bead)

@@ -71,8 +71,7 @@ class Forge:
         return replace(board, epics_done=tuple(epic for epic in board.epics_done if not rests(self.ports, epic)))
 
     def turn(self, board: Board, features: Sequence[Feature]) -> bool:
-        """Do the next steps of these, the active ones; returns whether anything changed. All decisions come before any
-        session begins a turn: what blocks one comes first."""
+        """Do the active features' next steps; returns whether anything changed. Decisions come before sessions."""
         changed = False
         for _ in range(MAX_STEPS):
             self._board = seen = board_of(self.ports, board, features)
@@ -94,8 +93,7 @@ class Forge:
         return found
 
     def perform(self, action: ForgeAction) -> bool:
-        """Do it in one transaction; slow git work makes its own. If it needs an agent that is missing, the feature
-        stops."""
+        """Do it in one transaction; slow git work makes its own. Without the needed agent the feature stops."""
         with parked(self.ports, bead_owner(action.feature)):
             return self._done(action)
         return False

@@ -54,8 +54,7 @@ _NO_DAEMON = "no daemon works there"
 
 @frozen
 class Begun:
-    """A tool works: `run` is the project and the session's number. `goes_on`: in the earlier session. `folder`: of
-    progress.json and output.json, if stored."""
+    """A tool works. `run`: project and session number. `goes_on`: an earlier one. `folder`: of its stored files."""
 
     run: str
     session: int

@@ -356,8 +356,7 @@ def _tell(path: str, chat: str, name: str, is_new: bool, actor: str) -> None:
 def require_confirmed(
     store: ProjectStore, workspace: Workspace, chat: str, directory: str = ""
 ) -> tuple[str, str, str]:
-    """(confirmed project, its folder, resolved `directory`; empty: the project's folder). NoProject: no coding tool may
-    run there."""
+    """(confirmed project, its folder, resolved `directory` or that folder). NoProject: no coding tool may run there."""
     found = store.chat(chat)
     confirmed = found.confirmed_project if found else None
     path = os.path.realpath(_whole(workspace, confirmed, directory))
