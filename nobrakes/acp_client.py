@@ -76,8 +76,7 @@ class Outside(Exception):
 def inside(path: str, workspace: str) -> str:
     """The resolved file; raises Outside, also for links."""
     home = os.path.realpath(workspace)
-    full = os.path.realpath(os.path.join(home, path))
-    if full == home or not full.startswith(home + os.sep):
+    if (full := os.path.realpath(os.path.join(home, path))) == home or not full.startswith(home + os.sep):
         raise Outside(f"{path} lies outside the workspace")
     return full
 

@@ -364,8 +364,7 @@ def undo(app: App, actor: str, seq: int | None, tell: Callable[[str], None]) -> 
         ports = ports_of(app, app.notifier)
         Evidence(ports).taken_back(bead, base, commit, "undo", actor, Validation(ports).contract())
 
-    by_request = app.config.review.by_request
-    return review_undo.undo(app.store, app.git, actor, seq, app.paths, prove, keep, by_request)
+    return review_undo.undo(app.store, app.git, actor, seq, app.paths, prove, keep, app.config.review.by_request)
 
 
 def rerun(app: App, tell: Callable[[str], None]) -> "Run":

@@ -496,8 +496,7 @@ def _program(word: str, paths: Paths, path: str) -> str | None:
 def _trial_called(config: Config, path: str) -> dict[str, tuple[str, ...]]:
     """Each agent's command; Gemini CLI also serves to test the Agent Client Protocol."""
     called = {name: config.agents.command(name) for name in AGENTS}
-    own = config.agents.acp.command
-    if own or abilities.program_of(called["gemini"][0], path) is not None:
+    if (own := config.agents.acp.command) or abilities.program_of(called["gemini"][0], path) is not None:
         called[ACP] = own or (*called["gemini"], "--acp")
     return called
 

@@ -73,9 +73,7 @@ def _sorted(globs: "tuple[str, ...]") -> _Sorted:
 
 def segments(glob: str) -> "tuple[str, ...]":
     if (found := _READ.get(glob)) is None:
-        text = glob.strip("/")
-        if "/" not in glob.rstrip("/"):
-            text = "**/" + text
+        text = glob.strip("/") if "/" in glob.rstrip("/") else f"**/{glob.strip('/')}"
         text = text.removesuffix("/**")  # the folder itself too, lest somebody puts a link in its place
         if len(_READ) >= MAX_READ:
             _READ.clear()

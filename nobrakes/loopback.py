@@ -175,8 +175,7 @@ class _Handler(BaseHTTPRequestHandler):
                 kind = {"code": step["status"], "status": step["type"], "message": step["message"]}
             elif path == "v1/responses":
                 kind["code"] = step["type"]
-            error = {"type": "error", "error": kind}
-            self._send(step["status"], "application/json", json.dumps(error).encode())
+            self._send(step["status"], "application/json", json.dumps({"type": "error", "error": kind}).encode())
         elif path == "v1/responses":
             self._stream(openai_events(step, body["model"]))
         elif path.endswith("enerateContent"):

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     Stored = TypeVar("Stored", bound=DataclassInstance)
 
 Class = TypeVar("Class", bound=type)
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 _METHODS = ("__repr__", "__eq__", "__hash__", "__setattr__", "__delattr__", "__getstate__", "__setstate__", "__init__")
 _whole: Callable[[Any], Any] = dataclass(frozen=True, slots=True)
@@ -41,6 +43,14 @@ def content(help: str = "", *options: str, default: Any = MISSING, default_facto
     """An editable field. With options it is an option of commands; `more`: further arguments of their Field."""
     marks = {"help": help, "options": options, "more": more}
     return field(default=default, default_factory=default_factory, metadata=marks)
+
+
+def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """The values of each key, both in the order of the pairs."""
+    found: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field, content))
@@ -111,8 +121,7 @@ def plain(value: Any) -> Any:
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, set | frozenset):
         return sorted(plain(item) for item in value)
-    fields = getattr(type(value), "__dataclass_fields__", None)
-    if fields is None and hasattr(value, "_fields"):
+    if (fields := getattr(type(value), "__dataclass_fields__", None)) is None and hasattr(value, "_fields"):
         fields = value._fields
     if fields is not None:
         return {name: plain(getattr(value, name)) for name in fields if name not in HIDDEN}

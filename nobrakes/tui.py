@@ -118,8 +118,7 @@ class Reader(threading.Thread):
                     self._trouble = None
                 except Exception as error:
                     self._close()
-                    found = trouble_of(error)
-                    if found != self._trouble:
+                    if (found := trouble_of(error)) != self._trouble:
                         self._trouble = found
                         self._seen(found)
                 self._wake.wait(LOOK_SECONDS)

@@ -14,7 +14,7 @@ from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple
 
-from ..records import frozen
+from ..records import frozen, grouped
 from .model import CLOSED, Bead, BeadType, Dependency, DependencyType, Status
 
 # Each bead rises by its own clock, a day after it became ready, and each day after. The store keeps the class as of now
@@ -195,10 +195,7 @@ def _once(found: Mapping[str, list[str]], nodes: Mapping[str, Node]) -> dict[str
 
 
 def _turned(edges: dict[str, list[str]]) -> dict[str, list[str]]:
-    turned: defaultdict[str, list[str]] = defaultdict(list)
-    for source, targets in edges.items():
-        for target in targets:
-            turned[target].append(source)
+    turned = grouped((target, source) for source, targets in edges.items() for target in targets)
     return {target: sorted(sources) for target, sources in turned.items()}
 
 
@@ -300,9 +297,7 @@ def typical_minutes(known: int | None, past: Sequence[FinishedBead]) -> TypicalM
         if len(both) < LEAST:
             return TypicalMinutes(known)
         scale = _median(both)
-    took: dict[str, list[float]] = {}
-    for one in past:
-        took.setdefault(one.type, []).append(one.minutes * scale)
+    took = grouped((one.type, one.minutes * scale) for one in past)
     by_type = {type_: typical(found) for type_, found in sorted(took.items()) if len(found) >= LEAST}
     if known is None:
         known = typical([one.minutes for one in past]) if len(past) >= LEAST else 1
@@ -356,7 +351,5 @@ def levels(links: Links, expected: TypicalMinutes | None = None) -> dict[str, Le
     """Both levels of every bead; in a circle, what is known behind it. `expected`: usual minutes; None: derived."""
     expected = expected or typical_of(links.nodes.values())
     reached = levels_of(links.needs, [weight(node.type, node.estimate, expected) for node in links.alive], links.order)
-    found = dict.fromkeys(links.nodes, NOTHING)
-    for place, node in enumerate(links.alive):
-        found[node.id] = Level(reached[2 * place], reached[2 * place + 1])
-    return found
+    found = {node.id: Level(*reached[2 * place : 2 * place + 2]) for place, node in enumerate(links.alive)}
+    return dict.fromkeys(links.nodes, NOTHING) | found

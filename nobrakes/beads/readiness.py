@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from ..records import frozen
+from ..records import frozen, grouped
 from .graph import Links, Need, Node, TimePoints, possible
 from .model import WAITING_FOR_AGENT, BeadType, Dependency, DependencyType, Status
 
@@ -167,10 +167,7 @@ def _also_cut(moments: TimePoints, whole: dict[int, set[int]], cut: Dependency) 
 
 
 def _stuck(moments: TimePoints, part: set[int]) -> tuple[str, ...]:
-    needed_by: dict[int, list[int]] = {}
-    for row in moments.needs:
-        for need in row:
-            needed_by.setdefault(need.what, []).append(need.of)
+    needed_by = grouped((need.what, need.of) for row in moments.needs for need in row)
     reached = set(part)
     queue = list(part)
     while queue:

@@ -125,8 +125,7 @@ def passes(text: str) -> bool:
 
 
 def _back(now: WorkStatus, event: Event) -> WorkStatus:
-    outcome = str(event.data.get("outcome") or "")
-    if outcome == Outcome.BLOCKED and now.status == BLOCKED:
+    if (outcome := str(event.data.get("outcome") or "")) == Outcome.BLOCKED and now.status == BLOCKED:
         return now
     tests = FAILING if outcome == Outcome.FAILED_REVIEW else now.tests_status
     return replace(now, status=IN_PROGRESS, tests_status=tests, message=f"it goes back: {outcome.replace('_', ' ')}")

@@ -71,8 +71,7 @@ def hand_in(
 
     with opened() as app:
         known(app.store, bead)
-        here = taking.repository(app.store, app.git, app.paths, app.config)
-        found = taking.hand_in(here, bead, actor(), source)
+        found = taking.hand_in(taking.repository(app.store, app.git, app.paths, app.config), bead, actor(), source)
     where = one_line(found.branch or found.folder)
     return said(plain(found), f"{bead}: {found.head[:12]} of {where} is handed in; the Reviewer is next")
 

@@ -208,8 +208,7 @@ def text(report: "Report", screen: Screen) -> str:
     from ..conformance import NOT_SO_FAR
 
     out = [f"{'agent':<{_WIDTH}} {'version':<14}" + "".join(f"{name:<{_WIDTH}}" for name in CHECKS)]
-    for one in report.agents:
-        out.append(_row(one, screen).rstrip())
+    out += [_row(one, screen).rstrip() for one in report.agents]
     for one in report.agents:
         if one.command and one.program is not None:
             whose = "the command is" if one.named else "no command is set for it; it was tried with"

@@ -411,8 +411,7 @@ class LazyGroup(TyperGroup):
         if args[0] in OLD_NAMES and self.name == "nobrakes":
             raise UsageError(f"`nobrakes {args[0]}` is now `nobrakes {OLD_NAMES[args[0]]}`")
         name, command, rest = super().resolve_command(ctx, args)
-        own = getattr(command, "own", None)
-        if own is not None and (not rest or rest[0].startswith("-")):
+        if (own := getattr(command, "own", None)) is not None and (not rest or rest[0].startswith("-")):
             return name, load(own), rest  # the group's word alone is a command too
         return name, load(command.entry) if isinstance(command, _Placeholder) else command, rest
 

@@ -13,7 +13,7 @@ from typer import Option
 from ..beads import work_status
 from ..decisions.blockers import Blocker, Kind, rest, told
 from ..errors import NobrakesError, UsageError
-from ..records import plain
+from ..records import grouped, plain
 from ..text.cleaning import age, count, cut, one_line
 from .outcome import WIDEST, Output, TextLayout, looked_at, opened, said, write
 from .screen import Screen, table
@@ -316,9 +316,7 @@ def _view(found: "GraphView", screen: Screen) -> str:
         out.append(draw.too_many(found.too_many, MAX_BEADS))
     if out:
         out.append("")
-    needs: dict[str, list[str]] = {}
-    for edge in found.edges:
-        needs.setdefault(edge.target, []).append(edge.source or "no epic")
+    needs = grouped((edge.target, edge.source or "no epic") for edge in found.edges)
     for title, nodes in _groups(found):
         if title:
             out.append(screen.paint(title, "bold"))

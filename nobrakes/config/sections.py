@@ -235,8 +235,7 @@ class ReviewSettings(Section):
     def mistakes(self, main: str, pattern: str) -> list[str]:
         """Contradictions, each with its key below `review`; `pattern`: of beads' branches."""
         setting = "review.remote_branch" if self.remote_branch else "main"
-        base = self.remote_branch or main
-        found = mistakes(self.features, self.land, self.unit, self.push, base, setting, pattern)
+        found = mistakes(self.features, self.land, self.unit, self.push, self.remote_branch or main, setting, pattern)
         mine = () if self.push or self.by_request else ('push: false works only with land = "pull_request": remove it',)
         return [*mine, *(f"features.{mistake}" for mistake in found)]
 

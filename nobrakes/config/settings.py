@@ -128,8 +128,7 @@ class Config(Section):
         on_the_way, _ = along_links(named, paths, partial(trees.link, base))
         protected = [name for name in plain((*found.gates, *found.steering)) if name in paths]
         their_links, ends = along_links(protected, paths, partial(trees.link, base))
-        gates = (*found.gates, *below((*folders, *ends)))
-        return replace(found, named=named | on_the_way | their_links, gates=gates)
+        return replace(found, named=named | on_the_way | their_links, gates=(*found.gates, *below((*folders, *ends))))
 
     def within(self, trees: "Trees", base: str, role: "Role", head: str = "") -> "Config":
         """The settings, with the tests of `base` if none are set; a Test Writer's with those that `head` adds."""

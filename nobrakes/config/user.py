@@ -322,8 +322,7 @@ def load_user(path: str) -> UserConfig:
     if isinstance(known, dict):
         web, workspace = WebSettings(**known["web"]), WorkspaceSettings(**known["workspace"])
         watchdog = WatchdogSettings(**{name: tuple(urls) for name, urls in known["watchdog"].items()})
-        machine = MachineSettings(**known[TABLE])
-        return UserConfig(machine=machine, web=web, workspace=workspace, watchdog=watchdog)
+        return UserConfig(machine=MachineSettings(**known[TABLE]), web=web, workspace=workspace, watchdog=watchdog)
     found = parse_user(text, path)
     values.keep(path, text, _judge(), asdict(found))
     return found

@@ -285,8 +285,7 @@ def _breaker_is_open(board: daemon_model.Board, bead: ReadyBead, agent: str) -> 
 
 
 def _asks(board: daemon_model.Board, bead: ReadyBead) -> daemon_model.AskPerson | None:
-    reached = agents_limits.bead_cap_reached(board.limits.caps, board.spent, bead.id)
-    if reached is not None:
+    if (reached := agents_limits.bead_cap_reached(board.limits.caps, board.spent, bead.id)) is not None:
         title = f"{bead.id} has reached its cap: {reached.name} is {reached.spent:g} of {reached.limit:g}"
         detail = f"Raise caps.{reached.name} in .nobrakes/config.toml, or split the bead; then resolve this."
         return daemon_model.AskPerson(bead.id, EscalationType.CAP_REACHED, title, detail)

@@ -27,8 +27,7 @@ FOREIGN KEY(bead) REFERENCES beads (id))"""
 
 def _to_3(connection: Connection) -> None:
     connection.execute("ALTER TABLE beads ADD COLUMN branch VARCHAR DEFAULT '' NOT NULL")
-    named = "UPDATE beads SET branch = type || '/bead-' || id WHERE id IN (SELECT bead FROM attempts)"
-    connection.execute(named)
+    connection.execute("UPDATE beads SET branch = type || '/bead-' || id WHERE id IN (SELECT bead FROM attempts)")
 
 
 _SESSIONS = """CREATE TABLE sessions (id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, kind VARCHAR NOT NULL,

@@ -75,8 +75,7 @@ def _table(
         if column in refers:
             marks["foreign_key"] = refers[column]
         default = {"server_default": text(defaults[column])} if column in defaults else {}
-        named = {"name": column, **default}
-        values[attribute] = Field(primary_key=column in keys, sa_column_kwargs=named, **marks)
+        values[attribute] = Field(primary_key=column in keys, sa_column_kwargs={"name": column, **default}, **marks)
         values["__annotations__"][attribute] = stored
     return new_class(f"{name}_row", (SQLModel,), {"table": True}, lambda body: body.update(values))
 

@@ -119,9 +119,8 @@ def board_blockers(board: "Board", paused_by: str = "") -> list[Blocker]:
     found = []
     at_work = bool(board.attempts or board.talks or board.turn_runs)
     if board.stopping or board.paused:
-        kind, what = Kind.PAUSED, "paused: no new work starts"
-        if board.stopping:
-            kind, what = Kind.STOPPING, "stopping: agents are being stopped, and no new work starts"
+        stopping = (Kind.STOPPING, "stopping: agents are being stopped, and no new work starts")
+        kind, what = stopping if board.stopping else (Kind.PAUSED, "paused: no new work starts")
         # what is at work goes on, and somebody has to look after it
         found.append(Blocker(kind, what, paused_by, ("nobrakes resume",), refuses=not at_work))
     if board.limits.doers == 0:
@@ -172,9 +171,8 @@ def cooldown_blocker(gate: Cooldown, now: float) -> Blocker:
     command = (f"nobrakes providers open {gate.provider}",)
     if gate.is_of_start:
         closed, of_workspaces = gate.is_closed(now), gate.provider == WORKSPACES
-        what = "nobrakes cannot create a workspace"
-        if not of_workspaces:
-            what = f"{gate.provider}: its agent does not start ({reason})"
+        own = f"{gate.provider}: its agent does not start ({reason})"
+        what = "nobrakes cannot create a workspace" if of_workspaces else own
         return Blocker(
             Kind.COOLDOWN,
             f"{what}{'' if closed else ', being tried'}",

@@ -148,10 +148,8 @@ def made(kind: type[P], values: Mapping[str, Any]) -> P:
     types = _hints(shape)
     known: dict[str, Any] = {}
     for one in fields(kind):
-        if values.get(one.name) is not None:
-            value = _fitting(types[one.name], values[one.name])
-            if value is not None:
-                known[one.name] = value
+        if (given := values.get(one.name)) is not None and (value := _fitting(types[one.name], given)) is not None:
+            known[one.name] = value
     return kind(**known)
 
 

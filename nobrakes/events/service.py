@@ -133,8 +133,7 @@ def _position(store: "Store", file: messages.EventFile) -> tuple[int, int, str]:
         if begun:
             below = min(below, seq)
         elif seq <= below:
-            found = store.events(seq - 1, 1)
-            if found and found[0].seq == seq and timestamp(found[0].at) == ts:
+            if (found := store.events(seq - 1, 1)) and found[0].seq == seq and timestamp(found[0].at) == ts:
                 return (seq, 0, why) if part == parts else (seq - 1, part, why)
             why = OTHER
     return 0, 0, why

@@ -116,8 +116,7 @@ _SAID = _EPIC_COLUMNS | {"criteria", "files", "notes", "archived"}
 
 
 def _feature(row: Row) -> Feature:
-    criteria = tuple(model.Criterion(**one) for one in json.loads(row["criteria"]))
-    return rows.record(Feature, row, criteria=criteria)
+    return rows.record(Feature, row, criteria=tuple(model.Criterion(**one) for one in json.loads(row["criteria"])))
 
 
 def _columns(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -215,8 +214,7 @@ def note(db: "Store", id_: str, values: Mapping[str, Any], actor: str) -> Featur
     """Set values of its data (keys in features.model); None removes one."""
     with db.write():
         data = {**get_feature(db, id_).data, **values}
-        kept_values = {name: value for name, value in data.items() if value is not None}
-        return change(db, id_, {"data": kept_values}, actor)
+        return change(db, id_, {"data": {name: value for name, value in data.items() if value is not None}}, actor)
 
 
 def _set(db: Database, before: Feature, values: Mapping[str, Any], now: float) -> None:
@@ -268,8 +266,7 @@ def begin_review(db: Database, id_: str, round_: int, domain: str, session: int 
                 f"`nobrakes forge show {id_}` shows the reviews.",
             )
         values = {"feature": id_, "round": round_, "domain": domain, "plan": one.plan, "session": session}
-        state = ReviewState.RUNNING.value
-        db.insert("plan_reviews", values | {"state": state, "started_at": now, "detail": ""})
+        db.insert("plan_reviews", values | {"state": ReviewState.RUNNING.value, "started_at": now, "detail": ""})
         told = {"round": round_, "domain": domain, "version": one.plan, "session": session}
         events_db.append(db, now, Kind.PLAN_REVIEW_BEGAN, id_, "nobrakes", told)
         return next(found for found in reviews(db, id_, round_) if found.domain == domain)
@@ -366,8 +363,7 @@ def close_questions(db: Database, id_: str, why: str) -> int:
     now = db.now()
     with db.write():
         asked = "SELECT escalation FROM findings WHERE feature = ? AND escalation IS NOT NULL"
-        open_ = f"SELECT id, session FROM escalations WHERE id IN ({asked}) AND resolved_at IS NULL"
-        found = db.all(open_, (id_,))
+        found = db.all(f"SELECT id, session FROM escalations WHERE id IN ({asked}) AND resolved_at IS NULL", (id_,))
         for row in found:
             db.run("UPDATE escalations SET resolved_at = ?, resolution = ? WHERE id = ?", (now, why[:2000], row["id"]))
         for session in sorted({row["session"] for row in found if row["session"] is not None}):

@@ -24,7 +24,7 @@ from ..beads.model import CLOSED, CONTENT, Bead, BeadType, DependencyType, Statu
 from ..beads.proposals import CANCEL, LISTS, plain
 from ..errors import NotAllowed, UsageError
 from ..events.kinds import Event, Kind
-from ..records import frozen
+from ..records import frozen, grouped
 from ..text.cleaning import count
 from . import model
 from .model import MANUAL, Criterion, Feature, Finding, FindingState, PlanReview, ReviewState, Stage, State, Step
@@ -123,7 +123,6 @@ def without_plan(store: "Store", drafts: Collection[str]) -> set[str]:
 
 
 def unapproved(store: "Store") -> set[str]:
-    """The drafts, and the beads with proposed changes."""
     return {*store.listed([Status.DRAFT])} | {one.id for one in store.proposed()}
 
 
@@ -376,13 +375,8 @@ class Tracker:
 
 
 def tracker(rules: "ForgeSettings", reviews: Iterable[PlanReview], findings: Iterable[Finding]) -> Tracker:
-    """The rounds that these reviews and findings make."""
-    of_round: dict[int, list[PlanReview]] = {}
-    for review in reviews:
-        of_round.setdefault(review.round, []).append(review)
-    found: dict[int, list[Finding]] = {}
-    for finding in findings:
-        found.setdefault(finding.round, []).append(finding)
+    of_round = grouped((review.round, review) for review in reviews)
+    found = grouped((finding.round, finding) for finding in findings)
     return Tracker(rules.most_rounds, tuple(_iteration(n, of_round[n], found.get(n, [])) for n in sorted(of_round)))
 
 

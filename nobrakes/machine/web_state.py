@@ -14,6 +14,7 @@ import os
 import re
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -203,9 +204,7 @@ def long_word(path: str) -> str:
 
 def words(paths: Sequence[str]) -> dict[str, str]:
     """Short words, or long ones for equal names."""
-    counted: dict[str, int] = {}
-    for path in paths:
-        counted[short(path)] = counted.get(short(path), 0) + 1
+    counted = Counter(map(short, paths))
     return {path: short(path) if counted[short(path)] == 1 else long_word(path) for path in paths}
 
 

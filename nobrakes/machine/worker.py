@@ -106,8 +106,7 @@ class MachineShare:
 
     def wake_at(self, board: Board) -> float | None:
         """The next look, since other daemons send no event; reports the first wait."""
-        waits = deciders.waits_for_place(board)
-        if waits and not self._waits and board.machine is not None:
+        if (waits := deciders.waits_for_place(board)) and not self._waits and board.machine is not None:
             self.ports.notifier.tell(Notice(limits.waiting_text(board.machine)))
         self._waits = waits
         if waits or self.lost:
@@ -156,8 +155,7 @@ class MemoryWatch:
 
     def wake_at(self, board: Board) -> float | None:
         """The next look, since free memory sends no event; reports the first wait."""
-        is_full = limits.is_full(board.memory_mb, board.limits.agents_mb)
-        if is_full and not self._is_full:
+        if (is_full := limits.is_full(board.memory_mb, board.limits.agents_mb)) and not self._is_full:
             self.ports.notifier.tell(Notice(limits.full_text(board.memory_mb, board.limits.agents_mb)))
         self._is_full = is_full
         return board.now + limits.LOOK_SECONDS if is_full else None

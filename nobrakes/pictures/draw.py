@@ -13,7 +13,7 @@ from ..beads.model import CLOSED, WORKING, Dependency, DependencyType, Status, b
 from ..beads.readiness import Readiness
 from ..beads.work_status import COLUMNS
 from ..errors import NoSuchBead, UsageError
-from ..records import frozen
+from ..records import frozen, grouped
 from ..text.cleaning import count
 from .layout import Box, Picture, layers, layout, picture
 
@@ -124,10 +124,7 @@ def _near(store: "Store", most: int) -> Picture:
 
 def _front(nodes: Sequence[Node], dependencies: Sequence[Dependency], ready: Collection[str], most: int) -> set[str]:
     """An epic's beads that are worked on, with a person or ready, then what waits for them stepwise, then others."""
-    following: dict[str, list[str]] = {}
-    for bead, needs, type_ in dependencies:
-        if type_ is DependencyType.BLOCKS:
-            following.setdefault(needs, []).append(bead)
+    following = grouped((needs, bead) for bead, needs, type_ in dependencies if type_ is DependencyType.BLOCKS)
     live = {node.id for node in nodes if node.status not in CLOSED}
     busy = [node.id for node in nodes if node.status in _BUSY]
     order = dict.fromkeys([*busy, *(node.id for node in nodes if node.id in ready)])
@@ -509,10 +506,7 @@ def render_text(picture: Picture) -> str:
     by_id = {box.id: box for box in picture.boxes}
     layer = layers(picture)
     members = dict(picture.groups)
-    needs: dict[str, list[str]] = {}
-    for arrow in picture.arrows:
-        if arrow.type is DependencyType.BLOCKS:
-            needs.setdefault(arrow.target, []).append(arrow.source)
+    needs = grouped((arrow.target, arrow.source) for arrow in picture.arrows if arrow.type is DependencyType.BLOCKS)
     width = max(len(box.id) for box in picture.boxes)
     out: list[str] = []
 

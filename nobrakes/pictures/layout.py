@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..beads.graph import Links, Node, TypicalMinutes, levels_of, order_of, typical_of, weight
 from ..beads.model import WORKING, BeadType, Dependency, DependencyType, Status
-from ..records import frozen
+from ..records import frozen, grouped
 from ..text.cleaning import clean
 
 # A large graph on a canvas. A depth is a column; where a lane has more beads of one depth than rows, they go on beside
@@ -177,10 +177,7 @@ def components(count: int, edges: Iterable[tuple[int, int]]) -> list[list[int]]:
     for source, target in edges:
         one, other = top(source), top(target)
         over[max(one, other)] = min(one, other)
-    parts: dict[int, list[int]] = {}
-    for number in range(count):
-        parts.setdefault(top(number), []).append(number)
-    return list(parts.values())
+    return list(grouped((top(number), number) for number in range(count)).values())
 
 
 # Numbers stand for boxes in the order of their ids, so that the smaller number is the smaller id.
@@ -373,10 +370,7 @@ def picture(
             ],
         )
     )
-    members: dict[str, list[str]] = {}
-    for box in boxes:
-        if box.epic is not None:
-            members.setdefault(box.epic, []).append(box.id)
+    members = grouped((box.epic, box.id) for box in boxes if box.epic is not None)
     arrows = [
         (needs, bead, type_)
         for bead, needs, type_ in dependencies
@@ -394,10 +388,7 @@ def title_of(text: str) -> str:
 
 
 def _inside(epic: str, nodes: dict[str, Node]) -> set[str]:
-    children: dict[str, list[str]] = {}
-    for node in nodes.values():
-        if node.epic is not None:
-            children.setdefault(node.epic, []).append(node.id)
+    children = grouped((node.epic, node.id) for node in nodes.values() if node.epic is not None)
     found: set[str] = set()
     waiting = [epic]
     while waiting:

@@ -18,6 +18,7 @@ from hashlib import sha256
 from typing import Any
 
 from ..errors import PlanError
+from ..records import grouped
 from . import nodes
 from .nodes import (
     BOX,
@@ -139,8 +140,7 @@ class _Reader:
             self.until = None
 
     def _line(self, number: int, line: str, body: str, indent: int) -> None:
-        heading = HEADING.fullmatch(body)
-        if heading and (not self.entries or indent < 2):
+        if (heading := HEADING.fullmatch(body)) and (not self.entries or indent < 2):
             self._heading(number, len(heading[1]), heading[2] or "")
         elif self.paragraph and not self.entries and UNDERLINE.fullmatch(body):
             lines = [self.section.texts.pop() for _ in range(self.paragraph)][::-1]
@@ -527,10 +527,7 @@ def _is_bead(part: Part) -> bool:
 
 
 def _siblings(parts: Iterable[Part]) -> list[list[Part]]:
-    found: defaultdict[int, list[Part]] = defaultdict(list)
-    for part in parts:
-        found[id(part.parent)].append(part)
-    return list(found.values())
+    return list(grouped((id(part.parent), part) for part in parts).values())
 
 
 def _above(part: Part, kind: str) -> Part | None:

@@ -90,8 +90,7 @@ def add_sprint(db: Database, number: int, run: int, feature: str) -> Sprint:
             return rows.record(Sprint, known)
         values = {"number": number, "run": run, "name": "", "stage": Stage.PLANNING.value, "bead": feature}
         db.insert("sprints", {**values, "nudged": 0, "began_at": now})
-        told = {"sprint": number, "state": Stage.PLANNING.value}
-        events_db.append(db, now, EventKind.SPRINT_MOVED, None, BY, told)
+        events_db.append(db, now, EventKind.SPRINT_MOVED, None, BY, {"sprint": number, "state": Stage.PLANNING.value})
         return _one(db, number)
 
 

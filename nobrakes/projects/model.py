@@ -94,7 +94,6 @@ _ID = re.compile(r"[*_`\[(]*([A-Za-z]{1,5}-?\d+(?:[.-]\d+)*|#\d+)[*_`\])]*(?=[:.
 
 
 def items(roadmap: str) -> list[Box]:
-    """The items of a roadmap: all of its boxes."""
     return boxes(list(lines(roadmap)))
 
 

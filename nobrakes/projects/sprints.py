@@ -342,8 +342,7 @@ def _tasks(by_sprint: Left) -> list[Finding]:
         if left:
             planned = count(total, "task is planned", "tasks are planned")
             text = f"{planned}, {total - len(left)} with what they name: {len(left)} left"
-            where = f"{model.SPRINTS}/{name}/plan.md"
-            found.append(Finding(Contradiction.TASKS_LEFT, where, text, tuple(left)))
+            found.append(Finding(Contradiction.TASKS_LEFT, f"{model.SPRINTS}/{name}/plan.md", text, tuple(left)))
     return found
 
 
@@ -451,7 +450,6 @@ class Task:
 
     @property
     def line(self) -> str:
-        """The text of its box."""
         return f"{_plain(self.title)} (bead {self.id})"
 
 
@@ -619,7 +617,6 @@ NO_WORK = (*COPIES, *SPRINT_DOCUMENTS, ".nobrakes/**")
 
 
 def terms(brief: str, roadmap: str, contract: Sequence[Check], caps: Caps) -> dict[str, str]:
-    """The digests by name."""
     checks = json.dumps([asdict(check) for check in contract], sort_keys=True)
     return {
         "brief": _digest(unticked(brief).strip()),

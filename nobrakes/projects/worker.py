@@ -201,8 +201,7 @@ def place(ports: Ports, going: Going, sprint: Sprint) -> bool:
     title = f"Documents of sprint {sprint.title}: its {'plan' if opens else 'review'}"
     message = Message(title, "", PERSON, store.now())
     texts = {path: text.encode() for path, text in made.items()}
-    commit = main.git.write_files(main.commit, texts, message, f"incoming/{name}/{fence}")
-    if commit is None:
+    if (commit := main.git.write_files(main.commit, texts, message, f"incoming/{name}/{fence}")) is None:
         after = Stage.EXECUTING if opens else Stage.DONE
         store.change_sprint(sprint.number, {"stage": after}, BY)
         return True
@@ -323,8 +322,7 @@ class Scheduling:
         return is_changed
 
     def _refused(self, one: Schedule) -> str:
-        going = self.ports.store.sprints_going()
-        if going is not None and going.run.state is RunState.GOING:
+        if (going := self.ports.store.sprints_going()) is not None and going.run.state is RunState.GOING:
             return "sprints are running already"
         main = MainFiles(self.ports)
         brief = main.text(sprints.BRIEF)

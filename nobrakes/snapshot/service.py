@@ -74,8 +74,7 @@ def snapshot(store: "Store", paths: Paths) -> Snapshot:
             same = place < len(lines) and _id(lines[place]) == _id(line)
             lines[place : place + same] = [line]
         text = b"".join(line + b"\n" for line in lines)
-    mark = {"by": _writer(), "digest": sha256(text).hexdigest(), "seq": seq, "at": now}
-    return Snapshot(text, json.dumps(mark))
+    return Snapshot(text, json.dumps({"by": _writer(), "digest": sha256(text).hexdigest(), "seq": seq, "at": now}))
 
 
 def remember(store: "Store", written: Snapshot) -> None:
@@ -420,8 +419,7 @@ def restorable(sources: Sources, git: Git | None) -> tuple[Restored, list[str], 
     by_number = sorted(sources.attempts, key=lambda one: (one.bead, one.number))
     known_ = [*(one for _, one in sorted(sources.since.attempts.items())), *by_number]
     ended = [one for one in known_ if one.bead in there]
-    found = Restored(beads, dependencies, escalations, sources.since.settings, proven, ended=ended)
-    return found, landed, problems
+    return Restored(beads, dependencies, escalations, sources.since.settings, proven, ended=ended), landed, problems
 
 
 def _on_epics(refs: Mapping[str, str], git: Git | None) -> dict[str, str]:
@@ -434,8 +432,7 @@ def _on_epics(refs: Mapping[str, str], git: Git | None) -> dict[str, str]:
 
 
 def _landed(bead: Bead, merged: Mapping[str, str]) -> Bead:
-    commit = merged.get(bead.id)
-    if commit is None or bead.status in CLOSED or commit == bead.merged_commit:
+    if (commit := merged.get(bead.id)) is None or bead.status in CLOSED or commit == bead.merged_commit:
         return bead
     return lifecycle.merged(bead, commit)
 

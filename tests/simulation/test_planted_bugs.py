@@ -783,8 +783,8 @@ BUGS = (
     Bug(
         "a cancelled bead keeps its attempt",
         "beads/db/moves.py",
-        'row = db.maybe("SELECT id FROM attempts WHERE bead = ? AND outcome IS NULL", (bead.id,))',
-        "row = None",
+        '(row := db.maybe("SELECT id FROM attempts WHERE bead = ? AND outcome IS NULL", (bead.id,)))',
+        "(row := None)",
         seed=1,
     ),
     Bug(

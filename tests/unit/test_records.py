@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.records import copied, frozen
+from nobrakes.records import copied, frozen, grouped
 
 WAYS: dict[str, Callable[[Any], Any]] = {"ours": frozen, "the library's": dataclass(frozen=True, slots=True)}
 
@@ -117,3 +117,9 @@ def test_a_copied_record_has_the_fields_of_the_other_one_and_what_is_given(made:
         copied(Seen, place)
     with pytest.raises(AttributeError, match="'times'"):
         copied(Seen, place, by="ada")  # a default would hide that the other record has another name for it
+
+
+def test_pairs_are_grouped_in_their_order() -> None:
+    found = grouped([("b", 2), ("a", 3), ("b", 1), ("b", 2)])
+    assert list(found.items()) == [("b", [2, 1, 2]), ("a", [3])]
+    assert grouped([]) == {}

@@ -215,8 +215,7 @@ def _row(db: Database, bead_id: str, attempt_id: int) -> Row | None:
 
 
 def _whose(db: Database, attempt_id: int) -> str | None:
-    of = (_begun(attempt_id), "attempts *")
-    row = db.maybe("SELECT bead FROM attempts WHERE id = ?", (attempt_id,), of)
+    row = db.maybe("SELECT bead FROM attempts WHERE id = ?", (attempt_id,), (_begun(attempt_id), "attempts *"))
     return None if row is None else str(row[0])
 
 

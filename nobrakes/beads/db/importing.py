@@ -18,7 +18,7 @@ from ...db.database import Database, Row
 from ...db.fast import UNFINISHED
 from ...errors import BadBead, Deadlock, NoSuchBead
 from ...events.kinds import Kind
-from ...records import frozen
+from ...records import frozen, grouped
 from ...text.cleaning import count
 from .. import graph, lifecycle
 from ..graph import AGEING_SECONDS, Links, Node, TypicalMinutes, days, rank, rises_at
@@ -57,8 +57,7 @@ def refuse_circle(db: Database, dependency: Dependency) -> None:
     lost = levels.is_due(db)
     start, done = (None, None) if lost else (waiting["b_level"], needed["done_level"])
     if dependency.type is DependencyType.BLOCKS:
-        way = _path(db, (dependency.needs, True), (dependency.bead, False), start)
-        if way is not None:
+        if (way := _path(db, (dependency.needs, True), (dependency.bead, False), start)) is not None:
             raise _deadlock([dependency.bead, *way])
         return
     way = _path(db, (dependency.needs, False), (dependency.bead, False), start)
@@ -402,10 +401,7 @@ def _told(
 
 
 def needs_of(edges: Sequence[Dependency]) -> dict[str, list[list[str]]]:
-    needs: dict[str, list[list[str]]] = {}
-    for edge in edges:
-        needs.setdefault(edge.bead, []).append([edge.needs, edge.type.value])
-    return needs
+    return grouped((edge.bead, [edge.needs, edge.type.value]) for edge in edges)
 
 
 def _fill(db: Database, table: str, columns: Sequence[str], found: Iterable[tuple[Any, ...]]) -> None:
@@ -511,9 +507,7 @@ def recompute(db: Database, now: float) -> int:
 def set_right(db: Database, found: Differences) -> None:
     """Correct these columns; all levels then match the graph."""
     # one statement for each set of columns: an import sets the same ones in most beads
-    groups: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
-    for bead, wrong in found.items():
-        groups.setdefault(tuple(wrong), []).append((*(value for _, value in wrong.values()), bead))
+    groups = grouped((tuple(wrong), (*(now for _, now in wrong.values()), bead)) for bead, wrong in found.items())
     for columns, values in groups.items():
         sets = ", ".join(f'"{name}" = ?' for name in columns)
         db.run_many(f"UPDATE beads SET {sets} WHERE id = ?", values)

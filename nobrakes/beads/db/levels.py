@@ -108,8 +108,7 @@ def critical_path(db: Database, limit: int | None = None) -> list[str]:
             type_, estimate, epic, done = db.one(_OWN_ROW, (bead,))
             if not ended:
                 if weight(type_, estimate, expected) + done < left:
-                    child = db.maybe(_CHILD, (bead, left))
-                    if child is None:  # spoilt levels: doctor's affair
+                    if (child := db.maybe(_CHILD, (bead, left))) is None:  # spoilt levels: doctor's affair
                         return chain
                     bead = child[0]
                     continue

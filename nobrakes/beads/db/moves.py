@@ -392,8 +392,7 @@ def apply(db: Database, bead: Bead, changes: dict[str, Any], now: float) -> None
 
 def end_open_attempt(db: Database, bead: Bead, why: str, now: float) -> int | None:
     """End the bead's open attempt as cancelled; returns its id."""
-    row = db.maybe("SELECT id FROM attempts WHERE bead = ? AND outcome IS NULL", (bead.id,))
-    if row is None:
+    if (row := db.maybe("SELECT id FROM attempts WHERE bead = ? AND outcome IS NULL", (bead.id,))) is None:
         return None
     ended = (Outcome.CANCELLED.value, now, why, row[0])
     db.run("UPDATE attempts SET outcome = ?, ended_at = ?, detail = ? WHERE id = ?", ended)

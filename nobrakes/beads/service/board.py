@@ -3,6 +3,7 @@
 Everything here only reads, and returns values; texts for people are made by the surfaces.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -194,11 +195,8 @@ class _Facts:
         self.now = store.now()
         self.explained = explain(around, dependencies, self.now)
         live = {node.id for node in around if node.status not in CLOSED}
-        found: dict[str, int] = {}
-        for one in dependencies:
-            if one.type is DependencyType.BLOCKS and one.bead in live:
-                found[one.needs] = found.get(one.needs, 0) + 1
-        self.waiting = found
+        blocks = (one for one in dependencies if one.type is DependencyType.BLOCKS)
+        self.waiting = Counter(one.needs for one in blocks if one.bead in live)
         self.critical = frozenset(store.critical_path())
         self.workers: dict[str, Worker] = {worker.bead: worker for worker in workers(store)}
         self.escalations = {one.bead: one for one in reversed(store.escalations()) if one.bead is not None}

@@ -245,8 +245,7 @@ def allowed(kind: Any) -> str:
 
 
 def _rules(kind: Any) -> tuple[Any, ...]:
-    found = getattr(kind, "__metadata__", ())
-    return found or tuple(rule for part in get_args(kind) for rule in _rules(part))
+    return getattr(kind, "__metadata__", ()) or tuple(rule for part in get_args(kind) for rule in _rules(part))
 
 
 def _kind(core: Any, kind: Any) -> str:

@@ -49,7 +49,6 @@ class Found:
 
 
 def exists(root: str, *names: str) -> bool:
-    """Whether one of the files is there."""
     return any(os.path.isfile(os.path.join(root, name)) for name in names)
 
 
@@ -478,8 +477,7 @@ def _check(name: str, kind: str, command: str, taken: set[str], folder: str = ""
 def make_targets(text: str) -> frozenset[str]:
     names: set[str] = set()
     for line in text.splitlines():
-        found = re.match(r"([A-Za-z0-9_. -]+?)\s*::?(?!=)", line)
-        if found and not line.startswith((" ", "\t")):
+        if (found := re.match(r"([A-Za-z0-9_. -]+?)\s*::?(?!=)", line)) and not line.startswith((" ", "\t")):
             names.update(name for name in found[1].split() if not name.startswith("."))
     return frozenset(names)
 

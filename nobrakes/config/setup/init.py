@@ -330,8 +330,7 @@ def _adding(checks: Iterable[CheckSettings]) -> Iterator[Wanted]:
 def _with(root: str, detected: Detected, given: Sequence[CheckSettings]) -> Detected:
     names = {check.name for check in given}
     kept = tuple(check for check in detected.checks if check.name not in names)
-    checks = tuple(with_format(root, check) for check in (*given, *kept))
-    return Detected(detected.setup, checks, detected.notes)
+    return Detected(detected.setup, tuple(with_format(root, check) for check in (*given, *kept)), detected.notes)
 
 
 def _main(root: str, found: Discovered) -> tuple[str, str]:

@@ -258,8 +258,7 @@ def set_limits(store: "Store", changes: Mapping[str, str], actor: str, paths: Pa
     before = overrides(store)
     kept = {name: value for name, value in before.items() if name not in changes}
     given: dict[str, object] = {name: value for name, value in changes.items() if value != "default"}
-    wanted = {**given, **{name: value for name, value in changes.items() if name not in _known()}}
-    checked = asdict(_checked(wanted))
+    checked = asdict(_checked({**given, **{name: value for name, value in changes.items() if name not in _known()}}))
     after = kept | {name: checked[name] for name in given}
     if after != before:
         with store.write():

@@ -360,8 +360,7 @@ def _merged_text(view: FirstScreen, columns: int) -> str:
 
 
 def _running_text(view: FirstScreen) -> str:
-    is_on = view.at_work or view.state == "at work"
-    text = f"{view.at_work} of {count(view.slots, 'agent')}" if is_on else "nothing"
+    text = f"{view.at_work} of {count(view.slots, 'agent')}" if view.at_work or view.state == "at work" else "nothing"
     text += f", {count(view.reviews, 'review')}" if view.reviews else ""
     if view.state in ("stopping", "paused"):
         text += f", {view.state}"

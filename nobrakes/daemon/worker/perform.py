@@ -243,8 +243,7 @@ class Performer:
         elif run.kind is RunKind.CHEAT:
             self.endings.strength.ended(attempt, run, board.limits)
         else:
-            following = self.review.ended(attempt, run, board)
-            if following is not None and not board.stopping:
+            if (following := self.review.ended(attempt, run, board)) is not None and not board.stopping:
                 self.review.advance(following, board)
         if attempt is not None and self.ports.store.attempt(attempt.id).outcome is not None:
             self.ports.store.end_run(run.id)
@@ -379,8 +378,7 @@ class Performer:
 
 
 def _run_of_agent(attempt: Attempt, board: model.Board) -> Run:
-    known = board.runs.get(attempt.id)
-    return known or Run(f"{attempt.id}-agent", attempt.id, RunKind.AGENT, attempt.started_at)
+    return board.runs.get(attempt.id) or Run(f"{attempt.id}-agent", attempt.id, RunKind.AGENT, attempt.started_at)
 
 
 def _run_of_turn(talk: Talk, board: model.Board) -> Run:

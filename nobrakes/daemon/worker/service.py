@@ -118,8 +118,7 @@ def serve(
             ready()
             ports.channel.start()
 
-            should_end = partial(_should_end, signals, ports, waker, limit)
-            return loop.run(daemon, waker, view, until_idle, should_end)
+            return loop.run(daemon, waker, view, until_idle, partial(_should_end, signals, ports, waker, limit))
         except RepositoryReplaced:
             signals.asked = 2  # agents live on; whoever starts in the right place takes them up
             limit.asked(at_once=True)

@@ -101,8 +101,7 @@ def missing(command: str, directory: str, where: Where) -> str:
             if not (os.path.exists(program) if found else where.has(os.path.join(folder, program))):
                 return f"{program} does not exist"
         else:
-            found = shutil.which(program, path=where.environment.get("PATH", os.defpath))
-            if found is None:
+            if (found := shutil.which(program, path=where.environment.get("PATH", os.defpath))) is None:
                 return f"`{program}` is not on PATH"
         if said := _missing_argument(os.path.basename(program), found, given, folder, where):
             return said

@@ -187,8 +187,7 @@ def _hand_back(store: "Store", found: Escalation, said: _Said) -> None:
     else:
         store.resolve(found.id, said.word, said.actor)
     past = store.attempts(found.bead)
-    done = submitted(past)
-    if done is not None and is_by_person(past) and store.bead(found.bead).held is None:
+    if (done := submitted(past)) is not None and is_by_person(past) and store.bead(found.bead).held is None:
         reason = handed_back(done.name, note or "its merge was not approved")
         store.record(Event(Kind.HELD, found.bead, actor=said.actor, data={"reason": reason}))
 
@@ -288,8 +287,7 @@ def _open_gate(store: "Store", found: Escalation, said: _Said) -> None:
 
 
 def _close(store: "Store", found: Escalation, said: _Said, kind: Kind) -> None:
-    data = {"reason": said.note, "escalation": found.id}
-    store.record(Event(kind, found.bead, actor=said.actor, data=data))
+    store.record(Event(kind, found.bead, actor=said.actor, data={"reason": said.note, "escalation": found.id}))
     if store.escalation(found.id).resolved_at is None:
         _end(store, found, said)
 

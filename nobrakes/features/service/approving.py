@@ -20,7 +20,7 @@ from ...events.kinds import Event, Kind
 from ...git.port import Git, Message
 from ...host.files import for_git
 from ...paths import FOLDER, Paths
-from ...records import frozen
+from ...records import frozen, grouped
 from ...replacing import replacing
 from ...snapshot import log
 from ...snapshot.service import SNAPSHOT_PIN, remember, snapshot
@@ -59,8 +59,7 @@ def _approve(store: "Store", feature: Feature, named: frozenset[str], actor: str
         return False
     if not feature.plan:
         store.keep_plan(feature.id, nodes_of(store, feature.id), "approved by a person", actor)
-    points = {item.id for item in store.items(feature.id) if item.blocks}
-    store.resolve_items(points, ItemState.REVIEWED, actor)
+    store.resolve_items({item.id for item in store.items(feature.id) if item.blocks}, ItemState.REVIEWED, actor)
     store.move_feature(feature.id, Step.APPROVED, actor, "its plan was approved")
     return True
 
@@ -165,9 +164,7 @@ def _known(names: Collection[str], found: Sequence[ProposedChange], drafts: Coll
 
 def _apply(store: "Store", goes: Sequence[ProposedChange], actor: str) -> None:
     """Approval of each bead is recorded before its changes."""
-    beads: dict[str, list[ProposedChange]] = {}
-    for one in goes:
-        beads.setdefault(one.bead, []).append(one)
+    beads = grouped((one.bead, one) for one in goes)
     for bead, parts in beads.items():
         store.propose(bead, {one.part: None for one in parts}, actor, Kind.CHANGE_APPROVED)
     edges = [(one, dependency) for one in goes if (dependency := one.dependency) is not None]

@@ -231,8 +231,7 @@ def begin(
             id=id,
             actor=actor,
         )
-        new = Feature(epic.id, title, description, criteria, files, notes, base, actor=actor)
-        made = store.begin_feature(new)
+        made = store.begin_feature(Feature(epic.id, title, description, criteria, files, notes, base, actor=actor))
         for one in points:
             store.collect(made.id, one.kind, one.text, actor, file=one.file, line=one.line, blocks=True, nth=one.nth)
     wake(paths)

@@ -11,7 +11,7 @@ from ...beads.work_status import WorkStatus
 from ...decisions.model import Escalation
 from ...errors import NotAllowed, UsageError
 from ...events.kinds import Event, Kind
-from ...records import copied, frozen
+from ...records import copied, frozen, grouped
 from ...sessions.model import Message
 from ...text.cleaning import clean
 from .. import model, planning, reviewed_plan
@@ -77,10 +77,7 @@ def look(store: "Store", epic: str) -> PlanLook:
     """Without cancelled beads."""
     known = {bead.id: bead for bead in planned(store, epic)}
     _, edges = store.around(list(known)) if known else ([], [])
-    needs: dict[str, list[str]] = {}
-    for edge in edges:
-        if edge.type is DependencyType.BLOCKS and edge.bead in known:
-            needs.setdefault(edge.bead, []).append(edge.needs)
+    needs = grouped((one.bead, one.needs) for one in edges if one.type is DependencyType.BLOCKS and one.bead in known)
     open_ = {
         id_ for id_, of in needs.items() if any(one in known and known[one].status is not Status.DONE for one in of)
     }
@@ -88,16 +85,13 @@ def look(store: "Store", epic: str) -> PlanLook:
         PlanStep(bead, _at(bead, bead.id in open_), depth, tuple(needs.get(bead.id, ())), bool(bead.proposed))
         for bead, depth in _in_order(known, epic)
     ]
-    work = [bead for bead in known.values() if bead.type is not BeadType.EPIC]
-    bars = model.timeline(work, needs, frozenset())
+    bars = model.timeline([bead for bead in known.values() if bead.type is not BeadType.EPIC], needs, frozenset())
     return PlanLook(tuple(steps), bars, max((bar.begin + bar.minutes for bar in bars), default=0))
 
 
 def _in_order(known: dict[str, Bead], epic: str) -> list[tuple[Bead, int]]:
     """Each epic before its beads."""
-    below: dict[str | None, list[Bead]] = {}
-    for bead in known.values():
-        below.setdefault(bead.epic, []).append(bead)
+    below = grouped((bead.epic, bead) for bead in known.values())
     found: list[tuple[Bead, int]] = []
     waiting = [(bead, 0) for bead in reversed(below.get(epic, []))]
     while waiting:

@@ -39,8 +39,7 @@ def resolve_questions(
     """Close and forget these open questions, and release what they held. In the caller's transaction."""
     asked: dict[str, int] = dict(feature.data.get(keys.ASKED, {}))
     for one in about:
-        number = asked.pop(one.value, None)
-        if number is not None and store.escalation(number).resolved_at is None:
+        if (number := asked.pop(one.value, None)) is not None and store.escalation(number).resolved_at is None:
             store.resolve(number, resolution, actor)
     held = feature.data.get(keys.HELD)
     still = None if held in {one.value for one in about} else held

@@ -35,7 +35,7 @@ from ...paths import Paths, is_in_repository, own_path, own_program, resource
 from ...plans import service as plans_service
 from ...plans.nodes import Plan, PlanNode
 from ...plans.service import PlanReport
-from ...records import frozen
+from ...records import frozen, grouped
 from ...replacing import replacing
 from ...sessions.model import Message, Turn
 from ...text.cleaning import clean, count, only_seen, redacted, shorten
@@ -443,10 +443,7 @@ def _nodes(store: "Store", ids: Sequence[str]) -> Iterator[tuple[Node, list[str]
         page = ids[first : first + PAGE]
         nodes, dependencies = store.around(page)
         of = {node.id: node for node in nodes}
-        needs: dict[str, list[str]] = {}
-        for dependency in dependencies:
-            if dependency.type is DependencyType.BLOCKS:
-                needs.setdefault(dependency.bead, []).append(dependency.needs)
+        needs = grouped((one.bead, one.needs) for one in dependencies if one.type is DependencyType.BLOCKS)
         yield from ((of[id_], sorted(needs.get(id_, ()))) for id_ in page)
 
 
@@ -544,8 +541,7 @@ def conversation(
             "Set agents.shaper to claude, or give your own agent the text of `nobrakes shape --print`.",
         )
     claude = config.agents.claude
-    executable = own_program(claude.executable, paths.root, env.get("PATH", os.defpath))
-    if executable is None:
+    if (executable := own_program(claude.executable, paths.root, env.get("PATH", os.defpath))) is None:
         if os.sep in claude.executable and is_in_repository(claude.executable, paths.root):
             raise NoAgent(
                 f"`{claude.executable[:80]}` lies in the repository, and nothing there is started unconfined",

@@ -76,8 +76,7 @@ class StrategyView:
 def proposals(store: "Store") -> tuple[ChangedBead, ...]:
     found = []
     for bead in store.proposed():
-        changes = changes_of(bead, store.dependencies(bead.id))
-        found.append(ChangedBead(bead.id, bead.title, bead.status, changes))
+        found.append(ChangedBead(bead.id, bead.title, bead.status, changes_of(bead, store.dependencies(bead.id))))
     return tuple(found)
 
 

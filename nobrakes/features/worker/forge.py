@@ -560,8 +560,7 @@ class Rollbacks:
         store = self.ports.store
         if not self.ports.words().drop_rollback(id_, BY, why):
             return False
-        text = f"it is not rolled back: {why}; what was given up can be reopened"
-        tell(store, store.feature(id_), text, "warning")
+        tell(store, store.feature(id_), f"it is not rolled back: {why}; what was given up can be reopened", "warning")
         return True
 
 

@@ -216,8 +216,7 @@ class Shapers:
 
     def ask_about_silent_turn(self, action: actions.AskAboutSilentTurn) -> bool:
         """Show the words and ask what comes next."""
-        feature = self._not_seen(action.feature, action.turn)
-        if feature is None or feature.session is None:
+        if (feature := self._not_seen(action.feature, action.turn)) is None or feature.session is None:
             return False
         words = redacted(action.words).strip() or "(it said nothing)"
         title = f"The Shaper of feature {feature.id} ended turn {self.ports.store.turn(action.turn).number} without a "
@@ -466,8 +465,7 @@ class Answers:
             self._pause(feature, "its budget is spent")
             return
         spent = self.ports.store.session(feature.session).cost_usd if feature.session is not None else 0.0
-        more = self.ports.config().forge.shaper_usd
-        self.ports.store.note_feature(feature.id, {keys.ALLOWED: spent + more}, BY)
+        self.ports.store.note_feature(feature.id, {keys.ALLOWED: spent + self.ports.config().forge.shaper_usd}, BY)
 
     def _idle(self, feature: Feature, chosen: str) -> None:
         self.ports.store.note_feature(feature.id, {keys.NUDGED: 0}, BY)

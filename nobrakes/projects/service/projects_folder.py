@@ -68,7 +68,6 @@ class Workspace:
             raise ConfigError(f"{path} cannot be read: {error}", AGAIN) from None
 
     def names(self) -> list[str]:
-        """Sorted names of the project folders."""
         with os.scandir(self.projects) as entries:
             found = [one.name for one in entries if not one.name.startswith(".") and one.is_dir(follow_symlinks=False)]
         return sorted(found, key=lambda name: (name.casefold(), name))
@@ -170,7 +169,6 @@ def _view(
 
 
 def active(workspace: Workspace) -> list[str]:
-    """Names of the projects that are not archived."""
     with closing(database()) as store:
         known = store.projects()
     return [name for name in workspace.names() if not (name in known and known[name].archived_at is not None)]

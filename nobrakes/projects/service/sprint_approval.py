@@ -100,8 +100,7 @@ def offer(
             "nothing decides here whether work is good: the project has no checks",
             "`nobrakes config set checks.test.command 'COMMAND'` names one.",
         )
-    going = store.sprints_going()
-    if going is not None and going.run.state is model.RunState.GOING and not later:
+    if (going := store.sprints_going()) is not None and going.run.state is model.RunState.GOING and not later:
         raise model.going_already(going.run)
     main = git.main()
     texts = ((git.read(main, path) or b"").decode("utf-8", "replace") for path in (sprint_rules.BRIEF, model.ROADMAP))
