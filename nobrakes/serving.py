@@ -97,8 +97,7 @@ class StalledPeerCut:
 
 
 class Connection(StalledPeerCut, H11Protocol):
-    """An HTTP connection. `bare_headers`: for uvicorn's own answers. `quiet_since`: when it began to owe a request;
-    None: it owes none."""
+    """An HTTP connection. `bare_headers`: of uvicorn's own answers. `quiet_since`: it owes a request; None: none."""
 
     bare_headers: Headers = ()
     quiet_since: float | None = None

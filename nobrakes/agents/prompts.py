@@ -25,7 +25,7 @@ from ..paths import Paths, resource
 from ..records import frozen
 from ..sessions.model import Message
 from ..sessions.prompts import joined, new
-from ..text.cleaning import clean, count, only_seen
+from ..text.cleaning import clean, count, first_of, only_seen
 from .adapter import PREFIX, Marker
 from .quoting import CRITERION, TITLES, answered, answers_of, bead_text, cut, earlier_text, fenced, plan_text, quoted
 
@@ -192,8 +192,7 @@ MAX_LISTED = 80
 
 
 def globs_text(globs: Sequence[str]) -> str:
-    more = f" and {len(globs) - MAX_LISTED} more" if len(globs) > MAX_LISTED else ""
-    return ", ".join(f"`{glob}`" for glob in globs[:MAX_LISTED]) + more or "(none)"
+    return first_of([f"`{glob}`" for glob in globs], MAX_LISTED) or "(none)"
 
 
 # checks.policy.boundaries is the law, checked on the tree afterwards; what is said here advises.

@@ -40,8 +40,7 @@ class Merged:
 
 @frozen
 class ByHand:
-    """A person's handed-in work: the commit `head` on main's `fork`, from the worktree `folder`; it reverts
-    `takes_back`. `fence`: one above the bead's. `built`: nobrakes made it."""
+    """A person's work: commit `head` on `fork`, in `folder`. `fence`: above the bead's. `built`: by nobrakes."""
 
     bead: str
     person: str

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..beads.model import BeadType
 from ..records import frozen
 from ..text.cleaning import count as counted
+from ..text.cleaning import first_of
 from .contract import Check, CheckOutcome, CheckResult, Reason, TestCounts, overall, setup_failed
 
 
@@ -83,9 +84,8 @@ def unsearched_tests(paths: Sequence[str], checks: Sequence[Check]) -> str:
         or any(folder in ("", ".") or path.startswith(f"{folder}/") for folder in folders for path in paths)
     ):
         return ""
-    named, more = ", ".join(sorted(paths)[:5]), f" and {len(paths) - 5} more" if len(paths) > 5 else ""
     return (
-        f"no check runs in a folder that holds these tests: {named}{more}. The test checks run in "
+        f"no check runs in a folder that holds these tests: {first_of(sorted(paths), 5)}. The test checks run in "
         f"{', '.join(sorted(set(folders)))}. Add a check for them to [[checks]], or set `directory` of one."
     )
 
@@ -193,9 +193,8 @@ class Fewer:
     after: int
 
     def __str__(self) -> str:
-        files = ", ".join(self.paths[:3]) + (f" and {len(self.paths) - 3} more" if len(self.paths) > 3 else "")
         lines = counted(self.after, "line asserts", "lines assert")
-        return f"{files}: {lines} something, and {self.before} did before"
+        return f"{first_of(self.paths, 3)}: {lines} something, and {self.before} did before"
 
 
 def assertions_count(path: str, text: str) -> int | None:

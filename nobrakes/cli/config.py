@@ -103,12 +103,12 @@ def _change(key: str, value: str | None) -> Output:
 
     changed = changing.change(located(), [(key, value)])
     then = follows(changed)
-    return Output(
-        {**plain(changed), "next": then},
-        lambda screen: "\n".join(
-            [*change_lines(changed.changes), *_wrong(changed, screen), *(one_line(line) for line in then)]
-        ),
-    )
+
+    def shown(screen: Screen) -> str:
+        wrong = [screen.paint("still wrong: ", "yellow") + one_line(line) for line in changed.wrong]
+        return "\n".join([*change_lines(changed.changes), *wrong, *map(one_line, then)])
+
+    return Output({**plain(changed), "next": then}, shown)
 
 
 def follows(changed: "Changed") -> list[str]:
@@ -130,11 +130,12 @@ def follows(changed: "Changed") -> list[str]:
                 if f"limits.{name}" in keys
             ],
             *(_agent_warnings(app.config, here(app)) if any(key.startswith("agents.") for key in keys) else ()),
-            *_check_warnings(keys),
+            *(_CHECKS_CHANGE if any(key == "setup" or key.startswith("checks.") for key in keys) else ()),
             *_committed(app.paths),
         ]
 
 
+_CHECKS_CHANGE = ("every merge has to pass this from now on; to try it on main: nobrakes init --trial",)
 _STARTS = frozenset(
     {*(f"limits.{name}" for name in FROM_THE_START), "review.land", "review.remote"}
     | {"review.remote_branch", "review.remote_seconds", "review.code_host", "review.code_host_repository"}
@@ -155,12 +156,6 @@ def _agent_warnings(config: "Config", here: Here) -> list[str]:
     return [f"{one.what}: {one.cure}" if one.cure else one.what for one in found if one is not None]
 
 
-def _check_warnings(keys: list[str]) -> list[str]:
-    if not any(key == "setup" or key.startswith("checks.") for key in keys):
-        return []
-    return ["every merge has to pass this from now on; to try it on main: nobrakes init --trial"]
-
-
 def _committed(paths: "Paths") -> list[str]:
     if not os.path.exists(os.path.join(paths.root, ".git")):
         return ["not committed yet: the next `nobrakes commit-strategy` commits it on main"]
@@ -169,10 +164,6 @@ def _committed(paths: "Paths") -> list[str]:
         "not committed yet: the next `nobrakes commit-strategy` commits it on main, or type:",
         f"  git add {path} && git commit -m 'Change settings' {path}",
     ]
-
-
-def _wrong(changed: "Changed", screen: Screen) -> list[str]:
-    return [screen.paint("still wrong: ", "yellow") + one_line(line) for line in changed.wrong]
 
 
 def change_lines(changes: "tuple[SettingChange, ...]") -> list[str]:

@@ -10,7 +10,7 @@ from typer import Argument, Option, confirm
 from ..beads.model import Bead, BeadType
 from ..errors import Deadlock, UsageError
 from ..records import plain
-from ..text.cleaning import count, count_beads_and_epics, cut, one_line, pad, width
+from ..text.cleaning import count, count_beads_and_epics, cut, first_of, one_line, pad, width
 from .outcome import KEPT, Output, actor, opened, report_progress, said, write
 from .screen import Screen, screen_of
 
@@ -59,8 +59,7 @@ def _report(report: "PlanReport", screen: Screen, then: str) -> str:
 
 
 def _some(word: str, ids: tuple[str, ...]) -> list[str]:
-    more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
-    return [f"{word}: {', '.join(ids[:SHOWN])}{more}"] if ids else []
+    return [f"{word}: {first_of(ids, SHOWN)}"] if ids else []
 
 
 def apply(plan: PlanFile, as_json: AsJson = False, **given: Any) -> Output:
@@ -346,5 +345,4 @@ def _value(value: Any) -> str:
 
 
 def _named(word: str, ids: Sequence[str], between: str) -> list[str]:
-    more = f" and {len(ids) - STRATEGY_SHOWN} more" if len(ids) > STRATEGY_SHOWN else ""
-    return [f"{word}: {between.join(ids[:STRATEGY_SHOWN])}{more}"] if ids else []
+    return [f"{word}: {first_of(ids, STRATEGY_SHOWN, between)}"] if ids else []

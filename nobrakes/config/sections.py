@@ -457,8 +457,7 @@ class EventSettings(Section):
 
 @section
 class ForgeSettings(Section):
-    """How features are planned and reviewed: `review_usd` limits a feature's reviews, `shaper_usd` its Shaper. 0 hours:
-    no expiry; 0 dollars: no limit."""
+    """Features' plans and reviews: `review_usd`, `shaper_usd` limit each. 0 hours: no expiry; 0 dollars: no limit."""
 
     expire_hours: Annotated[float, Rule(ge=0)] = 24.0
     warn_hours: Annotated[float, Rule(ge=0)] = 2.0

@@ -305,11 +305,14 @@ def answer(db: Database, number: int, text: str, actor: str, value: Any = None, 
     return escalation(db, number)
 
 
+_ANSWERED = "SELECT bead, read_at FROM escalations WHERE id = ? AND answer = ? AND resolved_at IS NOT NULL"
+
+
 def act_by(db: Database, answers: Mapping[int, str], actor: str, attempt: int | None = None) -> bool:
     """Record that these answers (by question number) are now used. False: one is outdated, and nothing is written."""
     now = db.now()
     with db.write():
-        standing = [(_unread(db, number, given), number) for number, given in answers.items()]
+        standing = [(db.maybe(_ANSWERED, (number, given)), number) for number, given in answers.items()]
         if any(row is None for row, _ in standing):
             return False
         for row, number in standing:
@@ -317,11 +320,6 @@ def act_by(db: Database, answers: Mapping[int, str], actor: str, attempt: int | 
                 db.run("UPDATE escalations SET read_at = ? WHERE id = ?", (now, number))
                 events_db.append(db, now, Kind.ANSWER_READ, row["bead"], actor, {"escalation": number}, attempt)
     return True
-
-
-def _unread(db: Database, number: int, given: str) -> Any:
-    sql = "SELECT bead, read_at FROM escalations WHERE id = ? AND answer = ? AND resolved_at IS NOT NULL"
-    return db.maybe(sql, (number, given))
 
 
 def take_back(db: Database, number: int, actor: str) -> Escalation:

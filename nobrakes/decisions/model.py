@@ -17,7 +17,7 @@ from typing import Any
 from ..beads.branches import is_approval
 from ..beads.model import WAITING_FOR_AGENT, WORKING, Attempt, Bead, Outcome, Status
 from ..records import frozen
-from ..text.cleaning import clean, shorten
+from ..text.cleaning import clean, first_of, shorten
 
 
 class EscalationType(StrEnum):
@@ -265,8 +265,7 @@ def waiting_text(beads: Iterable[Bead]) -> str:
     """Which beads wait for a common cause."""
     waits = (*WAITING_FOR_AGENT, *WORKING, Status.NEEDS_REVIEW)
     found = [bead.id for bead in beads if bead.status in waits and bead.held is None]
-    more = f" and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
-    return f"Beads that this problem affects: {', '.join(found[:MAX_NAMED]) or 'none now'}{more}."
+    return f"Beads that this problem affects: {first_of(found, MAX_NAMED) or 'none now'}."
 
 
 def passed_before(what: str, output: str) -> str:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import StopCut
 from ..paths import HOOKS, Paths, own_path, process_environment, resource
+from ..text.cleaning import first_of
 from . import proctable
 from .files import LEFT, is_readable, private_folder, write_atomic
 
@@ -296,7 +297,7 @@ def left_running(part: str = "") -> str:
     # those that only serve until the end (daemons) keep nothing up, unless they are the part that was waited for
     working = [one.name for one in threading.enumerate() if not one.daemon and one is not main]
     found += [f"'{name}' in the background" for name in working if not name.startswith(IDLE)]
-    shown = ", ".join(found[:_MAX_SHOWN]) + (f" and {len(found) - _MAX_SHOWN} more" if len(found) > _MAX_SHOWN else "")
+    shown = first_of(found, _MAX_SHOWN)
     return f"{LEFT}{shown or _where(main)}; the stop took too long and was cut, and the next start continues from here"
 
 

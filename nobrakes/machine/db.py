@@ -301,8 +301,7 @@ class ProjectRow:
 
 @frozen
 class Chat:
-    """A chat agent's session. `confirmed_project`: a folder's name, None: none yet. `identity`: of the confirmed
-    repository; `client`: the caller."""
+    """A chat agent's session. `confirmed_project`: a folder or None; `identity`: its repository's; `client`: who."""
 
     name: str
     confirmed_project: str | None

@@ -238,7 +238,7 @@ def epics_drawn(
         if (weights[source, target], source) > (weights.get((target, source), 0), target)
     ]
     waits, frees = Counter(target for _, target in weights), Counter(source for source, _ in weights)
-    on_path = {_epic_of(links, bead) for bead in chain}
+    on_path = {_lane(links.nodes[bead]) for bead in chain}
     turned = Size(EPICS_SIZE.height, EPICS_SIZE.width, EPICS_SIZE.right, EPICS_SIZE.beside, EPICS_SIZE.below, 0.0)
     found = place(_epics_depths(len(ids), pairs), [0] * len(ids), pairs, turned)
     nodes = []
@@ -268,11 +268,6 @@ def _own(links: Links, id_: str) -> str:
     return {Status.DONE: "done", Status.CANCELLED: "cancelled", Status.DRAFT: "draft"}.get(
         node.status if node else Status.DRAFT, "blocked"
     )
-
-
-def _epic_of(links: Links, bead: str) -> str:
-    node = links.nodes[bead]
-    return bead if node.type == BeadType.EPIC else node.epic or ""
 
 
 def _epics_counts(links: Links, standing: Standing) -> dict[str, Mapping[str, int]]:

@@ -209,8 +209,7 @@ MAX_PROBLEMS = 100
 
 @frozen
 class PlanNode:
-    """A bead as a plan wants it. `fields`: named content fields. `needs`, `related`, `discovered_from`: ids or keys;
-    None: unsaid."""
+    """A bead as a plan wants it. `fields`: named ones. `needs`, `related`, …: ids or keys; None: unsaid."""
 
     where: str
     id: str | None

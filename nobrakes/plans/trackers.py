@@ -46,7 +46,8 @@ class _Tag:
     def __init__(self, tag: str, tasks: Sequence[Any], problems: list[str], told: list[str]) -> None:
         self.problems, self.told, self.nodes, self.places = problems, told, list[dict[str, Any]](), list[str]()
         self.where = "task" if tag == MASTER else f"{tag[:80]}: task"
-        self.prefix = "tm-" if tag == MASTER else f"tm-{_word(tag)}-"
+        word = tag if re.fullmatch(r"[A-Za-z0-9_-]{1,24}", tag) else sha256(tag.encode()).hexdigest()[:8]
+        self.prefix = "tm-" if tag == MASTER else f"tm-{word}-"
         self.status: dict[str, str] = {}
         self.epics: set[str] = set()
         self.tasks = [
@@ -144,10 +145,6 @@ class _Tag:
 
 def _title(task: Mapping[str, Any]) -> str:
     return in_one_line(tidy(task["title"]))[:80]
-
-
-def _word(text: str) -> str:
-    return text if re.fullmatch(r"[A-Za-z0-9_-]{1,24}", text) else sha256(text.encode()).hexdigest()[:8]
 
 
 def plan_of_taskmaster(value: Mapping[str, Any], source: str) -> Plan:

@@ -17,6 +17,7 @@ from typing import Any
 from ..checks.contract import Check, CheckOutcome, CheckResult, Verdict
 from ..events.kinds import Event
 from ..records import frozen
+from ..text.cleaning import first_of
 from .journal import Journal, Pace, Rules
 
 TIMES = 3
@@ -173,8 +174,7 @@ def forgiven(result: "CheckResult", quarantined: Collection[Pair]) -> "CheckResu
     if not whole and not (result.failing and all((result.name, test) in quarantined for test in result.failing)):
         return result
     tests = result.failing or (result.name,)
-    shown = ", ".join(tests[:5]) + (f" and {len(tests) - 5} more" if len(tests) > 5 else "")
-    reason = f"{result.reason}; a person has quarantined what failed: {shown}"
+    reason = f"{result.reason}; a person has quarantined what failed: {first_of(tests, 5)}"
     return replace(result, outcome=CheckOutcome.PASS, reason=reason, quarantined=tests)
 
 

@@ -224,8 +224,7 @@ MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 
 @frozen
 class Restored:
-    """External data for a database. `tests`: bead -> commit of proven tests; `settings` None: unknown; `attempts`: the
-    last number; `ended`: known attempts."""
+    """Data for a database. `tests`: bead -> proven commit; `settings` None: unknown; `ended`: known attempts."""
 
     beads: Sequence[model.Bead]
     dependencies: Sequence[model.Dependency]

@@ -5,6 +5,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 _PRINTED = frozenset(map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0)))
@@ -185,6 +186,11 @@ def count(number: float, noun: str, many: str = "") -> str:
     """`1 bead`, `2 beads`; `many`: an irregular plural."""
     shown = str(number) if isinstance(number, int) else f"{number:g}"
     return f"{shown} {noun if number == 1 else many or noun + 's'}"
+
+
+def first_of(names: "Sequence[str]", most: int, between: str = ", ") -> str:
+    """`a, b and 3 more`, with at most `most` names."""
+    return between.join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def count_beads_and_epics(beads: int, epics: int, noun: str = "draft") -> list[str]:

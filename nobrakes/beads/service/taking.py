@@ -27,6 +27,7 @@ from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...review.service.landed import git_at, where_of
+from ...text.cleaning import first_of
 from .. import model
 from ..branches import named
 from ..model import Attempt, Bead, BeadType, Outcome, Retried, Role, Status, is_with_person, taken
@@ -279,9 +280,8 @@ def _finished(here: Repository, worktree: Worktree, bead: str) -> None:
             f"Settle the conflicts and `git -C {place} add` the files, then {how}, then `nobrakes hand-in {bead}`.",
         )
     if loose := here.persons.uncommitted(worktree):
-        more = f" and {len(loose) - _SHOWN} more" if len(loose) > _SHOWN else ""
         raise NotAllowed(
-            f"not committed in {worktree.path}: {', '.join(loose[:_SHOWN])}{more}",
+            f"not committed in {worktree.path}: {first_of(loose, _SHOWN)}",
             f"`git -C {place} add -A` and `git -C {place} commit`, or ignore them; then `nobrakes hand-in {bead}`.",
         )
 

@@ -217,7 +217,8 @@ def plan(env: Mapping[str, str]) -> Plan:
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
     earlier = tuple(os.path.join(folder, name) for name in names if _EARLIER.fullmatch(name))
     not_written = tuple(key for key in keys if env.get(key))
-    return Plan(files, commands, locks.lingers(), not_written, _by_hand(words, env), earlier)
+    by_hand = f"PATH={shlex.quote(env.get('PATH', os.defpath))} {shlex.join(words)}".replace("%", "\\%")
+    return Plan(files, commands, locks.lingers(), not_written, by_hand, earlier)
 
 
 def install(wanted: Plan) -> None:
@@ -287,10 +288,6 @@ def _move_away(path: str) -> None:
     if found != _marked(found.partition("\n")[2]):
         with storage_errors(path):
             os.replace(path, f"{path}.before")
-
-
-def _by_hand(words: list[str], env: Mapping[str, str]) -> str:
-    return f"PATH={shlex.quote(env.get('PATH', os.defpath))} {shlex.join(words)}".replace("%", "\\%")
 
 
 def _plain(text: str) -> str:

@@ -179,8 +179,7 @@ class Performer:
         work: WorkWatch,
         watchman: Watchman,
     ) -> None:
-        """`trouble` reports unreadable limits, `watchman` a red main. `refused`: by attempt, why its work is not
-        fetched."""
+        """`trouble` reports unreadable limits, `watchman` a red main. `refused`: why work is not fetched."""
         self.ports = ports
         self.validation = Validation(ports)
         self.share, self.memory = MachineShare(ports, trouble), MemoryWatch(ports)

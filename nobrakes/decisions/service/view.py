@@ -15,7 +15,7 @@ from ...beads.model import Bead, Status
 from ...beads.work_status import main_of
 from ...daemon.model import Limits
 from ...records import frozen
-from ...text.cleaning import age, clean, count, redacted
+from ...text.cleaning import age, clean, count, first_of, redacted
 from .. import forms, table
 from ..model import MENDS, Escalation, is_told
 from ..table import Effect, Way, Word
@@ -306,7 +306,7 @@ def _back(found: Escalation, stakes: Stakes, way: Way, to: Status) -> tuple[str,
         kept = f"it stays at {stakes.ref}" if stakes.ref else "it is archived"
         lost = f"The work on the branch is not used; {kept}."
     told = " Your note is in its prompt." if found.form is None else ""
-    return f"{does}{told}", _joined(_next_attempt(stakes), lost, _forgiven(stakes))
+    return f"{does}{told}", " ".join(filter(None, (_next_attempt(stakes), lost, _forgiven(stakes))))
 
 
 def _mend(found: Escalation) -> str:
@@ -320,9 +320,7 @@ def _mend(found: Escalation) -> str:
 def _waiting(stakes: Stakes, what: str) -> str:
     if not stakes.waiting:
         return "No bead waits for it."
-    shown = ", ".join(stakes.waiting[:3])
-    more = f" and {len(stakes.waiting) - 3} more" if len(stakes.waiting) > 3 else ""
-    return f"Of the beads that wait for it, {shown}{more} {what}."
+    return f"Of the beads that wait for it, {first_of(stakes.waiting, 3)} {what}."
 
 
 def _next_attempt(stakes: Stakes) -> str:
@@ -356,10 +354,6 @@ def _forgiven(stakes: Stakes) -> str:
     return (
         f"Its {forgiven} {'is' if is_one else 'are'} forgiven: you are asked after {stakes.limits.max_failures} more."
     )
-
-
-def _joined(*parts: str) -> str:
-    return " ".join(part for part in parts if part)
 
 
 # Texts of agents and checks, made harmless and short; what is left out is counted.

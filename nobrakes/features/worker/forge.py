@@ -25,7 +25,7 @@ from ...requests.worker.landing_branch import base_of
 from ...review.evidence import PERSON
 from ...sessions.model import SessionKind
 from ...sessions.model import State as Of
-from ...text.cleaning import shorten
+from ...text.cleaning import first_of, shorten
 from .. import actions, model, planning, reviewed_plan
 from ..actions import About, ForgeAction, ForgeBoard
 from ..model import Feature, Finding, FindingState, ItemKind, ItemState, Stage, State, Step, Todo
@@ -590,9 +590,8 @@ def _pin(git: Git, one: Merged) -> None:
 
 def _left_alone(gone: Sequence[Merged]) -> str:
     """The end of a sentence about merges no longer on main."""
-    named = ", ".join(f"{one.bead} ({one.commit[:12]})" for one in gone[:NAMED])
-    more = f" and {len(gone) - NAMED} more" if len(gone) > NAMED else ""
-    return f"; left alone, since main was rewritten and does not hold them any more: {named}{more}" if gone else ""
+    named = first_of([f"{one.bead} ({one.commit[:12]})" for one in gone], NAMED)
+    return f"; left alone, since main was rewritten and does not hold them any more: {named}" if gone else ""
 
 
 def _told(feature: Feature, by: str, merges: Sequence[Merged]) -> str:

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...errors import DiskFull, GitFailed, StoreReadOnly
 from ...records import frozen
+from ...text.cleaning import first_of
 from ...walking import Beyond, walk
 from .. import command_line
 from .. import objects as git_objects
@@ -451,8 +452,7 @@ def behind(place: Place, history: History) -> tuple[str, ...]:
 
 
 def named(paths: Iterable[str]) -> str:
-    every = list(paths)
-    return ", ".join(every[:NAMED]) + (f" and {len(every) - NAMED} more" if len(every) > NAMED else "")
+    return first_of(list(paths), NAMED)
 
 
 def is_clean(holder: Worktree, main: str) -> bool:

@@ -387,14 +387,13 @@ def operations(session: str, client: str = "") -> tuple[Operation, ...]:
     """The operations of one session; with an empty name it is an argument of each."""
     table = tuple(_table())
     if session:
-        return tuple(_bound(one, session, client) for one in table)
+        return tuple(
+            Operation(
+                one.name, one.help, partial(_called, one.perform, client, session), one.parameters, reads=one.reads
+            )
+            for one in table
+        )
     return tuple(_named(one, client) for one in table)
-
-
-def _bound(one: Operation, session: str, client: str) -> Operation:
-    return Operation(
-        one.name, one.help, partial(_called, one.perform, client, session), one.parameters, reads=one.reads
-    )
 
 
 def _named(one: Operation, client: str) -> Operation:

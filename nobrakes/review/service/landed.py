@@ -16,7 +16,7 @@ from ...errors import GitFailed, NoMain
 from ...events.kinds import MERGES
 from ...git.port import Git
 from ...requests.model import Delivery, Where, delivery, own_base
-from ...text.cleaning import count
+from ...text.cleaning import count, first_of
 from ..journal import Journal
 
 if TYPE_CHECKING:
@@ -37,10 +37,9 @@ def fallen_off(done: Mapping[str, str], off: Collection[str], merged: Collection
     gone = [(bead, commit) for bead, commit in done.items() if commit in off and bead not in merged]
     if not gone:
         return ""
-    named = ", ".join(f"{bead} ({commit[:12]})" for bead, commit in gone[:NAMED])
-    more = f" and {len(gone) - NAMED} more" if len(gone) > NAMED else ""
+    named = first_of([f"{bead} ({commit[:12]})" for bead, commit in gone], NAMED)
     return (
-        f"main was rewritten and does not contain these done beads any more: {named}{more}. Restore one with "
+        f"main was rewritten and does not contain these done beads any more: {named}. Restore one with "
         "`git cherry-pick COMMIT` on main, or let agents do it again with `nobrakes reopen BEAD`"
     )
 

@@ -25,6 +25,7 @@ from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...requests.model import Where, own_base
+from ...text.cleaning import first_of
 from ..evidence import PERSON
 from .landed import git_at, merged_into
 
@@ -467,8 +468,7 @@ def _after(store: "Store", step: UndoStep, error: NotAllowed) -> NotAllowed:
 
 
 def _words(step: UndoStep) -> str:
-    names = list(dict.fromkeys(step.beads))
-    beads = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    beads = first_of(list(dict.fromkeys(step.beads)), 5)
     what = next((event for event in step.events if event.kind in _FINAL), None)
     kind = step.kind if what is None else what.kind
     return f"{kind.value.replace('_', ' ')} {beads}".strip()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nobrakes.text.cleaning import age, count, cut, lines, one_line, pad, width
+from nobrakes.text.cleaning import age, count, cut, first_of, lines, one_line, pad, width
 
 EVIL = [
     "\x1b[31mred\x1b[0m",
@@ -69,3 +69,10 @@ def test_ages(seconds, said):
 
 def test_counts():
     assert (count(1, "bead"), count(2, "bead")) == ("1 bead", "2 beads")
+
+
+def test_at_most_so_many_names_are_said_and_the_others_counted() -> None:
+    assert first_of(("a", "b", "c"), 3) == "a, b, c"
+    assert first_of(("a", "b", "c"), 2) == "a, b and 1 more"
+    assert first_of(["a", "b", "c", "d"], 1, "; ") == "a and 3 more"
+    assert first_of((), 2) == ""
