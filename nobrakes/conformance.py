@@ -291,17 +291,12 @@ def not_so_far(first: Check) -> list[Check]:
 
 def run(fixture: Fixture) -> list[Check]:
     """Every check, in order."""
-
-    def commit(dialect: Dialect) -> Call:
-        return dialect.shell("echo made >made && git add made && git commit -q -m 'Made'")
-
-    def push(dialect: Dialect) -> Call:
-        return dialect.shell("git push; echo escaped >escaped")
-
-    def hook(dialect: Dialect) -> Call:
-        return dialect.write(fixture.workspace, ".git/hooks/escaped", "x")
-
-    fixture.script(commit, push, hook, DONE)
+    fixture.script(
+        lambda dialect: dialect.shell("echo made >made && git add made && git commit -q -m 'Made'"),
+        lambda dialect: dialect.shell("git push; echo escaped >escaped"),
+        lambda dialect: dialect.write(fixture.workspace, ".git/hooks/escaped", "x"),
+        DONE,
+    )
     first = fixture.work(f"Remember the word {WORD}.")
     ended = time.time()
     begun = _event(first, "session")

@@ -80,17 +80,14 @@ def build(operations: Sequence[Operation], perform: Perform, instructions: str) 
     )
 
 
-async def _serve() -> None:
-    if os.environ.get("NOBRAKES_TOKEN"):
-        server = build(agent_api.OPERATIONS, agent_api.perform, agent_api.INSTRUCTIONS)
-    else:
-        server = build(board_api.OPERATIONS, board_api.perform, board_api.INSTRUCTIONS)
+async def _serve(server: "Server[Any]") -> None:
     async with stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
 
 
 def serve() -> None:
-    anyio.run(_serve)
+    api = agent_api if os.environ.get("NOBRAKES_TOKEN") else board_api
+    anyio.run(_serve, build(api.OPERATIONS, api.perform, api.INSTRUCTIONS))
 
 
 def workspace(session: str, client: str = "") -> "Server[Any]":
@@ -100,12 +97,7 @@ def workspace(session: str, client: str = "") -> "Server[Any]":
 
 
 def serve_workspace(session: str) -> None:
-    async def run() -> None:
-        server = workspace(session)
-        async with stdio_server() as (reading, writing):
-            await server.run(reading, writing, server.create_initialization_options())
-
-    anyio.run(run)
+    anyio.run(_serve, workspace(session))
 
 
 # The workspace by HTTP listens on 127.0.0.1 alone. The Host is this machine's; an Origin is absent, since a browser's

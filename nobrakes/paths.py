@@ -179,8 +179,7 @@ _OWN_PATHS: dict[tuple[frozenset[str], str], str] = {}
 
 def own_path(start: str, path: str | None = None) -> str:
     """The PATH for unconfined programs of the repository around `start`; `path` replaces our own. Without folders that
-    are relative, in or reached through the repository, or hold a link into it: agents' work may lie there. The
-    repository around this process counts too."""
+    are relative, in or reached through it or this process's repository, or hold a link into one (agents' work)."""
     key = _repositories(start), os.environ.get("PATH", os.defpath) if path is None else path
     if (found := _OWN_PATHS.get(key)) is None:
         folders = (one for one in key[1].split(os.pathsep) if os.path.isabs(one))

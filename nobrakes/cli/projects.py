@@ -162,8 +162,7 @@ def archive(name: Name, undo: Annotated[bool, Option("--undo", help="Restore it.
 
 
 Items = Annotated[
-    list[str] | None,
-    Option("--item", metavar="ID", help="Only this item of the roadmap; repeatable. Default: all."),
+    list[str] | None, Option("--item", metavar="ID", help="Only this item of the roadmap; repeatable. Default: all.")
 ]
 Budget = Annotated[float, Option("--usd", min=0.0, help="What the sprints may cost together, in US dollars.")]
 Until = Annotated[str, Option("--until", metavar="DAY", help="The last day on which a sprint may begin: 2026-12-31.")]

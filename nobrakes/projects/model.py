@@ -215,9 +215,8 @@ ITEMS, USD, UNTIL = "items", "usd", "until"
 
 @frozen
 class Sprint:
-    """A sprint. `bead` is the epic of its feature, `opening` and `closing` are the beads of its documents.
-
-    Of one that began before a sprint was a feature, `bead` is the one bead of its work, and `session` planned it."""
+    """A sprint. `bead`: its feature's epic; `opening`, `closing`: the beads of its documents. Of one that began before
+    sprints were features, `bead` is the one bead of its work, and `session` planned it."""
 
     number: int
     run: int

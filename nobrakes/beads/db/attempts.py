@@ -62,9 +62,8 @@ def open_attempt(
     model: str = "",
     branch_pattern: str = PATTERN,
 ) -> Attempt | None:
-    """Claim a ready bead for a role in one transaction: name, lease, fence + 1, token, status, event. None: lost the
-    race. A bead without a branch gets one by the pattern. A REVIEWER claim needs the status needs_review, no readiness,
-    and is named "Reviewer"."""
+    """Claim a ready bead for a role in one transaction; None: lost the race. A bead without a branch gets one by the
+    pattern. A REVIEWER claim needs the status needs_review, no readiness, and is named "Reviewer"."""
     status, kind = _CLAIM[role]
     now = db.now()
     moves.wake(db, now)

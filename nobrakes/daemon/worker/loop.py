@@ -481,7 +481,13 @@ class Daemon:
     def _look(self) -> model.Board:
         self.ports.store.doubt()
         if jump := self.jumps.settle():
-            self._measure_again(jump)
+            self._ended_at = {}
+            self.troubles.measure_again()
+            for watch in (self.checks, self.meter, self.ends, self.work):
+                watch.keep(set())
+            self.performer.measure_again()
+            self.monitor.measure_again(jump)
+            self.sender.measure_again()
         self.performer.validation.look_again()
         limits = self.ports.limits()
         if self.trial is not None:
@@ -494,15 +500,6 @@ class Daemon:
         room = self.performer.share.room(board)
         board = replace(board, providers=providers, models=models, contexts=self.meter.contexts(board), machine=room)
         return self.work.seen(replace(board, finished=self.ends.finished(self.fetches.without_dead(board))))
-
-    def _measure_again(self, jump: float) -> None:
-        self._ended_at = {}
-        self.troubles.measure_again()
-        for watch in (self.checks, self.meter, self.ends, self.work):
-            watch.keep(set())
-        self.performer.measure_again()
-        self.monitor.measure_again(jump)
-        self.sender.measure_again()
 
     def _provider(self, agent: str) -> str:
         try:

@@ -331,12 +331,9 @@ def role_blockers(config: "Config", here: Here, wanted: "tuple[tuple[bool, str],
     def can(role: Role, kind: str) -> bool:
         return any(name not in found for name in choice.agents(role, kind))
 
-    possible = [
-        kind
-        for needs_tests, kind in wanted
-        if can(Role.DOER, kind) and (not needs_tests or can(Role.TEST_WRITER, kind))
-    ]
-    refuses = bool(wanted) and not possible
+    refuses = bool(wanted) and not any(
+        can(Role.DOER, kind) and (not needs_tests or can(Role.TEST_WRITER, kind)) for needs_tests, kind in wanted
+    )
     return [replace(one, refuses=refuses) for one in found.values()]
 
 
