@@ -2,14 +2,19 @@
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from io import BytesIO
+from typing import TYPE_CHECKING
 
 from ..agents.limits import MAX_PATH, READ, Sizes
 from ..errors import GitFailed
 from . import command_line
 from .location import Place
 from .objects import EXECUTABLE, FILE, FOLDER, MODULE, Commit, Entry, Objects
-from .port import ABSENT, SYMLINK, Change, Made
+from .port import ABSENT, SYMLINK, Change, ChangedLines, Made, Patch
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 _REMEMBERED = 4096
 TRAILER = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*: ?\S.*\Z")
@@ -23,6 +28,43 @@ def trailers_of(text: str) -> tuple[tuple[str, str], ...]:
     if not all(TRAILER.match(row) for row in rows) or "\n\n" not in text:
         return ()
     return tuple((key, value.strip()) for key, _, value in (row.partition(":") for row in rows))
+
+
+PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")
+_HOW = {"A": "added", "D": "removed", "R": "renamed", "C": "added"}
+
+
+class First(BytesIO):
+    """The first bytes of what is written."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.is_cut = False
+        self._room = most
+
+    def write(self, piece: "ReadableBuffer", /) -> int:
+        """Keeps what still fits."""
+        given = bytes(piece)
+        self.is_cut |= len(given) > self._room
+        self._room -= super().write(given[: self._room])
+        return len(given)
+
+
+def _files(records: Sequence[str]) -> Iterator[ChangedLines]:
+    how: dict[str, str] = {}
+    left = iter(records)
+    for record in left:
+        if record.startswith(":"):
+            letter = record.rpartition(" ")[2][:1]
+            path = next(left)
+            how[next(left) if letter in "RC" else path] = _HOW.get(letter, "changed")
+            continue
+        added, removed, path = record.split("\t", 2)
+        before = ""
+        if not path:
+            before, path = next(left), next(left)
+        more, less = (int(number) if number.isdigit() else None for number in (added, removed))
+        yield ChangedLines(path, how.get(path, "changed"), more, less, before)
 
 
 class History:
@@ -42,6 +84,16 @@ class History:
         who = "".join(commit.author.rpartition(">")[:2])
         made = (commit.id, commit.tree, commit.parents, commit.message.lstrip("\n").partition("\n")[0], who)
         return Made(*made, trailers_of(commit.message), commit.at)
+
+    def patch(self, base: str, head: str, most: int) -> Patch:
+        asked = ["diff-tree", "-r", "-M", *PLAIN]
+        files = self.place.run([*asked, "-z", "--raw", "--numstat", base, head]).records
+        said = First(most)
+        self.place.run([*asked, "-p", base, head], stdout=said)
+        text = said.getvalue()
+        if said.is_cut:
+            text = text[: text.rfind(b"\n") + 1]
+        return Patch(tuple(_files(files)), text.decode("utf-8", "replace"), said.is_cut)
 
     def forget(self) -> None:
         self._forks.clear()

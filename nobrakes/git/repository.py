@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from io import BytesIO
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from ..agents.limits import DEFAULT, READ, Sizes
@@ -21,7 +20,7 @@ from ..errors import FileTooLarge, GitFailed, NoMain
 from ..paths import Paths
 from ..review.journal import content_of
 from . import history, objects, port, upkeep
-from .history import History
+from .history import PLAIN, First, History
 from .landing import standing
 from .location import Place
 from .objects import EXECUTABLE, FILE, LINK, Objects
@@ -29,8 +28,6 @@ from .port import ABSENT, Change
 from .upkeep import said
 
 if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
-
     from ..config.settings import Config
     from ..review.evidence import Entry, Value
     from .commits import Chain, Committer, Signer
@@ -485,28 +482,11 @@ class MovingMain(Tools):
         return standing.behind(self.place, self.history)
 
 
-_PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")
 _NOBODYS = ("-c", "core.quotePath=true", "-c", "diff.suppressBlankEmpty=false", "-c", "diff.indentHeuristic=true")
 """Fix the settings of diffs to git's defaults, against the repository's own."""
-_HOW = {"A": "added", "D": "removed", "R": "renamed", "C": "added"}
 _MARKER = 60
 _READ = 1_000_000
 """Bytes of a file in conflict that are read."""
-
-
-class _First(BytesIO):
-    """The first bytes of what is written."""
-
-    def __init__(self, most: int) -> None:
-        super().__init__()
-        self.is_cut = False
-        self._room = most
-
-    def write(self, piece: "ReadableBuffer", /) -> int:
-        given = bytes(piece)
-        self.is_cut |= len(given) > self._room
-        self._room -= super().write(given[: self._room])
-        return len(given)
 
 
 # The merge that shows a conflict makes its objects in a folder that is removed, so a repository that cannot be written
@@ -516,20 +496,13 @@ class Showing(Tools):
     """What people are shown of commits."""
 
     def patch(self, base: str, head: str, most: int) -> port.Patch:
-        asked = ["diff-tree", "-r", "-M", *_PLAIN]
-        files = self.place.run([*asked, "-z", "--raw", "--numstat", base, head]).records
-        said = _First(most)
-        self.place.run([*asked, "-p", base, head], stdout=said)
-        text = said.getvalue()
-        if said.is_cut:
-            text = text[: text.rfind(b"\n") + 1]
-        return port.Patch(tuple(_files(files)), text.decode("utf-8", "replace"), said.is_cut)
+        return self.history.patch(base, head, most)
 
     def content(self, base: str, head: str) -> str:
         """Independent of the base and of settings."""
         asked = ["diff-tree", "-r", "-p", "--no-renames", "-U3", "--diff-algorithm=myers", "--text"]
         with tempfile.TemporaryFile() as said:
-            self.place.run([*_NOBODYS, *asked, *_PLAIN, base, head], stdout=said)
+            self.place.run([*_NOBODYS, *asked, *PLAIN, base, head], stdout=said)
             said.seek(0)
             return content_of(said)
 
@@ -569,27 +542,10 @@ class Showing(Tools):
             yield port.Clash(path, "1" in found, "2" in found, "3" in found, hunks)
 
     def _hunks(self, tree: str, path: str, env: dict[str, str]) -> tuple[port.Hunk, ...]:
-        said = _First(_READ)
+        said = First(_READ)
         answer = self.place.run(["cat-file", "blob", f"{tree}:{path}"], env=env, stdout=said, expect=(0, 128))
         content = said.getvalue()
         return () if answer.code or b"\0" in content else tuple(_parted(content.decode("utf-8", "replace").split("\n")))
-
-
-def _files(records: Sequence[str]) -> Iterator[port.ChangedLines]:
-    how: dict[str, str] = {}
-    left = iter(records)
-    for record in left:
-        if record.startswith(":"):
-            letter = record.rpartition(" ")[2][:1]
-            path = next(left)
-            how[next(left) if letter in "RC" else path] = _HOW.get(letter, "changed")
-            continue
-        added, removed, path = record.split("\t", 2)
-        before = ""
-        if not path:
-            before, path = next(left), next(left)
-        more, less = (int(number) if number.isdigit() else None for number in (added, removed))
-        yield port.ChangedLines(path, how.get(path, "changed"), more, less, before)
 
 
 def _parted(lines: Sequence[str]) -> Iterator[port.Hunk]:

@@ -28,6 +28,7 @@ from ..verify import Lost, Note, Report, Repository, Rerun, Word, Wrong, lost_ch
 from ..verify import verify as compare
 
 if TYPE_CHECKING:
+    from ...git.history import History
     from ...store import Store
 
 
@@ -252,7 +253,9 @@ class DiffView:
 
 
 @frozen
-class _Found:
+class Found:
+    """Two commits to compare."""
+
     source: Source
     base: str
     head: str
@@ -266,10 +269,11 @@ def diff(store: "Store", git: Git, bead: str, most: int = MAX_PATCH_BYTES) -> Di
         raise NotAllowed(
             f"bead {bead} has no branch and no merge: no work on it yet", f"`nobrakes show {bead}` shows it."
         )
-    return _view(git, bead, found, most)
+    return view_of(git, bead, found, most)
 
 
-def _view(git: Git, bead: str, found: _Found, most: int) -> DiffView:
+def view_of(git: "Git | History", bead: str, found: Found, most: int = MAX_PATCH_BYTES) -> DiffView:
+    """An empty `bead`: a session's."""
     patch = git.patch(found.base, found.head, most)
     files = tuple(map(_file, patch.files))
     return DiffView(bead, found.source, found.base, found.head, files, patch.text, patch.is_cut and most > 0, found.ref)
@@ -283,8 +287,8 @@ def _file(file: ChangedLines) -> FileDiff:
     return FileDiff(path, file.how, file.added or 0, file.removed or 0, is_binary, before)
 
 
-def _found(store: "Store", git: Git, bead: Bead) -> _Found | None:
-    places: tuple[Callable[[], _Found | None], ...] = (
+def _found(store: "Store", git: Git, bead: Bead) -> Found | None:
+    places: tuple[Callable[[], Found | None], ...] = (
         lambda: _merge(store, git, bead, bead.merged_commit) if bead.status is Status.DONE else None,
         lambda: _branch(store, git, bead, "branch", git.tip(bead)),
         lambda: _kept(store, git, bead),
@@ -297,7 +301,7 @@ def _found(store: "Store", git: Git, bead: Bead) -> _Found | None:
 
 def _branch(
     store: "Store", git: Git, bead: Bead, source: Source, head: str | None, ref: str | None = None
-) -> _Found | None:
+) -> Found | None:
     if head is None:
         return None
     began = (one for one in reversed(store.attempts(bead.id)) if one.role is not Role.REVIEWER and one.data.get(FORK))
@@ -305,10 +309,10 @@ def _branch(
     base = git.fork(git.main(), head, None if attempt is None else attempt.data[FORK])
     if base is None:
         raise GitFailed(f"the branch of {bead.id} has no history in common with main")
-    return _Found(source, base, head, ref)
+    return Found(source, base, head, ref)
 
 
-def _kept(store: "Store", git: Git, bead: Bead) -> _Found | None:
+def _kept(store: "Store", git: Git, bead: Bead) -> Found | None:
     """The last handed-in or archived work; a branch before uncommitted files."""
     mine = {name: head for name, head in git.kept().items() if name.startswith(f"incoming/{bead.id}/")}
     if (newest := max(mine, key=lambda name: _fence(name), default=None)) is not None:
@@ -325,7 +329,7 @@ def _fence(name: str) -> int:
     return int(number) if number.isdigit() else -1
 
 
-def _merge(store: "Store", git: Git, bead: Bead, commit: str | None) -> _Found | None:
+def _merge(store: "Store", git: Git, bead: Bead, commit: str | None) -> Found | None:
     """The merged change: by its review's journal, else its evidence, else main's trailers."""
     if commit is None or not git.has(commit):
         return None
@@ -333,7 +337,7 @@ def _merge(store: "Store", git: Git, bead: Bead, commit: str | None) -> _Found |
     bases = [str(data["base"]) for data in reviews if data.get("base")]
     if not bases:
         bases = [base for base, merged in _recorded(git, bead.id) if merged == commit]
-    return _Found("merge", bases[0] if bases else _before(git, bead.id, commit), commit)
+    return Found("merge", bases[0] if bases else _before(git, bead.id, commit), commit)
 
 
 def _recorded(git: Git, bead: str) -> list[tuple[str, str]]:
