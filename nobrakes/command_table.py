@@ -119,7 +119,7 @@ PRINTED = {
 AT_HOME = frozenset(
     (
         *("answer", "daemon restart", "daemon start", "daemon status", "daemon stop"),
-        *("escalation", "escalations", "relay", "resolve", "session end"),
+        *("escalation", "escalations", "relay", "resolve", "session end", "session hand-in"),
         *("session say", "session show", "session start", "session stop", "sessions", "watch"),
     )
 )

@@ -113,7 +113,11 @@ def machine(
 ) -> Output:
     """Show the limits that all repositories on this machine share, and how much each repository uses. `set NAME=VALUE
     …` changes them in your own settings: agents (at the same time), usd_per_day, tokens_per_day. The value `default`
-    removes a limit. Days begin at 00:00 UTC. Without them, only each repository's own limits apply."""
+    removes a limit. Days begin at 00:00 UTC. Without them, only each repository's own limits apply.
+
+    `set session_roots=FOLDER,FOLDER` names the folders of your repositories. The pages can start sessions in them, also
+    where nobrakes is not set up.
+    """
     from ..machine import registry
 
     match words or []:
@@ -139,6 +143,7 @@ def _machine(found: "MachineView", screen: Screen) -> str:
     limits = machine_lines(found, screen) or ["nothing is limited for all repositories together"]
     rows = [(one.path or NOT_KNOWN, str(one.agents), f"{one.usd:.6g}", str(one.tokens)) for one in found.repositories]
     shares = ["", table(("REPOSITORY", "AGENTS", "USD TODAY", "TOKENS TODAY"), rows, screen)] if rows else []
+    shares += [f"pages start sessions below {one_line(', '.join(found.session_roots))}"] if found.session_roots else []
     return "\n".join([*limits, *shares, f"the day ends at {spoken(found.day_ends_at)}"])
 
 

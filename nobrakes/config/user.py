@@ -11,7 +11,7 @@ import re
 import stat
 from collections.abc import Mapping
 from dataclasses import asdict, fields
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from .. import __version__
 from ..agents.limits import MachineLimits
@@ -20,7 +20,7 @@ from ..records import frozen
 from ..replacing import replacing
 from . import values
 from .settings import validated
-from .values import FULL_PATH, WEB_ADDRESSES, Rule, Section, section
+from .values import FULL_PATH, FULL_PATHS, WEB_ADDRESSES, Rule, Section, section
 
 # The person's own place, above all repositories: a folder of settings, and one of state that only this account reads.
 #
@@ -261,11 +261,13 @@ TABLE = "machine"
 
 @section
 class MachineSettings(Section):
-    """What all repositories of this person may do together on this machine. Unset: no limit."""
+    """What all repositories of this person may do together on this machine. Unset: no limit. `session_roots`: folders
+    below which a page may start a session in any repository."""
 
     agents: Annotated[int, Rule(ge=1, le=4096)] | None = None
     usd_per_day: Annotated[float, Rule(gt=0)] | None = None
     tokens_per_day: Annotated[int, Rule(gt=0)] | None = None
+    session_roots: Annotated[tuple[str, ...], FULL_PATHS] = ()
 
     def limits(self) -> MachineLimits:
         return MachineLimits(self.agents, self.usd_per_day, self.tokens_per_day)
@@ -320,12 +322,15 @@ def load_user(path: str) -> UserConfig:
         raise ConfigError(f"{path} cannot be read: {error}", HINT) from None
     known = values.recall(path, text, _judge())
     if isinstance(known, dict):
-        web, workspace = WebSettings(**known["web"]), WorkspaceSettings(**known["workspace"])
-        watchdog = WatchdogSettings(**{name: tuple(urls) for name, urls in known["watchdog"].items()})
-        return UserConfig(machine=MachineSettings(**known[TABLE]), web=web, workspace=workspace, watchdog=watchdog)
+        kinds: dict[str, Any] = {field.name: type(field.default) for field in fields(UserConfig)}
+        return UserConfig(**{name: kinds[name](**_lists(table)) for name, table in known.items()})
     found = parse_user(text, path)
     values.keep(path, text, _judge(), asdict(found))
     return found
+
+
+def _lists(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
 
 
 def parse_user(text: str, where: str) -> UserConfig:
@@ -344,50 +349,33 @@ def _judge() -> str:
     return f"{__version__} {code.st_mtime_ns} {code.st_size}"
 
 
-def limits_of(words: Mapping[str, str]) -> dict[str, float | None]:
-    """`default` becomes None. ConfigError names the mistake and all limits."""
+def limits_of(words: Mapping[str, str]) -> dict[str, Any]:
+    """`default` becomes the default. ConfigError names the mistake and all settings."""
+    usual = asdict(MachineSettings())
     try:
-        given = {name: None if word == "default" else _number(name, word) for name, word in words.items()}
-        checked = asdict(validated(MachineSettings, {**dict.fromkeys(words, None), **given}, "is not a limit"))
+        given = {name: usual.get(name) if word == "default" else _value(name, word) for name, word in words.items()}
+        checked = asdict(validated(MachineSettings, given, "is not a limit"))
     except ConfigError as error:
         raise ConfigError(str(error), f"The limits are: {', '.join(NAMES)}. {HINT}") from None
     return {name: checked[name] for name in words}
 
 
-def _number(name: str, word: str) -> float:
+def _value(name: str, word: str) -> Any:
+    if isinstance(getattr(MachineSettings(), name, None), tuple):
+        return tuple(part.strip() for part in word.split(",") if part.strip())
     try:
         return int(word) if word.isdigit() else float(word)
     except ValueError:
         raise ConfigError(f"{name[:40]}: '{word[:40]}' is neither a number nor `default`") from None
 
 
-def edited(text: str, changes: Mapping[str, float | None], where: str) -> str:
-    """The text with these limits; None removes one. ConfigError, also for forms such as an inline table."""
-    before = asdict(parse_user(text, where).machine)
-    lines = text.splitlines()
-    begin = next((i for i, line in enumerate(lines) if _header(line) == f"[{TABLE}]"), None)
-    if begin is None:
-        lines += ["", f"[{TABLE}]"] if lines and lines[-1].strip() else [f"[{TABLE}]"]
-        begin = len(lines) - 1
-    end = next((i for i in range(begin + 1, len(lines)) if _header(lines[i])), len(lines))
-    inside = [line for line in lines[begin + 1 : end] if line.partition("=")[0].strip() not in changes]
-    while inside and not inside[-1].strip():
-        inside.pop()
-    inside += [f"{name} = {value:.15g}" for name, value in changes.items() if value is not None]
-    rest = ["", *lines[end:]] if end < len(lines) else []
-    made = "\n".join([*lines[: begin + 1], *inside, *rest]) + "\n"
-    by_hand = ConfigError(
-        f"nobrakes cannot change {where} because of the way it is written", f"Edit [{TABLE}] there by hand."
-    )
-    try:
-        found = asdict(parse_user(made, where).machine)
-    except ConfigError:
-        raise by_hand from None
-    if found != {**before, **changes}:
-        raise by_hand
-    return made
+def edited(text: str, changes: Mapping[str, Any], where: str) -> str:
+    """The text with these settings of [machine]; a default removes one. Raises ConfigError."""
+    from . import editing
 
-
-def _header(line: str) -> str:
-    plain = line.partition("#")[0].strip()
-    return plain if plain.startswith("[") and "=" not in plain else ""
+    parse_user(text, where)
+    for name, value in changes.items():
+        path, plain = (TABLE, name), [*value] if isinstance(value, tuple) else value
+        text = editing.with_value(text, path, plain, where) if value else editing.without(text, path, "", where)
+    parse_user(text, where)
+    return text

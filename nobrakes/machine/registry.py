@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from .. import errors
@@ -22,6 +23,7 @@ from ..config.user import (
     CHANGES,
     ENTERS,
     HINT,
+    MachineSettings,
     UserConfig,
     UserPlace,
     edited,
@@ -37,6 +39,7 @@ from ..host.files import storage_errors, wake, write_atomic
 from ..host.locks import holder, is_alive
 from ..paths import FOLDER, Paths, git_folder, typed_in
 from ..records import frozen
+from ..text.cleaning import one_line
 from .db import Repository, UserDatabase, UserStore
 
 if TYPE_CHECKING:
@@ -262,6 +265,52 @@ def forget(path: str) -> str:
         store.close()
 
 
+# Repositories without nobrakes, for the sessions that pages begin. A page names no path of its own, only one of this
+# list, which is made anew each time. The list reads names of folders: no git runs, and no link is followed.
+MAX_DEPTH, MAX_FOLDERS, MAX_ENTRIES, MAX_OFFERED = 3, 2000, 1000, 200
+HOW_TO_NAME = "In a terminal, name the folder of your repositories: `nobrakes machine set session_roots=~/code`"
+
+
+@frozen
+class Offered:
+    """The folders that the person named, and the repositories found there. `left_out`: there may be more."""
+
+    roots: tuple[str, ...]
+    repositories: tuple[str, ...]
+    left_out: bool
+
+
+def offered() -> Offered:
+    """NotAllowed in a run, PlaceUnusable, ConfigError."""
+    roots = tuple(os.path.realpath(os.path.expanduser(root)) for root in own_settings().machine.session_roots)
+    found: set[str] = set()
+    folders = [(root, 0) for root in roots]
+    for folder, depth in folders:  # grows while it is read
+        git = os.path.join(folder, ".git")
+        if os.path.isdir(git) and not os.path.islink(git):
+            found.add(folder)
+        elif depth < MAX_DEPTH:
+            with suppress(OSError), os.scandir(folder) as inside:
+                names = [
+                    one.path
+                    for one in islice(inside, MAX_ENTRIES)
+                    if one.name[0] != "." and one.name.isprintable() and one.is_dir(follow_symlinks=False)
+                ]
+                folders += [(path, depth + 1) for path in sorted(names)[: MAX_FOLDERS - len(folders)]]
+    usable = sorted(path for path in found if not os.path.exists(Paths(os.path.join(path, FOLDER)).config))
+    return Offered(roots, tuple(usable[:MAX_OFFERED]), len(usable) > MAX_OFFERED or len(folders) >= MAX_FOLDERS)
+
+
+def require_offered(path: str) -> str:
+    """The path of a repository that a session may begin in from a page. Raises NotAllowed."""
+    known = offered()
+    if path not in known.repositories or os.path.realpath(path) != path:
+        what = f"git repository without nobrakes at most {MAX_DEPTH} folders below your session_roots"
+        hint = "Choose one of the list. It follows no link." if known.roots else HOW_TO_NAME
+        raise errors.NotAllowed(f"'{one_line(path)[:300]}' is not the path of a {what}", hint)
+    return path
+
+
 def wake_all(place: UserPlace) -> None:
     """Wake every daemon of this machine."""
     if (store := known(place)) is None:
@@ -376,6 +425,7 @@ class MachineView:
     trouble: str = ""
     mend: str = ""
     passes: bool = False
+    session_roots: tuple[str, ...] = ()
 
     @property
     def is_limited(self) -> bool:
@@ -384,8 +434,8 @@ class MachineView:
 
 def view() -> MachineView:
     """NotAllowed in a run; PlaceUnusable without a place."""
-    limits, shares, error = _looked(user_place())
-    known_limits = limits or MachineLimits()
+    settings, shares, error = _looked(user_place())
+    known_limits = settings or MachineSettings()
     found = MachineView(
         known_limits.agents,
         known_limits.usd_per_day,
@@ -395,18 +445,19 @@ def view() -> MachineView:
         sum(one.tokens for one in shares),
         day_start(now()) + DAY_SECONDS,
         shares,
+        session_roots=known_limits.session_roots,
     )
-    room = unknown(limits, error) if error is not None else None
+    room = unknown(settings.limits() if settings else None, error) if error is not None else None
     return found if room is None else replace(found, trouble=room.unknown, mend=room.mend, passes=room.passes)
 
 
-def _looked(place: UserPlace) -> tuple[MachineLimits | None, tuple[Share, ...], errors.NobrakesError | None]:
-    limits = None
+def _looked(place: UserPlace) -> tuple[MachineSettings | None, tuple[Share, ...], errors.NobrakesError | None]:
+    settings = None
     try:
-        limits = settings_at(place).machine.limits()
+        settings = settings_at(place).machine
         require_changeable(place)
         if (store := known(place)) is None:
-            return limits, (), None
+            return settings, (), None
         try:
             shares = _shares(store, place)
             store.require_writable()
@@ -415,8 +466,8 @@ def _looked(place: UserPlace) -> tuple[MachineLimits | None, tuple[Share, ...], 
         finally:
             store.close()
     except errors.NobrakesError as error:
-        return limits, (), error
-    return limits, shares, None
+        return settings, (), error
+    return settings, shares, None
 
 
 def shown() -> MachineView | None:
@@ -446,7 +497,7 @@ def _shares(store: UserStore, place: UserPlace) -> tuple[Share, ...]:
 
 
 def set_limits(words: Mapping[str, str]) -> MachineView:
-    """Set limits by name; `default` removes one. Wakes every daemon. Raises ConfigError."""
+    """Set limits and `session_roots` by name; `default` removes one. Wakes every daemon. Raises ConfigError."""
     place = user_place()
     changes = limits_of(words)
     if not require_safe(place.settings):
@@ -467,12 +518,12 @@ def set_limits(words: Mapping[str, str]) -> MachineView:
 def trouble() -> tuple[str, bool]:
     """Why shared data is unusable, and whether agents are stopped by it; empty: usable."""
     try:
-        limits, _, error = _looked(user_place())
+        settings, _, error = _looked(user_place())
     except errors.NotAllowed:
         return "", False
     except errors.PlaceUnusable as none:
         return f"{none}: repositories share nothing. {none.hint}", False
     if error is None:
         return "", False
-    room = unknown(limits, error)
+    room = unknown(settings.limits() if settings else None, error)
     return (error.whole, False) if room is None else (unknown_text(room), True)

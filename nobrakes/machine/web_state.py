@@ -208,8 +208,12 @@ def words(paths: Sequence[str]) -> dict[str, str]:
     return {path: short(path) if counted[short(path)] == 1 else long_word(path) for path in paths}
 
 
+OWN = "~"
+"""The word of the person's own place, which no repository can have."""
+
+
 def word_of(path: str) -> str:
-    return words(registry.paths()).get(path, "")
+    return OWN if registry.is_own(path) else words(registry.paths()).get(path, "")
 
 
 def link(path: str, page: str = "") -> str:

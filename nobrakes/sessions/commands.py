@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ..command_table import NOTE, TEXT, Field
 from ..errors import UsageError
+from ..machine.registry import require_offered
 from ..text.cleaning import count
 from .model import Message, Session, files_of, is_relay
 from .service import relay
@@ -21,6 +22,9 @@ Works = Annotated[bool, Field("The agent works in a private clone, and you get a
 Model = Annotated[str, Field("With --works: its model (default: as in the settings).", ("--model",))]
 Plan = Annotated[bool, Field("With --works: plan first, and work after you approve the plan.", ("--plan",))]
 InPlace = Annotated[bool, Field("With --works: use the checkout itself, not a clone.", ("--in-place",))]
+InRepository = Annotated[
+    str, Field("With --user and --works: a repository below your session_roots.", ("--repository",), "FOLDER", NOTE)
+]
 Found = tuple[dict[str, Session], str]
 
 
@@ -35,6 +39,7 @@ def start(
     model: Model = "",
     plan: Plan = False,
     in_place: InPlace = False,
+    repository: InRepository = "",
 ) -> Found:
     """Start a session: a conversation with an agent. The daemon runs it turn by turn, at the same time as beads.
 
@@ -42,11 +47,14 @@ def start(
     checkout changes, and `nobrakes session hand-in N` gives its branch to the Reviewer. Its answers: `nobrakes session
     show N`; its questions: `nobrakes escalations`.
     """
-    if works and app.is_home:
+    if works and app.is_home and not repository:
         raise UsageError("a session that works needs a repository", 'Name one: `nobrakes relay FOLDER "TEXT"`.')
+    if repository and not (works and app.is_home):
+        raise UsageError("--repository is for a session of your own that works", "Add --user and --works.")
     if works:
-        checkout = relay.checkout(app, app.paths.root) if in_place else ""
-        return begin(app, by, relay.Wanted(text, agent, model, title=title, plans=plan, in_place=checkout))
+        there = require_offered(repository) if repository else ""
+        checkout = relay.checkout(app, there or app.paths.root) if in_place else ""
+        return begin(app, by, relay.Wanted(text, agent, model, there, title=title, plans=plan, in_place=checkout))
     if model or plan or in_place:
         raise UsageError("--model, --plan and --in-place are for a session that works", "Add --works.")
     more = {"kind": kind or "planning", "agent": agent, "title": title}

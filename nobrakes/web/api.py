@@ -104,6 +104,14 @@ def _sessions(app: "App", values: Values) -> Any:
     return relay.listed(app.store, everything=bool(values.get("all")))
 
 
+def _session(app: "App", values: Values) -> Any:
+    return relay.view(app.store, app.paths, values["number"])
+
+
+def _session_diff(app: "App", values: Values) -> Any:
+    return relay.diff(app.store, app.paths, values["number"])
+
+
 def _reviews(app: "App", values: Values) -> Any:
     return bead_page.reviews(app.store, values.get("limit", _SOME))
 
@@ -176,6 +184,8 @@ READINGS: tuple[Reading, ...] = (
         (Field("after", number), _LIMIT, Field("bead", word)),
     ),
     Reading("sessions", "sessions", "The open sessions with agents, newest first.", _sessions, (_ALL,)),
+    Reading("sessions/{number:int}", "session show", "One session with its messages, turns and work.", _session),
+    Reading("sessions/{number:int}/diff", "", "What the branch of a session that works changes.", _session_diff),
     Reading("reviews", "review", "The latest reviews, newest first.", _reviews, (_LIMIT,)),
     Reading("pull-requests", "pr list", "The pull requests that wait for people, oldest first.", _requests, (_ALL,)),
     Reading("pull-requests/{id}", "pr show", "A bead's newest pull request: state, checks, remarks.", _request),
@@ -195,7 +205,7 @@ READINGS: tuple[Reading, ...] = (
     Reading("features/{id}/items", "", "Items collected for its next checkpoint, and earlier ones.", _part("items")),
     Reading("graph", "", "The drawing of the graph: boxes with positions, edges, lanes.", _graph, GRAPH, is_bare=True),
 )
-REPOSITORIES = "/api/repositories"
+REPOSITORIES, OFFERED = "/api/repositories", "/api/session-repositories"
 
 
 def answered(data: Any) -> Response:
@@ -228,7 +238,13 @@ def repositories(request: Request) -> Response:
     return answered(registry.repositories(for_you))
 
 
+def offered(request: Request) -> Response:
+    rendering.values((), request.query_params.multi_items())
+    return answered(registry.offered())
+
+
 ROUTES: Sequence[Route] = (
     Route(REPOSITORIES, repositories, methods=["GET"]),
+    Route(OFFERED, offered, methods=["GET"]),
     *(Route(BELOW + reading.path, endpoint(reading), methods=["GET"]) for reading in READINGS),
 )

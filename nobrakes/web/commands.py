@@ -20,9 +20,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from .. import command_table, errors
-from ..command_table import NOTE, TEXT, WORD, CommandFunction, Parameter, parameters_of
+from ..command_table import AT_HOME, NOTE, TEXT, WORD, CommandFunction, Parameter, parameters_of
 from ..errors import ChannelFailed, NobrakesError, UsageError
 from ..events.kinds import MAX_NAME, MERGES, Actor, Surface, default_actor
+from ..machine.web_state import OWN
 from ..records import frozen, plain
 from ..text.cleaning import count, one_line
 from . import rendering
@@ -133,7 +134,7 @@ NOT_HERE: Mapping[str, str] = {
     **dict.fromkeys(("daemon install", "daemon uninstall", "daemon watch"), "It changes your timers: use a terminal."),
     "notify secret": "Type secrets only in a terminal: `nobrakes notify secret NAME`.",
     "archive": "It deletes archived work for good, so it needs a terminal: `nobrakes archive`.",
-    "machine": "Limits above one repository: nobrakes machine set agents=3.",
+    "machine": "It limits what pages may do, so use a terminal: `nobrakes machine set session_roots=~/code agents=3`.",
     "project new": "It makes a folder in your projects folder: nobrakes project new NAME.",
     "project use": "It is a chat session's own choice: nobrakes project use NAME, or the chat's tool.",
     **dict.fromkeys(("project run", "project schedule", "project continue"), "Only a terminal shows all of it."),
@@ -201,7 +202,9 @@ def perform(site: Site, word: str, command: Command, given: Given, session: str)
     beside = dict(given)
     key = beside.get("request") or f"web-{secrets.token_hex(12)}"
     who = actor()
-    with repository(word) as app:
+    if word == OWN and command.words not in AT_HOME:
+        raise UsageError(f"'{command.words}' is for a repository, and these are your own sessions")
+    with repository(word, makes_own=True) as app:
         app.is_reading = False  # a command does not work with settings that are wrong
         wanted = commands_service.Once(key, commands_service.named(command.words, values), who, command.together)
         if command.danger and app.store.request(key) is None and command.is_dangerous(app, values):

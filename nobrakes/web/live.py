@@ -27,7 +27,7 @@ from ..events import words
 from ..events.kinds import Event
 from ..sessions.service.viewing import numbered
 from .access import LOG, Site
-from .rendering import BOOT, PARTS, folder, frame_of, repository, without_keys
+from .rendering import BOOT, PARTS, frame_of, repository, without_keys
 
 # A client of a stream has a cursor and no queue: a slow one costs nothing and catches up in one message, with the last
 # state of each piece. Events go out at once; pieces at most every PIECES_SECONDS, and only those that changed. What no
@@ -264,7 +264,7 @@ async def live(socket: WebSocket) -> None:
         return
     try:
         hello = _hello(await asyncio.wait_for(socket.receive_text(), HELLO_SECONDS))
-        await asyncio.to_thread(folder, socket.path_params["repo"])
+        await asyncio.to_thread(repository, socket.path_params["repo"])
     except (TimeoutError, ValueError, KeyError, WebSocketDisconnect):
         await _close(socket, MALFORMED)
         return

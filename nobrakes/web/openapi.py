@@ -31,7 +31,7 @@ from ..doctor.health import HealthView
 from ..features.model import Item, PlanChanges
 from ..features.service.feature_page import FeatureListView, FeatureView, ReviewsView, VersionView
 from ..features.service.strategy import StrategyView
-from ..machine.registry import RepositoryView
+from ..machine.registry import Offered, RepositoryView
 from ..pictures.service import GraphView
 from ..records import schema
 from ..requests.model import RequestView
@@ -100,6 +100,8 @@ def openapi() -> Schema:
             "get": _get("repositories", "All your repositories, and the open decisions of each.", [], _types()[""])
         }
     }
+    told = "The folders of `session_roots`, and the repositories without nobrakes found there."
+    paths[api.OFFERED] = {"get": _get("session-repositories", told, [], schema(Offered))}
     paths[ADDRESS] = {"get": _get("openapi", "This document.", [], {"type": "object"}, is_bare=True)}
     for reading in api.READINGS:
         paths[(api.BELOW + reading.path).replace(":int}", "}")] = {"get": _reading(reading)}
@@ -145,6 +147,7 @@ def views() -> Mapping[str, Any]:
     from ..projects.service.projects_folder import Confirmed, ProjectsView, ProjectView
     from ..projects.service.sprint_approval import NextView, ProjectPage
     from ..review.service.merges import DiffView
+    from ..sessions.service.relay import SessionView
 
     shared = ((one.words, one.command()) for one in command_table.COMMANDS)
     returned = {words: get_args(signature(command).return_annotation)[0] for words, command in shared if command}
@@ -175,6 +178,7 @@ def views() -> Mapping[str, Any]:
         "forge show": FeatureView,
         "forge show --version": PlanChanges,
         "forge scan": ScanView,
+        "session show": SessionView,
         "pr list": list[RequestView],
         "pr show": RequestView,
         **{words: type_ for words, type_ in returned.items() if isinstance(type_, type)},
@@ -189,6 +193,7 @@ def _types() -> Mapping[str, Schema]:
     own: dict[str, Any] = {
         "": list[RepositoryView],
         "sessions": list[Session],
+        "sessions/{number:int}/diff": views()["diff"],
         "breaker": BreakerView,
         "health": HealthView,
     }

@@ -1,7 +1,8 @@
 """Pages of the site: each function is a page, or a part of one that is asked for by itself."""
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -14,7 +15,7 @@ from ..daemon.service import control
 from ..daemon.service import now as views
 from ..decisions import forms
 from ..decisions.service import page
-from ..decisions.service.all_blockers import blockers, for_you
+from ..decisions.service.all_blockers import asks, for_you
 from ..decisions.service.view import DecisionView
 from ..doctor import health as doctor_health
 from ..doctor.service import examine, opened_store, or_none
@@ -24,12 +25,11 @@ from ..features.service import rollback, strategy
 from ..features.service.controls import configured_criteria
 from ..features.service.feature_page import At
 from ..machine import registry
-from ..machine.web_state import words
+from ..machine.web_state import OWN, words
 from ..pictures import draw
 from ..pictures.service import MAX_BEADS, MODES
 from ..projects.service import projects_folder as projects_projects
 from ..projects.service import sprint_approval
-from ..records import frozen
 from ..requests import service as requests_service
 from ..review.service import merges as review_merges
 from ..sessions.service import relay
@@ -37,7 +37,7 @@ from ..sessions.service import viewing as sessions_live
 from .access import site_of
 from .api import graph_of
 from .commands import takes_code
-from .rendering import opened, read, render, repository
+from .rendering import Frame, opened, read, render, repository
 
 if TYPE_CHECKING:
     from ..app import App
@@ -54,18 +54,28 @@ def bead(request: Request) -> Response:
 
 
 def changes(request: Request) -> Response:
-    """`?sides=2`: before and after beside each other."""
     with opened(request) as app:
         id = request.path_params["id"]
-        found = app.store.bead(id)
-        is_split = request.query_params.get("sides") == "2"
-        try:
-            view = review_merges.diff(app.store, app.git, id)
-        except NobrakesError as error:
-            return render(request, "difference.html", bead=found, view=None, error=error, is_split=is_split)
-        return render(
-            request, "difference.html", bead=found, view=view, patch=read(view.patch), is_split=is_split, error=None
-        )
+        of = (app.store.bead(id).title, f"bead/{id}", f"nobrakes diff {id}")
+        return _difference(request, of, lambda: review_merges.diff(app.store, app.git, id))
+
+
+def session_changes(request: Request) -> Response:
+    with opened(request) as app:
+        number = request.path_params["number"]
+        of = (relay.found(app.store, number).title, f"sessions/{number}", "git diff")
+        return _difference(request, of, lambda: relay.diff(app.store, app.paths, number))
+
+
+def _difference(request: Request, of: tuple[str, str, str], diff: Callable[[], review_merges.DiffView]) -> Response:
+    """`of`: title, page, and the command that shows all of it. `?sides=2`: before and after beside each other."""
+    is_split = request.query_params.get("sides") == "2"
+    values: dict[str, Any] = {"title": of[0], "page": of[1], "command": of[2], "is_split": is_split}
+    try:
+        view = diff()
+    except NobrakesError as error:
+        return render(request, "difference.html", view=None, error=error, **values)
+    return render(request, "difference.html", view=view, patch=read(view.patch), error=None, **values)
 
 
 def board(request: Request) -> Response:
@@ -90,9 +100,9 @@ def desk(request: Request) -> Response:
 def _desk(request: Request, app: "App", view: DecisionView | None, is_all: bool = False) -> Response:
     form = None if view is None or view.form is None else forms.form(view.form)
     listed, now = page.listed(app.store, is_all), app.store.now()
-    asks = blockers(app.store, app.paths, app.config, misconfigured=app.misconfigured).asks
+    found = asks(app.store, app.paths, app.config, app.misconfigured)
     return render(
-        request, "desk.html", listed=listed, asks=asks, view=view, form=form, is_all=is_all, now=now, topics=("desk",)
+        request, "desk.html", listed=listed, asks=found, view=view, form=form, is_all=is_all, now=now, topics=("desk",)
     )
 
 
@@ -232,6 +242,8 @@ def merges(request: Request) -> Response:
 
 def now(request: Request) -> Response:
     with opened(request) as app:
+        if app.is_home:
+            return RedirectResponse("/sessions", 303)
         config = app.config
         view = views.now(app.store, app.git, app.paths, config, app.misconfigured, True)
         return render(request, "now.html", view=view, topics=("now",))
@@ -258,31 +270,23 @@ def projects(request: Request) -> Response:
     )
 
 
-@frozen
-class Line:
-    """A listed repository; empty `word`: it has no pages."""
-
-    word: str
-    name: str
-    path: str
-    state: str
-    for_you: int | None
-    seen_at: float
-
-
 def repositories(request: Request) -> Response:
-    """Waiting repositories come first."""
+    """Waiting repositories come first; those without a word have no pages."""
     found = registry.repositories(for_you)
-    named = words([one.path for one in found])
-    lines = [
-        Line(
-            named[one.path] if one.state != registry.GONE and not one.is_own else "",
-            one.name, one.path, one.state, one.for_you, one.seen_at,
-        )
-        for one in found
-    ]  # fmt: skip
-    lines.sort(key=lambda one: (-(one.for_you or 0), one.state != registry.AT_WORK, -one.seen_at))
+    named = words([one.path for one in found if not one.is_own])
+    lines = [("" if one.state == registry.GONE else named.get(one.path, OWN), one) for one in found]
+    lines.sort(key=lambda line: (-(line[1].for_you or 0), line[1].state != registry.AT_WORK, -line[1].seen_at))
     return render(request, "repositories.html", view=lines, now=time.time())
+
+
+def own_sessions(request: Request) -> Response:
+    """The person's own sessions, and the repositories in which one can begin. It creates nothing."""
+    found = []
+    if registry.home_paths():
+        with repository(OWN) as app:
+            found = relay.listed(app.store, everything=False)
+    values: dict[str, Any] = {"own": Frame(OWN), "sessions": found, "known": words(registry.paths())}
+    return render(request, "own_sessions.html", offered=registry.offered(), now=time.time(), **values)
 
 
 MAX_REQUESTS = 100
@@ -353,6 +357,8 @@ _PAGES = {
     "/r/{repo}/requests": requests,
     "/r/{repo}/sessions": sessions,
     "/r/{repo}/sessions/{number:int}": session,
+    "/r/{repo}/sessions/{number:int}/diff": session_changes,
+    "/sessions": own_sessions,
 }
 ROUTES = (
     *(Route(address, page, methods=["GET"]) for address, page in _PAGES.items()),

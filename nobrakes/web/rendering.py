@@ -7,7 +7,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from ..daemon.service.status import first_lines
 from ..decisions import blockers
 from ..errors import NobrakesError, UsageError
 from ..machine import registry
-from ..machine.web_state import long_word, words
+from ..machine.web_state import OWN, long_word, words
 from ..paths import FOLDER, Paths
 from ..records import frozen, plain
 from ..text import cleaning
@@ -281,10 +281,15 @@ def folder(word: str) -> str:
     raise NoSuchRepository(f"no repository of yours is called '{word[:60]}'")
 
 
-def repository(word: str) -> "App":
-    """Opens nothing yet. Raises NoSuchRepository."""
+def repository(word: str, makes_own: bool = False) -> "App":
+    """Opens nothing yet. `makes_own`: creates the person's own place. Raises NoSuchRepository."""
     from ..app import App
 
+    if word == OWN:
+        own = registry.made() if makes_own else registry.home_paths()
+        if own is None:
+            raise NoSuchRepository("you have no session of your own yet", "The page Sessions starts one.")
+        return App(own, is_reading=True, is_home=True)
     path = folder(word)
     paths = Paths(os.path.join(path, FOLDER))
     if not os.path.exists(paths.config):
@@ -352,6 +357,10 @@ class Frame:
     here: str = "/"
     said: str = ""
 
+    @property
+    def is_own(self) -> bool:
+        return self.repo == OWN
+
     def to(self, path: str = "") -> str:
         return f"/r/{self.repo}/{path}"
 
@@ -399,6 +408,8 @@ def available(request: Request, has_requests: bool) -> tuple[Way, ...]:
     """Existing pages; requests only if work lands by them."""
     paths = request.app.state.paths
     found = (way for way in WAYS if f"/r/{{repo}}/{way.path}" in paths)
+    if request.state.app.is_home:
+        return tuple(replace(way, is_first=True) for way in found if way.path in ("desk", "sessions"))
     return tuple(way for way in found if has_requests or way.path != "requests")
 
 

@@ -20,7 +20,7 @@ from ...config.sections import FROM_THE_START, ForgeSettings, LimitSettings
 from ...config.settings import Config
 from ...decisions.blockers import STOPS, WAITS_FOR_PERSON, Blocker, Kind
 from ...decisions.model import Escalation
-from ...decisions.service.all_blockers import Blockers, blockers
+from ...decisions.service.all_blockers import Blockers, asks, blockers
 from ...errors import NobrakesError
 from ...events.kinds import Event
 from ...events.kinds import Kind as Happened
@@ -80,7 +80,7 @@ def bar(store: "Store", paths: Paths, config: "Config") -> BarView:
         bool(store.setting(control.FROZEN)),
         taken,
         limits.doers,
-        len(store.escalations()) + len(blockers(store, paths, config).asks),
+        len(store.escalations()) + len(asks(store, paths, config)),
         last.seq if last else 0,
         last.at if last else None,
         now,

@@ -700,6 +700,13 @@ def blockers(
     return Blockers(in_order(found), tuple(more(still).items()), pid is not None)
 
 
+def asks(store: "Store", paths: Paths, config: "Config", misconfigured: str | None = None) -> tuple[Blocker, ...]:
+    """What waits for a person beside escalations. In their own place no bead does."""
+    if is_own(paths.root):
+        return tuple(person_blockers(store, config, store.features(), daemon=True))
+    return blockers(store, paths, config, misconfigured=misconfigured).asks
+
+
 def for_you(paths: Paths) -> int | None:
     """How much waits for a person in the repository, as its first screen counts; None: unknown now."""
     from ...config.settings import load_for_reading
@@ -709,12 +716,7 @@ def for_you(paths: Paths) -> int | None:
         return None
     try:
         with closing(open_store(paths.database)) as store:
-            config = load_for_reading(paths.config)[0]
-            if is_own(paths.root):
-                found = tuple(person_blockers(store, config, store.features(), daemon=True))
-            else:
-                found = blockers(store, paths, config).asks
-            return len(found) + len(store.escalations())
+            return len(asks(store, paths, load_for_reading(paths.config)[0])) + len(store.escalations())
     except NobrakesError:  # the list says that it is unknown
         return None
 

@@ -10,13 +10,14 @@
 import os
 
 from ...agents.limits import DEFAULT, Sizes
-from ...errors import GitFailed
+from ...errors import GitFailed, NotARepository
+from ...paths import git_folder
 from ...trash import Trash
 from .. import objects
 from ..commits import worker as identity
 from ..history import History
 from ..landing import standing
-from ..location import Place
+from ..location import Place, check
 from ..objects import Objects
 from ..port import Argv, HandedBack, relay_branch
 from . import salvage
@@ -44,6 +45,11 @@ class RelayClones:
         return self.path(session) + "~alternates"
 
     def start(self) -> str:
+        """The checked-out commit. Raises NoMain, ForeignRepository; NotARepository if git finds another repository,
+        such as the one around a broken `.git`."""
+        check(self.root)
+        if self.place.git_dir != os.path.realpath(git_folder(self.root) or ""):
+            raise NotARepository(f"{self.root} is a broken git repository", "Repair it, or name another one.")
         return self.place.head()
 
     def making(self, session: int, start: str, worker: str) -> tuple[Argv, ...]:

@@ -28,6 +28,7 @@ from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...review.journal import LABEL
+from ...review.service.merges import DiffView, Found, view_of
 from ...text.cleaning import clean, one_line
 from ...walking import commits_since
 from .. import model as sessions_model
@@ -371,6 +372,16 @@ def summary(store: "Store", paths: Paths, number: int) -> Summary:
         None if stage == sessions_model.PLAN else _claim(store, paths, one, len(commits)),
         persons.kept(repository) if one.data.get(sessions_model.IN_PLACE) else "",
     )
+
+
+def diff(store: "Store", paths: Paths, number: int) -> DiffView:
+    """The changes of the session's branch. Raises NoSuchSession, UsageError; NotAllowed without a commit."""
+    done = summary(store, paths, number)
+    if not done.commits:
+        raise NotAllowed(f"session {number} has committed nothing yet", "Look again when its turn has ended.")
+    with closing(_clones(paths, done.repository)) as clones:
+        start, head = str(done.session.data[sessions_model.START]), done.commits[-1][0]
+        return view_of(clones.history, "", Found("branch", start, head))
 
 
 def _claim(store: "Store", paths: Paths, one: sessions_model.Session, commits: int) -> sessions_model.Claim | None:

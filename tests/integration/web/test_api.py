@@ -2,15 +2,18 @@
 
 import json
 import re
+import subprocess
 import threading
 from pathlib import Path
 
 import pytest
 
+from nobrakes.beads.model import Outcome
 from nobrakes.cli import main
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.features.model import Feature, ItemKind
 from nobrakes.requests.model import PullRequest, PullState
+from nobrakes.sessions.model import Fact, SessionKind
 from nobrakes.store import open_store
 from nobrakes.web import access, api, openapi
 from nobrakes.web.commands import COMMANDS
@@ -28,6 +31,16 @@ def decision(site, repository) -> None:
     store.escalate(NewEscalation(EscalationType.QUESTION, "Which?", "Say."), "nb-2", None, "Ada")
     store.begin_feature(Feature("nb-2", "Windows", "Support it", actor="me"))
     store.keep_plan("nb-2", [{"id": "nb-1", "title": "Paths"}], "it is whole", "Shaper")
+    start, head = (
+        subprocess.run(["git", *words], cwd=repository, capture_output=True, text=True, check=True).stdout.strip()
+        for words in (("rev-parse", "HEAD"), ("commit-tree", "-p", "HEAD", "-m", "Work", "HEAD^{tree}"))
+    )
+    spec = ("script", "script", "")
+    talk = store.begin_session(SessionKind.RELAY, "person:me", "Look", spec, "Look.", "me", {"start": start})
+    turn = store.open_turn(talk.id)
+    assert turn is not None
+    store.note_turn(turn[0].id, {"head": head})
+    store.close_turn(turn[0].id, Fact.ENDED_WELL, Outcome.COMPLETED, "", said="I looked.")
     store.collect("nb-2", ItemKind.SUGGESTION, "long paths", "Ada")
     store.save_pull(PullRequest("nb-2", PullState.OPEN, 7, "https://code.invalid/7", "Paths"))
     store.close()
@@ -45,7 +58,8 @@ def typed(capsys, *words: str):
 
 
 def test_each_look_has_the_values_of_the_command_line(site, decision, capsys) -> None:
-    addresses = {"beads/{id}": ("beads/nb-2", ["show", "nb-2"]), "escalations/{number:int}": ("escalations/1", ["escalation", "1"]),
+    addresses = {"sessions/{number:int}": ("sessions/1", ["session", "show", "1"]), "sessions/{number:int}/diff": ("sessions/1/diff", []),
+                 "beads/{id}": ("beads/nb-2", ["show", "nb-2"]), "escalations/{number:int}": ("escalations/1", ["escalation", "1"]),
                  "plan": ("plan", ["commit-strategy", "--dry-run"]),
                  "pull-requests": ("pull-requests", ["pr", "list"]), "pull-requests/{id}": ("pull-requests/nb-2", ["pr", "show", "nb-2"]),
                  "features": ("features", ["forge", "list"]), "features/{id}": ("features/nb-2", ["forge", "show", "nb-2"])}  # fmt: skip

@@ -32,7 +32,7 @@ class Hole(NamedTuple):
 
 
 GUARD, SERVER, LOGIN, DO = "web/access.py", "web/server.py", "web/access.py", "web/commands.py"
-STATE, LINES, LIVE = "machine/web_state.py", "serving.py", "web/live.py"
+STATE, LINES, LIVE, REGISTRY = "machine/web_state.py", "serving.py", "web/live.py", "machine/registry.py"
 HOLES = (
     Hole(1, "it listens everywhere", SERVER, "bound(LOOPBACK, options.port)", 'bound("0.0.0.0", options.port)', "server_process -k loopback_alone"),
     Hole(1, "any address without --lan", SERVER, "if options.host and not options.lan and", "if False and", "server_process -k cannot_be_served"),
@@ -79,6 +79,8 @@ HOLES = (
     Hole(10, "escapes of a terminal", "web/rendering.py", '"line": lambda value: cleaning.one_line(str(value))', '"line": lambda value: str(value)', "every_page -k their_words_are_text"),
     Hole(11, "a file that is not in the list", "web/access.py", "if name not in files():", "if False:", "guard -k every_address"),
     Hole(11, "a way back to elsewhere", LOGIN, 'not path.startswith(("//", "/\\\\"))', "True", "guard -k our_own_pages"),
+    Hole(11, "a session in any folder", REGISTRY, "if path not in known.repositories or os.path.realpath(path) != path:", "if not known.roots:", "own_sessions -k hostile_path"),
+    Hole(11, "a git folder elsewhere", "git/workspaces/relays.py", "if self.place.git_dir != ", "if False and self.place.git_dir != ", "own_sessions -k hostile_path"),
     Hole(12, "bodies without end", GUARD, "int(length) > MAX_BODY):", "False):", "attacks -k too_long"),
     Hole(12, "bodies in pieces", GUARD, 'if asked.all(b"transfer-encoding"):', "if False:", "attacks -k too_long"),
     Hole(12, "a body that never comes", GUARD, "asyncio.timeout_at(None if is_whole else end)", "asyncio.timeout_at(None)", "api -k body_that_does_not_come"),

@@ -51,15 +51,29 @@ def test_the_pages_have_settings_too_and_the_file_that_explains_them_says_the_de
 
 def test_a_line_is_changed_and_the_others_stay() -> None:
     made = edited("# mine\n[machine]\nagents = 2\n# keep\n", {"agents": 3, "usd_per_day": 2.5}, "x")
-    assert made == "# mine\n[machine]\n# keep\nagents = 3\nusd_per_day = 2.5\n"
-    assert edited(made, {"agents": None}, "x") == "# mine\n[machine]\n# keep\nusd_per_day = 2.5\n"
+    assert made == "# mine\n[machine]\nagents = 3\nusd_per_day = 2.5\n# keep\n"
+    assert edited(made, {"agents": None}, "x") == "# mine\n[machine]\nusd_per_day = 2.5\n# keep\n"
     assert parse_user(edited("", {"tokens_per_day": 5_000_000}, "x"), "x").machine.tokens_per_day == 5_000_000
 
 
 @pytest.mark.parametrize("text", ["machine = { agents = 2 }\n", "machine.agents = 2\n", "[ machine ]\nagents = 2\n"])
-def test_what_lines_do_not_show_is_left_to_the_person(text: str) -> None:
-    with pytest.raises(ConfigError, match="nobrakes cannot change"):
-        edited(text, {"agents": 3}, "x")
+def test_each_way_to_write_it_is_changed_where_it_stands(text: str) -> None:
+    assert edited(text, {"agents": 3}, "x") == text.replace("2", "3")
+
+
+def test_the_folders_of_repositories_are_a_list_that_begins_empty(tmp_path: Path) -> None:
+    assert UserConfig().machine.session_roots == ()
+    wanted = limits_of({"session_roots": "~/code, /srv/work"})
+    made = edited("[machine]\nagents = 2\n", wanted, "x")
+    assert made == '[machine]\nagents = 2\nsession_roots = ["~/code", "/srv/work"]\n'
+    path = tmp_path / "config.toml"
+    path.write_text(made)
+    for _ in range(2):  # the second time as it is remembered
+        assert load_user(str(path)).machine.session_roots == ("~/code", "/srv/work")
+    assert edited(made, limits_of({"session_roots": "default"}), "x") == "[machine]\nagents = 2\n"
+    for wrong in ("code", "/", "~", "../code", "~root/x"):
+        with pytest.raises(ConfigError, match="session_roots"):
+            limits_of({"session_roots": wrong})
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What is shown is what the reference says, field by field, and no secret is in it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -33,8 +34,9 @@ from nobrakes.records import mistakes, plain, schema
 from nobrakes.requests.model import PullRequest, PullState
 from nobrakes.requests.model import view as shown_of
 from nobrakes.review.service import merges
-from nobrakes.sessions.service import viewing
-from nobrakes.sessions.service.relay import Landing
+from nobrakes.sessions.model import SessionKind
+from nobrakes.sessions.service import relay, viewing
+from nobrakes.sessions.service.relay import Landing, SessionView, Summary
 from nobrakes.store import Store
 from nobrakes.web import openapi
 
@@ -123,6 +125,15 @@ def _no_git() -> NoReturn:
     raise AssertionError("what nobody has worked on has no branch")
 
 
+def session(store: Store, folder: Path) -> SessionView:
+    spec = ("script", "script", "")
+    one = store.begin_session(SessionKind.PLANNING, "person:me", "Look", spec, "Look at it.", "me")
+    assert store.open_turn(one.id) is not None
+    commits, files = (("a" * 40, "Add one"),), (("A", "one"),)
+    done = Summary(one, "/shop", "Done.", "relay/1", commits, files, ("pytest",), 1, 2.0, "work", None, "")
+    return replace(relay.view(store, Paths(str(folder)), one.id), work=done)
+
+
 def shown(store: Store, folder: Path) -> dict[str, Any]:
     escalation = store.escalations()[0]
     attempt = store.attempts("a")[0]
@@ -157,6 +168,7 @@ def shown(store: Store, folder: Path) -> dict[str, Any]:
         ),
         **dict.fromkeys(("add", "edit", "hold", "release", "defer", "cancel", "done", "reopen"), bead),
         "depend": Dependency("a", "b"),
+        "session show": session(store, folder),
         "session hand-in": Landing(1, "b", "a" * 40, "relay/1"),
         "retry": Retried(bead, (1,), "later", 1, 0),
     }
