@@ -162,10 +162,7 @@ def _secret_danger(program: str, rest: list[str], before: str) -> str:
 
 
 def _flags(rest: list[str], letters: str, words: Sequence[str]) -> bool:
-    return any(
-        word in words or (word[:1] == "-" and word[:2] != "--" and any(letter in word for letter in letters))
-        for word in rest
-    )
+    return any(word in words or (word[:1] == "-" and word[:2] != "--" and set(letters) & set(word)) for word in rest)
 
 
 def _removal_danger(program: str, rest: list[str]) -> str:

@@ -78,11 +78,8 @@ def _end(result: CheckResult) -> tuple[str, CheckOutcome, int | None, bool]:
 def unsearched_tests(paths: Sequence[str], checks: Sequence[Check]) -> str:
     """Message that no test check runs in a folder with these tests; "": one does."""
     folders = [check.directory.strip("/") for check in checks if check.kind == "test"]
-    if (
-        not paths
-        or not folders
-        or any(folder in ("", ".") or path.startswith(f"{folder}/") for folder in folders for path in paths)
-    ):
+    inside = any(folder in ("", ".") or path.startswith(f"{folder}/") for folder in folders for path in paths)
+    if inside or not paths or not folders:
         return ""
     return (
         f"no check runs in a folder that holds these tests: {first_of(sorted(paths), 5)}. The test checks run in "

@@ -24,18 +24,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
-from ..errors import (
-    DiskFull,
-    GitFailed,
-    GitTooOld,
-    GitUnusable,
-    MachineShort,
-    NoAnswer,
-    NobrakesError,
-    ObjectsAway,
-    RefsBroken,
-    StoreReadOnly,
-)
+from .. import errors
+from ..errors import DiskFull, GitFailed, GitTooOld, GitUnusable, NoAnswer, NobrakesError, ObjectsAway, StoreReadOnly
 from ..paths import own_path, process_environment
 from ..records import frozen
 from ..text.cleaning import count
@@ -107,10 +97,10 @@ def exchange(
     """Send `said`, pass the output to `take` piece by piece, and return the errors. None: it did not end in `seconds`
     and was killed. Any exception kills it too."""
     deadline = time.monotonic() + seconds
-    errors = bytearray()
+    stderr = bytearray()
     try:
-        if _move(process, said, deadline, take, errors.extend) and ends(process, deadline - time.monotonic()):
-            return bytes(errors)
+        if _move(process, said, deadline, take, stderr.extend) and ends(process, deadline - time.monotonic()):
+            return bytes(stderr)
         end(process)
         return None
     except BaseException:
@@ -291,11 +281,8 @@ _HARMLESS = tuple(_HARMLESS_NAMES.split())
 
 def strays(given: Mapping[str, str]) -> list[str]:
     """The GIT_* variables of this process that `given` does not overrule and that must not reach git."""
-    return [
-        name
-        for name in process_environment()
-        if name.startswith("GIT_") and name not in given and not name.startswith(_HARMLESS)
-    ]
+    own = (name for name in process_environment() if name.startswith("GIT_"))
+    return [name for name in own if name not in given and not name.startswith(_HARMLESS)]
 
 
 OLDEST = (2, 38)
@@ -342,13 +329,13 @@ def failure(command: Sequence[str], code: int, error: str) -> NobrakesError:
     if "No space left on device" in error or "Disk quota exceeded" in error or _TOO_LARGE.search(error):
         return DiskFull(f"git could not write: {last}")
     if _SHORT.search(error):
-        return MachineShort(f"git could not work: {last}")
+        return errors.MachineShort(f"git could not work: {last}")
     if "Read-only file system" in error:
         return StoreReadOnly(f"git could not write: {last}", "Check that the file system is not mounted read-only.")
     if _UNUSABLE.search(error):
         return GitUnusable(f"git does not work in this repository: {last}")
     if _BROKEN_REFS.search(error):
-        return RefsBroken(
+        return errors.RefsBroken(
             f"git can read no ref at all: {last}",
             "Stop nobrakes, keep a copy (`cp .git/packed-refs packed-refs.copy`), and open .git/packed-refs in an "
             "editor. Fix the line that git names, or take that line alone out: `git for-each-ref` works again then, "

@@ -338,16 +338,8 @@ def _candidates(root: str) -> Iterator[tuple[str, bytes]]:
 _MAX_BRANCHES = 20
 """How many branches are searched, newest commits first."""
 
-_HOOKS = (
-    "pre-commit",
-    "prepare-commit-msg",
-    "commit-msg",
-    "post-commit",
-    "pre-merge-commit",
-    "post-merge",
-    "pre-push",
-    "reference-transaction",
-)
+_HOOKS = """pre-commit prepare-commit-msg commit-msg post-commit pre-merge-commit post-merge pre-push
+reference-transaction"""
 _LARGEST = 100_000
 
 
@@ -364,7 +356,7 @@ def hooks(root: str) -> Hooks | None:
     # without our own settings: they would answer that hooks are off
     env = {name: value for name, value in ASKING.items() if not name.startswith("GIT_CONFIG")}
     folder = command_line.run(["rev-parse", "--path-format=absolute", "--git-path", "hooks"], cwd=root, env=env).text
-    found = tuple(name for name in _HOOKS if _is_hook(os.path.join(folder, name)))
+    found = tuple(name for name in _HOOKS.split() if _is_hook(os.path.join(folder, name)))
     return Hooks(folder, found) if found else None
 
 

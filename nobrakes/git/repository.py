@@ -432,11 +432,8 @@ class MovingMain(Tools):
         if objects.main(self.place) == old:
             upkeep.hold(self.place, [new], old)
         land = self._lands.land(new, old)
-        if (
-            land.landing is port.Landing.MOVED
-            and not self.own
-            and not self.place.ref.startswith(objects.own_ref(port.BASES))
-        ):
+        is_main = not self.own and not self.place.ref.startswith(objects.own_ref(port.BASES))
+        if land.landing is port.Landing.MOVED and is_main:
             from .landing.local import keep
 
             keep(self.place, self.history, new)

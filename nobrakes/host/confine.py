@@ -8,6 +8,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 
 from ..agents.adapter import Launch, host_of
 from ..config import user
@@ -86,13 +87,7 @@ class Confinement:
         return f"{why_not}, and {why_open}" if why_open else ""
 
     def agent(
-        self,
-        run: str,
-        workspace: str,
-        folder: str,
-        launch: Launch,
-        lent: tuple[str, ...] = (),
-        laid: Laid | None = None,
+        self, run: str, workspace: str, folder: str, launch: Launch, lent: Sequence[str] = (), laid: Laid | None = None
     ) -> Confined:
         """An agent's confinement; makes its channel. `lent`: object folders of another repository. `laid`: the
         workspace is a person's checkout, with this over it."""

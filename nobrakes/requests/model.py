@@ -316,13 +316,8 @@ def merged(pull: PullRequest) -> tuple[PullRequest, list[NewEvent]]:
 
 
 def about(pull: PullRequest) -> Mapping[str, Any]:
-    return {
-        **_at(pull),
-        "title": _short(pull.title, _TEXT),
-        "branch": pull.branch,
-        "head": pull.head,
-        "merged_commit": pull.merged_as or None,
-    }
+    what = {"title": _short(pull.title, _TEXT), "branch": pull.branch, "head": pull.head}
+    return {**_at(pull), **what, "merged_commit": pull.merged_as or None}
 
 
 def _told(pull: PullRequest, found: Sequence[tuple[str, NewEvent]]) -> tuple[PullRequest, list[NewEvent]]:

@@ -138,15 +138,8 @@ def named_files(argv: tuple[str, ...]) -> tuple[str, ...]:
 
 
 _MACHINE = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/boot")
-_SETTINGS_OF: tuple[str, ...] = (
-    "XDG_CONFIG_HOME",
-    "CLAUDE_CONFIG_DIR",
-    "CODEX_HOME",
-    "GEMINI_CLI_HOME",
-    "GNUPGHOME",
-    "ZDOTDIR",
-)
-_SETTINGS_OF += ("PYTHONUSERBASE", "PIPX_HOME", "NPM_CONFIG_USERCONFIG", "npm_config_userconfig", "DOCKER_CONFIG")
+_SETTINGS_OF = """XDG_CONFIG_HOME CLAUDE_CONFIG_DIR CODEX_HOME GEMINI_CLI_HOME GNUPGHOME ZDOTDIR PYTHONUSERBASE
+PIPX_HOME NPM_CONFIG_USERCONFIG npm_config_userconfig DOCKER_CONFIG"""
 """Variables with paths of settings outside the home."""
 
 
@@ -155,7 +148,7 @@ def kept(environment: Mapping[str, str]) -> tuple[str, ...]:
     shell, agent CLIs, editors and tools, caches, repositories), the machine's programs and settings, PATH, nobrakes."""
     found = [*_MACHINE, os.path.expanduser("~")]
     found += [folder for folder in map(os.path.abspath, sys.path) if os.path.isdir(folder)]  # our dependencies
-    found += [path for path in (os.environ.get(name, "") for name in _SETTINGS_OF) if os.path.isabs(path)]
+    found += [path for path in (os.environ.get(name, "") for name in _SETTINGS_OF.split()) if os.path.isabs(path)]
     found += [folder for folder in environment.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]
     found += [sys.prefix, sys.base_prefix, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
     named = (os.environ.get(name, "") for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"))

@@ -14,20 +14,8 @@ from ...db.rows import record
 from ...events import db as events_db
 from ...events.kinds import Kind
 from ...records import as_values, frozen
-from ..limits import (
-    CAP_LIFTED,
-    CAP_REPORTED,
-    Amount,
-    Breaker,
-    Caps,
-    Cooldown,
-    Cost,
-    Spent,
-    State,
-    day_start,
-    hour_start,
-    reset,
-)
+from .. import limits
+from ..limits import Amount, Breaker, Caps, Cooldown, Cost, Spent, State, day_start, hour_start, reset
 
 FEW = 100
 """How many later rows are added up each time."""
@@ -209,8 +197,8 @@ def spent(db: Database, caps: Caps, beads: Sequence[str], now: float) -> Spent:
         of_beads,
         int(db.one(_CALLS, (hour_start(now),))[0]) if caps.calls_per_hour is not None else 0,
         run_since,
-        _marked(db, CAP_REPORTED),
-        _marked(db, CAP_LIFTED),
+        _marked(db, limits.CAP_REPORTED),
+        _marked(db, limits.CAP_LIFTED),
     )
 
 

@@ -28,12 +28,8 @@ from ...checks.worker.validation import (
     Strength,
     Validation,
     as_json,
-    counts_of,
     explain,
     fewer_assertions,
-    result_of,
-    run_id,
-    sum_counts,
     times_cut_off,
 )
 from ...daemon.model import Board, Limits
@@ -170,7 +166,7 @@ class AgentEndings:
         cut_off = self.validation.was_cut_off(run)
         results = self.validation.judge(run)
         times = times_cut_off(attempt.data)
-        known = run.id != run_id(attempt, RunKind.RED_PROOF, _serial(attempt))  # it was counted, and a crash hid it
+        known = run.id != validation.run_id(attempt, RunKind.RED_PROOF, _serial(attempt))  # counted, and a crash hid it
         if known or (cut_off and times < MAX_CUT_OFF):
             again = attempt
             if not known:
@@ -188,7 +184,7 @@ class AgentEndings:
         rows = as_json(results)
         base = self.validation.recorded(ports.git.tree(str(attempt.data["start"])))
         reason = why_failed("\n".join(r.tail for r in results if r.outcome is not CheckOutcome.PASS))
-        why_not = judge_red(results, counts_of(base), sum_counts(results), reason)
+        why_not = judge_red(results, validation.counts_of(base), validation.sum_counts(results), reason)
         detail = "" if why_not is None else why_not + "\n" + explain(results)
         if not results:
             self._not_run(attempt, limits, rows, rows, "The new tests could not be run.")
@@ -204,7 +200,7 @@ class AgentEndings:
     def _proof_on_base(self, attempt: Attempt, run: Run, on_base: list[CheckResult], limits: Limits) -> None:
         """The proof counted no test: a run without the new tests shows whose fault that is."""
         kept = attempt.data[ON_BASE]
-        with_tests = [result_of(row) for row in kept["red_proof"]]
+        with_tests = [validation.result_of(row) for row in kept["red_proof"]]
         neither = cannot_run(with_tests) and cannot_run(on_base)
         broken = on_base if neither else mute_without_tests(with_tests, on_base)
         if neither and self._is_of_main(attempt):  # one question, whichever proofs meet it

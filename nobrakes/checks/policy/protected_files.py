@@ -44,16 +44,7 @@ _RUNNERS = re.compile(
     r"\b(?:mocha|node|ts-node|tsx|jest|vitest|ava|tape|tap|nyc|c8|rspec|ruby|phpunit|pytest|py\.test)\b"
 )
 
-SOURCES = (
-    "Makefile",
-    "makefile",
-    "GNUmakefile",
-    "package.json",
-    "justfile",
-    "tox.ini",
-    "Taskfile.yml",
-    "Taskfile.yaml",
-)
+_FILES = ("Makefile", "makefile", "GNUmakefile", "package.json", "justfile", "tox.ini", "Taskfile.yml", "Taskfile.yaml")
 """Files in a check's folder that define what its command starts."""
 
 
@@ -67,7 +58,7 @@ def sources(checks: Sequence[Check]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16)
 def _within(folders: tuple[str, ...]) -> tuple[str, ...]:
-    names = dict.fromkeys((*SOURCES, *SETTINGS))
+    names = dict.fromkeys((*_FILES, *SETTINGS))
     return tuple(posixpath.join(folder, name) for folder in folders for name in names)
 
 
@@ -96,7 +87,7 @@ def _commands(setup: str, checks: Sequence[Check], texts: Mapping[str, str]) -> 
     yield from ((check.command, check.directory) for check in checks)
     commands = [setup, *(check.command for check in checks)]
     for folder in _folders(checks) if texts else ():  # the names are many
-        for name in SOURCES:
+        for name in _FILES:
             yield from ((line, folder) for line in _lines(name, texts.get(posixpath.join(folder, name), ""), commands))
 
 

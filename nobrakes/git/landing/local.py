@@ -318,11 +318,7 @@ class Lander:
         """Move main back to the checkout that cannot follow, and with it those that had followed."""
         objects, new, old = self.history.objects, landed.to, landed.at
         behind = [holder for holder, seen in looks.items() if seen.is_behind]
-        back = [
-            Following(objects, holder, old, new)
-            for holder in looks
-            if holder not in behind and os.path.exists(holder.index)
-        ]
+        back = [Following(objects, one, old, new) for one in looks if one not in behind and os.path.exists(one.index)]
         if any(one.why_not() is not None for one in back) or any(looks[holder].at != old for holder in behind):
             return replace(_stuck(stuck, looks[stuck], new, why), may_have_landed=True)
         for one in back:

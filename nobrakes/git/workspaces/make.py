@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from ...agents.limits import DEFAULT, Sizes
+from ...agents.limits import Sizes
 from ...beads.branches import branch_of
 from ...beads.model import Bead
 from ...errors import GitFailed, NoAnswer, NobrakesError, Tampered, TooLarge
@@ -333,15 +333,9 @@ class Workspaces:
     """The clones and checkouts of one repository."""
 
     def __init__(
-        self,
-        place: Place,
-        objects: Objects,
-        history: History,
-        places: Paths,
-        sizes: Sizes = DEFAULT,
-        filters: Filters | None = None,
+        self, place: Place, objects: Objects, history: History, places: Paths, sizes: Sizes, filters: Filters
     ) -> None:
-        self.filters = filters or Filters(place, objects)
+        self.filters = filters
         self.place = place
         self.objects = objects
         self.history = history

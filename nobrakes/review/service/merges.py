@@ -407,13 +407,8 @@ def merges(store: "Store", frozen: str | None) -> MergesView:
     typical = (took[(len(took) - 1) // 2] + took[len(took) // 2]) / 2 if len(took) >= SURE else None
     merges = store.latest_events((Kind.MERGED,), None, 2 * PAST)
     merged = {(event.bead or "", event.attempt): event.seq for event in merges}
-    return MergesView(
-        *_queue(store, typical, now),
-        tuple(_landed(one, merged, beads[one.bead].status is Status.DONE) for one in past),
-        typical,
-        frozen,
-        now,
-    )
+    landed = tuple(_landed(one, merged, beads[one.bead].status is Status.DONE) for one in past)
+    return MergesView(*_queue(store, typical, now), landed, typical, frozen, now)
 
 
 def _queue(store: "Store", typical: float | None, now: float) -> tuple[tuple[InQueue, ...], int]:

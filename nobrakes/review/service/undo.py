@@ -495,13 +495,8 @@ def _merge(
         store.record(Event(Kind.HELD, bead.id, actor=marked, data={"reason": why}))
     if paths is not None:
         wake(paths)
-    return Undone(
-        event.seq,
-        event.kind,
-        (bead.id,),
-        f"a commit on main reverts {bead.id}; the bead is open again, and held",
-        reverted,
-    )
+    text = f"a commit on main reverts {bead.id}; the bead is open again, and held"
+    return Undone(event.seq, event.kind, (bead.id,), text, reverted)
 
 
 def _request(store: "Store", git: Git | None, event: Event, actor: str, paths: Paths | None) -> Undone:

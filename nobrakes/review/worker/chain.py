@@ -26,20 +26,8 @@ from ...ports import Ports
 from ...records import frozen
 from ...requests.worker.landing_branch import lands_on
 from ...review.main_monitor import NOBODY
-from ..evidence import (
-    ATTEMPTS,
-    PERSON,
-    VERSION,
-    How,
-    RecordKind,
-    attempt_row,
-    bounded,
-    counts_of,
-    excerpt,
-    place,
-    run_of,
-    taken_back_by,
-)
+from .. import evidence
+from ..evidence import PERSON, How, RecordKind, attempt_row, bounded, counts_of, excerpt, place, run_of, taken_back_by
 from ..journal import Journal, Step
 from ..machine import Fact
 from ..queue import Entry
@@ -183,7 +171,7 @@ class Evidence:
 
     def unknown(self, bead: Bead, base: Made, commits: Sequence[Made], anchor: str, why: str) -> Json:
         """The record of a merge known only from main. `why`: the reason for adding it later."""
-        gathered = _Gathered(self.ports, bead, [])
+        gathered, past = _Gathered(self.ports, bead, []), self.ports.store.attempts(bead.id)[-evidence.ATTEMPTS :]
         merged = place(commits[-1].commit, commits[-1].tree)
         proof: Json = {"step": "validate", **merged, "contract": "", "how": How.UNKNOWN.value}
         record = {
@@ -202,7 +190,7 @@ class Evidence:
                 {**proof, "of": "main"},
             ],
             "counts": {"before": None, "after": None},
-            "attempts": [attempt_row(one, one.ended_at) for one in self.ports.store.attempts(bead.id)[-ATTEMPTS:]],
+            "attempts": [attempt_row(one, one.ended_at) for one in past],
         }
         return bounded(record)
 
@@ -266,7 +254,7 @@ class Evidence:
 
     def _attempts(self, bead: Bead, review: Attempt) -> list[Json]:
         past = [one for one in self.ports.store.attempts(bead.id) if one.id != review.id]
-        return [attempt_row(one, one.ended_at) for one in past[-ATTEMPTS:]]
+        return [attempt_row(one, one.ended_at) for one in past[-evidence.ATTEMPTS :]]
 
 
 class _Gathered:
@@ -285,14 +273,8 @@ class _Gathered:
         """The common fields. The time is that of the latest run, so that a repeated record is the same."""
         moments = [at, *(float(run["at"]) for run in self.runs.values() if run["at"] is not None)]
         bead = {"id": self.bead.id, "title": clean(self.ports, self.bead.title)[:500], "type": self.bead.type.value}
-        return {
-            "version": VERSION,
-            "kind": kind.value,
-            "at": round(max(moments), 3),
-            "bead": bead,
-            "runs": self.runs,
-            "contracts": self.contracts,
-        }
+        first = {"version": evidence.VERSION, "kind": kind.value, "at": round(max(moments), 3)}
+        return {**first, "bead": bead, "runs": self.runs, "contracts": self.contracts}
 
     def validation(self, of: str, step: Step | None, what: dict[str, str], contract: str, tip: str) -> Json:
         """A validation and its run. Empty `contract`: the checks of that time."""

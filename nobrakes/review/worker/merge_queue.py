@@ -151,10 +151,8 @@ class MergeQueue:
         # where a run could not say whether the work is good, nobody is blamed, so main need not be looked at
         with about(self.ports, bead_owner(head.bead)):
             tree = self.ports.git.tree(head.journal.build.base)
-        known = (
-            head.journal.runs.is_broken
-            or self.validation.passed(tree, head.attempt, head.journal.change.brings) is not None
-        )
+        runs, brings = head.journal.runs, head.journal.change.brings
+        known = runs.is_broken or self.validation.passed(tree, head.attempt, brings) is not None
         return Verdict.GREEN if known else Verdict.UNKNOWN
 
     def _verdict(self, seen: QueueSnapshot, place: int) -> Verdict:

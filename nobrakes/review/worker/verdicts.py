@@ -129,10 +129,8 @@ def hold(ports: Ports, evidence: Evidence, entries: Sequence[Entry]) -> None:
     store = ports.store
     ports.git.hold(
         {
-            landing_pin(entry.bead): evidence.prepared(
-                store.attempt(entry.attempt), store.bead(entry.bead), entry.journal
-            )
-            for entry in entries
+            landing_pin(one.bead): evidence.prepared(store.attempt(one.attempt), store.bead(one.bead), one.journal)
+            for one in entries
         }
     )
 
