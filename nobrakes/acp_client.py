@@ -157,11 +157,9 @@ def _list(call: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
 
 
 def choice(options: Sequence[Mapping[str, Any]], allow: bool) -> str | None:
-    for kind in ("allow_once",) if allow else ("reject_once", "reject_always"):
-        for option in options:
-            if option.get("kind") == kind:
-                return str(option.get("optionId"))
-    return None
+    kinds = ("allow_once",) if allow else ("reject_once", "reject_always")
+    found = (str(one.get("optionId")) for kind in kinds for one in options if one.get("kind") == kind)
+    return next(found, None)
 
 
 class Guard:

@@ -117,9 +117,8 @@ def tool_danger(tool: str, what: str, own: str = "") -> str:
 
 
 def _call_danger(program: str, rest: list[str], call: Call, before: str, depth: int) -> str:
-    for target in call.writes:
-        if why := _target_danger(target):
-            return why
+    if why := next(filter(None, map(_target_danger, call.writes)), ""):
+        return why
     if not program:
         return ""
     if program in _RIGHTS:
@@ -186,9 +185,7 @@ def _removal_danger(program: str, rest: list[str]) -> str:
 def _is_far(word: str) -> bool:
     """Whether a path may leave the workspace: root, home, parent, git's own folder, an unset variable."""
     bare = word.rstrip("/*.")
-    if word in _HERE or _leaves(word):
-        return True
-    if word.rstrip("/") == ".git" or word.startswith(".git/"):
+    if word in _HERE or _leaves(word) or word.rstrip("/") == ".git" or word.startswith(".git/"):
         return True
     if word.startswith(("/tmp/", "/var/tmp/", "/dev/shm/", "$TMPDIR/", "$")):
         return bare in _HOME or (word.startswith("$") and word.endswith(("/", "/*"))) or word.startswith("$HOME/")

@@ -117,7 +117,6 @@ class Cost:
 
     @staticmethod
     def of(values: Mapping[str, Any]) -> "Cost":
-        """The cost in these values."""
         return Cost(**{**values, "providers": tuple(Paid(**one) for one in values["providers"])})
 
 

@@ -420,8 +420,7 @@ def _folders(touches: Sequence[str]) -> Iterator[str]:
         parts = [part for part in posixpath.dirname(re.split(r"[*?\[]", touched, maxsplit=1)[0]).split("/") if part]
         if ".." in parts or touched.startswith("/"):
             continue
-        for end in range(1, len(parts) + 1):
-            found["/".join(parts[:end])] = None
+        found |= dict.fromkeys("/".join(parts[:end]) for end in range(1, len(parts) + 1))
     yield from list(found)[:FOLDERS]
 
 

@@ -120,10 +120,9 @@ def bead_text(bead: "Bead") -> str:
         parts.append("## Acceptance criteria\n\n" + _list(bead.acceptance))
     if bead.notes.strip():
         parts.append("## Notes\n\n" + cut(clean(bead.notes).strip(), NOTES))
-    for title, text in beads_history.texts(bead.metadata):
+    added = ((name.capitalize(), text) for name, text in beads_history.added_texts(bead, ADDED))
+    for title, text in (*beads_history.texts(bead.metadata), *added):
         parts.append(f"## {title}\n\n{cut(clean(text).strip(), NOTES)}")
-    for name, text in beads_history.added_texts(bead, ADDED):
-        parts.append(f"## {name.capitalize()}\n\n{cut(clean(text).strip(), NOTES)}")
     if bead.touches:
         parts.append("## Files it will probably touch\n\n" + _list(bead.touches))
     return "\n\n".join(parts)

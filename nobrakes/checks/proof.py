@@ -257,7 +257,6 @@ _GET |= {name: f"install {product}" for name, product in _PRODUCTS.items()} | {"
 
 
 def installing(program: str) -> str:
-    """What a person does to have it."""
     return _GET.get(program, "install it")
 
 

@@ -157,7 +157,6 @@ _PACKAGE = re.compile(r"(ok  |FAIL|\?   )\t(\S+)(.*)")
 
 
 def read_go(lines: Sequence[str]) -> Iterator[Tally]:
-    """One `go test` or several."""
     yield from filter(None, (_read_json(lines), _read_text(lines)))
 
 
@@ -323,8 +322,7 @@ def read_cargo(lines: Sequence[str]) -> Iterator[Tally]:
             continue
         if (summary := _NEXTEST.match(line)) is not None:
             number = {"passed": 0, "failed": 0, "timed out": 0, "exec failed": 0, "skipped": 0}
-            for count, word in _NEXTEST_PART.findall(summary[1]):
-                number[word] = int(count)
+            number |= {word: int(count) for count, word in _NEXTEST_PART.findall(summary[1])}
             failed = number["failed"] + number["timed out"] + number["exec failed"]
             yield Tally(number["passed"], failed, number["skipped"])
 
@@ -584,10 +582,7 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 
 
 def _plain(output: str) -> str:
-    text = without_colours(output)
-    if "\r" in text:
-        text = text.replace("\r", "\n")
-    return text
+    return without_colours(output).replace("\r", "\n")
 
 
 def _lines(text: str) -> list[str]:

@@ -469,11 +469,8 @@ class _Modules:
 
     def file(self, module: str) -> str | None:
         below = module.replace(".", "/")
-        for root in _ROOTS:
-            for path in (f"{root}{below}.py", f"{root}{below}/__init__.py"):
-                if path in self.tree.paths:
-                    return path
-        return None
+        places = (f"{root}{below}{ending}" for root in _ROOTS for ending in (".py", "/__init__.py"))
+        return next((path for path in places if path in self.tree.paths), None)
 
     def has(self, module: str) -> bool:
         return self.file(module) is not None

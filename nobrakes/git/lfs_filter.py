@@ -42,8 +42,7 @@ def content(store: str, given: bytes) -> Iterator[bytes]:
                     return
         except OSError:
             pass  # nobody fetched it: the pointer says so to whoever reads it
-    for start in range(0, len(given), _PACKET):
-        yield given[start : start + _PACKET]
+    yield from (given[start : start + _PACKET] for start in range(0, len(given), _PACKET))
 
 
 def serve(store: str, source: BinaryIO, to: BinaryIO) -> None:

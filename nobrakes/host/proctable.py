@@ -96,11 +96,8 @@ def everything() -> dict[int, Process]:
     """Every process by pid."""
     if not LINUX:
         return ps_everything()
-    found = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit() and (process := look(int(name))) is not None:
-            found[process.pid] = process
-    return found
+    found = (look(int(name)) for name in os.listdir("/proc") if name.isdigit())
+    return {process.pid: process for process in found if process is not None}
 
 
 def below(pid: int, without: Container[int] = (), since: int = 0) -> dict[int, Process]:

@@ -301,9 +301,7 @@ def happened(pull: PullRequest, seen: Seen) -> tuple[PullRequest, list[NewEvent]
     for check in failed(seen.checks):
         data = {**_at(pull), **_issue(check.says, "error"), "check": _short(check.name, _NAME)}
         found.append((f"check {check.name[:_NAME]} {pull.head[:12]}", (Kind.PULL_ISSUE_FOUND, data)))
-    for one in seen.remarks:
-        found.append((one.key, _remarked(pull, one)))
-    return _told(pull, found)
+    return _told(pull, [*found, *((one.key, _remarked(pull, one)) for one in seen.remarks)])
 
 
 def merged(pull: PullRequest) -> tuple[PullRequest, list[NewEvent]]:
@@ -614,7 +612,6 @@ class RequestView:
 
 
 def page_of(url: str) -> str:
-    """The address if it is a web page; else empty."""
     return url if url.startswith(WEB) else ""
 
 
@@ -700,7 +697,6 @@ def base_of(around: Sequence[str], rules: Rules) -> str:
 
 
 def request_branch(bead: Bead) -> str:
-    """The default branch of its pull request."""
     return default_epic_branch(bead.id) if bead.type is BeadType.EPIC else branch_of(bead)
 
 

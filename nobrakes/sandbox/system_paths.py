@@ -90,9 +90,7 @@ def tool_settings(etc: str) -> tuple[str, ...]:
 def _programs(environment: Mapping[str, str]) -> Iterator[str]:
     yield from (sys.prefix, sys.base_prefix, os.path.realpath(sys.base_prefix))
     yield os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    for name in _ASKED:
-        if os.path.isabs(environment.get(name, "")):
-            yield environment[name]
+    yield from (environment[name] for name in _ASKED if os.path.isabs(environment.get(name, "")))
     for folder in environment.get("PATH", os.defpath).split(os.pathsep):
         if os.path.isabs(folder) and os.path.isdir(folder):
             yield from installation(folder)
@@ -240,7 +238,6 @@ def variables(home: str, environment: Mapping[str, str], let_in: tuple[str, ...]
 
 
 def steady(environment: Mapping[str, str]) -> dict[str, str]:
-    """The common environment of runs with own homes."""
     return {**environment, **NO_USER_SITE, "HOME": HOME}
 
 

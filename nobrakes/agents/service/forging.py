@@ -26,10 +26,8 @@ def forging_propose(plan: str) -> "tuple[dict[str, Any], str]":
 
 def told(data: "Mapping[str, Any]") -> str:
     """A proposal's result as text."""
-    lines = []
-    for name, what in (("new", "drafts"), ("changed", "changed drafts"), ("proposed", "wait for a person's yes")):
-        if data[name]:
-            lines.append(f"{what}: {', '.join(data[name])}")
+    kinds = (("new", "drafts"), ("changed", "changed drafts"), ("proposed", "wait for a person's yes"))
+    lines = [f"{what}: {', '.join(data[name])}" for name, what in kinds if data[name]]
     lines += [f"note: {problem}" for problem in data["problems"]]
     return "\n".join(lines or ["the graph is as this plan wants it already"])
 

@@ -153,9 +153,8 @@ def _lines(name: str, text: str, commands: Sequence[str]) -> Iterator[str]:
 
 def _recipes(text: str, commands: Sequence[str]) -> Iterator[str]:
     lines = text.replace("\\\n", " ").splitlines()
-    for line in lines:
-        if found := re.match(r"\s*-?(?:s?include|import)\??\s+(.*)", line):
-            yield found[1]
+    included = (re.match(r"\s*-?(?:s?include|import)\??\s+(.*)", line) for line in lines)
+    yield from (found[1] for found in included if found)
     wanted = {word for command in commands for word in _words(command)}
     bare = any({"make", "gmake", "just"} & set(_words(command)) for command in commands)
     needed = {

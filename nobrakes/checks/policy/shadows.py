@@ -300,9 +300,7 @@ class Busy:
                 yield place.names[part]
         else:
             yield from (found for name, found in place.names.items() if self._same_name(part, name))
-        for name, found in place.patterns.items():
-            if name != "**" and self._same_name(part, name):
-                yield found
+        yield from (one for name, one in place.patterns.items() if name != "**" and self._same_name(part, name))
 
     def _same_name(self, one: str, other: str) -> bool:
         self._left -= 1

@@ -102,8 +102,7 @@ def _group_steps(group: tuple[Check, ...]) -> Iterator[CheckStep]:
         for number, (tool, _) in enumerate(check.tools):
             asks = _inside(check, (tool, ASKED_WITH.get(tool, "--version")))
             yield CheckStep(f"{check.name}@tool{number + 1}", check, TOOL_SECONDS, asks)
-    for check in group:
-        yield CheckStep(check.name, check, check.timeout, run_argv(check))
+    yield from (CheckStep(check.name, check, check.timeout, run_argv(check)) for check in group)
     for check in group:
         for number in range(check.retry):
             name = run_name(check, number + 1)

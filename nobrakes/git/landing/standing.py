@@ -124,10 +124,7 @@ class Worktree:
         return {**CHECKOUT, "GIT_DIR": self.git_dir, "GIT_WORK_TREE": self.path, "GIT_INDEX_FILE": self.copy}
 
     def under_way(self) -> str | None:
-        for name, what in _UNDER_WAY:
-            if os.path.lexists(os.path.join(self.git_dir, name)):
-                return what
-        return None
+        return next((what for name, what in _UNDER_WAY if os.path.lexists(os.path.join(self.git_dir, name))), None)
 
 
 def _line(path: str) -> str:

@@ -109,9 +109,7 @@ class RelayClones:
         files are the checkout's and stay."""
         handed = self.hand_back(session, turn, start, last, in_place)
         loose = None if in_place else self.loose(session, handed.head or start)
-        name = ""
-        if loose is not None:
-            name = self._branch(f"{relay_branch(session)}-loose", turn, loose, "")
+        name = "" if loose is None else self._branch(f"{relay_branch(session)}-loose", turn, loose, "")
         self._throw_away(session, self.path(session) + ".files")
         return name
 
@@ -122,9 +120,7 @@ class RelayClones:
         if head not in (None, start):
             salvage.take(self.place, self.objects, self.history, start, path, head, self.sizes)
         kept = self.loose(session, head or start) or head
-        name = ""
-        if kept not in (None, start):
-            name = self._branch(f"{relay_branch(session)}-unapproved", turn, kept, "")
+        name = self._branch(f"{relay_branch(session)}-unapproved", turn, kept, "") if kept not in (None, start) else ""
         self._throw_away(session)
         return name
 

@@ -254,9 +254,8 @@ def parse_remote_url(url: str) -> Address | None:
     if found is None:
         return None
     host = found["host"]
-    if not url.strip().startswith("http"):
-        host = host.partition(":")[0]  # the port is that of ssh
-    return _made(host, found["path"])
+    # the port is that of ssh
+    return _made(host if url.strip().startswith("http") else host.partition(":")[0], found["path"])
 
 
 def _made(host: str, path: str) -> Address | None:

@@ -148,9 +148,7 @@ class GitLab:
         pipeline = self._pipelines.get(commit) or {}
         if pipeline.get("id") and pipeline.get("sha") != commit:  # it ran on what a merge of the commit would be
             rows += self.glab.pages(f"{self.at}/pipelines/{pipeline['id']}/jobs")
-        newest: dict[str, Mapping[str, Any]] = {}
-        for one in sorted(rows, key=lambda row: int(row.get("id") or 0)):
-            newest[str(one.get("name") or "")] = one
+        newest = {str(one.get("name") or ""): one for one in sorted(rows, key=lambda row: int(row.get("id") or 0))}
         if not newest and pipeline.get("status") == "failed":  # as where its own description cannot be read
             url = str(pipeline.get("web_url") or "")
             return [HostCheck("pipeline", CheckState.FAILED, url, "", "The pipeline failed before any job of it.")]

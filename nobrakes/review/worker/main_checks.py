@@ -330,9 +330,8 @@ class MainMonitor:
         watch = self.watch
         known = self.validation.run_contract(watch.run)
         contract = known or self.validation.present()
-        probes = NO_PLAN
-        if watch.trial and known is None:  # what a trial leaves is compared with a candidate's
-            probes = self.validation.probes.plan(watch.commit, contract.checks)
+        is_probed = watch.trial and known is None  # what a trial leaves is compared with a candidate's
+        probes = self.validation.probes.plan(watch.commit, contract.checks) if is_probed else NO_PLAN
         born = self.validation.execute(watch.run, watch.commit, contract, probes=probes)
         return self._save(replace(watch, pid=born.pid, born=born.mark))
 
