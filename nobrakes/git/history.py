@@ -165,8 +165,7 @@ class History:
         return [self.objects.commit(oid) for oid in answer.text.split()]
 
     def outside(self, tip: str, commits: Collection[str]) -> frozenset[str]:
-        """The commits that `tip` does not contain, in one command where all exist. If one is gone, git refuses; a
-        second command then finds which exist."""
+        """The commits that `tip` lacks: one command where all exist, else a second one finds which exist."""
         wanted = frozenset(commits)
         try:
             return wanted & self._reached(wanted, tip)

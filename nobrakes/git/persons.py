@@ -55,9 +55,7 @@ class Persons:
     def uncommitted(self, worktree: Worktree) -> list[str]:
         """Paths that are changed, in conflict or new; without ignored ones."""
         asked = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", ".", _NOT_OURS]
-        return [
-            record[3:] for record in command_line.run(asked, cwd=worktree.path, env=_READING, seconds=_SECONDS).records
-        ]
+        return [row[3:] for row in command_line.run(asked, cwd=worktree.path, env=_READING, seconds=_SECONDS).records]
 
     def head(self, worktree: Worktree) -> str:
         return command_line.run(["rev-parse", "--verify", "HEAD^{commit}"], cwd=worktree.path, env=_READING).text
@@ -248,9 +246,8 @@ def committed(folder: str, path: str, commit: str = "HEAD") -> str:
 def added(folder: str, below: str, tip: str = "HEAD") -> dict[str, str]:
     """By path, the commit before each file below this folder came to `tip`; without those of the first commit."""
     asked = ["log", "-z", "--first-parent", "-m", "-M", "--diff-filter=A", "--name-only", "--format=%x01%P", tip]
-    records = (
-        re.split(r"[\0\n]+", one) for one in command_line.run([*asked, "--", below], cwd=folder).text.split("\x01")
-    )
+    said = command_line.run([*asked, "--", below], cwd=folder).text
+    records = (re.split(r"[\0\n]+", one) for one in said.split("\x01"))
     return {path: parents.split()[0] for parents, *paths in records for path in paths if parents}
 
 

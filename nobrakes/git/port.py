@@ -294,8 +294,7 @@ class Questions(Protocol):
         """(paths of the tree that git's settings and hooks name, folders of the tree that count with all in them)."""
 
     def merged(self, since: str | None = None) -> dict[str, str]:
-        """Bead id to commit on main, by `Bead:` trailers; without what a later `Reverts-Bead:` reverted. `since`:
-        without its ancestors."""
+        """Bead id to its commit on main, by trailers, unless reverted later. `since`: without its ancestors."""
 
     def off_main(self, commits: Collection[str]) -> frozenset[str]:
         """The commits that main does not contain or git has lost. Raises NoMain."""

@@ -50,8 +50,7 @@ _WINDOW = "--window=3"
 
 
 def hold(place: Place, commits: Collection[str], known: str | None) -> None:
-    """Put what the commits have beyond `known` into a held pack, unless one has it. Objects are copied: their present
-    files may vanish at any moment."""
+    """Copy what the commits have beyond `known` into a held pack, unless one has it: present files may vanish."""
     asked = "".join(f"{commit}\n" for commit in commits) + (f"--not\n{known}\n" if known else "")
     packing = ["pack-objects", "--revs", "-q", "--honor-pack-keep", "--non-empty", "--window=0", "--threads=1"]
     with folder(place) as made:

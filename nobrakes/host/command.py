@@ -297,8 +297,10 @@ def left_running(part: str = "") -> str:
     # those that only serve until the end (daemons) keep nothing up, unless they are the part that was waited for
     working = [one.name for one in threading.enumerate() if not one.daemon and one is not main]
     found += [f"'{name}' in the background" for name in working if not name.startswith(IDLE)]
-    shown = first_of(found, _MAX_SHOWN)
-    return f"{LEFT}{shown or _where(main)}; the stop took too long and was cut, and the next start continues from here"
+    frame = sys._current_frames().get(main.ident or 0)
+    loop = f"the loop, in {frame.f_code.co_qualname}" if frame is not None else "the loop"
+    shown = first_of(found, _MAX_SHOWN) or loop
+    return f"{LEFT}{shown}; the stop took too long and was cut, and the next start continues from here"
 
 
 def _name(pid: int) -> str:
@@ -308,11 +310,6 @@ def _name(pid: int) -> str:
             return file.read().strip()
     except OSError:
         return "a process"
-
-
-def _where(thread: threading.Thread) -> str:
-    frame = sys._current_frames().get(thread.ident or 0)
-    return f"the loop, in {frame.f_code.co_qualname}" if frame is not None else "the loop"
 
 
 NEAR = 4

@@ -168,8 +168,7 @@ def _keep_from_git(folder: str) -> None:
 
 
 def keep_private(folder: str, depth: int = 1) -> None:
-    """Close .nobrakes and `depth` levels to other accounts, whatever the umask. Only our own, untracked files, no
-    links; doctor reports failures."""
+    """Close `depth` levels of .nobrakes to other accounts: own, untracked files, no links; doctor reports failures."""
     _keep_from_git(folder)
     _close(folder)
     for entry in _entries(folder):

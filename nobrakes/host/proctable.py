@@ -283,8 +283,7 @@ def become_subreaper() -> bool:
 
 
 def adopting() -> Callable[[], int] | None:
-    """Makes the calling process adopt its orphans, also after an exec; None: unsupported. Callable between fork and
-    exec, even of a threaded program."""
+    """The caller adopts its orphans, also after an exec; None: unsupported. Callable between fork and exec."""
     if not LINUX:
         return None
     import ctypes

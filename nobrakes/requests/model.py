@@ -115,8 +115,7 @@ class ReviewComment:
 
 @frozen
 class Told:
-    """The host's present state of a request. `base`: its target, empty: unknown; `auto_merge`: the host merges it when
-    its conditions hold."""
+    """The host's state of a request. `base`: its target, empty: unknown; `auto_merge`: merged once conditions hold."""
 
     number: int
     url: str
@@ -662,8 +661,7 @@ class Delivery:
 
 @frozen
 class Where:
-    """The branch on which a bead begins, is reviewed and proven: its `epic`'s, else `base`, else main. `direct`: proven
-    work is pushed there."""
+    """Where a bead begins, is reviewed and proven: on its `epic`, else `base`, else main. `direct`: pushed there."""
 
     base: str = ""
     epic: str = ""

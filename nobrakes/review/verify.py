@@ -213,8 +213,10 @@ def _compare(
     if entry.about in chain.about:
         note("there are two records of this commit")
     chain.about.add(entry.about)
-    if facts.elsewhere and tip not in here:
-        _landed_elsewhere(entry, facts, chain, git, wrong)
+    if facts.elsewhere and tip not in here:  # checked while it exists; an epic's branch may be gone
+        there = {commit: made for commit, _ in facts.commits if (made := git.look(commit)) is not None}
+        if tip in there:
+            _judge(entry, facts, chain, there, git, wrong)
         return
     chain.taken_back.update(facts.takes_back)
     table = chain.merges if facts.kind is RecordKind.MERGE else chain.reverts
@@ -232,13 +234,6 @@ def _compare(
             note(f"what it says came to main as {tip[:12]} is not on main")
     elif tip in asked:
         _judge(entry, facts, chain, here, git, wrong)
-
-
-def _landed_elsewhere(entry: Entry, facts: Claims, chain: _Chain, git: Repository, wrong: list[Wrong]) -> None:
-    """A merge on another branch is checked while it exists; an epic's branch may be gone."""
-    there = {commit: made for commit, _ in facts.commits if (made := git.look(commit)) is not None}
-    if facts.merged in there:
-        _judge(entry, facts, chain, there, git, wrong)
 
 
 def _judge(entry: Entry, facts: Claims, chain: _Chain, here: OnMain, git: Repository, wrong: list[Wrong]) -> None:

@@ -159,7 +159,11 @@ def _mounts(closure: Closure) -> Iterator[str]:
     workspace = ("--bind", closure.workspace, closure.workspace)
     if closure.laid is not None:  # a person's checkout may have what is let in below it
         yield from workspace
-        yield from _laid(closure.laid)
+        for path in closure.laid.covered:
+            yield from ("--tmpfs", path)
+        for option, pairs in (("--bind", closure.laid.over), ("--ro-bind", closure.laid.read)):
+            for source, path in pairs:
+                yield from (option, source, path)
     for path in closure.inner:
         yield from ("--ro-bind", path, path)
     if closure.laid is None:
@@ -167,14 +171,6 @@ def _mounts(closure: Closure) -> Iterator[str]:
     for path in closure.own:
         yield from ("--bind", path, path)
     yield from ("--remount-ro", "/")
-
-
-def _laid(laid: Laid) -> Iterator[str]:
-    for path in laid.covered:
-        yield from ("--tmpfs", path)
-    for option, pairs in (("--bind", laid.over), ("--ro-bind", laid.read)):
-        for source, path in pairs:
-            yield from (option, source, path)
 
 
 def _readable(paths: Iterable[str]) -> Iterator[str]:

@@ -369,8 +369,7 @@ class MutationProbes:
         below, ends = (f"{check.directory.strip('/')}/" if check.directory else ""), endings(check)
         every = (path for path in sorted(self.ports.git.paths(commit)) if path.startswith(below))
         run = named(check.command, check.directory, [path for path in every if path.endswith(ends) and likely(path)])
-        mine = self._drawn(commit, [path for path in own if path in run])
-        return mine or self._drawn(commit, run)
+        return self._drawn(commit, [path for path in own if path in run]) or self._drawn(commit, run)
 
     def _drawn(self, commit: str, paths: Sequence[str]) -> list[str]:
         looked_at = self._dice.sample(paths, min(len(paths), MAX_SAMPLED))

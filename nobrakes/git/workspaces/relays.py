@@ -105,8 +105,7 @@ class RelayClones:
         return salvage.salvage(self.place, self.objects, path, base, path + INDEX, text, self.sizes)
 
     def remove(self, session: int, turn: int, start: str, last: str, in_place: bool = False) -> str:
-        """Archive and remove the clone; returns the branch with its uncommitted files, empty: none. `in_place`: the
-        files are the checkout's and stay."""
+        """Archive and remove the clone; the branch with its uncommitted files, or empty. `in_place`: the files stay."""
         handed = self.hand_back(session, turn, start, last, in_place)
         loose = None if in_place else self.loose(session, handed.head or start)
         name = "" if loose is None else self._branch(f"{relay_branch(session)}-loose", turn, loose, "")

@@ -174,8 +174,7 @@ def _leave_out(clone: str, env: Mapping[str, str], left: set[str]) -> None:
 
 
 def left_out(place: Place, clone: str) -> set[str]:
-    """The paths that the clone's own index leaves out of the checkout, folders with a slash. git does not read that
-    file: an agent may have written it."""
+    """The paths that the clone's own index leaves out of the checkout, folders with a slash. An agent may write it."""
     found: set[str] = set()
     width = 32 if place.settings.get("extensions.objectformat") == "sha256" else 20
     index = read_inside(clone, ".git/index", _MAX_INDEX) or b""
@@ -500,6 +499,5 @@ def _clones(places: Paths) -> Iterator[str]:
 
 def _mend(clone: str, before: bytes, here: bytes) -> bool:
     borrowed = read_inside(clone, _BORROWS, _MAX_BYTES)
-    if borrowed is None or borrowed.strip(b"\n") != before:
-        return False
-    return replace_inside(clone, _BORROWS, here + b"\n")
+    is_old = borrowed is not None and borrowed.strip(b"\n") == before
+    return is_old and replace_inside(clone, _BORROWS, here + b"\n")

@@ -213,8 +213,7 @@ def let_go(ports: Ports, bead: Bead, journal: Journal) -> None:
 
 
 def end(ports: Ports, bead: Bead, journal: Journal, merged: str) -> Kind:
-    """Finish what the merged request contained, and the feature. Needs a transaction. Returns the ending event: MERGED,
-    or LANDED if the epic goes on."""
+    """Finish what the merged request contained, in a transaction; the event: MERGED, or LANDED if the epic goes on."""
     reason = (
         "main had all of it already" if merged == journal.build.base else f"the pull request of {bead.id} was merged"
     )
@@ -309,7 +308,7 @@ class Bases:
             of = self._bases(board.to_review)
             epics = {one.id for one in board.to_review if one.type == BeadType.EPIC}  # with a repair on their branches
             board = replace(board, elsewhere=frozenset(one for one in board.elsewhere if of[one] or one in epics))
-        unknown = {base for base in self._named() if not self.is_known(base)}
+        unknown = {base for base in bases(self.ports.config()) if not self.is_known(base)}
         if not unknown or not (board.ready or board.to_review):
             return board
         of = self._bases((*board.ready, *board.to_review))
@@ -320,10 +319,7 @@ class Bases:
         return self.remote.wake_at(self._unasked())
 
     def _unasked(self) -> list[str]:
-        return [base for base in self._named() if base not in self._asked]
-
-    def _named(self) -> list[str]:
-        return bases(self.ports.config())
+        return [base for base in bases(self.ports.config()) if base not in self._asked]
 
     def _bases(self, beads: tuple[ReadyBead, ...]) -> Mapping[str, str]:
         found = self.ports.store.beads(ids=[one.id for one in beads])

@@ -172,8 +172,7 @@ class PullSteps:
         return self.ports.pulls is not None
 
     def is_due(self, attempt: Attempt, journal: Journal) -> bool:
-        """Whether to look regardless of the journal: the first time in this process, with an answer pending, on
-        request, or with more of its epic."""
+        """Whether to look in any case: at first, with an answer pending, on request, or with more of its epic."""
         if journal.step is not Step.PULL_REQUEST:
             return False
         looked = self._looked.get(attempt.id)

@@ -195,8 +195,7 @@ def merge_of(store: "Store", event: Event, bead: Bead) -> Merged:
 
 
 def standing(store: "Store", bead: Bead) -> tuple[Merged, ...]:
-    """The bead's unreverted merges, newest first, also from before a reopen. Without an event (a rebuilt database) a
-    done bead's commit counts."""
+    """The bead's unreverted merges, newest first, also from before a reopen; without an event a done bead's commit."""
     if not bead.merged_commit:
         return ()
     found: dict[str, Merged] = {}

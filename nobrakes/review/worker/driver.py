@@ -656,19 +656,14 @@ class Reviews:
         return bool(landed)
 
     def of(self, bead: str) -> Review:
-        return self._by(lands_on(self.ports, self.ports.store.bead(bead)))
-
-    def _by(self, where: Where) -> Review:
+        where = lands_on(self.ports, self.ports.store.bead(bead))
         if where == Where():
             return self.main
         if where not in self._others:
-            self._others[where] = Review(ports_of(self.ports, where), self.validation, self._watchman(where))
+            watchman = partial(self._base_red, where) if where.base else self.watchman
+            watchman = partial(self._found_red, where.epic) if where.epic else watchman
+            self._others[where] = Review(ports_of(self.ports, where), self.validation, watchman)
         return self._others[where]
-
-    def _watchman(self, where: Where) -> Watchman:
-        if where.epic:
-            return partial(self._found_red, where.epic)
-        return partial(self._base_red, where) if where.base else self.watchman
 
     def advance(self, attempt: Attempt, board: Board) -> bool:
         review = self.of(attempt.bead)
