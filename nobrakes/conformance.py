@@ -211,17 +211,14 @@ class Fixture:
                 guard=guard_argv(),
             )
         )
+        files = {os.path.join("own", path): content for path, content in launch.files.items()}
         command = Command(
             folder=folder,
             cwd=self.workspace,
             env=launch.env,
             steps=(Step("agent", launch.argv, stdin=launch.stdin),),
             prologue=launch.prologue,
-            files={
-                **{os.path.join("own", path): content for path, content in launch.files.items()},
-                "prompt.md": prompt.encode(),
-                "own/begun": b"",
-            },
+            files={**files, "prompt.md": prompt.encode(), "own/begun": b""},
         )
         born = self.processes.start(name, command)
         return folder, Run(name, self.runs, RunKind.AGENT, time.time(), pid=born.pid, born=born.mark)

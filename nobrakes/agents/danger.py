@@ -8,6 +8,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import accumulate
 
 from .shell import SHELLS, Call, calls, plain, scripts
 
@@ -193,12 +194,8 @@ def _is_far(word: str) -> bool:
 
 
 def _leaves(word: str) -> bool:
-    depth = 0
-    for part in word.split("/"):
-        depth += 0 if part in ("", ".") else -1 if part == ".." else 1
-        if depth < 0:
-            return True
-    return False
+    steps = (0 if part in ("", ".") else -1 if part == ".." else 1 for part in word.split("/"))
+    return any(depth < 0 for depth in accumulate(steps))
 
 
 def _target_danger(path: str) -> str:

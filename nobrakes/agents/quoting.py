@@ -61,16 +61,12 @@ def history(ended: "Sequence[Attempt]", limit: int) -> str:
 
 def _attempt(attempt: "Attempt") -> str:
     lines = [f"Attempt {attempt.number}, {attempt.role} {attempt.name}: {attempt.outcome or 'running'}"]
-    for title, text in {
-        "What happened": attempt.detail,
-        "Summary": attempt.log.summary,
-        "Blockers": attempt.log.blockers,
-        "Learnings": attempt.log.learnings,
-    }.items():
-        text = clean(text).strip()
-        if text:
+    log = attempt.log
+    said = {"What happened": attempt.detail, "Summary": log.summary, "Blockers": log.blockers}
+    for title, text in {**said, "Learnings": log.learnings}.items():
+        if text := clean(text).strip():
             lines.append(f"{title}: {shorten(text, _FIELD)}")
-    lines.append(f"Branch: {'kept' if attempt.log.keep_branch else 'discarded'}")
+    lines.append(f"Branch: {'kept' if log.keep_branch else 'discarded'}")
     return "\n".join(lines)
 
 

@@ -168,7 +168,7 @@ def _keep_from_git(folder: str) -> None:
 
 
 def keep_private(folder: str, depth: int = 1) -> None:
-    """Close `depth` levels of .nobrakes to other accounts: own, untracked files, no links; doctor reports failures."""
+    """Close `depth` levels of .nobrakes to others, whatever the umask: our untracked files, no links (see doctor)."""
     _keep_from_git(folder)
     _close(folder)
     for entry in _entries(folder):

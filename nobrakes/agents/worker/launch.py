@@ -241,13 +241,8 @@ class Launcher:
         began = git.fork(main, proof.head, proof.data.get(FORK))
         if began == main:
             return proof.head, main
-        message = Message(
-            f"Tests for {bead.title}",
-            "",
-            "nobrakes <nobrakes@nobrakes.invalid>",
-            proof.ended_at or proof.started_at,
-            (("Bead", bead.id),),
-        )
+        us, when = "nobrakes <nobrakes@nobrakes.invalid>", proof.ended_at or proof.started_at
+        message = Message(f"Tests for {bead.title}", "", us, when, (("Bead", bead.id),))
         moved = git.squash(main, proof.head, message, began)
         if not isinstance(moved, Candidate):
             return proof.head, began

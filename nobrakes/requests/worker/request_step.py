@@ -481,7 +481,9 @@ class MergedMeanwhile:
                 return False
             self._due = board.now + self.ports.config().review.poll_seconds  # from its end on: else no run ever rests
             return True in [self._reviewed(pull) for pull in merged]
-        waiting = self._waiting() if pulls is not None and pulls.host.supports_pull_requests else []
+        store = self.ports.store
+        asked = store.pulls() if pulls is not None and pulls.host.supports_pull_requests else []
+        waiting = [one for one in asked if one.number and store.bead(one.bead).status in UNREVIEWED]
         self._waits = bool(waiting)
         if pulls is None or not waiting or board.now < self._due:
             return False
@@ -491,10 +493,6 @@ class MergedMeanwhile:
 
     def wake_at(self) -> float | None:
         return self._due if self._waits and not self._beside.is_pending(NAME) else None
-
-    def _waiting(self) -> list[PullRequest]:
-        store = self.ports.store
-        return [one for one in store.pulls() if one.number and store.bead(one.bead).status in UNREVIEWED]
 
     def _reviewed(self, pull: PullRequest) -> bool:
         store = self.ports.store

@@ -227,13 +227,8 @@ Keep = Callable[[Bead, str, str], object]
 # before main moves. Where main is already as it would be (a killed command got that far), nothing lands.
 def revert_merge(store: "Store", git: Git, bead: Bead, commit: str, base: str, prove: Prove) -> str:
     """Revert `base`..`commit` on main; the commit. NotAllowed: later work or edits. NotProven: main would be red."""
-    message = Message(
-        f"Revert: {bead.title}",
-        f"Reverted by hand. This reverts commit {commit}.",
-        PERSON,
-        store.now(),
-        (("Reverts-Bead", bead.id),),
-    )
+    text = f"Reverted by hand. This reverts commit {commit}."
+    message = Message(f"Revert: {bead.title}", text, PERSON, store.now(), (("Reverts-Bead", bead.id),))
     for _ in range(TRIES):
         ready = git.catch_up()
         if ready.landing is not Landing.MOVED:
@@ -287,13 +282,8 @@ def asked(store: "Store", git: Git, bead: Bead, merge: Merged, actor: str, base:
     if not merge.commit or merge.commit in git.off_main((merge.commit,)):
         why = f"the merge of {bead.id} ({merge.commit[:12]}) is not on {line} any more, so there is nothing to revert"
         raise NotAllowed(why, f"`nobrakes reopen {bead.id}` lets agents do it again.")
-    message = Message(
-        f"Take back: {bead.title}"[:200],
-        f"As {actor} asked. This reverts commit {merge.commit}.",
-        PERSON,
-        store.now(),
-        (("Reverts-Bead", bead.id),),
-    )
+    text = f"As {actor} asked. This reverts commit {merge.commit}."
+    message = Message(f"Take back: {bead.title}"[:200], text, PERSON, store.now(), (("Reverts-Bead", bead.id),))
     made = taken_back(git, (merge,), main, message)
     if isinstance(made, Hindered):
         raise NotAllowed(

@@ -103,10 +103,9 @@ class MergeQueue:
         return self._snapshot(self.ports.git.main(), {a.id: a for a in attempts if self._is_ours(a)}, busy, pace)
 
     def _is_ours(self, attempt: Attempt) -> bool:
-        mine = self.ports.where
-        if not self.ports.config().review.by_request:
-            return mine == Where()
-        return lands_on(self.ports, self.ports.store.bead(attempt.bead)) == mine
+        by_request = self.ports.config().review.by_request
+        where = lands_on(self.ports, self.ports.store.bead(attempt.bead)) if by_request else Where()
+        return where == self.ports.where
 
     def _snapshot(self, main: str, attempts: dict[int, Attempt], busy: frozenset[int], pace: Pace) -> QueueSnapshot:
         opened = [Entry(a.id, a.bead, Journal.of(a.data)) for a in attempts.values()]
