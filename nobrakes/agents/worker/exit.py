@@ -23,15 +23,7 @@ from ...checks.proof import ROUNDS, judge_red, mute, mute_without_tests, unsearc
 from ...checks.runners import why_failed
 from ...checks.worker import validation
 from ...checks.worker.steps import boundary_at, clean
-from ...checks.worker.validation import (
-    MAX_CUT_OFF,
-    Strength,
-    Validation,
-    as_json,
-    explain,
-    fewer_assertions,
-    times_cut_off,
-)
+from ...checks.worker.validation import Strength, Validation, as_json, explain, fewer_assertions, times_cut_off
 from ...daemon.model import Board, Limits
 from ...decisions.model import NewEscalation
 from ...errors import NobrakesError, Tampered
@@ -167,7 +159,7 @@ class AgentEndings:
         results = self.validation.judge(run)
         times = times_cut_off(attempt.data)
         known = run.id != validation.run_id(attempt, RunKind.RED_PROOF, _serial(attempt))  # counted, and a crash hid it
-        if known or (cut_off and times < MAX_CUT_OFF):
+        if known or (cut_off and times < validation.MAX_CUT_OFF):
             again = attempt
             if not known:
                 again = replace(attempt, data={**attempt.data, "cut_off": times + 1})
@@ -229,10 +221,10 @@ class AgentEndings:
     def _is_of_main(self, attempt: Attempt) -> bool:
         """Whether main's own checks decide when the proof can run: not for a repair, and not repeatedly."""
         past = self.ports.store.attempts(attempt.bead)
-        before = sum(one.outcome is Outcome.INTERRUPTED and ON_BASE in one.data for one in past)
+        cuts = sum(one.outcome is Outcome.INTERRUPTED and ON_BASE in one.data for one in past)
         is_repair = self.ports.store.bead(attempt.bead).type is BeadType.REPAIR
         git = self.ports.git
-        return not is_repair and before < MAX_CUT_OFF and git.contains(str(attempt.data["start"]), git.main())
+        return not is_repair and cuts < validation.MAX_CUT_OFF and git.contains(str(attempt.data["start"]), git.main())
 
     def _not_run(
         self, attempt: Attempt, limits: Limits, rows: list[dict[str, Any]], base: list[dict[str, Any]], why: str

@@ -244,14 +244,14 @@ def command(
     # the argv by way of the recorder: whatever an agent says is kept without secrets, and bounded
     argv = confined.wrap(launch.argv)
     out, err = (os.path.join(folder, f"{STEP}.{stream}") for stream in ("out", "err"))
-    files = {os.path.join(OWN, name): content for name, content in launch.files.items()}
     return Command(
         folder=folder,
         cwd=workspace,
         env=launch.env,
         steps=(Step(STEP, recording.recorded(argv, out, err), stdin=launch.stdin),),
         prologue=(*prologue, *(confined.wrap(argv, alone=True) for argv in launch.prologue)),
-        files={**files, "prompt.md": prompt.encode(), HANDOFF: b""},
+        files={os.path.join(OWN, name): content for name, content in launch.files.items()}
+        | {"prompt.md": prompt.encode(), HANDOFF: b""},
     )
 
 

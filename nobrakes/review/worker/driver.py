@@ -656,6 +656,7 @@ class Reviews:
         return bool(landed)
 
     def of(self, bead: str) -> Review:
+        """The review of the branch on which the bead lands."""
         where = lands_on(self.ports, self.ports.store.bead(bead))
         if where == Where():
             return self.main
