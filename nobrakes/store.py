@@ -173,6 +173,7 @@ class Store(Database):
     reviews = queries.reviews
     agents = queries.agents
     merges = queries.merges
+    is_merge = queries.is_merge
     merged_since = queries.merged_since
     validation = queries.validation
     passed_otherwise = queries.passed_otherwise

@@ -47,6 +47,7 @@ from .outcome import (
     BEFORE,
     HOME,
     KEPT,
+    MAIN_IS_SHOWN,
     PIPE_CLOSED,
     SUBJECT,
     As,
@@ -533,6 +534,7 @@ def orientation(is_visiting: bool) -> "tuple[FirstScreen | None, str, str]":
     from ..daemon.service import status
     from ..decisions.service.all_blockers import blockers
 
+    MAIN_IS_SHOWN.set(True)
     with looked_at() as app:
         stands = blockers(app.store, app.paths, app.config)
         found = views.next_step(app.store, stands, app.config.forge)

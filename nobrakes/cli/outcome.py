@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -273,10 +273,36 @@ def looked_at(folder: str | None = None) -> Iterator["App"]:
         yield app
 
 
+MAIN_IS_SHOWN: "ContextVar[bool]" = ContextVar("MAIN_IS_SHOWN", default=False)
+"""The command's own text says how main is."""
+
+
+# Main's ref tells at no cost that main stands where a merge or its monitor left it green: then git is not asked. Where
+# no daemon ever compared main with the store, nothing is news.
+def _note_main(app: "App") -> None:
+    """Tell if main's newest commit is red, or a person's that did not pass after others did."""
+    from ..daemon.model import COMPARED, FROZEN, WATCH
+
+    store, branch = app.store, app.config.main
+    if store.setting(COMPARED) is None:
+        return
+    with suppress(OSError, ValueError, NobrakesError):
+        with open(f"{app.paths.root}/.git/refs/heads/{branch}", encoding="ascii") as file:
+            tip = file.read().strip()
+        is_known = store.is_merge(tip) or f'"green": "{tip}"' in (store.setting(WATCH) or "")
+        if is_known and store.setting(FROZEN) != tip:
+            return
+        from ..daemon.service.status import main_text, main_tip
+
+        found = main_tip(store, app.git, branch)
+        if found.state == "red" or (found.state == "not proven" and found.subject and found.proven):
+            sys.stderr.write(f"note: {branch} is {main_text(found, store.now())}: `nobrakes status`\n")
+
+
 @contextmanager
 def opened(is_reading: bool = False, folder: str | None = None) -> Iterator["App"]:
     """The repository around the folder, by default the current one. Raises NotInitialised, ConfigError, StoreBroken."""
-    from ..app import open_app
+    from ..app import is_agent, open_app
 
     if (held := _SHARED.get()) is not None and folder is None:
         yield held
@@ -284,6 +310,8 @@ def opened(is_reading: bool = False, folder: str | None = None) -> Iterator["App
     app = open_app(folder, is_reading)
     try:
         yield app
+        if is_reading and "store" in app.__dict__ and not (MAIN_IS_SHOWN.get() or "--json" in sys.argv or is_agent()):
+            _note_main(app)
         if app.is_copy:
             folder = os.path.relpath(app.paths.folder)
             sys.stderr.write(f"note: {folder} cannot be written: this is what it held a moment ago\n")

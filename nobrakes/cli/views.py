@@ -15,7 +15,7 @@ from ..decisions.blockers import Blocker, Kind, rest, told
 from ..errors import NobrakesError, UsageError
 from ..records import grouped, plain
 from ..text.cleaning import age, count, cut, one_line
-from .outcome import WIDEST, Output, TextLayout, looked_at, opened, said, write
+from .outcome import MAIN_IS_SHOWN, WIDEST, Output, TextLayout, looked_at, opened, said, write
 from .screen import Screen, table
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def status(as_json: AsJson = False) -> Output:
     from ..app import here
     from ..daemon.service.status import status as of_repository
 
+    MAIN_IS_SHOWN.set(True)
     with looked_at() as app:
         found = of_repository(app.store, app.paths, app.config, here(app), not as_json)
         now = app.store.now()

@@ -15,6 +15,13 @@ from ..records import frozen
 from ..review.journal import Pace, Rules
 from ..sessions.model import Session, Talk
 
+COMPARED = "compared"
+"""The setting: main's commit up to which store and main agree."""
+FROZEN = "frozen"
+"""The setting: main's commit that is red, while nothing is merged."""
+WATCH = "canary"
+"""The setting with the state of main's monitor (review.main_monitor), and the prefix of its runs' names."""
+
 
 @frozen
 class AgentChoice:

@@ -126,6 +126,10 @@ def merges(db: Database, on_main: bool = False) -> dict[str, str]:
     return dict(db.plain(asked))
 
 
+def is_merge(db: Database, commit: str) -> bool:
+    return bool(db.plain("SELECT 1 FROM beads WHERE merged_commit = ? LIMIT 1", (commit,)))
+
+
 def proposed(db: Database) -> list[Bead]:
     ids = f"SELECT id FROM bead_text INDEXED BY bead_text_proposed WHERE {PROPOSED}"
     return [rows.bead(row) for row in db.all(f"{rows.BEAD} WHERE beads.id IN ({ids}) {_AS_THEY_CAME}")]

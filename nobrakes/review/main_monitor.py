@@ -23,8 +23,6 @@ from .queue import TIMES
 
 ASKED = "asked"
 NOBODY = 0
-WATCH = "canary"
-"""The setting with the monitor's state, and the prefix of its runs' names."""
 IDLE_SECONDS = 60.0
 """Idle time before main is checked."""
 AGAIN_SECONDS = 3600.0

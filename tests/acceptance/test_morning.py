@@ -93,6 +93,7 @@ def test_the_first_screen_answers_what_a_person_asks_in_the_morning(tmp_path: Pa
         place.reports()
         place.sleeps()
         assert re.fullmatch(r"green [0-9a-f]{7}, proven \d\d:\d\d", place.answers()["main"])
+        assert not any(place.nobrakes(*words).stderr for words in (("list",), ("status",), ("board",)))
         place.sleeps()
         (place.folder / "tests" / "test_begin.sh").write_text("false\n")
         place.git("commit", "-qam", "Quick fix", "--author", "Ann <ann@example.invalid>")
@@ -110,6 +111,10 @@ def test_the_first_screen_answers_what_a_person_asks_in_the_morning(tmp_path: Pa
                 r"0 of 3 agents; \w+ waits for its usage limit until \d\d:\d\d( tomorrow)?", found["running"]
             )
             assert re.fullmatch(r"about \d\d:\d\d( tomorrow)? \(3 beads left\)", found["done by"]), found
+        for words in (("list",), ("board",), ("escalations",), ("history", ids[LIMITED]), ("providers",)):
+            note = place.nobrakes(*words).stderr
+            assert re.fullmatch(f"note: main is not proven: {tip} {proven}: `nobrakes status`\n", note), note
+        assert not any(place.nobrakes(*words).stderr for words in ((), ("status",), ("list", "--json")))
         alike = [{**place.ask(*words)["first"], "now": 0, "begins": 0, "since": 0} for words in ((), ("status",))]
         assert alike[0]["main"] == alike[1]["main"] and alike[0]["merges"] == alike[1]["merges"] == DONE
     finally:
@@ -121,3 +126,4 @@ def test_the_first_screen_answers_what_a_person_asks_in_the_morning(tmp_path: Pa
     assert "nothing" in place.answers()["running"]
     place.nobrakes("run", expect=40)
     assert re.fullmatch(f"red: {tip} {proven}", place.answers()["main"])
+    assert re.fullmatch(f"note: main is red: {tip} {proven}: `nobrakes status`\n", place.nobrakes("list").stderr)

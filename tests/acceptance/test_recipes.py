@@ -95,14 +95,14 @@ def a_command(copy: Copy) -> None:
     copy.write(
         changing,
         copy.read(changing) + '\n\ndef shelve(app: "App", by: str, bead: Id) -> tuple[Bead, str]:\n'
-        '    """Keep agents from a bead for a year."""\n'
-        "    found = beads.defer(app.store, bead, app.store.now() + 365 * 86400.0, actor=by, paths=app.paths)\n"
+        '    """Keep agents from a bead for 365 days."""\n'
+        "    found = bead_commands.defer(app.store, bead, app.store.now() + 365 * 86400.0, actor=by, paths=app.paths)\n"
         '    return found, f"{bead} is shelved"\n',
     )
     copy.line(
         table,
         '    Entry("doctor"',
-        '    Entry("shelve", "beads.commands:shelve", DESK, "Keep agents from a bead for a year.", ATOMIC),\n',
+        '    Entry("shelve", "beads.commands:shelve", DESK, "Keep agents from a bead for 365 days.", ATOMIC),\n',
     )
     copy.line(table, '    "release": "nb-7",', '    "shelve": "nb-7",\n')
     assert copy.differs() == {changing, table}
@@ -157,9 +157,9 @@ def a_check_reader(copy: Copy) -> None:
     copy.write(
         readers,
         before + '_ECHOED = re.compile(r"echoed ([0-9]+) of ([0-9]+)")\n\n\n'
-        "def read_echo(lines: Sequence[str]) -> Tally | None:\n"
+        "def read_echo(lines: Sequence[str]) -> Iterator[Tally]:\n"
         '    """A runner that says `echoed 3 of 4`."""\n'
-        "    return added([Tally(int(m[1]), int(m[2]) - int(m[1]), 0) for m in map(_ECHOED.match, lines) if m])\n\n\n"
+        "    yield from (Tally(int(m[1]), int(m[2]) - int(m[1])) for m in map(_ECHOED.match, lines) if m)\n\n\n"
         + table
         + after,
     )

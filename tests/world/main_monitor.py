@@ -5,7 +5,8 @@ import random
 from dataclasses import replace
 
 from nobrakes.config.settings import Config
-from nobrakes.review.main_monitor import WATCH, Phase, Watch
+from nobrakes.daemon.model import WATCH
+from nobrakes.review.main_monitor import Phase, Watch
 from nobrakes.store import Store
 
 from .scene import Scene

@@ -19,7 +19,7 @@ from ...agents.worker.end import close
 from ...agents.worker.watch import LOOKS, Output, calls_in
 from ...beads.model import Attempt, Outcome, Role, Run, RunKind
 from ...config.settings import Config
-from ...daemon.model import Limits
+from ...daemon.model import WATCH, Limits
 from ...errors import FileTooLarge
 from ...events.kinds import Event, Kind
 from ...globs import matches
@@ -30,7 +30,7 @@ from ...ports import Ports
 from ...records import as_values
 from ...requests.worker.landing_branch import lands_on
 from ...review import queue
-from ...review.main_monitor import ASKED, WATCH
+from ...review.main_monitor import ASKED
 from ...sandbox.system_paths import HOME, MADE
 from ...sessions.model import name_of
 from ...trash import Trash

@@ -31,6 +31,7 @@ from ...host.proctable import send
 from ...paths import Paths, process_environment
 from ...records import frozen
 from ...text.cleaning import count
+from ..model import FROZEN as FROZEN
 
 if TYPE_CHECKING:
     from ...review.queue import Quarantined
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from ..model import Limits
 
 DAY = 86_400.0
+
 _ARCHIVE = "refs/nobrakes/archive/"
 _OWN = "refs/nobrakes/"
 
@@ -110,7 +112,6 @@ def bring_back(git: Git, event: Event) -> None:
 # changed limit overrides config.toml until it is changed again. Stopping one agent pauses nothing: its bead goes on.
 PAUSED = "paused"
 STOPPING = "stopping"
-FROZEN = "frozen"
 BROKEN = "frozen_by_setup"  # as databases have kept it since a failed set-up was the only reason
 STOP_ASKED = "stop_asked"
 UNSIGNED = "unsigned"

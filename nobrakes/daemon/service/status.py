@@ -16,6 +16,7 @@ from ...decisions.service.all_blockers import NOTHING, Blockers, Here
 from ...decisions.service.all_blockers import blockers as looked_for
 from ...errors import GitUnusable, NobrakesError, NoMain
 from ...events.kinds import Kind
+from ...git.command_line import EMAIL
 from ...host.locks import holder
 from ...machine.registry import MachineView, last_visit, shown
 from ...paths import Paths
@@ -228,7 +229,7 @@ def main_tip(store: "Store", git: "Git", branch: str) -> MainTip:
             line.append(above)
         passed = store.proven({one.tree for one in line} - ({made.tree} if is_red else set()))
     last = next((one for one in line if one.tree in passed), None)
-    is_ours = bool(made.trailer("Bead") or made.trailer("Reverts-Bead"))
+    is_ours = bool(made.trailer("Bead") or made.trailer("Reverts-Bead")) or f"<{EMAIL}>" in made.author
     person = () if is_ours else (made.subject, made.author.rpartition(" <")[0], made.at)
     tip = MainTip(branch, state, made.commit, *person)
     return tip if last is None else replace(tip, proven=last.commit, proven_at=passed[last.tree])
@@ -320,7 +321,7 @@ def first_lines(view: FirstScreen, columns: int) -> list[tuple[str, str]]:
     counted = ((view.decisions, "decision"), (view.approvals, "approval"), (view.others, "other thing"))
     text = view.what or ", ".join(count(number, noun) for number, noun in counted if number)
     found = {
-        "main": _main_text(view.main, view.now),
+        "main": main_text(view.main, view.now),
         "merged": _merged_text(view, columns),
         "cost": cost_text(plain(view.cost)),
         "you": f"{text}: `{view.command}`" if text else "",
@@ -330,7 +331,8 @@ def first_lines(view: FirstScreen, columns: int) -> list[tuple[str, str]]:
     return [(name, one_line(text)) for name, text in found.items() if text]
 
 
-def _main_text(tip: MainTip, now: float) -> str:
+def main_text(tip: MainTip, now: float) -> str:
+    """State, commit, who made it, and the last that passed."""
     if tip.state == "missing":
         return f"the branch {tip.branch} has no commit yet"
     if tip.state == "unreadable":

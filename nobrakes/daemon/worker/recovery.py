@@ -30,14 +30,13 @@ from ...requests.model import WAITING
 from ...requests.worker.landing_branch import git_of
 from ...review.evidence import Value
 from ...review.journal import Journal, may_land
-from ...review.service.landed import COMPARED
 from ...review.verify import ROLLED_BACK, Merge, is_ours, merges
 from ...review.worker.chain import Evidence
 from ...review.worker.main_checks import fallen
 from ...review.worker.verdicts import LANDING, PINS, landing_pin
 from ...text.cleaning import count
 from ...trash import Trash
-from ..model import Board
+from ..model import COMPARED, Board
 
 _MANY = 10_000
 _WHY = "the daemon was killed before it wrote the record, and the database did not know of the merge"

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...beads.model import CLOSED, Bead, BeadType, Status
+from ...daemon.model import COMPARED
 from ...errors import GitFailed, NoMain
 from ...events.kinds import MERGES
 from ...git.port import Git
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 NAMED = 20
 """How many beads a text names; more are counted."""
-COMPARED = "compared"
-"""The setting: main's commit up to which store and main agree."""
 
 
 def fallen_off(done: Mapping[str, str], off: Collection[str], merged: Collection[str]) -> str:

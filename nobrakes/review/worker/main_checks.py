@@ -20,7 +20,7 @@ from ...checks.proof import advice, is_empty, is_unsure, missing_program, passed
 from ...checks.worker.steps import NO_PLAN
 from ...checks.worker.validation import MAX_CUT_OFF, CheckClock, Validation, as_json, explain
 from ...daemon.deciders import look_again, may_pass
-from ...daemon.model import Board, Starts
+from ...daemon.model import WATCH, Board, Starts
 from ...daemon.service import control
 from ...errors import GitFailed, NoMain, NotProven
 from ...events.kinds import Event, Kind
@@ -30,7 +30,7 @@ from ...host import proctable
 from ...host.port import Notice, Remains
 from ...ports import Ports
 from ...requests.worker.epics import RemoteBranches
-from ...review.main_monitor import ASKED, NOBODY, WATCH
+from ...review.main_monitor import ASKED, NOBODY
 from .. import main_monitor
 from ..main_monitor import Phase, Watch, run_label
 from ..service.landed import off_main, taken_back

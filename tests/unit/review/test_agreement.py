@@ -6,8 +6,9 @@ import pytest
 
 from nobrakes.beads.model import Bead, Status
 from nobrakes.config.settings import Config
+from nobrakes.daemon.model import COMPARED
 from nobrakes.git.port import Made
-from nobrakes.review.service.landed import COMPARED, off_main_message, unknown
+from nobrakes.review.service.landed import off_main_message, unknown
 from nobrakes.store import Store
 
 MANY = 10_000
