@@ -534,8 +534,7 @@ def turn_of(run: str) -> int | None:
 
 
 def release_turns(runs: Sequence[str], ended: Mapping[int, float], now: float, days: float) -> list[str]:
-    """The runs of turns to delete; `ended`: when a turn's session ended. The newest turn's folder stays: turns are
-    numbered from it if the database is lost."""
+    """Turns' runs to delete; `ended`: by turn, its session's end. The newest stays: turns are numbered from it."""
     numbered = sorted((number, run) for run in runs if (number := turn_of(run)) is not None)
     return [run for number, run in numbered[:-1] if number in ended and now - ended[number] >= days * DAY_SECONDS]
 

@@ -661,8 +661,7 @@ _DENIED = (
 
 
 def _answer(local: str, text: str) -> tuple[int, str]:
-    """The name's answer and its certainty: the literal that a call with arguments is first compared with, `undefined`
-    if it is said to be untrue, else `true`."""
+    """The name's answer and its certainty: the literal first compared with, `undefined` if untrue, else `true`."""
 
     def asked(arguments: str) -> str:
         call = rf"(?:await\s+)?{re.escape(local)}\({arguments}[^()\n]*\)"

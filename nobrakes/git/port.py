@@ -267,8 +267,7 @@ class Questions(Protocol):
         """The first-parent commits from `base` to `tip`, oldest first; None: no such line."""
 
     def moves(self, commit: str) -> tuple[tuple[str, str, str], ...]:
-        """(path, before, after) of the commit's changes against its first parent; before and after are opaque and equal
-        for equal mode and content."""
+        """(path, before, after) of the changes against the first parent; opaque, equal for equal mode and content."""
 
     def changes(self, base: str, head: str) -> "tuple[Change, ...]":
         """Differences by path; a rename is a removal and an addition."""

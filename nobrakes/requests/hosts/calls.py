@@ -254,7 +254,7 @@ def parse_remote_url(url: str) -> Address | None:
     if found is None:
         return None
     host = found["host"]
-    # the port is that of ssh
+    # without http the port is that of ssh
     return _made(host if url.strip().startswith("http") else host.partition(":")[0], found["path"])
 
 

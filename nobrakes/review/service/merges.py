@@ -102,8 +102,7 @@ def _line(git: Git, main: str, entries: Sequence[Entry]) -> tuple[Made, ...]:
 
 
 def _first_base(git: Git, entries: Sequence[Entry]) -> str | None:
-    """Main before its first recorded merge; None: unknown, so all of main counts. A first record with a predecessor
-    belongs to a restarted chain."""
+    """Main before its first recorded merge; None: unknown, so all of main counts, as where a chain was restarted."""
     if not entries or entries[-1].parents or entries[-1].problem() or entries[-1].record.get("anchor"):
         return None
     base = git.made(str(entries[-1].record["base"]["commit"]))
