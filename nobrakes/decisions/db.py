@@ -208,9 +208,7 @@ def as_filed(db: Database) -> list[Escalation]:
 
 
 def _behind(execute: Execute, row: Any) -> int:
-    if row["resolved_at"] is not None or row["bead"] is None:
-        return 0
-    return behind(execute, row["bead"])
+    return 0 if row["resolved_at"] is not None or row["bead"] is None else behind(execute, row["bead"])
 
 
 def resolve(db: Database, number: int, resolution: str, actor: str, to: Status | None = None) -> Escalation:

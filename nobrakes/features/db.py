@@ -349,8 +349,7 @@ def decided(db: Database, escalation: int, said: str, actor: str) -> None:
 
 def told(db: Database, escalation: int, said: str) -> str:
     """What the Shaper is told of the decision; empty: the question was about no finding."""
-    row = db.maybe("SELECT * FROM findings WHERE escalation = ? ORDER BY id LIMIT 1", (escalation,))
-    if row is None:
+    if (row := db.maybe("SELECT * FROM findings WHERE escalation = ? ORDER BY id LIMIT 1", (escalation,))) is None:
         return ""
     about = f" of bead {row['bead']}" if row["bead"] else ""
     return (
@@ -423,8 +422,7 @@ def resolve_items(db: Database, chosen: Collection[int], state: ItemState, actor
     now, settled = db.now(), 0
     with db.write():
         for number in sorted(chosen):
-            row = db.maybe("SELECT feature FROM items WHERE id = ? AND state = 'waiting'", (number,))
-            if row is None:
+            if (row := db.maybe("SELECT feature FROM items WHERE id = ? AND state = 'waiting'", (number,))) is None:
                 continue
             db.run("UPDATE items SET state = ? WHERE id = ?", (state.value, number))
             events_db.append(db, now, Kind.ITEM_SETTLED, row["feature"], actor, {"item": number, "state": state.value})

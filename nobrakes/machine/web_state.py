@@ -329,8 +329,7 @@ class SharedMachine:
             return False
         if (most := room.limits.agents) is None:
             return True
-        taken = self._tried(partial(joined.store.take, joined.liveness_lock.name, name, most, joined.is_alive))
-        if taken:
+        if taken := self._tried(partial(joined.store.take, joined.liveness_lock.name, name, most, joined.is_alive)):
             joined.held |= {name}
         return bool(taken)
 

@@ -317,8 +317,7 @@ def plan_of_tasks(text: str, path: str, known: Collection[str] = ()) -> Plan:
     from .trackers import front_matter, plan_of_backlog, plan_of_taskmaster, tagged
 
     source, small = nodes.shown(path), path.lower()
-    is_markdown = small.endswith((".md", ".markdown", ".mdown"))
-    if not is_markdown and nodes.looks_like_records(path, text):
+    if not (is_markdown := small.endswith((".md", ".markdown", ".mdown"))) and nodes.looks_like_records(path, text):
         return nodes.plan_of_records(text, source)
     if small.endswith(".json") or (not is_markdown and LOOKS_LIKE_ISSUES.match(text)):
         value = nodes.load("-" if path == "-" else source, text)

@@ -123,8 +123,7 @@ def hand_in_document(db: Database, sprint: int, kind: Kind, text: str, actor: st
         one = _one(db, sprint)
         if one.stage in (Stage.CLOSING, Stage.DONE):
             raise NotAllowed(f"sprint {sprint} is over: its documents are on their way to main", "")
-        many = db.one("SELECT count(*) FROM sprint_documents WHERE sprint = ?", (sprint,))[0]
-        if many >= MAX_DOCUMENTS:
+        if (many := db.one("SELECT count(*) FROM sprint_documents WHERE sprint = ?", (sprint,))[0]) >= MAX_DOCUMENTS:
             raise NotAllowed(f"sprint {sprint} has {count(many, 'document')} already", "Put the rest into one.")
         values = {"sprint": sprint, "kind": kind.value, "text": text, "actor": actor, "at": now}
         made = db.insert("sprint_documents", values)

@@ -78,8 +78,7 @@ class MainFiles:
 
 def facts(ports: Ports) -> tuple[Going, sprints.Facts] | None:
     """The last run and its facts; None: none is going."""
-    going = ports.store.sprints_going()
-    if going is None or going.run.state not in (RunState.GOING, RunState.CLAIMED):
+    if (going := ports.store.sprints_going()) is None or going.run.state not in (RunState.GOING, RunState.CLAIMED):
         return None
     return going, _between(ports, going) if going.sprint is None else _inside(ports, going, going.sprint)
 

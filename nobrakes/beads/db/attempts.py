@@ -198,8 +198,7 @@ def get_attempt(db: Database, attempt_id: int) -> Attempt:
 
 def attempts(db: Database, bead_id: str) -> list[Attempt]:
     """Oldest first. Raises NoSuchBead."""
-    found = _bead_rows(db, bead_id)
-    if not found and db.maybe("SELECT 1 FROM beads WHERE id = ?", (bead_id,)) is None:
+    if not (found := _bead_rows(db, bead_id)) and db.maybe("SELECT 1 FROM beads WHERE id = ?", (bead_id,)) is None:
         raise NoSuchBead(f"there is no bead '{bead_id[:80]}'")
     return [rows.attempt(row) for row in found]
 

@@ -221,8 +221,7 @@ class Performer:
         if run.kind is RunKind.AGENT:
             self.ports.channel.end(run.id)
         ports = self.ports
-        hosts = ports.processes.output(os.path.join(ports.paths.runs, run.id, REFUSED), MAX_REFUSED).split()
-        if hosts:
+        if hosts := ports.processes.output(os.path.join(ports.paths.runs, run.id, REFUSED), MAX_REFUSED).split():
             bead = ports.store.attempt(run.attempt).bead if run.attempt else None
             data = {"run": run.id, "hosts": hosts}
             ports.store.record(Event(Kind.HOSTS_REFUSED, bead, run.attempt or None, data=data))
