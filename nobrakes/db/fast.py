@@ -212,14 +212,14 @@ _PAID = """SELECT provider, round(coalesce(sum(cost_usd), 0), 6), coalesce(sum(t
 coalesce(sum(iif(cost_usd > 0, 0, tokens)), 0),
 round(sum(max(0, coalesce(ended_at, :now) - max(started_at, :since))), 3)
 FROM ({}) GROUP BY provider ORDER BY provider"""
-_RUN = "SELECT provider, cost_usd, tokens, started_at, ended_at FROM"
+PAID_RUN = "SELECT provider, cost_usd, tokens, started_at, ended_at FROM"
 _IN_TIME = "started_at >= :since - 86400 AND coalesce(ended_at, :now) > :since"
 BY_AGENTS = "role NOT IN ('reviewer', 'person')"
-COST_SINCE = f"{_RUN} attempts WHERE {BY_AGENTS} AND {_IN_TIME} UNION ALL {_RUN} turns WHERE {_IN_TIME}"
+COST_SINCE = f"{PAID_RUN} attempts WHERE {BY_AGENTS} AND {_IN_TIME} UNION ALL {PAID_RUN} turns WHERE {_IN_TIME}"
 """Agents that worked at some time since then."""
 COST_OF_BEAD = f"""WITH RECURSIVE below (id) AS
 (SELECT :id UNION SELECT beads.id FROM beads JOIN below ON beads.epic = below.id)
-{_RUN} attempts WHERE bead IN below AND {BY_AGENTS} UNION ALL {_RUN} turns WHERE session IN (
+{PAID_RUN} attempts WHERE bead IN below AND {BY_AGENTS} UNION ALL {PAID_RUN} turns WHERE session IN (
 SELECT sessions.id FROM below JOIN sessions ON owner = 'bead:' || below.id AND kind = 'code_review'
 UNION SELECT session FROM features WHERE id IN below UNION SELECT session FROM plan_reviews WHERE feature IN below)"""
 """Agents on a bead, an epic's beads or a feature, with its reviews."""

@@ -9,8 +9,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ..agents.limits import Cost
 from ..beads.model import bead_owner
-from ..db import rows
+from ..db import fast, rows
 from ..db.database import Database
 from ..errors import NotAllowed
 from ..events import db as events_db
@@ -24,10 +25,10 @@ _OPEN = "SELECT * FROM sprints WHERE run = ? AND stage <> 'done' ORDER BY number
 _ABOVE = """WITH RECURSIVE above(id) AS (
 SELECT ? UNION SELECT beads.epic FROM beads JOIN above ON beads.id = above.id WHERE beads.epic IS NOT NULL)
 SELECT sprints.* FROM sprints JOIN above ON sprints.bead = above.id ORDER BY number DESC LIMIT 1"""
-_COST = """WITH RECURSIVE mine(id) AS (SELECT bead FROM sprints WHERE run = ? AND bead IS NOT NULL
+_COST = f"""WITH RECURSIVE mine(id) AS (SELECT bead FROM sprints WHERE run = :run AND bead IS NOT NULL
 UNION SELECT beads.id FROM beads JOIN mine ON beads.epic = mine.id)
-SELECT (SELECT coalesce(sum(cost_usd), 0) FROM attempts WHERE bead IN (SELECT id FROM mine))
-+ (SELECT coalesce(sum(cost_usd), 0) FROM sessions WHERE attempt IS NULL AND owner IN (SELECT ? || id FROM mine))"""
+{fast.PAID_RUN} attempts WHERE bead IN mine AND {fast.BY_AGENTS} UNION ALL {fast.PAID_RUN} turns WHERE session IN (
+SELECT sessions.id FROM mine JOIN sessions ON owner = '{bead_owner("")}' || mine.id AND sessions.attempt IS NULL)"""
 _ROLLED_BACK = "(SELECT state FROM features WHERE id = sprints.bead) = 'rolled_back'"
 _GIVEN_UP = f"iif((SELECT status FROM beads WHERE id = sprints.{{0}}) = 'cancelled' OR {_ROLLED_BACK}, NULL, {{0}})"
 _TAKEN_OVER = f"""UPDATE sprints SET run = ?, nudged = 0, bead = {_GIVEN_UP.format("bead")},
@@ -77,9 +78,9 @@ def set_run_state(db: Database, run: int, state: RunState, why: str, actor: str)
         return True
 
 
-def sprints_cost(db: Database, run: int) -> float:
-    """What the sprints of the run have cost, in US dollars: planning, reviews of plans, attempts."""
-    return float(db.one(_COST, (run, bead_owner("")))[0])
+def sprints_cost(db: Database, run: int) -> Cost:
+    """What the sprints of the run have cost: planning, reviews of plans, attempts."""
+    return Cost.of(fast.cost(db.all, _COST, {"run": run}))
 
 
 def add_sprint(db: Database, number: int, run: int, feature: str) -> Sprint:

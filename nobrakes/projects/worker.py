@@ -21,8 +21,9 @@ from ..features import model as features
 from ..git.port import Message
 from ..host.command import named_zone
 from ..ports import Ports
+from ..records import plain
 from ..review.evidence import PERSON
-from ..text.cleaning import clean, count, spoken
+from ..text.cleaning import clean, cost_text, count, spoken
 from . import model, prompts, sprints
 from .model import Going, Kind, RunState, Schedule, Sprint, Stage, changed
 
@@ -94,8 +95,8 @@ def _lapsed(ports: Ports, going: Going, main: MainFiles) -> tuple[tuple[str, ...
     terms, now = going.run.terms, ports.store.now()
     other = changed(terms, terms_now(ports, main))
     usd, until = float(terms.get(model.USD) or 0.0), terms.get(model.UNTIL, "")
-    if usd and (spent := ports.store.sprints_cost(going.run.id)) >= usd:
-        return other, f"the sprints have cost ${spent:.2f}, and the yes is for ${usd:.2f}"
+    if usd and (cost := ports.store.sprints_cost(going.run.id)).usd + cost.estimated >= usd:
+        return other, f"the yes is for ${usd:.2f}, and its sprints have cost {cost_text(plain(cost))}"
     if until and datetime.fromtimestamp(now, ports.zone()).date().isoformat() > until:
         return other, f"the yes was until {until}"
     return other, ""

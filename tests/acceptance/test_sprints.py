@@ -269,11 +269,11 @@ def test_the_budget_of_a_yes_stops_the_next_sprint(tmp_path: Path) -> None:
     with tea.running() as process:
         until(tea.flag("made").exists)
         with tea.database() as store:
-            store.run("UPDATE sessions SET cost_usd = 0.75 WHERE id = 1")
+            store.run("UPDATE turns SET cost_usd = 0.75 WHERE session = 1 AND number = 1")
         tea.flag("paid").touch()
         process.wait(60)
     assert tea.sprints()["state"] == "waits" and tea.sprints()["done"] == 1, "what runs is not cut off"
-    assert "the sprints have cost $0.75, and the yes is for $0.50" in tea.sprints()["why"]
+    assert "the yes is for $0.50, and its sprints have cost $0.75, " in tea.sprints()["why"]
 
 
 def test_work_outside_the_roadmap_items_of_the_yes_waits_for_a_person(tmp_path: Path) -> None:

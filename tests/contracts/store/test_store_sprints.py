@@ -2,7 +2,7 @@
 
 import pytest
 
-from nobrakes.beads.model import Bead, BeadType
+from nobrakes.beads.model import Bead, BeadType, Role, Status
 from nobrakes.checks.policy.boundaries import SPRINT, is_in_sprint
 from nobrakes.config.sections import CheckSettings
 from nobrakes.config.settings import Config
@@ -99,14 +99,22 @@ def test_every_bead_below_the_epic_of_a_sprint_is_the_sprints(store: Store) -> N
 def test_a_run_costs_what_its_features_and_their_beads_cost(store: Store) -> None:
     feature = begun(store)
     going = store.sprints_going()
-    assert going is not None and store.sprints_cost(going.run.id) == 0.0
+    assert going is not None and store.sprints_cost(going.run.id).usd == 0.0
     spec = ("script", "", "")
     mine = store.begin_session(SessionKind.PLANNING, f"bead:{feature}", "Plan", spec, "Plan it.", "nobrakes").id
     other = store.begin_session(SessionKind.PLANNING, "bead:other", "Plan", spec, "Plan it.", "nobrakes").id
-    store.put([Bead("menu", "Menu", epic=feature)], [], "you")
+    free = Bead("free", "Free", needs_tests=False, status=Status.NEEDS_DOER)
+    store.put([Bead("menu", "Menu", epic=feature), free], [], "you")
     for session in (mine, other):
-        store.run("UPDATE sessions SET cost_usd = 2.5 WHERE id = ?", (session,))
-    assert store.sprints_cost(going.run.id) == 2.5
+        opened = store.open_turn(session)
+        assert opened is not None
+        store.spend_turn(opened[0].id, 2.5, 1000)
+    assert store.sprints_cost(going.run.id).usd == 2.5
+    attempt = store.open_attempt("free", Role.DOER, "script", ("Ada",), 600.0, None)
+    assert attempt is not None
+    store.spend(attempt.id, 0.0, 400)
+    store.run("UPDATE attempts SET bead = 'menu'")
+    assert store.sprints_cost(going.run.id).estimated == 1.0, "what is not reported costs what its provider's tokens do"
 
 
 def test_a_daemon_continues_sessions_and_beads_besides_sprints(store: Store) -> None:
