@@ -45,7 +45,7 @@ daemon warns you. An unknown key is an error.
 _USER_INTRO = """## Your own settings
 
 These are in `config.toml` in your settings folder, for all repositories (on Linux `~/.config/nobrakes/config.toml`;
-NOBRAKES_USER_HOME names another folder). Edit the file yourself. `nobrakes machine set` changes the limits of
+NOBRAKES_USER_HOME names another folder). Edit the file yourself. `nobrakes machine set` changes those of
 `[machine]`."""
 
 

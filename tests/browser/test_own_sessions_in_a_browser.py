@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -82,10 +83,19 @@ def test_a_phone_begins_a_session_and_goes_on(chromium: Any, served: Served, tea
     page.get_by_role("link", name="1 file changed").click()
     sees("sugar")
     picture("diff")
-    page.get_by_role("link", name="Pour the tea").click()
-    page.get_by_role("link", name="Desk").first.click()
+    page.goto("/")
+    picture("repositories")
+    row = page.get_by_role("listitem").filter(has_text="your own sessions")
+    row.get_by_role("link", name="1 for you").click()
     sees("What next?")
+    assert "doers" not in page.locator("#main").inner_text(), "what is about beads is not asked here"
     picture("desk")
+    page.get_by_role("link", name="What next?").first.click()
+    sees("relay/1")
+    picture("decision")
+    assert page.get_by_role("heading", name=re.compile("^what next$", re.I)).count() == 0, "a number of ours"
+    page.get_by_role("link", name="Session 1", exact=True).click()
+    sees("git merge relay/1")
     page.goto("/r/~/sessions/1")
     page.get_by_role("button", name="End the session").click()
     sees("ended")

@@ -218,7 +218,7 @@ MAX_LISTED = 12
 TAIL = 8
 CODE = 40
 
-HIDDEN = frozenset(("attempts", "contract", "content", "epic"))
+HIDDEN = frozenset(("attempts", "contract", "content", "epic", "what_next"))
 _CONFLICT_KEYS = frozenset(("files", "main", "head"))
 
 

@@ -11,6 +11,7 @@ import pytest
 from nobrakes.cli import main
 from nobrakes.config.user import user_place
 from nobrakes.machine import registry
+from nobrakes.machine.web_state import word_of
 from nobrakes.sessions.service import relay
 from nobrakes.web.commands import COMMANDS
 from tests.support.web import Served
@@ -86,6 +87,7 @@ def test_a_session_begins_goes_on_and_ends_there(site: Served, code: Path) -> No
     assert "Pour the tea" not in site.get("/sessions").text
     assert site.get("/r/~/").headers["location"] == "/sessions"
     assert site.get("/r/~/desk").status_code == 200
+    assert word_of(os.path.realpath(user_place().home)) == "~", "links in notices lead there"
     assert os.listdir(tea) == [".git"] and git(tea, "branch", "--format=%(refname:short)") == "main\n"
 
 
