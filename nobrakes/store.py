@@ -257,6 +257,7 @@ class Store(Database):
     pull = requests_db.pull
     pulls = requests_db.pulls
     save_pull = requests_db.save_pull
+    requested = requests_db.requested
 
     # sessions/db
     renew_session = sessions_db.renew

@@ -11,7 +11,6 @@ from ..beads.model import Status
 from ..beads.service.bead_commands import known
 from ..beads.work_status import main_of
 from ..errors import UsageError
-from ..events import words
 from ..events.kinds import WATCHED
 from ..records import plain
 from ..text.cleaning import cost_text, count, cut, lines, one_line, spoken
@@ -175,6 +174,8 @@ def reviews(limit: int) -> Output:
 
 
 def _review(review: "Review", screen: Screen) -> str:
+    from ..events.words import with_title
+
     at_work = f"at work: {work_status.stage(review.step, review.onto)}"
     end = work_status.ending(review.outcome.value, review.onto) if review.outcome else at_work
     where = f"landed on {work_status.main_of(review.onto)}" if review.onto else "merged"
@@ -183,7 +184,7 @@ def _review(review: "Review", screen: Screen) -> str:
     reason = one_line(review.detail.split("\n", 1)[0]) if review.detail and not review.commit else ""
     plain_head = f"{spoken(review.started_at)}  {review.bead}  "
     said = cut(": ".join(part for part in (one_line(word), reason) if part), max(20, screen.width - len(plain_head)))
-    line = words.with_title(plain_head + said, review.title, screen.width)
+    line = with_title(plain_head + said, review.title, screen.width)
     out = [line.replace(said, screen.paint(said, style), 1)]
     if reason and (not line.startswith(plain_head + word + ": " + reason) or "\n" in review.detail.strip()):
         out += TextLayout(screen, is_whole=True).lines(review.detail, "    ")
@@ -222,6 +223,8 @@ def history(
 
 
 def _events(found: "BeadHistory", screen: Screen) -> "Iterator[str]":
+    from ..events import words
+
     names = {attempt.id: attempt.name for attempt in found.attempts}
     days = words.Days(0.0)
     for event in (one for one in found.events if one.kind not in WATCHED):

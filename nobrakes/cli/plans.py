@@ -51,8 +51,7 @@ def _report(report: "PlanReport", screen: Screen, then: str) -> str:
     out += [f"{screen.paint('warning', 'yellow')}: {one_line(problem)}" for problem in report.problems[:SHOWN]]
     out += [f"  … and {len(report.problems) - SHOWN} more: --json"] if len(report.problems) > SHOWN else []
     out += _some("can start first", report.ready)
-    if report.critical_path:
-        out.append("critical path: " + " -> ".join(report.critical_path))
+    out += _chain(report.critical_path)
     if then:
         out.append(f"nothing of this is in force yet; see it and approve it: {then}")
     return "\n".join(out)
@@ -271,7 +270,7 @@ def difference_lines(found: "StrategyView", screen: Screen) -> list[str]:
     out += [screen.paint(f"never start: {', '.join(circle.stuck)}", "red") for circle in found.deadlocks]
     out += [f"{screen.paint('warning', 'yellow')}: {one_line(text)}" for text in found.warnings]
     out += _named("ready at once", found.becomes_ready, ", ")
-    out += _named("critical path", found.chain_after.beads, " -> ")
+    out += _chain(found.chain_after.beads)
     if found.chain_after.minutes != found.chain_before.minutes and found.chain_before.beads:
         out.append(f"  {count(found.chain_after.minutes, 'minute')} by estimate, {found.chain_before.minutes} before")
     changes = [change for bead in found.proposed for change in bead.changes]
@@ -342,6 +341,13 @@ def _value(value: Any) -> str:
     if value is None or value == "":
         return "nothing"
     return one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _chain(ids: Sequence[str]) -> list[str]:
+    """The critical path, a long one by its ends and its length."""
+    if len(ids) <= STRATEGY_SHOWN:
+        return _named("critical path", ids, " -> ")
+    return [f"critical path of {count(len(ids), 'bead')}: {' -> '.join((*ids[:3], '…', *ids[-3:]))}"]
 
 
 def _named(word: str, ids: Sequence[str], between: str) -> list[str]:

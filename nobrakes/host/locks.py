@@ -17,7 +17,6 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from hashlib import sha256
 
 from ..errors import DaemonNotRunning, DaemonRunning, NoAgent, NobrakesError
 from ..paths import own_path, own_program, process_environment
@@ -85,6 +84,8 @@ def holder(path: str) -> int | None:
 @contextmanager
 def locked(path: str, word: str) -> Iterator[None]:
     """Excludes other processes and threads for this word."""
+    from hashlib import sha256  # costs 2 ms, and most commands lock nothing
+
     place = int.from_bytes(sha256(word.encode()).digest()[:6]) >> 1
     with storage_errors(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

@@ -610,6 +610,10 @@ class RequestView:
         return f"#{self.number}" if self.number else self.branch
 
 
+def landed(epic: str) -> str:
+    return f"landed on the branch of {epic}"
+
+
 def page_of(url: str) -> str:
     return url if url.startswith(WEB) else ""
 

@@ -17,7 +17,8 @@ from ...beads.progress import approaches
 from ...beads.proposals import is_by_person, submitted
 from ...daemon.model import Limits
 from ...decisions import forms
-from ...decisions.model import FILTERS, EscalationType, NewEscalation, hypothesis, too_many_failures
+from ...decisions.causes import hypothesis
+from ...decisions.model import FILTERS, EscalationType, NewEscalation, too_many_failures
 from ...events.kinds import Event, Kind
 from ...features.model import get_built_feature
 from ...host.port import Notice

@@ -26,7 +26,8 @@ from ...config.settings import Config
 from ...daemon.model import Board
 from ...daemon.service import control
 from ...decisions.blockers import cure_of_start
-from ...decisions.model import STARTS, EscalationType, NewEscalation, likely_cause, waiting_text
+from ...decisions.causes import likely_cause
+from ...decisions.model import STARTS, EscalationType, NewEscalation, waiting_text
 from ...errors import NoAgent, NobrakesError
 from ...git.port import Argv
 from ...host.command import outputs

@@ -10,7 +10,6 @@ from dataclasses import field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...agents.limits import Cost
-from ...daemon.service.status import requested
 from ...decisions.model import Escalation
 from ...errors import NoSuchBead
 from ...events.kinds import Event
@@ -301,7 +300,7 @@ def listing(
     beads = _read(store, shown, lines_only)
     if wanted := set(labels):
         beads = [bead for bead in beads if isinstance(bead, Bead) and wanted <= set(bead.labels)]
-    return Listing(beads, len(fitting), len(shown), requested(store))
+    return Listing(beads, len(fitting), len(shown), store.requested())
 
 
 def with_requests(found: Listing) -> list[ListedBead]:

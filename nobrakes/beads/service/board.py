@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from ...agents.limits import Cooldown
 from ...daemon.service import control
-from ...daemon.service.status import OpenSession, Worker, counted, counts, landed, open_sessions, requested, workers
+from ...daemon.service.status import OpenSession, Worker, counted, counts, open_sessions, workers
 from ...decisions.service.all_blockers import NOTHING, Blockers
 from ...events.kinds import MERGES
 from ...machine.registry import MachineView
 from ...machine.registry import shown as machine_shown
 from ...records import frozen
-from ...requests.model import RequestLine
+from ...requests.model import RequestLine, landed
 from ..model import CLOSED, DependencyType, Role, Status
 from ..readiness import Why, explain
 from ..work_status import REQUESTED, SHOWN
@@ -76,7 +76,7 @@ def card(node: "Node", reasons: tuple[str, ...] = (), request: RequestLine | Non
 
 def board(store: "Store", limit: int = CARDS, stands: Blockers = NOTHING) -> BoardView:
     """The beads in columns, without epics, their workers and blockers. `stands`: what blocks all work."""
-    asked = requested(store)
+    asked = store.requested()
     columns = nodes_by_column(store, limit, asked)
     nodes, dependencies = store.around([node.id for nodes in columns.values() for node in nodes])
     explained = explain(nodes, dependencies, store.now())
@@ -151,7 +151,7 @@ class ColumnsView:
 def columns(store: "Store", wanted: str = "", most: int = MAX_BEADS) -> ColumnsView:
     """The board, filtered by these words."""
     words = tuple(wanted.casefold().split())[:8]
-    asked = requested(store)
+    asked = store.requested()
     if words:
         shown, totals = _filtered(store, words, most, asked)
         found: int | None = sum(totals.values())

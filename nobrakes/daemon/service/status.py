@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ... import abilities
 from ...agents.limits import Cooldown, Cost
-from ...beads.model import WORKING, Attempt, BeadType, Role, Status
+from ...beads.model import WORKING, Attempt, Role
 from ...beads.progress import doubt
 from ...beads.work_status import REQUESTED, SHOWN, stage
 from ...decisions.blockers import Kind as Stop
@@ -21,8 +21,7 @@ from ...host.locks import holder
 from ...machine.registry import MachineView, last_visit, shown
 from ...paths import Paths
 from ...records import copied, frozen, plain
-from ...requests.model import PullState, RequestLine, page_of
-from ...review.journal import Journal, waits_for_people
+from ...review.journal import Journal
 from ...sessions.model import State
 from ...text.cleaning import age, clean, cost_text, count, cut, near, one_line, shorten
 from ...walking import commits_since
@@ -74,35 +73,13 @@ def review_step(attempt: Attempt) -> str:
     return f"waits: {why}" if (why := journal.merging.waiting) else stage(journal.step.value, journal.change.epic)
 
 
-def requested(store: "Store") -> dict[str, RequestLine]:
-    """Bead -> its request, while it only waits for that; on an epic's branch the epic's, which has no column."""
-    found = {}
-    for attempt in store.reviewing():
-        if waits_for_people(attempt.data):
-            found[attempt.bead] = line(store, attempt.bead, str(attempt.data.get("waiting") or ""))
-    for bead in store.beads(statuses=(Status.LANDED,)):
-        if (of_epic := found.get(str(bead.epic))) is not None:
-            found[bead.id] = replace(of_epic, says=f"{landed(str(bead.epic))}; {of_epic.says}")
-    return {one: how for one, how in found.items() if store.bead(one).type is not BeadType.EPIC}
-
-
 def counts(store: "Store") -> dict[str, int]:
-    return counted(store.counts(), len(requested(store)))
+    return counted(store.counts(), len(store.requested()))
 
 
 def counted(found: Mapping[str, int], asked: int) -> dict[str, int]:
     by_column = {**found, "review": max(0, found["review"] - asked), REQUESTED: asked}
     return {name: by_column[name] for name in (*SHOWN, "held")}
-
-
-def landed(epic: str) -> str:
-    return f"landed on the branch of {epic}"
-
-
-def line(store: "Store", bead: str, waiting: str = "") -> RequestLine:
-    if (pull := store.pull(bead)) is None or not pull.waits:
-        return RequestLine(0, PullState.OPENING.value, "", waiting)
-    return RequestLine(pull.number, pull.state.value, page_of(pull.url), waiting or pull.says)
 
 
 @frozen
@@ -479,7 +456,7 @@ def status(
         bool(store.setting(control.PAUSED)),
         store.setting(control.FROZEN),
         bool(store.setting(control.STOPPING)),
-        counted(found, len(requested(store))),
+        counted(found, len(store.requested())),
         found["epic"],
         tuple(with_progress(store, paths, worker) for worker in working),
         tuple(store.escalations()),

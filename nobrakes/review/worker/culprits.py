@@ -17,8 +17,8 @@ from ...checks.contract import CheckResult, Verdict, cannot_run, setup_failed
 from ...checks.worker.validation import as_json, explain
 from ...daemon.model import Limits
 from ...daemon.service import control
-from ...decisions import model as decisions_model
-from ...decisions.model import EscalationType, NewEscalation
+from ...decisions import causes
+from ...decisions.model import EscalationType, NewEscalation, waiting_text
 from ...errors import Tampered
 from ...events.kinds import MERGES, Event, Kind
 from ...git.port import Candidate, Message
@@ -151,10 +151,10 @@ class Culprits:
         what = "the set-up (`setup`) failed" if setup_failed(results) else "the checks could not be run"
         evidence = {"commit": watch.tip, "results": as_json(results)}
         if meanwhile:
-            meanwhile = f"{meanwhile}{decisions_model.waiting_text(self.ports.store.beads())}\n"
+            meanwhile = f"{meanwhile}{waiting_text(self.ports.store.beads())}\n"
         known = watch.escalation if self._is_open(watch) else 0
         title, said = f"{what} on main at {watch.tip[:12]}", explain(results)
-        guess = decisions_model.likely_cause(said)
+        guess = causes.likely_cause(said)
         new = NewEscalation(EscalationType.BROKEN_CHECKS, title, f"{meanwhile}{said}", evidence, guess, known)
         return replace(watch, escalation=self.ports.store.escalate(new, None, None, "nobrakes").id)
 
@@ -182,7 +182,7 @@ class Culprits:
             "searched": list(watch.line[:50]),
             "results": list(watch.results),
         }
-        new = question(self.ports.store, title, detail, evidence, decisions_model.likely_cause(detail))
+        new = question(self.ports.store, title, detail, evidence, causes.likely_cause(detail))
         if self.ports.store.setting(BROKEN) is not None:  # the checks can be run again, and it is red
             self.ports.store.set_setting(BROKEN, None)
             self._resolve(watch, "the checks can be run again")
@@ -262,7 +262,7 @@ class Culprits:
             f"{bead.id} broke main and was reverted",
             f"main was green at {watch.green[:12]}, and red since {watch.culprit[:12]}.\n{log}",
             {"reverted": True, "main": watch.tip, "green": watch.green, "searched": list(watch.line), **data},
-            decisions_model.passed_before(f"{merge[:12]} passed when it was merged", log),
+            causes.passed_before(f"{merge[:12]} passed when it was merged", log),
         )
         store.escalate(new, bead.id, None, "nobrakes")
 

@@ -16,7 +16,7 @@ from ...agents.worker.end import close
 from ...beads.model import Attempt, BeadType, Outcome, Run, RunKind, bead_owner
 from ...checks.contract import CheckOutcome, CheckResult, cannot_run, overall, setup_failed
 from ...checks.worker.validation import MAX_CUT_OFF, Validation, as_json, explain, result_of
-from ...decisions import model as decisions_model
+from ...decisions import causes
 from ...decisions.model import EscalationType, NewEscalation
 from ...errors import GitFailed
 from ...events.kinds import Event, Kind
@@ -408,7 +408,7 @@ class Verdicts:
                 f"main was red after {bead.id} was merged",
                 f"{what}\n{explain(results)}",
                 {"commit": build.candidate, "reverted": landed, "results": as_json(results)},
-                decisions_model.passed_before("this very tree passed before it was merged", explain(results)),
+                causes.passed_before("this very tree passed before it was merged", explain(results)),
             ),
         )
         if not landed:

@@ -20,7 +20,7 @@ from ...beads.progress import doubt
 from ...beads.service import board as boards
 from ...daemon.model import Limits
 from ...daemon.service import control
-from ...daemon.service.status import Claim, Worker, claimed, requested, review_step, with_progress, workers
+from ...daemon.service.status import Claim, Worker, claimed, review_step, with_progress, workers
 from ...decisions.model import Escalation
 from ...decisions.service.all_blockers import blockers
 from ...errors import NoSuchBead, NotAllowed, UsageError
@@ -501,7 +501,7 @@ class LiveReader:
     ) -> tuple[Mapping[str, tuple[boards.Card, ...]], Mapping[str, int] | None]:
         if not wanted.strip():
             return found.columns, None
-        asked = requested(self._store)
+        asked = self._store.requested()
         all_of = boards.nodes_by_column(self._store, EVERYTHING, asked)
         nodes = {name: [node for node in column if fits(_line(node), wanted)] for name, column in all_of.items()}
         known = {card.id: card for cards in found.columns.values() for card in cards}

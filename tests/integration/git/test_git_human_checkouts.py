@@ -394,7 +394,7 @@ def test_when_the_files_cannot_be_written_main_goes_back(world, begin, monkeypat
             raise DiskFull("git could not write: No space left on device")
         return real(arguments, **options)
 
-    monkeypatch.setattr("nobrakes.git.landing.local.commands.run", full)
+    monkeypatch.setattr("nobrakes.git.landing.local.command_line.run", full)
     assert world.git.land(new, old).landing is Landing.BLOCKED
     monkeypatch.undo()
     assert world.git.main() == old

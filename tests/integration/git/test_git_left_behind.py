@@ -75,7 +75,7 @@ def killed(
 
     with monkeypatch.context() as patch:
         patch.setattr(objects, "swap", swap)
-        patch.setattr(local.commands, "run", run)
+        patch.setattr(local.command_line, "run", run)
         patch.setattr(standing, "publish", publish)
         if moment == "note":
             standing.write(holder_of(world), old)

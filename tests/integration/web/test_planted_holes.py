@@ -86,7 +86,7 @@ HOLES = (
     Hole(12, "a body that never comes", GUARD, "asyncio.timeout_at(None if is_whole else end)", "asyncio.timeout_at(None)", "api -k body_that_does_not_come"),
     Hole(12, "a head that never comes", LINES, "{h11.IDLE: HEAD_SECONDS, ", "{", "connections -k trickles"),
     Hole(12, "a body that nobody reads", LINES, "h11.SEND_BODY: REST_SECONDS}", "}", "connections -k trickles"),
-    Hole(12, "each byte begins its time anew", LINES, "if state is self._phase and self._end is not None:", "if False:", "connections -k trickles"),
+    Hole(12, "each byte begins its time anew", LINES, " is self._phase and self._end is not None:", " is None:", "connections -k trickles"),
     Hole(12, "an answer that nobody takes", LINES, "self._is_full = self.loop.call_later(TAKE_SECONDS, self.transport.abort)", "pass", "connections -k takes_nothing"),
     Hole(12, "connections without end", LINES, "if len(self.connections) > MAX_CONNECTIONS and", "if False and", "connections -k one_connection"),
     Hole(12, "no room for a person", LINES, "        oldest.transport.abort()\n        return True\n", "        return False\n", "connections -k one_connection"),

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nobrakes.beads.model import Attempt, AttemptLog, Outcome, Role
-from nobrakes.decisions.model import hypothesis, likely_cause, passed_before
+from nobrakes.decisions.causes import hypothesis, likely_cause, passed_before
 
 
 def tried(*ends: tuple[Outcome | None, str]) -> list[Attempt]:
