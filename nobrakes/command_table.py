@@ -137,7 +137,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("edit", "beads.commands:edit", FORGE, "Change a bead's title, texts, priority or epic.", ATOMIC),
     Entry("depend", "beads.commands:depend", FORGE, "Make a bead wait for another one.", ATOMIC),
     Entry("undepend", "beads.commands:undepend", FORGE, "Remove a dependency.", ATOMIC),
-    Entry("plan apply", "decisions.commands:apply", FORGE, "Apply a plan file: new beads arrive as drafts.", ATOMIC),
+    Entry("plan apply", "decisions.commands:apply", FORGE, "Take a plan, a task list or issues as drafts.", ATOMIC),
     Entry("plan example", "plans:example", FORGE, "Print a plan file to start from."),
     Entry("propose", "decisions.commands:propose", FORGE, "File the beads of a plan as drafts, for approval.", ATOMIC),
     Entry("shape", "features:shape", FORGE, "Plan with the Shaper, an agent that asks you questions.", UNKEYED),
@@ -290,7 +290,7 @@ EXAMPLES = {
     "undepend": "nb-7 nb-3",
     "plan apply": "plan.yaml --dry-run",
     "plan example": "> plan.yaml",
-    "propose": "--from ideas.md --dry-run",
+    "propose": "ideas.md --dry-run",
     "shape": "--print",
     "commit-strategy": "--dry-run",
     "forge new": '"Support Windows" -d "The tool runs on Windows 11" --file src/paths.py',
@@ -390,7 +390,7 @@ OLD_NAMES = {"reviews": "review", "log": "history --transcript", "gates": "provi
 
 FIRST = (
     ("init", "set nobrakes up in this repository"),
-    ("shape", "plan with an agent; or write a plan yourself: plan example, plan apply"),
+    ("shape", "plan with an agent; or bring your own: plan FILE, plan example"),
     ("commit-strategy", "approve the plan; agents start only after this"),
     ("run", "run agents until there is nothing left to do"),
     ("status", "see the state of the work, and what waits for you"),
@@ -421,7 +421,7 @@ NOUNS = {
 
 GROUPS = {
     "config": (FORGE, "Show the settings; set, get or unset one."),
-    "plan": (FORGE, "Plan files: apply one, or print an example."),
+    "plan": (FORGE, "Take a plan, tasks or issues: `plan FILE`; print an example."),
     "forge": (FORGE, "Features: from an idea to a plan, and to main."),
     "session": (FORGE, "Sessions: talk with an agent without creating a bead."),
     "project": (FORGE, "Projects: repositories of your own in one folder."),

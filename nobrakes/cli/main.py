@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import redirect_stdout
 from importlib import import_module
 from textwrap import wrap
@@ -402,6 +402,13 @@ class _Placeholder(TyperCommand):
         self.entry = entry
 
 
+def _is_file(word: str, commands: Collection[str]) -> bool:
+    """Whether this is a file or an option, and not a command or a misspelt one."""
+    from difflib import get_close_matches
+
+    return word not in {*commands, "-h", "--help"} and (os.path.exists(word) or not get_close_matches(word, commands))
+
+
 class LazyGroup(TyperGroup):
     """Placeholders by journey; only the called one is loaded. `own`: the command of the group's word alone."""
 
@@ -414,6 +421,8 @@ class LazyGroup(TyperGroup):
         name, command, rest = super().resolve_command(ctx, args)
         if (own := getattr(command, "own", None)) is not None and (not rest or rest[0].startswith("-")):
             return name, load(own), rest  # the group's word alone is a command too
+        if name == "plan" and isinstance(command, LazyGroup) and rest and _is_file(rest[0], command.commands):
+            return name, command, ["apply", *rest]  # `nobrakes plan FILE`
         return name, load(command.entry) if isinstance(command, _Placeholder) else command, rest
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from ..app import App
     from ..beads.proposals import ProposedChange
     from ..features.service.strategy import ChangedBead, StrategyView
-    from ..plans.nodes import PlanNode
+    from ..plans.nodes import Plan, PlanNode
     from ..plans.service import PlanReport
 
 
 SHOWN = 30
 AsJson = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
-PlanFile = Annotated[Path, Argument(metavar="FILE", help="YAML, JSON, or beads as .jsonl; '-' reads stdin.")]
+PlanFile = Annotated[Path, Argument(metavar="FILE", help="A plan, task list, issues or folder; '-' reads stdin.")]
 
 
 def _approval(app: "App", command: str = "") -> str:
@@ -62,21 +62,32 @@ def _some(word: str, ids: tuple[str, ...]) -> list[str]:
 
 
 def apply(plan: PlanFile, as_json: AsJson = False, **given: Any) -> Output:
-    """Change the graph of beads to match a plan file. New beads become drafts, and live beads get proposed
-    changes. Both wait for `nobrakes approve`. If you apply the same file again, nothing changes."""
+    """Change the graph of beads to match a plan. New beads become drafts, and live beads get proposed changes.
+    Both wait for `nobrakes approve`. If you apply the same file again, nothing changes.
+
+    `nobrakes plan FILE` is the same; write `./apply` for a file that is called like a command. nobrakes looks at the
+    file for its format: a plan in YAML or JSON, also inside Markdown; Beads JSONL; a Markdown task list; the tasks
+    of task-master, Backlog.md, spec-kit or Kiro, also as a folder; or the output of `gh issue list --json
+    number,title,body,labels,state,milestone`. It lists what it does not take."""
     from ..host.files import wake
     from ..plans import service
 
     with opened() as app:
         with report_progress(f"reading {one_line(plan.name)}"):
-            read = service.read_plan(str(plan))
+            read = service.read_plan(str(plan), {*app.store.listed()})
         with report_progress(f"applying {count(len(read.nodes), 'bead')}"):
             report = service.apply_plan(app.store, read, actor=actor(), explain=as_json or KEPT.get(), **given)
         if report.applied:
             wake(app.paths)
         waits = bool(report.applied and (report.proposed or (report.new and not (given["live"] or read.live))))
         then = _approval(app) if waits else ""
-    return Output(report, lambda screen: _report(report, screen, then), _refusal(report))
+    return _output(read, report, then)
+
+
+def _output(read: "Plan", report: "PlanReport", then: str) -> Output:
+    return Output(
+        report, lambda screen: "\n".join([*_drafted(read.nodes), _report(report, screen, then)]), _refusal(report)
+    )
 
 
 def _refusal(report: "PlanReport") -> Deadlock | None:
@@ -87,50 +98,31 @@ def _refusal(report: "PlanReport") -> Deadlock | None:
     return None
 
 
-def propose(
-    plan: Annotated[
-        Path | None, Argument(metavar="[FILE]", help="YAML, JSON, or beads as .jsonl; '-' reads stdin.")
-    ] = None,
-    tasks: Annotated[
-        Path | None,
-        Option("--from", metavar="FILE", help="Markdown, issues from gh, tasks.json, Backlog.md; '-': stdin."),
-    ] = None,
-    **given: Any,
-) -> Output:
+def propose(plan: PlanFile, **given: Any) -> Output:
     """File the beads of a plan as drafts, and propose its changes of live beads. Both wait for `nobrakes
-    approve`.
-
-    With --from, nobrakes makes the plan from a text. In Markdown `- [ ] Title` is a bead and a heading is an epic. It
-    also reads the output of `gh issue list --json number,title,body,labels,state,milestone`, task-master's tasks.json,
-    and a task or folder of Backlog.md. It lists what it does not take. The same text again updates its beads."""
+    approve`. It reads what `nobrakes plan FILE` reads, and makes nothing live."""
     from ..features.service import approving
-    from ..plans import markdown, service
+    from ..plans import service
 
-    if (plan is None) == (tasks is None):
-        raise UsageError(
-            "name one file: a plan, or with --from a text to make one from",
-            "For example: `nobrakes propose plan.yaml`, or `nobrakes propose --from ideas.md --dry-run`.",
-        )
     with opened() as app:
-        read = service.read_plan(str(plan)) if plan else markdown.read_tasks(str(tasks), {*app.store.listed()})
+        read = service.read_plan(str(plan), {*app.store.listed()})
         report = approving.propose(app.store, read, actor(), **given)
         then = _approval(app) if report.applied and (report.new or report.proposed) else ""
-    drafts = read.nodes if tasks else ()
-    return Output(
-        report, lambda screen: "\n".join([*_drafted(drafts), _report(report, screen, then)]), _refusal(report)
-    )
+    return _output(read, report, then)
 
 
 def _drafted(nodes: "Sequence[PlanNode]") -> Iterator[str]:
+    if all(node.bead or (node.where.startswith("beads[") and not node.key) for node in nodes):
+        return  # the person gave these ids
+    ids = {node.key: node.name for node in nodes}
     for node in nodes[:SHOWN]:
         found = node.fields
-        notes = [f"in {found['epic']}"] if found.get("epic") else []
-        notes += [f"after {', '.join(node.needs[:SHOWN])}"] if node.needs else []
+        notes = [f"in {ids.get(found['epic'], found['epic'])}"] if found.get("epic") else []
+        notes += [f"after {', '.join(ids.get(one, one) for one in node.needs[:SHOWN])}"] if node.needs else []
         many = len(found.get("acceptance", ()))
         notes += ["1 criterion" if many == 1 else f"{many} criteria"] if many else []
-        yield one_line(
-            f"{node.id}  {found.get('type', 'task')}  {found['title']}" + (f"  ({'; '.join(notes)})" if notes else "")
-        )
+        title = one_line(found.get("title", ""))
+        yield f"{node.name}  {found.get('type', 'task')}  {title}" + (f"  ({'; '.join(notes)})" if notes else "")
     if len(nodes) > SHOWN:
         yield f"… and {len(nodes) - SHOWN} more"
 
@@ -143,8 +135,8 @@ def example() -> Output:
 
 PLAN = """\
 # A plan: what the graph of beads should be. Apply it as often as you like:
-#   nobrakes plan apply plan.yaml --dry-run     says what would change
-#   nobrakes plan apply plan.yaml               files new beads as drafts, proposes changes of live ones
+#   nobrakes plan plan.yaml --dry-run           says what would change
+#   nobrakes plan plan.yaml                     files new beads as drafts, proposes changes of live ones
 #   nobrakes approve                            lists both, and how to bring them into force
 beads:
   # First what everything else stands on: the project's structure, its test framework, its checks.

@@ -12,14 +12,13 @@
 import re
 from base64 import b32encode
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
 from ..errors import PlanError
 from ..records import grouped
-from . import nodes
 from .nodes import (
     BOX,
     BULLET,
@@ -149,10 +148,10 @@ class _Reader:
             self.entries, self.paragraph = [], 0
         elif body.startswith("<!--"):
             self.until, self.paragraph = None if "-->" in body else ("comment", number, "-->"), 0
-            if self.parts[0].owns is False:
-                self.told.append(f"not taken: line {number}, a comment: {body[:80]}")
             if not self.until and box_in(body[4:].lstrip()):
                 self.told.append(f"line {number}: an item in a comment was left out")
+            elif self.parts[0].owns is False:
+                self.told.append(f"not taken: line {number}, a comment: {body[:80]}")
         elif bullet := BULLET.fullmatch(body):
             self._entry(number, indent, bullet)
         else:
@@ -220,7 +219,7 @@ class _Reader:
         above = self.entries[-1] if self.entries else self.section
         column = indent + len(mark) + (len(gap) if 1 <= len(gap) <= 4 and rest else 1)
         box = BOX.fullmatch(rest)
-        kind = ("done" if box[1] in "xX" else "open") if box else "bullet"
+        kind = ("done" if box[1] in ("x", "X") else "open") if box else "bullet"
         if self.wants and above.kind == "section" and not above.wants_criteria and REQUIREMENT.match(rest):
             kind = "open"
         made = Part(number, kind, (box[2] or "").strip() if box else rest.strip(), above, 0, indent, column)
@@ -292,7 +291,9 @@ _BACKGROUND = re.compile(
     r"goals?|summary|vision|problem(?: statement)?|assumptions?|glossary)\b.*",
     re.IGNORECASE,
 )
-_PHASE = re.compile(r"phase[ \t]+\d+", re.IGNORECASE)
+_PHASE = re.compile(r"phase[ \t]+(?:\d+|N\b|final\b)", re.IGNORECASE)
+_CHECKLIST = re.compile(r".*\bchecklist\b.*", re.IGNORECASE)
+_NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?[ \t]")
 _STORY = re.compile(r"\buser stor(?:y|ies)\b|\bUS\d", re.IGNORECASE)
 _TASK = re.compile(r"T\d{3,}\b")
 _PARALLEL = re.compile(r"T\d{3,}[ \t]+\[P\]")
@@ -300,31 +301,11 @@ _LEADING = re.compile(r"(T\d{2,}|[A-Z]{1,6}-?\d+|\d+(?:\.\d+)*|phase[ \t]+\d+)\b
 _NOTHING = frozenset(("none", "nothing", "n a", "na", "nil", "no", "no dependencies", "-", "–", "—"))
 _BETWEEN = re.compile(r"[ \t]*(?:[,;&]|\band\b|[ \t]/[ \t])[ \t]*")
 _NUMBER = re.compile(r"#(\d{1,18})(?!\w)")
-LOOKS_LIKE_ISSUES = re.compile(r"\s*(?:\[\s*[{\]]|\{\s*[\"}])")
 
 
-def read_tasks(path: str, known: Collection[str] = ()) -> Plan:
-    """The plan in a file of tasks or issues, "-": stdin; `known`: existing ids. PlanError names every bad line."""
-    if (texts := nodes.read_folder(path)) is not None:
-        from .trackers import plan_of_backlog
-
-        return plan_of_backlog({name: tidy(text) for name, text in texts.items()}, nodes.shown(path), known)
-    return plan_of_tasks(nodes.read_text(path), path, known)
-
-
-def plan_of_tasks(text: str, path: str, known: Collection[str] = ()) -> Plan:
-    """As read_tasks, of the text. JSON is recognized by file name or beginning."""
-    from .trackers import front_matter, plan_of_backlog, plan_of_taskmaster, tagged
-
-    source, small = nodes.shown(path), path.lower()
-    if not (is_markdown := small.endswith((".md", ".markdown", ".mdown"))) and nodes.looks_like_records(path, text):
-        return nodes.plan_of_records(text, source)
-    if small.endswith(".json") or (not is_markdown and LOOKS_LIKE_ISSUES.match(text)):
-        value = nodes.load("-" if path == "-" else source, text)
-        return plan_of_taskmaster(value, source) if tagged(value) else plan_of_issues(value, source, known)
-    if front_matter(plain := tidy(text), source) is not None:
-        return plan_of_backlog({source: plain}, source, known)
-    return _Tasks(plain, source, known).plan()
+def plan_of_markdown(text: str, source: str, known: Collection[str] = ()) -> Plan:
+    """`known`: existing ids. PlanError names every bad line."""
+    return _Tasks(text, source, known).plan()
 
 
 class _Tasks:
@@ -342,8 +323,7 @@ class _Tasks:
         if not self.beads and all(line.startswith("not taken") for line in self.told):
             raise PlanError(
                 f"{source}: there is no task in it, no line like `- [ ] Title`, and no heading of a requirement (`R1`)",
-                "Write each task so, or let an agent plan it: `nobrakes forge new TITLE -d - < FILE`. A plan file "
-                "(YAML or JSON) is proposed without --from.",
+                "Write each task so, or let an agent plan it: `nobrakes forge new TITLE -d - < FILE`.",
             )
         for part in self.without:
             self._place_text(part)
@@ -371,7 +351,7 @@ class _Tasks:
                 path = sha256(f"{path} {again[path]}".encode()).hexdigest()
             paths[part] = path
             before = f"t-{path[:10]}"  # an id of earlier versions
-            self.ids[part] = before if before in known else _short_id(path, taken)
+            self.ids[part] = before if before in known else short_id(path, taken)
             taken.add(self.ids[part])
             if part.kind == "done" or _is_bead(part):
                 self.names[normal(title)].append(part)
@@ -404,7 +384,7 @@ class _Tasks:
         """Implicit waits, in formats with sequential tasks or phases."""
         waits: defaultdict[Part, list[str]] = defaultdict(list)
         tasks = [part for part in self.beads if part.kind == "open" and _TASK.match(part.title)]
-        for siblings in _siblings(tasks if len(tasks) > 1 else []):
+        for siblings in _siblings(tasks if len(tasks) > 1 else [], _phase_of):
             before, beside = list[Part](), list[Part]()
             for part in siblings:
                 if _PARALLEL.match(part.title):
@@ -422,6 +402,13 @@ class _Tasks:
                     before, stories = stories or before, []
                 waits[part] += [self.ids[one] for one in before]
                 before = before if stories else [part]
+        numbers: dict[tuple[Part | None, str], Part] = {}
+        for part in self.beads:
+            if part.kind == "open" and (number := _NUMBERED.match(part.title)):
+                numbers[part.parent, number[1]] = part
+                outer = numbers.get((part.parent, number[1].rpartition(".")[0]))
+                if outer and not part.is_optional:
+                    waits[outer].append(self.ids[part])
         return waits
 
     def plan(self) -> Plan:
@@ -431,7 +418,7 @@ class _Tasks:
             waits[part] += ids
         for part in self.beads:
             above = _above(part, "open")
-            if part.kind == "open" and above:
+            if part.kind == "open" and above and not part.is_optional:
                 waits[above].append(self.ids[part])
         for part in self.beads:
             found, titles[part] = self._needs(part)
@@ -507,7 +494,12 @@ class _Tasks:
 
 
 def _find_beads(found: TaskLists) -> None:
+    has_numbers = any(part.kind == "open" and _TASK.match(part.title) for part in found.parts)
     for part in found.parts:
+        section = _above(part, "section")
+        if has_numbers and part.kind == "open" and section and _CHECKLIST.fullmatch(section.title):
+            part.kind = "bullet"
+            section.texts.append((part.line, f"- [ ] {part.title}"))
         if part.kind == "section" and part.level and not LABEL.fullmatch(part.title):
             part.is_wanted = bool(REQUIREMENT.match(part.title))
             if not (found.has_boxes or part.is_wanted or _BACKGROUND.fullmatch(part.title)):
@@ -525,8 +517,18 @@ def _is_bead(part: Part) -> bool:
     return part.kind == "open"
 
 
-def _siblings(parts: Iterable[Part]) -> list[list[Part]]:
-    return list(grouped((id(part.parent), part) for part in parts).values())
+def _siblings(
+    parts: Iterable[Part], within: Callable[[Part], Part | None] = lambda part: part.parent
+) -> list[list[Part]]:
+    return list(grouped((id(within(part)), part) for part in parts).values())
+
+
+def _phase_of(part: Part) -> Part | None:
+    """The phase of a task, also below a heading in it; else what it stands in."""
+    above = part.parent
+    while above and not (above.kind == "section" and _PHASE.match(above.title)):
+        above = above.parent if above.kind == "section" else None
+    return above or part.parent
 
 
 def _above(part: Part, kind: str) -> Part | None:
@@ -549,45 +551,23 @@ def _said(text: str) -> Iterator[tuple[str, bool]]:
 # milestone's epic is `gh-milestone-NUMBER`. Of labels the tables here make a type and a priority; the others stay
 # labels. Task lists of a body are criteria; one that is only `#12` is waited for, as is what "blocked by #12" names.
 # Closed issues are left out, and told.
-TYPES: Mapping[str, str] = {
-    "bug": "fix",
-    "defect": "fix",
-    "regression": "fix",
-    "fix": "fix",
-    "enhancement": "feature",
-    "feature": "feature",
-    "feature-request": "feature",
-    "documentation": "docs",
-    "docs": "docs",
-    "test": "test",
-    "tests": "test",
-    "testing": "test",
-    "refactor": "refactor",
-    "refactoring": "refactor",
-    "chore": "chore",
-    "maintenance": "chore",
-    "dependencies": "chore",
+_LABELS = {
+    "fix": "bug defect regression fix",
+    "feature": "enhancement feature feature-request",
+    "docs": "documentation docs",
+    "test": "test tests testing",
+    "refactor": "refactor refactoring",
+    "chore": "chore maintenance dependencies",
     "task": "task",
 }
+TYPES: Mapping[str, str] = {label: kind for kind, labels in _LABELS.items() for label in labels.split()}
 """Labels (words joined by "-") and types; the first match decides. `type: bug` is `bug`."""
+_URGENCY = ("critical urgent highest", "high", "medium normal", "low", "lowest")
 PRIORITIES: Mapping[str, int] = {
-    **{f"p{number}": number for number in range(5)},
-    **{f"priority-{number}": number for number in range(5)},
-    **{f"priority-p{number}": number for number in range(5)},
-    "critical": 0,
-    "urgent": 0,
-    "blocker": 0,
-    "priority-critical": 0,
-    "priority-urgent": 0,
-    "priority-highest": 0,
-    "priority-high": 1,
-    "high-priority": 1,
-    "priority-medium": 2,
-    "medium-priority": 2,
-    "priority-normal": 2,
-    "priority-low": 3,
-    "low-priority": 3,
-    "priority-lowest": 4,
+    **{f"{before}{number}": number for before in ("p", "priority-", "priority-p") for number in range(5)},
+    **{f"priority-{word}": number for number, words in enumerate(_URGENCY) for word in words.split()},
+    **{f"{word}-priority": number for number, words in enumerate(_URGENCY) for word in words.split()},
+    **dict.fromkeys(("critical", "urgent", "blocker"), 0),
 }
 """The most urgent one decides."""
 _KINDS = re.compile(r"^(?:type|kind|t|k)-")
@@ -595,7 +575,7 @@ _NEEDS = re.compile(rf"\b{KEY}[*_]{{0,3}}[ \t]*((?:(?<![\w/])#\d+(?:[ \t]*(?:,|a
 _ISSUES_NUMBER = re.compile(r"#(\d{1,18})(?!\w)")
 
 
-def _short_id(digest: str, taken: Collection[str]) -> str:
+def short_id(digest: str, taken: Collection[str]) -> str:
     """An id made of a digest, as long as those of `add`; longer where two digests begin alike."""
     letters = b32encode(bytes.fromhex(digest)).decode().lower()
     return next(made for length in range(7, 52) if (made := f"t-{letters[:length]}") not in taken)

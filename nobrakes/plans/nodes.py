@@ -13,6 +13,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cache, partial
+from glob import glob
 from typing import Annotated, Any, Literal, get_type_hints
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, create_model
@@ -297,8 +298,8 @@ def _names(nodes: tuple[PlanNode, ...]) -> list[str]:
 HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
 UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*")
 RULE = re.compile(r"([-*_])(?:[ \t]*\1){2,}[ \t]*")
-BULLET = re.compile(r"([-*+]|\d{1,9}[.)])(?:([ \t]+)(.*)|()())")
-BOX = re.compile(r"\[([ xX~/>-])\](?:\*?[ \t]+(.*)|[ \t]*)")
+BULLET = re.compile(r"([-*+]|\d{1,9}[.)])(?:([ \t]+|(?=\[[ xX]?\][ \t]))(.*)|()())")
+BOX = re.compile(r"\[([ xX~/>-]?)\](?:\*?[ \t]+(.*)|[ \t]*)")
 FENCE = re.compile(r"(`{3,}(?=[^`]*$)|~{3,})")
 CLOSING_FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*")
 LABEL = re.compile(
@@ -324,7 +325,11 @@ def front(lines: Sequence[str]) -> int:
 def box_in(body: str) -> bool:
     bullet = BULLET.fullmatch(body)
     box = BOX.match(bullet[3] or "") if bullet else None
-    return box is not None and box[1] not in "xX"
+    return box is not None and box[1] not in ("x", "X")
+
+
+def has_box(text: str) -> bool:
+    return any(box_in(line.strip()) for line in text.split("\n"))
 
 
 def dedented(lines: Sequence[str]) -> str:
@@ -352,7 +357,7 @@ def normal(title: str) -> str:
 
 
 # Nodes made from texts that are no plan files: cleaned, bounded, and judged as a plan file's are.
-KEY = r"(?:after[ \t]*:|(?:depends on|blocked by|waits for)\b[ \t]*:?)"
+KEY = r"(?:(?:after|needs|requires)[ \t]*:|(?:depends on|blocked by|waits for)\b[ \t]*:?)"
 
 
 def tidy(text: str) -> str:
@@ -422,14 +427,29 @@ def read_text(path: str) -> str:
         raise PlanError(f"{shown(path)} is not UTF-8: {error}") from None
 
 
+IN_FOLDERS = (
+    *("tasks.md", "specs/*/tasks.md", ".kiro/specs/*/tasks.md", "*/tasks.md"),
+    *("tasks.json", "tasks/tasks.json", ".taskmaster/tasks/tasks.json", ".beads/issues.jsonl", "issues.jsonl"),
+)
+"""The files of spec-kit, Kiro, task-master and Beads in their folders."""
+
+
+def file_in(path: str) -> str:
+    """The one file of tasks in a folder; the path itself: a file, or a folder of Backlog.md. Raises PlanError."""
+    found = sorted({one for each in IN_FOLDERS for one in glob(each, root_dir=path)})
+    if len(found) > 1:
+        raise PlanError(f"{shown(path)} has several files of tasks: {', '.join(found)}", "Name one of them.")
+    return os.path.join(path, found[0]) if found else path
+
+
 def read_folder(path: str) -> dict[str, str] | None:
-    """The Markdown files of a folder, or its `tasks`, name -> text; None: a file. Raises PlanError."""
+    """The tasks of Backlog.md in a folder, name -> text; None: a file. Raises PlanError."""
     if not os.path.isdir(path):
         return None
-    inner = os.path.join(path, "tasks")
-    folder = inner if os.path.isdir(inner) else path
-    names = sorted(name for name in os.listdir(folder) if name.lower().endswith(".md"))
-    return {name: read_text(os.path.join(folder, name)) for name in names}
+    base = next((one for one in (os.path.join(path, "backlog"), path) if os.path.isdir(os.path.join(one, "tasks"))), "")
+    inner = [os.path.join(base, name) for name in ("tasks", "completed", "drafts")] if base else [path]
+    found = [os.path.join(each, one) for each in inner for one in sorted(glob("*.[mM][dD]", root_dir=each))]
+    return {os.path.relpath(one, inner[0]).removeprefix("../"): read_text(one) for one in found}
 
 
 def lines(path: str) -> Iterator[str]:
@@ -474,6 +494,9 @@ def load(path: str, text: str) -> Any:
     return _yaml(path, text)
 
 
+_LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
+
+
 def _json(path: str, text: str) -> Any:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
@@ -484,7 +507,10 @@ def _json(path: str, text: str) -> Any:
         return made
 
     try:
-        return json.loads(text, object_pairs_hook=once)
+        try:
+            return json.loads(text, object_pairs_hook=once)
+        except json.JSONDecodeError:  # models and people end lists with a comma
+            return json.loads(_LAST_COMMA.sub(r"\1", text), object_pairs_hook=once)
     except json.JSONDecodeError as error:
         raise PlanError(f"{shown(path)}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
     except RecursionError:

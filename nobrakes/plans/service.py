@@ -6,6 +6,7 @@
 3. A plan with a deadlock is refused, naming every circle and its cut; those can be cut, or previewed (`dry_run`).
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,7 +27,7 @@ from ..pictures.layout import chain_of
 from ..records import frozen
 from ..text.cleaning import count
 from . import nodes
-from .nodes import Plan, PlanNode, plan_of, plan_of_file, plan_of_records, refused
+from .nodes import Plan, PlanNode, plan_of_file, plan_of_records, refused, tidy
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -407,18 +408,53 @@ def told(circle: Circle) -> str:
     return f"{around}: cut '{circle.cut.bead} {verb} {circle.cut.needs}'"
 
 
-def read_plan(path: str) -> Plan:
-    """ "-" means stdin. PlanError names every problem with its place."""
-    if path != nodes.STDIN and path.endswith(".jsonl"):
+_MARKDOWN = (".md", ".markdown", ".mdown")
+_VALUES = re.compile(
+    r"(?:\s|#[^\n]*\n|---\n)*"
+    r"(?:[\[{\s]*[\"']?(?:beads|live|tasks)|(?:[\[\s]*\{\s*|-[ \t]+)[\"']?(?:id|key|title|number))[\"']?\s*:"
+)
+_JSON = re.compile(r"\s*(?:\[\s*[{\]]|\{\s*[\"}])")
+_FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
+
+
+def read_plan(path: str, known: Collection[str] = ()) -> Plan:
+    """The plan in a file or folder, "-": stdin. `known`: existing ids. PlanError names every problem with its place."""
+    from .trackers import plan_of_backlog
+
+    if path != nodes.STDIN and (path := nodes.file_in(path)).endswith(".jsonl"):
         return plan_of_file(path)
-    return plan_in(nodes.read_text(path), path)
+    if (texts := nodes.read_folder(path)) is not None:
+        return plan_of_backlog({name: tidy(text) for name, text in texts.items()}, nodes.shown(path), known)
+    return plan_in(nodes.read_text(path), path, known)
 
 
-def plan_in(text: str, path: str) -> Plan:
-    """`path` selects the format, and is named in problems. Raises PlanError."""
-    if nodes.looks_like_records(path, text):
-        return plan_of_records(text, nodes.shown(path))
-    return plan_of(nodes.load(path, text), nodes.shown(path))
+def plan_in(text: str, path: str, known: Collection[str] = ()) -> Plan:
+    """Look at the name and the text for the format. `path` is named in problems. Raises PlanError."""
+    from .markdown import plan_of_markdown
+    from .trackers import front_matter, plan_of_backlog, plan_of_values
+
+    source, small = nodes.shown(path), path.lower()
+    if not text.strip():
+        raise PlanError(f"{source} is empty", "Name a file with a plan or a list of tasks.")
+    is_markdown = small.endswith(_MARKDOWN)
+    if not is_markdown and nodes.looks_like_records(path, text):
+        return plan_of_records(text, source)
+    if front_matter(plain := tidy(text), source) is not None:
+        return plan_of_backlog({source: plain}, source, known)
+    is_named = small.endswith((".json", ".yaml", ".yml"))
+    if is_named or (not is_markdown and (_JSON.match(text) or _VALUES.match(text))):
+        return plan_of_values(nodes.load(path, text), source, known)
+    fenced = next((one for one in _FENCED.finditer(plain) if _VALUES.match(one[2])), None)
+    if fenced is None or nodes.has_box(plain[: fenced.start()] + plain[fenced.end() :]):
+        return plan_of_markdown(plain, source, known)
+    above = plain.count("\n", 0, fenced.start(2))
+    plan = plan_of_values(nodes.load("-" if small.endswith(".json") else path, "\n" * above + fenced[2]), source, known)
+    last = above + fenced[0].count("\n") + 1
+    outside = [(1, above - 1, plain[: fenced.start()]), (last, plain.rstrip().count("\n") + 1, plain[fenced.end() :])]
+    told = [
+        f"not taken: lines {begin} to {end}, which are outside of the plan" for begin, end, t in outside if t.strip()
+    ]
+    return replace(plan, problems=(*told, *plan.problems))
 
 
 def apply_plan(

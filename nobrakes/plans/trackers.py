@@ -9,15 +9,17 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
 from ..beads.model import is_bead_id
+from ..beads.proposals import LISTS
 from ..errors import PlanError
 from ..snapshot.reader import CLOSED_WORDS, HELD_WORDS
 from . import nodes
-from .markdown import PRIORITIES, TYPES, body_parts, task_lists
-from .nodes import MAX_TEXT, Plan, bounded, front, in_one_line, made_plan, refused, tidy
+from .markdown import PRIORITIES, TYPES, body_parts, plan_of_issues, short_id, task_lists
+from .nodes import MAX_KEY, MAX_TEXT, Node, Plan, bounded, front, in_one_line, made_plan, normal, plan_of, refused, tidy
 
 _CLOSED = CLOSED_WORDS | {"complete"}
 _CANCELLED = frozenset(("cancelled", "canceled", "archived"))
@@ -143,6 +145,71 @@ class _Tag:
         return parent not in self.status or self._is_open(parent)
 
 
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "needs": (*("depends_on", "dependsOn", "dependencies", "blockedBy", "blocked_by"), "prerequisites", "after"),
+    "acceptance": ("acceptance_criteria", "acceptanceCriteria", "criteria"),
+    "estimate": ("effort", "duration", "estimated_time"),
+    "title": ("name",),
+    "labels": ("tags",),
+}
+"""Keys of a plan, as models call them."""
+_OTHER_NAMES = {name: key for key, names in _NAMES.items() for name in names}
+
+
+_PARTS = frozenset(("subtasks", "testStrategy"))
+
+
+def plan_of_values(value: Any, source: str, known: Collection[str] = ()) -> Plan:
+    """The plan in what YAML or JSON holds: tasks of task-master, issues of gh, or beads. PlanError."""
+    if isinstance(value, list) and any(isinstance(one, dict) and one.keys() & _PARTS for one in value):
+        value = {"tasks": value}
+    tags = tagged(value)
+    tasks = [one for each in tags.values() for one in each if isinstance(one, dict)]
+    names = {name for one in tasks for name in one}
+    other = (_OTHER_NAMES.keys() | Node.model_fields.keys()) - _TAKEN
+    is_plain = all("id" in one for one in tasks) and not names & other
+    if tags and (tags.keys() != {MASTER} or names & (_PARTS | {"details"}) or is_plain):
+        return plan_of_taskmaster(value, source)
+    given = value if isinstance(value, list) else [value]
+    if any(isinstance(one, dict) and "number" in one for one in given):
+        return plan_of_issues(value, source, known)
+    told: list[str] = []
+    if tags:
+        told = [f"not taken: '{name[:80]}', which is not a task" for name in value if name != "tasks"]
+        value = {"beads": [_in_our_words(one, f"tasks[{place}]", told) for place, one in enumerate(value["tasks"])]}
+    elif isinstance(beads := value.get("beads") if isinstance(value, dict) else value, list):
+        beads = [_in_our_words(one, "", told) for one in beads]
+        value = {**value, "beads": beads} if isinstance(value, dict) else beads
+    return replace(plan_of(value, source), problems=tuple(told))
+
+
+def _in_our_words(task: Any, where: str, told: list[str]) -> Any:
+    """A bead of a plan with our keys and values. `where`: other keys are reported there, not refused."""
+    if not isinstance(task, dict):
+        return task
+    made: dict[Any, Any] = {}
+    for name, value in task.items():
+        key = _OTHER_NAMES.get(name, name)
+        made[name if key != name and (key in task or key in made) else key] = value
+    for key in LISTS:
+        given = made.get(key)
+        given = [given] if isinstance(given, str | int) else given
+        if isinstance(given, list):
+            made[key] = [str(one) if isinstance(one, int) else one for one in given]
+    made |= {"epic": str(made["epic"])} if isinstance(made.get("epic"), int) else {}
+    name = made.get("id", made.get("title") if where else None)
+    if "key" not in made and (type(name) is int or "id" not in made) and name:
+        digest = sha256(f"{name}\0{normal(str(made.get('title')))}".encode()).hexdigest()
+        made |= {"id": short_id(digest, ()), "key": str(name)[:MAX_KEY]}
+    if isinstance(word := made.get("priority"), str):
+        small = word.strip().lower()
+        made["priority"] = PRIORITIES.get(small, PRIORITIES.get(f"priority-{small}", word))
+    left = [name for name, value in made.items() if where and name not in Node.model_fields]
+    if told_of := sorted(name for name in left if made[name] not in (None, "", [], {})):
+        told.append(f"not taken: {where}, its fields {', '.join(told_of)[:200]}")
+    return {name: value for name, value in made.items() if name not in left}
+
+
 def _title(task: Mapping[str, Any]) -> str:
     return in_one_line(tidy(task["title"]))[:80]
 
@@ -194,12 +261,16 @@ def plan_of_backlog(texts: Mapping[str, str], source: str, known: Collection[str
             tasks.append((name, said, text))
     tasks.sort(key=lambda one: (_ordinal(one[1]), [int(n) for n in re.findall(r"\d+", str(one[1].get("id", "")))]))
     ids = {name: _id_of(said, name) for name, said, _ in tasks}
-    by_id = {str(said.get("id", "")).strip().lower(): (ids[name], said) for name, said, _ in tasks}
+    by_id = {
+        str(said.get("id", "")).strip().lower(): (ids[name], said)
+        for name, said, _ in tasks
+        if str(said.get("status")).strip().lower() != "draft"
+    }
     parents = {str(said.get("parent_task_id", "")).strip().lower() for _, said, _ in tasks if not _is_over(said)} - {""}
     made, places = [], []
     for name, said, text in tasks:
         status = str(said.get("status") or "").strip().lower()
-        if _is_over(said):
+        if _is_over(said) or status == "draft":
             told.append(f"not taken: {name}, since it is {status}: {in_one_line(tidy(str(said['title'])))[:80]}")
             continue
         node = {"id": ids[name], **_task_fields(said, text, name, told)}

@@ -28,7 +28,7 @@ from .beads_jsonl import ATTEMPT, ATTEMPT_KEYS, ESCALATION, MAX_TEXT, OURS, SETT
 
 # A word that is not in its table is reported by the reader and never guessed.
 CLOSED_WORDS = frozenset({"closed", "done", "completed", "resolved"})
-OPEN_WORDS = frozenset({"open", "in_progress", "hooked", "review", "in_review"})
+OPEN_WORDS = frozenset({"open", "in_progress", "hooked", "review", "in_review", "pending", "todo"})
 HELD_WORDS = frozenset({"blocked", "deferred", "pinned"})
 TOMBSTONE = "tombstone"
 

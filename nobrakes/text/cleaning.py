@@ -201,10 +201,12 @@ def minutes_of(value: "Any") -> "Any":
     if isinstance(value, str):
         import re
 
-        found = re.fullmatch(r"(?:(\d{1,4})\s*h)?\s*(?:(\d{1,5})\s*m(?:in)?)?", value.strip(), re.IGNORECASE)
+        days, hours = r"(?:(\d{1,3}(?:\.\d)?)\s*d(?:ays?)?)?", r"(?:(\d{1,4}(?:\.\d\d?)?)\s*h(?:(?:ou)?rs?)?)?"
+        units = rf"{days}\s*{hours}\s*(?:(\d{{1,5}})\s*m(?:in(?:ute)?s?)?)?"
+        found = re.fullmatch(units, value.strip(), re.IGNORECASE)
         if not found or not any(found.groups()):
-            raise ValueError("is not a duration: use minutes, or texts like '45m', '2h', '1h30m'")
-        return int(found[1] or 0) * 60 + int(found[2] or 0)
+            raise ValueError("is not a duration: use minutes, or texts like '45m', '2h', '1h30m', '2 days' of 8 hours")
+        return round(float(found[1] or 0) * 480 + float(found[2] or 0) * 60) + int(found[3] or 0)
     return value
 
 

@@ -78,7 +78,7 @@ def test_a_circle_ends_a_dry_run_as_it_ends_the_plan(nobrakes, tmp_path):
     assert nobrakes("propose", str(plan), "--dry-run")[0] == nobrakes("propose", str(plan))[0] == 14
     tasks = tmp_path / "t.md"
     tasks.write_text("- [ ] a (after: b)\n- [ ] b (after: a)\n")
-    assert nobrakes("propose", "--from", str(tasks), "--dry-run")[0] == nobrakes("propose", "--from", str(tasks))[0]
+    assert nobrakes("propose", str(tasks), "--dry-run")[0] == nobrakes("propose", str(tasks))[0]
 
 
 def test_a_product_text_becomes_drafts_and_what_was_not_taken_is_listed(nobrakes, repository, capsys):
@@ -86,7 +86,7 @@ def test_a_product_text_becomes_drafts_and_what_was_not_taken_is_listed(nobrakes
         "# PRD\n\n## Requirements\n\n### R1 Key `__init__.py`\n- signs with the newest\n\n### R2 Grace\n1. old keys end\n\n"
         "## Notes\nCall Ann.\n\n## Tasks\n- [ ] Add KeyRing to lib/__init__.py and docs/**/old\n"
     )
-    assert main.run(["propose", "--from", "prd.md"]) == 0
+    assert main.run(["propose", "prd.md"]) == 0
     shown = capsys.readouterr().out
     assert "not taken: lines 11 to 12, 'Notes' and the text below it" in shown
     found = {bead["title"]: bead for bead in nobrakes("list")[1]}
@@ -169,25 +169,41 @@ def test_a_text_of_tasks_becomes_drafts_and_the_same_text_again_changes_them(nob
     (repository / "TODO.md").write_text(
         "# Login\n\n- [ ] Parse it\n  - Done when\n    - [ ] junk is refused\n- [x] Old\n"
     )
-    assert main.run(["propose", "--from", "TODO.md", "--dry-run"]) == 0
+    assert main.run(["propose", "TODO.md", "--dry-run"]) == 0
     shown = capsys.readouterr().out
     assert "Parse it  (in t-" in shown and "1 criterion" in shown and "nothing was written" in shown
     assert "skipped, since it is ticked: Old" in shown and nobrakes("list")[1] == []
-    _, report = nobrakes("propose", "--from", "TODO.md")
+    _, report = nobrakes("propose", "TODO.md")
     assert len(report["new"]) == 2
     (repository / "TODO.md").write_text("# Login\n\n- [ ] Parse it\n  Fast.\n- [ ] Form (after: Parse it)\n")
-    _, again = nobrakes("propose", "--from", "TODO.md")
+    _, again = nobrakes("propose", "TODO.md")
     assert len(again["new"]) == 1 and len(again["changed"]) == 1
     issues = b'[{"number": 7, "title": "Crash", "labels": [{"name": "bug"}, {"name": "p0"}], "body": "blocked by #9"}]'
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(issues)))
-    _, filed = nobrakes("propose", "--from", "-")
+    _, filed = nobrakes("propose", "-")
     assert filed["new"] == ["gh-7"] and "#9, which is neither" in filed["problems"][0]
     _, bead = nobrakes("show", "gh-7")
     assert (bead["type"], bead["priority"], bead["status"]) == ("fix", 0, "draft")
     (repository / "TODO.md").write_text("- [ ] a (after: b)\n")
-    code, error = nobrakes("propose", "--from", "TODO.md")
+    code, error = nobrakes("propose", "TODO.md")
     assert code and "TODO.md: line 1: 'b' is waited for" in error["message"]
-    assert nobrakes("propose")[0] == nobrakes("propose", "x.yaml", "--from", "y.md")[0] == 2
+    assert nobrakes("propose")[0] == nobrakes("plan", "apply")[0] == 2
+
+
+def test_plan_alone_takes_a_file_a_folder_or_standard_input(nobrakes, repository, monkeypatch, capsys):
+    (repository / "apply").write_text("- [ ] Build it\n")
+    (repository / "specs" / "001-x").mkdir(parents=True)
+    (repository / "specs" / "001-x" / "tasks.md").write_text("- [ ] T001 Lay out\n")
+    assert nobrakes("plan", "./apply", "--dry-run")[1] == nobrakes("plan", "--dry-run", "./apply")[1]
+    assert nobrakes("list")[1] == [] and nobrakes("plan", "specs")[0] == nobrakes("plan", "./apply")[0] == 0
+    answer = b'```json\n{"tasks": [{"id": 1, "title": "One"}, {"id": 2, "title": "Two", "depends_on": [1]}]}\n```\n'
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(answer)))
+    capsys.readouterr()
+    assert main.run(["plan", "-"]) == 0
+    one, two = capsys.readouterr().out.splitlines()[:2]
+    assert two.endswith(f"  task  Two  (after {one.split()[0]})")
+    assert {bead["title"] for bead in nobrakes("list")[1]} == {"T001 Lay out", "Build it", "One", "Two"}
+    assert nobrakes("plan", "nowhere")[0] == 13
 
 
 def test_what_a_person_decides_about_a_bead(nobrakes):

@@ -73,7 +73,7 @@ def test_the_first_screen_answers_what_a_person_asks_in_the_morning(tmp_path: Pa
     place = Newcomer(tmp_path)
     text = tmp_path / "prd.md"
     text.write_text("# Shop\n\nPeople buy tea.\n\n" + "".join(f"- [ ] {one}\n" for one in [*TITLES, LIMITED]))
-    place.nobrakes("propose", "--from", str(text))
+    place.nobrakes("propose", str(text))
     ids = {one["title"]: one["id"] for one in place.ask("list")}
     for title in [*TITLES, LIMITED]:
         place.nobrakes("edit", ids[title], "--no-tests", *(("--type", "docs") if title == LIMITED else ()))

@@ -17,20 +17,20 @@ def project(tmp_path: Path) -> Scripted:
 
 def markdown(folder: Path) -> list[str]:
     (folder / "list.md").write_text("".join(f"- [ ] {title}\n" for title in TITLES))
-    return ["propose", "--from", "list.md"]
+    return ["propose", "list.md"]
 
 
 def task_master(folder: Path) -> list[str]:
     tasks = [{"id": 20 - place, "title": title, "status": "pending"} for place, title in enumerate(TITLES)]
     (folder / "tasks.json").write_text(json.dumps({"tasks": tasks}))
-    return ["propose", "--from", "tasks.json"]
+    return ["propose", "tasks.json"]
 
 
 def issues(folder: Path) -> list[str]:
     """As `gh issue list` prints them: the newest first."""
     found = [{"number": place + 1, "title": title} for place, title in enumerate(TITLES)]
     (folder / "issues.json").write_text(json.dumps(found[::-1]))
-    return ["propose", "--from", "issues.json"]
+    return ["propose", "issues.json"]
 
 
 def records(folder: Path) -> list[str]:

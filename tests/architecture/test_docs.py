@@ -120,6 +120,7 @@ def wrong(line: str) -> str | None:
         return None
     is_group = typed[0] in GROUPS and not (typed[0] in WORDS and typed[1].startswith("-"))  # `config --check`
     words = "" if typed[0].startswith("-") else " ".join(typed[:2]) if is_group else typed[0]
+    words = "plan apply" if words not in WORDS and typed[0] == "plan" else words  # `nobrakes plan FILE`
     if words and words not in WORDS:
         return f"there is no command '{words}'"
     for word in typed:

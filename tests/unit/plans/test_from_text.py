@@ -11,11 +11,11 @@ from nobrakes.beads.model import BeadType
 from nobrakes.errors import Deadlock, NobrakesError, PlanError
 from nobrakes.features.service import approving
 from nobrakes.features.service.approving import approve
-from nobrakes.plans.markdown import plan_of_tasks
+from nobrakes.plans.service import plan_in
 
 
 def read(text, path="todo.md", known=()):
-    return plan_of_tasks(text, path, known)
+    return plan_in(text, path, known)
 
 
 def tree(plan):
@@ -123,7 +123,7 @@ def test_items_are_beads_headings_are_epics_and_the_text_below_is_the_descriptio
         ("````\n```\n- [ ] code\n````\n- [ ] a", ["a"]),
         ("- [ ] a\r\n- [ ] b\r- [ ] c", ["a", "b", "c"]),
         ("- [ ] Acceptance\n  - [ ] a", ["Acceptance", "a"]),
-        ("- [-] a\n- [] b\n- [ ]c\n- [ ] d", ["a", "d"]),
+        ("- [-] a\n- [] b\n- [ ]c\n- [ ] d", ["a", "b", "d"]),
         ("[link](x)\n- [ ] a [b](c) `d`\x1b[31m\u202e", ["a b `d`"]),
         ("#\n- [ ] a", ["line 1", "a"]),
         ("- [ ] `", ["`"]),
@@ -163,7 +163,7 @@ def test_what_is_waited_for(text, needs):
 @pytest.mark.parametrize(
     ("text", "path", "error"),
     [
-        ("", "-", "standard input: there is no task in it"),
+        (" \n", "-", "standard input is empty"),
         ("- plain", "x.md", "no line like `- \\[ \\] Title`"),
         ("- [ ] a\n\n```\n- [ ] b", "x.md", "x.md:3: the code block that begins here never ends"),
         ("<!-- x\n- [ ] b", "x.md", "x.md:1: the comment that begins here never ends"),
@@ -177,7 +177,7 @@ def test_what_is_waited_for(text, needs):
         ),
         ('[{"number": 1, "title": "a", "labels": [{}], "body": 3}]', "-", r"body: is of another(.|\n)*labels\[0\]"),
         ('[{"number": 1, "title": "a"}, {"number": 1, "title": "b"}]', "-", "issue #1 is there twice"),
-        ("3", "x.json", "not a list of issues"),
+        ("3", "x.json", "not a plan"),
     ],
 )
 def test_what_cannot_be_read_is_said_with_its_place(text, path, error):
@@ -425,3 +425,91 @@ def test_every_word_is_in_a_bead_or_told_of(lines):
 def _numbers(told):
     places = [int(one) for one in re.findall(r"lines? (\d+)", told) + re.findall(r" to (\d+)", told)]
     return range(min(places), max(places) + 1)
+
+
+ANSWER = """\
+Sure! Here is the plan:
+
+```yaml
+tasks:
+  - id: 1
+    title: "Set up `__init__.py`"
+    priority: high
+    estimate: 2 days
+  - {id: 2, name: Add the API, depends_on: [1], acceptance_criteria: [it answers], owner: ann}
+  - {id: 3, title: Add the page, dependencies: 2, priority: P3}
+```
+
+Shall I go on?
+"""
+
+
+@pytest.mark.parametrize("path", ["answer.md", "-", "the plan"])
+def test_a_plan_in_a_fence_is_taken_with_a_models_habits(path):
+    plan = read(ANSWER, path)
+    first, second, third = plan.nodes
+    assert [node.fields["title"] for node in plan.nodes] == ["Set up `__init__.py`", "Add the API", "Add the page"]
+    assert (first.fields["priority"], first.fields["estimate"], third.fields["priority"]) == (1, 960, 3)
+    assert (second.needs, third.needs, second.fields["acceptance"]) == (("1",), ("2",), ("it answers",))
+    assert {node.id for node in plan.nodes} == {node.id for node in read(ANSWER, path).nodes} and first.key == "1"
+    assert plan.problems == (
+        "not taken: lines 1 to 2, which are outside of the plan",
+        "not taken: lines 12 to 13, which are outside of the plan",
+        "not taken: tasks[1], its fields owner",
+    )
+
+
+def test_a_fence_of_json_may_end_lists_with_commas_and_says_its_line_otherwise():
+    text = '# Plan\n\n```json\n{"beads": [\n  {"id": "a", "title": "A, ]"},\n  {"id": "b", "title": "B", "blockedBy": ["a"],},\n]}\n```\n'
+    assert tree(read(text))["B"][1] == ["A, ]"]
+    with pytest.raises(PlanError, match=r"todo\.md:5:"):
+        read(text.replace('"id": "a",', '"id" "a",'))
+    assert [node.fields["title"] for node in read(f"- [ ] Mine\n\n{text}").nodes] == ["Mine"]  # an example in a list
+
+
+SPEC = """\
+## Phase 1: Setup
+- [ ] T001 Lay out
+## Phase 2: User Story 1
+### Tests
+- [ ] T002 [P] Test it
+- [ ] T003 [P] Test more
+### Implementation
+- [ ] T004 Build it
+## Phase N: Polish
+- [ ] T005 Polish
+## Review checklist
+- [ ] All read
+"""
+
+
+def test_tasks_follow_each_other_across_headings_of_a_phase_and_a_checklist_is_no_work():
+    plan = read(SPEC)
+    found = tree(plan)
+    assert found["T004 Build it"][1] == ["T002 [P] Test it", "T003 [P] Test more"]
+    assert found["Phase N: Polish"][1] == ["Phase 2: User Story 1"] and "All read" not in found
+    assert plan.problems == ("not taken: lines 11 to 12, 'Review checklist' and the text below it",)
+
+
+def test_a_numbered_task_waits_for_its_numbered_parts_but_not_for_optional_ones():
+    found = tree(
+        read("- [ ] 2. Model\n- [ ] 2.1 Fields\n- [ ]* 2.2 Tests\n- [ ] 2.1.1 Names\n- [ ] 3. Next (needs: 2.1)\n")
+    )
+    assert found["2. Model"][1] == ["2.1 Fields"] and found["2.1 Fields"][1] == ["2.1.1 Names"]
+    assert found["3. Next"][1] == ["2.1 Fields"] and found["2.2 Tests"][1] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "minutes"), [("2 days", 960), ("1.5h", 90), ("30 minutes", 30), ("1 day 2 hours", 600), ("1h30m", 90)]
+)
+def test_tasks_without_ids_are_named_by_their_titles(said, minutes):
+    text = f"tasks:\n  - title: Log in\n    estimate: {said}\n  - title: Log out\n    depends_on: Log in\n"
+    one, two = read(text, "plan.yaml").nodes
+    assert (one.fields["estimate"], one.key, two.needs) == (minutes, "Log in", ("Log in",))
+    assert [one.id, two.id] == [node.id for node in read(text, "plan.yaml").nodes] and one.id != two.id
+
+
+def test_a_bare_list_of_task_masters_tasks_is_taken_and_an_optional_part_is_not_waited_for():
+    tasks = '[{"id": 1, "title": "A", "subtasks": [{"id": 1, "title": "A1"}]}, {"id": 2, "title": "B"}]'
+    assert [node.id for node in read(tasks, "-").nodes] == ["tm-1", "tm-1.1", "tm-2"]
+    assert tree(read("- [ ] 1. Core\n  - [ ] 1.1 Types\n  - [ ]* 1.2 Tests\n"))["1. Core"][1] == ["1.1 Types"]

@@ -95,7 +95,7 @@ def test_times_and_types(tmp_path):
 
 
 def test_every_problem_is_told_at_once_with_its_place(tmp_path):
-    beads = "- {id: a, title: A, priority: 7, typo: 1}\n- {id: '../x', title: ''}\n- {id: a, needs: b}\n- 5\n"
+    beads = "- {id: a, title: A, priority: 7, typo: 1}\n- {id: '../x', title: ''}\n- {id: a, needs: {b: c}}\n- 5\n"
     found = problems(tmp_path, f"colour: red\nbeads:\n{beads}")
     text = "\n".join(found)
     for place in (
@@ -135,7 +135,7 @@ BOMB = "a: &a [x, x]\n" + "".join(
         ("- " * 100_000, "nested too deeply"),
         ("{a: " * 100_000, "nested too deeply"),
         ("a: 2020-99-99", "cannot be read"),
-        ("", "not a plan"),
+        ("", "is empty"),
         ("just words", "not a plan"),
         (b"\xff\xfe\x00", "not UTF-8"),
     ],

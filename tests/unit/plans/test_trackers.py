@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nobrakes.errors import PlanError
-from nobrakes.plans.markdown import plan_of_tasks, read_tasks
+from nobrakes.plans.service import plan_in, read_plan
 
 TASKS = {
     "tasks": [
@@ -37,7 +37,7 @@ def nodes(plan):
 
 
 def test_tasks_of_task_master():
-    plan = plan_of_tasks(json.dumps(TASKS), "tasks.json")
+    plan = plan_in(json.dumps(TASKS), "tasks.json")
     found = nodes(plan)
     assert list(found) == ["tm-2", "tm-2.1", "tm-2.2", "tm-3"]
     fields, needs, _ = found["tm-2"]
@@ -59,11 +59,11 @@ def test_tasks_of_task_master():
 
 def test_tags_of_task_master_are_kept_apart():
     value = {"master": {"tasks": TASKS["tasks"][3:]}, "other tag": {"tasks": [{"id": 4, "title": "A"}]}}
-    plan = plan_of_tasks(json.dumps(value), "-")
+    plan = plan_in(json.dumps(value), "-")
     (node,) = plan.nodes
     assert node.id.startswith("tm-") and node.id.endswith("-4") and node.fields["title"] == "A"
     with pytest.raises(PlanError, match="other tag: task 4 is there twice"):
-        plan_of_tasks(json.dumps({"other tag": {"tasks": [{"id": 4, "title": "A"}] * 2}}), "-")
+        plan_in(json.dumps({"other tag": {"tasks": [{"id": 4, "title": "A"}] * 2}}), "-")
 
 
 TASK = """\
@@ -97,7 +97,7 @@ def task(id, title, status="To Do", needs="[]", ordinal=1, more=""):
 
 
 def test_a_task_of_backlog_is_a_bead_with_its_criteria():
-    plan = plan_of_tasks(task("BACK-1", "Open `__init__.py`"), "back-1.md")
+    plan = plan_in(task("BACK-1", "Open `__init__.py`"), "back-1.md")
     ((id_, (fields, needs, _)),) = nodes(plan).items()
     assert (id_, fields["title"], fields["priority"], needs) == ("BACK-1", "Open `__init__.py`", 1, None)
     assert fields["acceptance"] == ("#1 it opens",) and "What it does." in fields["description"]
@@ -115,7 +115,7 @@ def test_a_folder_of_backlog_is_a_plan_in_its_order(tmp_path):
     (folder / "c.md").write_text(task("task-3", "Over", "Done"))
     (folder / "d.md").write_text(task("task-2.1", "Part", ordinal=3, more="parent_task_id: task-2\n"))
     (folder / "notes.md").write_text("# Notes\n")
-    plan = read_tasks(str(tmp_path / "backlog"))
+    plan = read_plan(str(tmp_path / "backlog"))
     found = nodes(plan)
     assert list(found) == ["task-2", "task-2.1", "task-1"]
     assert found["task-1"][1] == ("task-2",) and found["task-2.1"][0]["epic"] == "task-2"
@@ -126,11 +126,45 @@ def test_a_folder_of_backlog_is_a_plan_in_its_order(tmp_path):
 
 
 def test_records_of_beads_are_taken_with_from_too():
-    plan = plan_of_tasks(
-        '{"id":"a","title":"A","assignee":"ann"}\n{"id":"b","title":"B","status":"tombstone"}\n', "i.jsonl"
-    )
+    plan = plan_in('{"id":"a","title":"A","assignee":"ann"}\n{"id":"b","title":"B","status":"tombstone"}\n', "i.jsonl")
     assert [node.id for node in plan.nodes] == ["a"]
     assert list(plan.problems) == [
         "not taken: line 1: a: it is assigned to ann",
         "1 tombstone (deleted beads) left out: line 2",
     ]
+
+
+def test_a_folder_is_looked_into_for_the_one_file_of_tasks(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / ".kiro" / "specs" / name).mkdir(parents=True)
+    (tmp_path / ".kiro" / "specs" / "a" / "tasks.md").write_text("- [ ] 1. One\n")
+    assert [node.fields["title"] for node in read_plan(str(tmp_path)).nodes] == ["1. One"]
+    (tmp_path / ".kiro" / "specs" / "b" / "tasks.md").write_text("- [ ] 1. Two\n")
+    with pytest.raises(PlanError, match=r"several files of tasks: \.kiro/specs/a/tasks\.md, \.kiro/specs/b/tasks\.md"):
+        read_plan(str(tmp_path))
+    assert [node.fields["title"] for node in read_plan(str(tmp_path / ".kiro" / "specs" / "b")).nodes] == ["1. Two"]
+
+
+def test_tasks_json_with_keys_of_a_plan_is_still_task_masters():
+    value = {"tasks": [{"id": 1, "title": "A", "details": "all", "metadata": {"x": 1}, "labels": ["b"]}]}
+    plan = plan_in(json.dumps(value), "tasks.json")
+    assert [node.id for node in plan.nodes] == ["tm-1"] and plan.nodes[0].fields["description"] == "all"
+    assert plan.problems == ("not taken: task 1, its fields labels, metadata",)
+
+
+def test_finished_tasks_and_drafts_of_backlog_are_known_and_reported(tmp_path):
+    for folder, number, state, more in (
+        ("tasks", 1, "To Do", "dependencies: [BACK-2, BACK-3]\n"),
+        ("completed", 2, "Done", ""),
+        ("drafts", 3, "Draft", ""),
+    ):
+        (tmp_path / "backlog" / folder).mkdir(parents=True)
+        text = f"---\nid: BACK-{number}\ntitle: T{number}\nstatus: {state}\n{more}---\n"
+        (tmp_path / "backlog" / folder / f"back-{number}.md").write_text(text)
+    plan = read_plan(str(tmp_path))
+    assert [(node.id, node.needs) for node in plan.nodes] == [("BACK-1", None)]
+    assert plan.problems == (
+        "back-1.md: waits for 'BACK-3', which is neither there nor in the graph: not taken over",
+        "not taken: completed/back-2.md, since it is done: T2",
+        "not taken: drafts/back-3.md, since it is draft: T3",
+    )

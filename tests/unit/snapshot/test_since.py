@@ -350,7 +350,7 @@ def test_each_step_alone_is_written_down(paths: Paths, step: str) -> None:
 
 KILLED = """
 import os, signal, sys
-from nobrakes.beads.service import beads
+from nobrakes.beads.service import bead_commands as beads
 from nobrakes.snapshot import log as keeping
 from nobrakes.snapshot import log as snapshotlog
 from nobrakes.paths import Paths
