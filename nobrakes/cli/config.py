@@ -287,5 +287,7 @@ def _set_up(report: "InitReport", tried: tuple[bool, list[str]] | None, screen: 
     if tried is not None:
         out += [("" if tried[0] else screen.paint("warning: ", "yellow")) + one_line(text) for text in tried[1]]
     elif report.detected.checks:
-        out.append("  the checks were not tried on main: `nobrakes init --trial` does, and so does the first run")
+        out.append(
+            "  the checks were not tried on main: try them with `nobrakes init --trial`; the first run tries them too"
+        )
     return "\n".join([*out, "", "Next:", *(f"  {one_line(step)}" for step in report.next_steps)])

@@ -408,7 +408,6 @@ def told(circle: Circle) -> str:
     return f"{around}: cut '{circle.cut.bead} {verb} {circle.cut.needs}'"
 
 
-_MARKDOWN = (".md", ".markdown", ".mdown")
 _VALUES = re.compile(
     r"(?:\s|#[^\n]*\n|---\n)*"
     r"(?:[\[{\s]*[\"']?(?:beads|live|tasks)|(?:[\[\s]*\{\s*|-[ \t]+)[\"']?(?:id|key|title|number))[\"']?\s*:"
@@ -436,7 +435,7 @@ def plan_in(text: str, path: str, known: Collection[str] = ()) -> Plan:
     source, small = nodes.shown(path), path.lower()
     if not text.strip():
         raise PlanError(f"{source} is empty", "Name a file with a plan or a list of tasks.")
-    is_markdown = small.endswith(_MARKDOWN)
+    is_markdown = small.endswith((".md", ".markdown", ".mdown"))
     if not is_markdown and nodes.looks_like_records(path, text):
         return plan_of_records(text, source)
     if front_matter(plain := tidy(text), source) is not None:

@@ -153,10 +153,8 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "labels": ("tags",),
 }
 """Keys of a plan, as models call them."""
-_OTHER_NAMES = {name: key for key, names in _NAMES.items() for name in names}
-
-
 _PARTS = frozenset(("subtasks", "testStrategy"))
+_OTHER_NAMES = {name: key for key, names in _NAMES.items() for name in names}
 
 
 def plan_of_values(value: Any, source: str, known: Collection[str] = ()) -> Plan:
@@ -261,11 +259,8 @@ def plan_of_backlog(texts: Mapping[str, str], source: str, known: Collection[str
             tasks.append((name, said, text))
     tasks.sort(key=lambda one: (_ordinal(one[1]), [int(n) for n in re.findall(r"\d+", str(one[1].get("id", "")))]))
     ids = {name: _id_of(said, name) for name, said, _ in tasks}
-    by_id = {
-        str(said.get("id", "")).strip().lower(): (ids[name], said)
-        for name, said, _ in tasks
-        if str(said.get("status")).strip().lower() != "draft"
-    }
+    real = [(name, said) for name, said, _ in tasks if str(said.get("status")).strip().lower() != "draft"]
+    by_id = {str(said.get("id", "")).strip().lower(): (ids[name], said) for name, said in real}
     parents = {str(said.get("parent_task_id", "")).strip().lower() for _, said, _ in tasks if not _is_over(said)} - {""}
     made, places = [], []
     for name, said, text in tasks:

@@ -88,14 +88,23 @@ def test_a_missing_program_is_one_line_with_how_to_get_it(folder: Path) -> None:
     ]
 
 
+def test_a_program_that_several_checks_lack_is_one_line(folder: Path) -> None:
+    commit(folder, "readme")
+    said = nobrakes(folder, "init", "--test", "pnpm-of-nobody test", "--lint", "pnpm-of-nobody lint")
+    assert [line for line in said.splitlines() if "not on PATH" in line] == [
+        "warning: the check 'test' cannot run, and with it the check 'lint': `pnpm-of-nobody` is not on PATH: install "
+        "it, add the install command as `setup`, or fix `command` under [[checks]] in .nobrakes/config.toml"
+    ]
+
+
 def test_ids_are_short_however_long_a_title_is(folder: Path) -> None:
     commit(folder, "readme")
     nobrakes(folder, "init")
     long = "Write a very long title that goes on and on about the interface of the thing"
     nobrakes(folder, "add", long)
     (folder / "list.md").write_text(f"- [ ] {long}, again\n")
-    nobrakes(folder, "propose", "--from", "list.md")
-    assert "1 unchanged" in nobrakes(folder, "propose", "--from", "list.md")
+    nobrakes(folder, "propose", "list.md")
+    assert "1 unchanged" in nobrakes(folder, "propose", "list.md")
     (folder / "plan.json").write_text(json.dumps({"beads": [{"title": f"{long}, in a plan"}]}))
     nobrakes(folder, "propose", "plan.json")
     assert [len(bead["id"]) for bead in ask(folder, "list")] == [9, 9, 9]

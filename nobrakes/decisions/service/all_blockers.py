@@ -32,7 +32,7 @@ from ...git.location import own_code_tracked
 from ...host.locks import holder
 from ...machine.registry import MachineView, is_own, shown
 from ...paths import PACKAGE, Paths
-from ...records import frozen
+from ...records import frozen, grouped
 from ...review.journal import Journal
 from ...sessions.model import REVIEWERS
 from ...sessions.model import State as Talk
@@ -232,23 +232,25 @@ def check_blockers(config: "Config", paths: Paths, here: Here) -> Iterator[Block
     """Missing or unrunnable checks."""
     yield from no_check_blockers(config)
     where = Where(paths.root, here.environment, here.in_main, config.sandbox.home == "own")
-    commands = [("the setup", "setup", config.setup, "")] if config.checks else []
-    commands += [(f"the check '{c.name}'", "command", c.command, c.directory) for c in config.checks]
-    for what, key, command, directory in commands:
-        if not (lacking := missing(command, directory, where)):
+    commands = [("the setup", config.setup, "")] if config.checks else []
+    commands += [(f"the check '{c.name}'", c.command, c.directory) for c in config.checks]
+    lacks = grouped((missing(command, directory, where), (what, command)) for what, command, directory in commands)
+    for lacking, users in lacks.items():
+        if not lacking:
             continue
-        by_setup = bool(config.setup) and key == "command"
-        place = f"`{key}` under [[checks]] in {CONFIG}" if key == "command" else f"`setup` in {CONFIG}"
         from ...checks.proof import installing  # most checks lack nothing
 
-        get = installing(_NAME.sub(r"\1\2", lacking))
+        get, (what, command) = installing(_NAME.sub(r"\1\2", lacking)), users[0]
+        is_check = what != "the setup"
+        more = ", and with it " + ", ".join(what for what, _ in users[1:]) if users[1:] else ""
+        fix = "add the install command as `setup`, or fix `command` under [[checks]]" if is_check else "or fix `setup`"
         yield Blocker(
             Kind.NO_RUNNER,
-            f"{what} cannot run: {lacking}",
-            f"its command is `{command}`" + (" (`setup` may install it)" if by_setup else ""),
+            f"{what} cannot run{more}: {lacking}",
+            f"its command is `{command}`" + (" (`setup` may install it)" if config.setup and is_check else ""),
             ("nobrakes init --trial", "nobrakes run"),
-            f"{get}, add the install command as `setup`, or fix {place}",
-            refuses=not by_setup,
+            f"{get}, {fix} in {CONFIG}",
+            refuses=not (config.setup and is_check),
         )
 
 
