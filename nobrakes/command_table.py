@@ -391,13 +391,13 @@ OLD_NAMES = {"reviews": "review", "log": "history --transcript", "gates": "provi
 FIRST = (
     ("init", "set nobrakes up in this repository"),
     ("shape", "plan with an agent; or bring your own: plan FILE, plan example"),
-    ("commit-strategy", "approve the plan; agents start only after this"),
+    ("approve", "approve the plan; agents start only after this"),
     ("run", "run agents until there is nothing left to do"),
     ("status", "see the state of the work, and what waits for you"),
 )
 """A first day's commands in order: (command, why)."""
 
-_WEEK = "add plan config show approve watch web escalations escalation answer resolve undo daemon stop doctor"
+_WEEK = "add plan config show watch web escalations escalation answer resolve undo daemon stop doctor"
 SHOWN = frozenset(_WEEK.split())
 """Further commands of a first week."""
 

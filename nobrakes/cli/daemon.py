@@ -16,8 +16,7 @@ from ..beads.model import Attempt, Role
 from ..daemon.model import Board
 from ..daemon.service import control
 from ..daemon.service import status as operations
-from ..daemon.service.status import counts as counts_of
-from ..daemon.service.status import review_step
+from ..daemon.service.status import counts, review_step
 from ..decisions.blockers import WAITS_FOR_PERSON, Kind, board_blockers, told
 from ..decisions.service.all_blockers import blockers as blockers_of
 from ..errors import DaemonNotRunning, NobrakesError, Unsettled, UsageError
@@ -96,11 +95,6 @@ SETTLED = ("done", "cancelled", "draft", "held")  # who is held is counted where
 AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON.")]
 
 
-def counts(app: "App") -> dict[str, int]:
-    """Beads by state: done, ready, at work, blocked, drafts, and with a person; without epics."""
-    return dict(counts_of(app.store))
-
-
 def sentence(found: dict[str, int]) -> str:
     return ", ".join(f"{number} {word.replace('_', ' ')}" for word, number in found.items() if number) or "no bead"
 
@@ -132,7 +126,7 @@ def running_run(
             control.allow_red_main(app.store, app.git, actor(), app.paths)
         blockers(app, red_main).require(app.store.now())
         board = _serve(app, as_json, until_idle)
-        found, now = counts(app), app.store.now()
+        found, now = counts(app.store), app.store.now()
         stands = blockers(app, red_main)
         # a person's `nobrakes stop` stays in force after the run, a signal's stop ends with it
         interrupted = board.stopping and not app.store.setting("stopping")
@@ -164,7 +158,7 @@ def _serve(app: "App", as_json: bool, until_idle: bool) -> "Board":
     from ..sessions.service import viewing
 
     said = viewing.Rings(app.paths)
-    with Picture(app.store, said.last_line, lambda: sentence(counts(app))) as picture:
+    with Picture(app.store, said.last_line, lambda: sentence(counts(app.store))) as picture:
         return serve(app, picture, until_idle=until_idle, notifier=picture)
 
 

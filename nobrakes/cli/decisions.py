@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..decisions import forms
-from ..decisions.blockers import Kind
 from ..decisions.model import Escalation
 from ..records import plain
 from ..text.cleaning import age, count, cut, one_line, spoken
@@ -15,8 +14,6 @@ from .screen import Screen, paragraph, table
 from .views import lines
 
 if TYPE_CHECKING:
-    from ..app import App
-    from ..decisions.service.all_blockers import Blockers
     from ..decisions.service.view import (
         Asked,
         BranchDifference,
@@ -277,25 +274,17 @@ def escalations(
     all: Annotated[bool, Option("--all", help="Include resolved ones.")] = False, user: UserPlace = False
 ) -> Output:
     """List what waits for your decision: urgent escalations first, then those that block the most beads."""
+    from ..app import blockers
     from ..decisions.service import page
-    from ..decisions.service.all_blockers import NOTHING
+    from ..decisions.service.all_blockers import Blockers, asks
 
     with opened_or_home(user, is_reading=True) as app:
         found = page.listed(app.store, all=all)
         now = app.store.now()
-        stands = NOTHING if user else _others(app)
-    return Output(plain(found), lambda screen: "\n".join([listed(found, now, screen), *lines(stands, now, screen)]))
-
-
-def _others(app: "App") -> "Blockers":
-    """What waits for a person without a decision."""
-    from ..app import blockers
-    from ..decisions.service.all_blockers import Blockers
-
-    stands = blockers(app)
-    waits = tuple(one for one in stands.asks if one.kind is not Kind.CONFIG)  # every command says that
-    kinds = {one.kind for one in waits}
-    return Blockers(waits, tuple((kind, number) for kind, number in stands.more if kind in kinds))
+        stands = Blockers(asks(app.store, app.paths, app.config)) if user else blockers(app)
+    kinds = {one.kind for one in stands.asks}
+    rest = Blockers(stands.asks, tuple(one for one in stands.more if one[0] in kinds))
+    return Output(plain(found), lambda screen: "\n".join([listed(found, now, screen), *lines(rest, now, screen)]))
 
 
 def escalation(

@@ -343,7 +343,7 @@ def shape(
 
     It starts Claude Code in this terminal, under your account. The Shaper reads the repository and changes nothing in
     it; for everything else it asks you. No agent works before you approve the drafts: type /commit-strategy in the
-    session, or `nobrakes commit-strategy` afterwards.
+    session, or `nobrakes approve` afterwards.
 
     To plan without it: `nobrakes plan example`, or give the text of `nobrakes shape --print` to an agent of your own.
     """

@@ -539,13 +539,13 @@ def orientation(is_visiting: bool) -> "tuple[FirstScreen | None, str, str]":
         if paths.repository_root(os.getcwd()) is None:
             return None, "git init", "nobrakes lives in a git repository, and there is none here"
         return None, "nobrakes init", "this repository does not use nobrakes yet"
+    from ..app import blockers
     from ..daemon.service import now as views
     from ..daemon.service import status
-    from ..decisions.service.all_blockers import blockers
 
     MAIN_IS_SHOWN.set(True)
     with looked_at() as app:
-        stands = blockers(app.store, app.paths, app.config)
+        stands = blockers(app)
         found = views.next_step(app.store, stands, app.config.forge)
         working = status.workers(app.store, stands.works)
         first = status.first_screen(app.store, app.git, app.paths, app.config, stands, working, is_visiting)

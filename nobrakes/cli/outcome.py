@@ -287,10 +287,11 @@ def _note_main(app: "App") -> None:
     if store.setting(COMPARED) is None:
         return
     with suppress(OSError, ValueError, NobrakesError):
-        with open(f"{app.paths.root}/.git/refs/heads/{branch}", encoding="ascii") as file:
+        tip = ""  # a packed ref has no file, nor has one whose git folder lies elsewhere
+        with suppress(OSError), open(f"{app.paths.root}/.git/refs/heads/{branch}", encoding="ascii") as file:
             tip = file.read().strip()
         is_known = store.is_merge(tip) or f'"green": "{tip}"' in (store.setting(WATCH) or "")
-        if is_known and store.setting(FROZEN) != tip:
+        if tip and is_known and store.setting(FROZEN) != tip:
             return
         from ..daemon.service.status import main_text, main_tip
 

@@ -190,7 +190,9 @@ def board(
         return _live(as_json)
 
     with looked_at() as app:
-        found = board_service.board(app.store, stands=blockers(app.store, app.paths, app.config))
+        found = board_service.board(
+            app.store, stands=blockers(app.store, app.paths, app.config, misconfigured=app.misconfigured)
+        )
         now = app.store.now()
     return Output(plain(found), lambda screen: _board(found, now, screen))
 

@@ -52,9 +52,9 @@ class Kind(StrEnum):
     ESCALATION = "escalation"
     SIGN_OFF = "sign_off"  # a plan whose reviews are done
     SPRINTS = "sprints"  # their run continues only with a new yes
-    SESSION = "session"  # its turns fail in the same way
+    SESSION = "session"  # its turns fail in the same way, or its feature does not go on
     REQUEST = "request"  # work that passed is pushed when a person says so
-    FEATURE = "feature"  # one that is planned or built is paused, has expired, or does not go on
+    FEATURE = "feature"  # one that is planned or built is paused
     EPIC_CIRCLE = "epic_circle"  # epics that people merge as a whole wait for each other
     MERGE_WAITS = "merge_waits"  # git's locks, edits in a checkout, a remote
     CANCELLED_BLOCKER = "cancelled_blocker"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ..beads.model import BeadType
+from ..beads.model import BeadType, Status
 from ..command_table import NOTE, TEXT, Field
 from ..errors import NotAllowed, UsageError
 from ..records import frozen, plain
@@ -116,6 +116,9 @@ def approve(app: "App", by: str, what: What = "", yes: Yes = False) -> tuple[App
         return Approval("", found, later), "\n".join(lines)
     if not chosen:
         name = what.partition("@")[0]
+        if name in {*app.store.listed((Status.DRAFT,)), *(one.id for one in app.store.proposed())}:
+            why = f"'{name}' is one of the drafts: nothing was approved"
+            raise NotAllowed(why, f"To approve it alone: `nobrakes commit-strategy --only {name}`.")
         is_known = any(one.what.partition("@")[0] == name for one in found)
         why = f"'{what}' does not wait for approval"
         if is_known:

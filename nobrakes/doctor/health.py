@@ -108,7 +108,9 @@ class Looks:
         return made
 
 
-def health(store: "Store", paths: Paths, config: "Config", looked: Looked | None) -> HealthView:
+def health(
+    store: "Store", paths: Paths, config: "Config", looked: Looked | None, misconfigured: str = ""
+) -> HealthView:
     """The present state, with the last full look."""
     disk = shutil.disk_usage(paths.folder)
     started = store.latest_events((Kind.DAEMON_STARTED,), None, 1)
@@ -116,7 +118,7 @@ def health(store: "Store", paths: Paths, config: "Config", looked: Looked | None
         workspaces = len([name for name in os.listdir(paths.workspaces) if not name.startswith(".")])
     except OSError:
         workspaces = 0
-    around = bar(store, paths, config)
+    around = bar(store, paths, config, misconfigured)
     return HealthView(
         around,
         started[0].at if started and around.daemon is not None else None,

@@ -455,7 +455,7 @@ def _blockers(patient: _Patient) -> Iterator[Finding]:
     if patient.store is None or patient.config is None:
         return
     for one in blockers(patient.store, patient.paths, patient.config).found:
-        if one.stops or one.kind in _NAMES:
+        if (one.stops and one.kind is not Kind.NO_CHECK) or one.kind in _NAMES:  # the checks' own findings say that
             yield as_finding(_NAMES.get(one.kind, "run"), one)
     for one in requests_service.epic_circles(patient.store, patient.config):
         yield as_finding("epics", one)

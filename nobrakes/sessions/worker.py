@@ -588,7 +588,7 @@ class TurnEndings:
     def failed_to_start(self, talk: Talk, error: NobrakesError, limits: Limits) -> None:
         """Record why nothing started."""
         outcome = Outcome.BAD_CONFIGURATION if isinstance(error, ConfigError) else Outcome.WORKSPACE_FAILED
-        verdict = Verdict(outcome, f"{error}\n{error.hint}")
+        verdict = Verdict(outcome, error.whole)
         cool(self.ports, talk, verdict)
         self._close(talk, verdict, False, "", limits)
 

@@ -68,11 +68,11 @@ class Reading:
 
 
 def _status(app: "App", values: Values) -> Any:
-    return status.status(app.store, app.paths, app.config)
+    return status.status(app.store, app.paths, app.config, misconfigured=app.misconfigured)
 
 
 def _board(app: "App", values: Values) -> Any:
-    return board.board(app.store, stands=blockers(app.store, app.paths, app.config))
+    return board.board(app.store, stands=blockers(app.store, app.paths, app.config, misconfigured=app.misconfigured))
 
 
 def _ready(app: "App", values: Values) -> Any:
@@ -129,7 +129,7 @@ def _breaker(app: "App", values: Values) -> Any:
 
 
 def _health(app: "App", values: Values) -> Any:
-    return health.health(app.store, app.paths, app.config, values[INSPECTION])
+    return health.health(app.store, app.paths, app.config, values[INSPECTION], app.misconfigured)
 
 
 def _plan(app: "App", values: Values) -> Any:

@@ -181,7 +181,9 @@ def graph(request: Request) -> Response:
 def health(request: Request) -> Response:
     """Starts no program: a button runs the doctor, whose findings show their age."""
     with opened(request) as app:
-        view = doctor_health.health(app.store, app.paths, app.config, site_of(request).looks.last(app.paths.root))
+        view = doctor_health.health(
+            app.store, app.paths, app.config, site_of(request).looks.last(app.paths.root), app.misconfigured
+        )
         return render(request, "health.html", view=view, topics=("health",))
 
 
@@ -244,8 +246,7 @@ def now(request: Request) -> Response:
     with opened(request) as app:
         if app.is_home:
             return RedirectResponse("/sessions", 303)
-        config = app.config
-        view = views.now(app.store, app.git, app.paths, config, app.misconfigured, True)
+        view = views.now(app.store, app.git, app.paths, app.config, app.misconfigured, True)
         return render(request, "now.html", view=view, topics=("now",))
 
 

@@ -381,7 +381,7 @@ def frame(request: Request, topics: Sequence[str] = ()) -> Frame:
     there = [way.path for way in ways if rest == way.path or (way.path and rest.startswith(way.path + "/"))]
     return Frame(
         request.state.word,
-        bar(app.store, app.paths, app.config),
+        bar(app.store, app.paths, app.config, app.misconfigured),
         ways,
         there[0] if there else None,
         " ".join(topics),
@@ -425,7 +425,7 @@ def without_keys(html: str) -> str:
 def frame_of(app: "App", word: str) -> Frame:
     from ..daemon.service.now import bar
 
-    return Frame(word, bar(app.store, app.paths, app.config), is_in=True, here=f"/r/{word}/")
+    return Frame(word, bar(app.store, app.paths, app.config, app.misconfigured), is_in=True, here=f"/r/{word}/")
 
 
 def _bar(app: "App", frame: Frame) -> dict[str, str]:

@@ -115,6 +115,8 @@ def test_the_first_screen_answers_what_a_person_asks_in_the_morning(tmp_path: Pa
             note = place.nobrakes(*words).stderr
             assert re.fullmatch(f"note: main is not proven: {tip} {proven}: `nobrakes status`\n", note), note
         assert not any(place.nobrakes(*words).stderr for words in ((), ("status",), ("list", "--json")))
+        place.git("pack-refs", "--all")
+        assert place.nobrakes("list").stderr == note, "a packed branch has no file"
         alike = [{**place.ask(*words)["first"], "now": 0, "begins": 0, "since": 0} for words in ((), ("status",))]
         assert alike[0]["main"] == alike[1]["main"] and alike[0]["merges"] == alike[1]["merges"] == DONE
     finally:

@@ -86,6 +86,31 @@ def test_a_session_whose_agent_is_not_there(tmp_path: Path) -> None:
     assert not asks(place)
 
 
+def test_settings_with_which_nothing_starts(tmp_path: Path) -> None:
+    place = Scripted(tmp_path)
+    place.nobrakes("add", "A page", "--id", "page", "--no-tests")
+    valid = place.config.read_text()
+    place.config.write_text(valid.replace('[[checks]]\nname = "test"\ncommand = "sh tests/run.sh"\n', ""))
+    assert "no check is configured" in listed(place, "no_check", "nobrakes config --check")
+    place.config.write_text(valid)
+    place.nobrakes("list")
+    place.config.write_text(valid.replace('main = "main"', "main = 3"))
+    assert "config.toml is not valid" in listed(place, "config", "nobrakes config --check")
+    place.config.write_text(valid.replace('doer = "script"', 'doer = "claude"'))
+    assert "nobrakes doctor" in place.nobrakes().stdout, "`nobrakes run` would be refused"
+
+
+def test_a_feature_whose_agent_is_not_there(tmp_path: Path) -> None:
+    forge = Forge(tmp_path)
+    forge.does("session~1", "exit 3")
+    forge.nobrakes("run", expect=NEEDS_PERSON)
+    assert "stopped with an error" in listed(forge, "session", "nobrakes forge resume login")
+    forge.nobrakes("forge", "resume", "login")
+    forge.nobrakes("forge", "pause", "login")
+    forge.nobrakes("run")
+    assert "login" in forge.nobrakes("escalations").stdout, "a pause is a person's: it waits, and asks for nothing"
+
+
 def test_work_that_is_pushed_only_with_a_word(tmp_path: Path) -> None:
     team = Team(tmp_path, more="push = false")
     team.add("one")
@@ -118,6 +143,9 @@ def test_a_yes_is_to_the_version_that_was_listed_and_a_merge_has_to_be_named(tmp
     assert place.status("landing") == "escalated", "a merge is not approved without its name"
     place.nobrakes("add", "A page", "--id", "page", "--draft")
     drafts = place.ask("approve")["waiting"][1]["what"]
+    alone = place.error("approve", "page", code=17)
+    assert alone["message"] == "'page' is one of the drafts: nothing was approved"
+    assert alone["hint"] == "To approve it alone: `nobrakes commit-strategy --only page`."
     place.nobrakes("add", "Another page", "--id", "other", "--draft")
     said = place.error("approve", drafts, code=17)
     assert "changed since it was listed" in said["message"] and place.status("page") == "draft"
@@ -130,3 +158,5 @@ def test_a_yes_is_to_the_version_that_was_listed_and_a_merge_has_to_be_named(tmp
     place.nobrakes("approve", str(asked["id"]))
     place.nobrakes("run", expect=None)
     assert place.status("landing") == "done"
+    place.nobrakes("hold", "page")
+    assert "'page' is held: no reason given" in place.nobrakes("status").stdout

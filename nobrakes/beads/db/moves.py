@@ -323,7 +323,7 @@ def _before(bead: Bead, kind: Kind) -> dict[str, Any]:
 
 
 def _held(event: Event) -> dict[str, Any]:
-    return {"held": str(event.data.get("reason") or "held")[:2000]}
+    return {"held": str(event.data.get("reason") or "no reason given")[:2000]}
 
 
 def _deferred(event: Event) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from ...agents.adapter import TranscriptLine
@@ -63,7 +63,7 @@ class BarView:
     now: float
 
 
-def bar(store: "Store", paths: Paths, config: "Config") -> BarView:
+def bar(store: "Store", paths: Paths, config: "Config", misconfigured: str = "") -> BarView:
     """As it is now."""
     limits = control.limits(store, config)
     now = store.now()
@@ -80,7 +80,7 @@ def bar(store: "Store", paths: Paths, config: "Config") -> BarView:
         bool(store.setting(control.FROZEN)),
         taken,
         limits.doers,
-        len(store.escalations()) + len(asks(store, paths, config)),
+        len(store.escalations()) + len(asks(store, paths, config, misconfigured)),
         last.seq if last else 0,
         last.at if last else None,
         now,
@@ -186,12 +186,12 @@ def next_step(store: "Store", stands: "Blockers", rules: "ForgeSettings") -> Nex
     counts, waiting = store.counts(), store.escalations()
     beads = {name: number for name, number in counts.items() if number and name not in ("epic", "held")}
     asks = next((one for one in stands.found if one.kind in WAITS_FOR_PERSON), None)
+    is_work = bool(beads.keys() - {"done", "cancelled", "draft"} or waiting)
+    for one in stands.found:
+        if one.kind in STOPS - _WAITS and one.commands and (is_work or one.kind is Kind.CONFIG):
+            return _by(one)
     if not beads and asks is None:
         return NextStep("nobrakes shape", "there is no bead yet: plan some work; by hand: nobrakes plan example")
-    if beads.keys() - {"done", "cancelled", "draft"} or waiting:
-        for one in stands.found:
-            if one.kind in STOPS - _WAITS and one.commands:
-                return _by(one)
     if waiting:
         return NextStep(
             "nobrakes escalations", count(len(waiting), "question waits", "questions wait") + " for your decision"
@@ -227,7 +227,6 @@ def _by(one: Blocker) -> NextStep:
 
 MAX_UPDATES = 12
 _UPDATE_KINDS = tuple(Happened)
-_SETTINGS = (Kind.CONFIG, Kind.NO_CHECK)
 _SWITCHES = (Kind.PAUSED, Kind.STOPPING)
 
 
@@ -280,9 +279,7 @@ def now(
         titles,
         counts(store),
         first_screen(store, git, paths, config, stands, at_work, is_visiting),
-        next_step(
-            store, replace(stands, found=tuple(one for one in stands.found if one.kind not in _SETTINGS)), config.forge
-        ),
+        next_step(store, stands, config.forge),
         store.now(),
     )
 

@@ -435,14 +435,22 @@ def with_progress(store: "Store", paths: Paths, worker: Worker) -> Worker:
 
 
 def status(
-    store: "Store", paths: Paths, config: "Config", here: Here | None = None, is_visiting: bool = False
+    store: "Store",
+    paths: Paths,
+    config: "Config",
+    here: Here | None = None,
+    is_visiting: bool = False,
+    misconfigured: str = "",
 ) -> StatusView:
     """The whole repository on one screen. `here`: this process, to tell whether it could start agents."""
     from ...git.repository import open_git
 
     limits, daemon = control.limits(store, config), holder(paths.lock)
     found, moment = store.counts(), store.board(limits, 1)
-    stands, working = looked_for(store, paths, config, here), workers(store, daemon is not None)
+    stands, working = (
+        looked_for(store, paths, config, here, misconfigured=misconfigured),
+        workers(store, daemon is not None),
+    )
     git = open_git(paths, config)
     try:
         first = first_screen(store, git, paths, config, stands, working, is_visiting)

@@ -84,8 +84,8 @@ class AgentStarts:
         except NobrakesError as error:
             outcome = Outcome.BAD_CONFIGURATION if isinstance(error, ConfigError) else Outcome.WORKSPACE_FAILED
             self._end_start(run)
-            cool(self.ports, attempt, Verdict(outcome, f"{error}\n{error.hint}"))
-            close(self.ports, board.limits, attempt, outcome, f"{error}\n{error.hint}")
+            cool(self.ports, attempt, Verdict(outcome, error.whole))
+            close(self.ports, board.limits, attempt, outcome, error.whole)
             self.ports.store.end_run(run.id)
             return False
         except Exception:  # an unexpected error (daemon.worker.recovery)

@@ -1,8 +1,7 @@
 """All blockers for every surface, put together in one place.
 
 1. Facts are reported everywhere. This machine is checked only where no daemon works, since a daemon has its own PATH
-   and keys; `here` None: not at all, and of the settings only `misconfigured` and whether a check is named, unless that
-   is None too.
+   and keys; `here` None: not at all, and of the settings only `misconfigured` and whether a check is named.
 2. A `run` allowed on any main (`red_main`) is not refused for its checks, nor one in which scaffolding waits for the
    Reviewer, which may bring them.
 """
@@ -486,7 +485,8 @@ def feature_blockers(store: "Store", features: "Sequence[Feature]") -> Iterator[
         why = store.session(one.session).detail.partition("\n")[0] if failed and one.session is not None else ""
         what = f"feature {one.id} ({shorten(one.title, _TITLE)}) {stands[one.state]}"
         typed = (f"nobrakes forge resume {one.id}", f"nobrakes forge show {one.id}")
-        yield Blocker(Kind.FEATURE, what, shorten(why, _WHY), typed, beads=(one.id,))
+        kind = Kind.FEATURE if one.state is State.PAUSED else Kind.SESSION  # only a paused one waits on purpose
+        yield Blocker(kind, what, shorten(why, _WHY), typed, beads=(one.id,))
 
 
 def merge_blockers(store: "Store", config: "Config", daemon: bool) -> Iterator[Blocker]:
@@ -673,7 +673,7 @@ def blockers(
     config: "Config",
     here: Here | None = None,
     red_main: bool = False,
-    misconfigured: str | None = None,
+    misconfigured: str = "",
 ) -> Blockers:
     """All blockers that can be found without starting anything."""
     pid = holder(paths.lock)
@@ -691,18 +691,17 @@ def blockers(
     ]
     if pid is None:
         found += code_blockers(paths.root)
-    if here is not None:
-        found += config_blockers(here.misconfigured)
-        if pid is None:
-            found += _machine_blockers(store, paths, config, here, red_main, features, still, counts)
-    elif misconfigured is not None:
-        found += [*config_blockers(misconfigured), *no_check_blockers(config)]
+    found += config_blockers(misconfigured if here is None else here.misconfigured)
+    if here is not None and pid is None:
+        found += _machine_blockers(store, paths, config, here, red_main, features, still, counts)
+    else:
+        found += no_check_blockers(config)
     if pid is not None:
         found = [replace(one, commands=tuple(c for c in one.commands if c not in STARTS_WORK)) for one in found]
     return Blockers(in_order(found), tuple(more(still).items()), pid is not None)
 
 
-def asks(store: "Store", paths: Paths, config: "Config", misconfigured: str | None = None) -> tuple[Blocker, ...]:
+def asks(store: "Store", paths: Paths, config: "Config", misconfigured: str = "") -> tuple[Blocker, ...]:
     """What waits for a person beside escalations. In their own place no bead does."""
     if is_own(paths.root):
         return tuple(person_blockers(store, config, store.features(), daemon=True))
@@ -710,7 +709,7 @@ def asks(store: "Store", paths: Paths, config: "Config", misconfigured: str | No
 
 
 def for_you(paths: Paths) -> int | None:
-    """How much waits for a person in the repository, as its first screen counts; None: unknown now."""
+    """How much waits for a person in the repository, as its pages count; None: unknown now."""
     from ...config.settings import load_for_reading
     from ...store import open_store
 
@@ -718,7 +717,7 @@ def for_you(paths: Paths) -> int | None:
         return None
     try:
         with closing(open_store(paths.database)) as store:
-            return len(asks(store, paths, load_for_reading(paths.config)[0])) + len(store.escalations())
+            return len(asks(store, paths, *load_for_reading(paths.config))) + len(store.escalations())
     except NobrakesError:  # the list says that it is unknown
         return None
 

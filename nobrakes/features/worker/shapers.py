@@ -370,7 +370,7 @@ def specs(ports: Ports, board: Board, names: Sequence[str], session: Session | N
         if gate is not None and gate.is_closed(board.now) and gate.reason in NO_LOGIN:
             trouble = f"{provider} refuses it: {gate.reason.value}"
         elif breaker is not None and breaker.state is Trip.OPEN:
-            trouble = f"its breaker at {provider} is open"
+            trouble = f"its turns at {provider} failed too often"
         found.append(actions.AgentSpec(name, provider, trouble))
     return tuple(found)
 

@@ -18,6 +18,7 @@ from ...beads.service import bead_commands
 from ...beads.service.bead_commands import content
 from ...daemon.service.control import LIMITS, PAUSED, STOPPING, YES, bring_back, overrides
 from ...errors import GitFailed, NobrakesError, NotAllowed, NothingToUndo
+from ...events.catalog import TABLE
 from ...events.kinds import MERGES, UNDO_MARK, Event, Kind, is_session
 from ...git.merge import Hindered, taken_back
 from ...git.port import Git, Landing, Message
@@ -81,8 +82,12 @@ _FINAL: Mapping[Kind, str] = {
     Kind.GATE_OPENED: "agents may start already",
     Kind.PUSH_ALLOWED: "the work may be pushed already",
     Kind.PROJECT_SET: "a session's project is switched by its next turn",
+    Kind.SESSION_BEGAN: "its agent may have begun. `nobrakes session end {session}` ends it",
+    Kind.SESSION_SAID: "its agent may have read it. `nobrakes session say {session}` says more",
+    Kind.SESSION_ENDED: "its agent is stopped. `nobrakes session start` begins another one",
     Kind.SIGNED_OFF: "the plan's beads may be approved already. `nobrakes forge change {bead}` changes the plan",
     Kind.FEATURE_BEGAN: "its Shaper may have begun. `nobrakes forge rollback {bead}` gives the feature up",
+    Kind.FEATURE_CHANGED: "its agents may have read it. `nobrakes forge edit {bead}` changes it again",
     Kind.FEATURE_MOVED: "the feature has moved on. `nobrakes forge show {bead}` names its next steps",
     Kind.SPRINT_MOVED: "the sprint has moved on. `nobrakes project status` shows it",
 }
@@ -167,7 +172,10 @@ def _is_same_step(before: Event, group: list[Event]) -> bool:
     return same and before.at == event.at
 
 
-_ONE_COMMAND = {(Kind.RELEASED, Kind.RETRIED), (Kind.RESOLVED, Kind.RELEASED), (Kind.RESOLVED, Kind.RETRIED)}
+_ONE_COMMAND = {
+    *((Kind.RELEASED, Kind.RETRIED), (Kind.RESOLVED, Kind.RELEASED), (Kind.RESOLVED, Kind.RETRIED)),
+    *((Kind.PROPOSED, Kind.FEATURE_BEGAN), (Kind.CHANGED, Kind.FEATURE_CHANGED)),
+}
 
 
 def _proposed_at(event: Event) -> float | None:
@@ -361,7 +369,7 @@ def undo(
         step = _step_of(store, seq)
     final = next((event for event in reversed(step.events) if event.kind in _FINAL), None)
     if final is not None:
-        why = _FINAL[final.kind].format(bead=final.bead)
+        why = _FINAL[final.kind].format(bead=final.bead, session=final.data.get("session"))
         raise _after(store, step, NotAllowed(f"'{_words(step)}' (event {step.seq}) cannot be undone: {why}"))
     marked = f"{actor}{MARK}"
     with store.write():
@@ -460,7 +468,7 @@ def _words(step: UndoStep) -> str:
     beads = first_of(list(dict.fromkeys(step.beads)), 5)
     what = next((event for event in step.events if event.kind in _FINAL), None)
     kind = step.kind if what is None else what.kind
-    return f"{kind.value.replace('_', ' ')} {beads}".strip()
+    return f"{TABLE[kind].word or kind.value.replace('_', ' ')} {beads}".strip()
 
 
 def _merge(
@@ -569,10 +577,6 @@ def _as_proposed_before(store: "Store", event: Event, actor: str) -> None:
     store.propose(bead.id, {name: one["was"] for name, one in parts.items()}, actor, why="taken back")
 
 
-def _nothing(store: "Store", event: Event, actor: str) -> None:
-    """The approval changed nothing itself; its results have events of their own."""
-
-
 def _dependency(event: Event) -> Dependency:
     return Dependency(_bead(event), str(event.data["needs"]), DependencyType(event.data.get("type", "blocks")))
 
@@ -660,7 +664,7 @@ _BACK = {
     Kind.CHANGE_PROPOSED: _as_proposed_before,
     Kind.CHANGE_DROPPED: _as_proposed_before,
     Kind.CHANGE_APPROVED: _as_proposed_before,
-    Kind.STRATEGY_APPROVED: _nothing,
+    Kind.STRATEGY_APPROVED: lambda store, event, actor: None,  # its results have events of their own
     Kind.HELD: _unheld,
     Kind.RELEASED: _held_again,
     Kind.DEFERRED: _undeferred,

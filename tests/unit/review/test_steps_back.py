@@ -4,17 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.beads.model import Bead, Dependency, Outcome, Role, Status
+from nobrakes.beads.model import Bead, BeadType, Dependency, Outcome, Role, Status
 from nobrakes.beads.service import bead_commands
 from nobrakes.daemon.service import control
 from nobrakes.errors import GitFailed, NotAllowed, NothingToUndo, NotProven
 from nobrakes.events.kinds import Event, Kind
+from nobrakes.features.model import Criterion, Feature
 from nobrakes.git.port import Candidate, Conflict, Land, Landing
 from nobrakes.paths import Paths
 from nobrakes.plans.nodes import plan_of
 from nobrakes.plans.service import apply_plan
 from nobrakes.review.queue import SETTING, Quarantined, as_text
 from nobrakes.review.service import merges, undo
+from nobrakes.sessions.model import SessionKind
 
 
 def seen(store):
@@ -360,3 +362,35 @@ def test_a_run_on_a_red_main_is_not_undone_as_a_pause(three):
     with pytest.raises(NotAllowed, match="it allowed a run on a red main"):
         undo.undo(three, None, "me")
     assert three.setting("paused") is None
+
+
+def test_a_step_in_a_session_is_not_passed_over(three):
+    bead_commands.hold(three, "a", "wait", "me")
+
+    def refused(step, then):
+        with pytest.raises(NotAllowed, match=f"'{step}' .* cannot be undone: .*`{then}`") as found:
+            undo.undo(three, None, "me")
+        assert "The step before it is 'held a'" in found.value.hint
+        assert three.bead("a").held == "wait"
+
+    begun = three.begin_session(SessionKind.PLANNING, "owner", "Port", ("script", "", ""), "Which port?", "me")
+    refused("session began", f"nobrakes session end {begun.id}")
+    three.say(begun.id, "Now?", "me")
+    refused("session said", f"nobrakes session say {begun.id}")
+    three.end_session(begun.id, "me")
+    refused("session ended", "nobrakes session start")
+
+
+def test_a_feature_began_in_one_step_with_its_epic(three):
+    bead_commands.hold(three, "a", "wait", "me")
+    three.put([Bead("login", "Login", type=BeadType.EPIC)], [], "me")
+    three.begin_feature(
+        Feature("login", "Login", "People log in.", (Criterion("Tests pass", "automated"),), actor="me")
+    )
+    with pytest.raises(NotAllowed, match="feature began login") as refused:
+        undo.undo(three, None, "me")
+    assert "The step before it is 'held a'" in refused.value.hint, "its epic alone is not taken back"
+
+
+def test_words_of_undone_steps_are_those_of_the_log(three):
+    assert undo.undo(three, None, "me").text == "undone: added c"
