@@ -119,7 +119,9 @@ def status() -> Output:
     chats = projects_folder.chats()
 
     def text(screen: Screen) -> str:
-        rows = [(one.project.name, one.status or "?", _met(one), _waiting(one.project), one.sprint) for one in found]
+        met = [f"{sum(box.is_checked for box in one.criteria)} of {len(one.criteria)}" for one in found]
+        named = zip(found, met, strict=True)
+        rows = [(one.project.name, one.status or "?", of, _waiting(one.project), one.sprint) for one, of in named]
         out = [table(("PROJECT", "STATUS", "CRITERIA", "ESCALATIONS", "SPRINT"), rows, screen) or "no project"]
         out += [f"{one.project.name}: {line}" for one in found for line in run_lines(one.run)]
         talks = [(one.name, one.project or "none confirmed", spoken(one.seen_at)) for one in chats]
@@ -127,10 +129,6 @@ def status() -> Output:
         return "\n".join(out)
 
     return Output(plain({"projects": found, "sessions": chats}), text)
-
-
-def _met(one: "ProjectPage") -> str:
-    return f"{sum(box.is_checked for box in one.criteria)} of {len(one.criteria)}"
 
 
 def whats_next(name: Name) -> Output:

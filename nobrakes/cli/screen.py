@@ -48,7 +48,7 @@ def table(head: "Sequence[str]", rows: "Sequence[Sequence[str]]", screen: Screen
     stretch %= len(head)
     # a column at a time: a whole graph has tens of thousands of cells, and most are plain
     columns = [[title, *cells] for title, cells in zip(head, map(_harmless, zip(*rows, strict=True)), strict=True)]
-    taken = [_widths(column) for column in columns]
+    taken = [[*map(len if "".join(column).isascii() else _text.width, column)] for column in columns]
     widths = [max(own) for own in taken]
     others = sum(widths) - widths[stretch] + 2 * (len(head) - 1)
     widths[stretch] = min(widths[stretch], max(10, screen.width - others))
@@ -59,10 +59,6 @@ def table(head: "Sequence[str]", rows: "Sequence[Sequence[str]]", screen: Screen
 
 def _harmless(cells: "Sequence[str]") -> "Sequence[str]":
     return cells if "".join(cells).isprintable() else [_text.one_line(cell) for cell in cells]
-
-
-def _widths(cells: "Sequence[str]") -> "Sequence[int]":
-    return [*map(len, cells)] if "".join(cells).isascii() else [_text.width(cell) for cell in cells]
 
 
 def _fitted(cells: "Sequence[str]", taken: "Sequence[int]", wide: int) -> "Sequence[str]":

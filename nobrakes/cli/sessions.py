@@ -12,7 +12,6 @@ from typer import Argument, Option
 from .. import paths
 from ..beads.service.bead_commands import known
 from ..errors import NotARepository, UsageError
-from ..events.kinds import Event
 from ..records import plain
 from ..sessions.model import BEAD, PLAN, Session
 from ..text.cleaning import count, cut, lasted, lines, one_line, pad
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from ..agents.adapter import TranscriptLine
     from ..app import App
     from ..sessions.service.relay import SessionView, Summary
-    from .daemon import Titles
 
 
 Number = Annotated[int, Argument(metavar="N", min=1, help="The session's number.")]
@@ -276,7 +274,7 @@ def events(
                     write(dumps(words.as_json(event, titles.name(event.attempt))))
                 else:
                     heading = days.heading(event.at)
-                    write((heading + "\n" if heading else "") + _numbered(event, titles, width))
+                    write((heading + "\n" if heading else "") + f"{event.seq:>6}  {titles.line(event, width - 8)}")
                 after = event.seq
             shown += len(found)
             if len(found) < PAGE:
@@ -284,11 +282,6 @@ def events(
                     break
                 time.sleep(POLL_SECONDS)
     return Output({"shown": shown, "last": after}, lambda screen: "" if shown else "no events yet")
-
-
-def _numbered(event: "Event", titles: "Titles", width: int) -> str:
-    number = f"{event.seq:>6}"
-    return f"{number}  {titles.line(event, width - len(number) - 2)}"
 
 
 def watch(

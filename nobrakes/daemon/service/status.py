@@ -301,7 +301,7 @@ def first_lines(view: FirstScreen, columns: int) -> list[tuple[str, str]]:
         "main": main_text(view.main, view.now),
         "merged": _merged_text(view, columns),
         "cost": cost_text(plain(view.cost)),
-        "you": f"{text}: `{view.command}`" if text else "",
+        "you": f"{text}: `{view.command}`" if text and view.command not in text else text,
         "running": _running_text(view),
         "done by": _end_text(view),
     }

@@ -198,14 +198,11 @@ def _other(store: "Store", made: Made, paths: tuple[str, ...]) -> OtherSide:
     if bead:
         try:
             title = line(store.bead(bead).title)
-            who = _named([one for one in store.attempts(bead) if one.role is Role.DOER]) or who
+            doers = [f"{one.name} ({one.agent})" for one in store.attempts(bead) if one.role is Role.DOER]
+            who = line(doers[-1]) if doers else who
         except NoSuchBead:  # of another database
             pass
     return OtherSide(line(bead), title, who, made.commit, made.at, paths)
-
-
-def _named(doers: Sequence[Attempt]) -> str:
-    return line(f"{doers[-1].name} ({doers[-1].agent})") if doers else ""
 
 
 # The evidence of an escalation as titled sections: a row of a table for each key that the code files, and any other.

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ...beads.model import CLOSED, Bead, Dependency, DependencyType, Status
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 MARK = UNDO_MARK
 US = "nobrakes"
 PAGE = 1000
+TRIED = 50  # steps before a refused one
 KINDS = frozenset(
     {
         Kind.PROPOSED,
@@ -367,24 +369,10 @@ def undo(
             raise NothingToUndo("no step of yours is left to undo")
     else:
         step = _step_of(store, seq)
-    final = next((event for event in reversed(step.events) if event.kind in _FINAL), None)
-    if final is not None:
-        why = _FINAL[final.kind].format(bead=final.bead, session=final.data.get("session"))
-        raise _after(store, step, NotAllowed(f"'{_words(step)}' (event {step.seq}) cannot be undone: {why}"))
-    marked = f"{actor}{MARK}"
-    with store.write():
-        try:
-            for event in reversed(step.events):
-                if step.kind is not Kind.ARCHIVE_EXPIRED:
-                    _BACK[event.kind](store, event, marked)
-                elif git is not None:
-                    bring_back(git, event)
-                else:
-                    raise NotAllowed("archived work cannot be restored without its repository")
-        except NotAllowed as error:
-            raise (_after(store, step, error) if seq is None else error) from None
-        seqs = [event.seq for event in step.events]
-        store.record(Event(Kind.UNDONE, actor=marked, data={"undone": seqs, "beads": list(dict.fromkeys(step.beads))}))
+    try:
+        _take_back(store, git, step, f"{actor}{MARK}")
+    except NotAllowed as error:
+        raise _after(store, step, error) from None
     if paths is not None:
         wake(paths)
     archived: tuple[tuple[str, str], ...] = ()
@@ -392,6 +380,21 @@ def undo(
         closed = {event.bead for event in step.events if event.kind in (Kind.CANCELLED, Kind.DONE_BY_HAND)} - {None}
         archived = tuple(one for bead in sorted(map(str, closed)) for one in git.archived(bead))
     return Undone(step.seq, step.kind, step.beads, f"undone: {_words(step)}", None, archived)
+
+
+def _take_back(store: "Store", git: Git | None, step: UndoStep, marked: str) -> None:
+    if (final := next((event for event in reversed(step.events) if event.kind in _FINAL), None)) is not None:
+        raise _refuse(final, _FINAL[final.kind].format(bead=final.bead, session=final.data.get("session")))
+    with store.write():
+        for event in reversed(step.events):
+            if step.kind is not Kind.ARCHIVE_EXPIRED:
+                _BACK[event.kind](store, event, marked)
+            elif git is not None:
+                bring_back(git, event)
+            else:
+                raise NotAllowed("archived work cannot be restored without its repository")
+        seqs = [event.seq for event in step.events]
+        store.record(Event(Kind.UNDONE, actor=marked, data={"undone": seqs, "beads": list(dict.fromkeys(step.beads))}))
 
 
 @frozen
@@ -453,22 +456,29 @@ def _part(step: UndoStep, event: Event) -> UndoStep:
 
 
 def _after(store: "Store", step: UndoStep, error: NotAllowed) -> NotAllowed:
-    older = (one for one in steps_back(store) if one.seq < step.seq)
-    found = next((one for one in older if not any(event.kind in _FINAL for event in one.events)), None)
-    if found is None:
-        error.hint = " ".join(filter(None, (error.hint, "There is no step before it that can be undone.")))
-    else:
-        error.hint = " ".join(
-            filter(None, (error.hint, f"The step before it is '{_words(found)}': `nobrakes undo {found.seq}`."))
-        )
+    """The error with a hint at the last step before that can be undone: each is tried, and not kept."""
+    then = "No step before it can be undone."
+    for older in islice((one for one in steps_back(store) if one.seq < step.seq), TRIED):
+        try:
+            with store.write():
+                if older.kind is not Kind.ARCHIVE_EXPIRED:
+                    _take_back(store, None, older, MARK)
+                raise NothingToUndo("")
+        except NothingToUndo:  # it went well, and is not kept
+            then = f"Before it, you can undo '{_words(older)}': `nobrakes undo {older.seq}`."
+            break
+        except NobrakesError:
+            continue
+    error.hint = " ".join(filter(None, (error.hint, then)))
     return error
 
 
 def _words(step: UndoStep) -> str:
-    beads = first_of(list(dict.fromkeys(step.beads)), 5)
-    what = next((event for event in step.events if event.kind in _FINAL), None)
-    kind = step.kind if what is None else what.kind
-    return f"{TABLE[kind].word or kind.value.replace('_', ' ')} {beads}".strip()
+    return f"{_word(step.kind)} {first_of(list(dict.fromkeys(step.beads)), 5)}".strip()
+
+
+def _word(kind: Kind) -> str:
+    return TABLE[kind].word or kind.value.replace("_", " ")
 
 
 def _merge(
@@ -524,7 +534,8 @@ def _request(store: "Store", git: Git | None, event: Event, actor: str, paths: P
 
 
 def _refuse(event: Event, why: str) -> NotAllowed:
-    return NotAllowed(f"event {event.seq} cannot be undone: {why}", f"`nobrakes history {event.bead}` shows more.")
+    what = f"{_word(event.kind)} {event.bead or ''}".strip()
+    return NotAllowed(f"'{what}' (event {event.seq}) cannot be undone: {why}")
 
 
 def _bead(event: Event) -> str:
@@ -592,18 +603,23 @@ def _draft_again(store: "Store", event: Event, actor: str) -> None:
     bead = store.bead(_bead(event))
     if bead.status is Status.DRAFT:
         return
-    if store.attempts(bead.id) or bead.status not in (Status.NEEDS_TESTS, Status.NEEDS_DOER, Status.OPEN):
-        raise _refuse(event, f"work on {bead.id} has begun; hold or cancel it instead")
+    _require_unbegun(store, event)
     store.record(Event(Kind.UNDONE, bead.id, actor=actor, data={"undone": [event.seq]}))
 
 
-def _unproposed(store: "Store", event: Event, actor: str) -> None:
+def _require_unbegun(store: "Store", event: Event) -> None:
     bead = store.bead(_bead(event))
     if bead.status in CLOSED:
-        raise _refuse(event, f"{bead.id} is {bead.status.value} already; `nobrakes reopen` opens it again")
+        is_merged = bead.status is Status.DONE and bead.merged_commit
+        then = f"undo {bead.id}` takes its merge back" if is_merged else f"reopen {bead.id}` opens it again"
+        raise _refuse(event, f"{bead.id} is {bead.status.value} already; `nobrakes {then}")
     if store.attempts(bead.id):
-        raise _refuse(event, f"work on {bead.id} has begun; cancel it instead")
-    store.record(Event(Kind.CANCELLED, bead.id, actor=actor, data={"reason": "adding it was undone"}))
+        raise _refuse(event, f"work on {bead.id} has begun; `nobrakes cancel {bead.id}` gives it up")
+
+
+def _unproposed(store: "Store", event: Event, actor: str) -> None:
+    _require_unbegun(store, event)
+    store.record(Event(Kind.CANCELLED, event.bead, actor=actor, data={"reason": "adding it was undone"}))
 
 
 def _closed_again(store: "Store", event: Event, actor: str) -> None:
@@ -619,11 +635,11 @@ def _closed_again(store: "Store", event: Event, actor: str) -> None:
 def _unswitched(store: "Store", event: Event, actor: str) -> None:
     settings = {str(key): value for key, value in event.data.get("settings", {}).items()}
     if not settings.keys() & {PAUSED, STOPPING}:  # agents may have begun on a red main meanwhile
-        raise NotAllowed(f"event {event.seq} cannot be undone: it allowed a run on a red main")
+        raise _refuse(event, "it allowed a run on a red main")
     for key, value in settings.items():
         now = store.setting(key)
         if now != value and (key, now) != (STOPPING, None):  # the daemon ends a stop by itself
-            raise NotAllowed(f"event {event.seq} cannot be undone: it was switched again later")
+            raise _refuse(event, "it was switched again later")
     back = {key: None if value is not None else YES for key, value in settings.items()}
     if event.kind is Kind.RESUMED and len(back) > 1:
         back = {PAUSED: YES, STOPPING: None}  # agents that were stopped are not stopped twice
@@ -636,10 +652,9 @@ def _unswitched(store: "Store", event: Event, actor: str) -> None:
 def _unlimited(store: "Store", event: Event, actor: str) -> None:
     before, after = dict(event.data.get("before", {})), dict(event.data.get("after", {}))
     if any(name.startswith("caps.") for name in after):
-        why = "agents may have spent more since. `nobrakes providers` shows the caps"
-        raise NotAllowed(f"event {event.seq} cannot be undone: {why}")
+        raise _refuse(event, "agents may have spent more since. `nobrakes providers` shows the caps")
     if overrides(store) != after:
-        raise NotAllowed(f"event {event.seq} cannot be undone: the limits were changed again later")
+        raise _refuse(event, "the limits were changed again later")
     store.set_setting(LIMITS, json.dumps(before, sort_keys=True) if before else None)
     store.record(Event(Kind.LIMITS_CHANGED, actor=actor, data={"before": after, "after": before}))
 

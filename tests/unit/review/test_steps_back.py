@@ -370,7 +370,7 @@ def test_a_step_in_a_session_is_not_passed_over(three):
     def refused(step, then):
         with pytest.raises(NotAllowed, match=f"'{step}' .* cannot be undone: .*`{then}`") as found:
             undo.undo(three, None, "me")
-        assert "The step before it is 'held a'" in found.value.hint
+        assert "Before it, you can undo 'held a': `nobrakes undo " in found.value.hint
         assert three.bead("a").held == "wait"
 
     begun = three.begin_session(SessionKind.PLANNING, "owner", "Port", ("script", "", ""), "Which port?", "me")
@@ -389,8 +389,28 @@ def test_a_feature_began_in_one_step_with_its_epic(three):
     )
     with pytest.raises(NotAllowed, match="feature began login") as refused:
         undo.undo(three, None, "me")
-    assert "The step before it is 'held a'" in refused.value.hint, "its epic alone is not taken back"
+    assert "Before it, you can undo 'held a': `nobrakes undo " in refused.value.hint, "its epic alone is not taken back"
 
 
 def test_words_of_undone_steps_are_those_of_the_log(three):
     assert undo.undo(three, None, "me").text == "undone: added c"
+
+
+def test_only_a_step_that_can_be_undone_is_named(three):
+    bead_commands.hold(three, "a", "wait", "me")
+    hold = undo.last(three).seq
+    three.approve(["c"], "me")
+    assert three.open_attempt("c", Role.TEST_WRITER, "script", ["Ada"], 60.0, None)
+    three.record(Event(Kind.RETRIED, "b", actor="me", data={"failures": 1, "reason": ""}))
+    before = seen(three), len(list(three.events()))
+    with pytest.raises(NotAllowed) as raised:
+        undo.undo(three, None, "me")
+    assert raised.value.hint == f"Before it, you can undo 'held a': `nobrakes undo {hold}`.", "work on c has begun"
+    assert (seen(three), len(list(three.events()))) == before, "trying leaves nothing"
+
+
+def test_a_closed_bead_names_the_way_back(three):
+    bead_commands.done(three, "a", "by hand", "me")
+    added = next(one.seq for one in undo.steps_back(three) if one.kind is Kind.PROPOSED and "a" in one.beads)
+    with pytest.raises(NotAllowed, match="a is done already; `nobrakes reopen a` opens it again"):
+        undo.undo(three, None, "me", added)
