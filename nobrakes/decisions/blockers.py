@@ -260,7 +260,7 @@ def told(one: Blocker, now: float) -> Told:
 
 
 def rest(kind: Kind, number: int) -> str:
-    return f"and {number} more {kind.value.replace('_', ' ')}: {REST.get(kind, EXPLAIN)}"
+    return f"and {number} more ({kind.value.replace('_', ' ')}): {REST.get(kind, EXPLAIN)}"
 
 
 def refusal(found: Sequence[Blocker], now: float) -> tuple[str, str]:

@@ -350,8 +350,7 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.ASKED_AGAIN: "People asked twice for a change of one point. `--retry`: a Doer tries once more.",
     EscalationType.PULL_CLOSED: "People closed the bead's pull request unmerged. `--retry`: a Doer, and a new request.",
     EscalationType.WEAK_TESTS: "As repeated_failure; the tests were too weak: the bead may say too little about them.",
-    EscalationType.REPEATED_FAILURE: "`max_failures` attempts failed. The escalation lists all of them, and a likely "
-    "cause if there is evidence for one.",
+    EscalationType.REPEATED_FAILURE: "`max_failures` attempts failed. The escalation lists all of them.",
     EscalationType.DOER_SUGGESTION: "An agent saw work outside of its bead (`nobrakes agent escalate`).",
     EscalationType.QUESTION: "An agent asks (`nobrakes agent ask`), or stopped as blocked and says why.",
     EscalationType.PLAN_REVIEW: "A session that plans, or a bead with the label `plan-review`, waits until you approve "
