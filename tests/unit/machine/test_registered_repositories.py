@@ -78,6 +78,8 @@ def test_what_waits_is_unknown_in_a_database_that_cannot_be_read(tmp_path: Path)
     database = tmp_path / "one" / ".nobrakes" / "nobrakes.db"
     assert [found.for_you for found in registry.repositories(for_you)] == [None] and not database.exists()
     create_store(str(database)).close()
+    assert [found.for_you for found in registry.repositories(for_you)] == [2], "no settings, and no check"
+    database.with_name("config.toml").write_text('[[checks]]\nname = "test"\ncommand = "true"\n')
     assert [found.for_you for found in registry.repositories(for_you)] == [0]
     with closing(sqlite3.connect(database)) as own:
         own.execute("PRAGMA user_version = 9")
