@@ -262,7 +262,7 @@ def _did_you_mean(message: str) -> tuple[str, str]:
         if found:
             names = [name.strip(" '") for name in like.removesuffix(closing).split(",")]
             return said, f"Did you mean {' or '.join(map(repr, names))}? "
-    return message, ""
+    return message.replace("is not a valid int range", "is not a whole number"), ""
 
 
 def interrupted(argv: list[str]) -> int:

@@ -162,7 +162,9 @@ def archive(name: Name, undo: Annotated[bool, Option("--undo", help="Restore it.
 Items = Annotated[
     list[str] | None, Option("--item", metavar="ID", help="Only this item of the roadmap; repeatable. Default: all.")
 ]
-Budget = Annotated[float, Option("--usd", min=0.0, help="What the sprints may cost together, in US dollars.")]
+Budget = Annotated[
+    float, Option("--usd", min=0.0, help="What the sprints may cost together, in US dollars; 0: no limit.")
+]
 Until = Annotated[str, Option("--until", metavar="DAY", help="The last day on which a sprint may begin: 2026-12-31.")]
 
 
@@ -197,7 +199,7 @@ def run(
         words += [f"--usd {usd:g}"] if usd else []
         words += [f"--until {until}"] if until else []
         if not _said_yes(shown, yes, f"nobrakes project run {found.name} {' '.join(words)} --yes"):
-            return said({"run": None}, "nothing was begun")
+            return said({"run": None}, "nothing was started")
         if (pid := control.running(app.paths)) is None and not later:
             blockers(app).require(app.store.now())
         made = sprints_service.accept(app.store, app.paths, offer, actor())
@@ -213,7 +215,9 @@ def _said_yes(shown: str, yes: bool, again: str) -> bool:
     if yes:
         return True
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise NotAllowed(f"{shown}\nYou did not approve this, and nothing was started", f"If you mean it: `{again}`.")
+        raise NotAllowed(
+            f"nothing was started: there is no terminal to ask you in\n{shown}", f"To approve this: `{again}`."
+        )
     print(shown)
     return confirm("Yes to this?")
 
@@ -244,11 +248,11 @@ def schedule(
     with opened_or_home(False, folder=found.path) as app:
         if remove is not None:
             sprints_service.remove(app.store, app.paths, remove, actor())
-            return said({"removed": remove}, f"schedule {remove} begins nothing any more")
+            return said({"removed": remove}, f"schedule {remove} is removed")
         if not at:
             known = sprints_service.scheduling_listed(app.store)
             rows = [_due(one) for one in known]
-            return said(plain({"schedules": known}), "\n".join(rows) or "no sprint of it begins at a time")
+            return said(plain({"schedules": known}), "\n".join(rows) or "no schedule: --at HH:MM adds one")
         limited = sprints_service.Limits(tuple(item or ()), usd, until)
         offer = sprints_service.offer(app.store, app.git, app.config, sprints, tests, limited, later=True)
         wanted = sprints_service.wanted(at, days, zone, late_hours, offer, actor())

@@ -51,6 +51,8 @@ def start(
         raise UsageError("a session that works needs a repository", 'Name one: `nobrakes relay FOLDER "TEXT"`.')
     if repository and not (works and app.is_home):
         raise UsageError("--repository is for a session of your own that works", "Add --user and --works.")
+    if works and kind not in ("", "planning"):
+        raise UsageError("--kind is for a session that only talks", "Leave out --kind, or --works.")
     if works:
         there = require_offered(repository) if repository else ""
         checkout = relay.checkout(app, there or app.paths.root) if in_place else ""
@@ -94,7 +96,7 @@ def _daemon(app: "App", session: Session) -> str:
     seen = relay.see_to_a_daemon(app.store, app.paths)
     if seen.beads:
         beads = count(seen.beads, "bead")
-        return f"\n  no daemon works: `nobrakes daemon start` runs it, and {beads} that is ready"
+        return f"\n  no daemon works: `nobrakes daemon start` runs it, and also {beads} that can start"
     return f"; a daemon was started (process {seen.started})" if seen.started else ""
 
 

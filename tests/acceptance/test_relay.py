@@ -118,6 +118,8 @@ def test_one_noun_begins_continues_shows_and_hands_in_a_session_that_works(tmp_p
     agent.write_text(AGENT)
     project = Project(tmp_path / "repository", ["sh", str(agent)])
     assert "--works" in project.nobrakes("session", "start", "Think", "--in-place", expect=2).stderr
+    assert "--kind" in project.nobrakes("session", "start", "Do", "--works", "--kind", "chat", expect=2).stderr
+    assert "'x' is not a whole number" in project.nobrakes("session", "show", "x", expect=2).stderr
     try:
         text = project.nobrakes("session", "start", "Do the first thing", "--works", "--agent", "script").stdout
         assert "`nobrakes session show 1` has its result" in text

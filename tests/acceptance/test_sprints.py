@@ -109,7 +109,7 @@ def test_a_sprint_goes_from_a_yes_to_documents_on_main(tmp_path: Path) -> None:
     tea = Tea(tmp_path)
     refused = tea.nobrakes("project", "run", "tea", "--no-tests", expect=17)
     assert "An order can be paid" in refused.stderr and "cap       none" in refused.stderr
-    assert "item      R2: R2: Take the money" in refused.stderr
+    assert "item      R2: Take the money" in refused.stderr
     tea.yes(1)
     tea.nobrakes("run")
     plan, review = (tea.on_main(f"docs/sprints/s1-make-menu/{one}.md") for one in ("plan", "review"))
@@ -252,7 +252,10 @@ def test_a_yes_that_does_not_hold_any_more_asks_again_and_a_new_one_takes_over(t
     tea.git("commit", "-q", "-am", "More")
     tea.nobrakes("run", expect=NEEDS_PERSON)
     assert "the roadmap changed since the yes" in tea.sprints()["why"]
-    tea.yes(1, "--until", "2020-02-02")
+    assert tea.error("project", "run", "tea", "--until", "2020-02-02", code=2)["message"] == "2020-02-02 is over"
+    tea.yes(1, "--until", "2099-02-02")
+    with tea.database() as store:
+        store.run("UPDATE sprint_runs SET terms = replace(terms, '2099', '2020')")
     tea.nobrakes("run", expect=NEEDS_PERSON)
     assert "the yes was until 2020-02-02" in tea.sprints()["why"]
     assert "2020" not in tea.error("project", "run", "tea", "--until", "tomorrow", code=2)["message"]
@@ -260,6 +263,18 @@ def test_a_yes_that_does_not_hold_any_more_asks_again_and_a_new_one_takes_over(t
     tea.nobrakes("run")
     assert tea.sprints()["state"] == "complete" and "Sell coffee" in tea.on_main("CLAUDE.md")
     assert "- [ ] R4: Sell cake" in tea.on_main("docs/ROADMAP.md")
+
+
+def test_two_items_of_the_roadmap_with_one_name_are_refused(tmp_path: Path) -> None:
+    tea = Tea(tmp_path)
+    (tea.folder / "docs" / "ROADMAP.md").write_text(ROADMAP + "- [x] R2: Old money\n- [ ] Bake\n")
+    tea.git("commit", "-q", "-am", "Items")
+    shown = tea.nobrakes("project", "run", "tea", expect=17).stderr
+    assert shown.startswith("error: nothing was started") and "item      bake: Bake" in shown
+    (tea.folder / "docs" / "ROADMAP.md").write_text(ROADMAP + "- [ ] R2: Other money\n")
+    tea.git("commit", "-q", "-am", "Twice")
+    refused = tea.error("project", "run", "tea", "--yes", code=17)["message"]
+    assert refused == "two open items of docs/ROADMAP.md are called 'R2'"
 
 
 def test_the_budget_of_a_yes_stops_the_next_sprint(tmp_path: Path) -> None:

@@ -94,10 +94,10 @@ def offer(
 ) -> Offer:
     """What a yes to so many sprints would be given for; `later`: not for now. UsageError, NotAllowed."""
     if not 1 <= sprints <= model.ASKED:
-        raise UsageError(f"from 1 to {model.ASKED} sprints can be asked for, and not {sprints}")
+        raise UsageError(f"you can approve 1 to {model.ASKED} sprints, not {sprints}", "For example --sprints 3.")
     if not config.checks:
         raise NotAllowed(
-            "nothing decides here whether work is good: the project has no checks",
+            "the project has no checks, so nothing can show that its work is good",
             "`nobrakes config set checks.test.command 'COMMAND'` names one.",
         )
     if (going := store.sprints_going()) is not None and going.run.state is model.RunState.GOING and not later:
@@ -115,7 +115,7 @@ def offer(
     caps, items = limits(store, config).caps, _items(roadmap, limited.items)
     limits_in = {model.ITEMS: " ".join(model.item_id(one.text) for one in items)}
     limits_in |= {model.USD: f"{limited.usd:g}"} if limited.usd else {}
-    limits_in |= {model.UNTIL: _day(limited.until)} if limited.until else {}
+    limits_in |= {model.UNTIL: _day(limited.until, store.now())} if limited.until else {}
     waits = going.run.why if going is not None and going.run.state is model.RunState.WAITS else ""
     agents = (f"plans: {config.agents.shaper[0]}", f"works: {', '.join(config.agents.agent_choice().names())}")
     return Offer(
@@ -128,7 +128,7 @@ def offer(
         agents,
         waits,
         {**sprint_rules.terms(brief, roadmap, config.contract(), caps), **limits_in},
-        tuple(f"{model.item_id(one.text)}: {clean(one.text)}" for one in items),
+        tuple(clean(one.text if model.own_id(one.text) else f"{model.item_id(one.text)}: {one.text}") for one in items),
         limited.usd,
         limited.until,
     )
@@ -136,19 +136,26 @@ def offer(
 
 def _items(roadmap: str, named: Sequence[str]) -> list[model.Box]:
     """The open items of the roadmap with these ids; none named: all. UsageError."""
-    known = {model.item_id(one.text): one for one in model.items(roadmap) if not one.is_checked}
+    open_items = [one for one in model.items(roadmap) if not one.is_checked]
+    known = {model.item_id(one.text): one for one in open_items}
+    if twice := [one for one in open_items if known[model.item_id(one.text)] is not one]:
+        name = model.item_id(twice[0].text)
+        raise NotAllowed(f"two open items of {model.ROADMAP} are called '{name}'", "Begin each with an id of its own.")
     if wrong := [one for one in named if one not in known]:
         open_ = ", ".join(list(known)[:20]) or "none"
         raise UsageError(f"'{wrong[0][:60]}' is not an open item of {model.ROADMAP}", f"Its open items: {open_}.")
     return [known[one] for one in dict.fromkeys(named)] if named else list(known.values())
 
 
-def _day(text: str) -> str:
+def _day(text: str, now: float) -> str:
     """The last day of a yes, as 2026-12-31. UsageError."""
     try:
-        return date.fromisoformat(text.strip()).isoformat()
+        day = date.fromisoformat(text.strip())
     except ValueError:
-        raise UsageError(f"'{text[:20]}' is not a day", "As --until 2026-12-31.") from None
+        raise UsageError(f"'{text[:20]}' is not a day", "For example --until 2026-12-31.") from None
+    if day < date.fromtimestamp(now):
+        raise UsageError(f"{day} is over", "Name today or a later day.")
+    return day.isoformat()
 
 
 def _caps(caps: Caps) -> list[str]:

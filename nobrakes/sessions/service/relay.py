@@ -429,7 +429,8 @@ def hand_in(here: Repository, number: int, actor: str) -> Landing:
     if one.state is sessions_model.State.RUNNING:
         raise NotAllowed(f"session {number} is at work", "Hand in when its turn has ended.")
     if not done.branch or not done.commits:
-        raise NotAllowed(f"there is nothing of session {number} to hand in: nothing is committed", "Let it commit.")
+        told = f"Ask it to commit: `nobrakes session say {number} TEXT`."
+        raise NotAllowed(f"there is nothing of session {number} to hand in: nothing is committed", told)
     bead = _bead(store, one, actor)
     try:
         handed = taking.hand_in(here, bead.id, actor, done.branch)
