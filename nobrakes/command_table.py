@@ -386,7 +386,7 @@ EXAMPLES = {
 }
 """Arguments in a command's help and reference."""
 
-OLD_NAMES = {"reviews": "review", "log": "history --transcript", "gates": "providers"}
+OLD_NAMES = {"reviews": "review", "log": "history --transcript", "gates": "providers", "decisions": "escalations"}
 
 FIRST = (
     ("init", "set nobrakes up in this repository"),
