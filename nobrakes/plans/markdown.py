@@ -222,7 +222,11 @@ class _Reader:
         kind = ("done" if box[1] in ("x", "X") else "open") if box else "bullet"
         if self.wants and above.kind == "section" and not above.wants_criteria and REQUIREMENT.match(rest):
             kind = "open"
-        made = Part(number, kind, (box[2] or "").strip() if box else rest.strip(), above, 0, indent, column)
+        title = (box[2] or "").strip() if box else rest.strip()
+        if box and (bare := _COMMENT.sub("", title).strip()) != title:
+            self.told.append(f"not taken: line {number}, a comment: {title[len(bare) :].strip()[:80]}")
+            title = bare
+        made = Part(number, kind, title, above, 0, indent, column)
         made.is_optional = bool(box) and rest[3:4] == "*"
         if box and box[1] not in " xX":
             self.told.append(f"line {number}: '[{box[1]}]' is not a tick: it counts as not done: {made.title[:80]}")
@@ -285,6 +289,7 @@ _WITHIN = re.compile(rf"\b{KEY}[ \t]*((?:#\d+(?:[ \t]*(?:,|and|&)[ \t]*)?)+)", r
 REQUIREMENT = re.compile(
     r"[\[(*_`]{0,3}(?:(?:R|FR|NFR|REQ|RQ|US|UC|BR|TR|SR)[-_ ]?\d|(?:Requirement|User Story)[ \t]+\d)"
 )
+_COMMENT = re.compile(r"(?:[ \t]*<!--(?:(?!-->).)*-->)+$")
 _MUST = re.compile(r"\b(?:must|shall|should|has to|have to)\b", re.IGNORECASE)
 _BACKGROUND = re.compile(
     r"(?:\d+[.)]?[ \t]+)?(?:non-?[ ]?goals?|out of scope|scope|background|context|overview|introduction|motivation|"
@@ -425,7 +430,9 @@ class _Tasks:
             waits[part] += found
         nodes = [self._node(part, titles[part], list(dict.fromkeys(waits[part]))) for part in self.beads]
         if self.problems:
-            raise refused(self.source, self.problems)
+            error = refused(self.source, self.problems)
+            error.hint = "Change these lines and take the file again."
+            raise error
         return made_plan(nodes, [f"line {part.line}" for part in self.beads], self.source, self.told)
 
     def _node(self, part: Part, title: str, needs: list[str]) -> dict[str, Any]:
@@ -581,6 +588,7 @@ def short_id(digest: str, taken: Collection[str]) -> str:
     return next(made for length in range(7, 52) if (made := f"t-{letters[:length]}") not in taken)
 
 
+_FIELDS = frozenset(("number", "title", "body", "labels", "state", "milestone"))
 _HINT = "Use what `gh issue list --json number,title,body,labels,state,milestone` prints."
 
 
@@ -634,6 +642,8 @@ class _Issues:
                 self.closed.add(issue["number"])
                 self.told.append(f"issue #{issue['number']}: skipped, since it is closed")
         self.numbers = {issue["number"] for issue in self.open}
+        left = {name for issue in self.open for name, value in issue.items() if name not in _FIELDS and value}
+        self.told += [f"not taken: the fields {', '.join(sorted(left))[:200]} of issues"] if left else []
         self.milestones: dict[str, dict[str, Any]] = {}
 
     def plan(self) -> Plan:

@@ -303,7 +303,7 @@ BOX = re.compile(r"\[([ xX~/>-]?)\](?:\*?[ \t]+(.*)|[ \t]*)")
 FENCE = re.compile(r"(`{3,}(?=[^`]*$)|~{3,})")
 CLOSING_FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*")
 LABEL = re.compile(
-    r"[*_]{0,3}(?:acceptance(?: criteria| tests?)?|criteria|done when|definition of done)[*_]{0,3}"
+    r"[*_]{0,3}(?:acceptance(?: criteria| scenarios?| tests?)?|criteria|done when|definition of done)[*_]{0,3}"
     r"(?:[ \t]*:[*_]{0,3}(?:[ \t]+(.*\S))?)?[ \t]*",
     re.IGNORECASE,
 )

@@ -513,3 +513,22 @@ def test_a_bare_list_of_task_masters_tasks_is_taken_and_an_optional_part_is_not_
     tasks = '[{"id": 1, "title": "A", "subtasks": [{"id": 1, "title": "A1"}]}, {"id": 2, "title": "B"}]'
     assert [node.id for node in read(tasks, "-").nodes] == ["tm-1", "tm-1.1", "tm-2"]
     assert tree(read("- [ ] 1. Core\n  - [ ] 1.1 Types\n  - [ ]* 1.2 Tests\n"))["1. Core"][1] == ["1.1 Types"]
+
+
+def test_a_comment_behind_a_title_is_not_part_of_it_and_is_reported():
+    plan = read("- [ ] A <!-- id: 7 --> <!-- x -->\n- [ ] B `<!-- y -->` (after: A)\n")
+    assert tree(plan) == {"A": (None, [], [], ""), "B `<!-- y -->`": (None, ["A"], [], "")}
+    assert plan.problems == ("not taken: line 1, a comment: <!-- id: 7 --> <!-- x -->",)
+
+
+def test_scenarios_are_criteria_and_a_refused_text_is_not_called_a_plan_file():
+    story = "### US-1 Browse\nAs a user.\n#### Acceptance Scenarios\n1. Given a, then b\n"
+    assert tree(read(story))["US-1 Browse"][2] == ["Given a, then b"]
+    with pytest.raises(PlanError) as raised:
+        read("- [ ] a (after: b)")
+    assert raised.value.hint == "Change these lines and take the file again."
+
+
+def test_fields_of_issues_that_mean_nothing_here_are_reported():
+    issues = '[{"number": 1, "title": "a", "assignees": [{"login": "ann"}], "url": "u", "comments": []}]'
+    assert read(issues, "-").problems == ("not taken: the fields assignees, url of issues",)
