@@ -107,7 +107,7 @@ def approve(app: "App", by: str, what: What = "", yes: Yes = False) -> tuple[App
     chosen = [one for one in found if what == one.what]
     if yes and not what and len(found) == 1 and found[0].by_yes:
         chosen = list(found)
-    if yes and not chosen:
+    if yes and found and not chosen:
         raise NotAllowed("--yes approves only where one plan, or its drafts, wait alone", f"{_LISTS} Name one.")
     if not what and not chosen:
         later = tuple(_later(app))
@@ -220,8 +220,7 @@ def quarantine(
 
 
 def _quarantined(one: "Quarantined", now: float) -> str:
-    what = _what(one.check, one.test)
-    return one_line(f"quarantined for {age(now - one.at)}: {what}, by {one.by}: {one.reason}")
+    return one_line(f"quarantined for {age(now - one.at)}: {_what(one.check, one.test)}, by {one.by}: {one.reason}")
 
 
 def _what(check: str, test: str) -> str:

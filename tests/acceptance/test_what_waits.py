@@ -127,6 +127,7 @@ def test_work_that_is_pushed_only_with_a_word(tmp_path: Path) -> None:
 def test_approve_alone_says_yes_to_the_one_plan_and_its_drafts(tmp_path: Path) -> None:
     place = Scripted(tmp_path)
     assert "nothing waits for your approval" in place.nobrakes("approve").stdout
+    assert "nothing waits for your approval" in place.nobrakes("approve", "--yes").stdout
     place.nobrakes("add", "A page", "--id", "page", "--draft")
     assert "1 draft waits" in place.nobrakes("approve").stdout and place.status("page") == "draft", "it only lists"
     assert "1 bead went live" in place.nobrakes("approve", "--yes").stdout
