@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
-from .. import errors
+from .. import EMAIL, NAME, errors
 from ..errors import DiskFull, GitFailed, GitTooOld, GitUnusable, NoAnswer, NobrakesError, ObjectsAway, StoreReadOnly
 from ..paths import own_path, process_environment
 from ..records import frozen
@@ -211,9 +211,6 @@ def _shown(words: Any) -> str:
 # networks and prompts. PLUMBING ignores the system's and the human's configuration; CHECKOUT keeps them: files in the
 # human's worktree are written with their filters and line ends. Hooks, background upkeep, signing and prompts are off
 # in both.
-NAME = "nobrakes"
-EMAIL = "nobrakes@nobrakes.invalid"
-
 _SETTINGS = (
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),

@@ -18,12 +18,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 
+from .. import EMAIL, NAME, US
 from ..errors import GitFailed, GitUnusable, NoAnswer, NobrakesError
 from ..paths import process_environment
 from ..records import frozen
-from ..review.evidence import PERSON, Entry, Value, about, date, message
+from ..review.evidence import Entry, Value, about, date, message
 from . import command_line, objects, persons, upkeep
-from .command_line import ASKING, CHECKOUT, EMAIL, NAME
+from .command_line import ASKING, CHECKOUT
 from .filters import Filters, run
 from .history import TRAILER
 from .landing import standing
@@ -476,7 +477,7 @@ class Chain:
 
     def _write(self, record: Value, parent: str | None) -> str:
         self._empty = self._empty or self.place.run(["mktree"], stdin=b"").text
-        who = f"{PERSON} {date(record)}"
+        who = f"{US} {date(record)}"
         above = (f"parent {parent}",) if parent else ()
         text = "\n".join([f"tree {self._empty}", *above, f"author {who}", f"committer {who}", "", ""]) + message(record)
         return self.place.commits.write(text.encode("utf-8"), self.place.git_dir, self.place.plumbing)

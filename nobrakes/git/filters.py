@@ -21,6 +21,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 
+from .. import US
 from ..agents.limits import Sizes
 from ..errors import GitFailed, NobrakesError
 from ..globs import matches
@@ -38,7 +39,7 @@ REF = f"{objects.OWN}/filtered"
 _NAMED = re.compile(r"(?:^|\s)filter=(\S+)")
 _FILES = (FILE, EXECUTABLE)
 _SECONDS = 60.0
-_WHO = "nobrakes <nobrakes@nobrakes.invalid> 0 +0000"
+_WHO = f"{US} 0 +0000"
 
 
 class Refused(Exception):

@@ -16,11 +16,12 @@ import os
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
 
+from .. import EMAIL, NAME
 from ..beads.proposals import Merged, newest_first
 from ..errors import GitFailed
 from ..records import frozen
 from . import history
-from .command_line import EMAIL, NAME, content
+from .command_line import content
 from .commits import Person, Signer, compose, person, with_trailers
 from .filters import Filters
 from .history import History, merged

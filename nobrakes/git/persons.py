@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from hashlib import sha256
 
+from .. import EMAIL, NAME
 from ..checks.policy.ownership import CONTRACT, OWN_FOLDER
 from ..config.user import make, user_place
 from ..errors import GitFailed, NobrakesError, NotAllowed, PlaceUnusable
@@ -218,7 +219,7 @@ def _read(file: str) -> Claim | None:
         return None
 
 
-_WHO = (("user.name", "nobrakes"), ("user.email", "nobrakes@nobrakes.invalid"), ("commit.gpgsign", "false"))
+_WHO = (("user.name", NAME), ("user.email", EMAIL), ("commit.gpgsign", "false"))
 
 
 def begin(folder: str, text: str) -> None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from .. import US
 from ..agents import limits
 from ..beads import lifecycle
 from ..beads.model import WAITING_FOR_AGENT, Bead, BeadType, Role, Status, is_handed_back
@@ -22,7 +23,6 @@ from ..git.port import Message
 from ..host.command import named_zone
 from ..ports import Ports
 from ..records import plain
-from ..review.evidence import PERSON
 from ..text.cleaning import clean, cost_text, count, spoken
 from . import model, prompts, sprints
 from .model import Going, Kind, RunState, Schedule, Sprint, Stage, changed
@@ -199,7 +199,7 @@ def place(ports: Ports, going: Going, sprint: Sprint) -> bool:
     name = known or free_id(ports, f"sprint-{sprint.number}-{'plan' if opens else 'review'}")
     fence = 1 if known is None else store.bead(name).fence + 1
     title = f"Documents of sprint {sprint.title}: its {'plan' if opens else 'review'}"
-    message = Message(title, "", PERSON, store.now())
+    message = Message(title, "", US, store.now())
     texts = {path: text.encode() for path, text in made.items()}
     if (commit := main.git.write_files(main.commit, texts, message, f"incoming/{name}/{fence}")) is None:
         after = Stage.EXECUTING if opens else Stage.DONE

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+from .. import US
 from ..beads.branches import is_approval
 from ..beads.model import UNSURE
 from ..git.port import Made
@@ -23,7 +24,6 @@ EXCERPT = 1_000
 MAX_RECORD = 200_000
 ATTEMPTS = 100
 """Latest attempts of a bead in a record."""
-PERSON = "nobrakes <nobrakes@nobrakes.invalid>"
 
 Value = Mapping[str, Any]
 
@@ -81,7 +81,7 @@ class Entry:
             return "its content is not what its id says"
         try:
             record = self.record
-            expected, moment = message(record), f"{PERSON} {date(record)}"
+            expected, moment = message(record), f"{US} {date(record)}"
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             return f"it holds no record that can be read: {error}"
         if expected != self.message:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
+from nobrakes import US
 from nobrakes.git.port import Made
-from nobrakes.review.evidence import PERSON, Entry, Value, about, date, message
+from nobrakes.review.evidence import Entry, Value, about, date, message
 
 from .objects import Commit, Objects
 
@@ -47,7 +48,7 @@ class FakeChain:
             if entry.about == about(record):
                 return entry.commit
         tip = self.evidence_tip()
-        who = f"{PERSON} {date(record)}"
+        who = f"{US} {date(record)}"
         made = self.objects.commit({}, (tip,) if tip else (), message(record), who, float(record["at"]))
         self.refs[EVIDENCE] = made.id
         return made.id
@@ -56,7 +57,7 @@ class FakeChain:
         """Keep records of evidence under these names, each with its candidate as parent."""
         self._refuse_when_locked()
         for name, record in records.items():
-            who, above = f"{PERSON} {date(record)}", (record["candidate"]["commit"],)
+            who, above = f"{US} {date(record)}", (record["candidate"]["commit"],)
             made = self.objects.commit({}, above, message(record), who, float(record["at"]))
             self.refs[f"refs/nobrakes/{name}"] = made.id
 

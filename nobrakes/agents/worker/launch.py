@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 
-from ... import abilities
+from ... import US, abilities
 from ...abilities import Standing
 from ...beads.branches import branch_of
 from ...beads.model import FORK, NO_AGENTS, Attempt, Bead, Outcome, Role, Run, RunKind
@@ -241,7 +241,7 @@ class Launcher:
         began = git.fork(main, proof.head, proof.data.get(FORK))
         if began == main:
             return proof.head, main
-        us, when = "nobrakes <nobrakes@nobrakes.invalid>", proof.ended_at or proof.started_at
+        us, when = US, proof.ended_at or proof.started_at
         message = Message(f"Tests for {bead.title}", "", us, when, (("Bead", bead.id),))
         moved = git.squash(main, proof.head, message, began)
         if not isinstance(moved, Candidate):

@@ -13,6 +13,7 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ... import US
 from ...agents.limits import State
 from ...decisions import forms
 from ...decisions.model import STOPS_BEAD, Escalation
@@ -155,7 +156,7 @@ def _make(here: Repository, bead: Bead, branch: str, folder: str) -> tuple[tuple
         head = here.persons.commit(f"refs/heads/{branch}") or head
     if (fork := git.fork(main, head, began)) is None or git.contains(head, main):
         return (), False
-    made = git.squash(main, head, Message(bead.title, "", "nobrakes <nobrakes@nobrakes.invalid>", 0.0), fork)
+    made = git.squash(main, head, Message(bead.title, "", US, 0.0), fork)
     if not isinstance(made, Conflict):
         return (), False
     return tuple(made.files), is_ours and here.persons.rebase(folder, main, fork)

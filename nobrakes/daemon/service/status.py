@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ... import abilities
+from ... import EMAIL, abilities
 from ...agents.limits import Cooldown, Cost
 from ...beads.model import WORKING, Attempt, Role
 from ...beads.progress import doubt
@@ -16,7 +16,6 @@ from ...decisions.service.all_blockers import NOTHING, Blockers, Here
 from ...decisions.service.all_blockers import blockers as looked_for
 from ...errors import GitUnusable, NobrakesError, NoMain
 from ...events.kinds import Kind
-from ...git.command_line import EMAIL
 from ...host.locks import holder
 from ...machine.registry import MachineView, last_visit, shown
 from ...paths import Paths

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ... import US
 from ...beads.model import Bead, BeadType, Outcome, Role, Status
 from ...beads.proposals import CANCEL, ProposedChange, Standing
 from ...beads.service.bead_commands import content
@@ -196,9 +197,6 @@ def _named(changes: Sequence[ProposedChange], write: Callable[[], object]) -> No
         error.args = (f"nothing was approved, since {names} cannot be: {error}",)
         error.hint = f"Approve the others: `nobrakes commit-strategy --without {' --without '.join(names.split())}`."
         raise
-
-
-US = "nobrakes <nobrakes@nobrakes.invalid>"
 
 
 @frozen

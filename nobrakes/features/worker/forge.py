@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ... import US
 from ...beads.model import CLOSED, WAITING_FOR_AGENT, Bead, Status, bead_owner, is_handed_back
 from ...beads.proposals import ByHand, Merged, reverted_merges
 from ...daemon.model import Board
@@ -22,7 +23,6 @@ from ...parking import parked
 from ...ports import Ports
 from ...records import frozen
 from ...requests.worker.landing_branch import base_of
-from ...review.evidence import PERSON
 from ...sessions.model import SessionKind
 from ...sessions.model import State as Of
 from ...text.cleaning import first_of, shorten
@@ -479,7 +479,7 @@ class Rollbacks:
     def _build(self, one: _Rolling, merges: Sequence[Merged], gone: str) -> bool:
         git, store = self._git(one), self.ports.store
         main = git.main()
-        message = Message(f"Roll back: {one.feature.title}", f"As {one.by} asked.", PERSON, store.now())
+        message = Message(f"Roll back: {one.feature.title}", f"As {one.by} asked.", US, store.now())
         made = taken_back(git, merges, main, message) if merges else None
         if isinstance(made, Hindered):
             return self._hindered(one, made, merges)

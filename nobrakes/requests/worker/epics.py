@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ... import US
 from ...beads.model import CLOSED, Attempt, Bead, BeadType, DependencyType, Outcome, ReadyBead, Role, Status, bead_owner
 from ...beads.proposals import submitted
 from ...beads.service.bead_commands import mend
@@ -28,7 +29,6 @@ from ...git.port import EPICS, Candidate, Conflict, Git, Land, Landing, Message
 from ...host.port import Notice
 from ...parking import parked
 from ...ports import Ports
-from ...review.evidence import PERSON
 from ...review.journal import Journal
 from ...review.machine import Fact
 from ...review.service.landed import bases, git_at
@@ -120,7 +120,7 @@ def made(ports: Ports, bead: Bead, attempt: Attempt, journal: Journal, base: str
     if ports.config().review.diverged == "rebase":
         return _rebased(ports, bead, journal, base)
     words = Message(
-        f"Merge {ports.where.base or ports.config().main} into the branch of {bead.id}", "", PERSON, attempt.started_at
+        f"Merge {ports.where.base or ports.config().main} into the branch of {bead.id}", "", US, attempt.started_at
     )
     both = git.join(base, change.head, words)
     return both if isinstance(both, Conflict) else (both,)

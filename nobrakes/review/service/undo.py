@@ -13,6 +13,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from ... import NAME, US
 from ...beads.model import CLOSED, Bead, Dependency, DependencyType, Status
 from ...beads.proposals import ByHand, Merged
 from ...beads.service import bead_commands
@@ -28,7 +29,6 @@ from ...paths import Paths
 from ...records import frozen
 from ...requests.model import Where, own_base
 from ...text.cleaning import first_of
-from ..evidence import PERSON
 from .landed import git_at, merged_into
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 
 MARK = UNDO_MARK
-US = "nobrakes"
 PAGE = 1000
 TRIED = 50  # steps before a refused one
 KINDS = frozenset(
@@ -129,7 +128,7 @@ def steps_back(store: "Store") -> Iterator[UndoStep]:
     for event in _back(store):
         if event.kind is Kind.UNDONE:
             undone.update(int(seq) for seq in event.data.get("undone", ()))
-        if event.actor == US or event.actor.endswith(MARK) or not _is_step(event):
+        if event.actor == NAME or event.actor.endswith(MARK) or not _is_step(event):
             continue
         if group and not _is_same_step(event, group):
             yield from _step(group, undone)
@@ -238,7 +237,7 @@ Keep = Callable[[Bead, str, str], object]
 def revert_merge(store: "Store", git: Git, bead: Bead, commit: str, base: str, prove: Prove) -> str:
     """Revert `base`..`commit` on main; the commit. NotAllowed: later work or edits. NotProven: main would be red."""
     text = f"Reverted by hand. This reverts commit {commit}."
-    message = Message(f"Revert: {bead.title}", text, PERSON, store.now(), (("Reverts-Bead", bead.id),))
+    message = Message(f"Revert: {bead.title}", text, US, store.now(), (("Reverts-Bead", bead.id),))
     for _ in range(TRIES):
         ready = git.catch_up()
         if ready.landing is not Landing.MOVED:
@@ -293,7 +292,7 @@ def asked(store: "Store", git: Git, bead: Bead, merge: Merged, actor: str, base:
         why = f"the merge of {bead.id} ({merge.commit[:12]}) is not on {line} any more, so there is nothing to revert"
         raise NotAllowed(why, f"`nobrakes reopen {bead.id}` lets agents do it again.")
     text = f"As {actor} asked. This reverts commit {merge.commit}."
-    message = Message(f"Take back: {bead.title}"[:200], text, PERSON, store.now(), (("Reverts-Bead", bead.id),))
+    message = Message(f"Take back: {bead.title}"[:200], text, US, store.now(), (("Reverts-Bead", bead.id),))
     made = taken_back(git, (merge,), main, message)
     if isinstance(made, Hindered):
         raise NotAllowed(

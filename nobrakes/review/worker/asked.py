@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from ... import US
 from ...agents.limits import READ
 from ...agents.prompts import Read, review_text
 from ...beads.branches import is_approval
@@ -41,7 +42,6 @@ from ...requests.worker.epics import is_epic
 from ...sessions.model import CLEAN, SessionKind
 from ...sessions.model import State as Of
 from .. import reading
-from ..evidence import PERSON
 from ..journal import Journal, given, needed
 from ..machine import Fact
 from ..queue import Entry
@@ -418,7 +418,7 @@ class NewContract:
         if CONTRACT not in files:
             return
         try:
-            ports.git.commit_files(files, Message("Settings of nobrakes", "", PERSON, ports.store.now()))
+            ports.git.commit_files(files, Message("Settings of nobrakes", "", US, ports.store.now()))
         except GitFailed as error:
             # a commit of named paths starts from HEAD: it takes nothing back where the checkout is behind
             typed = "git add .nobrakes && git commit -m 'Add the settings of nobrakes' .nobrakes"

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from ... import US
 from ...beads.model import Attempt, Bead, BeadType, Outcome, Role, bead_owner
 from ...beads.proposals import reverted_merges, submitted
 from ...beads.work_status import main_of as named
@@ -27,7 +28,7 @@ from ...records import frozen
 from ...requests.worker.landing_branch import lands_on
 from ...review.main_monitor import NOBODY
 from .. import evidence
-from ..evidence import PERSON, How, RecordKind, attempt_row, bounded, counts_of, excerpt, place, run_of, taken_back_by
+from ..evidence import How, RecordKind, attempt_row, bounded, counts_of, excerpt, place, run_of, taken_back_by
 from ..journal import Journal, Step
 from ..machine import Fact
 from ..queue import Entry
@@ -421,7 +422,7 @@ def for_merge(ports: Ports, bead: Bead, attempt: Attempt) -> Message:
     trailers = [("Bead", bead.id)]
     if attempt.data.get("anchor"):
         trailers.append(("Evidence", attempt.data["anchor"]))
-    author = PERSON
+    author = US
     for past in ports.store.attempts(bead.id):
         if past.outcome is not Outcome.COMPLETED:
             continue
@@ -442,7 +443,7 @@ def for_merge(ports: Ports, bead: Bead, attempt: Attempt) -> Message:
 
 def for_revert(ports: Ports, bead: Bead, attempt: Attempt) -> Message:
     body = "main did not pass its checks after this was merged."
-    return Message(f"Revert: {bead.title}", body, PERSON, attempt.started_at, (("Reverts-Bead", bead.id),))
+    return Message(f"Revert: {bead.title}", body, US, attempt.started_at, (("Reverts-Bead", bead.id),))
 
 
 def last_merge(store: "Store", bead: str) -> int:

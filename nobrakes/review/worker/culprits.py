@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ... import US
 from ...agents.limits import WORKSPACES
 from ...agents.worker.end import close
 from ...beads.model import Attempt, AttemptLog, Bead, Outcome, Role, Status
@@ -26,7 +27,6 @@ from ...host.port import Notice
 from ...ports import Ports
 from ...text.cleaning import count
 from .. import machine
-from ..evidence import PERSON
 from ..journal import Journal
 from ..machine import Fact, Next
 from ..main_monitor import Phase, Watch, at_rest
@@ -206,7 +206,7 @@ class Culprits:
         words = Message(
             f"Revert: {bead.title}",
             f"main does not pass its checks since this was merged. This reverts commit {commit}.",
-            PERSON,
+            US,
             now,
             (("Reverts-Bead", bead.id),),
         )

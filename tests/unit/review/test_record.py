@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from nobrakes import US
 from nobrakes.git.port import Made
 from nobrakes.review.evidence import (
     EXCERPT,
     MAX_RECORD,
-    PERSON,
     Entry,
     bounded,
     canonical,
@@ -31,7 +31,7 @@ RECORD = {
 
 
 def entry(record=RECORD, **fields) -> Entry:
-    moment = f"{PERSON} {date(record)}"
+    moment = f"{US} {date(record)}"
     return Entry(
         **{"commit": "c" * 40, "parents": (), "message": message(record), "people": (moment, moment), **fields}
     )
@@ -58,7 +58,7 @@ def test_what_stands_in_a_commit_is_read_back() -> None:
         ({"message": "hello\n"}, "no record that can be read"),
         ({"message": "hello\n\n" + "[" * 100_000 + "\n\nBead: x\n"}, "no record that can be read"),
         ({"message": message({**RECORD, "version": 2})}, "another version"),
-        ({"people": (f"{PERSON} 1 +0000", f"{PERSON} 1 +0000")}, "date and people"),
+        ({"people": (f"{US} 1 +0000", f"{US} 1 +0000")}, "date and people"),
         ({"people": (f"You <you@example.invalid> {date(RECORD)}",) * 2}, "date and people"),
     ],
 )

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from nobrakes import US
 from nobrakes.git.port import Made
-from nobrakes.review.evidence import PERSON, Entry, date, message
+from nobrakes.review.evidence import Entry, date, message
 from nobrakes.review.verify import NONE, Report, Repository, Word, verify
 
 KEY = "k" * 16
@@ -31,7 +32,7 @@ class World:
 
     def keep(self, record: dict[str, Any], *, at: int = 0) -> None:
         """Put the record into the chain (at: so many places before its end), and link the chain anew."""
-        moment = f"{PERSON} {date(record)}"
+        moment = f"{US} {date(record)}"
         self.entries.insert(at, Entry("", (), message(record), (moment, moment)))
         self.link()
 
