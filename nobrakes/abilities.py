@@ -157,7 +157,7 @@ def standing(
     if present in PROVEN.get(name, ()):
         return Standing(basis=f"{present}, which nobrakes was proven with")
     if known is not None and known.version:
-        return Standing(f"{name} is not the {known.version} any more that was tried; {TRY}", resumes=False)
+        return Standing(f"{name} is no longer the tested version {known.version}; {TRY}", resumes=False)
     return Standing(f"{_never_tried(name, present)}; {TRY}", resumes=False)
 
 

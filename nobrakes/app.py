@@ -309,7 +309,7 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
         people.tell(Notice(text))
     signer = cast("Repository", app.git).signer  # what signs now and cannot later leaves no commit unsigned
     unsigned = signer.unsigned(app.config.review.land)
-    again = "It is as it was when the daemon started; `nobrakes doctor` tries it again, and the next start goes by that"
+    again = "This was tested when the daemon started. `nobrakes doctor` tests it again; the next start uses the result"
     app.store.set_setting(UNSIGNED, f"{unsigned}. {again}" if unsigned else None)
     if unsigned:
         people.tell(Notice(unsigned, urgent=True))
@@ -354,7 +354,7 @@ def undo(app: App, actor: str, seq: int | None, tell: Callable[[str], None]) -> 
     def prove(commit: str) -> None:
         from .review.worker.main_checks import Proving
 
-        tell(f"checking {commit[:12]}, which takes it back")
+        tell(f"checking {commit[:12]}, which reverts it")
         Proving(ports_of(app, app.notifier), tell).prove(commit)
 
     def keep(bead: "Bead", base: str, commit: str) -> None:

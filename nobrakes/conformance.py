@@ -355,14 +355,14 @@ def _stream(fixture: Fixture, ran: AgentRun) -> Check:
     if not fixture.any and fixture.adapter.session(ran.output.split(b"\n")) is None:
         return Check("stream", False, "its output names no session")
     if not any(line.kind is LineKind.TEXT and "It is done" in line.text for line in lines):
-        return Check("stream", False, "what the model said is not in its output")
+        return Check("stream", False, "the model's text is not in its output")
     called = _called(fixture, ran)
     return Check("stream", called, "" if called else "no call of a tool is in its output")
 
 
 def _commit(fixture: Fixture) -> Check:
     passed = persons.committed(fixture.workspace, "made") == "made"
-    return Check("commit", passed, "" if passed else "what it was told to commit is not in the last commit")
+    return Check("commit", passed, "" if passed else "the expected change is not in the last commit")
 
 
 def _escaped(fixture: Fixture) -> str:
@@ -374,7 +374,7 @@ def _asked(fixture: Fixture, ran: AgentRun) -> Check:
     """An ACP agent gets only a no, so refusals are read from our client's output."""
     escaped, refused = _escaped(fixture), _event(ran, "permission", allowed=False)
     if escaped:
-        why = "the guard's no had no effect" if refused else "it did not ask, and what it does not ask no guard hears"
+        why = "the guard's no had no effect" if refused else "it did not ask, so the guard cannot refuse"
         return Check("deny", False, f"{why}: {escaped} was made")
     return Check("deny", True) if refused else Check("deny", None, "it cannot be told: it asked for nothing")
 
@@ -394,7 +394,7 @@ def _resume(fixture: Fixture, first: AgentRun) -> Check:
     if again.verdict.outcome is not Outcome.COMPLETED:
         return Check("resume", False, _end(again))
     if WORD not in again.told():
-        return Check("resume", False, "the model was not told what was said before")
+        return Check("resume", False, "the model did not get the earlier messages")
     same = again.verdict.session == session
     return Check("resume", same, "" if same else "it continued in another session")
 

@@ -128,7 +128,7 @@ def _park_session(ports: Ports, owner: str, said: str) -> bool:
         lost=False,
     )
     last = said.strip().rpartition("\n")[2]
-    text = f"session {talk.session.id} does not go on: {outcome.value.replace('_', ' ')}: {last}"
+    text = f"session {talk.session.id} does not continue: {outcome.value.replace('_', ' ')}: {last}"
     ports.notifier.tell(Notice(text, urgent=True))
     return True
 

@@ -1,4 +1,4 @@
-"""What the daemon works with: the doors to the world, given to it whole by `app` (or by the simulation)."""
+"""The daemon's ports to git, processes and people; `app` (or the simulation) passes them in."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field

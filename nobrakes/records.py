@@ -231,11 +231,11 @@ def mistakes(value: Any, wanted: Schema, where: str = "data") -> list[str]:
         tried = [mistakes(value, one, where) for one in wanted["anyOf"]]
         return [] if [] in tried else min(tried, key=len)
     if "enum" in wanted:
-        return [] if value in wanted["enum"] else [f"{where}: {value!r} is none of {wanted['enum']}"]
+        return [] if value in wanted["enum"] else [f"{where}: {value!r} is not one of {wanted['enum']}"]
     if "type" not in wanted:
         return []
     if not _KINDS[wanted["type"]](value):
-        return [f"{where}: {value!r} is no {wanted['type']}"]
+        return [f"{where}: {value!r} is not of type {wanted['type']}"]
     if wanted["type"] == "array":
         each = wanted.get("prefixItems") or [wanted["items"]] * len(value)
         if len(each) != len(value):

@@ -55,7 +55,7 @@ def settings() -> dict[str, Any]:
         "log_config": None,
         "access_log": False,
         "server_header": False,
-        "date_header": False,  # made anew by a tick that there is not
+        "date_header": False,  # rebuilt by a tick that there is not
         "proxy_headers": False,
         "lifespan": "on",
         "timeout_keep_alive": int(HEAD_SECONDS),

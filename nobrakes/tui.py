@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from .app import App
 
 
-# One thread reads, with an app of its own, so that the screen never waits. A database that was replaced is opened anew;
-# one that is gone is said, and not made anew: a board only looks. No error leaves the thread: each is told as words,
+# One thread reads, with an app of its own, so that the screen never waits. A database that was replaced is reopened;
+# one that is gone is said, and not rebuilt: a board only looks. No error leaves the thread: each is told as words,
 # and what was read last stays.
 LOOK_SECONDS = 0.5
 READ_SECONDS = 1.0

@@ -1,6 +1,6 @@
 """The lists of files in docs/design: each line says the first sentence of the file's own docstring.
 
-`python -m docs.generate.files` writes them anew; a test compares.
+`python -m docs.generate.files` rewrites them; a test compares.
 """
 
 import ast
@@ -27,7 +27,7 @@ def described(page: str) -> str:
 
 
 def main() -> int:
-    """Write the lists of all pages anew."""
+    """Rewrite the lists of all pages."""
     for page in sorted((ROOT / "docs" / "design").glob("*.md")):
         page.write_text(described(page.read_text(encoding="utf-8")), encoding="utf-8")
     return 0

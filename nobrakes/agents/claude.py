@@ -267,7 +267,7 @@ def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
     if not read.result_is_last:
         return Outcome.CRASHED, "it ended in the middle of a turn"
     if not text.strip() and not read.said_or_did:
-        return Outcome.EMPTY_OUTPUT, "it ended well, and the model had said and done nothing"
+        return Outcome.EMPTY_OUTPUT, "it ended without an error, but its model did nothing"
     return output.ended_well(text)
 
 

@@ -169,13 +169,13 @@ def _removal_danger(program: str, rest: list[str]) -> str:
     operands = [word for word in rest if not word.startswith("-")]
     if program in _REMOVERS and (program == "shred" or _flags(rest, "rR", ("--recursive",))):
         worst = next((word for word in operands if _is_far(word)), "")
-        return f"it removes what is not its own: {worst}" if worst else ""
+        return f"it removes files that are not its own: {worst}" if worst else ""
     if program in ("chmod", "chown", "chgrp") and _flags(rest, "R", ("--recursive",)):
         worst = next((word for word in operands[1:] if _is_far(word) and word not in _HERE), "")
-        return f"it changes the rights of what is not its own: {worst}" if worst else ""
+        return f"it changes permissions of files that are not its own: {worst}" if worst else ""
     if program == "find" and ("-delete" in rest or "rm" in rest):
         worst = next((word for word in operands[:1] if _is_far(word) and word not in _HERE), "")
-        return f"it removes what is not its own: {worst}" if worst else ""
+        return f"it removes files that are not its own: {worst}" if worst else ""
     if program == "mv":
         return next((why for word in operands if (why := _target_danger(word))), "")
     if program in ("tee", "cp", "install", "ln"):
@@ -205,12 +205,12 @@ def _target_danger(path: str) -> str:
     if path.startswith(("/etc/", "/usr/", "/bin/", "/sbin/", "/boot/", "/lib", "/var/spool/cron")):
         return f"it changes the machine: {path}"
     is_home = path.startswith(("~", "$HOME", "${HOME}")) or path.split("/")[:2] in (["", "home"], ["", "root"])
-    return f"it changes what is the person's own: {path}" if is_home and path.endswith(_OWN_FILES) else ""
+    return f"it changes the person's own files or settings: {path}" if is_home and path.endswith(_OWN_FILES) else ""
 
 
 def _machine_danger(program: str, rest: list[str]) -> str:
     if program in _STOPS or (program in ("systemctl", "service") and {"stop", "disable", "poweroff"} & set(rest)):
-        return f"it stops what runs on the machine: {program}"
+        return f"it stops the machine or its services: {program}"
     if program in _DISKS or program.startswith("mkfs"):
         return f"it changes a disk: {program}"
     if program == "dd":
@@ -220,7 +220,7 @@ def _machine_danger(program: str, rest: list[str]) -> str:
     if program in ("killall", "pkill") and _BROAD & set(rest):
         return f"it ends processes by their name: {' '.join(rest)[:60]}"
     if program == "crontab" and (rest in ([], ["-"]) or "-r" in rest):
-        return "it changes what runs by itself: crontab"
+        return "it changes programs that start by themselves: crontab"
     if program in ("iptables", "ufw", "setenforce"):
         return f"it opens the machine: {program}" if {"-F", "--flush", "disable", "0"} & set(rest) else ""
     return ""
@@ -240,7 +240,7 @@ def _other_danger(program: str, rest: list[str]) -> str:
         for name, options in _GIT_LOSES:
             is_forced = name == "push" and any(word.startswith("+") for word in operands)
             if name in operands[:2] and (not options or is_forced or any(word in options for word in rest)):
-                return f"it changes what others have, or removes history: git {name}"
+                return f"it changes shared data, or removes history: git {name}"
     if program in _SQL_CLIENTS | {"sqlite3"} and any(_SQL.search(word) for word in rest):
         return f"it removes data: {program}"
     return ""

@@ -158,7 +158,7 @@ def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
     if read.stopped:
         return Outcome.CRASHED, f"it ended the run itself: {read.stopped}"
     if not read.said_or_did:
-        return Outcome.EMPTY_OUTPUT, "it ended well, and the model had said and done nothing"
+        return Outcome.EMPTY_OUTPUT, "it ended without an error, but its model did nothing"
     return output.ended_well(read.text)
 
 

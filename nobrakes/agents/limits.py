@@ -589,7 +589,7 @@ class Sizes:
     def sum_beyond(self, size: int) -> str | None:
         if size <= self.new:
             return None
-        return f"what is new has more than {self.new / 1e6:g} MB, which is what limits.max_new_mb allows"
+        return f"what is new has more than {self.new / 1e6:g} MB, the limit of limits.max_new_mb"
 
     def count_beyond(self, count: int) -> str | None:
         if count <= self.paths:
@@ -599,7 +599,7 @@ class Sizes:
     def path_beyond(self, path: str) -> str | None:
         if path.count("/") > self.depth:
             deep = count(self.depth, "folder")
-            return f"{_shown(path)} lies deeper than {deep}, which is what limits.max_depth allows"
+            return f"{_shown(path)} lies deeper than {deep}, the limit of limits.max_depth"
         if len(path) * 4 > MAX_PATH and len(path.encode("utf-8", "surrogateescape")) >= MAX_PATH:
             return f"{_shown(path)} is a path of more than {MAX_PATH} bytes, which no file system takes"
         return None

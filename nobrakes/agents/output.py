@@ -123,7 +123,7 @@ def not_started(name: str, end: AgentEnd, known: Outcome | None = None) -> tuple
     if end.code == 126:
         return Outcome.BAD_CONFIGURATION, f"{name} may not be executed: {errors}"
     if end.code == 0:
-        return Outcome.BAD_CONFIGURATION, f"it exited with 0 and said nothing that can be read: {errors}"
+        return Outcome.BAD_CONFIGURATION, f"it exited with 0, but printed no readable output: {errors}"
     return known or Outcome.BAD_CONFIGURATION, f"it did not start: {errors}"
 
 

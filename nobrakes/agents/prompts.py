@@ -43,7 +43,7 @@ PROTOCOL = f"""# How this session works
 
 Nobody answers while you read. Your review is what you give by `nobrakes agent review -`, or by the tool `review` of the
 MCP server `nobrakes`; your last message is only read by people. This folder is a checkout of the commit that would be
-merged, made anew for each turn: what you write in it is lost.
+merged, made again for each turn: what you write in it is lost.
 
 End your last message with exactly one line, plain and alone on its line: `{PREFIX}{Marker.COMPLETED.value}`."""
 

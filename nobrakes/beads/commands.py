@@ -110,7 +110,7 @@ def undepend(app: "App", by: str, bead: Id, needs: Needs, type: Kind = "blocks")
     """Remove the dependency of BEAD on NEEDS."""
     made = _dependency(app, bead, needs, type)
     there = bead_commands.undepend(app.store, bead, needs, made.type, actor=by, paths=app.paths)
-    text = f"{bead} does not wait for {needs} any more" if there else f"{bead} did not wait for {needs}"
+    text = f"{bead} no longer waits for {needs}" if there else f"{bead} did not wait for {needs}"
     return {"bead": bead, "needs": needs, "type": made.type, "removed": there}, text
 
 

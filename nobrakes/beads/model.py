@@ -339,9 +339,9 @@ class Bead:
     lease_until: float | None = None
     return_to: Status | None = None
     branch_kept: bool = False  # the next attempt goes on where the last one stopped
-    merged_commit: str | None = None  # the last merge; of a live bead, one that does not count any more
+    merged_commit: str | None = None  # the last merge; of a live bead, one that no longer counts
     branch: str = ""  # what its branch is called; empty before its first attempt (beads.branches)
-    proposed: Mapping[str, Any] = field(default_factory=dict)  # what waits for a person's yes (beads.proposals)
+    proposed: Mapping[str, Any] = field(default_factory=dict)  # what waits for a person's approval (beads.proposals)
     # A new field comes here; CONTRIBUTING says what else it takes.
 
 

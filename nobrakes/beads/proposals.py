@@ -98,7 +98,7 @@ class Standing(StrEnum):
     CLOSED = "closed"  # the bead is done or cancelled by now
 
 
-# What is proposed lies beside the bead, part by part, and is in force only after a person's yes. A part remembers what
+# Proposals lie beside the bead, part by part, and apply only after a person's approval. A part remembers what
 # it was proposed against: where somebody edited the bead since, that edit stands until a person says otherwise.
 @frozen
 class ProposedChange:

@@ -1,7 +1,7 @@
 """Readiness: which beads may be assigned now, why others may not, and when all may be done. Deadlocks and their cuts.
 
 1. A circle is a strongly connected part of the graph of moments (beads.graph), over blocks and parent-child.
-2. A strong part may hold many circles. They are reported one by one, each with the cut that frees the most beads;
+2. A strong part may hold many circles. Each report names one cut, the dependency whose removal frees the most beads;
    removing all cuts leaves no circle.
 3. Ties prefer a `blocks` to a parent-child, then smaller ids: same graph, same answer.
 """
@@ -45,7 +45,7 @@ def circles(links: Links) -> list[Circle]:
     todo = [set(range(len(moments.needs))).difference(order)]
     whole = {moment: part for part in _strong_parts(moments, todo[0], removed) for moment in part}
     while todo:
-        # a cut may open other parts too, so each is split anew when its turn comes
+        # a cut may open other parts too, so each is split again when its turn comes
         part, *others = _strong_parts(moments, todo.pop(), removed) or [set()]
         todo += others
         if not part:

@@ -57,7 +57,7 @@ class WorkStatus:
         return asdict(self)
 
 
-# A new attempt begins anew. BLOCKED lasts until the last question is decided or the agent says that it goes on; what is
+# A new attempt starts fresh. BLOCKED lasts until the last question is decided or the agent says it continues; what is
 # merely seen of it frees nothing. Nothing is decided by it.
 def statuses(events: Iterable[Event]) -> dict[int, WorkStatus]:
     """By event number, the status after it. `events`: one bead's in order, all or since one of BEGINS."""
@@ -233,7 +233,7 @@ ENDINGS: Mapping[str, str] = {
     Outcome.WEAK_TESTS.value: "the new tests are too weak",
     Outcome.NO_WORK.value: "there was no work",
     Outcome.CONTRADICTED_ITSELF.value: "contradicted itself",
-    Outcome.EMPTY_OUTPUT.value: "printed nothing that can be read",
+    Outcome.EMPTY_OUTPUT.value: "printed no readable output",
     Outcome.CRASHED.value: "crashed",
     Outcome.KILLED.value: "was killed from outside",
     Outcome.STALLED.value: "showed no activity",
@@ -246,7 +246,7 @@ ENDINGS: Mapping[str, str] = {
     Outcome.CHECKS_CHANGED.value: "changes protected files",
     Outcome.UNUSUAL_CONTENT.value: "has unusual content",
     Outcome.FILTER_NOT_ALLOWED.value: "needs a git filter that is not allowed",
-    Outcome.MERGE_REVIEW.value: "passed; the merge waits for a yes",
+    Outcome.MERGE_REVIEW.value: "passed; the merge waits for approval",
     Outcome.CODE_REVIEW.value: "passed; you decide on its review",
     Outcome.FINDINGS.value: "a reviewer found something",
     Outcome.REMARKS.value: "people want changes",
@@ -273,7 +273,7 @@ ENDINGS: Mapping[str, str] = {
 }
 """Short endings, {main} as in `STAGES`; OUTCOMES explains them."""
 OUTCOMES: Mapping[Outcome, str] = {
-    Outcome.COMPLETED: "It did what it was to do.",
+    Outcome.COMPLETED: "It finished its task.",
     Outcome.GAVE_UP_CONTEXT: "The agent says that its context ran out, or it was stopped because it was nearly full "
     "(`context_share`).",
     Outcome.GAVE_UP_TESTS: "The agent says that it cannot make the tests pass, or they failed alike again and again.",
@@ -285,34 +285,34 @@ OUTCOMES: Mapping[Outcome, str] = {
     Outcome.NOT_RED: "The new tests do not fail, or not for a reason that a Doer can remove.",
     Outcome.NO_WORK: "The agent says that it is done, and the branch has nothing new.",
     Outcome.CONTRADICTED_ITSELF: "Its last words hold two different markers.",
-    Outcome.EMPTY_OUTPUT: "The agent CLI ended well, and nothing that its model said or did can be read.",
+    Outcome.EMPTY_OUTPUT: "The agent CLI ended without an error, but its output cannot be read.",
     Outcome.CRASHED: "The agent CLI broke down in the middle.",
     Outcome.KILLED: "The process was killed from outside.",
     Outcome.STALLED: "No output, changed file, commit or CPU for `idle_minutes`.",
     Outcome.TIMED_OUT: "It ran for `agent_minutes`.",
     Outcome.CONTEXT_OVERFLOW: "The provider refused: the prompt is too long.",
-    Outcome.INVALID_REQUEST: "The provider refused what the session had come to.",
+    Outcome.INVALID_REQUEST: "The provider refused the session's content so far.",
     Outcome.TURN_LIMIT: "It used up `max_turns`, `max_budget_usd` or `caps.attempt`.",
     Outcome.BLOCKED: "The agent waits for an answer.",
     Outcome.CONFLICT: "The branch conflicts with main.",
     Outcome.CHECKS_CHANGED: "The branch changes files that decide whether work passes; a person sees the diff.",
     Outcome.UNUSUAL_CONTENT: "The branch has names that hide something, a secret key, or text of a filtered file.",
     Outcome.FILTER_NOT_ALLOWED: "git keeps a changed file through a filter that your settings do not allow.",
-    Outcome.MERGE_REVIEW: "Everything passed, and the merge waits for a person's yes.",
+    Outcome.MERGE_REVIEW: "Everything passed, and the merge waits for a person's approval.",
     Outcome.CODE_REVIEW: "Everything passed; a person decides on what the code review found, or that none was made.",
     Outcome.FINDINGS: "Everything passed, but the code review found problems; the next attempt gets them.",
     Outcome.REMARKS: "People want changes of the pull request; the next attempt gets their comments.",
     Outcome.ASKED_AGAIN: "People asked for changes of the same point of the pull request again, after it was answered.",
     Outcome.PULL_CLOSED: "People closed the pull request without merging it.",
-    Outcome.BROKEN_CHECKS: "A check could not say yes or no, or none is configured, or main itself is red.",
+    Outcome.BROKEN_CHECKS: "A check gave no result, or none is configured, or main itself is red.",
     Outcome.LOST: "It ended unseen: its own process was killed, or the machine. The third time counts as `killed`.",
     Outcome.WORKSPACE_FAILED: "The clone, its checkout or the set-up command failed.",
-    Outcome.SESSION_LOST: "The session that was to go on is gone or taken.",
+    Outcome.SESSION_LOST: "The session to continue is gone or in use.",
     Outcome.MISSING_EXECUTABLE: "The agent's command was not found.",
     Outcome.BAD_CONFIGURATION: "The agent CLI did not start: its settings or installation are broken, or it is mute.",
     Outcome.GUARD_FAILED: "The guard did not answer, or let through what it must refuse: the run was stopped.",
-    Outcome.NOBRAKES_FAILED: "nobrakes met what it did not expect while it worked for this bead.",
-    Outcome.VERSION_UNSUPPORTED: "The agent CLI is too old or too new for its options, or not served any more.",
+    Outcome.NOBRAKES_FAILED: "An internal error in nobrakes while it worked on this bead.",
+    Outcome.VERSION_UNSUPPORTED: "The agent CLI is too old or too new for its options, or no longer served.",
     Outcome.AUTH: "The provider does not accept the credentials.",
     Outcome.BILLING: "The provider wants money.",
     Outcome.RATE_LIMITED: "A usage limit.",

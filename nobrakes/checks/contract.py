@@ -270,8 +270,8 @@ def _uncounted(check: Check) -> str:
         where = f"no file that matches {check.report} holds" if check.report else "its output holds no"
         return f"{where} results in the format {check.read_as}"
     return (
-        "cannot tell how many tests ran; in [[checks]], set `format` to what it "
-        'prints, `report` to the files that it writes, or format = "exit" to count on its exit code alone'
+        "cannot tell how many tests ran; in [[checks]], set `format` to your "
+        'runner, `report` to the files that it writes, or format = "exit" to count on its exit code alone'
     )
 
 

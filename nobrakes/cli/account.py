@@ -36,7 +36,7 @@ def test(
         return "\n".join(screen.paint(row, "red") if one.error else row for one, row in zip(found, rows, strict=True))
 
     data = {"channels": [{"channel": one.channel, "sent": not one.error, "error": one.error} for one in found]}
-    wrong = ChannelFailed(f"{count(len(failed), 'channel')} did not take the test notice: {', '.join(failed)}")
+    wrong = ChannelFailed(f"{count(len(failed), 'channel')} rejected the test notice: {', '.join(failed)}")
     return Output(data, text, wrong if failed else None)
 
 
@@ -83,7 +83,7 @@ def _row(one: "Delivery", now: float) -> str:
     return f"{pad(one.channel, 12)} {pad(one.state.value, 9)} {pad(when, 10)} {one_line(one.notice.text)}{tries}{error}"
 
 
-def secret(name: Annotated[str, Argument(metavar="NAME", help="The name that a channel has as `secret`.")]) -> Output:
+def secret(name: Annotated[str, Argument(metavar="NAME", help="The `secret` of a channel in config.toml.")]) -> Output:
     """Store an address or a token, from stdin or typed invisibly. It is stored in a private file in your settings
     folder, outside every repository."""
     from ..config.user import keep
@@ -103,7 +103,7 @@ def _asked(name: str) -> str:
         raise NotAllowed("no secret was given", "Type it, or give it on stdin.") from None
 
 
-NOT_KNOWN = "a repository that is known no more"
+NOT_KNOWN = "a repository no longer listed"
 
 
 def machine(
@@ -128,14 +128,14 @@ def machine(
         case other:
             given = one_line(" ".join(other))[:40]
             hint = "For example: nobrakes machine set agents=3 usd_per_day=20"
-            raise UsageError(f"'{given}' is nothing that machine can do", hint)
+            raise UsageError(f"'{given}' is not an action of `nobrakes machine`", hint)
     return Output(plain(found), lambda screen: _machine(found, screen))
 
 
 def _pair(word: str) -> tuple[str, str]:
     name, sign, value = word.partition("=")
     if not sign:
-        raise UsageError(f"'{one_line(word)[:40]}' is no NAME=VALUE", "For example: nobrakes machine set agents=3")
+        raise UsageError(f"'{one_line(word)[:40]}' is not NAME=VALUE", "For example: nobrakes machine set agents=3")
     return name, value
 
 
@@ -161,11 +161,11 @@ def repositories(
             found = registry.repositories(for_you)
         case ["forget", path]:
             whole = registry.forget(path)
-            return said({"path": whole}, f"{one_line(whole)} is known no more; nothing in it was touched")
+            return said({"path": whole}, f"{one_line(whole)} is no longer listed; its files are unchanged")
         case other:
             given = one_line(" ".join(other))[:40]
             hint = "For example: nobrakes repositories forget PATH"
-            raise UsageError(f"'{given}' is nothing that repositories can do", hint)
+            raise UsageError(f"'{given}' is not an action of `nobrakes repositories`", hint)
 
     def text(screen: Screen) -> str:
         rows = [
@@ -249,11 +249,11 @@ def client(
             return said({"client": name, "token": token}, f"the token of {one_line(name)}, shown this once:\n{token}")
         case ["revoke", name]:
             coding.revoke(name)
-            return said({"client": name}, f"the token of {one_line(name)} is good for nothing any more")
+            return said({"client": name}, f"the token of {one_line(name)} no longer works")
         case other:
             given = one_line(" ".join(other))[:40]
             raise UsageError(
-                f"'{given}' is nothing that mcp client can do", "For example: nobrakes mcp client add phone"
+                f"'{given}' is not an action of `nobrakes mcp client`", "For example: nobrakes mcp client add phone"
             )
 
 

@@ -147,7 +147,7 @@ def ready(
     from ..beads.service import bead_page
 
     if beads and not explain:
-        raise UsageError("beads are named, but not what to say about them", "Add --explain.")
+        raise UsageError("naming a bead has no effect without --explain", "Add --explain.")
     with looked_at() as app:
         for bead in beads or ():
             known(app.store, bead)
@@ -202,7 +202,7 @@ def _check(result: Any) -> str:
 
 def history(
     bead: BeadId,
-    transcript: Annotated[bool, Option("--transcript", help="Print what its agents said and did instead.")] = False,
+    transcript: Annotated[bool, Option("--transcript", help="Print all that its agents said and did instead.")] = False,
     attempt: Annotated[int | None, Option("--attempt", min=1, help="With --transcript: only this attempt.")] = None,
     last: Annotated[int, Option("--last", min=1, help="With --transcript: lines for each attempt.")] = 100,
 ) -> Output:

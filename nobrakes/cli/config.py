@@ -43,7 +43,7 @@ def config(
         if check:
             app.check_agents()
     if check:
-        return said({"path": path, "valid": True}, f"{os.path.relpath(path)} is right")
+        return said({"path": path, "valid": True}, f"{os.path.relpath(path)} is valid")
     values = plain(settings)
     if every:
         from ..config.setup.init import full_text
@@ -114,9 +114,9 @@ def _change(key: str, value: str | None) -> Output:
 def follows(changed: "Changed") -> list[str]:
     """The effects of the change, and what to type."""
     if changed.wrong:
-        return [f"the previous settings stay in force until {os.path.relpath(changed.path)} is right"]
+        return [f"the previous settings stay in force until {os.path.relpath(changed.path)} is valid"]
     if not changed.written:
-        return ["nothing was written: the file says so already"]
+        return ["nothing was written: the file already has this value"]
     keys = [one.key for one in changed.changes]
     with opened() as app:
         from ..app import here
@@ -124,8 +124,8 @@ def follows(changed: "Changed") -> list[str]:
         return [
             *_since(app.paths, keys),
             *[
-                f"meanwhile `nobrakes set` holds {name} = {value}; "
-                f"the file holds again after: nobrakes set {name}=default"
+                f"`nobrakes set` still overrides it with {name} = {value}; "
+                f"to use the file again: nobrakes set {name}=default"
                 for name, value in control.overrides(app.store).items()
                 if f"limits.{name}" in keys
             ],
@@ -135,7 +135,7 @@ def follows(changed: "Changed") -> list[str]:
         ]
 
 
-_CHECKS_CHANGE = ("every merge has to pass this from now on; to try it on main: nobrakes init --trial",)
+_CHECKS_CHANGE = ("from now on every merge must pass this; to try it on main: nobrakes init --trial",)
 _STARTS = frozenset(
     {*(f"limits.{name}" for name in FROM_THE_START), "review.land", "review.remote"}
     | {"review.remote_branch", "review.remote_seconds", "review.code_host", "review.code_host_repository"}
@@ -146,8 +146,8 @@ _STARTS = frozenset(
 def _since(paths: "Paths", keys: list[str]) -> list[str]:
     pid = control.running(paths)
     if _STARTS.isdisjoint(keys):
-        return ["it holds from now on" + (f"; the daemon (process {pid}) takes it up by itself" if pid else "")]
-    return ["it holds from the next start on" + (": nobrakes daemon restart" if pid else "")]
+        return ["it takes effect now" + (f"; the daemon (process {pid}) reads it by itself" if pid else "")]
+    return ["it takes effect at the next start" + (": nobrakes daemon restart" if pid else "")]
 
 
 def _agent_warnings(config: "Config", here: Here) -> list[str]:

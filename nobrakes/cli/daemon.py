@@ -176,10 +176,10 @@ def install(yes: Yes = False) -> Output:
     wanted = watchdog.plan(process_environment())
     if yes:
         watchdog.install(wanted)
-        out = [f"the watchdog looks once a minute ({watchdog.NAME}.timer); written are:"]
+        out = [f"the watchdog checks once a minute ({watchdog.NAME}.timer); it wrote:"]
         out += [*map(one_line, wanted.files), *_notes(wanted)]
     else:
-        out = ["nothing is written yet; with --yes these files are:"]
+        out = ["nothing is written yet; --yes writes these files:"]
         for path, text in wanted.files.items():
             out += ["", f"{one_line(path)}", *(f"    {line}" for line in text.splitlines())]
         out += ["", "and then:", *(f"    systemctl --user {' '.join(words)}" for words in wanted.commands)]
@@ -197,7 +197,7 @@ def uninstall(yes: Yes = False) -> Output:
     if yes:
         out = ["the watchdog is removed, with these files:", *map(one_line, files)]
     elif files:
-        out = ["nothing is changed yet; with --yes its timer is stopped, and these files go:", *map(one_line, files)]
+        out = ["nothing is changed yet; --yes stops its timer and removes these files:", *map(one_line, files)]
         out.append("`nobrakes daemon uninstall --yes` does it")
     else:
         out = ["no watchdog is installed"]
@@ -217,7 +217,7 @@ def watch() -> Output:
         found.append({"path": path, **plain(looked)})
         told_here = [f"{one_line(path)}: {one_line(looked.said)}", *(f"  {one_line(what)}" for what in looked.down)]
         out += [for_place(line, HOME if home and path == home.root else path) for line in told_here]
-        out += [f"  the next look that asks is after {spoken(looked.until)}"] if looked.until else []
+        out += [f"  the next network check is after {spoken(looked.until)}"] if looked.until else []
     return Output(found, lambda screen: "\n".join(out) or "no repository is known", error)
 
 
@@ -277,7 +277,7 @@ def providers(
         case other:
             given = one_line(" ".join(other))[:40]
             raise UsageError(
-                f"'{given}' is nothing that providers can do", "For example: nobrakes providers open anthropic"
+                f"'{given}' is not an action of `nobrakes providers`", "For example: nobrakes providers open anthropic"
             )
 
 

@@ -233,7 +233,7 @@ class _Page(TextLayout):
         if found.last is None:
             return []
         said = [one_line(line.text) for line in found.last.lines if line.text.strip()]
-        title = f"the last that {found.last.name} said in attempt {found.last.attempt}:"
+        title = f"the last output of {found.last.name} in attempt {found.last.attempt}:"
         told = [f"  | {cut(line, self.width - 4)}" for line in said]
         return ["", self.head_line(title), *told, f"  all of it: {found.last.command}"]
 

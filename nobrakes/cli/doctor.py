@@ -101,7 +101,7 @@ def _told(last: "Last", bead: str) -> str:
 def _unsure(last: "Last", bead: str, by_request: bool) -> NotAllowed:
     if last.commit is not None:
         what = "a pull request" if by_request else "a commit on main"
-        why = f"{what} would take the merge {last.commit[:12]} of {bead} back (event {last.seq})"
+        why = f"{what} would revert the merge {last.commit[:12]} of {bead} (event {last.seq})"
     else:
         others = ", ".join(one for one in last.beads if one != bead)
         why = f"event {last.seq} is a step of {count(len(last.beads), 'bead')}: {others} would change too"
@@ -126,8 +126,8 @@ def archive(
         out = [f"{'removed' if expire else 'may go' if one.goes else 'kept':<8} {one_line(one.ref)}" for one in found]
         may_go = sum(one.goes for one in found)
         if not expire and may_go:
-            out.append(f"{may_go} of {len(found)} may go: nobrakes archive --expire")
-        return "\n".join(out) or ("nothing may go" if expire else "nothing is archived")
+            out.append(f"{may_go} of {len(found)} can be removed: nobrakes archive --expire")
+        return "\n".join(out) or ("nothing can be removed" if expire else "nothing is archived")
 
     return Output(plain(found), text)
 
@@ -172,9 +172,9 @@ def _try_agents(app: "App", repair: str | None) -> Output:
     from .. import conformance
 
     if repair is not None:
-        raise UsageError("--agents and --repair are two questions", "Ask them one after the other.")
+        raise UsageError("--agents and --repair do not go together", "Run one after the other.")
     if os.environ.get("NOBRAKES_TOKEN"):
-        raise NotAllowed("an agent may not try agents out", "Say it with `nobrakes agent escalate`.")
+        raise NotAllowed("an agent may not test agent CLIs", "Say it with `nobrakes agent escalate`.")
     report = conformance.trial_run(app.config, app.paths, process_environment())
     failed = [one.agent for one in report.agents if not one.ok]
     error = NobrakesError(f"failed: {', '.join(failed)}", "Install the version that the docs name.") if failed else None
@@ -212,10 +212,10 @@ def text(report: "Report", screen: Screen) -> str:
     for one in report.agents:
         if one.command and one.program is not None:
             whose = "the command is" if one.named else "no command is set for it; it was tried with"
-            out.append(f"{one.agent}: {whose} {one_line(' '.join(one.command))}; it is guarded as far as it asks")
+            out.append(f"{one.agent}: {whose} {one_line(' '.join(one.command))}; the guard sees only what it asks for")
         elif one.program is not None and not one.known:
-            shown = one_line(one.version) or "its version is not told"
-            out.append(f"{one.agent}: nobrakes was not tested with it ({shown}); it is used as far as this holds")
+            shown = one_line(one.version) or "its version is unknown"
+            out.append(f"{one.agent}: nobrakes was not tested with it ({shown}); it uses only what passes here")
         said = [c for c in one.checks if not c.passed and c.detail and c.detail != NOT_SO_FAR]
         out += [f"{one.agent}: {c.name}: {one_line(c.detail)}" for c in said]
     return "\n".join([*out, f"tried with a scripted model: no key, no token, {report.network}"])

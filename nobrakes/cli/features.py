@@ -96,8 +96,8 @@ def _page(found: "FeatureView", way: str, screen: Screen) -> list[str]:
     one = found.feature
     state = one.state.value.replace("_", " ")
     out = [screen.paint(f"{one.id}: {one_line(one.title)}", "bold")]
-    anew = f", planned anew {count(one.replannings, 'time')}" if one.replannings else ""
-    out.append(f"{one.stage.value}, {state}, {lasted(found.now - one.created_at)} old{anew}")
+    again = f", replanned {count(one.replannings, 'time')}" if one.replannings else ""
+    out.append(f"{one.stage.value}, {state}, {lasted(found.now - one.created_at)} old{again}")
     out += [f"  {line}" for line in lines(one.description)[:12]]
     out += ["", "It is done when:", *criteria(one)]
     if one.files:
@@ -201,7 +201,7 @@ def scan(feature: FeatureId) -> Output:
 
 
 def _scan(found: "ScanView") -> list[str]:
-    out = [f"{count(found.files, 'file')} looked into on {found.base[:12] or 'no commit'}"]
+    out = [f"{count(found.files, 'file')} searched at {found.base[:12] or 'no commit'}"]
     for heading, finds in (("in files that it touches", found.blocking), ("elsewhere", found.others)):
         out += ["", f"{heading} ({len(finds)}):"] if finds else []
         out += [f"  {one.kind.value}  {cut(one_line(one.text), 90)}{_at(one.file, one.line)}" for one in finds]
@@ -240,7 +240,7 @@ def _lines(found: "ReviewsView") -> Iterator[str]:
         state = finding.state.value.replace("_", " ")
         yield f"  P{finding.priority} {finding.category}{about}: {one_line(finding.issue)} [{state}{answer}]"
     cost = found.estimate
-    basis = "by the reviewers so far" if cost.known else "estimated; none has come through yet"
+    basis = "by the reviewers so far" if cost.known else "estimated; no review has finished yet"
     yield (
         f"next round: {', '.join(found.next) or 'none'}; about ${cost.round_usd:.2f} ({basis}), all that may follow "
         f"about ${cost.all_usd:.2f}; spent ${cost.spent_usd:.2f} of at most ${cost.cap_usd:.2f}"
@@ -283,11 +283,11 @@ def rollback(
 
 
 def _what(seen: "RollbackView") -> str:
-    gone = f"; {count(len(seen.off_main), 'merge')} left alone, since main does not hold them" if seen.off_main else ""
+    gone = f"; {count(len(seen.off_main), 'merge')} left alone, since main no longer has them" if seen.off_main else ""
     stops = f" ({count(len(seen.stops), 'agent')} stopped)" if seen.stops else ""
-    taken = f"{count(len(seen.reverts), 'merge')} taken off main by one commit"
+    taken = f"{count(len(seen.reverts), 'merge')} reverted on main by one commit"
     if not seen.reverts:
-        taken = "nothing taken off main"
+        taken = "nothing reverted on main"
     return (
         f"rolling back feature {seen.feature} means: {count(len(seen.cancels), 'bead')} cancelled{stops}, "
         f"{taken}{gone}. Nothing was done"
@@ -297,16 +297,16 @@ def _what(seen: "RollbackView") -> str:
 def _shown(seen: "RollbackView", screen: Screen) -> list[str]:
     title = f"feature {seen.feature} ({cut(one_line(seen.title), 60)})"
     if seen.is_over:
-        head = f"{title} is rolled back: nothing of it was on main"
+        head = f"{title} is rolled back: none of it was on main"
     elif seen.is_begun:
-        head = f"{title} is being rolled back by bead {seen.bead}: `nobrakes show {seen.bead}` tells how far it is"
+        head = f"{title} is being rolled back by bead {seen.bead}: `nobrakes show {seen.bead}` shows its progress"
     else:
         head = f"{title}: this would be done"
     out = [screen.paint(head, "bold")]
     for words, steps in (
         ("cancelled" if seen.is_begun else "to cancel", seen.cancels),
-        ("to be taken off main, newest first", seen.reverts),
-        ("left alone, since main does not hold it any more", seen.off_main),
+        ("to revert on main, newest first", seen.reverts),
+        ("left alone, since main no longer has it", seen.off_main),
     ):
         out += _rollback_list(words, steps, set(seen.stops))
     return out
@@ -317,7 +317,7 @@ def _rollback_list(words: str, steps: "tuple[RollbackStep, ...]", stops: set[str
         return []
     out = [f"{words} ({len(steps)}):"]
     for one in steps[:MAX_NAMED]:
-        at_work = "  somebody worked on it, and is stopped" if one.bead in stops and not one.commit else ""
+        at_work = "  its agent is stopped" if one.bead in stops and not one.commit else ""
         commit = f"  {one.commit[:12]}" if one.commit else ""
         out.append(f"  {one.bead}{commit}  {cut(one_line(one.title), 70)}{at_work}")
     return [*out, *([f"  and {len(steps) - MAX_NAMED} more"] if len(steps) > MAX_NAMED else [])]
@@ -329,7 +329,7 @@ JsonPrompt = Annotated[bool, Option("--json", help="Print the prompt as JSON; st
 BEGINS = """\
 The Shaper begins, in Claude Code. If that asks whether you trust the folder
 .nobrakes/shaper: it belongs to nobrakes, and the session runs there.
-What is proposed waits for you: /commit-strategy approves, /exit leaves and keeps it.
+Its proposals wait for you: /commit-strategy approves, /exit leaves and keeps it.
 """
 
 

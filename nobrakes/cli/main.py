@@ -537,7 +537,7 @@ def orientation(is_visiting: bool) -> "tuple[FirstScreen | None, str, str]":
 
     if paths.find() is None:
         if paths.repository_root(os.getcwd()) is None:
-            return None, "git init", "nobrakes lives in a git repository, and there is none here"
+            return None, "git init", "nobrakes needs a git repository, and there is none here"
         return None, "nobrakes init", "this repository does not use nobrakes yet"
     from ..app import blockers
     from ..daemon.service import now as views

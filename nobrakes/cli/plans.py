@@ -53,7 +53,7 @@ def _report(report: "PlanReport", screen: Screen, then: str) -> str:
     out += _some("can start first", report.ready)
     out += _chain(report.critical_path)
     if then:
-        out.append(f"nothing of this is in force yet; see it and approve it: {then}")
+        out.append(f"this takes effect only after you approve it: {then}")
     return "\n".join(out)
 
 
@@ -137,7 +137,7 @@ PLAN = """\
 # A plan: what the graph of beads should be. Apply it as often as you like:
 #   nobrakes plan plan.yaml --dry-run           says what would change
 #   nobrakes plan plan.yaml                     files new beads as drafts, proposes changes of live ones
-#   nobrakes approve                            lists both, and how to bring them into force
+#   nobrakes approve                            lists both, and how to approve them
 beads:
   # First what everything else stands on: the project's structure, its test framework, its checks.
   - id: scaffold

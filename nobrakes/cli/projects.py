@@ -205,8 +205,8 @@ def run(
         made = sprints_service.accept(app.store, app.paths, offer, actor())
         if pid is None and not later:
             pid = control.start(app.paths, app.store)
-    works = f"a daemon works at it (process {pid})" if pid else "no daemon works there; the next one starts the sprints"
-    text = f"{count(sprints, 'sprint')} of {found.name}: {works}\n`nobrakes project status` says how far it is"
+    works = f"the daemon runs them (process {pid})" if pid else "no daemon runs there; the next one starts the sprints"
+    text = f"{count(sprints, 'sprint')} of {found.name}: {works}\n`nobrakes project status` shows the progress"
     return said({"run": plain(made), "offer": plain(offer), "daemon": pid}, text if not yes else f"{shown}\n{text}")
 
 
@@ -219,7 +219,7 @@ def _said_yes(shown: str, yes: bool, again: str) -> bool:
             f"nothing was started: there is no terminal to ask you in\n{shown}", f"To approve this: `{again}`."
         )
     print(shown)
-    return confirm("Yes to this?")
+    return confirm("Approve this?")
 
 
 def schedule(

@@ -30,7 +30,7 @@ def show_all(everything: Annotated[bool, Option("--all", help="Include merged an
     with looked_at() as app:
         found, unsaid = operations.listed(app.store, everything), operations.unsaid(app.store, app.config)
         now = app.store.now()
-    words = [f"{bead.id} has passed and is not pushed before you say: nobrakes pr open {bead.id}" for bead in unsaid]
+    words = [f"{bead.id} has passed; to push it, type: nobrakes pr open {bead.id}" for bead in unsaid]
 
     def text(screen: Screen) -> str:
         rows = [
@@ -87,15 +87,15 @@ def sync() -> Output:
     with opened() as app:
         count = operations.sync(app.store, app.config, app.paths)
         works = running(app.paths) is not None
-    told = f"{count} pull request{'' if count == 1 else 's'} will be looked at"
+    told = f"{count} pull request{'' if count == 1 else 's'} will be checked"
     return said({"waiting": count}, f"{told} now" if works else f"{told} by the next `nobrakes run`")
 
 
 AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON.")]
 LISTED = {
-    "revert": "takes a merge back",
-    "other_revert": "takes a bead back; without evidence, by hand",
-    "earlier": "a bead's, from before evidence was kept",
+    "revert": "reverts a merge",
+    "other_revert": "reverts a bead by hand, without evidence",
+    "earlier": "a bead's merge, older than evidence records",
     "own": "a person's own",
     "taken_back": "merged, and reverted later",
 }
@@ -141,7 +141,7 @@ def verify(
     from ..review.service import merges
 
     if today and not rerun:
-        raise UsageError("--today says which checks are run again, and nothing is", "Give --rerun too.")
+        raise UsageError("--today has no effect without --rerun", "Give --rerun too.")
     if rerun and os.environ.get("NOBRAKES_TOKEN"):
         raise NotAllowed("an agent may not run the checks of others", "Look at `nobrakes review BEAD`.")
 
@@ -223,7 +223,7 @@ def _shown(found: "Record", screen: Screen) -> str:
         return _record(found, screen)
     except (KeyError, TypeError, ValueError, AttributeError) as error:  # somebody else wrote it
         wrong = screen.paint("WRONG", "red")
-        return f"{wrong}: evidence {found.evidence} lacks what belongs into it: {one_line(str(error))}"
+        return f"{wrong}: evidence {found.evidence} is incomplete: {one_line(str(error))}"
 
 
 def _record(found: "Record", screen: Screen) -> str:
@@ -260,13 +260,13 @@ def _headline(record: Mapping[str, Any]) -> str:
     commit = str(record["merged"]["commit"])[:12]
     if record["kind"] == "merge":
         taken = record.get("takes_back", ())
-        asked = f", takes back {_times(len(taken), 'commit')}, as {one_line(str(record['by']))} asked" if taken else ""
+        asked = f", reverts {_times(len(taken), 'commit')}, as {one_line(str(record['by']))} asked" if taken else ""
         landed = f"landed on {_base(record)}" if record.get("epic") else "merged"
         return f"{landed} as {commit}{asked}"
     taken = ", ".join(str(one["commit"])[:12] for one in record["takes_back"])
     why = f"({one_line(str(record['why']))}, {one_line(str(record['by']))})"
     done = f"by {commit}" if record["kind"] == "revert" else f"by moving main back to {commit}"
-    return f"{taken} was taken back {done} {why}"
+    return f"{taken} was reverted {done} {why}"
 
 
 def _base(record: Mapping[str, Any]) -> str:
@@ -291,7 +291,7 @@ def _step(step: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
         if step["how"] == "ran" and run:
             yield from (f"           {_check(check)}" for check in run["checks"])
         if "main_was_red" in step:
-            yield f"           {_base(record)} failed too where the branch left it; what counts is how they do together"
+            yield f"           {_base(record)} failed too where the branch left it; only their joint result counts"
 
 
 def _approved(approval: Mapping[str, Any] | None) -> Iterator[str]:

@@ -115,10 +115,10 @@ def relay(
     if session is not None:
         if in_place:
             raise UsageError(
-                "--in-place is chosen when a session begins", "Leave it out: the session stays where it works."
+                "--in-place is only for a new session", "Leave it out: the session continues where it began."
             )
         if plan or files:
-            raise UsageError("--plan and --files are for a session that begins", "Leave them or --session out.")
+            raise UsageError("--plan and --files are only for a new session", "Leave them or --session out.")
         return _hand_in(session, words or [], user) if hands_in else _go_on(session, words or [], user)
     if hands_in:
         raise UsageError("--hand-in is for a session that worked", "`nobrakes session hand-in N`")
@@ -139,7 +139,7 @@ def _asked(words: list[str]) -> tuple[str, str]:
     if len(words) == 2:
         return words[0], words[1]
     example = 'For example: nobrakes relay ~/code/shop "Fix the failing test of the basket"'
-    raise UsageError("relay takes a prompt, and perhaps a folder before it", example)
+    raise UsageError("relay takes one prompt, and at most a folder before it", example)
 
 
 @contextmanager
@@ -148,7 +148,7 @@ def _place(where: str, user: bool) -> "Iterator[tuple[App, str]]":
     folder = os.path.realpath(os.path.expanduser(where))
     root = paths.repository_root(folder) if os.path.isdir(folder) else None
     if root is None:
-        raise NotARepository(f"{one_line(where)} is in no git repository", "Name the folder of a repository.")
+        raise NotARepository(f"{one_line(where)} is not in a git repository", "Name the folder of a repository.")
     is_own = user or paths.find(folder) is None
     with opened_or_home(is_own, folder=folder) as app:
         yield app, root if is_own else ""
@@ -160,7 +160,7 @@ def _go_on(number: int, words: list[str], user: bool) -> Output:
 
     where, prompts = (words[0], words[1:]) if words and (len(words) == 2 or _is_folder(words[0])) else ("", words)
     if len(prompts) > 1:
-        raise UsageError("with --session there is one prompt, and perhaps a folder before it", "Put it into quotes.")
+        raise UsageError("--session takes one prompt, and at most a folder before it", "Put it into quotes.")
     with _keeper(where, user, is_reading=not prompts) as app:
         if not prompts:
             found = operations.summary(app.store, app.paths, number)
@@ -174,7 +174,7 @@ def _hand_in(number: int, words: list[str], user: bool) -> Output:
     from ..sessions import commands
 
     if len(words) > 1 or (words and not _is_folder(words[0])):
-        raise UsageError("with --hand-in there is no prompt, only perhaps a folder", "Leave the prompt out.")
+        raise UsageError("--hand-in takes no prompt, at most a folder", "Leave the prompt out.")
     with _keeper(words[0] if words else "", user, is_reading=False) as app:
         landed, text = commands.hand_in(app, actor(), number)
     return said(plain(landed), text)
@@ -190,7 +190,7 @@ def _keeper(where: str, user: bool, is_reading: bool) -> "Iterator[App]":
     """The session's app: of the folder's repository (empty: here), or the person's place. Raises NotARepository."""
     folder = os.path.realpath(os.path.expanduser(where)) if where else None
     if folder and not os.path.isdir(folder):
-        raise NotARepository(f"{one_line(where)} is no folder", "With --session, a folder stands before the prompt.")
+        raise NotARepository(f"{one_line(where)} is not a folder", "With --session, put the folder before the prompt.")
     with opened_or_home(user or paths.find(folder) is None, is_reading, folder) as app:
         yield app
 
@@ -203,7 +203,7 @@ def _relaying_page(found: "Summary", screen: Screen) -> list[str]:
     out.append(f"of {one_line(found.repository)}")
     out += [f"the last turn: {cut(one_line(found.trouble), 300)}"] if found.trouble else []
     if found.stage == PLAN:
-        out.append("it plans: it changes nothing before you approved its plan (`nobrakes escalations`)")
+        out.append("it plans: it changes nothing until you approve its plan (`nobrakes escalations`)")
     if found.claim is not None:
         step = f"step {found.claim.step} of {found.claim.of or '?'}, " if found.claim.step is not None else ""
         doubt = f" ({found.claim.doubt})" if found.claim.doubt else ""
@@ -216,7 +216,7 @@ def _relaying_page(found: "Summary", screen: Screen) -> list[str]:
     out += [f"tests: {one_line(command)}" for command in found.tests]
     if found.kept:
         out += [
-            "it works in the checkout itself; what lay there before each turn is kept in",
+            "it works in the checkout itself; each turn first saves your files to",
             f"  {one_line(found.kept)}",
             "  each folder has HEAD, the index, ignored files, and a repository whose branch `before` has all others:",
             "  git fetch FOLDER/repository.git before:before-session  brings them back as a branch of yours",

@@ -115,7 +115,7 @@ def machine_lines(found: "MachineView | None", screen: Screen) -> list[str]:
     ):
         if limit is None:
             continue
-        unknown = f"limit {limit:.6g}, and what is used of it is not known"
+        unknown = f"limit {limit:.6g}, and its use is not known"
         used = unknown if found.trouble else f"{spent:.6g} of {limit:.6g}"
         out.append(f"machine.{name}: {used}, all repositories together")
     return out

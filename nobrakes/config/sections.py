@@ -404,7 +404,7 @@ class AgentSettings(Section):
 
 @section
 class BreakerSettings(Section):
-    """When an agent that gets nowhere on a bead is not started on it any more."""
+    """When nobrakes no longer starts an agent that gets nowhere on a bead."""
 
     without_progress: Annotated[int, Rule(ge=1)] = 3
     same_error: Annotated[int, Rule(ge=1)] = 5

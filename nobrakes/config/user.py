@@ -71,7 +71,7 @@ def is_in_a_run() -> bool:
 def user_place() -> UserPlace:
     """This account's place. NotAllowed in a run; PlaceUnusable without a home."""
     if is_in_a_run():
-        raise NotAllowed("an agent or a check neither reads nor changes what the repositories of a machine share")
+        raise NotAllowed("an agent or a check cannot use the data that this machine's repositories share")
     if own := os.environ.get(OVERRIDE):
         place = UserPlace(os.path.join(own, "config"), os.path.join(own, "state"))
     else:
@@ -163,7 +163,7 @@ def require_safe(folder: str, rights: int = ENTERS) -> bool:
     except OSError as error:
         raise PlaceUnusable(f"{folder} cannot be looked at: {error.strerror}") from None
     if not stat.S_ISDIR(found.st_mode):
-        raise PlaceUnusable(f"{folder} is no folder", "Move it away; nobrakes makes the folder itself.")
+        raise PlaceUnusable(f"{folder} is not a folder", "Move it away; nobrakes makes the folder itself.")
     if found.st_uid != os.geteuid():
         raise PlaceUnusable(f"{folder} belongs to another account (number {found.st_uid})")
     if found.st_mode & 0o022:

@@ -44,7 +44,7 @@ def stop(app: "App", by: str, agent: Agent = None, hold: Hold = None) -> tuple[d
     found = control.stop_one(app.store, app.paths, agent, hold, by)
     is_held = hold is not None
     data = {"stopping": True, "bead": found.bead, "name": found.name, "number": found.number, "held": is_held}
-    then = f"{found.bead} is held" if is_held else f"{found.bead} goes on"
+    then = f"{found.bead} is held" if is_held else f"{found.bead} continues"
     return data, f"{one_line(found.name)} is being stopped, its work is saved; {then}"
 
 
@@ -117,7 +117,7 @@ def providers(
         raise UsageError("say which provider to open, whose breaker to reset, or which cap to lift or to keep")
     if open:
         was_closed = control.end_cooldown(app.store, app.paths, open, by)
-        words = "agents start at {} again; when it refuses again, a new cooldown begins"
+        words = "agents start at {} again; if it refuses, a new cooldown begins"
         told = (words if was_closed else "{} had no cooldown").format(one_line(open))
         return {"provider": open, "was_closed": was_closed}, told
     if reset:
@@ -126,8 +126,8 @@ def providers(
     cap = control.lift(app.store, app.paths, app.config, (lift or keep).removeprefix("caps."), bool(lift), by)
     name = f"caps.{one_line(cap.name)}"
     if keep:
-        return cap, f"{name} holds again: {cap.limit:.6g}"
+        return cap, f"{name} applies again: {cap.limit:.6g}"
     until = "this run ends" if cap.until is None else spoken(cap.until)
     may, unit = ("more agents may start", " an hour") if name == "caps.calls_per_hour" else ("agents may cost more", "")
     warning = f"{may} than the {cap.limit:.6g}{unit} that you allowed ({cap.spent:.6g} so far)"
-    return cap, f"{name} is lifted until {until}: {warning}\n`nobrakes providers keep {cap.name}` lets it hold again"
+    return cap, f"{name} is lifted until {until}: {warning}\n`nobrakes providers keep {cap.name}` applies it again"

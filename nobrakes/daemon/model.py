@@ -73,7 +73,7 @@ class Limits:
     failed_rounds: int = 3  # 0: as many as they like
     agents_mb: int = 0  # no agent starts while those at work hold so much memory; 0: as much as they like
     queue: Rules = field(default_factory=Rules)
-    approve: str = "labelled"  # whose merge waits for a person's yes (review.journal)
+    approve: str = "labelled"  # whose merge waits for a person's approval (review.journal)
     starts: Starts = Starts.OPEN  # which beads may be started: what the trial of main says
     elsewhere: tuple[str, ...] = ()  # epics whose work is for another branch than main
 
@@ -95,7 +95,7 @@ class Board:
     taken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by bead at work: globs that it may change
     epics_done: tuple[str, ...] = ()  # live epics without an open child
     epics_landed: tuple[str, ...] = ()  # live epics whose beads have landed on their branches, or are closed
-    labelled: Mapping[str, str] = field(default_factory=dict)  # bead to who has the label that asks for a yes
+    labelled: Mapping[str, str] = field(default_factory=dict)  # bead to who has the label that asks for an approval
     to_approve: Mapping[str, int] = field(default_factory=dict)  # bead to its open question about its merge
     paused: bool = False  # nothing new is started; what runs goes on
     frozen: bool = False  # main is red, or its set-up fails: no review starts or lands there

@@ -108,7 +108,7 @@ def approve(app: "App", by: str, what: What = "", yes: Yes = False) -> tuple[App
     if yes and not what and len(found) == 1 and found[0].by_yes:
         chosen = list(found)
     if yes and found and not chosen:
-        raise NotAllowed("--yes approves only where one plan, or its drafts, wait alone", f"{_LISTS} Name one.")
+        raise NotAllowed("--yes approves only if exactly one plan, or its drafts, waits", f"{_LISTS} Name one.")
     if not what and not chosen:
         later = tuple(_later(app))
         lines = [] if found else ["nothing waits for your approval"]
@@ -143,7 +143,7 @@ def _approved(app: "App", by: str, what: str, version: str = "") -> str:
     if any(one.id == what for one in app.store.features()):
         return features.sign_off(app, by, what, version=int(version))[1]
     if not requests.may_open(app.store, app.config, app.paths, what, by, version):
-        raise NotAllowed(f"'{what}' does not wait for a push any more: nothing was approved", _LISTS)
+        raise NotAllowed(f"'{what}' no longer waits for a push: nothing was approved", _LISTS)
     return f"{what} may be pushed, and its pull request is opened"
 
 
@@ -211,7 +211,7 @@ def quarantine(
         told = "\n".join(_quarantined(one, now) for one in found) or "nothing is quarantined"
     elif lift:
         if reason:
-            raise UsageError("what is lifted needs no reason", "Use --lift alone.")
+            raise UsageError("--lift takes no reason", "Use --lift alone.")
         found, told = merges.lift(app.store, check, test, by, app.paths), f"{_what(check, test)} has to pass again"
     else:
         found = merges.quarantine(app.store, app.config, check, test, reason, by, app.paths)
@@ -288,8 +288,8 @@ def commit_strategy(
 
     if drop:
         if only or without or overwrite:
-            hint = "Leave out --only, --without and --overwrite, or --drop."
-            raise UsageError("--drop approves nothing, so it takes no choice of what to approve", hint)
+            hint = "Leave them out, or --drop."
+            raise UsageError("--drop does not go with --only, --without or --overwrite", hint)
         gone = approving.drop(app.store, drop, by)
         return {"dropped": list(gone)}, f"dropped: {', '.join(gone)}"
     choice = approving.Choice(frozenset(only), frozenset(without), frozenset(overwrite))
@@ -299,6 +299,6 @@ def commit_strategy(
     told += f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
     told += f"; not approved, since it was edited after it was proposed: {', '.join(done.left)}" if done.left else ""
     if done.settings_left:
-        told += f"; not committed, since main has another text: {', '.join(done.settings_left)}"
+        told += f"; not committed, since main has a different text: {', '.join(done.settings_left)}"
     gone = done.dropped
-    return done, told + (f"; dropped, since its bead is closed or as proposed: {', '.join(gone)}" if gone else "")
+    return done, told + (f"; dropped, since its bead is closed or has it: {', '.join(gone)}" if gone else "")

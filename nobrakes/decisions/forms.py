@@ -180,7 +180,7 @@ def _judge_options(kind: str, options: "tuple[Option, ...]") -> None:
 
 def _recommended(found: Form, given: "list[Any]") -> "tuple[str, ...]":
     if any(not isinstance(one, str) for one in given):
-        raise _wrong("what is recommended has to be the label of an option")
+        raise _wrong("the recommendation has to be the label of an option")
     if given and not found.labels():
         raise _wrong(f"a question of kind {found.kind} has no options to recommend")
     chosen = [_called(found.labels(), _one_line(one)) for one in given]
@@ -405,7 +405,7 @@ def is_blocker(evidence: "Mapping[str, Any]") -> bool:
 
 
 # What a person is asked where a step of a feature fails again and again. The bead goes back to agents with a person's
-# words, or the plan is changed because of it, or the feature rests; taking back what it brought has a page and a yes of
+# words, or the plan is changed because of it, or the feature rests; reverting it has a page and an approval of
 # its own. Only what nobrakes itself asked with FEATURE in its evidence is meant so: agents fill a form.
 FEATURE = "feature"
 RETRY = "retry with guidance"

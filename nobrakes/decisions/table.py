@@ -143,7 +143,7 @@ _ACCEPTED: Row = {
         Effect.AFTER_TESTS,
         _ACCEPT,
         "The tests stay as they are. The bead goes to a Doer, or its review continues with exactly this commit.",
-        "The files that change the test runner apply to this bead's checks, and reach main once these pass.",
+        "This bead's checks use the changed test-runner files. Main gets the files once the checks pass.",
     ),
 }
 _MEND = Way(Effect.MEND, "Try again", "{mend}")
@@ -212,7 +212,7 @@ TABLE: Mapping[EscalationType, Rows] = {
         "retry": {
             **_USUALLY_RETRIED["retry"],
             About.AGENT: Way(
-                Effect.OPEN_GATE, "Try again", "The start is tried again now, with one bead.", is_default=True
+                Effect.OPEN_GATE, "Try again", "nobrakes starts the agent again now, with one bead.", is_default=True
             ),
             About.MACHINE: Way(
                 Effect.BACK, "Try again", "nobrakes tries again, and asks you if the problem lasts.", is_default=True
@@ -348,7 +348,7 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.CODE_REVIEW: "Everything passed, and an agent that did not do the work found something in it, or no "
     "agent could read it (`review.code_review`). `--approve` continues with it as it is, `--retry` sends it back.",
     EscalationType.ASKED_AGAIN: "People asked twice for a change of one point. `--retry`: a Doer tries once more.",
-    EscalationType.PULL_CLOSED: "People closed the bead's pull request unmerged. `--retry`: a Doer, and a new request.",
+    EscalationType.PULL_CLOSED: "People closed its pull request unmerged. `--retry` starts a Doer for a new one.",
     EscalationType.WEAK_TESTS: "As repeated_failure; the tests were too weak: the bead may say too little about them.",
     EscalationType.REPEATED_FAILURE: "`max_failures` attempts failed. The escalation lists all of them.",
     EscalationType.DOER_SUGGESTION: "An agent saw work outside of its bead (`nobrakes agent escalate`).",

@@ -82,7 +82,7 @@ def _privacy(patient: "_Patient") -> Iterator[Finding]:
         text = f"{path} is open to other accounts ({stat.S_IMODE(os.lstat(path).st_mode):04o})"
         yield Finding("private", WARNING, f"{text}: `chmod go= {shlex.quote(path)}`")
     if not closed:
-        yield Finding("private", OK, "what nobrakes keeps is closed to other accounts (0700, 0600)")
+        yield Finding("private", OK, "other accounts cannot read nobrakes' files (0700, 0600)")
 
 
 def _writable_by_others(path: str) -> bool:
@@ -105,7 +105,7 @@ def examine_machine(
     for one in check_blockers(config, paths, seen):
         yield as_finding("checks", one)
     if config.checks and not any(check.kind == "test" for check in config.checks):
-        yield Finding("checks", WARNING, "no check runs tests, so nothing tests what agents write")
+        yield Finding("checks", WARNING, "no check runs tests, so nothing tests the agents' work")
     for text in what_to_write(paths.root, config.checks).values():
         yield Finding("checks", WARNING, text)
     for name in config.agents.agent_choice().names():
@@ -216,7 +216,7 @@ def _needed(store: Opened) -> "Store":
 
 
 def _counters(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
-    return [f"{count(_needed(store).recount(), 'bead was', 'beads were')} counted anew"]
+    return [f"{count(_needed(store).recount(), 'bead was', 'beads were')} recounted"]
 
 
 def _rebuild(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
@@ -236,7 +236,7 @@ def _repairs_workspaces(store: Opened, git: "Git | None", paths: Paths) -> list[
     for name in stale_workspaces(there, paths):
         if name.startswith(name_of(0)[:-1]):  # of a session that is gone: it has no work that could be archived
             forget_sessions(Trash(paths.trash), paths.agents, name)
-            lines.append(f"what agent CLIs kept of {name} was removed")
+            lines.append(f"removed the agent CLIs' files of {name}")
             continue
         bead = known.get(name) or Bead(name, name)
         git.retire(bead, bead.fence)
@@ -250,8 +250,8 @@ def _refs_of(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
     if git is None:
         raise GitFailed("git cannot be asked here", "`nobrakes doctor` says why.")
     found = [(one, git.restore(one)) for one in git.broken_refs(in_depth=True) if one.held_in]
-    told = (f"{one.ref} is {'whole again' if done else 'as it was'}: {one.held_in}" for one, done in found)
-    return list(told) or ["no workspace has what a broken ref names"]
+    told = (f"{one.ref} is {'repaired' if done else 'still broken'}: {one.held_in}" for one, done in found)
+    return list(told) or ["no workspace has the commit of a broken ref"]
 
 
 def stale_workspaces(store: "Store", paths: Paths) -> list[str]:
@@ -395,7 +395,7 @@ def _git(patient: _Patient) -> Iterator[Finding]:
         return
     yield Finding("git", OK, f"git {'.'.join(map(str, command_line.version()))}")
     if partial:
-        yield Finding("git", WARNING, "this is a partial clone: its remote has to be in reach when a workspace is made")
+        yield Finding("git", WARNING, "this is a partial clone: nobrakes needs its remote to make a workspace")
     if for_git(patient.paths.folder).get(".gitignore") == IGNORED_BEFORE:
         text = "`git sparse-checkout set` can remove .nobrakes, as its .gitignore is of an earlier version. Before that"
         yield Finding("git", OK, f"{text}, type: nobrakes init; and commit .gitignore and .gitattributes there")
@@ -482,7 +482,7 @@ def _refs(git: "Git") -> Iterator[Finding]:
     for one in found:
         text = f"{one.ref} leads nowhere: {one.why}; "
         if one.ref.split("/")[2] in ("incoming", "candidate", "start"):
-            yield Finding("refs", WARNING, f"{text}`nobrakes run` makes it again from the workspace")
+            yield Finding("refs", WARNING, f"{text}`nobrakes run` restores it from the workspace")
         elif one.held_in:
             yield Finding("refs", ERROR, f"{text}{'/'.join(one.held_in.split('/')[-2:])} still has it", "refs")
         else:
@@ -566,8 +566,8 @@ def _assignments(patient: _Patient) -> Iterator[Finding]:
     stale = [b for b in store.beads(WORKING) if b.lease_until is not None and b.lease_until < now]
     if stale:
         ids = ", ".join(b.id for b in stale[:10])
-        what = "the daemon is slow to renew" if pid else "the next daemon takes them up: `nobrakes run`"
-        yield Finding("leases", WARNING, f"there is no sign of who works on {ids}; {what}")
+        what = "the daemon is slow to renew" if pid else "the next daemon continues them: `nobrakes run`"
+        yield Finding("leases", WARNING, f"no sign of life from the agents on {ids}; {what}")
     yield Finding("daemon", OK, f"a daemon works (process {pid})" if pid else "no daemon works")
 
 
@@ -583,7 +583,7 @@ def _workspaces(patient: _Patient) -> Iterator[Finding]:
             yield Finding("workspaces", WARNING, text)
     for one in Trash(patient.paths.trash).left():
         if one.why:
-            text = f"{one.path} cannot be removed: {one.why}; what is left of it is at {one.at}, look into it"
+            text = f"{one.path} cannot be removed: {one.why}; its remains are in {one.at}"
             yield Finding("trash", WARNING, text)
 
 

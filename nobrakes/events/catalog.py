@@ -255,7 +255,7 @@ TABLE: Mapping[Kind, KindDescription] = {
     ),
     Kind.CHANGE_DROPPED: _row("A proposed change was dropped.", "parts why", inside="Nothing is changed by it."),
     Kind.CHANGE_APPROVED: _row(
-        "A person approved what was proposed for the bead.", "parts", inside="What it changes is public by itself."
+        "A person approved the proposed change of the bead.", "parts", inside="What it changes is public by itself."
     ),
     Kind.STRATEGY_APPROVED: _row(
         "A person approved proposed changes, with the drafts that waited.",
@@ -494,7 +494,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         Rule(Name.QUESTION_ANSWERED, say.Answered, {"question_id": "escalation"}),
     ),
     Kind.ANSWER_READ: _row(
-        "An agent acts on the answer. The answer cannot be taken back any more.",
+        "An agent acts on the answer. The answer can no longer be withdrawn.",
         "escalation",
         Rule(Name.QUESTION_READ, say.AnswerRead, {"question_id": "escalation"}),
     ),

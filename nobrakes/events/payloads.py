@@ -60,7 +60,7 @@ class Name(StrEnum):
     ESCALATION = "escalation", "A person is asked, or is shown something."
     QUESTION_ASKED = "question.asked", "An agent asks a person; the bead waits."
     QUESTION_ANSWERED = "question.answered", "A person answered."
-    QUESTION_READ = "question.answer_read", "An agent acts on the answer; it cannot be taken back any more."
+    QUESTION_READ = "question.answer_read", "An agent acts on the answer; it can no longer be withdrawn."
     QUESTION_REOPENED = "question.answer_taken_back", "A person took back an answer that no agent had read."
     # the plan
     STEP_ADDED = "plan.step_added", "A bead was added to the plan."
@@ -102,7 +102,7 @@ class Name(StrEnum):
     PLAN_REVIEW_STARTED = "review.started", "A review of a feature's plan began."
     PLAN_REVIEW_ENDED = "review.ended", "A review of a feature's plan ended, or failed."
     REVIEW_FINDINGS = "review.findings", "A reviewer of a plan found something."
-    FINDING_SETTLED = "review.finding_settled", "A person decided what a reviewer of a plan had found."
+    FINDING_SETTLED = "review.finding_settled", "A person decided about a plan reviewer's finding."
     TODO_COLLECTED = "todo.collected", "nobrakes collected an item for a feature's next checkpoint."
     TODO_SETTLED = "todo.settled", "A collected item was handled, or no longer exists."
     REPLANNING = "todo.replanning_triggered", "A feature in implementation goes back to planning."

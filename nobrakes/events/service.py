@@ -3,7 +3,7 @@
 1. The file's last line gives the place to continue: the event (`seq`) and its part.
 2. It begins with `log.begun`. If the database does not know the file's last event (it is older or new), another
    `log.begun` names the last event that both know.
-3. A removed or moved file begins anew, with all events.
+3. A removed or moved file starts again, with all events.
 4. Errors stop no work: the daemon reports them once and retries.
 """
 
@@ -78,7 +78,7 @@ def public_events(store: "Store", after: int, bead: str | None = None) -> "Itera
 
 TIMEOUT_SECONDS = 30.0
 RETRY_SECONDS = 15.0
-OTHER = "the database does not know what was written last: it is another one, or went back"
+OTHER = "the database lacks the last event of the file: it is another one, or was restored"
 
 
 @frozen

@@ -354,7 +354,7 @@ QUESTIONS: Mapping[About, tuple[str, str, Mapping[str, Any]]] = {
     ),
     About.IDLE: (
         "The Shaper of feature {feature} ({title}) neither asks nor is ready: how should it continue?",
-        "It was told {turns} to continue, and ended its turns without a question and without a whole plan. "
+        "It was told {turns} to continue, and ended its turns without a question and without a complete plan. "
         "`nobrakes session show {session}` shows what it said.",
         _form(
             f"{GO_ON}: it is told again",

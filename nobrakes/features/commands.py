@@ -96,14 +96,14 @@ def resume(
     """Resume a feature where it stopped. nobrakes plans one feature at a time. If its session expired, choose how to
     continue."""
     found = controls.resume(app.store, app.paths, feature, by, controls.way_of(fresh, from_base, view))
-    return _moved(found, "is as it was: nothing is started" if view else f"goes on in {found.stage.value}")
+    return _moved(found, "is unchanged: nothing is started" if view else f"continues in {found.stage.value}")
 
 
 def cancel(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
     """Stop the feature's current turn and pause the feature. Its drafts, questions and work stay; `nobrakes forge
     resume` continues."""
     found = controls.cancel(app.store, app.paths, feature, by)
-    return _moved(found, f"is stopped and paused; `nobrakes forge resume {found.id}` goes on")
+    return _moved(found, f"is stopped and paused; `nobrakes forge resume {found.id}` continues it")
 
 
 def archive(
@@ -154,7 +154,7 @@ def sign_off(
     kept = feature_page.sign_off(app.store, rules, feature, by, take_risk=take_risk, reason=reason, seen=version)
     wake(app.paths)
     then, _ = approval(app.store, rules)
-    risk = f", with the risk of {kept.reviews} of {count(kept.most, 'review')}" if kept.risk else ""
+    risk = f", after only {kept.reviews} of {count(kept.most, 'review')}" if kept.risk else ""
     signed = f"version {kept.version} of the plan of {feature} is signed off{risk}"
     return kept, f"{signed}: nothing is live yet. Now: {then}"
 
@@ -172,5 +172,5 @@ def rollback(app: "App", by: str, feature: Id) -> tuple[RollbackView, str]:
     done = begin_rollback(app.store, app.git, app.paths, feature, by)
     said = f"{count(len(done.cancels), 'bead')} cancelled"
     if done.is_over:
-        return done, f"feature {done.feature} is rolled back: {said}, and nothing of it was on main"
-    return done, f"{said}; bead {done.bead} takes {count(len(done.reverts), 'merge')} off main, through the Reviewer"
+        return done, f"feature {done.feature} is rolled back: {said}, and none of it was on main"
+    return done, f"{said}; bead {done.bead} reverts {count(len(done.reverts), 'merge')} on main, after its review"

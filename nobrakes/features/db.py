@@ -354,7 +354,7 @@ def told(db: Database, escalation: int, said: str) -> str:
     about = f" of bead {row['bead']}" if row["bead"] else ""
     return (
         f"A review of the plan found{about}: {row['issue']}\nIts impact: {row['impact']}\nA person decided: {said}\n"
-        "Change the plan by it where that is needed, then say that the plan is whole again."
+        "Change the plan by it where that is needed, then say that the plan is complete again."
     )
 
 

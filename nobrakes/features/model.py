@@ -45,9 +45,9 @@ RESHAPED = "the plan of feature {feature} is being changed because of it"
 """Why a failed bead is held until its feature's plan was changed."""
 FORGIVEN = "go_on_round"  # the round after which a person said: go on, although no reviewer came through
 SIGN_OFF_ASKED = "sign_off_asked"  # the version of the plan of which a person was told that they may sign it off
-SINCE = "rounds_since"  # the last round before the plan was opened anew: later ones are counted from 1 again
+SINCE = "rounds_since"  # the last round before the plan was reopened: later ones are counted from 1 again
 ENOUGH = "reviews_closed"  # a person said that no more rounds begin
-SIGNED = "signed_off"  # a person's yes to a version (features.reviewed_plan.SignOff); a changed plan needs another
+SIGNED = "signed_off"  # a person's approval of a version (features.reviewed_plan.SignOff); a changed plan needs another
 
 # --- of a sprint's feature: what its project says of its plan ---
 PERSONA = "persona"  # the persona of its Shaper, until the plan is changed for the first time
@@ -98,9 +98,9 @@ class Step(StrEnum):
     """What moves a feature."""
 
     PROPOSED = "proposed"  # the Shaper's first beads were accepted as drafts
-    PLAN_READY = "plan_ready"  # the Shaper says that the plan is whole: a version of it is kept
+    PLAN_READY = "plan_ready"  # the Shaper says that the plan is complete: a version of it is kept
     CHANGE_ASKED = "change_asked"  # a person wants the plan changed
-    APPROVED = "approved"  # a person's yes made it live
+    APPROVED = "approved"  # a person's approval made it live
     CHECKPOINT = "checkpoint"  # what was collected while it is built goes to review
     REQUESTED = "requested"
     MERGED = "merged"  # all of it is on main
@@ -260,7 +260,7 @@ def refuse_while_rolling(feature: Feature) -> None:
     if rolling := feature.data.get(ROLLBACK):
         raise NotAllowed(
             f"feature {feature.id} is being rolled back by bead {rolling['bead']}",
-            f"`nobrakes show {rolling['bead']}` tells how far it is; `nobrakes cancel {rolling['bead']}` stops it.",
+            f"`nobrakes show {rolling['bead']}` shows its progress; `nobrakes cancel {rolling['bead']}` stops it.",
         )
 
 

@@ -73,20 +73,20 @@ def asking(feature: str, bead: str, title: str, detail: str) -> actions.Ask:
         "radio",
         (
             f"{AGAIN}: the commit is built again on main as it is then",
-            f"{LEAVE}: what was merged stays on main, and what was given up can be reopened",
+            f"{LEAVE}: merged work stays on main, and cancelled beads can be reopened",
         ),
         [AGAIN],
         priority=1,
     )
     more = (
-        f"Nothing of it was taken off main. To do it yourself: `nobrakes take {bead}`, then `nobrakes hand-in {bead}`."
+        f"None of it was reverted on main. To do it yourself: `nobrakes take {bead}`, then `nobrakes hand-in {bead}`."
     )
     return actions.Ask(feature, About.ROLLBACK, title[:480], f"{detail}\n{more}", as_values(form), holds=False)
 
 
 def unfinished(feature: str, bead: str, title: str, detail: str) -> actions.Ask:
     """Tell a person: the bead is done, its result unreadable. It is retried; success closes the question."""
-    more = f"Bead {bead} is done; which merges of feature {feature} it took off main is not known yet."
+    more = f"Bead {bead} is done; nobrakes does not know yet which merges of feature {feature} it reverted."
     return actions.Ask(feature, About.ROLLBACK, title[:480], f"{detail}\n{more}", holds=False)
 
 
@@ -155,7 +155,7 @@ def told(items: Iterable[Item], escalations: Iterable[Escalation], reason: str) 
     parts = [
         f"A checkpoint of the feature: {reason}. Part of it is built, and its live beads go on. Decide with the person "
         "what becomes of each of these: propose new beads, which may depend on any bead, changes of live ones, or "
-        "nothing. Ask where only a person can decide. Then say that the plan is whole: all of it is reviewed again."
+        "nothing. Ask where only a person can decide. Then say that the plan is complete: all of it is reviewed again."
     ]
     if lines := [_line(item) for item in items]:
         parts.append("Collected:\n" + "\n".join(lines[:MAX_LISTED]))
@@ -174,7 +174,7 @@ def _line(item: Item) -> str:
 # Reviews. A reviewer is done when its turn ended well. It fails when it takes too long, is stuck, was ended, or asks a
 # person: then its round goes on without it. What a round found is asked together, the most urgent first, what two of
 # them say once, and what a person took as a risk before not at all. Until the plan is ready again the Shaper revises
-# it. Those of a feature that is paused end what they began, and begin nothing. A plan that is opened anew is reviewed
+# it. Those of a feature that is paused end what they began, and begin nothing. A plan that is reopened is reviewed
 # whole, from 1.
 WAITS = 6
 """An unstarted reviewer may wait so many times its minutes."""
@@ -221,8 +221,8 @@ def _reviewing_next(board: ForgeBoard, standing: Standing, seen: Tracker) -> lis
     if what is Then.ASK_DEGRADED and About.DEGRADED not in standing.asked:
         failed = ", ".join(dict.fromkeys(domain for one in seen.iterations[-2:] for domain in one.failed))
         title = f"No reviewer came through in {count(seen.degraded, 'round')} in a row"
-        detail = f"These failed: {failed}. {seen.done} of {count(seen.most, 'round')} were looked at by somebody."
-        options = (f"{CONTINUE}: two more rounds are tried", f"{CLOSE}: you sign off with what is there")
+        detail = f"These failed: {failed}. {seen.done} of {count(seen.most, 'round')} had a review."
+        options = (f"{CONTINUE}: two more rounds are tried", f"{CLOSE}: you sign off the current plan")
         return [_reviewing_ask(feature, About.DEGRADED, title, detail, options, CONTINUE)]
     if what is Then.ASK_COST and About.REVIEW_BUDGET not in standing.asked:
         return [_reviewing_ask(feature, About.REVIEW_BUDGET, *_cost(standing, rules))]
@@ -299,7 +299,7 @@ def _end(board: ForgeBoard, review: PlanReview, session: Session | None, standin
     if session.state is At.ASKING:
         return ReviewState.FAILED, "it asked a person instead of reviewing"
     if session.state is At.STUCK:
-        return ReviewState.FAILED, session.detail or "it does not go on"
+        return ReviewState.FAILED, session.detail or "it does not continue"
     minutes = board.rules.review_minutes
     if session.state is At.RUNNING and board.now >= session.updated_at + minutes * 60:
         return ReviewState.FAILED, f"it took longer than {count(minutes, 'minute')}"
@@ -345,7 +345,7 @@ def _cost(standing: Standing, rules: "ForgeSettings") -> tuple[str, str, Sequenc
     detail = f"Round {standing.feature.round} of {rules.most_rounds} was the last one."
     options = (
         f"{CONTINUE}: the reviews continue; this costs at most ${rules.review_usd:.2f} more",
-        f"{CLOSE}: you sign off with what is there",
+        f"{CLOSE}: you sign off the current plan",
     )
     return title, detail, options, CLOSE
 

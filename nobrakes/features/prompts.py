@@ -42,7 +42,7 @@ PROTOCOL = f"""# How this session works
 
 Nobody answers while you work. What you say by `nobrakes agent …`, or by the tools of the MCP server `nobrakes`, which
 do the same, is what counts; your last message of a turn is what the person reads. This folder is a checkout of the
-project's main to read, made anew for each turn: what you write in it is lost.
+project's main to read, made again for each turn: what you write in it is lost.
 
 End the last message of a turn with exactly one line, plain and alone on its line: `{PREFIX}{Marker.COMPLETED.value}`,
 or `{PREFIX}{Marker.BLOCKED.value}` when you wait for an answer to a question that you asked."""

@@ -178,7 +178,7 @@ def let_go(store: "Store", feature: str, actor: str) -> tuple[str, ...]:
 def checkpoint(store: "Store", id_: str, actor: str) -> Feature:
     """Request a checkpoint, done once no other feature is planned. NoSuchFeature, NotAllowed."""
     with store.write():
-        model.require(store.feature(id_), Stage.IMPLEMENTATION, "a checkpoint is of what is being built")
+        model.require(store.feature(id_), Stage.IMPLEMENTATION, "a checkpoint needs a feature that is being built")
         return store.note_feature(id_, {model.CHECKPOINT_ASKED: True}, actor)
 
 

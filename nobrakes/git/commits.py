@@ -244,7 +244,7 @@ Before = Mapping[str, TreeContentEntry | None]
 
 
 # A few files on main, whatever else the human's worktree holds: one `fast-import` writes blobs, trees and the commit
-# and moves main, if main is still an ancestor; else it is made anew. Contents that main has are no commit. Large blobs
+# and moves main, if main is still an ancestor; else it is rebuilt. Contents that main has are no commit. Large blobs
 # are written before, since fast-import compresses twice. In a worktree of main only the index entries of these paths
 # follow.
 class Committer:
@@ -441,7 +441,7 @@ class Chain:
             tip = self.tip()
             if (known := self._known(record, tip)) is not None:
                 return known
-            # where git lost the end of the chain, one begins anew: the merge names that end, and verify that it is gone
+            # where git lost the chain's end, a new one starts: the merge names that end, and verify that it is gone
             made = self._held(record, tip if tip and self.objects.stored_commit(tip) is not None else None)
             if objects.move(self.place, REF, made, tip):
                 return made

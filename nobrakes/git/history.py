@@ -1,4 +1,4 @@
-"""How commits descend from each other, which never changes, so it is remembered; and what differs between two trees."""
+"""The ancestry of commits, cached since it never changes, and the differences between two trees."""
 
 import os
 import re

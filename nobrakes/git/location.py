@@ -74,7 +74,7 @@ class Place:
         try:
             return os.path.realpath(command_line.run(asked, cwd=self.root, env=CHECKOUT).text)
         except GitFailed as error:
-            raise NotARepository(f"{self.root} is in no git repository: {error}") from None
+            raise NotARepository(f"{self.root} is not in a git repository: {error}") from None
 
     @cached_property
     def objects(self) -> str:
@@ -296,7 +296,7 @@ def _folders(path: str) -> tuple[str, bool]:
     try:
         found = _ask(path, asked).split("\n")
     except GitFailed:
-        raise NotARepository(f"{path} is in no git repository") from None
+        raise NotARepository(f"{path} is not in a git repository") from None
     if len(found) != len(asked) - 2:
         raise _broken(path)
     common, bare = found

@@ -164,7 +164,7 @@ REFUSED_TOOLS = {
     "ExitWorktree": "you work in this one folder",
     "SendMessage": "agents do not talk to each other; use `nobrakes agent`",
     "ListAgents": "agents do not talk to each other; use `nobrakes agent`",
-    "save_memory": "what you learnt belongs into your hand-over",
+    "save_memory": "write your lessons into your hand-over",
 }
 SHAPER = "the Shaper changes no file; propose beads instead"
 _BEFORE = WRAPPERS | KEYWORDS | {"sudo", "xargs", "find", "parallel", "watch"}
@@ -323,7 +323,7 @@ def decide(call: object, place: object) -> str | None:
     paths = [_text(given, key) for key in ("file_path", "notebook_path", "path") if key in given]
     commands = [_text(given, key) for key in ("command",) if key in given]
     if tool in WRITERS and not paths + commands:
-        raise ValueError(f"{tool} without what it is to do")
+        raise ValueError(f"{tool} has no task")
     if tool in PATCHERS:
         return why_not_patch("".join(commands), cwd, place)
     if given.get("dir_path"):  # where Gemini runs its command

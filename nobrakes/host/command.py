@@ -1,6 +1,6 @@
 """Clocks, the browser, the command that agents call, work beside the loop, and a stop in bounded time.
 
-A clock that nobody sets: it goes on while the machine is awake, and begins anew with each boot.
+A clock that nobody sets: it goes on while the machine is awake, and starts again with each boot.
 """
 
 import contextlib

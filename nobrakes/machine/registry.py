@@ -266,7 +266,7 @@ def forget(path: str) -> str:
 
 
 # Repositories without nobrakes, for the sessions that pages begin. A page names no path of its own, only one of this
-# list, which is made anew each time. The list reads names of folders: no git runs, and no link is followed.
+# list, which is rebuilt each time. The list reads names of folders: no git runs, and no link is followed.
 MAX_DEPTH, MAX_FOLDERS, MAX_ENTRIES, MAX_OFFERED = 3, 2000, 1000, 200
 HOW_TO_NAME = "In a terminal, name the folder of your repositories: `nobrakes machine set session_roots=~/code`"
 

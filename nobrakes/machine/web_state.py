@@ -269,7 +269,7 @@ class _Joined:
 
 # What cannot be read (settings, the database, its version) counts as reached, and is looked at again soon. Nothing is
 # let go of meanwhile: agents at work keep their places, and what was spent is written later. Where the folder of state
-# was removed, the daemon begins anew with all its agents.
+# was removed, the daemon starts again with all its agents.
 class SharedMachine:
     """What the daemon of `root` shares. `tell` reports something once."""
 
@@ -399,7 +399,7 @@ class SharedMachine:
             self._since = now
         if (room := unknown(limits, error)) is None:
             if is_new:
-                self._tell(f"what repositories of this machine share cannot be used: {error.whole}")
+                self._tell(f"the data that this machine's repositories share cannot be used: {error.whole}")
             return None
         return replace(room, passes=room.passes and now < self._since + PASSES_SECONDS)
 

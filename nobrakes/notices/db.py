@@ -202,7 +202,7 @@ def end_others(db: Database, known: Sequence[str]) -> None:
     with db.write():
         db.run(
             "UPDATE deliveries SET state = 'failed', ended_at = ?, "
-            f"error = 'the settings have no such channel any more' WHERE state = 'due' AND channel NOT IN ({marks})",
+            f"error = 'the settings no longer have this channel' WHERE state = 'due' AND channel NOT IN ({marks})",
             (db.now(), *known),
         )
 

@@ -1,4 +1,4 @@
-"""Plan files: what the graph should be, applied as a whole or not at all.
+"""Plan files: they describe the wanted graph, and nobrakes applies all of a file or nothing.
 
 1. YAML and JSON are plans.nodes, `.jsonl` are Beads records (interop); "-" is standard input.
 2. Beads become drafts; `live: true`, the flag, or commit-strategy makes them live. Changes of live beads also wait for
@@ -202,7 +202,7 @@ def _reference(problems: list[str], node: PlanNode, key: str, other: str, own: s
     if other == own:
         problems.append(f"{node.where}.{key}: bead {own} names itself")
     elif other not in known:
-        problems.append(f"{node.where}.{key}: there is no bead '{other[:80]}', neither here nor in the graph")
+        problems.append(f"{node.where}.{key}: bead '{other[:80]}' is neither in this plan nor in the graph")
 
 
 def _create(work: Work, id_: str, node: PlanNode, fields: Mapping[str, Any], live: bool, now: float) -> None:
@@ -348,7 +348,7 @@ def write(store: "Store", work: Work, actor: str) -> dict[str, Parts]:
             store.approve(work.approved, actor)
         for id_, parts in proposed.items():
             is_none = all(kept is None for kept in parts.values())
-            why = ("the plan wants it as it is",) if is_none else ()
+            why = ("the plan has its current value",) if is_none else ()
             store.propose(id_, parts, actor, Kind.CHANGE_DROPPED if is_none else Kind.CHANGE_PROPOSED, *why)
     return proposed
 

@@ -2,7 +2,7 @@
 
 1. One run goes on at a time: the database itself refuses a second one.
 2. A new yes takes over the sprint that the run before it left unfinished: nothing that was planned or built is lost,
-   and what a person gave up of it (a bead, a planner without a plan) is made anew.
+   and what a person gave up of it (a bead, a planner without a plan) is made again.
 3. What agents hand in for its documents is taken until its review goes to main.
 """
 
@@ -33,7 +33,7 @@ _ROLLED_BACK = "(SELECT state FROM features WHERE id = sprints.bead) = 'rolled_b
 _GIVEN_UP = f"iif((SELECT status FROM beads WHERE id = sprints.{{0}}) = 'cancelled' OR {_ROLLED_BACK}, NULL, {{0}})"
 _TAKEN_OVER = f"""UPDATE sprints SET run = ?, nudged = 0, bead = {_GIVEN_UP.format("bead")},
 opening = {_GIVEN_UP.format("opening")}, closing = {_GIVEN_UP.format("closing")} WHERE stage <> 'done'"""
-"""Cancelled parts are created anew."""
+"""Cancelled parts are created again."""
 BY = "nobrakes"
 MAX_DOCUMENTS = 200
 
@@ -150,7 +150,7 @@ def _going(db: Database) -> Going | None:
     return Going(run, sprint, done, last, tuple(rows.record(Document, one) for one in told))
 
 
-# What came of a schedule's due time and the yes that it is are one transaction: a second daemon finds it written.
+# What came of a schedule's due time and the approval that it is are one transaction: a second daemon finds it written.
 _ALL = """SELECT schedules.*, coalesce((SELECT max(due) FROM schedule_starts WHERE schedule = id), 0) AS last_due
 FROM schedules WHERE removed_at IS NULL ORDER BY id"""
 

@@ -1,6 +1,6 @@
 """Projects and their sprints: what is kept, how far one is, documents, names, schedules. Pure.
 
-1. A person's yes is a run: so many sprints inside the brief, the roadmap, the checks and the caps as they were then
+1. A person's approval is a run: N sprints inside the brief, the roadmap, the checks and the caps as they were then
    (`terms`), for these roadmap items, up to a budget and an end date.
 2. A sprint is a feature: its beads are ordinary beads. The documents about it are two beads whose work nobrakes makes
    itself from its records. All end in the same Reviewer.
@@ -210,7 +210,7 @@ class SprintRun:
 
 
 ITEMS, USD, UNTIL = "items", "usd", "until"
-"""In the terms of a yes: the ids of its roadmap items; what it may cost; its last day."""
+"""In the terms of an approval: the ids of its roadmap items; what it may cost; its last day."""
 
 
 @frozen
@@ -263,14 +263,14 @@ class Going:
 
 
 def changed(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of the terms that are not as they were when the yes was given; an older yes names fewer."""
+    """The names of the terms that are not as they were when the approval was given; an older approval names fewer."""
     return tuple(name for name in now if name in before and before[name] != now[name])
 
 
 def going_already(run: SprintRun) -> NotAllowed:
     return NotAllowed(
         f"{count(run.asked, 'sprint was', 'sprints were')} asked for already, and not all are done",
-        "`nobrakes project status` says how far they are.",
+        "`nobrakes project status` shows the progress.",
     )
 
 

@@ -24,7 +24,7 @@ MAX_FINDINGS, MAX_ITEMS = 30, 10
 def asked(
     number: int, texts: Mapping[str, str], findings: Sequence[Finding], items: Sequence[str], plan: str = ""
 ) -> str:
-    """What the planner of this sprint is told first. `items`: the roadmap items that the yes is for; none: all. `plan`:
+    """This sprint planner's first prompt. `items`: the roadmap items that the approval is for; none: all. `plan`:
     one that was handed in for it before a sprint was a feature."""
     brief = texts.get(BRIEF, "")
     objective = model.objective(brief)

@@ -1,7 +1,7 @@
 """The next step of a project's sprints. Facts in, one step out; no model is asked whether to go on.
 
 1. Plan, documents, work, documents, and again. Between two sprints the rules check whether the project is complete,
-   whether the yes still holds, and whether it was for one more.
+   whether the approval still holds, and whether it was for one more.
 2. A sprint is a feature: its Shaper plans it, its plan is reviewed, its beads are ordinary beads. The yes to the
    sprints signs and approves a plan that stays within it; a person approves any other.
 3. What a person does, or what passes by itself, is waited for: a question, a limit, a cap, a pause is no step.
@@ -33,7 +33,7 @@ TRIES = 4
 @frozen
 class Plan:
     """The plan of the sprint's feature. `is_ready`: its reviews are over, and it waits to be signed off; `is_given_up`:
-    the feature was rolled back; `beyond`: beads of it that the yes does not cover."""
+    the feature was rolled back; `beyond`: beads of it that the approval does not cover."""
 
     is_ready: bool = False
     is_signed: bool = False
@@ -54,7 +54,7 @@ class Work:
 @frozen
 class Facts:
     """What is known. `open`: success criteria that are not met, of `criteria`; `claimed`: those of them that agents say
-    are met; `findings`: those of whats-next; `is_taken`: another feature is being planned; `spent`: why the yes is used
+    are met; `findings`: those of whats-next; `is_taken`: another feature is in planning; `spent`: why approval is used
     up, by its budget or its end date."""
 
     run: SprintRun
@@ -83,14 +83,14 @@ class Begin:
 
 @frozen
 class Sign:
-    """Sign the plan off, under the yes to the sprints."""
+    """Sign the plan off, under the approval of the sprints."""
 
     sprint: int
 
 
 @frozen
 class Approve:
-    """Make the signed plan live, under the yes to the sprints."""
+    """Make the signed plan live, under the approval of the sprints."""
 
     sprint: int
 
@@ -154,9 +154,9 @@ def _begin(facts: Facts, number: int) -> Step | None:
 
 
 def _lapsed(facts: Facts) -> Stop | None:
-    """Why the yes does not hold any more; None: it holds."""
+    """Why the approval no longer applies; None: it does."""
     if facts.changed:
-        why = f"the {' and '.join(facts.changed)} changed since the yes"
+        why = f"the {' and '.join(facts.changed)} changed since the approval"
     elif facts.spent:
         why = facts.spent
     else:
@@ -167,7 +167,7 @@ def _lapsed(facts: Facts) -> Stop | None:
 
 
 def _planned(facts: Facts, sprint: Sprint, live: Step | None, signed: Step) -> Step | None:
-    """What a plan needs that is made or changed: it is signed off within the yes, else a person signs it off."""
+    """What a plan needs that is made or changed: it is signed off within the approval, else a person signs it off."""
     if (plan := facts.plan) is None or plan.is_live:
         return live
     if plan.is_given_up:
@@ -233,7 +233,7 @@ _BY_STAGE: Mapping[Stage, Callable[[Facts, Sprint], Step | None]] = {
 }
 
 
-# What a yes covers. A bead of a plan names the roadmap item that it serves by a label: `item:ID` completes it together
+# What an approval covers. A bead of a plan names its roadmap item by a label: `item:ID` completes it together
 # with the others that name it, `part-of:ID` does not complete it. Without items, the brief alone is the limit.
 ITEM, PART_OF, OUTSIDE = "item:", "part-of:", "outside"
 
@@ -608,7 +608,7 @@ def _list(items: Iterable[str]) -> str:
     return "\n".join(f"- {one}" for one in items)
 
 
-# What a yes to sprints was given for, as digests. A box that was ticked is no other brief and no other roadmap.
+# What an approval of sprints was given for, as digests. A box that was ticked is no other brief and no other roadmap.
 BRIEF = "CLAUDE.md"
 COPIES = (BRIEF, "AGENTS.md")
 """The brief, and its copy for agents that read another name."""

@@ -85,20 +85,20 @@ def facts(ports: Ports) -> tuple[Going, sprints.Facts] | None:
 
 
 def terms_now(ports: Ports, main: MainFiles) -> dict[str, str]:
-    """What a yes would be given for now."""
+    """What an approval would be given for now."""
     brief, roadmap = main.text(sprints.BRIEF), main.text(model.ROADMAP)
     return sprints.terms(brief, roadmap, ports.config().contract(), ports.limits().caps)
 
 
 def _lapsed(ports: Ports, going: Going, main: MainFiles) -> tuple[tuple[str, ...], str]:
-    """What changed since the yes, and why it is used up."""
+    """What changed since the approval, and why it is used up."""
     terms, now = going.run.terms, ports.store.now()
     other = changed(terms, terms_now(ports, main))
     usd, until = float(terms.get(model.USD) or 0.0), terms.get(model.UNTIL, "")
     if usd and (cost := ports.store.sprints_cost(going.run.id)).usd + cost.estimated >= usd:
-        return other, f"the yes is for ${usd:.2f}, and its sprints have cost {cost_text(plain(cost))}"
+        return other, f"you approved ${usd:.2f}, and its sprints have cost {cost_text(plain(cost))}"
     if until and datetime.fromtimestamp(now, ports.zone()).date().isoformat() > until:
-        return other, f"the yes was until {until}"
+        return other, f"the approval ended on {until}"
     return other, ""
 
 
@@ -154,7 +154,7 @@ def feature_of(store: "Store", sprint: Sprint) -> features.Feature | None:
 
 
 def plan_of(store: "Store", going: Going, feature: features.Feature) -> sprints.Plan:
-    """How far the plan of the sprint's feature is, and what of it the yes does not cover."""
+    """How far the plan of the sprint's feature is, and what of it the approval does not cover."""
     if feature.state is features.State.ROLLED_BACK or features.ROLLBACK in feature.data:
         return sprints.Plan(is_given_up=True)
     if feature.stage not in features.PLANNED:
@@ -370,7 +370,7 @@ class Sprints:
         return changed
 
     def covers(self, feature: features.Feature) -> bool:
-        """Whether a yes to sprints covers the plan of this feature as it lies, so that nobody is asked to sign it."""
+        """Whether an approval of sprints covers this feature's current plan, so that no person has to sign it."""
         going = self.ports.store.sprints_going()
         if going is None or going.run.state is not RunState.GOING or going.sprint is None:
             return False

@@ -219,7 +219,7 @@ def waits_for(seen: Seen, pull: PullRequest, by_itself: bool = False) -> str:
         return "the request is being opened"
     where = f"pull request #{told.number} ({told.url})" if told.number else f"the branch {pull.branch} ({told.url})"
     if told.head and told.head != pull.head:
-        return f"{where} has commits of somebody else, and waits for people"
+        return f"{where} has commits that nobrakes did not push, and waits for people"
     if open_ones := running(seen.checks):
         return f"{where} waits for its checks: {', '.join(clean(one.name)[:40] for one in open_ones[:_SHOWN])}"
     who = "the host to merge it by itself" if told.auto_merge else "people to merge it"

@@ -40,7 +40,7 @@ def one(store: "Store", bead: str) -> RequestView:
     found = store.pull(bead)
     if found is None and _unopened(store, _review(store, bead)) is not None:
         why = f"{bead} has passed and has no pull request yet"
-        raise NotAllowed(why, f"`nobrakes status` says what it waits for; if for your word: `nobrakes pr open {bead}`.")
+        raise NotAllowed(why, f"`nobrakes status` says what it waits for; if for you: `nobrakes pr open {bead}`.")
     if found is None:
         raise NotAllowed(f"{bead} has no pull request", "`nobrakes pr list --all` shows those that there are.")
     return view(found)
@@ -98,7 +98,7 @@ def may_open(store: "Store", config: "Config", paths: "Paths | None", bead: str,
 def sync(store: "Store", config: "Config", paths: "Paths") -> int:
     """Poll all waiting requests now; returns their number. NotAllowed: work does not land by requests."""
     if not config.review.by_request:
-        why = f'work lands in another way: review.land = "{config.review.land}"'
+        why = f'this repository does not use pull requests: review.land = "{config.review.land}"'
         raise NotAllowed(why, "`nobrakes config set review.land pull_request` has each bead become a pull request.")
     store.set_setting(ASKED, repr(store.now()))
     wake(paths)
@@ -159,7 +159,7 @@ def examine(store: "Store | None", git: "Git | None", paths: "Paths", config: "C
         return
     for pull in store.pulls():
         if store.bead(pull.bead).status in CLOSED:
-            left = f"pull request {pull.name} is open, and its bead {pull.bead} is over: close it there ({pull.url})"
+            left = f"pull request {pull.name} is open, but its bead {pull.bead} is closed: close it there ({pull.url})"
             yield Finding(_NAME, WARNING, left)
     yield from _features(store, config)
     yield from _bases(store, config)
@@ -256,7 +256,7 @@ def _orphans(store: "Store", git: "Git", pulls: "PullPorts") -> Iterator[Finding
     for branch, commit in sorted(there.items()):
         bead = ours.get(commit)
         if bead is not None and branch not in waiting and beads.get(bead) in (None, *CLOSED):
-            left = f"the branch {branch} is still at the remote, and its bead {bead} is over: it may be removed there"
+            left = f"the branch {branch} is still at the remote, but its bead {bead} is closed: you can remove it there"
             yield Finding(_NAME, WARNING, left)
 
 

@@ -78,15 +78,15 @@ class Entry:
     def problem(self) -> str:
         """Why nobrakes did not write this; empty: it did."""
         if not self.whole:
-            return "its content is not what its id says"
+            return "its content does not match its id"
         try:
             record = self.record
             expected, moment = message(record), f"{US} {date(record)}"
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             return f"it holds no record that can be read: {error}"
         if expected != self.message:
-            return "its text is not what its record gives"
-        return "" if self.people == (moment, moment) else "its date and people are not what its record gives"
+            return "its text does not match its record"
+        return "" if self.people == (moment, moment) else "its date and people do not match its record"
 
 
 def canonical(record: Value) -> str:
@@ -237,7 +237,7 @@ class Claims:
                 found.append(f"{name}: the tree of {commit[:12]} is {made.tree[:12]}, and the record says {tree[:12]}")
         places = dict(self.places)
         if "candidate" in places and places["candidate"] != places["merged"]:
-            found.append("what was merged is not the candidate that was validated")
+            found.append("the merge differs from the validated candidate")
         trees = {**{name: tree for name, (_, tree) in places.items()}, "main": places["merged"][1]}
         for of, tree in self.proofs:
             if trees.get(of, tree) != tree:
@@ -252,7 +252,7 @@ class Claims:
                 found.append(f"{commit[:12]} does not build on {before[:12]}, as the record says")
             before = commit
         if before != self.merged:
-            found.append("the commits that it names do not end with what was merged")
+            found.append("the commits that it names do not end with the merge")
         return found
 
     def _tip_mismatch(self, newest_first: list[str], proof: Mapping[str, Any]) -> str:
@@ -270,7 +270,7 @@ class Claims:
         by, shown = str(self.approval.get("by", "")), str(self.approval.get("content", ""))
         if not by or not is_approval(str(self.approval.get("words", ""))):
             return f"its merge needed a person's approval ({self.approval.get('why')}), and none is recorded"
-        return "" if content(self.base[0], self.merged) in ("", shown) else f"what was merged is not what {by} approved"
+        return "" if content(self.base[0], self.merged) in ("", shown) else f"its merge is not what {by} approved"
 
     def not_passed(self) -> list[tuple[bool, str]]:
         """Validations without a recorded pass, and whether each came after the merge."""

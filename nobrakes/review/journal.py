@@ -147,7 +147,7 @@ class Merging:
     passing_since: float = 0.0  # when that began
     behind: int = 0  # the escalation that was filed for it
     published: bool = False  # it waits, and yet the candidate is at the remote, or may be
-    approval: Mapping[str, Any] = field(default_factory=dict)  # the yes that it lands with; empty: it needs none
+    approval: Mapping[str, Any] = field(default_factory=dict)  # the approval that it lands with; empty: it needs none
     reading: Mapping[str, Any] = field(default_factory=dict)  # what the code review said; empty: there was to be none
     merged_as: str = ""  # the commit that people merged it as; empty: the candidate itself came to main
 

@@ -7,7 +7,7 @@
 3. The last tip seen green by the canary runs again first. If red, the environment is the cause. If green, the commits
    since are bisected.
 4. A bead's merge is reverted by a commit that passes the checks first; a person's own commit never is.
-5. If main moves meanwhile, it is looked at anew.
+5. If main moves meanwhile, it is checked again.
 """
 
 from collections.abc import Mapping, Sequence

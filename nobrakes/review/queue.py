@@ -245,7 +245,7 @@ def _each(verdicts: Sequence[Verdict], free: int, suspect: Collection[int]) -> M
         low += 1
     first = low + 1
     if low == last or verdicts[first] not in _RED:
-        # what lies behind a red one will be built anew without it
+        # what lies behind a red one will be rebuilt without it
         stop = next((i for i in range(low + 1, last + 1) if verdicts[i] in _RED), last + 1)
         return Move(validate=_unknown(verdicts, range(low + 1, stop), free), publish=low)
     return _culprit(verdicts, low, first, free, suspect)

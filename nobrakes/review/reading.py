@@ -3,7 +3,7 @@
 1. It follows all checks and replaces none.
 2. A reading is one session, whose data has its content and outcome, so that a crash finds it: one content
    (review.journal) is read in one round, by a second reviewer if the first failed.
-3. A round counts once. Rounds begin anew when a person decided about findings, and after a merge.
+3. A round counts once. Rounds start again when a person decided about findings, and after a merge.
 4. With `ask` nothing lands unread without a person. With `send_back` work returns with its findings while rounds are
    left; then a person is asked. A finding that must or should be fixed is never passed over.
 """

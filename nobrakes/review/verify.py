@@ -29,9 +29,9 @@ class Word(StrEnum):
 
     MERGED = "merged"  # a bead's, with its evidence
     TAKEN_BACK = "taken_back"  # the same, and a later record takes it back
-    REVERT = "revert"  # takes a merge back, with its evidence
+    REVERT = "revert"  # reverts a merge, with its evidence
     OTHER_REVERT = "other_revert"  # says that it takes a bead back, without evidence
-    EARLIER = "earlier"  # a bead's, from before evidence was kept
+    EARLIER = "earlier"  # a bead's merge, older than evidence records
     OWN = "own"  # a person's own, or a snapshot of the plan
     MISSING = "missing"  # a bead's, and its evidence is not there
 
@@ -200,7 +200,7 @@ def _read(entry: Entry, chain: _Chain, here: OnMain, asked: set[str], git: Repos
     try:
         _compare(entry, Claims(entry.record), chain, here, asked, git, wrong)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        note(f"the record lacks what belongs into it: {error}", entry.about.partition(": ")[2], entry.bead)
+        note(f"the record is incomplete: {error}", entry.about.partition(": ")[2], entry.bead)
 
 
 def _compare(
@@ -360,7 +360,7 @@ class _Merge:
     lost: Lost | None = None
 
 
-# A commit takes a merge back where nothing that it brought is there after it, and some of it is as before; the same
+# A commit reverts a merge where nothing that it brought is there after it, and some of it is as before; the same
 # bead's merge or `Reverts-Bead:` ends the question. It did so unseen where all that lies between was taken back with
 # it, as a commit of an old index does; else it was meant, and is told as a note. What came back later was not lost.
 def lost_changes(line: Sequence[Made], moves: Callable[[str], Sequence[Move]]) -> list[Lost]:

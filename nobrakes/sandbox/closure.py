@@ -219,7 +219,7 @@ def describe(names: Iterable[str], agents: Agents) -> str:
     if held:
         text += (
             f" Only their own permissions restrain {', '.join(held)}: the contract's commands, git and edits in the "
-            "workspace are allowed, the rest is denied. What the checks start may do anything."
+            "workspace are allowed, the rest is denied. Programs that the checks start may do anything."
         )
     if free:
         text += f" Nothing at all restrains {', '.join(free)}."

@@ -1,4 +1,4 @@
-"""The first program behind a wall: it closes itself in and becomes what it was asked to run.
+"""The first program behind a wall: it confines itself, then executes the given command in its place.
 
 Run by path with `python -I -S walled.py WORDS -- ARGV…`: standard library only, no import of nobrakes. What it needs
 lies beside it, and is loaded as a module since a module is compiled once.

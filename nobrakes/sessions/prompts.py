@@ -1,7 +1,7 @@
 """The prompt of a session's turn: the messages, the interruption, and the way to answer.
 
 1. What people say is the task; it is cleaned and bounded. What the agent itself said before is quoted, where its CLI
-   does not know the session any more and it has to be told again.
+   no longer knows the session and it has to be told again.
 2. A turn that its agent had begun is not told again what it was told: it goes on.
 """
 
@@ -20,7 +20,7 @@ PROTOCOL = f"""# How this session works
 
 You talk with a person who reads what you say later, perhaps on a phone. Your last message of each turn is what they
 read: say in it what you found and what you propose. You change no file. This folder is a checkout of the project to
-read, made anew for each turn.
+read, made again for each turn.
 
 - `nobrakes agent ask "<question>" --option "<label>: <what it means; costs what>" … --recommend "<label>"` when only
   the person can decide (without options any text is an answer). Then end your turn: the answer comes with the next.

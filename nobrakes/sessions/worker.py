@@ -1,7 +1,7 @@
 """Starting the agent of a session's turn: its checkout, prompt, environment and process.
 
 1. The turn opens before anything is touched; steps can be repeated after a crash, and start the agent once.
-2. All turns use one folder, by which agent CLIs find a session; its content is main's tree, checked out anew, so an
+2. All turns use one folder, by which agent CLIs find a session; its content is main's tree, checked out again, so an
    agent's changes go with the next turn.
 3. Its role is the Shaper's, for the guard: it reads, asks and proposes, and changes nothing. A relay session has its
    own lasting clone (relays).
@@ -619,7 +619,7 @@ class TurnEndings:
             lost=lost,
         )
         if fact is Fact.GAVE_UP and closed.ended_at is None:
-            text = f"session {session.id} does not go on: {outcome.value.replace('_', ' ')}: {verdict.detail[:300]}"
+            text = f"session {session.id} does not continue: {outcome.value.replace('_', ' ')}: {verdict.detail[:300]}"
             ports.notifier.tell(Notice(text, urgent=True))
 
     def _fact(self, talk: Talk, outcome: Outcome, after: Breaker) -> Fact:

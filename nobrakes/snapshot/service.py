@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 # it cannot be written that is told, and nothing is undone. A snapshot that main has makes the file short again. A file
 # that names what the database does not know is later than it: that is brought back, and it is never put aside.
 # The tracked snapshot. Where the file still is the text whose digest the store remembers, only beads that changed since
-# are read; anything else makes the whole text anew. It is the same either way, byte by byte.
+# are read; anything else rebuilds the whole text. It is the same either way, byte by byte.
 WRITTEN = "snapshot_written"
 FEW = 8
 """With fewer changed lines than one in so many, the others are reused."""
@@ -68,7 +68,7 @@ def snapshot(store: "Store", paths: Paths) -> Snapshot:
     if lines is None or len(touched) * FEW > len(lines):
         text = dump(store.alike()).encode()
     else:
-        # the lines, with those of the touched beads made anew in their places
+        # the lines, with those of the touched beads rebuilt in their places
         for line in dump(store.alike(touched)).encode().split(b"\n")[:-1]:
             place = bisect_left(lines, _id(line), key=_id)
             same = place < len(lines) and _id(lines[place]) == _id(line)
@@ -105,7 +105,7 @@ def _id(line: bytes) -> str:
     return line[_BEGIN : line.index(b'"', _BEGIN)].decode()
 
 
-# What a database is made anew from. Of two records of a bead the one that was updated later counts; of two that are
+# What a database is rebuilt from. Of two records of a bead the one that was updated later counts; of two that are
 # equally old, the later of this order: the database's own, the file as it lies there, the snapshot that was committed
 # last, main's, what was written since. Of main's merges those count that the evidence here names; in a clone, which has
 # none, one that is younger than its bead. A merge whose bead no record knows is a done bead all the same.
@@ -204,7 +204,7 @@ def _known_by_evidence(merge: Merge, record: Record) -> Bead:
         merge.bead,
         str(told["title"]),
         BeadType(told["type"]),
-        notes="What it asked for is lost. This is what the evidence of its merge tells.",
+        notes="Its request is lost. This is what the evidence of its merge tells.",
         created_at=at,
         updated_at=at,
     )
@@ -259,11 +259,11 @@ def _text(path: str) -> str:
 # Writer where the proven tests are gone. Events are not rebuilt; branches are under refs/nobrakes and stay there.
 ACTOR = "nobrakes"
 LOST_TOO = (
-    "beads.since.jsonl was gone too: what changed since the snapshot, questions, answers and settings are not back, "
-    "and of attempts only what the evidence of a merge tells"
+    "beads.since.jsonl was gone too: changes since the snapshot, questions, answers and settings are lost, "
+    "and attempts are back only from the evidence of merges"
 )
 WORKSPACES_TOO = (
-    "the workspaces were gone too: what agents had not handed in is lost, and their beads are worked on again; where a "
+    "the workspaces were gone too: work that agents had not handed in is lost, and their beads start again; where a "
     "sparse checkout removed them, `git sparse-checkout add .nobrakes`, `nobrakes init` and a commit of its .gitignore "
     "keep them from now on"
 )
@@ -342,7 +342,7 @@ def told(made: Rebuilt) -> list[str]:
     if made.no_workspaces:
         lines.append(WORKSPACES_TOO)
     if made.ended:
-        lines.append(f"what an earlier daemon left running was ended: {', '.join(made.ended)}")
+        lines.append(f"leftover processes of an earlier daemon were ended: {', '.join(made.ended)}")
     if made.old:
         lines.append(f"the old database is saved as {made.old}")
     return [*lines, *made.problems]
@@ -444,7 +444,7 @@ def _escalations(sources: Sources, problems: list[str]) -> list[Escalation]:
         if one.bead is None or one.bead in known:
             found.append(one)
         else:
-            problems.append(f"escalation {number} is about {one.bead}, which is not there: left out")
+            problems.append(f"escalation {number} is about {one.bead}, which does not exist: left out")
     return found
 
 
@@ -473,5 +473,5 @@ def bring_back(store: "Store", paths: Paths, git: Git | None, beyond: Position) 
     later = [bead for bead in found.beads if bead.id in sources.differing]
     told = store.bring_back(replace(found, beads=later), beyond.seq, ACTOR)
     beads, attempts, asked = (count(told[f"{noun}s"], noun) for noun in ("bead", "attempt", "escalation"))
-    text = f"the database was older than the files next to it: {beads}, {attempts} and {asked} were brought back"
-    return "; ".join([text, *(f"{name} is as it was set" for name in told["settings"]), *problems])
+    text = f"the database was older than the files next to it: {beads}, {attempts} and {asked} were restored"
+    return "; ".join([text, *(f"{name} has its earlier value" for name in told["settings"]), *problems])

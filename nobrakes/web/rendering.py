@@ -294,7 +294,7 @@ def repository(word: str, makes_own: bool = False) -> "App":
     paths = Paths(os.path.join(path, FOLDER))
     if not os.path.exists(paths.config):
         raise NoSuchRepository(
-            f"{path} does not use nobrakes any more", f"`nobrakes repositories forget {path}` removes it from the list."
+            f"{path} no longer uses nobrakes", f"`nobrakes repositories forget {path}` removes it from the list."
         )
     return App(paths, is_reading=True)
 

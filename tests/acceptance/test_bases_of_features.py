@@ -177,7 +177,7 @@ def test_a_red_branch_opens_nothing_and_stops_nobody_elsewhere(team: Team) -> No
     assert team.show(one)["held"], "nobody mended it"
     team.hub.git("update-ref", f"refs/heads/{RELEASE}", f"{RELEASE}~1")  # they took it back
     said = team.run_on()
-    assert "old-1 goes on" in said and not team.show(one)["held"], said
+    assert "old-1 continues" in said and not team.show(one)["held"], said
     assert request(team, "task/bead-old-1")["base"]["ref"] == RELEASE
 
 

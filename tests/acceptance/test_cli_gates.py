@@ -92,7 +92,7 @@ def test_status_says_what_was_spent_of_what(repository, say):
 
 def test_an_agent_that_nobody_knows_is_found_by_the_check(repository, say):
     config = repository / ".nobrakes" / "config.toml"
-    assert "is right" in say("config", "--check")
+    assert "is valid" in say("config", "--check")
     config.write_text('main = "main"\n[agents.by_type.fix]\ndoer = ["claude", "cluade"]\n')
     assert "cluade" in say("config", "--check", code=12)
 
@@ -107,7 +107,7 @@ def test_a_cap_is_lifted_with_a_warning_and_holds_again(repository, store, say):
     assert "nobrakes providers keep day.usd" in said
     say("providers", "lift", "day.usd")
     assert "(lifted until its period ends)" in say("providers")
-    assert "holds again: 12.5" in say("providers", "keep", "day.usd")
+    assert "applies again: 12.5" in say("providers", "keep", "day.usd")
     assert "lifted" not in say("providers")
     changed = [event.data["after"] for event in store.events() if event.kind is Kind.LIMITS_CHANGED]
     assert changed == [{"caps.day.usd": "lifted"}, {"caps.day.usd": "holds"}], "asked twice, it is one change"

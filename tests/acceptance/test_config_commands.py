@@ -50,7 +50,7 @@ def test_a_setting_is_set_shown_and_taken_out_again_and_no_other_line_changes(fo
     before = config.read_text()
     mode = config.stat().st_mode
     done = typed(folder, "config", "set", "limits.doers", "2").stdout
-    assert "limits.doers: 4 (default) -> 2" in done and "it holds from now on" in done and "git add" in done
+    assert "limits.doers: 4 (default) -> 2" in done and "it takes effect now" in done and "git add" in done
     assert config.read_text() == before.replace("# doers = 4", "doers = 2") and config.stat().st_mode == mode
     assert typed(folder, "config", "get", "limits.doers").stdout == "2\n"
     assert json.loads(typed(folder, "config", "get", "limits.doers", "--json").stdout)["data"]["value"] == 2
@@ -124,7 +124,7 @@ def test_an_agent_may_look_and_not_change(folder: Path) -> None:
 
 def test_the_group_is_a_command_too(folder: Path) -> None:
     assert "limits.doers = 4" in typed(folder, "config").stdout
-    assert "is right" in typed(folder, "config", "--check").stdout
+    assert "is valid" in typed(folder, "config", "--check").stdout
     assert "'set'" in typed(folder, "config", "sett", "x", expect=UsageError.code).stderr
     assert "config set KEY" in typed(folder, "config", "--help").stdout
     typed(folder, "config", "--check", "--all", expect=UsageError.code)

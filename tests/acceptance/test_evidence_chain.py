@@ -172,7 +172,7 @@ def test_a_tampered_record_is_found(repository: Repository) -> None:
     repository.rewrite(change)
     assert repository.chain()[0] != last and repository.wrong() == [], "nothing on main speaks of the last record yet"
     repository.rewrite(lambda text: text.replace('"title": "Bead one"', '"title":  "Bead one"'))
-    assert any("its text is not what its record gives" in text for text in repository.wrong())
+    assert any("its text does not match its record" in text for text in repository.wrong())
 
 
 def test_a_record_that_says_another_tree_is_found(repository: Repository) -> None:
@@ -187,7 +187,7 @@ def test_a_record_that_somebody_made_up_is_found(repository: Repository) -> None
     del record["runs"]
     commit = record["merged"]["commit"]
     repository.rewrite(lambda text: message(record) if commit in text.splitlines()[-1] else text)
-    assert any("the record lacks what belongs into it: 'runs'" in text for text in repository.wrong())
+    assert any("the record is incomplete: 'runs'" in text for text in repository.wrong())
     shown = repository.nobrakes("review", "three")
     assert shown.returncode == 0 and "WRONG: evidence" in shown.stdout and "'runs'" in shown.stdout
 
@@ -198,7 +198,7 @@ def test_a_record_that_was_changed_in_its_file_is_found(repository: Repository) 
     assert hashlib.sha1(content).hexdigest() != path.parent.name + path.name
     path.chmod(0o600)
     path.write_bytes(zlib.compress(content))
-    assert any("its content is not what its id says" in text for text in repository.wrong())
+    assert any("its content does not match its id" in text for text in repository.wrong())
 
 
 def test_a_chain_that_was_written_again_is_found(repository: Repository) -> None:

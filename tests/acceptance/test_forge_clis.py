@@ -23,7 +23,7 @@ ASKS = (
     f"{OURS} ask 'Which greeting?' --option 'zebra: an animal' --option 'hello: usual' --recommend hello --priority 1"
 )
 WAITS = {"text": "I asked.\n\nNOBRAKES: BLOCKED"}
-WHOLE = {"text": "The plan is whole.\n\nNOBRAKES: COMPLETED"}
+WHOLE = {"text": "The plan is complete.\n\nNOBRAKES: COMPLETED"}
 LOOKED = {"text": "I looked at all of it.\n\nNOBRAKES: COMPLETED"}
 BUILT = {"text": "It is built.\n\nNOBRAKES: COMPLETED"}
 FIRST = "def greet():\n    return 'hello'  # TODO: greet people by their names\n"
@@ -60,7 +60,7 @@ class Planned:
 
 
 def proposing(bead: str, title: str) -> str:
-    """The command with which the Shaper proposes this bead, and says that the plan is whole."""
+    """The command with which the Shaper proposes this bead, and says that the plan is complete."""
     plan = {"beads": [{"id": bead, "title": title, "acceptance": ["It greets"], "needs_tests": False}]}
     return f"echo '{json.dumps(plan)}' | {OURS} propose - && {OURS} plan-ready"
 

@@ -62,7 +62,7 @@ def test_what_is_merged_at_work_and_proposed_of_a_feature_is_taken_back_and_the_
     with project.running() as run:
         until(project.flag("at-work").exists)
         error = project.error("forge", "rollback", "login", code=17)
-        assert "2 beads cancelled (1 agent stopped), 3 merges taken off main" in error["message"]
+        assert "2 beads cancelled (1 agent stopped), 3 merges reverted on main" in error["message"]
         assert "forge rollback login --yes" in error["hint"] and project.feature().state.value == "active"
         done = project.rollback()
         out, _ = run.communicate(timeout=90)
@@ -82,7 +82,7 @@ def test_what_is_merged_at_work_and_proposed_of_a_feature_is_taken_back_and_the_
     assert "half" in project.git("log", "--all", "--format=%s", "--name-only")
     (kept,) = project.ask("review", bead)
     assert len(kept["record"]["takes_back"]) == 3 and kept["record"]["by"] == "person"
-    assert "takes back 3 commits, as person asked" in project.nobrakes("review", bead).stdout
+    assert "reverts 3 commits, as person asked" in project.nobrakes("review", bead).stdout
     for command in ("verify", "doctor"):
         project.nobrakes(command)
     for command in (("resume", "login"), ("rollback", "login", "--yes")):

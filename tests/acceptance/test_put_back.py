@@ -84,9 +84,7 @@ def test_before_the_start(project: Scripted, what: tuple[str, ...]) -> None:
         assert "one is on main as" in told and "two is on main as" in told, "before anything is started it is told"
     if what == DATABASE:
         done = project.nobrakes("list", "--all")
-        assert (
-            "2 beads, 4 attempts and 0 escalations were brought back" in done.stderr and "needs_doer" not in done.stdout
-        )
+        assert "2 beads, 4 attempts and 0 escalations were restored" in done.stderr and "needs_doer" not in done.stdout
         assert not [name for name in os.listdir(project.folder / ".nobrakes") if ".old-" in name]
     project.nobrakes("run")
     for command in ("doctor", "status"):

@@ -63,7 +63,7 @@ def test_a_branch_comes_back_and_the_checkout_stays_as_it_is(tmp_path: Path) -> 
         there = str(project.folder)
         assert elsewhere("--session", "1", there).startswith("session 1: Do the first thing")
         assert "no session of your own" in elsewhere("--session", "1", there, "--user")
-        assert "is no folder" in elsewhere("--session", "1", str(away / "none"), "Go on")
+        assert "is not a folder" in elsewhere("--session", "1", str(away / "none"), "Go on")
         text = elsewhere(there, "Only think of it: only think", "--agent", "script")
         assert f"`cd {there} && nobrakes session show 2` has its result" in text
         until(lambda: relay(project, 2)["session"]["state"] == "asking")

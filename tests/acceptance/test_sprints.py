@@ -243,21 +243,21 @@ def test_a_yes_that_does_not_hold_any_more_asks_again_and_a_new_one_takes_over(t
     brief.write_text(brief.read_text().replace("Sell tea", "Sell coffee"))
     tea.git("commit", "-q", "-am", "Another objective")
     tea.nobrakes("run", expect=NEEDS_PERSON)
-    assert "belongs to no sprint" in (tea.book / "refused").read_text()
-    assert tea.sprints()["state"] == "waits" and "the brief changed since the yes" in tea.sprints()["why"]
+    assert "not part of a sprint" in (tea.book / "refused").read_text()
+    assert tea.sprints()["state"] == "waits" and "the brief changed since the approval" in tea.sprints()["why"]
     assert "Sell coffee" in tea.nobrakes("project", "run", "tea", "--no-tests", expect=17).stderr
     tea.yes(1)
     roadmap = tea.folder / "docs" / "ROADMAP.md"
     roadmap.write_text(ROADMAP + "- [ ] R4: Sell cake\n")
     tea.git("commit", "-q", "-am", "More")
     tea.nobrakes("run", expect=NEEDS_PERSON)
-    assert "the roadmap changed since the yes" in tea.sprints()["why"]
+    assert "the roadmap changed since the approval" in tea.sprints()["why"]
     assert tea.error("project", "run", "tea", "--until", "2020-02-02", code=2)["message"] == "2020-02-02 is over"
     tea.yes(1, "--until", "2099-02-02")
     with tea.database() as store:
         store.run("UPDATE sprint_runs SET terms = replace(terms, '2099', '2020')")
     tea.nobrakes("run", expect=NEEDS_PERSON)
-    assert "the yes was until 2020-02-02" in tea.sprints()["why"]
+    assert "the approval ended on 2020-02-02" in tea.sprints()["why"]
     assert "2020" not in tea.error("project", "run", "tea", "--until", "tomorrow", code=2)["message"]
     tea.yes(3, "--usd", "0.5")
     tea.nobrakes("run")
@@ -288,7 +288,7 @@ def test_the_budget_of_a_yes_stops_the_next_sprint(tmp_path: Path) -> None:
         tea.flag("paid").touch()
         process.wait(60)
     assert tea.sprints()["state"] == "waits" and tea.sprints()["done"] == 1, "what runs is not cut off"
-    assert "the yes is for $0.50, and its sprints have cost $0.75, " in tea.sprints()["why"]
+    assert "you approved $0.50, and its sprints have cost $0.75, " in tea.sprints()["why"]
 
 
 def test_work_outside_the_roadmap_items_of_the_yes_waits_for_a_person(tmp_path: Path) -> None:

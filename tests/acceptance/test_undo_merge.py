@@ -80,7 +80,7 @@ def test_a_merge_that_a_person_took_off_main_is_not_taken_back_and_can_be_brough
     project.git("reflog", "expire", "--expire=now", "--all")
     project.git("gc", "-q", "--prune=now")
     error = project.error("undo", merge_of(project, "user"), code=17)
-    assert "user" in error["message"] and "not on main any more" in error["message"]
+    assert "user" in error["message"] and "no longer on main" in error["message"]
     assert "nobrakes reopen user" in error["hint"] and f"git cherry-pick {user[:12]}" in error["hint"]
     assert "user" in project.nobrakes("status").stdout
     project.git("cherry-pick", user[:12])

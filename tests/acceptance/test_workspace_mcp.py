@@ -224,7 +224,7 @@ def test_a_coding_tool_answers_at_once_and_hands_back_a_branch(chat: Chat) -> No
         assert await refused(client, "answer", number=99, text="yes")
         assert "the text is empty" in await refused(client, "answer", number=await asked(client), text=" ")
         said = await call(client, "answer", number=await asked(client), text="Green")
-        assert said == "answered; session 1 goes on"
+        assert said == "answered; session 1 continues"
         while (first := await status(client))["commits"] < 3:
             await anyio.sleep(0.1)
         assert first["question"] is None
@@ -285,5 +285,5 @@ def test_over_http_a_client_has_a_token_for_these_tools_alone(chat: Chat) -> Non
 
 def test_no_agent_reaches_the_tools(chat: Chat) -> None:
     chat.env["NOBRAKES_TOKEN"] = "1.1.x"
-    assert "neither reads nor changes" in chat.nobrakes("mcp", "--workspace", "--session", "phone", expect=None)
+    assert "cannot use the data" in chat.nobrakes("mcp", "--workspace", "--session", "phone", expect=None)
     assert not (chat.folder / "mine").exists()

@@ -46,7 +46,7 @@ def a_feature(store: Any) -> None:
     store.begin_feature(Feature("windows", "Windows", "Support Windows", actor="me"))
     store.change_feature("windows", {"notes": "paths first"}, "me")
     store.keep_plan("windows", [{"id": "d", "title": "D"}], "the Shaper says so", "Shaper")
-    store.move_feature("windows", Step.PLAN_READY, "nobrakes", "the plan is whole")
+    store.move_feature("windows", Step.PLAN_READY, "nobrakes", "the plan is complete")
     store.begin_review("windows", 1, "backend", None)
     found = Finding(0, "windows", 1, "backend", "security", 1, "No check", "Anybody may", ("Check it",), "d")
     number = store.add_finding(found).id

@@ -863,7 +863,7 @@ BUGS = (
     Bug(
         "expiry ends the session with its questions",
         "features/worker/shapers.py",
-        'store.move_feature(feature.id, Step.EXPIRED, BY, "nothing was said for too long")',
+        'store.move_feature(feature.id, Step.EXPIRED, BY, "no message for too long")',
         'store.end_session(feature.session, BY)\n        store.move_feature(feature.id, Step.EXPIRED, BY, "silence")',
         options=PLANNED,
         seed=4,

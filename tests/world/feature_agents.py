@@ -1,4 +1,4 @@
-"""Shapers and reviewers of the simulated features: they ask, propose, find, say that the plan is whole, and go wrong.
+"""Shapers and reviewers of the simulated features: they ask, propose, find, say that the plan is complete, and go wrong.
 
 1. Each turn has dice of its own, and each feature a Shaper of one sort: most are good; others ask for ever, are never
    ready, speak by text markers alone, or propose what no plan may be.

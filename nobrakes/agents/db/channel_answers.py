@@ -115,7 +115,7 @@ _USE = (
 def agent_permit(path: str, token: str, command: str) -> "tuple[int, str]":
     """(the question's number, its state): YES once for each yes; WAITS: no answer yet."""
     if len(command) > MAX_PERMITS:
-        raise UsageError(f"a command of more than {MAX_PERMITS} characters needs a person's yes", "Make it shorter.")
+        raise UsageError(f"a person approves only commands of at most {MAX_PERMITS} characters", "Make it shorter.")
     mark = edits.digest(command.encode("utf-8", "replace"))
     form = edits.form_text(path, _FORM % mark[:8])
     filing = edits.Filing("question", f"May it run this, once? {command}", form=form, more={KEY: mark})

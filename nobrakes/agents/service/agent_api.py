@@ -227,7 +227,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
     ),
     Operation(
         "answer",
-        "Read the answer to a question of your bead, or what was decided about its plan.",
+        "Read the answer to a question of your bead, or the decision about its plan.",
         _answer,
         (Parameter("number", "The question's number; default: your latest.", int),),
         reads=True,
@@ -295,7 +295,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
         _forging("finding"),
         (
             Parameter("issue", "What is wrong.", required=True),
-            Parameter("impact", "The effect if nobody fixes it.", required=True),
+            Parameter("impact", "The effect if it is not fixed.", required=True),
             Parameter("option", "A way to fix it, the best one first; at most 6.", list, (), most=6),
             Parameter("category", "The kind of problem.", default=CATEGORIES[0], choices=CATEGORIES),
             Parameter("priority", "From 1 to 3: 1 must be fixed, 2 should be, 3 may be.", int, 2, least=1, most=3),
@@ -366,7 +366,7 @@ def _value(parameter: Parameter, given: "Any") -> "Any":
     if kind is str and parameter.required and not value.strip():
         raise _refused(f"the {name} is empty", f"Say something in {name}.")
     if parameter.choices and value not in parameter.choices:
-        raise _refused(f"'{client.cleaned(value)[:40]}' is no {name}", f"Use one of: {', '.join(parameter.choices)}.")
+        raise _refused(f"unknown {name} '{client.cleaned(value)[:40]}'", f"Use one of: {', '.join(parameter.choices)}.")
     if kind in (int, float) and not parameter.least <= value <= parameter.most:
         raise _refused(f"{name} has to be from {parameter.least} to {parameter.most}")
     return value

@@ -109,7 +109,7 @@ def progress(
         if of is not None:
             from ...errors import UsageError
 
-            raise UsageError("--of says out of how many, and --step is missing", "Give both, or --step alone.")
+            raise UsageError("--of needs --step", "Give both, or --step alone.")
         call("say", "progress", cleaned(text), data)
         return None, ""
     from ...beads.progress import MAX_STEPS, doubt
@@ -117,7 +117,7 @@ def progress(
     if not 0 <= step <= (of or MAX_STEPS) <= MAX_STEPS:
         from ...errors import UsageError
 
-        raise UsageError(f"step {step} of {of or MAX_STEPS} cannot be", f"Count from 0 to at most {MAX_STEPS}.")
+        raise UsageError(f"step {step} of {of or MAX_STEPS} is out of range", f"Count from 0 to at most {MAX_STEPS}.")
     call("say", "progress", cleaned(text), data)
     commits = own_commits(call("standing"))
     return commits, doubt(step, commits)
@@ -145,7 +145,7 @@ def ask(question: str, wait: float, form: "dict[str, Any] | None" = None) -> "tu
 def wait_for(number: int, wait: float) -> "str | None":
     """The answer or the plan's decision; None: not in time."""
     if wait <= 0:
-        return None  # what is answered is open no more, and what is not open was asked anew
+        return None  # what is answered is open no more, and what is not open was asked again
     now = sign = time.monotonic()
     until = now + wait
     answer = _answer_now(number)

@@ -28,10 +28,10 @@ def why_not(command: str, pattern: str) -> "str | None":
     if said == YES:
         return None
     if said == NO:
-        return f"a person said no to it (question {number}): do without it"
+        return f"a person refused it (question {number}): do without it"
     return (
-        f"a person says yes to `{pattern}` first, and question {number} asks for it. Try no other way: commit, and end "
-        "with NOBRAKES: BLOCKED. After the yes, call the very same command again: it runs once."
+        f"a person must approve `{pattern}` first; question {number} asks for that. Try no other way: commit, and end "
+        "with NOBRAKES: BLOCKED. After the approval, call exactly the same command again: it runs once."
     )
 
 
@@ -132,7 +132,7 @@ def _await(answer: str, again: str) -> None:
     waited, soon = 0.0, SOON
     while not os.path.exists(answer):
         if waited > TIMEOUT:
-            raise DoorClosed("nobrakes does not answer just now; what you said is stored for it")
+            raise DoorClosed("nobrakes does not answer now; your message is stored for it")
         if waited > soon:
             soon = 2 * waited
             from contextlib import suppress

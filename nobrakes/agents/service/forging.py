@@ -26,10 +26,10 @@ def forging_propose(plan: str) -> "tuple[dict[str, Any], str]":
 
 def told(data: "Mapping[str, Any]") -> str:
     """A proposal's result as text."""
-    kinds = (("new", "drafts"), ("changed", "changed drafts"), ("proposed", "wait for a person's yes"))
+    kinds = (("new", "drafts"), ("changed", "changed drafts"), ("proposed", "wait for a person's approval"))
     lines = [f"{what}: {', '.join(data[name])}" for name, what in kinds if data[name]]
     lines += [f"note: {problem}" for problem in data["problems"]]
-    return "\n".join(lines or ["the graph is as this plan wants it already"])
+    return "\n".join(lines or ["the graph already matches this plan"])
 
 
 def plan() -> "tuple[list[dict[str, Any]], str]":
@@ -61,13 +61,13 @@ def finding(
     issue: str, impact: str, option: "list[str]", category: str, priority: int, about: str
 ) -> "tuple[dict[str, Any], str]":
     number = _asked("forge_finding", issue, impact, list(option), category, priority, about)
-    return {"finding": number}, f"finding {number} is kept: a person decides about it"
+    return {"finding": number}, f"finding {number} is stored: a person decides about it"
 
 
 def document(text: str, kind: str) -> "tuple[dict[str, Any], str]":
     """Hand in a text for the documents of the agent's sprint; (JSON values, text)."""
     number = _asked("sprint_document", client.cleaned(text), kind)
-    return {"sprint": number, "kind": kind}, f"the {kind} is kept for sprint {number}: nobrakes places it on main"
+    return {"sprint": number, "kind": kind}, f"the {kind} is stored for sprint {number}: nobrakes places it on main"
 
 
 def _asked(name: str, *arguments: "Any") -> "Any":
@@ -84,7 +84,7 @@ def _spoken(path: str, token: str) -> "Iterator[tuple[Store, Turn, Session]]":
 
         agent_standing(path, token)  # who has no door is told so first
         raise NotAllowed(
-            "only a session that plans a feature, or reviews a plan or work, says this",
+            "only a session that plans a feature, or reviews a plan or work, can use this",
             "Work outside your bead: `nobrakes agent escalate`.",
         )
     store = open_store(path)
@@ -112,7 +112,7 @@ def _plan(path: str, token: str) -> "list[dict[str, Any]]":
         if found is None:
             from ...errors import NotAllowed
 
-            raise NotAllowed("this session serves no feature, so there is no plan of it")
+            raise NotAllowed("this session is not for a feature, so it has no plan")
         return nodes_of(store, found[0].id)
 
 
@@ -166,7 +166,7 @@ def _document(path: str, token: str, text: str, kind: str) -> int:
             who = session_actor(session)
         if sprint is None:
             raise NotAllowed(
-                "your work belongs to no sprint, so it has no documents",
+                "your work is not part of a sprint, so it has no documents",
                 "What others should know: `nobrakes agent log`, or the summary of `nobrakes agent done`.",
             )
         return store.hand_in_document(sprint.number, found, plain, who).sprint

@@ -134,7 +134,7 @@ class AgentEndings:
         if before < UNSEEN_IN_PEACE:
             return verdict
         often = f"as {count(before, 'time')} before on this bead"
-        why = f"{verdict.detail}, {often}; an agent that kills what runs it looks like that"
+        why = f"{verdict.detail}, {often}; this also happens if an agent kills its own runner"
         return replace(verdict, outcome=Outcome.KILLED, detail=why)
 
     def _not_taken_in(self, attempt: Attempt, limits: Limits, why: str) -> None:

@@ -45,7 +45,7 @@ def refuse_while_it_lands(db: Database, bead: str, status: Status) -> None:
     if is_landing(data):
         raise NotAllowed(
             f"too late: bead {bead} is being merged, or is on main already",
-            "Let nobrakes finish the merge; then `nobrakes undo` takes it back by the number of its event.",
+            "Let nobrakes finish the merge; then undo its event with `nobrakes undo NUMBER`.",
         )
 
 
@@ -257,7 +257,7 @@ def require(db: Database, beads: Iterable[str]) -> None:
 # 1. A kind that the table does not know for the bead's status moves nothing and writes nothing.
 # 2. Only a claim brings a bead into work (attempts.py). Whatever takes it out of work here ends the open attempt
 #    and raises the fence, so the agent's token is stale.
-# 3. A review that moves main at this moment, or has moved it, is not taken away any more: NotAllowed.
+# 3. A review that moves main at this moment, or has moved it, can no longer be taken: NotAllowed.
 # 4. A bead that is closed remembers where it was, and what it still asked of people is settled. When that is taken back
 #    it asks again, and waits for the answer as before.
 # 5. A bead that is opened again keeps `merged_commit`: that merge is over, and a rebuilt database must know it.

@@ -89,7 +89,7 @@ def take(here: Repository, bead: str, actor: str, to: str = "") -> Taken:
     earlier = known_place(here, bead) or here.persons.worktree_on_branch(branch)
     if earlier is not None and to and os.path.realpath(to) != os.path.realpath(earlier.path):
         raise NotAllowed(
-            f"bead {bead} is worked on in {earlier.path} already",
+            f"bead {bead} already has a worktree in {earlier.path}",
             f"`cd {earlier.path}`; then `nobrakes hand-in {bead}`.",
         )
     folder = earlier.path if earlier is not None else _free_place(here, bead, to)
@@ -138,7 +138,7 @@ def _free_place(here: Repository, bead: str, to: str) -> str:
     if here.persons.around(os.path.dirname(folder)) is not None or folder == root or folder.startswith(root + os.sep):
         raise UsageError(f"{folder} is inside a checkout of this repository", "Name a folder outside: --to ../FOLDER.")
     if os.path.lexists(folder) and not (os.path.isdir(folder) and not os.listdir(folder)):
-        raise UsageError(f"there is something in {folder} already", "Name another folder: --to FOLDER.")
+        raise UsageError(f"{folder} is not empty", "Name another folder: --to FOLDER.")
     above = os.path.dirname(folder)
     while not os.path.isdir(above):
         above = os.path.dirname(above)
@@ -215,7 +215,7 @@ def hand_in(here: Repository, bead: str, actor: str, source: str = "") -> Handed
         raise NotAllowed("that branch has no commit in common with main", f"`nobrakes take {bead}` makes one that has.")
     if fork == head:
         raise NotAllowed(
-            f"there is nothing to hand in: main has all of {head[:12]} already",
+            f"there is nothing to hand in: main already contains {head[:12]}",
             f"`nobrakes take {bead}` gives you a worktree for it; `--from BRANCH` names another branch.",
         )
     folder = worktree.path if worktree is not None else ""
@@ -249,7 +249,7 @@ def _found(here: Repository, bead: str, source: str) -> tuple[Worktree | None, s
         worktree = persons.around(source) if source else known_place(here, bead) or _current(here, bead)
     if worktree is None:
         raise UsageError(
-            f"{source or os.getcwd()} is in no worktree of this repository",
+            f"{source or os.getcwd()} is not in a worktree of this repository",
             f"`nobrakes take {bead}` makes one; `--from BRANCH` hands in a branch of the repository.",
         )
     if persons.branch(worktree) != persons.place.branch:  # of main itself there is nothing to hand in
@@ -321,7 +321,7 @@ def retry(
             store.reset_breakers(bead, actor)
         if not asked and before.held is None and not is_waiting:
             raise NotAllowed(
-                f"nothing keeps bead {bead} from agents: it is {before.status.value}, and has no failures",
+                f"there is nothing to retry: bead {bead} is {before.status.value}, and has no failures",
                 f"`nobrakes ready --explain` says what it waits for: look for {bead}.",
             )
         after = store.bead(bead)

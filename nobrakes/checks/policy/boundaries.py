@@ -168,7 +168,7 @@ def barred(changes: Iterable[Change]) -> dict[str, list[str]]:
 def fault(found: Sequence[str], changes: Iterable[Change]) -> tuple[Outcome, str] | None:
     """How unacceptable work ends. `found`: its violations, which alone are its own failure."""
     if found:
-        return Outcome.BOUNDARY, "The branch changes what its role may not change:\n" + "\n".join(found[:50])
+        return Outcome.BOUNDARY, "The branch changes files that its role may not change:\n" + "\n".join(found[:50])
     lines = [f"{change.path}: {change.unfiltered}" for change in changes if change.barred]
     if not lines:
         return None
@@ -229,7 +229,7 @@ def faults(
     if not found and len(told) > MAX_CONTRACT:
         found.append(f"{CONTRACT}: it is too long to be read: put commands in files, and name those")
     if not is_seen(told):
-        found.append(f"{CONTRACT}: it has characters that control, turn or hide what is shown")
+        found.append(f"{CONTRACT}: it has control, direction or invisible characters")
     return found
 
 

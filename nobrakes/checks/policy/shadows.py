@@ -209,7 +209,7 @@ def _module(path: str, folder: str) -> str:
 def odd_name(path: str) -> str | None:
     """Why the path is suspicious."""
     if "\n" in path or "\t" in path or not is_seen(path):
-        return f"{escaped(path)}: its name has characters that control, turn or hide what is shown"
+        return f"{escaped(path)}: its name has control, direction or invisible characters"
     return None
 
 

@@ -320,7 +320,7 @@ class Validation:
         contract = self.run_contract(run.id)
         if contract is None:
             self.scratch.drop(run.id)
-            return [CheckResult("checks", CheckOutcome.BROKEN, "nothing says any more what was run", None, 0.0)]
+            return [CheckResult("checks", CheckOutcome.BROKEN, "the record of what was run is gone", None, 0.0)]
         folder = os.path.join(ports.paths.runs, run.id)
         stand = {str(row["name"]): result_of(row) for row in self.carried(run.id)}
         ending = ports.processes.ending(folder, self.steps(run))
@@ -541,7 +541,7 @@ def fewer_assertions(ports: Ports, base: str, head: str) -> str | None:
     try:
         lost = fewer(_texts(ports, base, paths), _texts(ports, head, paths))
     except FileTooLarge as error:
-        return f"what a test asserts cannot be counted: {error}"
+        return f"nobrakes cannot count a test's assertions: {error}"
     return "assertions were removed: " + "; ".join(map(str, lost)) if lost else None
 
 

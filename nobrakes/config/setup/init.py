@@ -399,7 +399,7 @@ def _warnings(found: Discovered, main: str, detected: Detected) -> list[str]:
             "there is no check yet: nobrakes merges nothing until config.toml has one or a scaffolding bead adds one"
         )
     elif not any(check.kind == "test" for check in detected.checks):
-        warnings.append("no check runs tests, so nothing tests what agents write")
+        warnings.append("no check runs tests, so nothing tests the agents' work")
     if not found.has_commits:
         warnings.append(f"there is no commit yet: agents start after your first commit on {main}")
     elif main not in found.branches:

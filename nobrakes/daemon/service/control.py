@@ -1,4 +1,4 @@
-"""What a person does about the daemon: start, stop, pause, limits; and archived work that they may delete.
+"""A person's commands for the daemon: start, stop, pause, limits; and for deleting archived work.
 
 1. The daemon runs in the background. Its lock says whether there is one.
 2. Archived work is deleted only on request and only if main has it: the ref's commit is in the merged head of a bead
@@ -103,7 +103,7 @@ def bring_back(git: Git, event: Event) -> None:
     refs = {str(ref): str(commit) for ref, commit in event.data.get("refs", {}).items()}
     for ref, commit in refs.items():
         if not git.has(commit):
-            raise NotAllowed(f"event {event.seq} cannot be taken back: git has collected {commit[:12]} of {ref}")
+            raise NotAllowed(f"event {event.seq} cannot be undone: git has collected {commit[:12]} of {ref}")
     for ref, commit in refs.items():
         git.pin(ref.removeprefix(_OWN), commit)
 
@@ -255,7 +255,7 @@ def set_limits(store: "Store", changes: Mapping[str, str], actor: str, paths: Pa
     """Change limits by name, `default` restores config.toml; returns all changed. ConfigError changes nothing."""
     for name in changes:
         if name in FROM_THE_START:
-            raise ConfigError(f"{name} holds from the start of nobrakes on", "Set it in .nobrakes/config.toml.")
+            raise ConfigError(f"{name} changes only when nobrakes starts", "Set it in .nobrakes/config.toml.")
     before = overrides(store)
     kept = {name: value for name, value in before.items() if name not in changes}
     given: dict[str, object] = {name: value for name, value in changes.items() if value != "default"}
@@ -403,8 +403,8 @@ def stop_daemon(paths: Paths, store: "Store", wait: float) -> tuple[int, str]:
         dead = store.setting(BACKGROUND)
         store.set_setting(BACKGROUND, None)
         raise DaemonNotRunning(
-            f"the daemon (process {dead}) was dead already; it is not missed any more",
-            "`nobrakes run` or `nobrakes daemon start` takes up what it left.",
+            f"the daemon (process {dead}) had already died; nobrakes no longer waits for it",
+            "`nobrakes run` or `nobrakes daemon start` continues its work.",
         )
     return locks.stop_daemon(paths.lock, wait, paths.daemon_log)
 
@@ -419,7 +419,7 @@ def restart(paths: Paths, store: "Store", wait: float) -> int:
             if time.monotonic() > deadline:
                 raise NobrakesError(
                     f"the daemon (process {process.pid}) has not handed over within {count(round(wait), 'second')}",
-                    "It may be ending a step that must not be cut; try again.",
+                    "It may be in a step that cannot be interrupted; try again.",
                 )
             time.sleep(POLL_SECONDS)
     return start(paths, store, wait)

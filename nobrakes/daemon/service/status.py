@@ -381,7 +381,7 @@ class StatusView:
     degraded: tuple[str, ...]  # agents of which less is asked than they should be able to do, and why
     quarantined: tuple["Quarantined", ...]
     behind: tuple[str, ...] = ()  # checkouts of main in which a plain commit would take back what was merged
-    off_main: str = ""  # the done beads that main does not carry any more, and what can be done
+    off_main: str = ""  # the done beads that main no longer contains, and what can be done
     unknown: tuple[str, ...] = ()  # what main carries and the database does not know, a line for each bead
     sessions: tuple[OpenSession, ...] = ()
     machine: MachineView | None = None  # what all repositories share, where that is limited

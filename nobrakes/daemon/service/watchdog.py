@@ -65,7 +65,7 @@ def look(
         return Looked(resting)
     now, waiting = store.now(), _read(file)
     if still_waits(waiting, now):
-        return Looked("it is too early to look again", until=waiting.until)
+        return Looked("it is too early to check again", until=waiting.until)
     own = own_settings().watchdog
     asked = {"the network": own.network, "the provider": own.provider or providers(config, env)}
     answers = reach(list(dict.fromkeys(url for urls in asked.values() for url in urls)))
@@ -149,7 +149,7 @@ def _read(file: str) -> Waiting:
         return Waiting()
     except (OSError, ValueError, TypeError, KeyError) as error:  # how long it waits may be in it
         text = f"how long the watchdog waits cannot be read from {file}: {error}"
-        raise PlaceUnusable(text, "Move this file away; the next look then starts the daemon.") from None
+        raise PlaceUnusable(text, "Move this file away; the next check then starts the daemon.") from None
 
 
 KEPT = ("PATH", OVERRIDE, "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR")
@@ -182,7 +182,7 @@ def plan(env: Mapping[str, str]) -> Plan:
 
     home = env.get("XDG_CONFIG_HOME") or os.path.join(env.get("HOME", ""), ".config")
     if not os.path.isabs(home):
-        raise UsageError("HOME is not set, so it is not known whose units are meant", "Set HOME, and try again.")
+        raise UsageError("HOME is not set, so nobrakes cannot find your systemd units", "Set HOME, and try again.")
     folder = os.path.join(home, "systemd", "user")
     words = [sys.executable, "-P", "-m", "nobrakes", "daemon", "watch"]
     variables = [f"Environment={_quoted(f'{key}={env[key]}')}" for key in KEPT if env.get(key)]

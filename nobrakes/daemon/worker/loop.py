@@ -593,7 +593,7 @@ class Daemon:
     def _stop_leftovers(self, run: Run, steps: list[str], board: model.Board) -> bool:
         self.ports.store.update_run(run.id, term_at=board.now)
         if self.ports.processes.ending(os.path.join(self.ports.paths.runs, run.id), steps).cut_off:
-            text = f"run {run.id}: what ran it was killed, and what it left running is ended"
+            text = f"run {run.id}: its runner was killed; nobrakes ended its leftover processes"
             self.ports.notifier.tell(Notice(text, urgent=True))
         self.ports.processes.terminate(run)
         return True

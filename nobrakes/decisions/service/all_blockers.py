@@ -501,7 +501,7 @@ def merge_blockers(store: "Store", config: "Config", daemon: bool) -> Iterator[B
     for bead in unsaid:
         yield Blocker(
             Kind.REQUEST,
-            f"'{bead}' has passed and waits for your word: it is pushed, and its pull request opened, only then",
+            f"'{bead}' has passed, and waits for you to open its pull request",
             "",
             (f"nobrakes pr open {bead}",),
             beads=(bead,),

@@ -293,7 +293,7 @@ def _close(store: "Store", found: Escalation, said: _Said, kind: Kind) -> None:
 
 
 def _rest(store: "Store", found: Escalation, said: _Said) -> None:
-    _hold(store, found, said, f"{said.actor} lets it rest, asked by question {found.id}")
+    _hold(store, found, said, f"{said.actor} held it, at question {found.id}")
 
 
 def _pause_feature(store: "Store", found: Escalation, said: _Said) -> None:
@@ -306,7 +306,7 @@ def _pause_feature(store: "Store", found: Escalation, said: _Said) -> None:
 
 def _change_plan(store: "Store", found: Escalation, said: _Said) -> None:
     feature = reviewed_plan.checkpoint(store, str(found.evidence[forms.FEATURE]), said.actor)
-    text = f"{found.title}: a person asked to change the plan because of it"
+    text = f"{found.title}: a person chose to change the plan because of this"
     store.collect(feature.id, ItemKind.ESCALATION, text, said.actor, bead=found.bead, nth=found.id)
     _hold(store, found, said, RESHAPED.format(feature=feature.id))
 

@@ -120,7 +120,7 @@ def difference(git: Git, bead: str, found: Branch | None, is_whole: bool) -> Bra
 
 # A conflict with main: the lines of both sides, and whose change it is that the branch conflicts with.
 #
-# 1. It is made anew from git whenever somebody looks, from the main that it was seen on and the branch's own commit,
+# 1. It is rebuilt from git whenever somebody looks, from the main that it was seen on and the branch's own commit,
 # wherever that is kept by now. Where one of them is gone, the files that were noted are shown, and why no more is.
 # 2. The other side is what came to main since the branch left it and touches the same files: merges of beads by their
 # trailer, anything else by its author.
@@ -307,12 +307,12 @@ def _words(value: Any, indent: str = "") -> list[str]:
 
 TABLE: Mapping[str, tuple[str, Lines, int]] = {
     "severity": ("how much it matters", _lines, MAX_LISTED),
-    "test": ("the test that was altered so that it has to fail", _lines, MAX_LISTED),
+    "test": ("the test that nobrakes changed so that it must fail", _lines, MAX_LISTED),
     "reverted": ("the merge was reverted", lambda value: ["yes" if value else "no: it is still on main"], MAX_LISTED),
-    "results": ("what the checks said", results, 2 * MAX_LISTED),
-    "red_proof": ("what the checks said with the new tests", results, 2 * MAX_LISTED),
-    "base": ("what the checks said without the new tests", results, 2 * MAX_LISTED),
-    "establishes": ("what the contract says from then on", _lines, 2 * MAX_LISTED),
+    "results": ("check results", results, 2 * MAX_LISTED),
+    "red_proof": ("check results with the new tests", results, 2 * MAX_LISTED),
+    "base": ("check results without the new tests", results, 2 * MAX_LISTED),
+    "establishes": ("the contract after the merge", _lines, 2 * MAX_LISTED),
     "why": ("why your approval is needed", _lines, MAX_LISTED),
     "test_files": ("the files of tests that it changes", _lines, MAX_LISTED),
     "tests": ("the change of the tests", _code, CODE),
@@ -336,7 +336,7 @@ _TITLES: Mapping[tuple[EscalationType, str], str] = {
     (EscalationType.MERGE_REVIEW, "main"): "main, on which it passed",
     (EscalationType.CODE_REVIEW, "commit"): "the commit that passed, and was read",
     (EscalationType.CODE_REVIEW, "main"): "main, on which it passed",
-    (EscalationType.MAIN_RED, "results"): "what the checks said on main",
+    (EscalationType.MAIN_RED, "results"): "check results on main",
 }
 
 # What was tried on the bead before a person was asked, and what the last agent said.

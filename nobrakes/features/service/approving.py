@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-# A feature is approved when something of its plan went live and nothing of it waits any more; open points of the scan
-# are settled with the yes. All of it is in the transaction of commit-strategy.
+# A feature is approved when something of its plan went live and nothing of it still waits; open points of the scan
+# are settled with the approval. All of it is in the transaction of commit-strategy.
 def feature_approval_approved(
     store: "Store", drafts: Collection[str], changes: Collection[str], actor: str
 ) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ def approve(store: "Store", choice: Choice, actor: str, seen: str | None = None)
     """Apply it in the caller's transaction. NotAllowed: `seen` is not the current revision."""
     if seen is not None and seen != revision(store):
         raise NotAllowed(
-            "what was proposed changed while you looked at it: nothing was approved",
+            "the proposal changed while you read it: nothing was approved",
             "Look again: `nobrakes commit-strategy`.",
         )
     found = [change for bead in proposals(store) for change in bead.changes]
@@ -194,7 +194,7 @@ def _named(changes: Sequence[ProposedChange], write: Callable[[], object]) -> No
         write()
     except NobrakesError as error:
         names = " ".join(one.name for one in changes)
-        error.args = (f"nothing was approved, since {names} cannot be: {error}",)
+        error.args = (f"nothing was approved, since {names} failed: {error}",)
         error.hint = f"Approve the others: `nobrakes commit-strategy --without {' --without '.join(names.split())}`."
         raise
 
@@ -224,8 +224,8 @@ def propose(store: "Store", plan: "Plan", actor: str, dry_run: bool = False) -> 
         node.status in ("live", "done") or (node.status == "cancelled" and node.id not in known) for node in plan.nodes
     ):
         raise PlanError(
-            f"{plan.source}: what is proposed becomes a draft, and goes live by commit-strategy only",
-            "Take 'live' and every 'status' out of the plan, but 'cancelled' of a bead that shall be given up.",
+            f"{plan.source}: a proposal makes drafts, and only commit-strategy makes them live",
+            "Remove 'live' and every 'status' from the plan, except 'cancelled' for a bead to give up.",
         )
     return apply_plan(store, plan, actor=actor, dry_run=dry_run)
 

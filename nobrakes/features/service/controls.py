@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 
 PLANNING_RESTARTED = (
-    "Planning begins anew, from the base: the person had all drafts of the plan given up. Look at the code as it is, "
-    "and propose the plan again; what was answered before still holds."
+    "Planning starts again from the base: the person dropped all drafts of the plan. Look at the code as it is, "
+    "and propose the plan again; earlier answers still apply."
 )
 
 
@@ -268,7 +268,7 @@ def edit(store: "Store", paths: Paths, config: "Config", id: str, wanted: Wanted
 
 
 def pause(store: "Store", paths: Paths, id: str, actor: str) -> Feature:
-    """Start no turn and no attempt any more; running ones finish. Gives up the repository's turn."""
+    """Start no further turn or attempt; running ones finish. Gives up the repository's turn."""
     with store.write():
         moved = store.move_feature(id, Step.PAUSED, actor, "paused by a person")
         hold(store, id, actor)
@@ -323,7 +323,7 @@ def _tell(store: "Store", id: str, form: str, text: str, actor: str, bead: str) 
     if feature.session is None:
         raise NotAllowed(
             f"planning of feature {id} has not begun yet",
-            f"`nobrakes forge edit {id}` changes what its Shaper is told first.",
+            f"`nobrakes forge edit {id}` changes the text that its Shaper starts from.",
         )
     if not words:
         raise UsageError("nothing was said")

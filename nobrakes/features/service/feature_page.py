@@ -335,7 +335,7 @@ def reviews(store: "Store", rules: "ForgeSettings", id_: str) -> ReviewsView:
     )
 
 
-# A sign-off is a yes to one version of the plan as it lies now; a plan that was changed since needs another. Too few
+# A sign-off approves one version of the plan as it is now; a plan that was changed since needs another. Too few
 # rounds (`take_risk`) and findings that nobody decided (a reason) are said with it and kept. It makes nothing live, and
 # no agent can do it.
 def tracker(store: "Store", feature: Feature, rules: "ForgeSettings") -> Tracker:
@@ -364,7 +364,7 @@ def sign_off(
         )
         if not is_unchanged(store, feature):
             raise NotAllowed(
-                f"the plan of feature {id_} was changed since version {feature.plan}, and is not whole yet",
+                f"the plan of feature {id_} was changed since version {feature.plan}, and is not complete yet",
                 "Its Shaper says when it is ready again.",
             )
         for finding in store.findings(id_):

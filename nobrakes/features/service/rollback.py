@@ -201,7 +201,7 @@ def _marked(actor: str) -> str:
 
 
 def _hand(store: "Store", feature: Feature, actor: str) -> str:
-    what = f"Takes the merges of feature {feature.id} off main again, as {actor} asked."
+    what = f"Reverts the merges of feature {feature.id} on main, as {actor} asked."
     bead = bead_commands.add_take_back(store, f"Roll back: {feature.title}", what, actor)
     if base := _base(store, steps_under(store, feature.id)):
         store.set_setting(own_base(bead.id), base)

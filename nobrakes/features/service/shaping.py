@@ -154,17 +154,17 @@ def _fixed(feature: Feature, node: PlanNode, bead: Bead | None) -> dict[str, Any
 def _refused(feature: Feature, node: PlanNode, bead: Bead | None, own: set[str]) -> str:
     """Why this feature's Shaper may not do that; empty: it may. `own`: its beads and the plan's new ones."""
     if node.id == feature.id:
-        return f"{feature.id} is the feature itself, and its text is a person's"
+        return f"{feature.id} is the feature itself, and only a person may change its text"
     if isinstance((node.fields.get("metadata") or {}).get(FACTS), dict):
         return f"its metadata say '{FACTS}', where nobrakes keeps the facts of a feature"
     if bead is not None and bead.status is Status.DRAFT and bead.id not in own:
-        return f"{bead.id} is a draft, and none of feature {feature.id}"
+        return f"{bead.id} is a draft outside feature {feature.id}"
     epic = node.fields.get("epic")
     if "epic" in node.fields and (bead is None or bead.id in own):
         if epic is None and bead is not None:
             return f"{bead.id} belongs to feature {feature.id}, and stays under it"
         if epic is not None and epic not in own:
-            return f"its epic '{epic[:64]}' is none of feature {feature.id}"
+            return f"its epic '{epic[:64]}' is not in feature {feature.id}"
     return ""
 
 
@@ -175,18 +175,18 @@ def plan_ready(store: "Store", session: int, turn: Turn | None = None) -> PlanVe
         if waiting := [one for one in store.escalations() if one.session == session]:
             numbers = ", ".join(str(one.id) for one in waiting[:10])
             raise NotAllowed(
-                f"the plan is not whole while questions wait for a person: {numbers}",
+                f"the plan is not complete while questions wait for a person: {numbers}",
                 "End your turn: the answers come with the next one.",
             )
         nodes = nodes_of(store, feature.id)
-        # whether something of the plan waits for a person's yes
+        # whether something of the plan waits for a person's approval
         if feature.replannings and not any(n["status"] == Status.DRAFT.value or n.get("proposed") for n in nodes):
             return _unchanged(store, feature, nodes, session, turn)
         _judge(store, feature, nodes)
         version = store.plan_version(feature.id)
         is_new = version is None or not changes(version.beads, nodes).is_empty  # how far its live beads are is no plan
         if version is None or is_new:
-            version = store.keep_plan(feature.id, nodes, "its Shaper says that it is whole", session_actor(session))
+            version = store.keep_plan(feature.id, nodes, "its Shaper says that it is complete", session_actor(session))
         over = {keys.REVISING: None, **({keys.SIGNED: None} if is_new else {})}
         store.note_feature(feature.id, over, session_actor(session))
         clean = 0 if is_new else feature.clean
@@ -219,7 +219,7 @@ def _judge(store: "Store", feature: Feature, nodes: Sequence[Mapping[str, Any]])
     wanted = frozenset(feature.data.get(keys.LABELS, ()))
     if wanted and (bare := [n["id"] for n in work if wanted.isdisjoint(n.get("labels", ()))]):
         raise NotAllowed(
-            f"the plan is not whole, since these beads do not say what they serve: {', '.join(bare[:10])}",
+            f"the plan is not complete, since these beads have no label for their goal: {', '.join(bare[:10])}",
             f"Propose each again with one of these labels: {', '.join(sorted(wanted)[:60])}.",
         )
     ids = [n["id"] for n in work]
@@ -232,7 +232,7 @@ def _judge(store: "Store", feature: Feature, nodes: Sequence[Mapping[str, Any]])
     wrong = [reason.text for id_ in ids if id_ in explained for reason in explained[id_].reasons if reason.why in never]
     if wrong or deadlocks(seen, edges):
         raise NotAllowed(
-            "the plan is not whole, since a bead could never start: " + "; ".join(wrong[:5]),
+            "the plan is not complete, since a bead could never start: " + "; ".join(wrong[:5]),
             "Propose it without the dependencies that do not exist.",
         )
 
@@ -296,7 +296,7 @@ def _served(store: "Store", session: int, *, as_reviewer: bool) -> tuple[Feature
     """The feature that the session serves in this role, and its domain. NotAllowed."""
     if (found := store.feature_of_session(session)) is None:
         raise NotAllowed(
-            "this session serves no feature, so it proposes nothing for one", "Say it in your last message."
+            "this session is not for a feature, so it cannot propose a plan", "Say it in your last message."
         )
     if as_reviewer and not found[1]:
         raise NotAllowed(
@@ -344,7 +344,7 @@ def feature_prompt(
 def _review(store: "Store", config: "Config", id: str, folder: str) -> Briefing:
     feature, plans, reviews = store.feature(id), store.plan_versions(id), store.plan_reviews(id)
     if not plans:
-        raise NotAllowed(f"feature {id} has no plan to review yet", "Its Shaper says when it is whole.")
+        raise NotAllowed(f"feature {id} has no plan to review yet", "Its Shaper says when it is complete.")
     domain = looks(config.forge, plans, reviews, feature.files)[0]
     text = review_text(feature, plans[-1], domain, feature.round + 1, store.findings(id))
     prompt = prompts.reviewer_prompt([Message(0, 0, "", 0.0, text)], "", resumes=False)
@@ -544,7 +544,7 @@ def conversation(
     if (executable := own_program(claude.executable, paths.root, env.get("PATH", os.defpath))) is None:
         if os.sep in claude.executable and is_in_repository(claude.executable, paths.root):
             raise NoAgent(
-                f"`{claude.executable[:80]}` lies in the repository, and nothing there is started unconfined",
+                f"`{claude.executable[:80]}` is in the repository, where nobrakes starts no program without a sandbox",
                 "Set agents.claude.executable to a program that is installed elsewhere.",
             )
         raise NoAgent(f"Claude Code is not installed: there is no program `{claude.executable[:80]}`", HOW_TO_PLAN)

@@ -1,8 +1,8 @@
 """What commit-strategy would do, as one value for every surface: the drafts, the proposed changes, what follows.
 
-1. Nothing is written here. Whoever approves hands `revision` back: where the store is otherwise by then, nothing is
+1. This module writes nothing. An approval hands `revision` back: if the store has changed by then, nothing is
    approved.
-2. The graph after the yes is the graph of now, with the drafts live and every part that applies now.
+2. The graph after the approval is today's graph, with the drafts live and each change that still applies.
 """
 
 import json
@@ -209,9 +209,9 @@ def _warnings(waiting: Sequence[ChangedBead], after: Sequence[Node], edges: Sequ
             if one.standing is Standing.EDITED:
                 yield f"{one.name} was edited since it was proposed: it stays as it is, and the proposal waits"
             elif one.standing is Standing.CLOSED:
-                yield f"{one.name}: the bead is {bead.status.value} by now, so this is dropped"
+                yield f"{one.name}: the bead is {bead.status.value}, so this is dropped"
             elif one.standing is Standing.ALREADY:
-                yield f"{one.name} is so already, so this is dropped"
+                yield f"{one.name} already has this value, so this is dropped"
     cancelled = {node.id for node in after if node.status is Status.CANCELLED}
     goes = {one.bead for bead in waiting for one in bead.changes if one.part == CANCEL}
     closed = {node.id for node in after if node.status in CLOSED}

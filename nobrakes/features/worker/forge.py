@@ -220,7 +220,7 @@ class PlanReviews:
         seen = planning.tracker(rules, feature, store.plan_reviews(feature.id), store.findings(feature.id))
         store.note_feature(feature.id, {model.SIGN_OFF_ASKED: action.version}, BY)
         if self.is_granted(feature):
-            return True  # its project signs it off under the person's yes, so nobody is asked
+            return True  # its project signs it off under the person's approval, so nobody is asked
         told = {"reviews": seen.done, "most": seen.most, "version": action.version}
         store.record(Event(Kind.SIGN_OFF_ASKED, feature.id, actor=BY, data=told))
         return True
@@ -266,7 +266,7 @@ def _options(given: Iterable[str]) -> list[dict[str, str]]:
 
 
 # What was collected for a checkpoint is not collected again: which suggestions and merges were looked at is noted with
-# it. What of a merge could not be looked into is told, and not tried again. The rounds of reviews count anew from
+# it. What of a merge could not be looked into is told, and not tried again. The rounds of reviews start again from
 # there.
 MAX_FILES = 500
 """Files of one merge that are scanned."""
@@ -305,7 +305,7 @@ def collect(ports: Ports, feature: Feature) -> bool:
             for todo in found:
                 _collect(store, feature, bead.id, todo)
             if trouble:
-                text = f"what is left to do in the merge of {bead.id} was not all seen: {trouble}"
+                text = f"nobrakes could not search all of the merge of {bead.id} for open points: {trouble}"
                 tell(store, feature, text, "warning")
         upto = max([after, *(one.id for one in filed)])
         store.note_feature(feature.id, {model.SUGGESTED: upto, model.SCANNED: scanned}, BY)
@@ -484,7 +484,7 @@ class Rollbacks:
         if isinstance(made, Hindered):
             return self._hindered(one, made, merges)
         if made is None or made.tree == git.tree(main):
-            return self._end(one, merges, f"main has nothing of it any more{gone}", main)
+            return self._end(one, merges, f"main no longer has any of it{gone}", main)
         with store.write():
             if not _is_as_seen(self.ports.store, one):
                 return False
@@ -525,14 +525,14 @@ class Rollbacks:
         taken = reverted_merges(self.ports.store.attempts(one.bead.id)) if merged else ()
         if not taken:
             taken = sorted_out(self._git(one), self.ports.words().landed(one.feature.id), one.feature.base)[0]
-        why = f"taken off main by {merged[:12]}" if merged else f"bead {one.bead.id} was done by hand"
+        why = f"reverted on main by {merged[:12]}" if merged else f"bead {one.bead.id} was done by hand"
         return self._end(one, taken, why, merged or self._git(one).main())
 
     def _end(self, one: _Rolling, taken: Sequence[Merged], why: str, commit: str) -> bool:
         with self.ports.store.write():
             if not _is_as_seen(self.ports.store, one):
                 return False
-            self._close(one.bead, "nothing was left to be taken back")
+            self._close(one.bead, "nothing was left to revert")
             self.ports.words().end_rollback(one.feature.id, one.by, taken, why, commit)
         for merge in taken:
             _pin(self.ports.git, merge)
@@ -546,8 +546,8 @@ class Rollbacks:
         if (one := _rolling(self.ports.store, feature.id)) is None or one.bead.status in CLOSED:
             return
         if chosen != AGAIN:
-            self._close(one.bead, "what was merged stays on main")
-            self._off(feature.id, "what was merged stays on main")
+            self._close(one.bead, "merged work stays on main")
+            self._off(feature.id, "merged work stays on main")
         elif is_handed_back(one.bead.held):
             reason = ROLLBACK_HELD.format(feature=feature.id)
             self.ports.store.record(Event(Kind.HELD, one.bead.id, actor=BY, data={"reason": reason}))
@@ -560,7 +560,7 @@ class Rollbacks:
         store = self.ports.store
         if not self.ports.words().drop_rollback(id_, BY, why):
             return False
-        tell(store, store.feature(id_), f"it is not rolled back: {why}; what was given up can be reopened", "warning")
+        tell(store, store.feature(id_), f"it is not rolled back: {why}; cancelled beads can be reopened", "warning")
         return True
 
 
@@ -591,10 +591,10 @@ def _pin(git: Git, one: Merged) -> None:
 def _left_alone(gone: Sequence[Merged]) -> str:
     """The end of a sentence about merges no longer on main."""
     named = first_of([f"{one.bead} ({one.commit[:12]})" for one in gone], NAMED)
-    return f"; left alone, since main was rewritten and does not hold them any more: {named}" if gone else ""
+    return f"; left alone, since main was rewritten and no longer has them: {named}" if gone else ""
 
 
 def _told(feature: Feature, by: str, merges: Sequence[Merged]) -> str:
     lines = [f"- {one.bead}: {one.commit}" for one in merges]
-    head = f"Takes feature {feature.id} off main again, as {by} asked. This reverts, the newest first:"
+    head = f"Reverts feature {feature.id} on main, as {by} asked, the newest merge first:"
     return "\n".join([head, "", *lines])

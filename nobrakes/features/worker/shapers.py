@@ -1,8 +1,8 @@
 """Shapers of features, done: begun, told, dealt with, renewed, given up. Each is one transaction.
 
 1. What was decided on an older board does nothing: each looks again at what it was decided by.
-2. What a Shaper's words say is filed by the operations that agents with tools call; what is refused there is said to
-   the Shaper, and changes nothing.
+2. A Shaper's text goes through the operations that agents with tools call. If one refuses it, the Shaper gets the
+   reason, and nothing changes.
 """
 
 from collections import Counter
@@ -46,7 +46,7 @@ def tell(store: "Store", feature: Feature, text: str, severity: str) -> None:
 BEGIN = "Begin. What you are given above is all there is so far."
 SHAPERS_GO_ON = (
     "Your turn ended without a next step: no question of yours is open, and you did not say that the plan "
-    "is whole. Go on: ask what only a person can decide, propose what is missing, or say that the plan is whole."
+    "is complete. Go on: ask what only a person can decide, propose what is missing, or say that the plan is complete."
 )
 MAX_WORDS, MAX_ANSWER = 3500, 400
 """Characters of a silent turn's words shown with the question, and of an answer that is passed on."""
@@ -240,7 +240,7 @@ class Shapers:
         tell(
             store,
             feature,
-            f"its session expires in {hours:.1f} hours unless somebody answers or says something",
+            f"its session expires in {hours:.1f} hours unless you answer or send a message",
             "warning",
         )
         return True
@@ -252,7 +252,7 @@ class Shapers:
             return False
         if store.session(feature.session).state in (At.RUNNING, At.READY):
             return False
-        store.move_feature(feature.id, Step.EXPIRED, BY, "nothing was said for too long")
+        store.move_feature(feature.id, Step.EXPIRED, BY, "no message for too long")
         store.renew_session(feature.session)
         waiting = store.session(feature.session).waiting
         store.note_feature(feature.id, {keys.TALK: None, keys.CONTEXT: None, keys.LEFT: waiting}, BY)
@@ -270,7 +270,7 @@ class Shapers:
             store.change_feature(feature.id, {"session": None}, BY)  # whoever resumes it begins a new one
         waiting = 0 if session is None else session.waiting
         store.note_feature(feature.id, {keys.LEFT: waiting}, BY)  # only what is said from now on goes on
-        tell(store, feature, f"it does not go on: {action.why[:300]}", "urgent")
+        tell(store, feature, f"it does not continue: {action.why[:300]}", "urgent")
         return True
 
     def recover(self, action: actions.Recover) -> bool:
@@ -278,7 +278,7 @@ class Shapers:
         feature = self.ports.store.feature(action.feature)
         if feature.state is not State.ERROR:
             return False
-        self.ports.store.move_feature(feature.id, Step.RESUMED, BY, "somebody said something to its session")
+        self.ports.store.move_feature(feature.id, Step.RESUMED, BY, "its session got a message")
         return True
 
 
@@ -452,7 +452,7 @@ class Answers:
             with self.ports.store.write():
                 self.by_about[action.about](self.ports.store.feature(feature.id), action.chosen)
         except NobrakesError as error:
-            tell(self.ports.store, feature, f"what was chosen cannot be done now: {error.whole}", "warning")
+            tell(self.ports.store, feature, f"your choice cannot be carried out now: {error.whole}", "warning")
         return True
 
     def _expired(self, feature: Feature, chosen: str) -> None:

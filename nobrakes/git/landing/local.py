@@ -436,4 +436,4 @@ class OwnLander:
             return Land(Landing.MOVED)
         if there is not None and self.history.contains(new, there):
             return Land(Landing.MOVED)  # said again
-        return Land(Landing.LOST, f"{self.place.branch} is not at {old[:12]} any more")
+        return Land(Landing.LOST, f"{self.place.branch} is no longer at {old[:12]}")

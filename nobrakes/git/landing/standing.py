@@ -424,8 +424,8 @@ def told(holder: Worktree, seen: Look, main: str) -> str:
     paths = sorted((*seen.behind, *seen.edited))
     return (
         f"the checkout {holder.path} is behind main, which is at {main[:12]}: there {named(paths)} stand as at "
-        f"{seen.at[:12]}, or were edited since. Do not commit on main there: it would take back what was merged. "
-        "`nobrakes run` brings it along where nothing of that was edited. Else keep both: `git branch my-work "
+        f"{seen.at[:12]}, or were edited since. Do not commit on main there: it would revert merged work. "
+        "`nobrakes run` updates it unless these files were edited. Else keep both: `git branch my-work "
         f"{seen.at[:12]}`, `git symbolic-ref HEAD refs/heads/my-work`, commit there, then go back to main and "
         "`git merge my-work`."
     )

@@ -470,7 +470,7 @@ _NOTE = "place"
 
 
 # Workspaces borrow by the full path of our objects, noted at each start. Only what pointed to the place of before is
-# written anew; whatever else stands there an agent wrote. The note changes last: whoever is killed meanwhile does it
+# rewritten; whatever else stands there an agent wrote. The note changes last: whoever is killed meanwhile does it
 # again.
 def settle(place: Place, places: Paths) -> tuple[str, ...]:
     """Repair what points to the repository's place at the last start; returns the changed workspaces' names."""

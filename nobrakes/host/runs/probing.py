@@ -50,7 +50,7 @@ def run(command: str, folder: str, seconds: float, environment: Mapping[str, str
 
 
 # What is altered is drawn here and is in this process alone until the step is over: in no file, argv or variable. Tests
-# are taken from the repository, since the check could write its checkout, and all that may be drawn are written anew,
+# are taken from the repository, since the check could write its checkout, and all that may be drawn are rewritten,
 # so that no file's time tells which was altered. `<step>.plan` says it afterwards: a run without it was ended by force.
 PLAN = ".plan"
 

@@ -61,7 +61,7 @@ class Started:
     twice: bool = False
 
 
-# A small process forks in the daemon's place (host.runs.forkserver). One that was killed or hangs is started anew; what
+# A small process forks in the daemon's place (host.runs.forkserver). One that was killed or hangs is restarted; what
 # was asked before that may have been done, and the caller is told. Where it cannot work, the daemon forks by itself.
 class Spawner:
     """Starts shells for one daemon."""

@@ -2,7 +2,7 @@
 
 A check has its output and its errors passed on, as they come: `python -I -S recorder.py BYTES -- ARGV…`.
 
-How that is done is in host.runs.recording. This file is what Python reads as a program, each time anew, so it is short.
+How that is done is in host.runs.recording. Python reads this file again for each run, so it is short.
 """
 
 import os

@@ -3,7 +3,7 @@
 1. An agent's secrets are blacked out before writing (text.redaction, and the environment's secret values). A check's
    output is evidence and stays unchanged.
 2. OUT and ERR are private files. At half of its limit (BYTES for OUT, a sixteenth for ERR) a file becomes FILE.1 and
-   begins anew, so the newest output is kept. For a check the beginning and the newest are kept, with a line about the
+   starts again, so the newest output is kept. For a check the beginning and the newest are kept, with a line about the
    gap.
 3. The exit code is the agent's (128 + N for signal N). Signals stop the agent; the recorder ends after it, when
    everything is written. A full disk costs lines, never the agent.

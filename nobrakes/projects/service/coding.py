@@ -49,7 +49,7 @@ from . import projects_folder
 from .projects_folder import SKILL, Workspace, complete, database, listed, opened, require_chat, require_confirmed
 
 TOOLS = ("claude", "codex", "gemini", "acp")
-_NO_DAEMON = "no daemon works there"
+_NO_DAEMON = "no daemon runs there"
 
 
 @frozen
@@ -181,10 +181,10 @@ def answer(chat: str, number: int, text: str) -> str:
         found = desk.show(store, number)
         is_own = found.session is not None and is_of(store.session(found.session), chat)
         if not is_own or not is_answered_by_chat(found):
-            raise persons(folder, f"escalation {number} is a person's to decide", f"nobrakes escalation {number}")
+            raise persons(folder, f"only a person decides escalation {number}", f"nobrakes escalation {number}")
         desk.answer(store, number, text, chat, paths)
         see_to_a_daemon(store, paths)
-    return f"answered; session {found.session} goes on"
+    return f"answered; session {found.session} continues"
 
 
 def persons(folder: str, why: str, command: str) -> NotAllowed:
@@ -192,7 +192,7 @@ def persons(folder: str, why: str, command: str) -> NotAllowed:
 
 
 # An answer about one run is at most MAX_BYTES long: a chat agent needs the words and the number. What merges, or lets
-# an agent spend, is a person's yes: the chat agent is told what that person types, and where.
+# an agent spend, is a person's approval: the chat agent is told what that person types, and where.
 LOST = "lost"
 SHORT = 700
 """Characters of an agent's words in an answer."""
@@ -345,7 +345,7 @@ def hand_in(chat: str, run: str) -> Landing:
     with _own_run(chat, run) as (store, paths, number):
         config = load(paths.config)
         if config.review.approve == "never":
-            why = 'work would merge without a person\'s yes there: review.approve is "never"'
+            why = 'work would merge without a person\'s approval there: review.approve is "never"'
             command = typed_in(paths.root, f"nobrakes session hand-in {number}")
             raise NotAllowed(why, f"A person types `{command}`.")
         with closing(open_git(paths, config)) as git:
@@ -365,7 +365,7 @@ _PROMPT = Parameter("prompt", "What is to be done.", required=True)
 _DIRECTORY = Parameter("workingDirectory", "A folder in the confirmed project; the project's own if empty.", default="")
 _MODEL = Parameter("model", "The model; that of the settings if empty.", default="")
 _PERSONA = Parameter("persona", "Who the agent is to be, in words.", default="")
-_PLAN = Parameter("planFirst", "true: it plans in a session of its own, and works once a person said yes.", bool, False)
+_PLAN = Parameter("planFirst", "true: it plans first, and works after a person approves the plan.", bool, False)
 _FILES = Parameter("files", "true: progress.json and output.json are kept for it; the answer says where.", bool, False)
 _RUN = Parameter("run", "The coding session, as `status` names it: project/number.", required=True)
 _SESSION = Parameter("session", "The name of your session: the same one whenever you come back.", required=True)
@@ -479,7 +479,7 @@ def _approve(session: str) -> Reply:
     _, folder = confirmed_folder(session)
     with project_store(folder) as (store, paths):
         commands = waiting(session) or [approval(store, load(paths.config).forge)[0]]
-    raise persons(folder, "what was proposed, planned or made is approved by a person", "; ".join(commands))
+    raise persons(folder, "only a person can approve this", "; ".join(commands))
 
 
 def _output(session: str, run: str) -> Reply:
@@ -536,10 +536,10 @@ def _table() -> "list[Operation]":
             _propose,
             (Parameter("plan", "The plan as YAML or JSON: {beads: [{id, title, …}]}.", required=True),),
         ),
-        Operation("approve", "Approving is a person's: it says where they do it.", _approve, reads=True),
+        Operation("approve", "Only a person can approve: this says where.", _approve, reads=True),
         Operation(
             "answer",
-            "Answer a question of a session that you began. Others are a person's: it says where they decide.",
+            "Answer a question of a session that you began. Only a person can answer others: this says where.",
             _answer,
             (
                 Parameter("number", "The question's number.", int, required=True, least=1),

@@ -1,6 +1,6 @@
-"""A person's yes to sprints of a project: what it is given for, shown before; then kept with its digests.
+"""A person's approval of sprints of a project: what it is given for, shown before; then kept with its digests.
 
-1. What is shown is what main has, with the settings as they are: the yes is for that and nothing else. What changes
+1. The offer shows main's content and the current settings: the approval is for that and nothing else. What changes
    afterwards asks again (projects.sprints).
 2. Nothing is asked for where nothing could decide about the work: a project without checks is refused.
 """
@@ -37,7 +37,7 @@ _UNITS = ("usd", "tokens", "minutes")
 
 @frozen
 class Offer:
-    """What a yes would be given for. `checks` are commands, `caps` words; `replaces`: why the run before it waits.
+    """What an approval would be for. `checks` are commands, `caps` words; `replaces`: why the run before it waits.
 
     `items`: the open roadmap items that it is for, as `ID: text`; `usd`: its budget, 0: none; `until`: its last day."""
 
@@ -57,7 +57,7 @@ class Offer:
 
 @frozen
 class Limits:
-    """What a person limits a yes to: roadmap items by id (none: all), US dollars (0: no budget), a last day."""
+    """What a person limits an approval of: roadmap items by id (none: all), US dollars (0: no budget), a last day."""
 
     items: tuple[str, ...] = ()
     usd: float = 0.0
@@ -92,7 +92,7 @@ def offer(
     limited: Limits = UNLIMITED,
     later: bool = False,
 ) -> Offer:
-    """What a yes to so many sprints would be given for; `later`: not for now. UsageError, NotAllowed."""
+    """What an approval of so many sprints would be given for; `later`: not for now. UsageError, NotAllowed."""
     if not 1 <= sprints <= model.ASKED:
         raise UsageError(f"you can approve 1 to {model.ASKED} sprints, not {sprints}", "For example --sprints 3.")
     if not config.checks:
@@ -148,7 +148,7 @@ def _items(roadmap: str, named: Sequence[str]) -> list[model.Box]:
 
 
 def _day(text: str, now: float) -> str:
-    """The last day of a yes, as 2026-12-31. UsageError."""
+    """The last day of an approval, as 2026-12-31. UsageError."""
     try:
         day = date.fromisoformat(text.strip())
     except ValueError:

@@ -105,7 +105,7 @@ def hold_without_request(ports: Ports, epic: str) -> str:
     """Hold an epic with landed work that no request would deliver; returns the reason."""
     why = (
         "what landed of it is on its branch, which people merge by a pull request, and review.land is "
-        f'"{ports.config().review.land}" by now: set it to "pull_request" again, then `nobrakes release {epic}`'
+        f'"{ports.config().review.land}" now: set it to "pull_request" again, then `nobrakes release {epic}`'
     )
     landing_branch.hold(ports, epic, why)
     return why
@@ -343,9 +343,7 @@ class Bases:
         self.remote.again(base, now + AGAIN_SECONDS)
         if base not in self._told and not self.is_known(base):
             self._told.add(base)
-            text = (
-                f"nobody works for {base}, which a feature is for (review.features), until it is there: {land.reason}"
-            )
+            text = f"no agent works for the branch {base} (review.features) until it exists: {land.reason}"
             self.ports.notifier.tell(Notice(text, urgent=True))
         return False
 
@@ -393,7 +391,7 @@ class RedBranches:
         if bead.held is None or bead.status in CLOSED:
             return False
         self.ports.store.record(Event(Kind.RELEASED, bead.id))
-        text = f"{bead.id} goes on: the branch that it lands on was red, and is elsewhere by now"
+        text = f"{bead.id} continues: the branch that it lands on was red, and has moved since"
         self.ports.notifier.tell(Notice(text, bead.id))
         return True
 

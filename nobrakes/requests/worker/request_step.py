@@ -43,7 +43,7 @@ def why_not(ports: Ports, base: str, bead: str, journal: Journal, delivery: Deli
     """Why no new request for that branch opens now; empty: it does."""
     store, most = ports.store, ports.config().review.max_open
     if not delivery.push and store.setting(push_approval(bead)) != journal.change.head:
-        return f"nothing is pushed, and no pull request opened, before you say `nobrakes pr open {bead}`"
+        return f"to push it and open its pull request, type `nobrakes pr open {bead}`"
     tip = None if ports.where.base else store.setting(FROZEN)  # which is said of main
     if tip is not None and not _mends(ports, bead):
         return f"{base} is red at {tip[:12]}, and no request is opened before it is green again"
@@ -148,7 +148,7 @@ def _number_of(host: CodeHost, pull: PullRequest, ours: Collection[str]) -> int:
     """The bead's open request; 0: none. HostRefused: someone else pushed to it."""
     found = [one for one in host.find(pull.branch, mark(pull.bead)) if one.state is PullState.OPEN]
     if found and found[0].head not in ours:
-        raise HostRefused(f"the branch {pull.branch} has commits of somebody else")
+        raise HostRefused(f"the branch {pull.branch} has commits that nobrakes did not push")
     return found[0].number if found else 0
 
 
@@ -506,7 +506,7 @@ class MergedMeanwhile:
                     store.resolve(one.id, SAID, "nobrakes", Status.NEEDS_REVIEW)
             if bead.type is BeadType.EPIC and bead.status is Status.OPEN:
                 store.record(Event(Kind.EPIC_LANDED, bead.id))
-            self.ports.notifier.tell(Notice(f"{SAID} {pull.name}: what was asked about {bead.id} is over", bead.id))
+            self.ports.notifier.tell(Notice(f"{SAID} {pull.name}: the question about {bead.id} is closed", bead.id))
         return True
 
 

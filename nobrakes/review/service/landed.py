@@ -38,7 +38,7 @@ def fallen_off(done: Mapping[str, str], off: Collection[str], merged: Collection
         return ""
     named = first_of([f"{bead} ({commit[:12]})" for bead, commit in gone], NAMED)
     return (
-        f"main was rewritten and does not contain these done beads any more: {named}. Restore one with "
+        f"main was rewritten and no longer contains these done beads: {named}. Restore one with "
         "`git cherry-pick COMMIT` on main, or let agents do it again with `nobrakes reopen BEAD`"
     )
 

@@ -73,12 +73,12 @@ _WITHOUT_BEAD = frozenset(
 )
 """Steps without a bead."""
 _FINAL: Mapping[Kind, str] = {
-    Kind.RETRIED: "its failures are forgiven already. `nobrakes hold {bead}` keeps agents away from it",
-    Kind.RESOLVED: "the decision is in force already",
+    Kind.RETRIED: "its failures are already forgiven. `nobrakes hold {bead}` keeps agents away from it",
+    Kind.RESOLVED: "the decision already took effect",
     Kind.ANSWER_TAKEN_BACK: "the question is open again. `nobrakes escalations` shows how to answer it",
     Kind.TAKEN: "an agent's work was stopped for it. `nobrakes retry {bead}` gives the bead back to agents",
     Kind.HANDED_IN: "the Reviewer has it. `nobrakes hold {bead}` stops what comes after the review",
-    Kind.STOP_ASKED: "the agent is told already. A stopped bead continues by itself",
+    Kind.STOP_ASKED: "the agent already got the message. A stopped bead continues by itself",
     Kind.BREAKER_RESET: "agents may start already",
     Kind.GATE_OPENED: "agents may start already",
     Kind.PUSH_ALLOWED: "the work may be pushed already",
@@ -245,7 +245,7 @@ def revert_merge(store: "Store", git: Git, bead: Bead, commit: str, base: str, p
         main = git.main()
         if commit in git.off_main((commit,)):
             raise NotAllowed(
-                f"the merge of {bead.id} ({commit[:12]}) is not on main any more, so there is nothing to revert: "
+                f"the merge of {bead.id} ({commit[:12]}) is no longer on main, so there is nothing to revert: "
                 "main was rewritten since",
                 f"`nobrakes reopen {bead.id}` lets agents do it again; `git cherry-pick {commit[:12]}` restores it.",
             )
@@ -289,7 +289,7 @@ def asked(store: "Store", git: Git, bead: Bead, merge: Merged, actor: str, base:
         raise NotAllowed(f"{line} cannot be read now: {heard.reason}")
     main = git.main()
     if not merge.commit or merge.commit in git.off_main((merge.commit,)):
-        why = f"the merge of {bead.id} ({merge.commit[:12]}) is not on {line} any more, so there is nothing to revert"
+        why = f"the merge of {bead.id} ({merge.commit[:12]}) is no longer on {line}, so there is nothing to revert"
         raise NotAllowed(why, f"`nobrakes reopen {bead.id}` lets agents do it again.")
     text = f"As {actor} asked. This reverts commit {merge.commit}."
     message = Message(f"Take back: {bead.title}"[:200], text, US, store.now(), (("Reverts-Bead", bead.id),))
@@ -301,7 +301,7 @@ def asked(store: "Store", git: Git, bead: Bead, merge: Merged, actor: str, base:
         )
     if made.tree == git.tree(main):
         raise NotAllowed(
-            f"{line} has no changes of {bead.id} any more, so there is nothing to revert",
+            f"{line} no longer has changes of {bead.id}, so there is nothing to revert",
             f"`nobrakes reopen {bead.id}` lets agents do it again.",
         )
     with store.write():
@@ -440,7 +440,7 @@ def _step_of(store: "Store", seq: int) -> UndoStep:
         if step.seq < seq:
             break
     raise NothingToUndo(
-        f"event {seq} is not a person's step, or it was undone already",
+        f"event {seq} is not a step that you can undo, or is already undone",
         "You can undo what people did to beads and dependencies: hold, edit, approve, cancel, finish.",
     )
 
@@ -490,7 +490,7 @@ def _merge(
     merge = merge_of(store, event, bead)
     commit, base = merge.commit, merge.base
     if bead.status is not Status.DONE or not commit or bead.merged_commit not in (None, commit):
-        raise NothingToUndo(f"{bead.id} is not done by this merge any more")
+        raise NothingToUndo(f"{bead.id} is no longer done by this merge")
     reverted = revert_merge(store, git, bead, commit, base, prove)
     if keep is not None:
         keep(bead, base, commit)
@@ -519,7 +519,7 @@ def _request(store: "Store", git: Git | None, event: Event, actor: str, paths: P
         told = f"bead {name} will revert {bead.id} on the branch of {bead.epic}"
         return Undone(event.seq, event.kind, (bead.id,), told)
     if bead.status is not Status.DONE or not merge.commit or bead.merged_commit not in (None, merge.commit):
-        raise NothingToUndo(f"{bead.id} is not done by this merge any more")
+        raise NothingToUndo(f"{bead.id} is no longer done by this merge")
     whole = str(event.data.get("with") or "")
     if whole and not merge.base:
         raise NotAllowed(
@@ -583,7 +583,7 @@ def _as_proposed_before(store: "Store", event: Event, actor: str) -> None:
     bead = store.bead(_bead(event))
     parts = event.data["parts"]
     if any(bead.proposed.get(name) != one["is"] for name, one in parts.items()):
-        raise _refuse(event, "what is proposed for the bead was changed again later")
+        raise _refuse(event, "the proposal for the bead was changed again later")
     store.propose(bead.id, {name: one["was"] for name, one in parts.items()}, actor, why="taken back")
 
 

@@ -220,7 +220,7 @@ class Approvals:
         detail = (
             f"Every check passed on it as it would be merged, on {onto} at {base[:12]}, and {evidence['why']}.\n"
             "Look at the tests and at the code. Accept them, and they are merged; or send them back with a note. Until "
-            "then the bead waits, and nothing else does. If that moves meanwhile, your yes counts as long as the "
+            "then the bead waits, and nothing else does. If that moves meanwhile, your approval counts as long as the "
             f"difference stays the same. All of it: `nobrakes diff {bead.id}`."
         )
         return AttemptEnd(Outcome.MERGE_REVIEW, detail, journal.change.head, evidence)
@@ -285,7 +285,7 @@ class SuspiciousContent:
         if not found:
             return None
         detail = (
-            "The branch holds what is rarely meant to be published:\n" + "\n".join(found[:20]) + "\n"
+            "The branch has content that people rarely mean to publish:\n" + "\n".join(found[:20]) + "\n"
             "Accept it for this very commit, or send the work back."
         )
         return AttemptEnd(Outcome.UNUSUAL_CONTENT, detail, change.head, {"head": change.head, "files": found[:50]})

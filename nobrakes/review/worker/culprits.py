@@ -114,7 +114,7 @@ class Culprits:
             store.set_setting(FROZEN, None)
             store.set_setting(BROKEN, None)
             store.record(Event(Kind.MAIN_UNFROZEN, data={"commit": watch.tip}))
-        self._resolve(watch, why or ("main is green again" if watch.tip else "main is not checked any more"))
+        self._resolve(watch, why or ("main is green again" if watch.tip else "main is no longer checked"))
         return replace(watch, escalation=0, results=(), frozen=False)
 
     def tell_green(self, watch: Watch) -> None:
@@ -272,7 +272,7 @@ MAX_REBUILT = 5
 
 
 # A candidate has a ref (`pin_of`) before the journal names it: only what was pruned in between, or by who removed refs,
-# is ever gone. It is built anew from the head, a head is taken in again from the workspace; one that is nowhere sends
+# is ever gone. It is rebuilt from the head, a head is taken in again from the workspace; one that is nowhere sends
 # the bead back to a Doer, as nobody's failure.
 def pin_of(bead: str) -> str:
     return f"candidate/{bead}/review"
@@ -299,7 +299,7 @@ class Lost:
             return None
         git = self.ports.git
         if build.candidate and git.is_whole(build.candidate) and git.contains(build.candidate, git.main()):
-            return None  # it has landed: built anew, it would land a second time
+            return None  # it has landed: rebuilt, it would land a second time
         if build.rebuilt >= MAX_REBUILT:
             return self._give_up(attempt, journal)
         if is_head_gone and not self._taken_in_again(attempt, head):

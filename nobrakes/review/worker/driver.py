@@ -48,7 +48,7 @@ from .verdicts import Landings, Verdicts, Watchman
 
 # Main moves in one place only, by compare-and-swap from the commit that was validated against; the queue's head moves
 # it, for itself and for those behind it that are proven with it. The journals say so before, on the disk: from then on
-# nobody takes the beads out of review. Who stands on something that is gone is built anew.
+# nobody takes the beads out of review. Who stands on something that is gone is rebuilt.
 class ReviewSteps:
     """Leads reviews through the queue."""
 

@@ -309,7 +309,7 @@ class Beside(Generic[End]):
     def end(self, name: str) -> End | None:
         """None while it runs; raises the error of failed work."""
         asked = self._asked.pop(name, None) if self._background.over(name) else None
-        return asked.end if asked is not None else None  # what another one began is asked anew
+        return asked.end if asked is not None else None  # what another one began is asked again
 
     def is_pending(self, name: str) -> bool:
         return self._background.busy(name)

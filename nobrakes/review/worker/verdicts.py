@@ -324,7 +324,7 @@ class Verdicts:
             is_unsure = cannot_run(own) and not setup_failed(own)  # it ended neither green nor red, on this work alone
             return Report(Fact.RAN_UNSURE, ending=unsure(journal)) if is_unsure else blamed(journal)
         if self.ports.git.main() != journal.build.base:
-            # main was red where the candidate stands, and has moved: what counts is how they do together
+            # main was red where the candidate stands, and has moved: only their joint result counts
             return Report(Fact.MAIN_MOVED)
         self.watchman(results)
         onto = chain.main_of(self.ports)

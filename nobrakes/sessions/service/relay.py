@@ -207,7 +207,7 @@ def start(store: "Store", paths: Paths, config: "Config", wanted: Wanted, actor:
     root = os.path.realpath(wanted.repository or paths.root)
     if wanted.in_place:
         if wanted.plans:
-            why = "in your own checkout nothing keeps a session that only plans from changing files"
+            why = "a session that only plans could still change files in your own checkout"
             raise UsageError(why, "Leave --plan out, or --in-place: then it plans in a clone of its own.")
         _require_complete(root, wanted.in_place)
         persons.refuse(root)

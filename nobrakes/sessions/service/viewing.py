@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 # A line of a session's output is given once it is whole; an offset says where to go on, across restarts of the reader.
-# A file that became shorter was begun anew, and is read from its start. Of an agent FILE.1 holds what came before.
+# A file that became shorter was started again, and is read from its start. Of an agent FILE.1 holds what came before.
 MAX_LINE = 1024 * 1024
 
 CUT = b" [line cut by nobrakes]"

@@ -136,7 +136,7 @@ async function refresh() {
   return undefined;
 }
 
-/** The server is another one, or remembers less than this page missed: begin anew with what it renders now. */
+/** The server is another one, or remembers less than this page missed: start again with what it renders now. */
 async function renew() {
   try {
     const page = await fetched();

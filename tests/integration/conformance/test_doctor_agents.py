@@ -181,10 +181,10 @@ def test_a_cli_that_changed_since_is_an_unknown_version(house: House, tmp_path: 
     Path(program).write_text(Path(program).read_text().replace("0.99.1", "0.99.2"))
     assert not ports.adapter("gemini").sessions
     assert [ports.degraded(), ports.degraded()] == [
-        ["gemini is not the 0.99.1 any more that was tried; `nobrakes doctor --agents` tries it; its sessions are not "
+        ["gemini is no longer the tested version 0.99.1; `nobrakes doctor --agents` tries it; its sessions are not "
          "gone on with"], []
     ]  # fmt: skip
-    assert "gemini is not the 0.99.1 any more that was tried" in house.nobrakes("doctor").stdout
+    assert "gemini is no longer the tested version 0.99.1" in house.nobrakes("doctor").stdout
     Path(program).write_text(Path(program).read_text().replace("0.99.2", "0.61.0"))
     assert ports.adapter("gemini").sessions, "nobrakes was proven with that one"
     assert not ports.degraded()
@@ -239,7 +239,7 @@ def test_an_acp_agent_that_nobody_tried_goes_without_sessions(house: House, tmp_
     assert house.tried("acp")[0] == 0
     assert ports.adapter("acp").sessions and not ports.degraded()
     house.use_acp(program, "--acp", "--more")
-    assert "acp is not the 0.99.1 any more that was tried" in house.nobrakes("doctor").stdout
+    assert "acp is no longer the tested version 0.99.1" in house.nobrakes("doctor").stdout
 
 
 def test_gemini_cli_is_tried_as_an_acp_agent_where_nobody_named_one(house: House, tmp_path: Path) -> None:

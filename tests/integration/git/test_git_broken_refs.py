@@ -97,8 +97,8 @@ def test_a_start_and_a_repair_fetch_it_again_and_say_so(world: RealWorld, begin:
     assert [ref in text and "workspaces/login" in text for text in told] == [True] and world.git.is_whole(head)
     lose(world, head, beside=1)
     (line,) = doctor.repair("refs", None, world.git, world.paths)  # type: ignore[arg-type]
-    assert f"{ref} is whole again" in line and world.git.is_whole(head)
-    assert doctor.repair("refs", None, world.git, world.paths) == ["no workspace has what a broken ref names"]  # type: ignore[arg-type]
+    assert f"{ref} is repaired" in line and world.git.is_whole(head)
+    assert doctor.repair("refs", None, world.git, world.paths) == ["no workspace has the commit of a broken ref"]  # type: ignore[arg-type]
 
 
 def test_archived_work_is_fetched_again_from_whatever_workspace_has_it(

@@ -95,7 +95,7 @@ def test_another_version_behind_the_same_script_is_seen(tmp_path: Path, program:
     known = seen(program, spawn=True, resume=True)
     (tmp_path / "package" / "package.json").write_text(json.dumps({"version": "1.0.1"}))
     changed = standing(program, known, "1.0.1")
-    assert "is not the 1.0.0 any more" in changed.why and not changed.resumes
+    assert "is no longer the tested version 1.0.0" in changed.why and not changed.resumes
     assert standing(program, known, *abilities.PROVEN["codex"]).why == ""
 
 

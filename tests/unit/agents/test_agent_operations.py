@@ -429,7 +429,7 @@ def test_a_document_is_kept_for_the_sprint_whose_work_the_bead_is(work):
     run = store.begin_sprints(1, False, {}, "me")
     store.put([Bead("sprint-1", "Sprint 1", type=BeadType.EPIC)], [], "me")
     store.add_sprint(1, run.id, "sprint-1")
-    with pytest.raises(NotAllowed, match="belongs to no sprint"):
+    with pytest.raises(NotAllowed, match="not part of a sprint"):
         do("document", text="SQLite")
     store.change_sprint(1, {"stage": Stage.EXECUTING, "bead": "nb-1"}, "me")
     assert do("document", text="SQLite\nOne file.").data == {"sprint": 1, "kind": "decision"}

@@ -74,8 +74,8 @@ def test_what_nobody_reads_is_not_asked_about() -> None:
     assert "too long" in refused(f'[[checks]]\nname = "a"\ncommand = "{"x" * (MAX_COMMAND + 1)}"')[0]
     many = "".join(f'[[checks]]\nname = "c{n}"\ncommand = "true"\n' for n in range(31))
     assert "more than 30" in refused(many)[0]
-    assert "control, turn or hide" in refused('[[checks]]\nname = "a"\ncommand = "true \\u202e x"\n')[0]
-    assert "control, turn or hide" in refused('[[checks]]\nname = "a"\ncommand = "true \\u001b[2K x"\n')[0]
+    assert "control, direction or invisible" in refused('[[checks]]\nname = "a"\ncommand = "true \\u202e x"\n')[0]
+    assert "control, direction or invisible" in refused('[[checks]]\nname = "a"\ncommand = "true \\u001b[2K x"\n')[0]
 
 
 def test_a_person_is_told_what_is_new_other_gone_and_weak() -> None:

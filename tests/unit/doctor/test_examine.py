@@ -138,7 +138,7 @@ def test_wrong_counters_are_found_and_counted_again(patient):
     raw.close()
     assert [b.id for b in store.ready(9)] == ["a", "c"]
     assert found(patient)["counters"].repair == "counters"
-    assert doctor_service.repair("counters", store, door, paths) == ["1 bead was counted anew"]
+    assert doctor_service.repair("counters", store, door, paths) == ["1 bead was recounted"]
     assert [b.id for b in store.ready(9)] == ["a"] and "counters" not in found(patient)
 
 
@@ -168,7 +168,7 @@ def test_leases_that_ran_out(patient):
     raw.execute("UPDATE beads SET lease_until = 1 WHERE id = 'a'")
     raw.commit()
     raw.close()
-    assert "works on a" in found(patient)["leases"].text
+    assert "agents on a" in found(patient)["leases"].text
 
 
 @pytest.mark.slow

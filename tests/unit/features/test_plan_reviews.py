@@ -36,7 +36,7 @@ class Reviewed(World):
         self.ready(PLAN)
 
     def ready(self, plan: str = "") -> None:
-        """The Shaper's turn: it proposes, if anything, and says that the plan is whole."""
+        """The Shaper's turn: it proposes, if anything, and says that the plan is complete."""
         turn = self.begins()
         if plan:
             shaping.propose(self.store, 1, plan, turn)
@@ -162,7 +162,7 @@ def test_a_plan_that_its_shaper_changes_after_clean_rounds_is_reviewed_again() -
     turn = world.begins()
     shaping.propose(world.store, 1, "beads: [{id: form, title: A form, touches: [web/form.tsx]}]", turn)
     world.ends(turn)
-    assert not world.running() and world.told(), "it has to say that the plan is whole"
+    assert not world.running() and world.told(), "it has to say that the plan is complete"
     world.ready()
     assert (world.feature.plan, world.feature.clean, list(world.running())) == (2, 0, ["frontend"])
     world.clean_round()

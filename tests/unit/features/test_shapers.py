@@ -427,7 +427,7 @@ def test_a_reviewer_only_finds_and_a_session_of_no_feature_proposes_nothing() ->
     with pytest.raises(NotAllowed, match="makes the plan"):
         shaping.find(world.store, 1, "x", "y", [], "security", 1, "", turn)
     other = world.store.begin_session(world.store.session(1).kind, "person:me", "t", ("claude", "", ""), "hi", "me")
-    with pytest.raises(NotAllowed, match="serves no feature"):
+    with pytest.raises(NotAllowed, match="is not for a feature"):
         shaping.propose(world.store, other.id, "beads: [{id: a1, title: A}]")
 
 
@@ -436,7 +436,7 @@ def test_a_shaper_neither_plans_under_another_epic_nor_writes_the_facts_of_a_fea
     world.store.put([Bead("other", "Other", type=BeadType.EPIC, status=Status.OPEN)], [], "me")
     mine = "{id: mine, title: Mine, type: epic}, {id: a1, title: A, epic: mine}"
     foreign = "{id: other, title: Another}, {id: b1, title: B, epic: other}"
-    with pytest.raises(PlanError, match="its epic 'other' is none of feature login"):
+    with pytest.raises(PlanError, match="its epic 'other' is not in feature login"):
         shaping.propose(world.store, 1, f"beads: [{mine}, {foreign}]")
     with pytest.raises(PlanError, match="facts of a feature"):
         shaping.propose(world.store, 1, "beads: [{id: a1, title: A, metadata: {feature: {stage: done}}}]")

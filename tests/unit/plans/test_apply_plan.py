@@ -125,9 +125,9 @@ def test_every_problem_with_the_graph_is_told_and_nothing_is_written(store):
         apply_plan(store, plan({"id": "a"}, node("b", "gone", "b"), node("c", epic="nowhere")), actor="me")
     text = str(raised.value)
     assert "plan: beads[0]: title: is missing" in text
-    assert "plan: beads[1].needs: there is no bead 'gone'" in text
+    assert "plan: beads[1].needs: bead 'gone' is neither" in text
     assert "plan: beads[1].needs: bead b names itself" in text
-    assert "plan: beads[2].epic: there is no bead 'nowhere'" in text
+    assert "plan: beads[2].epic: bead 'nowhere' is neither" in text
     assert store.beads() == []
 
 

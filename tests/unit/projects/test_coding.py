@@ -136,7 +136,7 @@ def test_a_chat_answers_its_own_agents_and_nobody_elses(workspace: Workspace) ->
     with pytest.raises(UsageError):
         coding.answer("phone", mine, " ")
     assert coding.look("phone")[0].question == mine
-    assert coding.answer("phone", mine, "Green") == f"answered; session {own} goes on"
+    assert coding.answer("phone", mine, "Green") == f"answered; session {own} continues"
     with coding.project_store(str(workspace.folder)) as (store, _paths):
         assert store.escalation(mine).answer == "Green"
         assert {one.id for one in store.escalations()} == {theirs, bead}

@@ -115,10 +115,10 @@ def test_a_yes_lapses_before_anything_begins_and_not_in_the_middle() -> None:
     begins += (replace(at(Stage.PLANNING, work=None, plan=None), done=1),)
     for facts in begins:
         step = next_step(replace(facts, changed=("brief", "caps"), spent="x"))
-        text = "the brief and caps changed since the yes; 2 of 3 sprints are left"
+        text = "the brief and caps changed since the approval; 2 of 3 sprints are left"
         assert step == Stop(1, RunState.WAITS, text), facts
-        spent = next_step(replace(facts, spent="the yes was until Monday"))
-        assert spent == Stop(1, RunState.WAITS, "the yes was until Monday; 2 of 3 sprints are left"), facts
+        spent = next_step(replace(facts, spent="the approval ended on Monday"))
+        assert spent == Stop(1, RunState.WAITS, "the approval ended on Monday; 2 of 3 sprints are left"), facts
     working = at(Stage.EXECUTING, plan=Plan(is_live=True), changed=("brief",), spent="x")
     assert next_step(working) is None
     for state in (RunState.WAITS, RunState.COMPLETE, RunState.OVER):

@@ -40,7 +40,7 @@ def test_a_review_comment_is_told_once_with_its_place_and_cleaned() -> None:
 def test_what_it_waits_for_is_said() -> None:
     assert model.waits_for(Seen(told()), PULL) == "pull request #7 (https://host/7) waits for people to merge it"
     assert "waits for its checks: running" in model.waits_for(Seen(told(), (RUNS,)), PULL)
-    assert "commits of somebody else" in model.waits_for(Seen(told(head="b" * 40)), PULL)
+    assert "commits that nobrakes did not push" in model.waits_for(Seen(told(head="b" * 40)), PULL)
     assert model.waits_for(Seen(told(), trouble="no"), PULL) == "no"
 
 

@@ -51,10 +51,10 @@ def test_what_stands_in_a_commit_is_read_back() -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"whole": False}, "not what its id says"),
-        ({"message": message(RECORD).replace('"task"', '"fix" ')}, "not what its record gives"),
-        ({"message": message(RECORD).replace("Merged: a", "Merged: b")}, "not what its record gives"),
-        ({"message": message(RECORD).replace("nb-1 was", "nb-2 was")}, "not what its record gives"),
+        ({"whole": False}, "does not match its id"),
+        ({"message": message(RECORD).replace('"task"', '"fix" ')}, "not match its record"),
+        ({"message": message(RECORD).replace("Merged: a", "Merged: b")}, "not match its record"),
+        ({"message": message(RECORD).replace("nb-1 was", "nb-2 was")}, "not match its record"),
         ({"message": "hello\n"}, "no record that can be read"),
         ({"message": "hello\n\n" + "[" * 100_000 + "\n\nBead: x\n"}, "no record that can be read"),
         ({"message": message({**RECORD, "version": 2})}, "another version"),

@@ -220,9 +220,9 @@ def edit(*path: Any, value: Any) -> Any:
 PLACES = [
     (edit("base", "tree", value="t9"), "base: the tree of c2 is t2, and the record says t9"),
     (edit("base", "commit", value="c1"), "does not build on c1, as the record says"),
-    (edit("candidate", value={"commit": "c2", "tree": "t2"}), "not the candidate that was validated"),
+    (edit("candidate", value={"commit": "c2", "tree": "t2"}), "differs from the validated candidate"),
     (edit("merged", value={"commit": "c9", "tree": "t3"}), "is not on main"),
-    (edit("commits", value=[{"commit": "c2", "tree": "t2"}]), "do not end with what was merged"),
+    (edit("commits", value=[{"commit": "c2", "tree": "t2"}]), "do not end with the merge"),
     (edit("commits", value=[{"commit": "c8", "tree": "t8"}]), "c8 is not in this repository"),
     (edit("bead", "id", value="four"), "its evidence is of another bead, four"),
     (edit("steps", 2, "tree", value="t9"), "the validation of the candidate is of another tree, t9"),
@@ -235,11 +235,11 @@ PLACES = [
     (edit("runs", "r", "outcome", value="fail"), "it did not pass (fail)"),
     (edit("runs", "r", "checks", 0, "outcome", value="not-run"), "it did not pass (test: not-run)"),
     (edit("runs", "r", "checks", value=[]), "it did not pass"),
-    (edit("runs", value=None), "the record lacks what belongs into it"),
-    (edit("base", value="c2"), "the record lacks what belongs into it"),
-    (edit("runs", "r", value=7), "the record lacks what belongs into it"),
-    (edit("runs", "r", "checks", 0, value={}), "the record lacks what belongs into it: 'outcome'"),
-    (edit("steps", 2, value={"step": "validate"}), "the record lacks what belongs into it: "),
+    (edit("runs", value=None), "the record is incomplete"),
+    (edit("base", value="c2"), "the record is incomplete"),
+    (edit("runs", "r", value=7), "the record is incomplete"),
+    (edit("runs", "r", "checks", 0, value={}), "the record is incomplete: 'outcome'"),
+    (edit("steps", 2, value={"step": "validate"}), "the record is incomplete: "),
 ]
 
 
@@ -387,7 +387,7 @@ def test_a_record_that_was_added_later_hides_no_failure(world: World) -> None:
     ("approval", "wrong"),
     [
         ({"by": "You", "words": "approve: good", "content": "c0..c1"}, ""),
-        ({"by": "You", "words": "approve", "content": "c0..c2"}, "what was merged is not what You approved"),
+        ({"by": "You", "words": "approve", "content": "c0..c2"}, "its merge is not what You approved"),
         ({"why": "it has the label merge-review"}, "needed a person's approval (it has the label merge-review)"),
         ({"by": "You", "words": "retry", "content": "c0..c1", "why": "w"}, "and none is recorded"),
     ],

@@ -56,10 +56,10 @@ def test_a_part_is_approved_and_a_part_is_refused(app):
 def test_what_the_page_did_not_show_and_what_means_two_things_is_refused(app):
     revision = strategy(app.store).revision
     approving.propose(app.store, plan_of([{"id": "b", "priority": 0}], "plan"), "shaper")
-    with pytest.raises(NotAllowed, match="changed while you looked at it"):
+    with pytest.raises(NotAllowed, match="changed while you read it"):
         said(app, ("revision", revision))
     for field in ("only", "without", "overwrite"):
-        with pytest.raises(UsageError, match="--drop approves nothing"):
+        with pytest.raises(UsageError, match="--drop does not go with"):
             said(app, ("drop", "a"), (field, "b"))
     for field in ("only", "drop"):
         with pytest.raises(UsageError, match="nothing is proposed under the name"):
