@@ -68,7 +68,7 @@ def test_a_setting_is_set_shown_and_taken_out_again_and_no_other_line_changes(fo
     typed(folder, "set", "doers=7")
     assert "nobrakes set doers=default" in typed(folder, "config", "set", "limits.doers", "1").stdout
     for line in (("review.land", "local"), ("git.sign", "never"), ("git.committer", "Ada <ada@example.org>")):
-        assert "from the next start on" in typed(folder, "config", "set", *line).stdout
+        assert "at the next start" in typed(folder, "config", "set", *line).stdout
 
 
 @pytest.mark.parametrize(

@@ -353,7 +353,7 @@ def test_where_the_workspaces_are_gone_too_it_is_said(project: Scripted) -> None
     lose(project)
     shutil.rmtree(project.folder / ".nobrakes" / "workspaces")
     said = project.nobrakes("list").stderr
-    assert "the workspaces were gone too: what agents had not handed in is lost" in said
+    assert "the workspaces were gone too: work that agents had not handed in is lost" in said
     assert "attempts are back" in said and "with what they left" not in said
 
 
