@@ -77,6 +77,11 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         "nobrakes project run",
     ): "it needs checks, agents and a typed yes; tests/acceptance/test_sprints.py has them",
     ("docs/workspace.md", "nobrakes project schedule"): "the same",
+    (
+        "docs/how-to/sessions.md",
+        "nobrakes session start --works",
+    ): "its turn takes its time; tests/acceptance/test_relay.py waits for it",
+    ("docs/how-to/sessions.md", "nobrakes relay"): "tests/acceptance/test_relay.py has such a folder",
     **dict.fromkeys(
         (("docs/workspace.md", f"nobrakes session {word} ") for word in ("start", "show", "say", "hand-in", "stop")),
         "it needs an agent with an account; tests/acceptance/test_relay.py has none",
