@@ -163,6 +163,18 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return Place(tmp_path, capsys)
 
 
+COMPLETE = """main = "main"
+[[checks]]
+name = "test"
+command = "true"
+[agents]
+test_writer = "script"
+doer = "script"
+shaper = "script"
+[agents.script]
+command = ["true"]
+"""
+"""Settings with which a run can start."""
 STARTS = ("nobrakes run", "nobrakes daemon start")
 
 
@@ -225,6 +237,7 @@ def test_what_drafts_under_review_are_refused_with_is_accepted(place: Place, typ
 @pytest.mark.parametrize("state", [state for state in STATES if state.startswith("a ")])
 def test_who_follows_what_is_next_gets_the_drafts_live(place: Place, state: str) -> None:
     """Where a Shaper or reviewers are at it, it is their turn, and the page of the feature is next."""
+    (place.folder / "config.toml").write_text(COMPLETE)
     place.put(STATES[state])
     followed = []
     for _ in range(6):
