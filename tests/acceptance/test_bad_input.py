@@ -86,11 +86,11 @@ def desk(one_desk: Desk, nobody_touches_the_real_home: Path) -> Desk:
     [
         ("plan.yaml", "beads:\n  - {id: x, title: X\n  - y\n", ["plan.yaml:4"]),
         ("plan.yaml", "beads:\n\t- x\n", ["plan.yaml:2"]),
-        ("plan.json", '{"beads": [\n{"id": "x",}\n]}', ["plan.json:2"]),
+        ("plan.json", '{"beads": [\n{"id": "x" "title"}\n]}', ["plan.json:2"]),
         ("plan.yaml", "beads: [{id: x, title: X, titel: Y}]", ["titel"]),
         ("plan.yaml", "beds: []", ["beds"]),
         ("plan.yaml", "beads: [{id: x, title: [1, 2]}]", ["title"]),
-        ("plan.yaml", "beads: [{id: x, title: X, priority: high}]", ["priority"]),
+        ("plan.yaml", "beads: [{id: x, title: X, priority: whenever}]", ["priority"]),
         ("plan.yaml", "beads: [{id: x, title: X, needs_tests: 7}]", ["needs_tests"]),
         ("plan.yaml", "beads: 7", ["beads"]),
         ("plan.yaml", "- 1\n- 2\n", []),

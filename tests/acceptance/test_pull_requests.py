@@ -253,7 +253,7 @@ def test_the_branch_goes_after_the_merge_where_it_is_wanted_and_what_is_left_is_
         team.hub.git("update-ref", "refs/heads/task/bead-one", "main")  # somebody's own
         assert "is still at the remote" not in team.nobrakes("doctor", expect=None).stdout
     else:
-        assert head in there and "the branch task/bead-one is still at the remote, and its bead one is over" in said
+        assert head in there and "the branch task/bead-one is still at the remote, but its bead one is closed" in said
 
 
 def test_a_branch_that_somebody_pushed_to_is_not_removed(team: Team) -> None:
@@ -403,7 +403,7 @@ def test_nobody_logged_in_is_said_and_it_goes_on_by_itself(team: Team) -> None:
     said = team.nobrakes("doctor", expect=None).stdout
     assert "pull requests are opened with gh " in said and f", at {team.hub.host}/team/thing" in said
     team.nobrakes("cancel", "one")
-    assert "pull request #1 is open, and its bead one is over" in team.nobrakes("doctor", expect=None).stdout
+    assert "pull request #1 is open, and its bead one is closed" in team.nobrakes("doctor", expect=None).stdout
 
 
 def test_a_request_that_was_opened_though_the_host_failed_to_say_so_is_found(team: Team) -> None:
