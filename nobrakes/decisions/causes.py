@@ -1,4 +1,4 @@
-"""The likely cause of a failure (B42): said only where something that was seen speaks for it, and that is quoted.
+"""The likely cause of a failure: said only where something that was seen speaks for it, and that is quoted.
 
 1. Evidence is what the machine saw: a line of a check's output, a path of the difference, how a process ended. An
    agent's own words are none, nor is the kind of ending alone. Without evidence there is no hypothesis: an empty text.

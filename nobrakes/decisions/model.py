@@ -4,7 +4,7 @@
 2. The same thing is asked once: `fingerprint` is unique among the open ones.
 3. A question may have a form (decisions.forms): then its answer is a value of it, and `answer` the same as text.
 4. Since `read_at` an agent acts by the answer; until then it can be taken back.
-5. The hypothesis (B42) quotes its evidence, and is empty without any (decisions.causes).
+5. The hypothesis quotes its evidence, and is empty without any (decisions.causes).
 """
 
 from collections.abc import Iterable, Mapping
