@@ -93,7 +93,7 @@ def test_a_phone_begins_a_session_and_goes_on(chromium: Any, served: Served, tea
     page.get_by_role("link", name="What next?").first.click()
     sees("relay/1")
     picture("decision")
-    assert page.get_by_role("heading", name=re.compile("^what next$", re.I)).count() == 0, "the number of the question is internal"
+    assert page.get_by_role("heading", name=re.compile("^what next$", re.I)).count() == 0, "an internal number"
     page.get_by_role("link", name="Session 1", exact=True).click()
     sees("git merge relay/1")
     page.goto("/r/~/sessions/1")
