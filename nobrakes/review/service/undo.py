@@ -603,6 +603,8 @@ def _draft_again(store: "Store", event: Event, actor: str) -> None:
     if bead.status is Status.DRAFT:
         return
     _require_unbegun(store, event)
+    if bead.status not in (Status.NEEDS_TESTS, Status.NEEDS_DOER, Status.OPEN):
+        raise _refuse(event, f"{bead.id} moved on since; `nobrakes hold {bead.id}` keeps agents away from it")
     store.record(Event(Kind.UNDONE, bead.id, actor=actor, data={"undone": [event.seq]}))
 
 

@@ -396,6 +396,15 @@ def test_words_of_undone_steps_are_those_of_the_log(three):
     assert undo.undo(three, None, "me").text == "undone: added c"
 
 
+def test_an_approval_stays_where_the_bead_moved_on_without_an_attempt(three):
+    bead_commands.add(three, "E", id="e", type="epic", actor="me")
+    three.approve(["e"], "me")
+    three.record(Event(Kind.EPIC_LANDED, "e"))
+    with pytest.raises(NotAllowed, match=r"'approved e' .* cannot be undone: e moved on since"):
+        undo.undo(three, None, "me")
+    assert three.bead("e").status is Status.NEEDS_REVIEW
+
+
 def test_only_a_step_that_can_be_undone_is_named(three):
     bead_commands.hold(three, "a", "wait", "me")
     hold = undo.last(three).seq
