@@ -474,4 +474,4 @@ def bring_back(store: "Store", paths: Paths, git: Git | None, beyond: Position) 
     told = store.bring_back(replace(found, beads=later), beyond.seq, ACTOR)
     beads, attempts, asked = (count(told[f"{noun}s"], noun) for noun in ("bead", "attempt", "escalation"))
     text = f"the database was older than the files next to it: {beads}, {attempts} and {asked} were restored"
-    return "; ".join([text, *(f"{name} has its earlier value" for name in told["settings"]), *problems])
+    return "; ".join([text, *(f"{name} was restored" for name in told["settings"]), *problems])

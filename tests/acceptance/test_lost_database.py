@@ -277,7 +277,7 @@ def test_a_database_of_before_that_comes_back_gets_back_what_came_after_it(proje
     lose(project)
     database(project).write_bytes(old)
     done = project.nobrakes("add", "Three", "--id", "three")
-    assert "2 beads, 1 attempt and 1 escalation were restored; paused has its earlier value" in done.stderr
+    assert "2 beads, 1 attempt and 1 escalation were restored; paused was restored" in done.stderr
     after = everything(project)
     assert "three.id" in after
     assert_same({name: value for name, value in after.items() if not name.startswith("three.")}, before)

@@ -49,7 +49,7 @@ def opened(paths: Paths, git: Any = None) -> Store:
 def brings_back(said: str) -> None:
     """All that may be said: something was brought back, and nothing was in its way."""
     if not re.fullmatch(
-        r"the database was older[^;]*(; \w+ has its earlier value|; [^;]*: the line is torn or damaged: left out)*",
+        r"the database was older[^;]*(; \w+ was restored|; [^;]*: the line is torn or damaged: left out)*",
         said,
     ):
         pytest.fail(said)
