@@ -337,16 +337,14 @@ _IS_ALIVE = "SELECT 1 FROM attempts WHERE id = :id AND outcome IS NULL UNION ALL
 
 # Who held a session last stands with it; what holds of that attempt is asked when the next one comes.
 def hold_session(db: Database, session: str, attempt: int, fresh: bool = False) -> bool:
-    """Reserve the agent's session for the attempt. False: another bead's, another run may live, or not `fresh`."""
+    """Reserve the agent's session for the attempt while it or its process lives. False: another bead's, another run may
+    live, or it is to be `fresh` and was used."""
     with db.write():
         row = db.maybe("SELECT * FROM sessions WHERE provider_session = ?", (session,))
-        owner = bead_owner(get_attempt(db, attempt).bead)
+        one = get_attempt(db, attempt)
+        owner, agent = bead_owner(one.bead), (one.agent, one.provider, one.model)
         if row is None:
-            one, now = get_attempt(db, attempt), db.now()
-            agent = (one.agent, one.provider, one.model)
-            values = rows.new_session(
-                SessionKind.ATTEMPT, bead_owner(one.bead), agent, State.IDLE, now, provider_session=session
-            )
+            values = rows.new_session(SessionKind.ATTEMPT, owner, agent, State.IDLE, db.now(), provider_session=session)
             _give(db, db.insert("sessions", values), attempt)
             return True
         if row["attempt"] != attempt:
