@@ -17,6 +17,7 @@ from typing import Any
 from ..beads.model import Bead, BeadType
 from ..git.port import Made
 from ..records import frozen
+from ..text.cleaning import first_of
 from .evidence import Claims, Content, Entry, Look, RecordKind
 
 OnMain = Mapping[str, Made]
@@ -334,9 +335,7 @@ class Lost:
     is_unseen: bool
 
     def told(self) -> str:
-        paths = ", ".join(self.paths[:LOST_CHANGES_NAMED]) + (
-            f" and {len(self.paths) - LOST_CHANGES_NAMED} more" * (len(self.paths) > LOST_CHANGES_NAMED)
-        )
+        paths = first_of(self.paths, LOST_CHANGES_NAMED)
         who = self.by.author.partition(" <")[0]
         return (
             f"the changes of {self.bead} ({self.commit[:12]}) in {paths} were reverted by {self.by.commit[:12]} "

@@ -21,7 +21,7 @@ from ...git.port import ABSENT, GIT_RULES, GITLINK, SYMLINK, Change
 from ...globs import folded as folded_globs
 from ...globs import matches
 from ...records import frozen
-from ...text.cleaning import is_seen, shorten
+from ...text.cleaning import first_of, is_seen, shorten
 from ..test_paths import SNAPSHOTS
 from .ownership import CONTRACT, FIXTURES, GATE, OWN_FOLDER, is_covered, is_helper, why_not
 from .protected_files import in_unknown_folder, starts_by_itself
@@ -272,4 +272,4 @@ def _value(settings: Settings, name: str) -> str:
 
 
 def _some(paths: Sequence[str]) -> str:
-    return ", ".join(sorted(paths)[:_NAMED]) + (f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else "")
+    return first_of(sorted(paths), _NAMED)
