@@ -120,7 +120,8 @@ def wrong(line: str) -> str | None:
         return None
     is_group = typed[0] in GROUPS and not (typed[0] in WORDS and typed[1].startswith("-"))  # `config --check`
     words = "" if typed[0].startswith("-") else " ".join(typed[:2]) if is_group else typed[0]
-    words = "plan apply" if words not in WORDS and typed[0] == "plan" else words  # `nobrakes plan FILE`
+    if typed[0] == "plan" and re.search("[-./A-Z…]", typed[1]):  # `nobrakes plan FILE`
+        words = "plan apply"
     if words and words not in WORDS:
         return f"there is no command '{words}'"
     for word in typed:
@@ -150,10 +151,19 @@ def test_a_command_that_the_program_tells_people_to_type_exists() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["nobrakes fly", "nobrakes plan", "nobrakes agent sing x", "nobrakes run --fast", "nobrakes set speed=9"]
+    "line",
+    [
+        "nobrakes fly",
+        "nobrakes plan",
+        "nobrakes plan ./work",
+        "nobrakes plan aply",
+        "nobrakes agent sing x",
+        "nobrakes run --fast",
+        "nobrakes set speed=9",
+    ],
 )
 def test_the_search_for_wrong_commands_finds_them(line: str) -> None:
-    assert (wrong(line) is None) is (line == "nobrakes plan")
+    assert (wrong(line) is None) is (line in ("nobrakes plan", "nobrakes plan ./work"))
 
 
 # --- links and files
