@@ -55,9 +55,7 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 @dataclass_transform(frozen_default=True, field_specifiers=(field, content))
 def frozen(kind: Class) -> Class:
     """A frozen dataclass with slots, compiled at its first object; with a base or own methods of these, immediately."""
-    if kind.__bases__ != (object,) or any(
-        name in kind.__dict__ for name in (*_METHODS, "__init__", "__eq__", "__hash__")
-    ):
+    if kind.__bases__ != (object,) or any(name in kind.__dict__ for name in (*_METHODS, *_COMPILED)):
         return _whole(kind)  # type: ignore[no-any-return]
     made = _bare(kind)
 
@@ -74,19 +72,19 @@ def frozen(kind: Class) -> Class:
 
 def _complete(made: Any) -> None:
     known = sorted(fields(made), key=lambda one: bool(one.kw_only))
-    given: dict[str, Any] = {"put": object.__setattr__, "MISSING": MISSING}
+    given: dict[str, Any] = {"__put": object.__setattr__, "__missing": MISSING}  # named as no field is
     named, put = [], []
     for one in known:
-        is_made, first = one.default_factory is not MISSING, f"_{one.name}"
+        is_made, first = one.default_factory is not MISSING, f"__of_{one.name}"
         given[first] = one.default_factory if is_made else one.default
         if one.init:
             if one.kw_only and "*" not in named:
                 named.append("*")
-            named.append(one.name if given[first] is MISSING else f"{one.name}={'MISSING' if is_made else first}")
-            put.append(f"{first}() if {one.name} is MISSING else {one.name}" if is_made else one.name)
+            named.append(one.name if given[first] is MISSING else f"{one.name}={'__missing' if is_made else first}")
+            put.append(f"{first}() if {one.name} is __missing else {one.name}" if is_made else one.name)
         else:
             put.append(f"{first}()" if is_made else first)
-    body = [f" put(self, {one.name!r}, {value})" for one, value in zip(known, put, strict=True)]
+    body = [f" __put(self, {one.name!r}, {value})" for one, value in zip(known, put, strict=True)]
     body += [" self.__post_init__()"] if hasattr(made, "__post_init__") else []
     mine, other = ("".join(f"{who}.{one.name}, " for one in known if one.compare) for who in ("self", "other"))
     lines = [f"def __init__(self, {', '.join(named)}):", *body, " return None"]

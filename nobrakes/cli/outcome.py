@@ -281,17 +281,18 @@ MAIN_IS_SHOWN: "ContextVar[bool]" = ContextVar("MAIN_IS_SHOWN", default=False)
 # no daemon ever compared main with the store, nothing is news.
 def _note_main(app: "App") -> None:
     """Tell if main's newest commit is red, or a person's that did not pass after others did."""
+    import json
+
     from ..daemon.model import COMPARED, FROZEN, WATCH
 
-    store, branch = app.store, app.config.main
-    if store.setting(COMPARED) is None:
+    if (store := app.store).setting(COMPARED) is None:
         return
     with suppress(OSError, ValueError, NobrakesError):
+        branch, green = app.config.main, json.loads(store.setting(WATCH) or "{}").get("green")
         tip = ""  # a packed ref has no file, nor has one whose git folder lies elsewhere
         with suppress(OSError), open(f"{app.paths.root}/.git/refs/heads/{branch}", encoding="ascii") as file:
             tip = file.read().strip()
-        is_known = store.is_merge(tip) or f'"green": "{tip}"' in (store.setting(WATCH) or "")
-        if tip and is_known and store.setting(FROZEN) != tip:
+        if tip and (tip == green or store.is_merge(tip)) and store.setting(FROZEN) != tip:
             return
         from ..daemon.service.status import main_text, main_tip
 

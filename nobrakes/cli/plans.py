@@ -41,24 +41,20 @@ def _report(report: "PlanReport", screen: Screen, then: str) -> str:
     if report.proposed:
         counted += f", {count(len(report.proposed), 'change')} of live beads proposed"
     out = [counted + ("" if report.applied else screen.paint("  (nothing was written)", "yellow"))]
-    out += _some(screen.paint("new", "green"), report.new)
-    out += _some(screen.paint("changed", "cyan"), report.changed)
-    out += _some(screen.paint("proposed for", "cyan"), report.proposed)
+    out += _named(screen.paint("new", "green"), report.new)
+    out += _named(screen.paint("changed", "cyan"), report.changed)
+    out += _named(screen.paint("proposed for", "cyan"), report.proposed)
     for circle in report.deadlocks:
         out.append(f"{screen.paint('deadlock', 'red')}: {service.told(circle)}")
         out.append(f"  these could never start: {', '.join(circle.stuck)}")
     out += [f"cut: {edge.bead} does not wait for {edge.needs}" for edge in report.cut]
     out += [f"{screen.paint('warning', 'yellow')}: {one_line(problem)}" for problem in report.problems[:SHOWN]]
     out += [f"  … and {len(report.problems) - SHOWN} more: --json"] if len(report.problems) > SHOWN else []
-    out += _some("can start first", report.ready)
+    out += _named("can start first", report.ready)
     out += _chain(report.critical_path)
     if then:
         out.append(f"this takes effect only after you approve it: {then}")
     return "\n".join(out)
-
-
-def _some(word: str, ids: tuple[str, ...]) -> list[str]:
-    return [f"{word}: {first_of(ids, SHOWN)}"] if ids else []
 
 
 def apply(plan: PlanFile, as_json: AsJson = False, **given: Any) -> Output:
@@ -177,7 +173,6 @@ beads:
     needs: [password-hashing]
     estimate: 1h30m
 """
-STRATEGY_SHOWN = 30
 
 
 def commit_strategy(
@@ -253,15 +248,15 @@ def difference_lines(found: "StrategyView", screen: Screen) -> list[str]:
     out += _drafts(found, screen)
     if found.proposed:
         out.append(f"{count(len(found.proposed), 'bead')} would change:")
-        for bead in found.proposed[:STRATEGY_SHOWN]:
+        for bead in found.proposed[:SHOWN]:
             out += _bead(bead, screen)
-        if len(found.proposed) > STRATEGY_SHOWN:
-            out.append(f"  … {len(found.proposed) - STRATEGY_SHOWN} more: nobrakes commit-strategy --dry-run --json")
-    out += _named("edited since the last commit-strategy", found.changed, ", ")
-    out += _named("cancelled since then", found.removed, ", ")
+        if len(found.proposed) > SHOWN:
+            out.append(f"  … {len(found.proposed) - SHOWN} more: nobrakes commit-strategy --dry-run --json")
+    out += _named("edited since the last commit-strategy", found.changed)
+    out += _named("cancelled since then", found.removed)
     out += [screen.paint(f"never start: {', '.join(circle.stuck)}", "red") for circle in found.deadlocks]
     out += [f"{screen.paint('warning', 'yellow')}: {one_line(text)}" for text in found.warnings]
-    out += _named("ready at once", found.becomes_ready, ", ")
+    out += _named("ready at once", found.becomes_ready)
     out += _chain(found.chain_after.beads)
     if found.chain_after.minutes != found.chain_before.minutes and found.chain_before.beads:
         out.append(f"  {count(found.chain_after.minutes, 'minute')} by estimate, {found.chain_before.minutes} before")
@@ -273,17 +268,13 @@ def difference_lines(found: "StrategyView", screen: Screen) -> list[str]:
 
 def _drafts(found: "StrategyView", screen: Screen) -> list[str]:
     drafts, needs = [draft for draft in found.drafts if draft.id in found.new], found.needs
-    wide = max((width(draft.id) for draft in drafts[:STRATEGY_SHOWN]), default=0)
+    wide = max((width(draft.id) for draft in drafts[:SHOWN]), default=0)
     out = []
-    for draft in drafts[:STRATEGY_SHOWN]:
+    for draft in drafts[:SHOWN]:
         after = f"  (after {', '.join(needs[draft.id])})" if needs.get(draft.id) else ""
         line = f"{pad(draft.id, wide)}  P{draft.priority}  {one_line(draft.title)}{after}"
         out.append(f"  {screen.paint('+', 'green')} {cut(line, screen.width - 4)}")
-    return out + (
-        [f"  … {len(drafts) - STRATEGY_SHOWN} more: nobrakes list --status draft"]
-        if len(drafts) > STRATEGY_SHOWN
-        else []
-    )
+    return out + ([f"  … {len(drafts) - SHOWN} more: nobrakes list --status draft"] if len(drafts) > SHOWN else [])
 
 
 def _bead(bead: "ChangedBead", screen: Screen) -> Iterator[str]:
@@ -337,10 +328,10 @@ def _value(value: Any) -> str:
 
 def _chain(ids: Sequence[str]) -> list[str]:
     """The critical path, a long one by its ends and its length."""
-    if len(ids) <= STRATEGY_SHOWN:
+    if len(ids) <= SHOWN:
         return _named("critical path", ids, " -> ")
     return [f"critical path of {count(len(ids), 'bead')}: {' -> '.join((*ids[:3], '…', *ids[-3:]))}"]
 
 
-def _named(word: str, ids: Sequence[str], between: str) -> list[str]:
-    return [f"{word}: {first_of(ids, STRATEGY_SHOWN, between)}"] if ids else []
+def _named(word: str, ids: Sequence[str], between: str = ", ") -> list[str]:
+    return [f"{word}: {first_of(ids, SHOWN, between)}"] if ids else []

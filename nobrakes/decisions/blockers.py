@@ -52,7 +52,8 @@ class Kind(StrEnum):
     ESCALATION = "escalation"
     SIGN_OFF = "sign_off"  # a plan whose reviews are done
     SPRINTS = "sprints"  # their run continues only with a new yes
-    SESSION = "session"  # its turns fail in the same way, or its feature does not go on
+    SESSION = "session"  # its turns fail in the same way
+    FEATURE_STOPPED = "feature_stopped"  # by an error, or because it has expired
     REQUEST = "request"  # work that passed is pushed when a person says so
     FEATURE = "feature"  # one that is planned or built is paused
     EPIC_CIRCLE = "epic_circle"  # epics that people merge as a whole wait for each other
@@ -76,7 +77,9 @@ STOPS = frozenset(
     }
 )
 """Blocks more than single beads."""
-WAITS_FOR_PERSON = frozenset({Kind.SIGN_OFF, Kind.SPRINTS, Kind.SESSION, Kind.REQUEST, Kind.EPIC_CIRCLE})
+WAITS_FOR_PERSON = frozenset(
+    {Kind.SIGN_OFF, Kind.SPRINTS, Kind.SESSION, Kind.FEATURE_STOPPED, Kind.REQUEST, Kind.EPIC_CIRCLE}
+)
 """Only a person moves these, besides escalations and drafts: `run` then ends with 40."""
 _BY_ITSELF = frozenset({Kind.NO_PLACE, Kind.MEMORY, Kind.RETRY, Kind.QUARANTINED})
 """These end without a person, or block nothing."""

@@ -63,12 +63,12 @@ def changes(request: Request) -> Response:
 def session_changes(request: Request) -> Response:
     with opened(request) as app:
         number = request.path_params["number"]
-        of = (relay.found(app.store, number).title, f"sessions/{number}", "git diff")
+        of = (relay.found(app.store, number).title, f"sessions/{number}", "")
         return _difference(request, of, lambda: relay.diff(app.store, app.paths, number))
 
 
 def _difference(request: Request, of: tuple[str, str, str], diff: Callable[[], review_merges.DiffView]) -> Response:
-    """`of`: title, page, and the command that shows all of it. `?sides=2`: before and after beside each other."""
+    """`of`: title, page, and the command that shows all of it; empty: git's. `?sides=2`: in two columns."""
     is_split = request.query_params.get("sides") == "2"
     values: dict[str, Any] = {"title": of[0], "page": of[1], "command": of[2], "is_split": is_split}
     try:

@@ -269,6 +269,11 @@ def test_the_overview_knows_the_next_step(nobrakes, capsys):
     nobrakes("add", "A", "--id", "a", "--draft")
     assert nobrakes()[1]["next"]["command"] == "nobrakes approve"
     nobrakes("add", "B", "--id", "b")
+    assert nobrakes()[1]["next"]["command"] == "nobrakes config --check", "there is no check, so a run is refused"
+    for key, value in (("checks.test.command", "true"), ("agents.script.command", "true")):
+        nobrakes("config", "set", key, value)
+    for role in ("doer", "test_writer"):
+        nobrakes("config", "set", f"agents.{role}", "script")
     assert nobrakes()[1]["next"]["command"] == "nobrakes run"
     nobrakes("done", "b")
     nobrakes("cancel", "a")

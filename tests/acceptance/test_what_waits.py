@@ -104,7 +104,7 @@ def test_a_feature_whose_agent_is_not_there(tmp_path: Path) -> None:
     forge = Forge(tmp_path)
     forge.does("session~1", "exit 3")
     forge.nobrakes("run", expect=NEEDS_PERSON)
-    assert "stopped with an error" in listed(forge, "session", "nobrakes forge resume login")
+    assert "stopped with an error" in listed(forge, "feature_stopped", "nobrakes forge resume login")
     forge.nobrakes("forge", "resume", "login")
     forge.nobrakes("forge", "pause", "login")
     forge.nobrakes("run")

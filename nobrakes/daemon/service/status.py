@@ -446,10 +446,8 @@ def status(
 
     limits, daemon = control.limits(store, config), holder(paths.lock)
     found, moment = store.counts(), store.board(limits, 1)
-    stands, working = (
-        looked_for(store, paths, config, here, misconfigured=misconfigured),
-        workers(store, daemon is not None),
-    )
+    stands = looked_for(store, paths, config, here, misconfigured=misconfigured)
+    working = workers(store, daemon is not None)
     git = open_git(paths, config)
     try:
         first = first_screen(store, git, paths, config, stands, working, is_visiting)

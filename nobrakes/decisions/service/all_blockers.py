@@ -485,7 +485,7 @@ def feature_blockers(store: "Store", features: "Sequence[Feature]") -> Iterator[
         why = store.session(one.session).detail.partition("\n")[0] if failed and one.session is not None else ""
         what = f"feature {one.id} ({shorten(one.title, _TITLE)}) {stands[one.state]}"
         typed = (f"nobrakes forge resume {one.id}", f"nobrakes forge show {one.id}")
-        kind = Kind.FEATURE if one.state is State.PAUSED else Kind.SESSION  # only a paused one waits on purpose
+        kind = Kind.FEATURE if one.state is State.PAUSED else Kind.FEATURE_STOPPED  # a paused one waits on purpose
         yield Blocker(kind, what, shorten(why, _WHY), typed, beads=(one.id,))
 
 
