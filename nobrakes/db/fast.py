@@ -261,7 +261,7 @@ def ready_json(path: str, limit: int) -> "tuple[str, int]":
 
 
 def show_json(path: str, bead: str) -> "str | None":
-    """A bead with all fields, `dependencies`, `attempts`, `escalations`, `request`, `cost`; no tokens. None: none."""
+    """A bead, `dependencies` both ways, `attempts`, open `escalations`, newest `request`, `cost`, no token; or None."""
 
     def work(connection: "Connection") -> "str | None":
         connection.execute("BEGIN")
