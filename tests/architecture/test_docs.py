@@ -93,13 +93,14 @@ def settings_of(section: type[settings.Section]) -> Iterator[str]:
 
 
 def mentioned(text: str, prose: bool = True) -> Iterator[str]:
-    """The command lines in fenced blocks and in backticks."""
+    """The command lines in fenced or indented blocks and in backticks."""
     if prose:
         for _, block in FENCE.findall(text):
             for line in block.splitlines():
                 if found := re.match(r"(?:\$ )?(nobrakes .*)", line):
                     yield found[1]
         text = FENCE.sub("", text)
+        yield from re.findall(r"^ {4}(nobrakes .*?)(?: \\)?$", text, re.MULTILINE)
     for found in re.findall(r"`(nobrakes(?: [^`\n]*)?)`", text):
         yield found
 
