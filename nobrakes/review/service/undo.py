@@ -8,6 +8,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -456,18 +457,18 @@ def _part(step: UndoStep, event: Event) -> UndoStep:
 
 def _after(store: "Store", step: UndoStep, error: NotAllowed) -> NotAllowed:
     """The error with a hint at the last step before that can be undone: each is tried, and not kept."""
-    then = "No step before it can be undone."
-    for older in islice((one for one in steps_back(store) if one.seq < step.seq), TRIED):
-        try:
-            with store.write():
-                if older.kind is not Kind.ARCHIVE_EXPIRED:
-                    _take_back(store, None, older, MARK)
-                raise NothingToUndo("")
-        except NothingToUndo:  # it went well, and is not kept
+    tried = list(islice((one for one in steps_back(store) if one.seq < step.seq), TRIED))
+    then = ("No step" if len(tried) < TRIED else f"None of the {TRIED} steps") + " before it can be undone."
+    for older in tried:
+        went_well = False
+        with suppress(NobrakesError), store.write():
+            if older.kind is not Kind.ARCHIVE_EXPIRED:
+                _take_back(store, None, older, MARK)
+            went_well = True
+            raise NothingToUndo("it is not kept")
+        if went_well:
             then = f"Before it, you can undo '{_words(older)}': `nobrakes undo {older.seq}`."
             break
-        except NobrakesError:
-            continue
     error.hint = " ".join(filter(None, (error.hint, then)))
     return error
 
