@@ -35,6 +35,7 @@ _OF_THE_MACHINE = frozenset(
         Kind.PAUSED,
         Kind.RESUMED,
         Kind.LIMITS_CHANGED,
+        Kind.CONFIG_CHANGED,
         Kind.QUARANTINED,
         Kind.QUARANTINE_LIFTED,
         Kind.GATE_CLOSED,
@@ -92,6 +93,7 @@ _BY_A_PERSON = frozenset(
         Kind.PAUSED,
         Kind.RESUMED,
         Kind.LIMITS_CHANGED,
+        Kind.CONFIG_CHANGED,
         Kind.QUARANTINED,
         Kind.QUARANTINE_LIFTED,
     }
@@ -293,6 +295,7 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
     Kind.PAUSED: {"settings": {"paused": "1"}},
     Kind.RESUMED: {"settings": {"paused": None}},
     Kind.LIMITS_CHANGED: {"before": {"doers": 4}, "after": {"doers": 2}},
+    Kind.CONFIG_CHANGED: {"before": {"limits.doers": None}, "after": {"limits.doers": 2}},
     Kind.QUARANTINED: _CHECK,
     Kind.QUARANTINE_LIFTED: _CHECK,
     Kind.GATE_CLOSED: {

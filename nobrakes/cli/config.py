@@ -14,10 +14,11 @@ from ..daemon.service import control
 from ..decisions.blockers import Kind as Trouble
 from ..decisions.service.all_blockers import Here, agent_blocker, check_blockers
 from ..errors import NoMain, UsageError
+from ..events.kinds import Event, Kind
 from ..machine import registry
 from ..records import plain
 from ..text.cleaning import cut, one_line
-from .outcome import Output, looked_at, opened, said
+from .outcome import Output, actor, looked_at, opened, said
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -102,6 +103,11 @@ def _change(key: str, value: str | None) -> Output:
     from ..config.setup import changing
 
     changed = changing.change(located(), [(key, value)])
+    if changed.written and not changed.wrong:
+        before = {one.key: None if one.was_default else one.before for one in changed.changes}
+        after = {one.key: None if one.is_default else one.after for one in changed.changes}
+        with opened() as app:
+            app.store.record(Event(Kind.CONFIG_CHANGED, actor=actor(), data={"before": before, "after": after}))
     then = follows(changed)
 
     def shown(screen: Screen) -> str:
@@ -186,7 +192,7 @@ def _shown(value: Any) -> str:
 
 
 _AGENTS = ("claude", "codex", "gemini", "acp", "script")
-Kind = Literal["test", "lint", "types", "build"]
+CheckKind = Literal["test", "lint", "types", "build"]
 Check = Annotated[str | None, Option(help="The command (default: detected from the project).")]
 
 
@@ -211,7 +217,7 @@ def init(
     from ..config.setup import init as setup
     from ..config.setup.init import wanted_of
 
-    given: dict[Kind, str | None] = {"test": test, "lint": lint, "types": types, "build": build}
+    given: dict[CheckKind, str | None] = {"test": test, "lint": lint, "types": types, "build": build}
     checks = [
         CheckSettings(name=kind, kind=kind, command=command, timeout_minutes=30.0, min_tests=1)
         for kind, command in given.items()

@@ -675,6 +675,9 @@ TABLE: Mapping[Kind, KindDescription] = {
         "`nobrakes resume`.", "settings", Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "resumed by a person"})
     ),
     Kind.LIMITS_CHANGED: _row("`nobrakes set`.", "before after", Rule(Name.LIMITS_CHANGED, say.Limits)),
+    Kind.CONFIG_CHANGED: _row(
+        "`nobrakes config set` and `config unset`.", "before after", Rule(Name.CONFIG_CHANGED, say.Limits)
+    ),
     Kind.QUARANTINED: _row(
         "A person allows a test or a check to fail for a time.",
         "check test reason",

@@ -130,6 +130,7 @@ class Kind(StrEnum):
     PAUSED = "paused"
     RESUMED = "resumed"
     LIMITS_CHANGED = "limits_changed"
+    CONFIG_CHANGED = "config_changed"
     QUARANTINED = "quarantined"
     QUARANTINE_LIFTED = "quarantine_lifted"
     GATE_CLOSED = "gate_closed"

@@ -119,6 +119,7 @@ class Name(StrEnum):
     DAEMON_STARTED = "daemon.started", "A daemon started."
     DAEMON_STOPPED = "daemon.stopped", "It ended cleanly."
     LIMITS_CHANGED = "limits.changed", "A person changed limits while it runs."
+    CONFIG_CHANGED = "config.changed", "A person changed a setting in config.toml, or undid such a change."
     PROVIDER_REFUSED = "provider.refused", "A provider of models refuses: no agent starts there for now."
     PROVIDER_AVAILABLE = "provider.available", "Agents may start at the provider again."
     CAP_REACHED = "cap.reached", "A cap on cost, tokens or time is reached: no agent starts under it."
@@ -553,7 +554,7 @@ class Process(Payload):
 
 @frozen
 class Limits(Payload):
-    """Limits that a person changed while it runs, by name."""
+    """Limits or settings that a person changed, by name; None where the file has none."""
 
     before: Mapping[str, Any] = field(default_factory=dict)
     after: Mapping[str, Any] = field(default_factory=dict)

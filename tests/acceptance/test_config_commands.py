@@ -189,3 +189,29 @@ def test_init_again_changes_the_agent_and_nothing_else(folder: Path) -> None:
         changed = config.read_text()
         assert told in typed(folder, "init", *words, expect=UsageError.code).stderr
         assert config.read_text() == changed
+
+
+def test_undo_restores_the_file_and_never_takes_the_step_before(folder: Path) -> None:
+    config = config_of(folder)
+    before = parse(config.read_text(), "config.toml")
+    typed(folder, "add", "A bead")
+    typed(folder, "config", "set", "limits.doers", "2")
+    typed(folder, "config", "set", "git.filters", "a,b")
+    typed(folder, "config", "set", "git.filters", "+c")
+    assert "git.filters" in typed(folder, "undo").stdout
+    assert tomllib.loads(config.read_text())["git"]["filters"] == ["a", "b"]
+    typed(folder, "undo")
+    assert "limits.doers" in typed(folder, "undo").stdout
+    assert parse(config.read_text(), "config.toml") == before
+    assert "A bead" in typed(folder, "list").stdout
+    assert "proposed" in typed(folder, "undo", "--json").stdout  # the step before it comes next
+
+
+def test_a_setting_that_was_changed_by_hand_since_is_not_overwritten(folder: Path) -> None:
+    typed(folder, "add", "A bead")
+    typed(folder, "config", "set", "limits.doers", "2")
+    config = config_of(folder)
+    config.write_text(config.read_text().replace("doers = 2", "doers = 3"))
+    refused = typed(folder, "undo", expect=NotAllowed.code).stderr
+    assert "changed again later" in refused and "`nobrakes undo " in refused
+    assert "doers = 3" in config.read_text()

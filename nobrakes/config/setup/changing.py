@@ -11,7 +11,7 @@ import shlex
 import stat
 import tomllib
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -411,6 +411,13 @@ def setting(config: Config, key: str, raw: dict[str, Any]) -> Any:
         else:
             found = found.get(name) if isinstance(found, dict) else getattr(found, name, None)
     return found
+
+
+def in_file(paths: Paths, keys: Iterable[str]) -> dict[str, Any]:
+    """What config.toml itself has for each of these settings; None: nothing. Raises ConfigError."""
+    text = _text(os.path.realpath(paths.config), paths.config)
+    raws = {key: _raw(text, key, paths.config) for key in keys}
+    return {key: editing.value_at(raw, _known(key, raw, text, is_unset=True).path) for key, raw in raws.items()}
 
 
 def values(paths: Paths) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from ...beads.proposals import ByHand, Merged
 from ...beads.service import bead_commands
 from ...beads.service.bead_commands import content
 from ...daemon.service.control import LIMITS, PAUSED, STOPPING, YES, bring_back, overrides
-from ...errors import GitFailed, NobrakesError, NotAllowed, NothingToUndo
+from ...errors import ConfigError, GitFailed, NobrakesError, NotAllowed, NothingToUndo
 from ...events.catalog import TABLE
 from ...events.kinds import MERGES, UNDO_MARK, Event, Kind, is_session
 from ...git.merge import Hindered, taken_back
@@ -29,7 +29,7 @@ from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...requests.model import Where, own_base
-from ...text.cleaning import first_of
+from ...text.cleaning import first_of, one_line
 from .landed import git_at, merged_into
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ KINDS = frozenset(
         Kind.PAUSED,
         Kind.RESUMED,
         Kind.LIMITS_CHANGED,
+        Kind.CONFIG_CHANGED,
         Kind.QUARANTINED,
         Kind.QUARANTINE_LIFTED,
     }
@@ -69,10 +70,12 @@ KINDS = frozenset(
 _WITHOUT_BEAD = frozenset(
     {
         *(Kind.STRATEGY_APPROVED, Kind.ANSWERED, Kind.PAUSED, Kind.RESUMED, Kind.LIMITS_CHANGED),
-        *(Kind.QUARANTINED, Kind.QUARANTINE_LIFTED),
+        *(Kind.CONFIG_CHANGED, Kind.QUARANTINED, Kind.QUARANTINE_LIFTED),
     }
 )
 """Steps without a bead."""
+_ON_DISK = frozenset({Kind.ARCHIVE_EXPIRED, Kind.CONFIG_CHANGED})
+"""Steps that changed more than the store: they are not undone on trial."""
 _FINAL: Mapping[Kind, str] = {
     Kind.RETRIED: "its failures are already forgiven. `nobrakes hold {bead}` keeps agents away from it",
     Kind.RESOLVED: "the decision already took effect",
@@ -370,7 +373,7 @@ def undo(
     else:
         step = _step_of(store, seq)
     try:
-        _take_back(store, git, step, f"{actor}{MARK}")
+        _take_back(store, git, step, f"{actor}{MARK}", paths)
     except NotAllowed as error:
         raise _after(store, step, error) from None
     if paths is not None:
@@ -382,17 +385,19 @@ def undo(
     return Undone(step.seq, step.kind, step.beads, f"undone: {_words(step)}", None, archived)
 
 
-def _take_back(store: "Store", git: Git | None, step: UndoStep, marked: str) -> None:
+def _take_back(store: "Store", git: Git | None, step: UndoStep, marked: str, paths: Paths | None = None) -> None:
     if (final := next((event for event in reversed(step.events) if event.kind in _FINAL), None)) is not None:
         raise _refuse(final, _FINAL[final.kind].format(bead=final.bead, session=final.data.get("session")))
     with store.write():
         for event in reversed(step.events):
-            if step.kind is not Kind.ARCHIVE_EXPIRED:
+            if step.kind not in _ON_DISK:
                 _BACK[event.kind](store, event, marked)
-            elif git is not None:
+            elif git is None or paths is None:
+                raise NotAllowed(f"'{_words(step)}' cannot be undone without its repository")
+            elif step.kind is Kind.ARCHIVE_EXPIRED:
                 bring_back(git, event)
             else:
-                raise NotAllowed("archived work cannot be restored without its repository")
+                _config_as_before(store, paths, event, marked)
         seqs = [event.seq for event in step.events]
         store.record(Event(Kind.UNDONE, actor=marked, data={"undone": seqs, "beads": list(dict.fromkeys(step.beads))}))
 
@@ -462,7 +467,7 @@ def _after(store: "Store", step: UndoStep, error: NotAllowed) -> NotAllowed:
     for older in tried:
         went_well = False
         with suppress(NobrakesError), store.write():
-            if older.kind is not Kind.ARCHIVE_EXPIRED:
+            if older.kind not in _ON_DISK:
                 _take_back(store, None, older, MARK)
             went_well = True
             raise NothingToUndo("it is not kept")
@@ -474,7 +479,8 @@ def _after(store: "Store", step: UndoStep, error: NotAllowed) -> NotAllowed:
 
 
 def _words(step: UndoStep) -> str:
-    return f"{_word(step.kind)} {first_of(list(dict.fromkeys(step.beads)), 5)}".strip()
+    settings = step.events[-1].data["after"] if step.kind is Kind.CONFIG_CHANGED else ()
+    return f"{_word(step.kind)} {first_of(list(dict.fromkeys((*step.beads, *settings))), 5)}".strip()
 
 
 def _word(kind: Kind) -> str:
@@ -659,6 +665,22 @@ def _unlimited(store: "Store", event: Event, actor: str) -> None:
         raise _refuse(event, "the limits were changed again later")
     store.set_setting(LIMITS, json.dumps(before, sort_keys=True) if before else None)
     store.record(Event(Kind.LIMITS_CHANGED, actor=actor, data={"before": after, "after": before}))
+
+
+def _config_as_before(store: "Store", paths: Paths, event: Event, actor: str) -> None:
+    """Write the values of before; a value that is there already stays, for an undo that was cut off."""
+    from ...config.setup import changing
+
+    before, after = dict(event.data["before"]), dict(event.data["after"])
+    now = changing.in_file(paths, before)
+    if any(value not in (before[key], after[key]) for key, value in now.items()):
+        raise _refuse(event, "the setting was changed again later")
+    wanted = [(key, None if value is None else json.dumps(value)) for key, value in before.items() if value != now[key]]
+    try:
+        changing.change(paths, wanted)
+    except ConfigError as error:
+        raise _refuse(event, one_line(str(error))) from None
+    store.record(Event(Kind.CONFIG_CHANGED, actor=actor, data={"before": after, "after": before}))
 
 
 def _requarantined(store: "Store", event: Event, actor: str) -> None:
