@@ -173,7 +173,7 @@ class Store(Database):
     reviews = queries.reviews
     agents = queries.agents
     merges = queries.merges
-    is_merge = queries.is_merge
+    main_moved = queries.main_moved
     merged_since = queries.merged_since
     validation = queries.validation
     passed_otherwise = queries.passed_otherwise

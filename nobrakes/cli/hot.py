@@ -141,7 +141,7 @@ def _ready(words: "list[str]") -> "int | None":
         return put_envelope("ready", data, more)
     from . import screen
 
-    return put(ready_text(loads(data), more, screen.screen_of(sys.stdout)))
+    return _noted(found, put(ready_text(loads(data), more, screen.screen_of(sys.stdout))))
 
 
 def _show(words: "list[str]") -> "int | None":
@@ -160,7 +160,27 @@ def _show(words: "list[str]") -> "int | None":
         text = fast.show_json(path, bead)
         return None if text is None else loads(text)
 
-    return put(show_text(loads(data), screen.screen_of(sys.stdout), other))
+    return _noted(found, put(show_text(loads(data), screen.screen_of(sys.stdout), other)))
+
+
+def _noted(found: "paths.Paths", code: int) -> int:
+    """The exit code; where main moved on, the full command line's note about it is printed."""
+    if "NOBRAKES_TOKEN" in os.environ or "NOBRAKES_RUN" in os.environ:
+        return code
+    from ..db import fast
+
+    try:
+        with open(found.judged, encoding="utf-8") as file:
+            branch = loads(file.read())["values"]["main"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return code
+    if fast.connected(found.database, lambda db: fast.main_moved(db.execute, found.root, branch)):
+        _main()
+        from .outcome import opened
+
+        with opened(is_reading=True) as app:
+            app.store.now()  # whoever reads the store is told
+    return code
 
 
 def _agent(words: "list[str]") -> "int | None":

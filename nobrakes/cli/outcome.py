@@ -277,25 +277,14 @@ MAIN_IS_SHOWN: "ContextVar[bool]" = ContextVar("MAIN_IS_SHOWN", default=False)
 """The command's own text says how main is."""
 
 
-# Main's ref tells at no cost that main stands where a merge or its monitor left it green: then git is not asked. Where
-# no daemon ever compared main with the store, nothing is news.
 def _note_main(app: "App") -> None:
     """Tell if main's newest commit is red, or a person's that did not pass after others did."""
-    import json
-
-    from ..daemon.model import COMPARED, FROZEN, WATCH
-
-    if (store := app.store).setting(COMPARED) is None:
+    store, branch = app.store, app.config.main
+    if not store.main_moved(app.paths.root, branch):
         return
-    with suppress(OSError, ValueError, NobrakesError):
-        branch, green = app.config.main, json.loads(store.setting(WATCH) or "{}").get("green")
-        tip = ""  # a packed ref has no file, nor has one whose git folder lies elsewhere
-        with suppress(OSError), open(f"{app.paths.root}/.git/refs/heads/{branch}", encoding="ascii") as file:
-            tip = file.read().strip()
-        if tip and (tip == green or store.is_merge(tip)) and store.setting(FROZEN) != tip:
-            return
-        from ..daemon.service.status import main_text, main_tip
+    from ..daemon.service.status import main_text, main_tip
 
+    with suppress(NobrakesError):
         found = main_tip(store, app.git, branch)
         if found.state == "red" or (found.state == "not proven" and found.subject and found.proven):
             sys.stderr.write(f"note: {branch} is {main_text(found, store.now())}: `nobrakes status`\n")

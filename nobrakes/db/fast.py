@@ -130,6 +130,33 @@ def connected(path: str, work: "Callable[[Connection], T]") -> "T":
         raise clear from error
 
 
+_MAIN = """SELECT compared, frozen = :tip, green = :tip OR EXISTS (SELECT 1 FROM beads WHERE merged_commit = :tip) FROM
+(SELECT max(iif(key = 'compared', value, NULL)) AS compared, max(iif(key = 'frozen', value, '')) AS frozen,
+max(iif(key = 'canary' AND json_valid(value), json_extract(value, '$.green'), '')) AS green FROM settings)"""
+
+
+def main_moved(execute: "Callable[..., Any]", root: str, branch: str) -> bool:
+    """Whether `branch` is not where a merge or its monitor left it green, by its ref and without git. False where no
+    daemon ever compared it with the database."""
+    tip = _tip(f"{root}/.git", branch)
+    [(compared, is_frozen, is_known)] = execute(_MAIN, {"tip": tip})
+    return compared is not None and bool(not tip or is_frozen or not is_known)
+
+
+def _tip(folder: str, branch: str) -> str:
+    """The branch's commit; "" where its git folder lies elsewhere."""
+    try:
+        with open(f"{folder}/refs/heads/{branch}", encoding="ascii") as file:
+            return file.read().strip()
+    except (OSError, ValueError):
+        pass
+    try:
+        with open(f"{folder}/packed-refs", encoding="utf-8", errors="replace") as file:
+            return next((line[:-1].split(" ")[0] for line in file if line.endswith(f" refs/heads/{branch}\n")), "")
+    except OSError:
+        return ""
+
+
 def _missing(path: str) -> Exception:
     from .database import missing
 

@@ -11,7 +11,7 @@ from ..beads.graph import Node
 from ..beads.model import Attempt, Bead, Dependency, DependencyType, Role, Run, Status
 from ..beads.work_status import BY_STATUS, COLUMNS
 from ..records import as_values
-from . import rows
+from . import fast, rows
 from .database import Database
 from .database import row as row_of
 from .fast import CLAIMABLE, IN_ORDER, LISTED, PROPOSED, UNFINISHED
@@ -126,8 +126,8 @@ def merges(db: Database, on_main: bool = False) -> dict[str, str]:
     return dict(db.plain(asked))
 
 
-def is_merge(db: Database, commit: str) -> bool:
-    return bool(db.plain("SELECT 1 FROM beads WHERE merged_commit = ? LIMIT 1", (commit,)))
+def main_moved(db: Database, root: str, branch: str) -> bool:
+    return fast.main_moved(db.plain, root, branch)
 
 
 def proposed(db: Database) -> list[Bead]:

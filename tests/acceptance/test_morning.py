@@ -111,12 +111,24 @@ def test_the_first_screen_answers_what_a_person_asks_in_the_morning(tmp_path: Pa
                 r"0 of 3 agents; \w+ waits for its usage limit until \d\d:\d\d( tomorrow)?", found["running"]
             )
             assert re.fullmatch(r"about \d\d:\d\d( tomorrow)? \(3 beads left\)", found["done by"]), found
-        for words in (("list",), ("board",), ("escalations",), ("history", ids[LIMITED]), ("providers",)):
+        looks = (
+            "list",
+            "board",
+            "escalations",
+            f"history {ids[LIMITED]}",
+            "providers",
+            "ready",
+            f"show {ids[LIMITED]}",
+        )
+        for words in map(str.split, looks):
             note = place.nobrakes(*words).stderr
             assert re.fullmatch(f"note: main is not proven: {tip} {proven}: `nobrakes status`\n", note), note
-        assert not any(place.nobrakes(*words).stderr for words in ((), ("status",), ("list", "--json")))
+        assert not any(
+            place.nobrakes(*words).stderr for words in ((), ("status",), ("list", "--json"), ("ready", "--json"))
+        )
         place.git("pack-refs", "--all")
-        assert place.nobrakes("list").stderr == note, "a packed branch has no file"
+        for words in (("list",), ("ready",)):
+            assert place.nobrakes(*words).stderr == note, "a packed branch has no file"
         alike = [{**place.ask(*words)["first"], "now": 0, "begins": 0, "since": 0} for words in ((), ("status",))]
         assert alike[0]["main"] == alike[1]["main"] and alike[0]["merges"] == alike[1]["merges"] == DONE
     finally:
