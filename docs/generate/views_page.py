@@ -17,6 +17,8 @@ What a command shows is a typed value, and every surface shows the same: under `
 of `nobrakes mcp`. This is version {language} of it. Fields are only added in it, so a reader has to bear fields that it
 does not know; what changes its meaning, or goes, makes another version. Times are seconds since 1970 UTC, commits are
 full object ids. Commands that are not here hand out small objects of their own, which the same rule holds for.
+Beside `data`, `ready` has `more`, the number of others, and `escalations` has `asks`, what else waits for you (the
+`hindrances` of `status` that only a person can move).
 
 The schema of each is JSON Schema, from the code: `nobrakes.web.openapi.schema_of("status")`.
 """

@@ -157,7 +157,7 @@ def ready(
         found, more = bead_page.ready(app.store, limit), bead_page.ready_beyond(app.store, limit)
 
     data = plain(found)
-    return Output(data, lambda screen: hot.ready_text(data, more, screen), more=more)
+    return Output(data, lambda screen: hot.ready_text(data, more, screen), beside={"more": more})
 
 
 def _explained(explained: Any, screen: Screen) -> str:

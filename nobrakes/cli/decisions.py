@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..decisions import forms
+from ..decisions.blockers import STOPS
 from ..decisions.model import Escalation
 from ..records import plain
 from ..text.cleaning import age, count, cut, one_line, spoken
@@ -284,7 +285,14 @@ def escalations(
         stands = Blockers(asks(app.store, app.paths, app.config)) if user else blockers(app)
     kinds = {one.kind for one in stands.asks}
     rest = Blockers(stands.asks, tuple(one for one in stands.more if one[0] in kinds))
-    return Output(plain(found), lambda screen: "\n".join([listed(found, now, screen), *lines(rest, now, screen)]))
+
+    def text(screen: Screen) -> str:
+        heavy = lines(rest, now, screen, lambda kind: kind in STOPS)
+        return "\n".join(
+            [*heavy, listed(found, now, screen), *lines(rest, now, screen, lambda kind: kind not in STOPS)]
+        )
+
+    return Output(plain(found), text, beside={"asks": plain(stands.asks)})
 
 
 def escalation(

@@ -46,7 +46,7 @@ class Output(NamedTuple):
     data: Any
     text: Callable[[Screen], str]
     error: NobrakesError | None = None  # why, for all that it has to show, the exit code is not 0
-    more: int | None = None  # of a list that is cut: how many there are beyond it, told in the envelope
+    beside: Mapping[str, Any] | None = None  # stands beside the data in the envelope, such as how many more there are
 
 
 def said(data: Any, text: str) -> Output:
@@ -60,9 +60,8 @@ def dumps(value: Any) -> str:
     return visible(json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False))
 
 
-def envelope(command: str, data: Any, more: int | None = None) -> str:
-    left = {} if more is None else {"more": more}
-    return dumps({"ok": True, "command": command, "data": data, **left})
+def envelope(command: str, data: Any, beside: Mapping[str, Any] | None = None) -> str:
+    return dumps({"ok": True, "command": command, "data": data, **(beside or {})})
 
 
 def error_envelope(command: str, error: BaseException, code: int, hint: str, data: Any = None) -> str:
@@ -108,7 +107,7 @@ def emit(output: Output, command: str, as_json: bool) -> int:
         if text := for_place(output.text(screen_of(sys.stdout)), SUBJECT.get()):
             write(text)
     elif error is None:
-        write(envelope(command, output.data, output.more))
+        write(envelope(command, output.data, output.beside))
     else:
         write(error_envelope(command, error, error.code, for_place(error.hint, SUBJECT.get()), output.data))
     return 0 if error is None else error.code

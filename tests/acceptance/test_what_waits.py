@@ -1,5 +1,6 @@
 """Whatever only a person can move is listed wherever people look: Next, status, escalations, the pages, a notice."""
 
+import json
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ def listed(place: Scripted, kind: str, command: str) -> str:
     assert found["commands"][0].startswith(command), found
     for words in ((), ("status",), ("escalations",)):
         assert command in place.nobrakes(*words).stdout, words
+    envelope = json.loads(place.nobrakes("escalations", "--json").stdout)
+    assert [one["kind"] for one in envelope["asks"]] == [kind] and not envelope["data"], envelope
     assert f"Next: {command}" in place.nobrakes().stdout
     here = [one for one in place.ask("repositories") if one["path"] == str(place.folder)]
     assert [one["for_you"] for one in here] == [1], here
@@ -109,6 +112,9 @@ def test_a_feature_whose_agent_is_not_there(tmp_path: Path) -> None:
     forge.nobrakes("forge", "pause", "login")
     forge.nobrakes("run")
     assert "login" in forge.nobrakes("escalations").stdout, "a pause is a person's: it waits, and asks for nothing"
+    forge.nobrakes("pause")
+    said = forge.nobrakes("escalations").stdout
+    assert said.startswith("paused: ") and said.index("no escalation") < said.index("login"), "what stops all is first"
 
 
 def test_work_that_is_pushed_only_with_a_word(tmp_path: Path) -> None:
