@@ -12,7 +12,7 @@
 import re
 from base64 import b32encode
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -285,7 +285,7 @@ def _owner(made: Part) -> Part | None:
 _IN_TITLE = re.compile(rf"[(\[][ \t]*{KEY}[ \t]*([^()\[\]]+)[)\]]", re.IGNORECASE)
 _AT_END = re.compile(rf"(?:^|[ \t,;.–—-])({KEY})[ \t]*(\S.*)$", re.IGNORECASE)
 _LINE = re.compile(rf"[ \t]*(?:[-*+][ \t]+)?[*_]{{0,3}}({KEY})[*_]{{0,3}}([ \t]*:)?[ \t]*(\S.*)", re.IGNORECASE)
-_WITHIN = re.compile(rf"\b{KEY}[ \t]*((?:#\d+(?:[ \t]*(?:,|and|&)[ \t]*)?)+)", re.IGNORECASE)
+_WITHIN = re.compile(rf"\b{KEY}[*_]{{0,3}}[ \t]*((?:(?<![\w/])#\d+(?:[ \t]*(?:,|and|&)?[ \t]*))+)", re.IGNORECASE)
 REQUIREMENT = re.compile(
     r"[\[(*_`]{0,3}(?:(?:R|FR|NFR|REQ|RQ|US|UC|BR|TR|SR)[-_ ]?\d|(?:Requirement|User Story)[ \t]+\d)"
 )
@@ -389,7 +389,7 @@ class _Tasks:
         """Implicit waits, in formats with sequential tasks or phases."""
         waits: defaultdict[Part, list[str]] = defaultdict(list)
         tasks = [part for part in self.beads if part.kind == "open" and _TASK.match(part.title)]
-        for siblings in _siblings(tasks if len(tasks) > 1 else [], _phase_of):
+        for siblings in grouped((id(_phase_of(part)), part) for part in tasks if len(tasks) > 1).values():
             before, beside = list[Part](), list[Part]()
             for part in siblings:
                 if _PARALLEL.match(part.title):
@@ -398,7 +398,8 @@ class _Tasks:
                     before, beside = beside or before, []
                 waits[part] += [self.ids[one] for one in before]
                 before = before if beside else [part]
-        for siblings in _siblings(part for part in self.beads if part.kind == "section" and _PHASE.match(part.title)):
+        phases = (part for part in self.beads if part.kind == "section" and _PHASE.match(part.title))
+        for siblings in grouped((id(part.parent), part) for part in phases).values():
             before, stories = list[Part](), list[Part]()
             for part in siblings:
                 if _STORY.search(part.title):
@@ -524,12 +525,6 @@ def _is_bead(part: Part) -> bool:
     return part.kind == "open"
 
 
-def _siblings(
-    parts: Iterable[Part], within: Callable[[Part], Part | None] = lambda part: part.parent
-) -> list[list[Part]]:
-    return list(grouped((id(within(part)), part) for part in parts).values())
-
-
 def _phase_of(part: Part) -> Part | None:
     """The phase of a task, also below a heading in it; else what it stands in."""
     above = part.parent
@@ -578,8 +573,6 @@ PRIORITIES: Mapping[str, int] = {
 }
 """The most urgent one decides."""
 _KINDS = re.compile(r"^(?:type|kind|t|k)-")
-_NEEDS = re.compile(rf"\b{KEY}[*_]{{0,3}}[ \t]*((?:(?<![\w/])#\d+(?:[ \t]*(?:,|and|&)?[ \t]*))+)", re.IGNORECASE)
-_ISSUES_NUMBER = re.compile(r"#(\d{1,18})(?!\w)")
 
 
 def short_id(digest: str, taken: Collection[str]) -> str:
@@ -702,7 +695,7 @@ def body_parts(parts: tuple[Part, ...]) -> tuple[list[str], str, list[int]]:
     texts: list[tuple[int, str]] = []
     for part in parts:
         if part.kind == "open":
-            if number := _ISSUES_NUMBER.fullmatch(part.title):
+            if number := _NUMBER.fullmatch(part.title):
                 needs.append(int(number[1]))
                 texts += part.texts
             else:
@@ -714,7 +707,7 @@ def body_parts(parts: tuple[Part, ...]) -> tuple[list[str], str, list[int]]:
             texts += part.texts
         named += [" ".join(lines) for lines in part.criteria]
         for line, text in part.texts:
-            needs += [int(n) for m in _NEEDS.finditer(text) for n in _ISSUES_NUMBER.findall(m[1])] if line else []
+            needs += [int(n) for m in _WITHIN.finditer(text) for n in _NUMBER.findall(m[1])] if line else []
     return criteria + named, "\n".join(text for _, text in texts).strip(), needs
 
 

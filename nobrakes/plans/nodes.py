@@ -548,39 +548,37 @@ def _yaml(path: str, text: str) -> Any:
 
 
 def _refuse_depth(path: str, text: str, loader: Any) -> None:
-    """PlanError for deep nesting, which could crash the C parser."""
+    """PlanError for an alias, and for deep nesting, which could crash the C parser."""
     import yaml
 
     depth = 0
+    event: Any
     for event in yaml.parse(text, Loader=loader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > MAX_DEPTH:
-                line = event.start_mark.line + 1 if event.start_mark else "?"
-                raise PlanError(f"{shown(path)}:{line}: it is nested too deeply")
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise PlanError(f"{shown(path)}:{event.start_mark.line + 1}: it is nested too deeply")
+        if isinstance(event, yaml.AliasEvent):
+            raise PlanError(f"{_at(path, event)}: a value is used again by an alias (*name)", "Write the values out.")
+
+
+def _at(path: str, found: Any) -> str:
+    return f"{shown(path)}:{found.start_mark.line + 1}:{found.start_mark.column + 1}"
 
 
 def _refuse(path: str, document: Any) -> None:
-    """PlanError for an alias or duplicate key."""
+    """PlanError for a duplicate key."""
     import yaml
 
-    seen: set[int] = set()
     waiting = [document]
     while waiting:
         node = waiting.pop()
-        place = f"{shown(path)}:{node.start_mark.line + 1}:{node.start_mark.column + 1}"
-        if id(node) in seen:
-            raise PlanError(f"{place}: this value is used again by an alias (*name)", "Write the values out.")
-        seen.add(id(node))
         if isinstance(node, yaml.SequenceNode):
             waiting += node.value
         elif isinstance(node, yaml.MappingNode):
             keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
             if len(set(keys)) < len(keys):
                 twice = next(key for key in keys if keys.count(key) > 1)
-                raise PlanError(f"{place}: the key '{twice}' is there twice in one mapping")
+                raise PlanError(f"{_at(path, node)}: the key '{twice}' is there twice in one mapping")
             waiting += [part for pair in node.value for part in pair]
 
 

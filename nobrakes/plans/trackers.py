@@ -8,9 +8,10 @@
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
+from operator import itemgetter
 from typing import Any
 
 from ..beads.model import is_bead_id
@@ -24,6 +25,7 @@ from .nodes import MAX_KEY, MAX_TEXT, Node, Plan, bounded, front, in_one_line, m
 _CLOSED = CLOSED_WORDS | {"complete"}
 _CANCELLED = frozenset(("cancelled", "canceled", "archived"))
 _HELD = HELD_WORDS | {"on hold"}
+_ORDINARY = frozenset(("", "pending", "todo", "to do", "open"))
 _TAKEN = frozenset(
     ("id", "title", "description", "details", "testStrategy", "status", "priority", "dependencies", "subtasks")
 )
@@ -42,107 +44,128 @@ def tagged(value: Any) -> dict[str, list[Any]]:
     return found if found and len(found) == len(value) else {}
 
 
-class _Tag:
-    """One tag's tasks."""
+@dataclass
+class _Task:
+    """A task of a tracker. `name`: its id there, in lower case; `id`: the bead's. `why` it is not taken, or empty.
+    `told`: what of it is not."""
 
-    def __init__(self, tag: str, tasks: Sequence[Any], problems: list[str], told: list[str]) -> None:
-        self.problems, self.told, self.nodes, self.places = problems, told, list[dict[str, Any]](), list[str]()
-        self.where = "task" if tag == MASTER else f"{tag[:80]}: task"
-        word = tag if re.fullmatch(r"[A-Za-z0-9_-]{1,24}", tag) else sha256(tag.encode()).hexdigest()[:8]
-        self.prefix = "tm-" if tag == MASTER else f"tm-{word}-"
-        self.status: dict[str, str] = {}
-        self.epics: set[str] = set()
-        self.tasks = [
-            (number, task, list(self._numbered(task.get("subtasks") or (), f"{number}.")))
-            for number, task in self._numbered(tasks, "")
-        ]
-        for number, task, parts in self.tasks:
-            for name, one in ((number, task), *parts):
-                if name in self.status:
-                    problems.append(f"{self.where} {name} is there twice")
-                self.status[name] = str(one.get("status") or "pending").strip().lower()
-            if any(self._is_open(name) for name, _ in parts):
-                self.epics.add(number)
+    name: str
+    id: str
+    where: str
+    status: str
+    fields: dict[str, Any]
+    parent: str
+    needs: Any
+    why: str
+    told: list[str]
 
-    def _numbered(self, tasks: Any, before: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        for place, task in enumerate(tasks if isinstance(tasks, list | tuple) else ()):
-            number = str(task.get("id", "")).strip().removeprefix(before) if isinstance(task, dict) else ""
-            title = task.get("title") if isinstance(task, dict) else None
-            if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,30}", number):
-                self.problems.append(
-                    f"{self.where} at place {place + 1}{f' of {before[:-1]}' if before else ''}: has no id"
-                )
-            elif not isinstance(title, str) or not in_one_line(tidy(title)):
-                self.problems.append(f"{self.where} {before}{number}: has no title")
-            else:
-                yield f"{before}{number}", task
 
-    def _is_open(self, number: str) -> bool:
-        return self.status[number] not in _CLOSED | _CANCELLED
+def _why_not(status: str) -> str:
+    return f"it is {status}" if status in _CLOSED | _CANCELLED | {"draft"} else ""
 
-    def read(self) -> None:
-        for number, task, parts in self.tasks:
-            if not self._is_open(number):
-                open_ones = [name for name, _ in parts if self._is_open(name)]
-                self.told.append(f"not taken: {self.where} {number}, since it is {self.status[number]}: {_title(task)}")
-                self.told += [
-                    f"not taken: {self.where} {name}, since {number} is {self.status[number]}" for name in open_ones
-                ]
-                continue
-            self._node(number, task, None)
-            for name, one in parts:
-                if self._is_open(name):
-                    self._node(name, one, number if number in self.epics else None)
-                else:
-                    self.told.append(f"not taken: {self.where} {name}, since it is {self.status[name]}: {_title(one)}")
 
-    def _node(self, number: str, task: dict[str, Any], epic: str | None) -> None:
-        where, status = f"{self.where} {number}", self.status[number]
-        texts = [
-            tidy(text)
-            for name in ("description", "details")
-            if isinstance(text := task.get(name), str) and text.strip()
-        ]
-        made: dict[str, Any] = {"id": self.prefix + number}
-        made |= bounded(tidy(task["title"]), "\n\n".join(texts), where, self.told, in_one_line)
-        made |= {"type": "epic"} if number in self.epics else {}
-        made |= {"epic": self.prefix + epic} if epic else {}
-        strategy = task.get("testStrategy")
-        if isinstance(strategy, str) and strategy.strip():
-            made["acceptance"] = [tidy(strategy).strip()[:MAX_TEXT]]
-        word = str(task.get("priority") or "").strip().lower()
-        if (priority := PRIORITIES.get(f"priority-{word}")) is not None:
-            made["priority"] = priority
-        elif word:
-            self.told.append(f"{where}: the priority '{word[:40]}' is not known: not taken over")
-        if status in _HELD:
-            made["hold"] = status
-        elif status not in ("pending", "todo", "open"):
-            self.told.append(f"{where}: it is '{status[:40]}' there, and waits for approval here")
-        if needs := list(dict.fromkeys(self._needs(number, task, where))):
-            made["needs"] = needs
-        left = sorted(name for name, value in task.items() if name not in _TAKEN and value not in (None, "", [], {}))
-        if left:
-            self.told.append(f"not taken: {where}, its fields {', '.join(left)[:200]}")
-        self.nodes.append(made)
-        self.places.append(where)
+def _plan_of_tasks(tasks: Sequence[_Task], source: str, told: list[str], known: Collection[str]) -> Plan:
+    """A task with open parts is an epic. Everything left out is reported."""
+    by_name = {task.name: task for task in tasks}
+    parents = {task.parent for task in tasks if not task.why}
+    made = []
+    for task in tasks:
+        if task.why:
+            told.append(f"not taken: {task.where}, since {task.why}: {task.fields['title'][:80]}")
+            continue
+        told += task.told
+        node = {"id": task.id, **task.fields, **({"type": "epic"} if task.name in parents else {})}
+        if task.parent in by_name and not by_name[task.parent].why:
+            node["epic"] = by_name[task.parent].id
+        elif task.parent:
+            told.append(f"{task.where}: its parent {task.parent[:80]} is not taken over")
+        if task.status in _HELD:
+            node["hold"] = task.status
+        elif task.status not in _ORDINARY:
+            told.append(f"{task.where}: it is '{task.status[:40]}' there, and waits for approval here")
+        needs = list[str]()
+        for name in (str(one).strip() for one in (task.needs if isinstance(task.needs, list) else ())):
+            other = by_name.get(f"{task.parent}.{name}".lower()) or by_name.get(name.lower())
+            if other is None and name in known:
+                needs.append(name)
+            elif other is None or other is task:
+                wanted = f"waits for '{name[:80]}', which is neither there nor in the graph"
+                told.append(f"{task.where}: {wanted}: not taken over")
+            elif other.status in _CANCELLED or other.status == "draft":
+                told.append(f"{task.where}: waits for {name[:80]}, which is {other.status}: not waited for")
+            elif not other.why:
+                needs.append(other.id)
+        made.append({**node, **({"needs": list(dict.fromkeys(needs))} if needs else {})})
+    return made_plan(made, [task.where for task in tasks if not task.why], source, told)
 
-    def _needs(self, number: str, task: dict[str, Any], where: str) -> Iterator[str]:
-        given = task.get("dependencies")
-        for one in given if isinstance(given, list) else ():
-            name, parent = str(one).strip(), number.rpartition(".")[0]
-            if parent and f"{parent}.{name}" in self.status:
-                name = f"{parent}.{name}"
-            if name not in self.status or name == number:
-                self.told.append(f"{where}: waits for '{name[:80]}', which is not there: not taken over")
-            elif self.status[name] in _CANCELLED:
-                self.told.append(f"{where}: waits for {name}, which is cancelled: not waited for")
-            elif self._is_open(name) and self._is_taken(name):
-                yield self.prefix + name
 
-    def _is_taken(self, number: str) -> bool:
-        parent = number.rpartition(".")[0]
-        return parent not in self.status or self._is_open(parent)
+def _fields_of(
+    value: Mapping[str, Any], text: str, where: str, taken: Collection[str], told: list[str]
+) -> dict[str, Any]:
+    """Title, text and priority; fields that are not taken are reported."""
+    made = bounded(tidy(str(value["title"])), text, where, told, in_one_line)
+    word = str(value.get("priority") or "").strip().lower()
+    if (priority := PRIORITIES.get(f"priority-{word}")) is not None:
+        made["priority"] = priority
+    elif word:
+        told.append(f"{where}: the priority '{word[:40]}' is not known: not taken over")
+    _report_fields({name: one for name, one in value.items() if name not in taken}, where, told)
+    return made
+
+
+def _report_fields(left: Mapping[Any, Any], where: str, told: list[str]) -> None:
+    if names := sorted(str(name) for name, value in left.items() if value not in (None, "", [], {})):
+        told.append(f"not taken: {where}, its fields {', '.join(names)[:200]}")
+
+
+def plan_of_taskmaster(value: Mapping[str, Any], source: str, known: Collection[str]) -> Plan:
+    """PlanError names every problem."""
+    problems: list[str] = []
+    told = [
+        f"not taken: {f'{tag[:80]}: ' if tag else ''}'{name[:80]}', which is not a task"
+        for tag, whole in ({"": value} if "tasks" in value else value).items()
+        for name in whole
+        if name != "tasks"
+    ]
+    tags = [_tasks_of(tag, tasks, problems) for tag, tasks in tagged(value).items()]
+    if problems:
+        raise refused(source, problems)
+    plans = [_plan_of_tasks(tasks, source, told, known) for tasks in tags]
+    return Plan(tuple(node for plan in plans for node in plan.nodes), False, source, tuple(told))
+
+
+def _tasks_of(tag: str, tasks: Sequence[Any], problems: list[str]) -> list[_Task]:
+    """One tag's tasks and subtasks, in order."""
+    before = "task" if tag == MASTER else f"{tag[:80]}: task"
+    word = tag if re.fullmatch(r"[A-Za-z0-9_-]{1,24}", tag) else sha256(tag.encode()).hexdigest()[:8]
+    prefix = "tm-" if tag == MASTER else f"tm-{word}-"
+    found: dict[str, _Task] = {}
+    waiting = [(place, task, "") for place, task in enumerate(tasks, 1)][::-1]
+    while waiting:
+        place, task, parent = waiting.pop()
+        number = str(task.get("id", "")).strip().removeprefix(f"{parent}.") if isinstance(task, dict) else ""
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,30}", number):
+            problems.append(f"{before} at place {place}{f' of {parent}' if parent else ''}: has no id")
+            continue
+        name = f"{parent}.{number}" if parent else number
+        where, title = f"{before} {name}", task.get("title")
+        if not isinstance(title, str) or not in_one_line(tidy(title)):
+            problems.append(f"{where}: has no title")
+            continue
+        if name.lower() in found:
+            problems.append(f"{where} is there twice")
+        status = str(task.get("status") or "pending").strip().lower()
+        above = found.get(parent.lower())
+        why = f"{parent} is {above.status}" if above and above.why and not _why_not(status) else _why_not(status)
+        texts = [tidy(one) for one in map(task.get, ("description", "details")) if isinstance(one, str) and one.strip()]
+        fields = _fields_of(task, "\n\n".join(texts), where, _TAKEN, left := list[str]())
+        if isinstance(strategy := task.get("testStrategy"), str) and strategy.strip():
+            fields["acceptance"] = [tidy(strategy).strip()[:MAX_TEXT]]
+        own, needs = name.lower(), task.get("dependencies")
+        found[own] = _Task(own, prefix + name, where, status, fields, parent.lower(), needs, why, left)
+        parts = task.get("subtasks")
+        waiting += [(at, one, name) for at, one in enumerate(parts if isinstance(parts, list) else (), 1)][::-1]
+    return [*found.values()]
 
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
@@ -167,7 +190,7 @@ def plan_of_values(value: Any, source: str, known: Collection[str] = ()) -> Plan
     other = (_OTHER_NAMES.keys() | Node.model_fields.keys()) - _TAKEN
     is_plain = all("id" in one for one in tasks) and not names & other
     if tags and (tags.keys() != {MASTER} or names & (_PARTS | {"details"}) or is_plain):
-        return plan_of_taskmaster(value, source)
+        return plan_of_taskmaster(value, source, known)
     given = value if isinstance(value, list) else [value]
     if any(isinstance(one, dict) and "number" in one for one in given):
         return plan_of_issues(value, source, known)
@@ -208,30 +231,6 @@ def _in_our_words(task: Any, where: str, told: list[str]) -> Any:
     return {name: value for name, value in made.items() if name not in left}
 
 
-def _title(task: Mapping[str, Any]) -> str:
-    return in_one_line(tidy(task["title"]))[:80]
-
-
-def plan_of_taskmaster(value: Mapping[str, Any], source: str) -> Plan:
-    """PlanError names every problem."""
-    problems: list[str] = []
-    tags = tagged(value)
-    wholes = {"": value} if "tasks" in value else value
-    told = [
-        f"not taken: {f'{tag[:80]}: ' if tag else ''}'{name[:80]}', which is not a task"
-        for tag, whole in wholes.items()
-        for name in whole
-        if name != "tasks"
-    ]
-    found = [_Tag(tag, tasks, problems, told) for tag, tasks in tags.items()]
-    if problems:
-        raise refused(source, problems)
-    for one in found:
-        one.read()
-    made = [node for one in found for node in one.nodes]
-    return made_plan(made, [place for one in found for place in one.places], source, told)
-
-
 # A task of Backlog.md is a Markdown file with its fields before the text.
 _FIELDS = frozenset(
     ("id", "title", "status", "labels", "dependencies", "priority", "ordinal", "parent_task_id", "type", "milestone")
@@ -251,80 +250,39 @@ def front_matter(text: str, source: str) -> dict[str, Any] | None:
 def plan_of_backlog(texts: Mapping[str, str], source: str, known: Collection[str]) -> Plan:
     """The plan of these tasks, file -> text."""
     told: list[str] = []
-    tasks = []
+    tasks: list[tuple[Any, _Task]] = []
     for name, text in texts.items():
         if (said := front_matter(text, name)) is None:
             told.append(f"not taken: {name}, which is not a task of Backlog.md")
-        else:
-            tasks.append((name, said, text))
-    tasks.sort(key=lambda one: (_ordinal(one[1]), [int(n) for n in re.findall(r"\d+", str(one[1].get("id", "")))]))
-    ids = {name: _id_of(said, name) for name, said, _ in tasks}
-    real = [(name, said) for name, said, _ in tasks if str(said.get("status")).strip().lower() != "draft"]
-    by_id = {str(said.get("id", "")).strip().lower(): (ids[name], said) for name, said in real}
-    parents = {str(said.get("parent_task_id", "")).strip().lower() for _, said, _ in tasks if not _is_over(said)} - {""}
-    made, places = [], []
-    for name, said, text in tasks:
-        status = str(said.get("status") or "").strip().lower()
-        if _is_over(said) or status == "draft":
-            told.append(f"not taken: {name}, since it is {status}: {in_one_line(tidy(str(said['title'])))[:80]}")
             continue
-        node = {"id": ids[name], **_task_fields(said, text, name, told)}
-        own, parent = (str(said.get(key, "")).strip().lower() for key in ("id", "parent_task_id"))
-        if own and own in parents:
-            node["type"] = "epic"
-        if parent in by_id and not _is_over(by_id[parent][1]):
-            node["epic"] = by_id[parent][0]
-        elif parent:
-            told.append(f"{name}: its parent {parent[:80]} is not taken over")
-        needs = []
-        for other in said.get("dependencies") or ():
-            wanted = str(other).strip()
-            if wanted.lower() in by_id:
-                needs += [] if _is_over(by_id[wanted.lower()][1]) else [by_id[wanted.lower()][0]]
-            elif wanted in known:
-                needs.append(wanted)
-            else:
-                told.append(
-                    f"{name}: waits for '{wanted[:80]}', which is neither there nor in the graph: not taken over"
-                )
-        made.append({**node, **({"needs": needs} if needs else {})})
-        places.append(name)
-    if not made and not told:
+        given = str(said.get("id") or "").strip()
+        id_ = given if is_bead_id(given) else f"bl-{sha256(name.encode()).hexdigest()[:10]}"
+        status, parent = (str(said.get(key) or "").strip().lower() for key in ("status", "parent_task_id"))
+        why = _why_not(status)
+        fields = _backlog_fields(said, text, name, left := list[str]())
+        place = said.get("ordinal")
+        order = (
+            float(place) if isinstance(place, int | float) else float("inf"),
+            [int(n) for n in re.findall(r"\d+", given)],
+        )
+        needs = said.get("dependencies")
+        tasks.append((order, _Task(given.lower() or name, id_, name, status, fields, parent, needs, why, left)))
+    if not tasks and not told:
         raise PlanError(f"{source}: there is no task in it", "Name a folder with tasks of Backlog.md, or a file.")
-    return made_plan(made, places, source, told)
+    return _plan_of_tasks([task for _, task in sorted(tasks, key=itemgetter(0))], source, told, known)
 
 
-def _is_over(said: Mapping[str, Any]) -> bool:
-    return str(said.get("status") or "").strip().lower() in _CLOSED | _CANCELLED
-
-
-def _ordinal(said: Mapping[str, Any]) -> float:
-    value = said.get("ordinal")
-    return float(value) if isinstance(value, int | float) else float("inf")
-
-
-def _id_of(said: Mapping[str, Any], name: str) -> str:
-    given = str(said.get("id") or "").strip()
-    return given if is_bead_id(given) else f"bl-{sha256(name.encode()).hexdigest()[:10]}"
-
-
-def _task_fields(said: Mapping[str, Any], text: str, where: str, told: list[str]) -> dict[str, Any]:
+def _backlog_fields(said: Mapping[str, Any], text: str, where: str, told: list[str]) -> dict[str, Any]:
     many = front(text.split("\n"))
     body = "\n" * many + text.split("\n", many)[-1]  # so that lines are counted as in the file
     found = task_lists(body, where, strict=False)
     told += [f"{where}, {one}" for one in found.told]
     criteria, description, _ = body_parts(found.parts)
-    made = bounded(tidy(str(said["title"])), description, where, told, in_one_line)
-    word = str(said.get("priority") or "").strip().lower()
-    priority = PRIORITIES.get(f"priority-{word}")
-    made |= {"priority": priority} if priority is not None else {}
+    made = _fields_of(said, description, where, _FIELDS, told)
     kind = str(said.get("type") or "").strip().lower()
     made |= {"type": TYPES[kind]} if kind in TYPES else {}
     labels = [in_one_line(str(one)) for one in said.get("labels") or ()]
     labels += [f"milestone:{in_one_line(str(said['milestone']))}"] if said.get("milestone") else []
     made |= {"labels": labels} if labels else {}
     made |= {"acceptance": [one[:MAX_TEXT] for one in criteria]} if criteria else {}
-    left = sorted(str(name) for name, value in said.items() if name not in _FIELDS and value not in (None, "", [], {}))
-    if left:
-        told.append(f"not taken: {where}, its fields {', '.join(left)[:200]}")
     return made

@@ -48,9 +48,9 @@ def test_tasks_of_task_master():
     assert list(plan.problems) == [
         "not taken: 'metadata', which is not a task",
         "not taken: task 1, since it is done: Set up `src/__init__.py`",
-        "task 2: waits for 4, which is cancelled: not waited for",
-        "task 2: waits for '9', which is not there: not taken over",
         "not taken: task 2, its fields complexity",
+        "task 2: waits for 4, which is cancelled: not waited for",
+        "task 2: waits for '9', which is neither there nor in the graph: not taken over",
         "task 2.2: it is 'in-progress' there, and waits for approval here",
         "not taken: task 2.3, since it is done: Third",
         "not taken: task 4, since it is cancelled: Gone",
@@ -164,7 +164,7 @@ def test_finished_tasks_and_drafts_of_backlog_are_known_and_reported(tmp_path):
     plan = read_plan(str(tmp_path))
     assert [(node.id, node.needs) for node in plan.nodes] == [("BACK-1", None)]
     assert plan.problems == (
-        "back-1.md: waits for 'BACK-3', which is neither there nor in the graph: not taken over",
+        "back-1.md: waits for BACK-3, which is draft: not waited for",
         "not taken: completed/back-2.md, since it is done: T2",
         "not taken: drafts/back-3.md, since it is draft: T3",
     )
