@@ -9,6 +9,7 @@ from typer import Argument, Option, confirm
 
 from ..beads.model import Bead, BeadType
 from ..errors import Deadlock, UsageError
+from ..paths import resource
 from ..records import plain
 from ..text.cleaning import count, count_beads_and_epics, cut, first_of, one_line, pad, width
 from .outcome import KEPT, Output, actor, opened, report_progress, said, write
@@ -125,54 +126,8 @@ def _drafted(nodes: "Sequence[PlanNode]") -> Iterator[str]:
 
 def example() -> Output:
     """Print an example of a plan file."""
-
-    return said({"plan": PLAN}, PLAN.rstrip("\n"))
-
-
-PLAN = """\
-# A plan: what the graph of beads should be. Apply it as often as you like:
-#   nobrakes plan plan.yaml --dry-run           says what would change
-#   nobrakes plan plan.yaml                     files new beads as drafts, proposes changes of live ones
-#   nobrakes approve                            lists both, and how to approve them
-beads:
-  # First what everything else stands on: the project's structure, its test framework, its checks.
-  - id: scaffold
-    type: chore
-    title: Lay out the package and its tests
-    description: A package with a version, and a test suite that the check `test` of .nobrakes/config.toml runs.
-    acceptance:
-      - the package can be imported
-      - one test runs and passes
-    scaffolding: true
-    needs_tests: false      # there is nothing yet that a test could be written against
-    estimate: 20m
-
-  # An epic only contains beads; it is done when they are.
-  - id: login
-    type: epic
-    title: People can log in
-
-  # One bead is one piece of work for one agent in one session, with a clear end.
-  - id: password-hashing
-    epic: login
-    type: feature
-    title: Passwords are stored as salted hashes
-    description: Two people with the same password have different hashes.
-    acceptance:
-      - a stored password can be checked
-      - the password itself is never stored or logged
-    needs: [scaffold]       # it waits for this
-    priority: 1             # 0 comes first, 4 last; 2 if not given
-    labels: [security]
-    touches: ["src/auth/**"]
-
-  - id: login-form
-    epic: login
-    type: feature
-    title: The login form
-    needs: [password-hashing]
-    estimate: 1h30m
-"""
+    text = Path(resource("config/plan.yaml")).read_text(encoding="utf-8")
+    return said({"plan": text}, text.rstrip("\n"))
 
 
 def commit_strategy(

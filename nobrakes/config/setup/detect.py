@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from fnmatch import fnmatchcase as fnmatch
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -39,13 +40,15 @@ MAX_BYTES = 2_000_000
 
 @frozen
 class Found:
-    """A project's kind, (kind, command) of checks, set-up. `covers`: its test check runs packages below it too."""
+    """A project's kind, (kind, command) of checks, set-up. `covers`: globs of the folders below it whose packages its
+    test check runs too ("." all, "!" all but these). `is_apart`: no check above it runs its tests."""
 
     word: str
     checks: tuple[tuple[str, str], ...] = ()
     setup: str = ""
     notes: tuple[str, ...] = ()
-    covers: bool = False
+    covers: tuple[str, ...] = ()
+    is_apart: bool = False
 
 
 def exists(root: str, *names: str) -> bool:
@@ -116,12 +119,19 @@ _SCRIPTS = (
 _PLACEHOLDER = "no test specified"
 JUNIT = "junit.xml"
 _JS_TEST = re.compile(r".*\.(?:test|spec)\.[cm]?[jt]sx?")
+_RUNS_ALL = re.compile(
+    r"(?:^|[\s;&|/])(?:vitest|jest|turbo|nx|lerna|rush|moon|wireit|ava|deno test|bun test|node (?:\S+ )*?--test"
+    r"|-r|-ws|--recursive|--workspaces|--filter|workspaces (?:foreach|run))(?=$|[\s;&|=])"
+)
+"""In a test script, what runs the tests of the packages below it."""
 _RUNS_ITSELF = {"bun:test": f"bun test --reporter=junit --reporter-outfile={JUNIT}", "node:test": "node --test"}
 """By what tests import that need no script, the command that runs them."""
 
 
 def _javascript(root: str, top: str, packages: Collection[str]) -> Found | None:
-    """The package.json in `root`, without the `packages` in it. `top`: the repository, which may have the lock file."""
+    """The package.json in `root`, without the `packages` in it. `top`: the repository, which may have the lock file.
+
+    One check is enough where its script runs those of the packages; a script that does not gets one beside theirs."""
     if (text := read(root, "package.json")) is None:
         return None
     try:
@@ -141,7 +151,8 @@ def _javascript(root: str, top: str, packages: Collection[str]) -> Found | None:
             checks.append((kind, f"{run} {name}"))
     if "test" not in dict(checks) and (command := _without_script(root, packages)):
         checks.insert(0, ("test", command))
-    return Found("js", tuple(checks), setup, tuple(notes), "test" in dict(checks))
+    covers = (".",) if any(map(_RUNS_ALL.search, _texts(root, dict(checks).get("test", ""), _DEEPEST))) else ()
+    return Found("js", tuple(checks), setup, tuple(notes), covers)
 
 
 def _without_script(root: str, packages: Collection[str]) -> str | None:
@@ -174,6 +185,15 @@ def _manager(root: str, top: str, package: dict[str, Any], notes: list[str]) -> 
 # beside a Python project is none. What a lock file holds is brought in by `setup`; else the checks use what is
 # installed.
 _PERL = ("Makefile.PL", "Build.PL", "cpanfile", "dist.ini", "minil.toml", "META.json")
+_COMPOSER = "composer install --no-interaction"
+_OTHERS: tuple[tuple[str, tuple[str, ...], tuple[tuple[str, str], ...], str, str, str], ...] = (
+    ("perl", _PERL, (("t", ".t"),), "prove -lrv t", "", ""),
+    ("php", ("phpunit.xml", "phpunit.xml.dist"), (), "vendor/bin/phpunit", "composer.lock", _COMPOSER),
+    ("shell", (), (("test", ".bats"),), "bats -r test", "", ""),
+    ("shell", (), (("tests", ".bats"),), "bats -r tests", "", ""),
+    ("elixir", ("mix.exs",), (("test", "_test.exs"), ("apps", "_test.exs")), "mix test", "mix.lock", "mix deps.get"),
+)
+"""Word, files that mean it, folder and ending of its tests, command, lock file, and what sets it up."""
 _RAKE_TEST = re.compile(
     r"TestTask\.new(?!\s*\()|TestTask\.new\(\s*:?[\"']?test\b|^\s*task[ (]+:?[\"']?test\b", re.MULTILINE
 )
@@ -197,18 +217,17 @@ def _ruby(root: str, top: str) -> Found | None:
     return Found("ruby", (("test", command),), "" if is_set_up else "bundle install")
 
 
-def _perl(root: str) -> Found | None:
-    if not exists(root, *_PERL) or not _has(root, "t", ".t"):
-        return None
-    return Found("perl", (("test", "prove -lrv t"),))
-
-
 def _java(root: str) -> Found | None:
-    if exists(root, "pom.xml"):
-        return Found("java", (("test", "./mvnw -B test" if exists(root, "mvnw") else "mvn -B test"),), covers=True)
-    if exists(root, "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"):
-        return Found("java", (("test", "./gradlew test" if exists(root, "gradlew") else "gradle test"),), covers=True)
-    return None
+    """The modules of a build run with it; a Gradle build in it, with settings of its own, does not."""
+    if (pom := read(root, "pom.xml")) is not None:
+        command = "./mvnw -B test" if exists(root, "mvnw") else "mvn -B test"
+        return Found("java", (("test", command),), covers=(".",) if "<module>" in pom else ())
+    settings = read(root, "settings.gradle", "settings.gradle.kts")
+    if settings is None and not exists(root, "build.gradle", "build.gradle.kts"):
+        return None
+    command = "./gradlew test" if exists(root, "gradlew") else "gradle test"
+    covers = (".",) if "include" in (settings or "") else ()
+    return Found("java", (("test", command),), covers=covers, is_apart=settings is not None)
 
 
 def _dotnet(root: str) -> Found | None:
@@ -216,13 +235,7 @@ def _dotnet(root: str) -> Found | None:
         return None
     projects = islice((path for path in _files(root, "", 4) if path.endswith("proj")), 200)
     has_tests = any("Microsoft.NET.Test.Sdk" in (read(root, path) or "") for path in projects)
-    return Found("dotnet", (("test", "dotnet test"),), covers=True) if has_tests else None
-
-
-def _elixir(root: str) -> Found | None:
-    if not exists(root, "mix.exs") or not (_has(root, "test", "_test.exs") or _has(root, "apps", "_test.exs")):
-        return None
-    return Found("elixir", (("test", "mix test"),), "mix deps.get" if exists(root, "mix.lock") else "", covers=True)
+    return Found("dotnet", (("test", "dotnet test"),), covers=(".",)) if has_tests else None
 
 
 _STRING = r'("(?:[^"\\]|\\.)*"?)'
@@ -240,19 +253,14 @@ def _deno(root: str) -> Found | None:
         has_task = bool(json.loads(text)["tasks"]["test"])
     except (ValueError, LookupError, TypeError, RecursionError):
         has_task = False
-    return Found("deno", (("test", "deno task test" if has_task else "deno test --reporter=tap"),), covers=True)
+    return Found("deno", (("test", "deno task test" if has_task else "deno test --reporter=tap"),), covers=(".",))
 
 
-def _php(root: str) -> Found | None:
-    if not exists(root, "phpunit.xml", "phpunit.xml.dist"):
-        return None
-    setup = "composer install --no-interaction" if exists(root, "composer.lock") else ""
-    return Found("php", (("test", "vendor/bin/phpunit"),), setup)
-
-
-def _shell(root: str) -> Found | None:
-    folder = next((name for name in ("test", "tests") if _has(root, name, ".bats")), None)
-    return Found("shell", (("test", f"bats -r {folder}"),)) if folder else None
+def _others(root: str) -> Iterator[Found]:
+    for word, files, tests, command, lock, setup in _OTHERS:
+        if (not files or exists(root, *files)) and (not tests or any(_has(root, *one) for one in tests)):
+            covers = (".",) if word == "elixir" else ()
+            yield Found(word, (("test", command),), setup if lock and exists(root, lock) else "", covers=covers)
 
 
 # Python: pytest or unittest, ruff, mypy, build; with uv or poetry where their lock file is there.
@@ -264,21 +272,28 @@ _IS_FOR_PYTEST = re.compile(r"^(?:async )?def test_|import pytest|^from pytest "
 
 
 def _python(root: str, top: str, packages: Collection[str]) -> Found | None:
-    """The Python project in `root` without `packages`. `top`: the repository, perhaps with its lock file and tools."""
+    """The Python project in `root` without `packages`. `top`: the repository, perhaps with its lock file and tools.
+
+    One pytest collects all that is below it, so one check is enough, but of a uv workspace: its members have settings
+    of their own, and test files of one name, which a single pytest refuses. There it runs what no member has."""
     text = read(root, "pyproject.toml")
     tests = [path for path in _files(root, "", 6, packages) if _IS_TEST.fullmatch(os.path.basename(path))]
     if text is None and not exists(root, *_MARKS) and not tests:
         return None
     notes: list[str] = []
-    project = _project(root, notes)
+    project = _toml(root, "pyproject.toml", notes)
     tools = _table(project.get("tool"))
-    needed = _needed(root, project) | (frozenset() if root == top else _needed(top, _project(top, [])))
+    above = frozenset() if root == top else _needed(top, _toml(top, "pyproject.toml", []))
+    needed = _needed(root, project) | above
     setup, run = _runner(root, top, needed, notes)
     checks: list[tuple[str, str]] = []
-    covers = False
+    covers: tuple[str, ...] = ()
     if _uses_pytest(root, tools, needed) or any(_IS_FOR_PYTEST.search(read(root, path) or "") for path in tests[:50]):
-        checks.append(("test", f"{run or 'python3 -m '}pytest -q"))
-        covers = not any("testpaths" in (read(root, name) or "") for name in _PYTEST_MARKS)
+        own, covers = "", tuple(_testpaths(root)) or (".",)
+        if covers == (".",) and "workspace" in _table(tools.get("uv")):
+            own, covers = "".join(f" {_quoted(name)}" for name in sorted({path.split("/")[0] for path in tests})), ()
+        if own or covers:
+            checks.append(("test", f"{run or 'python3 -m '}pytest -q{own}"))
     elif "django" in (read(root, "manage.py") or ""):
         checks.append(("test", f"{run}python3 manage.py test"))
     elif starts := _starts(root, tests):
@@ -293,18 +308,27 @@ def _python(root: str, top: str, packages: Collection[str]) -> Found | None:
         checks.append(("lint", f"{run}ruff check ."))
     mypy = tools.get("mypy")
     if isinstance(mypy, dict) or exists(root, "mypy.ini", ".mypy.ini"):
-        own = isinstance(mypy, dict) and any(key in mypy for key in ("files", "packages", "modules"))
-        checks.append(("types", f"{run}mypy" if own else f"{run}mypy ."))
+        names_files = any(key in _table(mypy) for key in ("files", "packages", "modules"))
+        checks.append(("types", f"{run}mypy" if names_files else f"{run}mypy ."))
     if "build" in needed and "build-system" in project:
         checks.append(("build", f"{run or 'python3 -m '}{'python -m ' if run else ''}build"))
     return Found("python", tuple(checks), setup, tuple(notes), covers)
 
 
-def _project(root: str, notes: list[str]) -> dict[str, Any]:
+_TESTPATHS = re.compile(r"^testpaths[ \t]*=[ \t]*(\[[^\]]*\]|.*(?:\n[ \t]+.*)*)", re.MULTILINE)
+
+
+def _testpaths(root: str) -> Iterator[str]:
+    for name in _PYTEST_MARKS:
+        for found in _TESTPATHS.findall(read(root, name) or ""):
+            yield from (os.path.normpath(path) for path in re.findall(r"[^\s\[\]\"',]+", found))
+
+
+def _toml(root: str, name: str, notes: list[str]) -> dict[str, Any]:
     try:
-        return tomllib.loads(read(root, "pyproject.toml") or "")
+        return tomllib.loads(read(root, name) or "")
     except tomllib.TOMLDecodeError as error:
-        notes.append(f"pyproject.toml is not valid TOML ({error}), so nobrakes ignores it")
+        notes.append(f"{name} is not valid TOML ({error}), so nobrakes ignores it")
         return {}
 
 
@@ -332,7 +356,8 @@ def _runner(root: str, top: str, needed: frozenset[str], notes: list[str]) -> tu
         is_near = at == root or not exists(root, "pyproject.toml")
         for tool in _SETUPS if is_near else ("uv",):  # the others run in the environment of the nearest pyproject.toml
             if exists(at, f"{tool}.lock"):
-                is_workspace = tool == "uv" and "[tool.uv.workspace]" in (read(at, "pyproject.toml") or "")
+                tools = _table(_toml(at, "pyproject.toml", []).get("tool"))
+                is_workspace = tool == "uv" and "workspace" in _table(tools.get("uv"))
                 setup = _SETUPS[tool] + (" --all-packages" if is_workspace else "")
                 return setup if at == root else "", f"{tool} run "
     if needed:
@@ -405,8 +430,44 @@ def detect(root: str, given: Collection[str] = ()) -> Detected:
             notes.append(f"{count(len(left), 'more package has', 'more packages have')} tests: {first}, …")
         if len(packages) > MAX_EXAMINED:
             notes.append(f"nobrakes examined {MAX_EXAMINED} of {count(len(packages), 'folder')} that may be packages")
+    if "test" not in given and not any(check.kind == "test" for check in checks) and (command := _plain_script(root)):
+        checks.append(_check("test", "test", command, taken))
+        notes.append(f"no test runner was found, so the test check is `{command}`")
     checks.sort(key=lambda check: KINDS.index(check.kind))
     return Detected(" && ".join(setups), tuple(checks), tuple(dict.fromkeys(notes)))
+
+
+_TASKS = (
+    ("just test", r"^@?test\b[^:=\n]*:(?!=)", ("justfile", "Justfile", ".justfile")),
+    ("task test", r"^[ \t]+test:", ("Taskfile.yml", "Taskfile.yaml")),
+    (
+        "cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure",
+        r"^[ \t]*(?:enable_testing[ \t]*\(|include[ \t]*\([ \t]*CTest\b)",
+        ("CMakeLists.txt",),
+    ),
+)
+_SCRIPT_FOLDERS = ("", "script", "scripts", "bin", "tools", "ci", "tests", "test")
+_PLAIN_SCRIPT = re.compile(
+    r"(?:(?:scripts?|bin|tools|ci|tests|test)/)?(?:(?:run[-_]?)?(?:all[-_]?|unit[-_]?)?tests?|run[-_]?checks)(?:\.(?:sh|bash))?"
+    r"|(?:.+/)?run[-_]?(?:all[-_]?)?tests?\.py|tests?/(?:run|run[-_]?all|all)(?:\.(?:sh|bash|py))?"
+)
+
+
+_SHEBANG = re.compile(r"#![ \t]*(?:\S*/env[ \t]+(?:-S[ \t]+)?)?(?:\S*/)?([\w.-]+)")
+
+
+def _plain_script(root: str) -> str:
+    """What runs the tests where no tool does: a task of a file of tasks, or a script that is called so."""
+    for command, pattern, names in _TASKS:
+        if re.search(pattern, read(root, *names) or "", re.MULTILINE | re.IGNORECASE):
+            return command
+    paths = (os.path.join(folder, name) for folder in _SCRIPT_FOLDERS for name in _files(root, folder, 0))
+    for path in filter(_PLAIN_SCRIPT.fullmatch, paths):
+        found = _SHEBANG.match(read(root, path) or "")
+        name = found[1] if found else {"sh": "sh", "bash": "bash", "py": "python3"}.get(path.rpartition(".")[2])
+        if name:
+            return f"./{path}" if found and os.access(os.path.join(root, path), os.X_OK) else f"{name} {path}"
+    return ""
 
 
 MAX_PACKAGES = 20
@@ -415,14 +476,24 @@ MAX_EXAMINED = 200
 _DEEPEST_PACKAGE = 4
 _MARKERS = frozenset(
     ("package.json", "pyproject.toml", "setup.py", "tox.ini", "manage.py", "go.mod", "Cargo.toml", "pom.xml", "mix.exs")
-) | {"build.gradle", "build.gradle.kts", "Gemfile", "Rakefile", "composer.json", "deno.json", "deno.jsonc"}
+) | {
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "settings.gradle.kts",
+    "Gemfile",
+    "Rakefile",
+    "composer.json",
+    "deno.json",
+    "deno.jsonc",
+}
 _NO_PACKAGES = frozenset(("tests", "test", "spec", "t"))
 
 
 def _kinds(root: str, top: str, packages: Collection[str]) -> list[Found]:
     found = [_python(root, top, packages), _javascript(root, top, packages), _ruby(root, top)]
-    found += [kind(root) for kind in (_rust, _go, _perl, _java, _php, _shell, _dotnet, _elixir, _deno)]
-    return [one for one in found if one]
+    found += [kind(root) for kind in (_rust, _go, _java, _dotnet, _deno)]
+    return [*filter(None, found), *_others(root)]
 
 
 def _packages(root: str) -> list[str]:
@@ -440,20 +511,33 @@ def _packages(root: str) -> list[str]:
 
 def _below(root: str, packages: Sequence[str], above: Iterable[Found], taken: set[str]) -> list[Detected]:
     """By package, its test checks that no check above it covers, what sets them up, and notes."""
-    covered = [("", one.word) for one in above if one.covers]
+    covered = [("", one) for one in above]
     found = []
     for at in packages[:MAX_EXAMINED]:
         name = re.sub(r"[^A-Za-z0-9_.-]+", "-", os.path.basename(at)).lstrip("-_.")[:36] or "package"
         inside = frozenset(os.path.relpath(other, at) for other in packages if other.startswith(f"{at}{os.sep}"))
-        done = {word for folder, word in covered if f"{at}/".startswith(folder)}
-        kinds = [one for one in _kinds(os.path.join(root, at), root, inside) if one.word not in done]
-        covered += [(f"{at}/", one.word) for one in kinds if one.covers]
+        done = {one.word for folder, one in covered if _runs(one, folder, at)}
+        kinds = _kinds(os.path.join(root, at), root, inside)
+        kinds = [one for one in kinds if one.is_apart or one.word not in done]
+        covered += [(f"{at}/", one) for one in kinds]
         tested = [(one, command) for one in kinds for kind, command in one.checks if kind == "test"]
         checks = tuple(_check(name, "test", command, taken, at) for _, command in tested)
         setup = " && ".join(f"(cd {_quoted(at)} && {one.setup})" for one, _ in tested if one.setup)
         notes = tuple(f"{at}: {note}" for one, _ in tested for note in one.notes)
         found += [Detected(setup, checks, notes)] if checks else []
     return found
+
+
+def _runs(above: Found, folder: str, at: str) -> bool:
+    """Whether the test check of the project in a folder runs the tests of the package `at`."""
+    if not at.startswith(folder):
+        return False
+    found = []
+    for glob in above.covers:
+        parts = [] if (path := glob.lstrip("!").partition("**")[0].strip("/")) in ("", ".") else path.split("/")
+        if all(map(fnmatch, at[len(folder) :].split("/"), parts)):
+            found.append(glob)
+    return bool(found) and found[-1][0] != "!"
 
 
 _OUTPUT: Mapping[str, Mapping[str, Any]] = {
@@ -483,16 +567,21 @@ def make_targets(text: str) -> frozenset[str]:
 
 
 def _rust(root: str) -> Found | None:
+    """One check for a workspace, as cargo runs its members; those that it excludes have their own."""
     if not exists(root, "Cargo.toml"):
         return None
-    is_workspace = re.search(r"^\[workspace\]", read(root, "Cargo.toml") or "", re.MULTILINE) is not None
+    notes: list[str] = []
+    cargo = _toml(root, "Cargo.toml", notes)
+    is_workspace, excluded = "workspace" in cargo, _table(cargo.get("workspace")).get("exclude")
     command = f"cargo test{' --workspace' if is_workspace else ''}{' --locked' if exists(root, 'Cargo.lock') else ''}"
     checks = [("test", command)]
     if exists(root, "clippy.toml", ".clippy.toml"):
         checks.append(("lint", "cargo clippy --all-targets -- -D warnings"))
     if exists(root, "rustfmt.toml", ".rustfmt.toml"):
         checks.append(("lint", "cargo fmt --check"))
-    return Found("rust", tuple(checks), covers=is_workspace)
+    apart = [f"!{folder}" for folder in excluded if isinstance(folder, str)] if isinstance(excluded, list) else []
+    covers = (".", *apart) if is_workspace else ()
+    return Found("rust", tuple(checks), "", tuple(notes), covers, is_workspace)
 
 
 def _go(root: str) -> Found | None:
@@ -593,18 +682,15 @@ def with_format(root: str, check: CheckSettings) -> CheckSettings:
     """Add the format that the command reveals."""
     if not check.lacks_format:
         return check
-    found = _formats(os.path.join(root, check.directory), check.command, _DEEPEST)
+    found = _formats(os.path.join(root, check.directory), check.command)
     return replace(check, format=found.pop()) if len(found) == 1 else check
 
 
 def what_to_write(root: str, checks: Iterable[CheckSettings]) -> dict[str, str]:
     """By check without a format, the advice for a person."""
     found = {}
-    for check in checks:
-        format_ = with_format(root, check).format
-        if not check.lacks_format:
-            continue
-        if format_ != "auto":
+    for check in (one for one in checks if one.lacks_format):
+        if (format_ := with_format(root, check).format) != "auto":
             text = f"the check '{check.name}' has no output format: {_WHERE} format = \"{format_}\""
         else:
             text = (
@@ -616,16 +702,25 @@ def what_to_write(root: str, checks: Iterable[CheckSettings]) -> dict[str, str]:
     return found
 
 
-def _formats(root: str, command: str, deepest: int) -> set[Format]:
-    command = _MEASURED.sub("", command)
-    if _REPORTER.search(command):
-        return set()
-    run = _INSTALLED.sub("", command)
-    found = {name for words, name in _RUNNERS if re.search(_WORD % words, run)}
-    if deepest and not _ELSEWHERE.search(command):
-        for text in (*_scripts(root, command), *_recipes(root, command), *_sessions(root, command)):
-            found |= _formats(root, text, deepest - 1)
-    return found
+def _formats(root: str, command: str) -> set[Format]:
+    texts = (_INSTALLED.sub("", one) for one in _texts(root, command, _DEEPEST) if not _REPORTER.search(one))
+    return {name for text in texts for words, name in _RUNNERS if re.search(_WORD % words, text)}
+
+
+def _texts(root: str, command: str, deepest: int) -> Iterator[str]:
+    """The command, and those that it runs by name, as far as they can be followed."""
+    yield (command := _MEASURED.sub("", command))
+    if deepest and not (_ELSEWHERE.search(command) or _REPORTER.search(command)):
+        found = (*_scripts(root, command), *_recipes(root, command), *_sessions(root, command))
+        for text in (*found, *_lines(root, command)):
+            yield from _texts(root, text, deepest - 1)
+
+
+def _lines(root: str, command: str) -> list[str]:
+    """Of the plain script that the command is."""
+    path = command.split(" ")[-1].removeprefix("./")
+    text = (read(root, path) or "") if _PLAIN_SCRIPT.fullmatch(path) else ""
+    return [line for line in text.splitlines() if not line.lstrip().startswith("#")]
 
 
 def _sessions(root: str, command: str) -> list[str]:

@@ -147,6 +147,7 @@ def test_lock_files_bring_a_setup(tmp_path):
 
 
 UNITTEST = "import unittest\nclass A(unittest.TestCase):\n    def test_a(self): pass\n"
+PYTEST = "def test_a():\n    assert 1\n"
 VITEST = '{"scripts": {"test": "vitest run"}}'
 
 
@@ -263,6 +264,53 @@ VITEST = '{"scripts": {"test": "vitest run"}}'
              ("a-b-x--2", "a'b $(x)", "yarn run test", "vitest")], id="no folder is a command",
         ),
         pytest.param({"Makefile": "test:\n\ttrue\n", "a/go.mod": ""}, "", [("test", "", "make test", "auto")], id="make"),
+        pytest.param(
+            {"pyproject.toml": "[tool.uv]\nworkspace = {members = ['packages/*']}\n[tool.pytest.ini_options]\n",
+             "uv.lock": "", "tests/test_a.py": PYTEST, "more/test_b.py": PYTEST,
+             "packages/a/pyproject.toml": "", "packages/a/tests/test_a.py": PYTEST,
+             "packages/b/pyproject.toml": "", "packages/b/tests/test_a.py": PYTEST},
+            "uv sync --locked --all-extras --all-groups --all-packages",
+            [("test", "", "uv run pytest -q more tests", "pytest"), ("a", "packages/a", "uv run pytest -q", "pytest"),
+             ("b", "packages/b", "uv run pytest -q", "pytest")], id="uv, with pytest at the top",
+        ),
+        pytest.param(
+            {"pyproject.toml": "[tool.uv.workspace]\nmembers = ['a']\n[dependency-groups]\ndev = ['pytest']\n",
+             "a/pyproject.toml": "", "a/tests/test_a.py": PYTEST},
+            "", [("a", "a", "python3 -m pytest -q", "pytest")], id="uv, without tests at the top",
+        ),
+        pytest.param(
+            {"pyproject.toml": "[tool.uv.workspace]\nmembers = ['libs/*']\n[tool.pytest.ini_options]\n"
+             "testpaths = [\n  'tests',\n  'libs/*/tests',\n]\n", "libs/a/pyproject.toml": "",
+             "libs/a/tests/test_a.py": PYTEST, "b/test/test_b.py": PYTEST},
+            "", [("test", "", "python3 -m pytest -q", "pytest"), ("b", "b", "python3 -m pytest -q", "pytest")],
+            id="testpaths that name packages",
+        ),
+        pytest.param(
+            {"package.json": '{"workspaces": ["p/*"], "scripts": {"test": "npm run all", "all": "npm test -ws"}}',
+             "p/a/package.json": VITEST},
+            "", [("test", "", "npm run test", "auto")], id="a script that runs those of the packages",
+        ),
+        pytest.param(
+            {"package.json": '{"scripts": {"test": "eslint ."}}', "pnpm-workspace.yaml": "packages: ['p/*']\n",
+             "p/a/package.json": VITEST},
+            "", [("test", "", "npm run test", "auto"), ("a", "p/a", "npm run test", "vitest")],
+            id="a script that runs none of the packages",
+        ),
+        pytest.param(
+            {"Cargo.toml": "[workspace]\nmembers = ['a']\nexclude = ['b', 'x']\n", "a/Cargo.toml": "", "b/Cargo.toml": "",
+             "c/Cargo.toml": "[workspace]\n", "x/y/Cargo.toml": ""},
+            "", [("test", "", "cargo test --workspace", "cargo"), ("b", "b", "cargo test", "cargo"),
+                 ("c", "c", "cargo test --workspace", "cargo"), ("y", "x/y", "cargo test", "cargo")],
+            id="crates that are not in the workspace",
+        ),
+        pytest.param(
+            {"pom.xml": "", "a/pom.xml": ""},
+            "", [("test", "", "mvn -B test", "maven"), ("a", "a", "mvn -B test", "maven")], id="a pom without modules",
+        ),
+        pytest.param(
+            {"settings.gradle.kts": 'include(":a")\n', "a/build.gradle.kts": "", "b/settings.gradle": ""},
+            "", [("test", "", "gradle test", "auto"), ("b", "b", "gradle test", "auto")], id="a Gradle build in another",
+        ),
     ],
 )  # fmt: skip
 def test_a_package_has_a_check_of_its_own_where_none_above_covers_it(tmp_path, files, setup, checks):
@@ -273,6 +321,46 @@ def test_a_package_has_a_check_of_its_own_where_none_above_covers_it(tmp_path, f
     made = [with_format(str(tmp_path), check) for check in found.checks]
     assert (found.setup, [(one.name, one.directory, one.command, one.format) for one in made]) == (setup, checks)
     assert parse(config_text("main", found.setup, made), "x").checks == tuple(made)
+
+
+@pytest.mark.parametrize(
+    ("files", "command", "format_"),
+    [
+        ({"tests/run.sh": "#!/bin/bash\n# go test\ncd x && python3 -m pytest -q\n"}, "bash tests/run.sh", "pytest"),
+        ({"test.sh": "./a.out"}, "sh test.sh", "auto"),
+        ({"run_tests.sh": "#! /usr/bin/env -S bash -e\n"}, "bash run_tests.sh", "auto"),
+        ({"scripts/test": "#!/usr/bin/env python3\n"}, "python3 scripts/test", "auto"),
+        ({"tests/run_all": "#!/bin/sh\n", "ci/test.sh": ""}, "sh ci/test.sh", "auto"),
+        ({"tools/run-tests.py": "import unittest\n"}, "python3 tools/run-tests.py", "auto"),
+        ({"justfile": "set shell := ['sh']\ntest *args: build\n  go test\n"}, "just test", "auto"),
+        ({"Taskfile.yml": "tasks:\n  test:\n    cmds: [x]\n", "test.sh": ""}, "task test", "auto"),
+        (
+            {"CMakeLists.txt": "project(x)\nenable_testing()\n"},
+            "cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure",
+            "ctest",
+        ),
+    ],
+)
+def test_a_plain_script_is_the_check_where_there_is_no_runner(tmp_path, files, command, format_):
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = detect(str(tmp_path))
+    (check,) = found.checks
+    assert (check.name, check.command, with_format(str(tmp_path), check).format) == ("test", command, format_)
+    assert found.notes == (f"no test runner was found, so the test check is `{command}`",)
+    assert detect(str(tmp_path), given={"test"}).checks == ()
+    (tmp_path / "Makefile").write_text("check:\n\ttrue\n")
+    assert [check.command for check in detect(str(tmp_path)).checks] == ["make check"]
+
+
+def test_a_script_that_may_be_run_is_run_by_its_path(tmp_path):
+    (tmp_path / "test").mkdir()
+    (tmp_path / "test" / "run").write_text("no script")
+    assert detect(str(tmp_path)).checks == ()
+    (tmp_path / "test" / "run").write_text("#!/bin/sh\n")
+    (tmp_path / "test" / "run").chmod(0o755)
+    assert [check.command for check in detect(str(tmp_path)).checks] == ["./test/run"]
 
 
 def test_only_so_many_packages_get_a_check(tmp_path):
@@ -420,7 +508,7 @@ def test_a_package_is_not_named_as_a_kind(tmp_path):
         ({"tox.ini": "[testenv]\ncommands =\n    python -m unittest\n", "a.py": ""}, "tox", "unittest"),
         ({"noxfile.py": "def tests(session):\n    session.run('pytest', '-q')\n"}, "nox", "pytest"),
         ({"settings.gradle": "include 'a'\n", "a/build.gradle": "", "gradlew": ""}, "./gradlew test", "auto"),
-        ({"pom.xml": "", "a/pom.xml": ""}, "mvn -B test", "maven"),
+        ({"pom.xml": "<module>a</module>", "a/pom.xml": ""}, "mvn -B test", "maven"),
         ({"bin/rails": "", "test/a_test.rb": ""}, "bin/rails test", "ruby"),
         ({"mix.exs": "", "test/a_test.exs": ""}, "mix test", "auto"),
         (
