@@ -173,12 +173,14 @@ async def do(request: Request) -> Response:
     form = await request.form(max_files=0, max_fields=200, max_part_size=TEXT)
     given = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
     session = str(request.scope["nobrakes.session"])
-    result, said, again = await run_in_threadpool(
+    result, said, again, undo = await run_in_threadpool(
         perform, site_of(request), request.path_params["repo"], command, given, session
     )
     then = str(dict(given).get("then", ""))
     if "application/json" in request.headers.get("accept", ""):
-        return JSONResponse({"ok": True, "command": command.words, "said": said, "again": again, "data": result})
+        return JSONResponse(
+            {"ok": True, "command": command.words, "said": said, "again": again, "undo": undo, "data": result}
+        )
     return _lead_on(request, local(then) if then else f"/r/{request.path_params['repo']}/", said)
 
 
@@ -193,13 +195,15 @@ def _lead_on(request: Request, then: str, said: str) -> Response:
     return answer
 
 
-def perform(site: Site, word: str, command: Command, given: Given, session: str) -> tuple[Any, str, bool]:
-    """(result as JSON values, one line for people, whether it ran before)."""
+def perform(site: Site, word: str, command: Command, given: Given, session: str) -> tuple[Any, str, bool, int | None]:
+    """(result as JSON values, one line for people, whether it ran before, its step that `undo` takes back)."""
     from ..commands import service as commands_service
+    from ..daemon.service.now import last_seq
     from ..host.files import wake
+    from ..review.service.undo import undoable
 
     values = rendering.values(command.fields, given)
-    beside = dict(given)
+    beside, undo = dict(given), None
     key = beside.get("request") or f"web-{secrets.token_hex(12)}"
     who = actor()
     if word == OWN and command.words not in AT_HOME:
@@ -214,14 +218,16 @@ def perform(site: Site, word: str, command: Command, given: Given, session: str)
             data, said = command.do(app, values, who.name)
             return commands_service.Answer(0, json.dumps(plain(data)), said)
 
+        before = last_seq(app.store)
         answer, again = commands_service.once(app.store, app.paths, wanted, run)
         if not again:
             wake(app.paths)  # a daemon that was woken before the end of the transaction saw nothing yet
+            undo = next((one.seq for one in undoable(app.store, after=before) if one.actor == who.name), None)
     LOG.info("command: %s by %s in session %s%s", command.words, who.name, session, ", done before" if again else "")
     if answer.error is not None:
         name, message, hint = answer.error
         raise _again(name, message, hint)
-    return json.loads(answer.data), answer.text, again
+    return json.loads(answer.data), answer.text, again, undo
 
 
 def _again(name: str, message: str, hint: str) -> NobrakesError:

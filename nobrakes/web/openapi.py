@@ -262,7 +262,9 @@ def _command(command: Command) -> Schema:
     form: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
     if required := [field.name for field in command.fields if field.is_required]:
         form["required"] = required
+    undo = {"type": ["integer", "null"], "description": "The `seq` with which `undo` takes it back."}
     more: Schema = {"command": {"const": command.words}, "said": {"type": "string"}, "again": {"type": "boolean"}}
+    more["undo"] = undo
     return {
         "operationId": f"do-{_slug(command.words)}",
         "summary": f"nobrakes {command.words}",

@@ -32,6 +32,7 @@ from ..projects.service import projects_folder as projects_projects
 from ..projects.service import sprint_approval
 from ..requests import service as requests_service
 from ..review.service import merges as review_merges
+from ..review.service import undo
 from ..sessions.service import relay
 from ..sessions.service import viewing as sessions_live
 from .access import site_of
@@ -50,7 +51,9 @@ def bead(request: Request) -> Response:
     with opened(request) as app:
         id = request.path_params["id"]
         view = bead_page.bead_page(app.store, app.git, id)
-        return render(request, "bead.html", view=view, wrong="", topics=(f"b:{view.history.bead.id}",))
+        steps = undo.undoable(app.store, view.history.bead.id)
+        topics = (f"b:{view.history.bead.id}",)
+        return render(request, "bead.html", view=view, steps=steps, takes_code=takes_code(app), topics=topics)
 
 
 def changes(request: Request) -> Response:

@@ -173,3 +173,28 @@ def test_a_bead_that_is_chosen_in_the_graph_is_told_beside_it(person) -> None:
     page.keyboard.press("ArrowRight")
     page.wait_for_function("() => !document.querySelector('#picked h2').textContent.includes('till')")
     assert page.locator("#picked button").count() == 0
+
+
+def test_what_was_done_is_undone_from_the_toast_or_from_the_list(person) -> None:
+    page = person.goes("bead/stock")
+    page.locator("summary", has_text="Hold").click()
+    page.get_by_role("button", name="Hold").click()
+    toast = page.locator("#toast")
+    toast.get_by_role("button", name="Undo").click()
+    page.get_by_text("undone: held stock").wait_for(timeout=5000)
+    page.get_by_text("Held:").wait_for(state="detached")
+    page.get_by_role("button", name="Hold").click()
+    page.get_by_text("Held").first.wait_for()
+    row = page.locator(".news li", has=page.get_by_role("button", name="Undo")).first
+    assert "held" in row.inner_text()
+    row.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Release").wait_for(state="detached")
+    person.made_no_errors()
+
+
+def test_an_answer_is_confirmed_on_the_page_that_comes_next(person) -> None:
+    page = person.goes("desk/1")
+    page.get_by_role("radio", name="Round").check()
+    page.get_by_role("button", name="Answer").click()
+    page.get_by_text("escalation 1 is answered: Round").wait_for()
+    person.made_no_errors()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 from ... import NAME, US
@@ -383,6 +383,12 @@ def undo(
         closed = {event.bead for event in step.events if event.kind in (Kind.CANCELLED, Kind.DONE_BY_HAND)} - {None}
         archived = tuple(one for bead in sorted(map(str, closed)) for one in git.archived(bead))
     return Undone(step.seq, step.kind, step.beads, f"undone: {_words(step)}", None, archived)
+
+
+def undoable(store: "Store", bead: str = "", after: int = 0) -> tuple[UndoStep, ...]:
+    """The latest steps that can be undone, newest first: on this bead, and behind the event `after`."""
+    near = takewhile(lambda step: step.seq > after, islice(steps_back(store), TRIED))
+    return tuple(s for s in near if (not bead or bead in s.beads) and not any(e.kind in _FINAL for e in s.events))
 
 
 def _take_back(store: "Store", git: Git | None, step: UndoStep, marked: str, paths: Paths | None = None) -> None:

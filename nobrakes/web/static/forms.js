@@ -1,5 +1,5 @@
 // Forms of commands go out without leaving the page, once each, and keep what was typed until they are done.
-import { say, send } from "./sending.js";
+import { newKey, say, sayLeft, sayThere, send, told } from "./sending.js";
 
 /** @param {HTMLFormElement} form */
 const place = (form) => `draft:${location.pathname}:${form.action}`;
@@ -53,12 +53,16 @@ async function submit(event) {
   tell(form, "");
   const answer = await send(form.action, body, place(form));
   for (const button of buttons) button.disabled = false;
-  if (answer.queued) return say("Not sent yet: it goes out when the connection is back.");
-  if (!answer.ok) return tell(form, [answer.error.message, answer.error.hint].filter(Boolean).join(" — "));
+  if (answer.queued) return say(told(answer));
+  if (!answer.ok) return tell(form, told(answer));
   sessionStorage.removeItem(place(form));
-  say(answer.said);
+  const undo = answer.undo ? { url: new URL("undo", form.action).href, seq: answer.undo } : null;
   const then = isOfBar ? "" : body.get("then");
-  if (then && then !== location.pathname + location.search) return location.assign(then);
+  if (then && then !== location.pathname + location.search) {
+    sayThere(answer.said, undo);
+    return location.assign(then);
+  }
+  say(answer.said, undo);
   form.reset();
   renew(form);
   return document.dispatchEvent(new Event("nb:done"));
@@ -67,11 +71,11 @@ async function submit(event) {
 /** The next command of this form is another one. @param {HTMLFormElement} form */
 function renew(form) {
   const key = /** @type {HTMLInputElement | null} */ (form.elements.namedItem("request"));
-  const drawn = crypto.getRandomValues(new Uint8Array(12));
-  if (key) key.value = `web-${[...drawn].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  if (key) key.value = newKey();
 }
 
 document.addEventListener("submit", submit);
+sayLeft();
 document.addEventListener("input", (event) => {
   const form = /** @type {HTMLElement} */ (event.target).closest("form.command");
   if (form) keep(/** @type {HTMLFormElement} */ (form));

@@ -1,12 +1,17 @@
 // Commands are POSTs with a key: what could not be sent waits in this tab, and is sent once.
 
-/** @typedef {{ ok: boolean, queued?: boolean, said?: string, data?: any, error?: { message: string, hint?: string } }} Answer */
+/** @typedef {{ ok: boolean, queued?: boolean, said?: string, undo?: number | null, data?: any, error?: { message: string, hint?: string } }} Answer */
 /** @typedef {{ url: string, body: string, draft: string }} Unsent */
 
 const QUEUE = "nb:unsent";
 
-/** A line at the foot of the page, which goes by itself. */
-export function say(words) {
+const LATER = "nb:said";
+
+/**
+ * A line at the foot of the page, which goes by itself. What was done can be undone from it.
+ * @param {string | undefined} words @param {{ url: string, seq: number } | null} undo
+ */
+export function say(words, undo = null) {
   let line = document.getElementById("toast");
   if (!line) {
     line = document.createElement("p");
@@ -16,8 +21,46 @@ export function say(words) {
   }
   line.textContent = words ?? "";
   line.hidden = !words;
+  if (undo) line.append(undoing(undo));
   clearTimeout(Number(line.dataset.timer));
-  line.dataset.timer = String(setTimeout(() => (line.hidden = true), 6000));
+  line.dataset.timer = String(setTimeout(() => (line.hidden = true), undo ? 10_000 : 6000));
+}
+
+/** @param {{ url: string, seq: number }} undo */
+function undoing({ url, seq }) {
+  const button = document.createElement("button");
+  button.textContent = "Undo";
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    const answer = await send(url, new URLSearchParams({ seq: String(seq), request: newKey() }), "");
+    say(answer.ok ? answer.said : told(answer));
+    document.dispatchEvent(new Event("nb:done"));
+  });
+  return button;
+}
+
+/** Say it on the page that comes next. */
+export function sayThere(words, undo) {
+  sessionStorage.setItem(LATER, JSON.stringify([words, undo]));
+}
+
+/** Say what the page before had to say. */
+export function sayLeft() {
+  const left = sessionStorage.getItem(LATER);
+  sessionStorage.removeItem(LATER);
+  if (left) say(...JSON.parse(left));
+}
+
+/** Why it was not done. @param {Answer} answer */
+export function told({ error, queued }) {
+  if (queued) return "Not sent yet: it goes out when the connection is back.";
+  return [error?.message, error?.hint].filter(Boolean).join(" — ");
+}
+
+/** A command with the same key is done once. */
+export function newKey() {
+  const drawn = crypto.getRandomValues(new Uint8Array(12));
+  return `web-${[...drawn].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
 /** What waits, oldest first. @returns {Unsent[]} */
@@ -69,7 +112,7 @@ export async function flush() {
       const answer = await post(first.url, first.body);
       keep(unsent().filter((one) => keyOf(one.body) !== keyOf(first.body)));
       if (answer.ok) sessionStorage.removeItem(first.draft);
-      say(answer.ok ? answer.said : [answer.error.message, answer.error.hint].filter(Boolean).join(" — "));
+      say(answer.ok ? answer.said : told(answer));
     }
   } catch {
     // still no connection: it waits on
