@@ -168,6 +168,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("forge show", "features:show", BOARD, "Show a feature: its plan, reviews and collected items."),
     Entry("forge scan", "features:scan", BOARD, "List `TODO` comments in the code that a feature starts from."),
     Entry("forge sign-off", "features.commands:sign_off", FORGE, "Approve a feature's plan after its reviews.", ATOMIC),
+    Entry("forge answer", "features.commands:answer", FORGE, "Answer a `TODO` in a feature's files.", ATOMIC),
     Entry(
         "forge checkpoint", "features.commands:checkpoint", FORGE, "Add collected items to a feature's plan.", ATOMIC
     ),
@@ -306,6 +307,7 @@ EXAMPLES = {
     "forge show": "nb-k3f9q2 --as timeline",
     "forge scan": "nb-k3f9q2",
     "forge sign-off": "nb-k3f9q2 --take-risk",
+    "forge answer": 'nb-k3f9q2 3 "Do it in this feature"',
     "forge checkpoint": "nb-k3f9q2",
     "session start": '"What would it take to support Windows?"',
     "session say": '1 "And macOS?"',

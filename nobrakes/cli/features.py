@@ -92,6 +92,7 @@ def show(
 
 def _page(found: "FeatureView", way: str, screen: Screen) -> list[str]:
     from ..features.commands import criteria
+    from ..features.reviewed_plan import to_answer
 
     one = found.feature
     state = one.state.value.replace("_", " ")
@@ -131,6 +132,8 @@ def _page(found: "FeatureView", way: str, screen: Screen) -> list[str]:
             f"  {i.id} {i.kind.value}, {i.state.value}: {cut(one_line(i.text), 90)}{_at(i.file, i.line)}"
             for i in found.items
         ]
+        points = [i for i in found.items if i.blocks and i.state.value == "waiting"]
+        out += [f"  before its sign-off, type: {to_answer(i)}" for i in points]
     return out
 
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 from ..command_table import NOTE, TEXT, Field
 from ..host.files import wake
 from ..text.cleaning import count, cut, one_line
-from .model import Feature
-from .reviewed_plan import SignOff, approval
+from .model import Feature, Item
+from .reviewed_plan import SignOff, approval, open_points
 from .reviewed_plan import checkpoint as ask_checkpoint
 from .service import controls
 from .service.controls import Wanted
@@ -134,6 +134,19 @@ def discuss(app: "App", by: str, feature: Id, text: Question, step: Step = "") -
 
 def _moved(found: Feature, words: str) -> tuple[Feature, str]:
     return found, f"feature {found.id} ({cut(one_line(found.title), 60)}) {words}"
+
+
+Point = Annotated[int, Field("The number of the open point, as `nobrakes forge show` lists it.", metavar="N")]
+Answer = Annotated[str, Field("Your answer; '-' reads stdin.", most=TEXT, reads_stdin=True)]
+
+
+def answer(app: "App", by: str, feature: Id, number: Point, text: Answer) -> tuple[Item, str]:
+    """Answer a comment such as `TODO` in a file that the feature changes. Its Shaper gets the answer. The plan cannot
+    be signed off before each of them is answered."""
+    point = controls.answer_point(app.store, app.paths, feature, number, text, by)
+    left = len(open_points(app.store, feature))
+    then = f"{count(left, 'open point')} left" if left else "none is left"
+    return point, f"open point {number} is answered, {one_line(point.where)}; {then}"
 
 
 Risk = Annotated[bool, Field("Accept the risk of fewer reviews than recommended.", ("--take-risk",))]

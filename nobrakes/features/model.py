@@ -372,6 +372,11 @@ class Item:
     state: ItemState = ItemState.WAITING
     at: float = 0.0
 
+    @property
+    def where(self) -> str:
+        """Of a comment: its file, line and text."""
+        return f"{self.file}:{self.line} ({self.kind.name}: {' '.join(self.text.split())[:80]})"
+
 
 # A bead begins as soon as all that it waits for is done, however many agents there are; one without an estimate takes
 # as long as those that have one do as a rule (beads.graph), or an hour.

@@ -25,7 +25,7 @@ from ..beads.proposals import CANCEL, LISTS, plain
 from ..errors import NotAllowed, UsageError
 from ..events.kinds import Event, Kind
 from ..records import frozen, grouped
-from ..text.cleaning import count
+from ..text.cleaning import count, first_of
 from . import model
 from .model import MANUAL, Criterion, Feature, Finding, FindingState, PlanReview, ReviewState, Stage, State, Step
 
@@ -127,6 +127,8 @@ def unapproved(store: "Store") -> set[str]:
 
 
 YES = "nobrakes approve"
+MAX_NAMED = 5
+"""Open points named in a refusal."""
 
 
 def approval(store: "Store", rules: "ForgeSettings") -> tuple[str, str]:
@@ -150,9 +152,30 @@ def to_sign(store: "Store", rules: "ForgeSettings", feature: Feature) -> tuple[s
     seen = planning.tracker(rules, feature, store.plan_reviews(feature.id), store.findings(feature.id))
     if seen.iterations and seen.iterations[-1].end is End.RUNNING:
         return f"nobrakes forge reviews {id_}", f"{what}, and it is under review"
+    if points := open_points(store, id_):
+        return to_answer(points[0]), f"{what}, and {count(len(points), 'open point')} must be answered first"
     few = warning(seen)
     more = (" --take-risk" if few else "") + (' --reason "…"' if seen.open else "")
     return f"nobrakes forge sign-off {id_}{more}", f"{what}; {few or count(seen.done, 'review')} done so far"
+
+
+def open_points(store: "Store", feature: str) -> list[model.Item]:
+    """The comments in its files that wait for a person's answer."""
+    return [one for one in store.items(feature) if one.blocks and one.state is model.ItemState.WAITING]
+
+
+def to_answer(point: model.Item) -> str:
+    return f'nobrakes forge answer {point.feature} {point.id} "…"'
+
+
+def require_answers(store: "Store", feature: str) -> None:
+    """NotAllowed while an open point of the feature waits."""
+    if points := open_points(store, feature):
+        named = first_of([point.where for point in points], MAX_NAMED)
+        raise NotAllowed(
+            f"{count(len(points), 'open point')} in the files of feature {feature} must be answered first: {named}",
+            f"Type: {first_of([f'`{to_answer(point)}`' for point in points], MAX_NAMED)}.",
+        )
 
 
 def hold(store: "Store", feature: str, actor: str) -> tuple[str, ...]:

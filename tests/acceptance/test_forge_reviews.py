@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from tests.acceptance.test_forge_shaper import Forge
+from tests.support.scripted import Scripted
 
 PLAN = """nobrakes agent propose - <<'PLAN'
 beads:
@@ -65,3 +66,29 @@ def test_two_iterations_with_findings_answers_a_failing_reviewer_the_sign_off_an
     forge.nobrakes("commit-strategy", "--yes")
     shown = forge.ask("show", "login-form")
     assert (shown["title"], shown["status"]) == ("The form with a limit", "needs_doer")
+
+
+def test_an_open_point_blocks_every_yes_until_a_person_answers_it(tmp_path: Path) -> None:
+    project = Scripted(tmp_path, more="[forge]\nmost_domains = 1\nclean_rounds = 1\n")
+    project.configure('test_writer = "script"', 'shaper = "script"\ntest_writer = "script"')
+    (project.folder / "src").mkdir(exist_ok=True)
+    (project.folder / "src" / "auth.py").write_text("x = 1\n# TODO: limit the tries\n")
+    project.git("add", "src/auth.py")
+    project.git("commit", "-q", "-m", "Begin auth")
+    project.nobrakes("forge", "new", "Login", "-d", "People log in.", "--file", "src")
+    (one,) = project.ask("forge", "list")["features"]
+    project.does("session~1", PLAN, 1)
+    project.does("session~1", READY)
+    project.does("session~2", 'echo "Nothing is wrong."; echo "NOBRAKES: COMPLETED"\n')
+    project.nobrakes("run", expect=40)
+    for command in (("forge", "sign-off", one["id"], "--take-risk"), ("approve", f"{one['id']}@1")):
+        refused = project.error(*command, code=17)
+        assert f"nobrakes forge answer {one['id']} 1" in refused["hint"], command
+    assert "src/auth.py:2 (TODO: limit the tries)" in project.error("forge", "sign-off", one["id"], code=17)["message"]
+    assert f"nobrakes forge answer {one['id']} 1" in project.nobrakes("forge", "show", one["id"]).stdout
+    project.nobrakes("forge", "answer", one["id"], "1", "Three tries, in this feature")
+    project.nobrakes("run", expect=40)
+    assert project.prompt("session~1", 2).count("Three tries, in this feature") == 1
+    project.nobrakes("forge", "sign-off", one["id"], "--take-risk")
+    project.nobrakes("commit-strategy", "--yes")
+    assert project.show("login-form")["status"] == "needs_doer"

@@ -26,8 +26,8 @@ from ...replacing import replacing
 from ...snapshot import log
 from ...snapshot.service import SNAPSHOT_PIN, remember, snapshot
 from ...text.cleaning import count, count_beads_and_epics
-from ..model import PLANNED, Feature, ItemState, Step
-from ..reviewed_plan import beads_under, nodes_of, unsigned
+from ..model import PLANNED, Feature, Step
+from ..reviewed_plan import beads_under, nodes_of, require_answers, under, unsigned
 from .strategy import COMMITTED, proposals, revision
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from ...store import Store
 
 
-# A feature is approved when something of its plan went live and nothing of it still waits; open points of the scan
-# are settled with the approval. All of it is in the transaction of commit-strategy.
+# A feature is approved when something of its plan went live and nothing of it still waits, in the transaction of
+# commit-strategy.
 def feature_approval_approved(
     store: "Store", drafts: Collection[str], changes: Collection[str], actor: str
 ) -> tuple[str, ...]:
@@ -60,18 +60,20 @@ def _approve(store: "Store", feature: Feature, named: frozenset[str], actor: str
         return False
     if not feature.plan:
         store.keep_plan(feature.id, nodes_of(store, feature.id), "approved by a person", actor)
-    store.resolve_items({item.id for item in store.items(feature.id) if item.blocks}, ItemState.REVIEWED, actor)
     store.move_feature(feature.id, Step.APPROVED, actor, "its plan was approved")
     return True
 
 
 def require(store: "Store", drafts: Collection[str]) -> None:
-    """NotAllowed if a draft belongs to a feature whose current plan is not signed off."""
+    """NotAllowed if a draft belongs to a feature whose plan is not signed off, or has an unanswered open point."""
     if (feature := unsigned(store, drafts)) is not None:
         raise NotAllowed(
             f"the plan of feature {feature.id} ({feature.title[:60]}) is not signed off",
             f"`nobrakes forge reviews {feature.id}` shows its reviews, and how it is signed off.",
         )
+    for feature in store.features():
+        if feature.stage in PLANNED and not {feature.id, *under(store, feature.id)}.isdisjoint(drafts):
+            require_answers(store, feature.id)
 
 
 # What is chosen is looked at again: a part whose object somebody edited since waits on, one whose bead is closed, or

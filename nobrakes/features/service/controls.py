@@ -25,7 +25,7 @@ from ...text.cleaning import clean
 from .. import model, planning
 from ..actions import FRESH, FROM_BASE, VIEW_ONLY, About
 from ..model import Criterion, Feature, State, Step, Todo
-from ..reviewed_plan import Stack, beads_under, chosen, default_criteria, hold, let_go, under
+from ..reviewed_plan import Stack, beads_under, chosen, default_criteria, hold, let_go, open_points, under
 from .rollback import resolve_questions, stop_turns
 
 if TYPE_CHECKING:
@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 PLANNING_RESTARTED = (
     "Planning starts again from the base: the person dropped all drafts of the plan. Look at the code as it is, "
     "and propose the plan again; earlier answers still apply."
+)
+
+POINT_ANSWERED = (
+    "An open point in the feature's files: {}\nThe person answered: {}\n"
+    "If the plan has to change because of it, change it, and say that the plan is complete again."
 )
 
 
@@ -315,6 +320,27 @@ def discuss(store: "Store", paths: Paths, id: str, text: str, actor: str, bead: 
         feature, _ = _tell(store, id, "A question{}; change nothing before it is answered: {}", text, actor, bead)
     wake(paths)
     return feature
+
+
+def answer_point(store: "Store", paths: Paths, id: str, number: int, text: str, actor: str) -> model.Item:
+    """Answer an open point; its Shaper gets the answer, or the notes that it begins with. NotAllowed, UsageError."""
+    with store.write():
+        feature, words = store.feature(id), _text("answer", text)
+        point = next((one for one in open_points(store, id) if one.id == number), None)
+        if point is None:
+            why = f"feature {id} has no open point {number} that waits for an answer"
+            raise NotAllowed(why, f"`nobrakes forge show {id}` lists them.")
+        if not words:
+            raise UsageError("the answer is empty")
+        if feature.session is not None:
+            store.say(feature.session, POINT_ANSWERED.format(point.where, words), actor)
+        else:
+            notes = {"notes": _text("notes", f"{feature.notes}\n{point.where}: {words}".strip())}
+            store.change_feature(id, notes, actor)
+            bead_commands.edit(store, id, notes, actor)
+        store.resolve_items({number}, model.ItemState.RESOLVED, actor)
+    wake(paths)
+    return point
 
 
 def _tell(store: "Store", id: str, form: str, text: str, actor: str, bead: str) -> tuple[Feature, str]:

@@ -335,7 +335,8 @@ def reviews(store: "Store", rules: "ForgeSettings", id_: str) -> ReviewsView:
     )
 
 
-# A sign-off approves one version of the plan as it is now; a plan that was changed since needs another. Too few
+# A sign-off approves one version of the plan as it is now; a plan that was changed since needs another. Open points in
+# its files are answered before. Too few
 # rounds (`take_risk`) and findings that nobody decided (a reason) are said with it and kept. It makes nothing live, and
 # no agent can do it.
 def tracker(store: "Store", feature: Feature, rules: "ForgeSettings") -> Tracker:
@@ -352,13 +353,14 @@ def sign_off(
     reason: str = "",
     seen: int = 0,
 ) -> SignOff:
-    """NoSuchFeature; NotAllowed: nothing to sign, or no risk or reason. `seen`: the shown version; 0: the current."""
+    """NoSuchFeature; NotAllowed: nothing to sign, an open point, risk or reason. `seen`: the shown version; 0: any."""
     with store.write():
         feature = store.feature(id_)
         model.require(feature, model.Stage.REVIEW, "there is no plan under review to sign off")
         if seen not in (0, feature.plan):
             why = f"the plan of feature {id_} has version {feature.plan} now, and you saw version {seen}"
             raise NotAllowed(why, f"`nobrakes forge show {id_}` shows it.")
+        reviewed_plan.require_answers(store, id_)
         kept = reviewed_plan.sign_off(
             tracker(store, feature, rules), feature.plan, actor, store.now(), take_risk, reason
         )

@@ -11,7 +11,7 @@ from nobrakes.config.settings import Config
 from nobrakes.errors import FileTooLarge, NoSuchFeature, NotAllowed, UsageError
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.model import Feature, ItemKind, ItemState, Stage, State, Step
-from nobrakes.features.reviewed_plan import nodes_of
+from nobrakes.features.reviewed_plan import nodes_of, to_sign
 from nobrakes.features.service import approving, controls, feature_page
 from nobrakes.features.service.controls import Wanted
 from nobrakes.features.service.feature_page import sign_off
@@ -173,8 +173,36 @@ def test_a_change_is_told_to_the_shaper_with_its_step(store: Store, paths: Paths
     assert len(told) == 2 and all("step one (One)" in text for text in told) and "smaller" in told[1]
 
 
+def test_an_open_point_blocks_the_sign_off_and_the_yes_until_it_is_answered(store: Store, paths: Paths) -> None:
+    one = begun(store, paths, files=("src",), notes="paths")
+    planned(store, one.id)
+    first, second = store.items(one.id)
+    with pytest.raises(NotAllowed, match=r"2 open points .*src/a\.py:1 \(TODO: ") as refused:
+        yes(store)
+    commands = [f'`nobrakes forge answer {one.id} {item.id} "…"`' for item in (first, second)]
+    assert all(command in refused.value.hint for command in commands)
+    controls.answer_point(store, paths, one.id, first.id, "Leave {it}", "me")
+    assert store.feature(one.id).notes == "paths\nsrc/a.py:1 (TODO: a): Leave {it}", "for its Shaper"
+    session = store.begin_session(SessionKind.PLANNING, "f", "t", ("script", "", ""), "begin", "nobrakes").id
+    store.change_feature(one.id, {"session": session}, "nobrakes")
+    store.keep_plan(one.id, nodes_of(store, one.id), "whole", "Shaper")
+    store.move_feature(one.id, Step.PLAN_READY, "Shaper")
+    assert to_sign(store, ForgeSettings(), store.feature(one.id))[0] == commands[1].strip("`")
+    with pytest.raises(NotAllowed, match="1 open point "):
+        sign_off(store, ForgeSettings(), one.id, "me", take_risk=True)
+    for number, text in ((first.id, "again"), (99, "?"), (second.id, " ")):
+        with pytest.raises((NotAllowed, UsageError)):
+            controls.answer_point(store, paths, one.id, number, text, "me")
+    controls.answer_point(store, paths, one.id, second.id, "In this {feature}", "me")
+    said = store.messages(session)[-1].text
+    assert "src/a.py:2 (TODO: a)" in said and "In this {feature}" in said
+    assert {item.state for item in store.items(one.id)} == {ItemState.RESOLVED}
+    sign_off(store, ForgeSettings(), one.id, "me", take_risk=True)
+    assert yes(store) == (one.id,)
+
+
 def test_a_part_of_the_plan_is_not_the_plan(store: Store, paths: Paths) -> None:
-    one = begun(store, paths, files=("src",))
+    one = begun(store, paths)
     assert yes(store, only=frozenset({one.id})) == ()  # its epic alone is no plan
     planned(store, one.id)
     assert yes(store, only=frozenset({"one"})) == () and store.feature(one.id).stage is Stage.DISCOVERY
@@ -182,7 +210,6 @@ def test_a_part_of_the_plan_is_not_the_plan(store: Store, paths: Paths) -> None:
     assert yes(store) == (one.id,)
     after = store.feature(one.id)
     assert (after.stage, after.state, after.plan) == (Stage.IMPLEMENTATION, State.ACTIVE, 1)
-    assert {item.state for item in store.items(one.id)} == {ItemState.REVIEWED}
     assert begun(store, paths, "Linux").has_turn
 
 

@@ -97,6 +97,7 @@ def features(store: Store, folder: Path) -> dict[str, Any]:
         "forge scan": scan_of(store, git, made.id),
         "forge rollback": rollback.look(store, git, made.id),
         "forge reviews": feature_page.reviews(store, ForgeSettings(), made.id),
+        "forge answer": store.items(made.id)[0],
         "forge sign-off": reviewed_plan.SignOff(2, 1, 10, "me", 1.0, True, "small enough"),
         **dict.fromkeys((f"forge {name}" for name in FORGE), store.feature(made.id)),
     }
