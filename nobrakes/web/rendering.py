@@ -78,6 +78,7 @@ def environment() -> "Environment":
         "cost": lambda value: cleaning.cost_text(plain(value)),
         "when": cleaning.spoken,
         "clock": cleaning.clock,
+        "day": _day,
         "iso": _iso,
         "words": lambda value: str(value).replace("_", " "),
     }
@@ -86,6 +87,11 @@ def environment() -> "Environment":
     made.globals |= {kind: [name for name in written if written[name] == first] for kind, first in _FORMS.items()}
     made.globals |= {"static": f"/static/{version()}", "new_key": lambda: f"web-{secrets.token_hex(12)}"}
     return made
+
+
+def _day(when: float, now: float) -> str:
+    days = (datetime.fromtimestamp(now).date() - datetime.fromtimestamp(when).date()).days
+    return {0: "Today", 1: "Yesterday"}.get(days) or cleaning.date(when)
 
 
 def _iso(when: float) -> str:

@@ -198,3 +198,24 @@ def test_an_answer_is_confirmed_on_the_page_that_comes_next(person) -> None:
     page.get_by_role("button", name="Answer").click()
     page.get_by_text("escalation 1 is answered: Round").wait_for()
     person.made_no_errors()
+
+
+def test_the_board_fits_and_its_tiles_are_moved_by_menu_and_by_dragging(person) -> None:
+    page = person.goes("board")
+    fits = "() => { const it = document.querySelector('.stacks'); return it.scrollWidth <= it.clientWidth; }"
+    assert page.evaluate(fits), "all columns are in sight at 1280 pixels"
+    page.locator("#column-draft summary").click()
+    first, second = page.locator("#column-draft .tile").all()
+    assert (first.get_attribute("data-priority"), second.get_attribute("data-priority")) == ("2", "2")
+    bead = first.get_attribute("data-bead")
+    first.hover()
+    first.get_by_role("button", name=f"Actions for {bead}").click()
+    assert page.get_by_role("menuitem").all_inner_texts() == ["Open", "More urgent (P1)", "Less urgent (P3)", "Hold"]
+    page.get_by_role("menuitem", name="More urgent").press("Enter")
+    page.locator(f"#tile-{bead}[data-priority='1']").wait_for()
+    other = second.get_attribute("data-bead")
+    page.locator(f"#tile-{other}").drag_to(page.locator(f"#tile-{bead}"))
+    page.locator(f"#tile-{other}[data-priority='1']").wait_for()
+    page.locator("#toast").get_by_role("button", name="Undo").click()
+    page.locator(f"#tile-{other}[data-priority='2']").wait_for()
+    person.made_no_errors()

@@ -240,7 +240,7 @@ def bead_page(store: "Store", git: "Git | None", id: str) -> BeadPage:
     )
 
 
-def allowed(bead: Bead) -> frozenset[str]:
+def allowed(bead: Bead | Node) -> frozenset[str]:
     """The commands that the bead's state allows."""
     if bead.status in CLOSED:
         return frozenset({"reopen", "edit"})

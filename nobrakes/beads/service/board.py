@@ -19,7 +19,7 @@ from ...requests.model import RequestLine, landed
 from ..model import CLOSED, DependencyType, Role, Status
 from ..readiness import Why, explain
 from ..work_status import REQUESTED, SHOWN
-from .bead_page import BeadHistory, Review, history, reviews
+from .bead_page import BeadHistory, Review, allowed, history, reviews
 
 if TYPE_CHECKING:
     from ...store import Store
@@ -125,6 +125,7 @@ class Tile:
     attempt: int | None = None
     since: float | None = None  # when it got where it is, where that is known
     page: str = ""  # of its pull request at the code host
+    can: frozenset[str] = frozenset()  # commands that its state allows
 
 
 @frozen
@@ -221,6 +222,7 @@ class _Facts:
             worker.attempt if worker is not None and worker.role is not Role.REVIEWER else None,
             since,
             self.asked[node.id].page if name == REQUESTED else "",
+            allowed(node),
         )
 
     def _line(self, name: str, node: "Node", worker: Worker | None) -> str:
