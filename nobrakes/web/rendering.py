@@ -6,7 +6,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -22,7 +22,7 @@ from ..daemon.service.status import first_lines
 from ..decisions import blockers
 from ..errors import NobrakesError, UsageError
 from ..machine import registry
-from ..machine.web_state import OWN, long_word, words
+from ..machine.web_state import OWN, long_word, short, words
 from ..paths import FOLDER, Paths
 from ..records import frozen, plain
 from ..text import cleaning
@@ -117,10 +117,21 @@ def part(template: str, macro: str, *values: Any, **named: Any) -> str:
     return str(getattr(module, macro)(*values, **named))
 
 
-def error_page(status: int, message: str, hint: str) -> str:
-    """Asks nothing of any repository."""
-    page = environment().get_template("error.html")
-    return page.render(frame=Frame(), status=status, message=message, hint=hint)
+def error_page(status: int, message: str, hint: str, request: Request | None = None, alike: Sequence[str] = ()) -> str:
+    """Asks no repository for anything. `request`: of somebody who is logged in, for the navigation. `alike`: the paths
+    of repositories that may have been meant."""
+    page, around, rest = environment().get_template("error.html"), Frame(), ""
+    if request is not None and (found := re.fullmatch(r"/r/([^/]+)/(.*)", request.url.path)):
+        rest = found[2]
+        with suppress(NobrakesError):
+            folder(found[1])
+            there = tuple(way for way in WAYS if way.path != "requests")
+            around = Frame(found[1], None, there, is_in=True, here=request.url.path)
+    first = rest.partition("/")[0]
+    back = next((way for way in around.ways if way.path == ("board" if first == "bead" else first)), WAYS[0])
+    named = [(word, path) for path, word in words(registry.paths()).items() if path in alike]
+    values = {"status": status, "message": message, "hint": hint, "back": back, "alike": named, "rest": rest}
+    return page.render(frame=around, **values)
 
 
 # A patch as rows of a table. git's text is read line by line; what is no part of a patch is passed over, and nothing of
@@ -276,6 +287,10 @@ class NoSuchRepository(NobrakesError):
     code = 11
     hint = "Type `nobrakes init` in it. The first page lists all repositories that use nobrakes."
 
+    def __init__(self, message: str, hint: str = "", alike: Sequence[str] = ()) -> None:
+        super().__init__(message, hint)
+        self.alike = alike
+
 
 def folder(word: str) -> str:
     """Raises NoSuchRepository."""
@@ -284,7 +299,15 @@ def folder(word: str) -> str:
     for path in paths:
         if word in (known[path], long_word(path)):
             return path
-    raise NoSuchRepository(f"no repository of yours is called '{word[:60]}'")
+    alike = _alike(word, paths)
+    said = f"{len(alike)} repositories of yours are" if len(alike) > 1 else "no repository of yours is"
+    raise NoSuchRepository(f"{said} called '{word[:60]}'", "Which one do you mean?" if alike else "", alike)
+
+
+def _alike(word: str, paths: Sequence[str], but: str = "") -> list[str]:
+    """The paths of this short word that still use nobrakes."""
+    asked = word.partition("~")[0]
+    return [path for path in paths if short(path) == asked and path != but and os.path.exists(f"{path}/{FOLDER}")]
 
 
 def repository(word: str, makes_own: bool = False) -> "App":
@@ -300,7 +323,9 @@ def repository(word: str, makes_own: bool = False) -> "App":
     paths = Paths(os.path.join(path, FOLDER))
     if not os.path.exists(paths.config):
         raise NoSuchRepository(
-            f"{path} no longer uses nobrakes", f"`nobrakes repositories forget {path}` removes it from the list."
+            f"{path} no longer uses nobrakes",
+            f"`nobrakes repositories forget {path}` removes it from the list.",
+            _alike(word, registry.paths(), but=path),
         )
     return App(paths, is_reading=True)
 

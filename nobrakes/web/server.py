@@ -8,7 +8,7 @@ import secrets
 import signal
 import socket
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -83,17 +83,21 @@ def status_of(error: errors.NobrakesError) -> int:
     return next((number for kind, number in _STATUS if isinstance(error, kind)), 500)
 
 
-def failure(request: Request, status: int, message: str, hint: str = "", code: int | None = None) -> Response:
+def failure(
+    request: Request, status: int, message: str, hint: str = "", code: int | None = None, alike: Sequence[str] = ()
+) -> Response:
     """JSON for programs, a page for people."""
     if "/api/" in request.url.path or "application/json" in request.headers.get("accept", ""):
         error = {"code": status if code is None else code, "message": message, "hint": hint}
         return JSONResponse({"ok": False, "error": error}, status)
-    return HTMLResponse(error_page(status, message, hint), status)
+    asked = request if request.scope.get("nobrakes.session") else None
+    return HTMLResponse(error_page(status, message, hint, asked, alike), status)
 
 
 async def _known(request: Request, error: Exception) -> Response:
     assert isinstance(error, errors.NobrakesError)
-    return failure(request, status_of(error), str(error), error.hint, error.code)
+    alike = error.alike if isinstance(error, NoSuchRepository) else ()
+    return failure(request, status_of(error), str(error), error.hint, error.code, alike)
 
 
 async def _http(request: Request, error: Exception) -> Response:

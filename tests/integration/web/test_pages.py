@@ -1,6 +1,8 @@
 """The pages as plain requests: what they show without scripts, and what their forms do."""
 
 import re
+import shutil
+import subprocess
 
 import pytest
 from markupsafe import escape
@@ -28,6 +30,35 @@ def test_the_first_page_lists_the_repositories_and_now_shows_one(site, repositor
     assert "&lt;img src=x onerror=alert(1)&gt;" in now.text and "<img" not in now.text
     assert "style=" not in now.text and not re.search(r"<script(?! type=\"module\" src=\"/static/)", now.text)
     assert site.get("/r/nothing/").status_code == 404
+
+
+def test_an_error_keeps_the_navigation_and_offers_what_can_be_done_there(site) -> None:
+    missing = site.get("/r/shop/bead/nb-77")
+    assert missing.status_code == 404 and "nb-77" in missing.text
+    assert 'href="/r/shop/board"' in missing.text and 'href="/r/shop/desk"' in missing.text
+    assert '<a class="button" href="/r/shop/board">Board</a>' in missing.text
+    assert 'class="ways"' not in site.get("/r/nothing/").text
+    assert 'class="ways"' not in site.raw.get("/r/shop/bead/nb-77", headers={"host": site.host}).text, (
+        "who is not logged in"
+    )
+
+
+def test_an_old_link_asks_which_of_two_repositories_of_one_name(site, repository, tmp_path, monkeypatch) -> None:
+    other = tmp_path / "elsewhere" / "shop"
+    subprocess.run(["git", "init", "-q", "-b", "main", str(other)], check=True)
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "Begin"], cwd=other, check=True)
+    monkeypatch.chdir(other)
+    assert main.run(["init", "--build", "true"]) == 0
+    asked = site.get("/r/shop/bead/nb-1")
+    assert asked.status_code == 404 and "2 repositories of yours are called &#39;shop&#39;" in asked.text
+    links = re.findall(r'href="(/r/shop~[0-9a-f]{6}/bead/nb-1)">([^<]+)<', asked.text)
+    assert sorted(path for _, path in links) == sorted(map(str, (repository, other)))
+    answers = {path: site.get(link).status_code for link, path in links}
+    assert answers == {str(repository): 200, str(other): 404}, "only one of them has the bead"
+    gone = next(link for link, path in links if path == str(other))
+    shutil.rmtree(other / ".nobrakes")
+    moved = site.get(gone)
+    assert "no longer uses nobrakes" in moved.text and f">{repository}<" in moved.text
 
 
 def test_a_form_without_scripts_does_its_command_once_and_leads_back(site, repository) -> None:
