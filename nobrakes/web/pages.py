@@ -78,7 +78,9 @@ def _difference(request: Request, of: tuple[str, str, str], diff: Callable[[], r
         view = diff()
     except NobrakesError as error:
         return render(request, "difference.html", view=None, error=error, **values)
-    return render(request, "difference.html", view=view, patch=read(view.patch), error=None, **values)
+    patch = read(view.patch)
+    numbers = {file.path: number for number, file in enumerate(patch.files, 1)}
+    return render(request, "difference.html", view=view, patch=patch, numbers=numbers, error=None, **values)
 
 
 def board(request: Request) -> Response:
