@@ -1,4 +1,4 @@
-"""A plan from existing lists: task lists of a Markdown text, or issues of a code host.
+"""A plan from the task lists of a Markdown text.
 
 1. An unticked item is a bead, a heading above beads an epic, text below its description. A heading with criteria but no
    items is a bead.
@@ -12,7 +12,7 @@
 import re
 from base64 import b32encode
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -35,12 +35,10 @@ from .nodes import (
     box_in,
     dedented,
     front,
-    in_one_line,
     made_plan,
     normal,
     plain_title,
     refused,
-    tidy,
 )
 
 
@@ -67,6 +65,7 @@ class Part:
     owns: bool = True  # criteria may belong to it
     is_wanted: bool = False  # a heading that is a requirement
     is_optional: bool = False
+    number: str = ""  # of an item of a numbered list
 
     @property
     def description(self) -> str:
@@ -87,6 +86,7 @@ def task_lists(text: str, source: str, strict: bool = True) -> TaskLists:
     lines = text.split("\n")
     has_boxes = any(BOX.match(bullet[3] or "") for line in lines if (bullet := BULLET.fullmatch(line.strip(" \t"))))
     reader = _Reader(source, not strict, strict and not has_boxes)
+    reader.wants_numbers = reader.wants and not has_requirement(text)
     if strict and (many := front(lines)):
         reader.told.append(f"not taken: lines 1 to {many}, which say something about the file")
     for number, line in enumerate(lines[front(lines) :], front(lines) + 1):
@@ -97,11 +97,17 @@ def task_lists(text: str, source: str, strict: bool = True) -> TaskLists:
     return TaskLists(tuple(reader.parts), tuple(reader.told), has_boxes)
 
 
+def has_requirement(text: str) -> bool:
+    texts = (line.lstrip("#*+- \t") for line in text.split("\n") if line.lstrip()[:1] in ("#", "*", "+", "-"))
+    return any(map(REQUIREMENT.match, texts))
+
+
 class _Reader:
     """The open containers at a line."""
 
     def __init__(self, source: str, owns: bool, wants: bool) -> None:
         self.wants = wants  # a bullet that names a requirement is an item
+        self.wants_numbers = False  # each entry of a numbered list is one
         self.section = Part(0, "section", source, None, owns=owns)
         self.entries: list[Part] = []
         self.parts: list[Part] = [self.section]
@@ -220,14 +226,17 @@ class _Reader:
         column = indent + len(mark) + (len(gap) if 1 <= len(gap) <= 4 and rest else 1)
         box = BOX.fullmatch(rest)
         kind = ("done" if box[1] in ("x", "X") else "open") if box else "bullet"
-        if self.wants and above.kind == "section" and not above.wants_criteria and REQUIREMENT.match(rest):
-            kind = "open"
+        if self.wants and above.kind == "section" and not above.wants_criteria:
+            is_step = self.wants_numbers and mark[0].isdigit() and not _NO_STEPS.match(above.title)
+            is_step = is_step and not _MUST.search(f"{above.title}\n{above.description}")
+            kind = "open" if REQUIREMENT.match(rest) or is_step else kind
         title = (box[2] or "").strip() if box else rest.strip()
         if box and (bare := _COMMENT.sub("", title).strip()) != title:
             self.told.append(f"not taken: line {number}, a comment: {title[len(bare) :].strip()[:80]}")
             title = bare
         made = Part(number, kind, title, above, 0, indent, column)
         made.is_optional = bool(box) and rest[3:4] == "*"
+        made.number = mark.rstrip(".)") if kind == "open" and not box else ""
         if box and box[1] not in " xX":
             self.told.append(f"line {number}: '[{box[1]}]' is not a tick: it counts as not done: {made.title[:80]}")
         self._judge(made, above, bullet[0])
@@ -286,8 +295,12 @@ _IN_TITLE = re.compile(rf"[(\[][ \t]*{KEY}[ \t]*([^()\[\]]+)[)\]]", re.IGNORECAS
 _AT_END = re.compile(rf"(?:^|[ \t,;.–—-])({KEY})[ \t]*(\S.*)$", re.IGNORECASE)
 _LINE = re.compile(rf"[ \t]*(?:[-*+][ \t]+)?[*_]{{0,3}}({KEY})[*_]{{0,3}}([ \t]*:)?[ \t]*(\S.*)", re.IGNORECASE)
 _WITHIN = re.compile(rf"\b{KEY}[*_]{{0,3}}[ \t]*((?:(?<![\w/])#\d+(?:[ \t]*(?:,|and|&)?[ \t]*))+)", re.IGNORECASE)
+_BEFORE = [
+    re.compile(one.pattern.replace("after|needs|requires", "after"), re.IGNORECASE) for one in (_IN_TITLE, _AT_END)
+]
 REQUIREMENT = re.compile(
-    r"[\[(*_`]{0,3}(?:(?:R|FR|NFR|REQ|RQ|US|UC|BR|TR|SR)[-_ ]?\d|(?:Requirement|User Story)[ \t]+\d)"
+    r"[\[(*_`]{0,3}(?:(?:R|FR|NFR|REQ|RQ|US|UC|BR|TR|SR)[-_ ]?\d|"
+    r"(?:Requirement|User Story|Task|Step|Story|Ticket)[ \t]+\d)"
 )
 _COMMENT = re.compile(r"(?:[ \t]*<!--(?:(?!-->).)*-->)+$")
 _MUST = re.compile(r"\b(?:must|shall|should|has to|have to)\b", re.IGNORECASE)
@@ -296,15 +309,24 @@ _BACKGROUND = re.compile(
     r"goals?|summary|vision|problem(?: statement)?|assumptions?|glossary)\b.*",
     re.IGNORECASE,
 )
-_PHASE = re.compile(r"phase[ \t]+(?:\d+|N\b|final\b)", re.IGNORECASE)
+_NO_STEPS = re.compile(
+    _BACKGROUND.pattern.replace(
+        "glossary", "glossary|(?:open )?questions?|risks?|references?|success|metrics|notes?|usage"
+    ),
+    re.IGNORECASE,
+)
+"""Above a numbered list that is no list of tasks."""
+PHASE = re.compile(r"phase[ \t]+(?:\d+|N\b|final\b)", re.IGNORECASE)
 _CHECKLIST = re.compile(r".*\bchecklist\b.*", re.IGNORECASE)
 _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?[ \t]")
 _STORY = re.compile(r"\buser stor(?:y|ies)\b|\bUS\d", re.IGNORECASE)
 _TASK = re.compile(r"T\d{3,}\b")
 _PARALLEL = re.compile(r"T\d{3,}[ \t]+\[P\]")
-_LEADING = re.compile(r"(T\d{2,}|[A-Z]{1,6}-?\d+|\d+(?:\.\d+)*|phase[ \t]+\d+)\b", re.IGNORECASE)
-_NOTHING = frozenset(("none", "nothing", "n a", "na", "nil", "no", "no dependencies", "-", "–", "—"))
-_BETWEEN = re.compile(r"[ \t]*(?:[,;&]|\band\b|[ \t]/[ \t])[ \t]*")
+_LEADING = re.compile(
+    r"(T\d{2,}|[A-Z]{1,6}-?\d+|\d+(?:\.\d+)*|(?:phase|task|step|story|ticket)[ \t]+\d+(?:\.\d+)*)\b", re.IGNORECASE
+)
+NOTHING = frozenset(("none", "nothing", "n a", "na", "nil", "no", "no dependencies", "-", "–", "—"))
+BETWEEN = re.compile(r"[ \t]*(?:[,;&]|\band\b|[ \t]/[ \t])[ \t]*")
 _NUMBER = re.compile(r"#(\d{1,18})(?!\w)")
 
 
@@ -338,30 +360,32 @@ class _Tasks:
         self.known = {*known, *(self.ids[part] for part in self.beads)}
 
     def _name(self, known: Collection[str]) -> None:
-        paths: dict[Part, str] = {}
-        again: Counter[str] = Counter()
+        paths: dict[tuple[Part | None, bool], str] = {(None, False): "", (None, True): ""}
+        again: Counter[tuple[bool, str]] = Counter()
         taken: set[str] = set()
         for part in self.parts:
             above = part.parent
-            while above and above not in paths:
+            while above and (above, False) not in paths:
                 above = above.parent
-            # the title without what it says about waiting
-            bare = _IN_TITLE.sub("", part.title)
-            match = _AT_END.search(bare)
-            title = (bare[: match.start()] if match else bare).strip() or part.title
-            kind = "heading" if part.kind == "section" else "item"
-            path = sha256("\0".join((paths[above] if above else "", kind, normal(title))).encode()).hexdigest()
-            again[path] += 1
-            if again[path] > 1:
-                path = sha256(f"{path} {again[path]}".encode()).hexdigest()
-            paths[part] = path
-            before = f"t-{path[:10]}"  # an id of earlier versions
-            self.ids[part] = before if before in known else short_id(path, taken)
+            ids = list[str]()
+            for is_earlier in (True, False):
+                title = _bare(part.title, is_earlier)
+                kind = "heading" if part.kind == "section" else "item"
+                text = "\0".join((paths[above, is_earlier], kind, normal(title)))
+                path = sha256(text.encode()).hexdigest()
+                again[is_earlier, path] += 1
+                if again[is_earlier, path] > 1:
+                    path = sha256(f"{path} {again[is_earlier, path]}".encode()).hexdigest()
+                paths[part, is_earlier] = path
+                ids = [f"t-{path[:10]}", short_id(path, taken), *ids]  # the first is one of earlier versions too
+            self.ids[part] = next((id_ for id_ in ids if id_ in known), ids[1])
             taken.add(self.ids[part])
             if part.kind == "done" or _is_bead(part):
                 self.names[normal(title)].append(part)
                 for number in dict.fromkeys(_NUMBER.findall(title)):
                     self.names[f"#{number}"].append(part)
+                for word in ("", "task ", "step ", "item ") if part.number else ():
+                    self.names[f"{word}{part.number}"].append(part)
                 if (leading := _LEADING.match(title)) and normal(leading[1]) != normal(title):
                     self.names[normal(leading[1])].append(part)
 
@@ -398,7 +422,7 @@ class _Tasks:
                     before, beside = beside or before, []
                 waits[part] += [self.ids[one] for one in before]
                 before = before if beside else [part]
-        phases = (part for part in self.beads if part.kind == "section" and _PHASE.match(part.title))
+        phases = (part for part in self.beads if part.kind == "section" and PHASE.match(part.title))
         for siblings in grouped((id(part.parent), part) for part in phases).values():
             before, stories = list[Part](), list[Part]()
             for part in siblings:
@@ -466,10 +490,10 @@ class _Tasks:
 
     def _meant(self, part: Part, line: int, words: str, is_meant: bool) -> list[str] | None:
         """The ids of these names; None: unknown. Done items are known but not waited for."""
-        if normal(words) in _NOTHING:
+        if normal(words) in NOTHING:
             return []
         whole = self._one(part, words)
-        names = [words] if whole else [name for name in _BETWEEN.split(words) if name.strip()]
+        names = [words] if whole else [name for name in BETWEEN.split(words) if name.strip()]
         found: list[str] = []
         for name in names:
             candidates = whole or self._one(part, name)
@@ -525,10 +549,18 @@ def _is_bead(part: Part) -> bool:
     return part.kind == "open"
 
 
+def _bare(text: str, is_earlier: bool) -> str:
+    """The title without what it says about waiting; in earlier versions `needs:` and `requires:` said nothing."""
+    in_title, at_end = _BEFORE if is_earlier else (_IN_TITLE, _AT_END)
+    bare = in_title.sub("", text)
+    match = at_end.search(bare)
+    return (bare[: match.start()] if match else bare).strip() or text
+
+
 def _phase_of(part: Part) -> Part | None:
     """The phase of a task, also below a heading in it; else what it stands in."""
     above = part.parent
-    while above and not (above.kind == "section" and _PHASE.match(above.title)):
+    while above and not (above.kind == "section" and PHASE.match(above.title)):
         above = above.parent if above.kind == "section" else None
     return above or part.parent
 
@@ -549,142 +581,10 @@ def _said(text: str) -> Iterator[tuple[str, bool]]:
             yield f"#{number}", False
 
 
-# Issues as `gh issue list --json number,title,body,labels,state,milestone` prints them. A bead's id is `gh-NUMBER`, a
-# milestone's epic is `gh-milestone-NUMBER`. Of labels the tables here make a type and a priority; the others stay
-# labels. Task lists of a body are criteria; one that is only `#12` is waited for, as is what "blocked by #12" names.
-# Closed issues are left out, and told.
-_LABELS = {
-    "fix": "bug defect regression fix",
-    "feature": "enhancement feature feature-request",
-    "docs": "documentation docs",
-    "test": "test tests testing",
-    "refactor": "refactor refactoring",
-    "chore": "chore maintenance dependencies",
-    "task": "task",
-}
-TYPES: Mapping[str, str] = {label: kind for kind, labels in _LABELS.items() for label in labels.split()}
-"""Labels (words joined by "-") and types; the first match decides. `type: bug` is `bug`."""
-_URGENCY = ("critical urgent highest", "high", "medium normal", "low", "lowest")
-PRIORITIES: Mapping[str, int] = {
-    **{f"{before}{number}": number for before in ("p", "priority-", "priority-p") for number in range(5)},
-    **{f"priority-{word}": number for number, words in enumerate(_URGENCY) for word in words.split()},
-    **{f"{word}-priority": number for number, words in enumerate(_URGENCY) for word in words.split()},
-    **dict.fromkeys(("critical", "urgent", "blocker"), 0),
-}
-"""The most urgent one decides."""
-_KINDS = re.compile(r"^(?:type|kind|t|k)-")
-
-
 def short_id(digest: str, taken: Collection[str]) -> str:
     """An id made of a digest, as long as those of `add`; longer where two digests begin alike."""
     letters = b32encode(bytes.fromhex(digest)).decode().lower()
     return next(made for length in range(7, 52) if (made := f"t-{letters[:length]}") not in taken)
-
-
-_FIELDS = frozenset(("number", "title", "body", "labels", "state", "milestone"))
-_HINT = "Use what `gh issue list --json number,title,body,labels,state,milestone` prints."
-
-
-def plan_of_issues(value: Any, source: str, known: Collection[str] = ()) -> Plan:
-    """The plan of one issue or a list. PlanError names every problem."""
-    issues = [value] if isinstance(value, dict) else value
-    if not isinstance(issues, list):
-        raise PlanError(f"{source}: not a list of issues", _HINT)
-    problems = [f"issues[{place}]{text}" for place, issue in enumerate(issues) for text in _problems(issue)]
-    numbers = [issue["number"] for issue in issues] if not problems else []
-    problems += [
-        f"issue #{number} is there twice" for number in sorted(n for n, many in Counter(numbers).items() if many > 1)
-    ]
-    if problems:
-        error = refused(source, problems)
-        error.hint = _HINT
-        raise error
-    # `gh` lists the newest first
-    in_order = issues[::-1] if numbers == sorted(numbers, reverse=True) else issues
-    return _Issues(in_order, source, known).plan()
-
-
-def _problems(issue: Any) -> Iterator[str]:
-    if not isinstance(issue, dict):
-        yield ": is not an issue"
-        return
-    number = issue.get("number")
-    if isinstance(number, bool) or not isinstance(number, int) or not 0 < number < 10**18:
-        yield ".number: is not the number of an issue" if "number" in issue else ".number: is missing"
-    if not isinstance(issue.get("title"), str) or not in_one_line(tidy(issue["title"])):
-        yield ".title: is not text" if "title" in issue else ".title: is missing"
-    for name, kinds in (("body", str), ("state", str), ("labels", list), ("milestone", (dict, str))):
-        if issue.get(name) is not None and not isinstance(issue[name], kinds):
-            yield f".{name}: is of another kind than gh gives"
-    labels = issue.get("labels")
-    for place, label in enumerate(labels if isinstance(labels, list) else ()):
-        if not isinstance(label.get("name") if isinstance(label, dict) else label, str):
-            yield f".labels[{place}]: has no name"
-
-
-class _Issues:
-    """Validated issues on their way to a plan."""
-
-    def __init__(self, issues: list[dict[str, Any]], source: str, known: Collection[str]) -> None:
-        self.source, self.known, self.told = source, known, list[str]()
-        self.open, self.closed = list[dict[str, Any]](), set[int]()
-        for issue in issues:
-            if (issue.get("state") or "open").strip().lower() == "open":
-                self.open.append(issue)
-            else:
-                self.closed.add(issue["number"])
-                self.told.append(f"issue #{issue['number']}: skipped, since it is closed")
-        self.numbers = {issue["number"] for issue in self.open}
-        left = {name for issue in self.open for name, value in issue.items() if name not in _FIELDS and value}
-        self.told += [f"not taken: the fields {', '.join(sorted(left))[:200]} of issues"] if left else []
-        self.milestones: dict[str, dict[str, Any]] = {}
-
-    def plan(self) -> Plan:
-        nodes = [self._node(issue) for issue in self.open]
-        lines = [f"milestone '{one['title'][:80]}'" for one in self.milestones.values()]
-        lines += [f"issue #{issue['number']}" for issue in self.open]
-        return made_plan([*self.milestones.values(), *nodes], lines, self.source, self.told)
-
-    def _node(self, issue: dict[str, Any]) -> dict[str, Any]:
-        number = issue["number"]
-        where = f"issue #{number}"
-        found = task_lists(tidy(issue.get("body") or ""), where, strict=False)
-        self.told += [f"{where}, {text}" for text in found.told]
-        criteria, texts, needs = body_parts(found.parts)
-        made = {"id": f"gh-{number}", **bounded(tidy(issue["title"]), texts, where, self.told, in_one_line)}
-        made |= _parse_labels(issue.get("labels") or ())
-        if criteria:
-            made["acceptance"] = [text[:MAX_TEXT] for text in criteria]
-        if issue.get("milestone"):
-            made["epic"] = self._epic(issue["milestone"])
-        waits = [self._waits(number, other) for other in dict.fromkeys(needs)]
-        return {**made, **({"needs": ids} if (ids := [id_ for id_ in waits if id_]) else {})}
-
-    def _waits(self, number: int, other: int) -> str:
-        if other == number:
-            why = "names itself"
-        elif other in self.closed:
-            why = f"waits for #{other}, which is closed: not waited for"
-        elif other in self.numbers or f"gh-{other}" in self.known:
-            return f"gh-{other}"
-        else:
-            why = f"waits for #{other}, which is neither in the list nor in the graph: not taken over"
-        self.told.append(f"issue #{number} {why}")
-        return ""
-
-    def _epic(self, milestone: dict[str, Any] | str) -> str:
-        given: dict[str, Any] = milestone if isinstance(milestone, dict) else {"title": milestone}
-        title, number, text = (given.get(name) for name in ("title", "number", "description"))
-        title = tidy(title) if isinstance(title, str) else ""
-        is_numbered = isinstance(number, int) and not isinstance(number, bool) and 0 < number < 10**18
-        key = str(number) if is_numbered else sha256(title.strip().encode()).hexdigest()[:8]
-        id_ = f"gh-milestone-{key}"
-        if id_ not in self.milestones:
-            told = bounded(
-                title, tidy(text) if isinstance(text, str) else "", f"milestone {key}", self.told, in_one_line
-            )
-            self.milestones[id_] = {"id": id_, **told, "type": "epic"}
-        return id_
 
 
 def body_parts(parts: tuple[Part, ...]) -> tuple[list[str], str, list[int]]:
@@ -711,20 +611,37 @@ def body_parts(parts: tuple[Part, ...]) -> tuple[list[str], str, list[int]]:
     return criteria + named, "\n".join(text for _, text in texts).strip(), needs
 
 
-def _parse_labels(labels: Any) -> dict[str, Any]:
-    names = [label["name"] if isinstance(label, dict) else label for label in labels]
-    words = {name: "-".join(re.findall(r"\w+", name.casefold())) for name in names}
-    types = {_KINDS.sub("", word): name for name, word in words.items()}
-    kind = next((word for word in TYPES if word in types), None)
-    urgent = [PRIORITIES[word] for word in words.values() if word in PRIORITIES]
-    left = [
-        in_one_line(tidy(name))
-        for name, word in words.items()
-        if word not in PRIORITIES and _KINDS.sub("", word) not in TYPES
-    ]
-    made: dict[str, Any] = {"type": TYPES[kind]} if kind else {}
-    if urgent:
-        made["priority"] = min(urgent)
-    if left := list(dict.fromkeys(label for label in left if label)):
-        made["labels"] = left
-    return made
+_BAR = re.compile(r"(?<!\\)\|(?=(?:[^`]*`[^`]*`)*[^`]*$)")
+_RULER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+
+
+def tables(text: str) -> Iterator[tuple[int, str, list[dict[str, str]]]]:
+    """The tables of a text: (line of the head, from 1; the heading above it; rows, cell by column)."""
+    lines, heading, fence, at = text.split("\n"), "", "", 0
+    while at < len(lines):
+        body = lines[at].strip()
+        if fence:
+            closing = CLOSING_FENCE.fullmatch(body)
+            fence = "" if closing and closing[1].startswith(fence) else fence
+        elif opening := FENCE.match(body):
+            fence = opening[1]
+        elif found := HEADING.fullmatch(body):
+            heading = (found[2] or "").strip()
+        elif "|" in body and at + 1 < len(lines) and "|" in lines[at + 1] and _RULER.fullmatch(lines[at + 1]):
+            head, first = _cells(body, 0), at + 1
+            rows, at = list[dict[str, str]](), at + 2
+            while at < len(lines) and "|" in lines[at]:
+                rows.append(dict(zip(head, _cells(lines[at].strip(), len(head)), strict=False)))
+                at += 1
+            yield first, heading, rows
+            continue
+        at += 1
+
+
+def _cells(line: str, many: int) -> list[str]:
+    """A bar in code is text, where that makes the right number of cells."""
+    bare = line.removeprefix("|")
+    bare = bare.removesuffix("|") if not bare.endswith("\\|") else bare
+    found = _BAR.split(bare)
+    found = found if len(found) == many or not many else re.split(r"(?<!\\)\|", bare)
+    return [re.sub(r"<br ?/?>", "\n", one.strip().replace("\\|", "|")) for one in found]

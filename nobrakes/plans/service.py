@@ -412,6 +412,10 @@ _VALUES = re.compile(
     r"(?:\s|#[^\n]*\n|---\n)*"
     r"(?:[\[{\s]*[\"']?(?:beads|live|tasks)|(?:[\[\s]*\{\s*|-[ \t]+)[\"']?(?:id|key|title|number))[\"']?\s*:"
 )
+_OUTLINE = re.compile(
+    r"[\s\w{\"']+:(?:.*\n)*?[ \t{]*[\"']?(?:beads|tasks|epics|phases|milestones|sprints|stories|features)[\"']?"
+    r"[ \t]*:[ \t]*(?:\[|\{|\n)"
+)
 _JSON = re.compile(r"\s*(?:\[\s*[{\]]|\{\s*[\"}])")
 _FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
 
@@ -429,8 +433,8 @@ def read_plan(path: str, known: Collection[str] = ()) -> Plan:
 
 def plan_in(text: str, path: str, known: Collection[str] = ()) -> Plan:
     """Look at the name and the text for the format. `path` is named in problems. Raises PlanError."""
-    from .markdown import plan_of_markdown
-    from .trackers import front_matter, plan_of_backlog, plan_of_values
+    from .markdown import has_requirement, plan_of_markdown
+    from .trackers import front_matter, plan_of_backlog, plan_of_tables, plan_of_values
 
     source, small = nodes.shown(path), path.lower()
     if not text.strip():
@@ -441,11 +445,12 @@ def plan_in(text: str, path: str, known: Collection[str] = ()) -> Plan:
     if front_matter(plain := tidy(text), source) is not None:
         return plan_of_backlog({source: plain}, source, known)
     is_named = small.endswith((".json", ".yaml", ".yml"))
-    if is_named or (not is_markdown and (_JSON.match(text) or _VALUES.match(text))):
+    if is_named or (not is_markdown and (_JSON.match(text) or _is_values(text))):
         return plan_of_values(nodes.load(path, text), source, known)
-    fenced = next((one for one in _FENCED.finditer(plain) if _VALUES.match(one[2])), None)
+    fenced = next((one for one in _FENCED.finditer(plain) if _is_values(one[2])), None)
     if fenced is None or nodes.has_box(plain[: fenced.start()] + plain[fenced.end() :]):
-        return plan_of_markdown(plain, source, known)
+        is_list = nodes.has_box(plain) or has_requirement(plain)
+        return (None if is_list else plan_of_tables(plain, source, known)) or plan_of_markdown(plain, source, known)
     above = plain.count("\n", 0, fenced.start(2))
     plan = plan_of_values(nodes.load("-" if small.endswith(".json") else path, "\n" * above + fenced[2]), source, known)
     last = above + fenced[0].count("\n") + 1
@@ -454,6 +459,10 @@ def plan_in(text: str, path: str, known: Collection[str] = ()) -> Plan:
         f"not taken: lines {begin} to {end}, which are outside of the plan" for begin, end, t in outside if t.strip()
     ]
     return replace(plan, problems=(*told, *plan.problems))
+
+
+def _is_values(text: str) -> bool:
+    return bool(_VALUES.match(text) or (_OUTLINE.match(text) and not nodes.has_box(text)))
 
 
 def apply_plan(

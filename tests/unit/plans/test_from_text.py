@@ -2,6 +2,7 @@
 
 import json
 import re
+from hashlib import sha256
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,8 @@ from nobrakes.beads.model import BeadType
 from nobrakes.errors import Deadlock, NobrakesError, PlanError
 from nobrakes.features.service import approving
 from nobrakes.features.service.approving import approve
+from nobrakes.plans.markdown import short_id
+from nobrakes.plans.nodes import normal
 from nobrakes.plans.service import plan_in
 
 
@@ -248,11 +251,10 @@ def test_issues_are_beads_with_what_their_labels_milestones_and_bodies_say():
     assert (found["gh-2"][0]["type"], found["gh-2"][0]["priority"]) == (BeadType.DOCS, 2)
     assert found["gh-5"] == ({"title": "? x", "description": "blocked by #5, after: #1"}, ("gh-1",))
     assert len(found) == 5 and plan.problems == (
-        "issue #3: skipped, since it is closed",
         "issue #1, line 4: skipped, since it is ticked: repro",
-        "issue #1 waits for #9, which is neither in the list nor in the graph: not taken over",
-        "issue #1 waits for #3, which is closed: not waited for",
-        "issue #5 names itself",
+        "issue #1: waits for '#9', which is neither there nor in the graph: not taken over",
+        "not taken: issue #3, since it is closed: Old",
+        "issue #5: waits for itself: not taken over",
     )
     assert read(json.dumps(ISSUES[1]), "one.json").nodes[0].id.startswith("gh-milestone-")
     assert read("[]", "-").nodes == ()
@@ -450,8 +452,8 @@ def test_a_plan_in_a_fence_is_taken_with_a_models_habits(path):
     first, second, third = plan.nodes
     assert [node.fields["title"] for node in plan.nodes] == ["Set up `__init__.py`", "Add the API", "Add the page"]
     assert (first.fields["priority"], first.fields["estimate"], third.fields["priority"]) == (1, 960, 3)
-    assert (second.needs, third.needs, second.fields["acceptance"]) == (("1",), ("2",), ("it answers",))
-    assert {node.id for node in plan.nodes} == {node.id for node in read(ANSWER, path).nodes} and first.key == "1"
+    assert (second.needs, third.needs, second.fields["acceptance"]) == ((first.id,), (second.id,), ("it answers",))
+    assert [node.id for node in plan.nodes] == ["t-wivsgsm", "t-jm5z5yn", "t-iauti2y"]  # as in earlier versions
     assert plan.problems == (
         "not taken: lines 1 to 2, which are outside of the plan",
         "not taken: lines 12 to 13, which are outside of the plan",
@@ -505,7 +507,7 @@ def test_a_numbered_task_waits_for_its_numbered_parts_but_not_for_optional_ones(
 def test_tasks_without_ids_are_named_by_their_titles(said, minutes):
     text = f"tasks:\n  - title: Log in\n    estimate: {said}\n  - title: Log out\n    depends_on: Log in\n"
     one, two = read(text, "plan.yaml").nodes
-    assert (one.fields["estimate"], one.key, two.needs) == (minutes, "Log in", ("Log in",))
+    assert (one.fields["estimate"], two.needs) == (minutes, (one.id,))
     assert [one.id, two.id] == [node.id for node in read(text, "plan.yaml").nodes] and one.id != two.id
 
 
@@ -532,3 +534,208 @@ def test_scenarios_are_criteria_and_a_refused_text_is_not_called_a_plan_file():
 def test_fields_of_issues_that_mean_nothing_here_are_reported():
     issues = '[{"number": 1, "title": "a", "assignees": [{"login": "ann"}], "url": "u", "comments": []}]'
     assert read(issues, "-").problems == ("not taken: the fields assignees, url of issues",)
+
+
+NESTED = """\
+project: Shop
+goal: Sell things
+epics:
+  - id: E1
+    title: Log in
+    summary: People have an account
+    tasks:
+      - {id: 1, title: Store **/old in `__init__.py`, priority: High, effort: 2-3 hours, status: To Do}
+      - id: 2
+        title: Form
+        depends_on: "1"
+        acceptance_criteria: [it opens, status: 200]
+        subtasks: [Draw it, "Fix: the colour"]
+      - Fix: the parser
+  - title: Pay
+    tasks:
+      - {id: 1, title: Card, dependencies: [E1], files: "src/a.py, src/b.py", owner: ann}
+      - {id: 2, title: Card, needs: [1, Form, nowhere], estimate: 5 points, priority: huge, type: backend}
+      - {title: Old, status: completed}
+      - {description: no title}
+"""
+
+
+def test_epics_in_a_plan_come_in_with_what_is_in_them(store):
+    plan = read(NESTED, "plan.yaml")
+    found = tree(plan)
+    assert list(found) == [
+        *(
+            "Log in",
+            "Store **/old in `__init__.py`",
+            "Form",
+            "Draw it",
+            "Fix: the colour",
+            "Fix: the parser",
+            "Pay",
+            "Card",
+        )
+    ]
+    assert found["Log in"] == (None, [], [], "People have an account")
+    assert found["Form"][:3] == ("Log in", ["Store **/old in `__init__.py`"], ["it opens", "status: 200"])
+    assert found["Draw it"][0] == found["Fix: the colour"][0] == "Form" and found["Fix: the parser"][0] == "Log in"
+    one, two = (node for node in plan.nodes if node.fields["title"] == "Card")
+    assert (one.needs, one.fields["touches"]) == ((plan.nodes[0].id,), ("src/a.py", "src/b.py"))
+    assert two.needs == (one.id, next(node.id for node in plan.nodes if node.fields["title"] == "Form"))
+    (first,) = (node for node in plan.nodes if node.fields["title"].startswith("Store"))
+    assert (first.fields["priority"], first.fields["estimate"]) == (1, 180)
+    kinds = [node.fields["title"] for node in plan.nodes if node.fields.get("type") is BeadType.EPIC]
+    assert kinds == ["Log in", "Form", "Pay"]
+    assert list(plan.problems) == [
+        "not taken: 'project', which is not a task",
+        "not taken: 'goal', which is not a task",
+        "not taken: epics[1].tasks[3], which has no title",
+        "not taken: epics[1].tasks[0], its fields owner",
+        "epics[1].tasks[1]: the estimate '5 points' is not known: not taken over",
+        "epics[1].tasks[1]: the priority 'huge' is not known: not taken over",
+        "epics[1].tasks[1]: the type 'backend' is not known: not taken over",
+        "epics[1].tasks[1]: waits for 'nowhere', which is neither there nor in the graph: not taken over",
+        "not taken: epics[1].tasks[2], since it is completed: Old",
+    ]
+    first = approving.propose(store, plan, "me")
+    again = approving.propose(store, read(NESTED, "-"), "me")
+    assert (len(first.new), again.new, again.changed) == (9, (), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            '{"plan": {"phases": [{"name": "Set up", "tasks": ["A", "B"]}, {"name": "Build", "tasks": ["C"]}]}}',
+            {"Set up": (None, []), "A": ("Set up", []), "B": ("Set up", []), "Build": (None, ["Set up"]), "C": ("Build", [])},
+        ),
+        ("tasks:\n- {title: A, epic: Log in}\n- {title: B, epic: Log in}\n",
+         {"Log in": (None, []), "A": ("Log in", []), "B": ("Log in", [])}),
+        ("tasks:\n  build: {needs: [lint]}\n  lint: {title: Lint it}\n", {"build": (None, ["Lint it"]), "Lint it": (None, [])}),
+        ("- title: Epic\n  children:\n  - title: A\n  - title: B\n    after: A\n",
+         {"Epic": (None, []), "A": ("Epic", []), "B": ("Epic", ["A"])}),
+        ("beads:\n- title: Epic\n  stories:\n  - title: S\n    tasks: [T]\n",
+         {"Epic": (None, []), "S": ("Epic", []), "T": ("S", [])}),
+        ("- Core:\n  - Parse\n  - Print: fast\n- title: Ship\n  after: [Core]\n  steps: [tag]\n",
+         {"Core": (None, []), "Parse": ("Core", []), "Print: fast": ("Core", []), "Ship": (None, ["Core"])}),
+        ('{"phases": [{"phase": 1, "name": "S", "tasks": ["A"]}, {"phase": 2, "name": "T", "tasks": ["B"]}]}',
+         {"S": (None, []), "A": ("S", []), "T": (None, ["S"]), "B": ("T", [])}),
+        ("epics: [{title: Only}]\ntasks: [{title: A, dependencies: none}, {title: B, dependencies: 'Task 1, A'}]\n",
+         {"Only": (None, []), "A": (None, []), "B": (None, ["A"])}),
+    ],
+)  # fmt: skip
+def test_shapes_of_an_outline(text, expected):
+    assert {title: tuple(found[:2]) for title, found in tree(read(text, "plan.yaml")).items()} == expected
+
+
+TABLE = """\
+# Plan
+
+What it is.
+
+## Tasks
+
+| # | Task | Depends on | Estimate | Priority | Status | Owner |
+|---|:-----|-----------|---------:|----------|--------|-------|
+| 1 | **Set up** `__init__.py` | - | 2h | High | Done | |
+| 2 | Move **/old to `a|b` | 1 | 1 day | low | | ann |
+| 3 | Split x\\|y | 1, 2 | ~3h | P0 | [ ] | |
+
+| Word | Meaning |
+|------|---------|
+| a    | b       |
+"""
+
+
+def test_a_table_of_tasks_is_a_plan_and_the_rest_is_listed(store):
+    plan = read(TABLE)
+    old, split = plan.nodes
+    assert (old.fields["title"], split.fields["title"]) == ("Move **/old to `a|b`", "Split x|y")
+    assert (old.fields["estimate"], old.fields["priority"], split.fields["priority"]) == (480, 3, 0)
+    assert (old.needs, split.needs) == (None, (old.id,))
+    assert list(plan.problems) == [
+        "not taken: line 1, which is outside of the tables",
+        "not taken: line 3, which is outside of the tables",
+        "not taken: line 5, which is outside of the tables",
+        "not taken: lines 13 to 15, which are outside of the tables",
+        "not taken: tasks[0], since it is done: Set up `__init__.py`",
+        "not taken: tasks[1], its fields Owner",
+    ]
+    assert len(approving.propose(store, plan, "me").new) == 2
+    assert approving.propose(store, read(TABLE), "me").new == ()
+    assert read("- [ ] Mine\n\n" + TABLE).nodes[0].fields["title"] == "Mine"
+
+
+def test_tables_under_several_headings_and_a_column_of_phases_are_epics():
+    text = "## Core\n|ID|Task|\n|-|-|\n|A-1|One|\n\n## Page\n|ID|Task|Needs|\n|-|-|-|\n|A-2|Two|A-1|\n"
+    assert {title: found[:2] for title, found in tree(read(text)).items()} == {
+        "Core": (None, []),
+        "One": ("Core", []),
+        "Page": (None, []),
+        "Two": ("Page", ["One"]),
+    }
+    text = "| Phase | Task |\n|---|---|\n| 1 | A |\n| 1 | B |\n| 2 | C |\n"
+    assert {title: found[:2] for title, found in tree(read(text, "-")).items()} == {
+        "Phase 1": (None, []),
+        "A": ("Phase 1", []),
+        "B": ("Phase 1", []),
+        "Phase 2": (None, ["Phase 1"]),
+        "C": ("Phase 2", []),
+    }
+
+
+NUMBERS = """\
+# Plan
+## Goals
+1. Be quick
+## Tasks
+1. Add `__init__.py`
+   - with a version
+   It must load.
+2) Move **/old (depends on 1)
+   1. first
+3. Ship, depends on step 2
+## Login
+It must:
+1. open
+## Open questions
+1. Why?
+"""
+
+
+def test_a_numbered_list_is_a_list_of_tasks(store):
+    plan = read(NUMBERS)
+    assert tree(plan) == {
+        "Plan": (None, [], [], "## Goals\n\n1. Be quick"),
+        "Tasks": ("Plan", [], [], ""),
+        "Add `__init__.py`": ("Tasks", [], [], "- with a version\nIt must load."),
+        "Move **/old": ("Tasks", ["Add `__init__.py`"], [], "1. first"),
+        "Ship": ("Tasks", ["Move **/old"], [], ""),
+        "Login": ("Plan", [], [], "It must:\n1. open"),
+    }
+    assert plan.problems == ("not taken: lines 14 to 15, 'Open questions' and the text below it",)
+    assert [node.fields["title"] for node in read("1. A\n2. B\n", "-").nodes] == ["A", "B"]
+
+
+def test_ids_that_every_plan_has_name_beads_in_their_own_plan_only():
+    """T1 of one model's plan would change T1 of another."""
+    one, two = (read(f"tasks: [{{id: T1, title: {title}}}, {{id: AB-1, title: B, needs: T1}}]", "-") for title in "XY")
+    assert one.nodes[0].id != two.nodes[0].id and one.nodes[1].id == two.nodes[1].id == "AB-1"
+    assert one.nodes[1].needs == (one.nodes[0].id,)
+
+
+def test_headings_that_number_tasks_are_beads():
+    text = "# P\n### Task 1: Lay out\nSo.\n### Task 2: Build\n**Depends on:** Task 1\n- parts\n"
+    found = tree(read(text))
+    assert list(found) == ["P", "Task 1: Lay out", "Task 2: Build"] and found["Task 2: Build"][1] == ["Task 1: Lay out"]
+
+
+def test_titles_that_said_needs_in_an_earlier_version_stay_their_beads(store):
+    """It took `(needs: A)` for a part of the title."""
+    digest = ""
+    for kind, title in (("heading", "H (needs: A)"), ("item", "B (requires: A)")):
+        digest = sha256("\0".join((digest, kind, normal(title))).encode()).hexdigest()
+    text = "# A\n- [ ] x\n# H (needs: A)\n- [ ] B (requires: A)\n- [ ] B\n"
+    earlier = short_id(digest, ())
+    assert earlier not in [node.id for node in read(text).nodes]
+    again = {node.id: node.fields["title"] for node in read(text, known={earlier}).nodes}
+    assert again[earlier] == "B" and len(again) == 5

@@ -149,7 +149,20 @@ def test_tasks_json_with_keys_of_a_plan_is_still_task_masters():
     value = {"tasks": [{"id": 1, "title": "A", "details": "all", "metadata": {"x": 1}, "labels": ["b"]}]}
     plan = plan_in(json.dumps(value), "tasks.json")
     assert [node.id for node in plan.nodes] == ["tm-1"] and plan.nodes[0].fields["description"] == "all"
-    assert plan.problems == ("not taken: task 1, its fields labels, metadata",)
+    assert (plan.nodes[0].fields["metadata"], plan.nodes[0].fields["labels"]) == ({"x": 1}, ("b",))
+    assert plan.problems == ()
+
+
+def test_a_part_that_waits_for_its_own_epic_does_not_stop_both(tmp_path):
+    folder = tmp_path / "backlog" / "tasks"
+    folder.mkdir(parents=True)
+    (folder / "a.md").write_text(task("task-1", "Whole", "In Progress"))
+    (folder / "b.md").write_text(task("task-2", "Part", needs="[TASK-1]", more="parent_task_id: task-1\ntype: odd\n"))
+    plan = read_plan(str(tmp_path / "backlog"))
+    assert [(node.needs, node.fields.get("epic")) for node in plan.nodes] == [(None, None), (None, "task-1")]
+    assert "b.md: waits for its own epic, TASK-1: not taken over" in plan.problems
+    assert "b.md: the type 'odd' is not known: not taken over" in plan.problems
+    assert "a.md: it is 'in progress' there, and waits for approval here" in plan.problems
 
 
 def test_finished_tasks_and_drafts_of_backlog_are_known_and_reported(tmp_path):
