@@ -113,6 +113,7 @@ def test_a_question_that_is_answered_elsewhere_goes_from_the_board(folder):
     played(folder, play, (120, 40))
 
 
+@pytest.mark.ci  # every key, three times over, takes ten seconds
 def test_no_key_changes_anything(folder):
     """Every letter, on each kind of list and on the page of a bead: no event is written, nothing is decided."""
     keys = [*"abcdefghijklmnoprstuvwxyzDHPR1:?", "ctrl+s", "space", "delete"]

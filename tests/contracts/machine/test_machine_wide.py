@@ -23,8 +23,9 @@ NOW = 1_800_000_000.0
 
 
 @pytest.fixture(autouse=True)
-def as_anybody() -> Iterator[None]:
-    """For root nothing is read-only, and nothing closed."""
+def as_anybody(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """For root nothing is read-only, and nothing closed. Who finds the database locked does not wait long."""
+    monkeypatch.setattr(registry, "LOCK_SECONDS", 0.05)
     with without_roots_rights():
         yield
 

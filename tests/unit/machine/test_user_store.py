@@ -136,9 +136,8 @@ def test_the_last_place_is_taken_once_whoever_races_for_it(tmp_path: Path, most:
     assert winners == most
 
 
-def test_whoever_waits_too_long_is_told(store: UserStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine_db, "USER_TIMEOUT_SECONDS", 0.05)
-    other = UserStore(store.path, lambda: 1.0)
+def test_whoever_waits_too_long_is_told(store: UserStore) -> None:
+    other = UserStore(store.path, lambda: 1.0, timeout=0.05)
     with closing(sqlite3.connect(store.path, isolation_level=None)) as holder:
         holder.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusy):
