@@ -124,6 +124,8 @@ def _page(found: "FeatureView", way: str, screen: Screen) -> list[str]:
             f"  finding {finding.id}, P{finding.priority} {one_line(finding.category)}, {state}: "
             f"{cut(one_line(finding.issue), 90)}{answer}"
         )
+    if found.request is not None:
+        out += ["", f"Pull request {found.request.name}, {found.request.state.value}: {one_line(found.request.says)}"]
     if found.at_work:
         out += ["", "At work:", *(f"  {_condition(status)}" for status in found.at_work)]
     if found.items:

@@ -40,7 +40,7 @@ PIECES_SECONDS = 0.3
 LINES_SECONDS = 0.2
 LOOK_SECONDS = 5.0
 LINGER_SECONDS = 20.0
-_ATTEMPT = re.compile(r"s:[0-9]{1,18}")
+_OUTPUT = re.compile(r"[st]:[0-9]{1,18}")
 
 
 @dataclass(eq=False, slots=True)
@@ -208,10 +208,10 @@ class Stream:
         self._ring()
 
     def _read_lines(self, feed: Feed, topics: Iterable[str]) -> bool:
-        wanted = {topic: int(topic[2:]) for topic in topics if _ATTEMPT.fullmatch(topic)}
+        wanted = {topic for topic in topics if _OUTPUT.fullmatch(topic)}
         is_new = False
-        for topic, attempt in wanted.items():
-            begin, found = feed.lines(attempt)
+        for topic in wanted:
+            begin, found = feed.lines(topic)
             if found or topic not in self._lines:
                 lines = [
                     {"number": one.number, "kind": one.kind, "text": one.text, "is_telling": one.is_telling}
@@ -220,8 +220,8 @@ class Stream:
                 with self._lock:
                     self._lines.setdefault(topic, deque(maxlen=LINES)).extend(lines)
                 is_new = True
-        for topic in self._lines.keys() - wanted.keys():
-            feed.forget(int(topic[2:]))
+        for topic in self._lines.keys() - wanted:
+            feed.forget(topic)
             with self._lock:
                 del self._lines[topic]
         if is_new:

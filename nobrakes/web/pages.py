@@ -151,16 +151,21 @@ def feature(request: Request) -> Response:
     way = request.query_params.get("as", "tree")
     with opened(request) as app:
         view = features_views.view(app.store, request.path_params["feature"])
+        looks = features_views.reviews(app.store, app.config.forge, view.feature.id)
+        talks = [one for one in (view.feature.session, *(look.session for look in looks.running)) if one is not None]
+        turns = sessions_live.running_turns(app.store, app.paths, talks)
         return render(
             request,
             "feature.html",
             view=view,
+            looks=looks,
+            turns=turns,
             way=way if way in WAYS else "tree",
             ways=WAYS,
             columns=tuple(at.value for at in At),
             rollback=rollback.counted(app.store, view.feature),
             takes_code=takes_code(app),
-            topics=("beads", "sessions", "desk", "plan"),
+            topics=("beads", "sessions", "desk", "plan", *(f"t:{one.turn.id}" for one in turns)),
         )
 
 

@@ -29,7 +29,7 @@ from ...host.watching import Changes
 from ...machine.registry import MachineView, shown
 from ...paths import Paths
 from ...records import frozen
-from ...sessions.service.viewing import Ring, Rings, attempt_output
+from ...sessions.service.viewing import AgentOutput, Ring, Rings, attempt_output, turn_output
 from ...text.cleaning import count
 from ..model import Limits
 from . import control
@@ -309,7 +309,7 @@ class Feed:
         self._paths = paths
         self.seq = after
         self._changed = threading.Event()
-        self._rings: dict[int, tuple[Ring, int]] = {}
+        self._rings: dict[str, tuple[Ring, int]] = {}
         self._changes = Changes(paths.folder, "nobrakes.db", self._changed.set)
 
     def wait(self, seconds: float) -> bool:
@@ -331,21 +331,27 @@ class Feed:
         pid = holder(self._paths.lock)
         return pid, pid is not None and unread(self._paths) is not None
 
-    def lines(self, attempt: int) -> tuple[int, list[TranscriptLine]]:
-        """(number of the first line, new lines of the attempt's agent); none if it is gone."""
-        if attempt not in self._rings:
+    def lines(self, topic: str) -> tuple[int, list[TranscriptLine]]:
+        """(number of the first line, new lines) of the agent in attempt N (`s:N`) or turn N (`t:N`); none if gone."""
+        if topic not in self._rings:
             try:
-                session = attempt_output(self._paths, self._store.attempt(attempt))
+                session = self._output(topic[0], int(topic[2:]))
             except NobrakesError:
                 return 0, []
-            self._rings[attempt] = Ring(session.path, adapter(session.agent).lines), 0
-        ring, count = self._rings[attempt]
+            self._rings[topic] = Ring(session.path, adapter(session.agent).lines), 0
+        ring, count = self._rings[topic]
         found = list(ring.read_on())
-        self._rings[attempt] = ring, count + len(found)
+        self._rings[topic] = ring, count + len(found)
         return count, found
 
-    def forget(self, attempt: int) -> None:
-        self._rings.pop(attempt, None)
+    def _output(self, kind: str, number: int) -> AgentOutput:
+        if kind == "s":
+            return attempt_output(self._paths, self._store.attempt(number))
+        turn = self._store.turn(number)
+        return turn_output(self._paths, self._store.session(turn.session), turn)
+
+    def forget(self, topic: str) -> None:
+        self._rings.pop(topic, None)
 
     def close(self) -> None:
         self._changes.close()

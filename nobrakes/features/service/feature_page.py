@@ -12,6 +12,8 @@ from ...decisions.model import Escalation
 from ...errors import NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...records import copied, frozen, grouped
+from ...requests.model import RequestView
+from ...requests.model import view as request_view
 from ...sessions.model import Message
 from ...text.cleaning import clean
 from .. import model, planning, reviewed_plan
@@ -47,7 +49,7 @@ class PlanStep:
 
 @frozen
 class PlanLook:
-    """The current plan: its steps in tree order, and as bars of `span` minutes."""
+    """The current plan: its steps in the order of work, each below its epic, and as bars of `span` minutes."""
 
     steps: tuple[PlanStep, ...] = ()
     bars: tuple[model.Bar, ...] = ()
@@ -81,23 +83,29 @@ def look(store: "Store", epic: str) -> PlanLook:
     open_ = {
         id_ for id_, of in needs.items() if any(one in known and known[one].status is not Status.DONE for one in of)
     }
+    bars = model.timeline([bead for bead in known.values() if bead.type is not BeadType.EPIC], needs, frozenset())
     steps = [
         PlanStep(bead, _at(bead, bead.id in open_), depth, tuple(needs.get(bead.id, ())), bool(bead.proposed))
-        for bead, depth in _in_order(known, epic)
+        for bead, depth in _in_order(known, epic, [bar.bead.id for bar in bars])
     ]
-    bars = model.timeline([bead for bead in known.values() if bead.type is not BeadType.EPIC], needs, frozenset())
     return PlanLook(tuple(steps), bars, max((bar.begin + bar.minutes for bar in bars), default=0))
 
 
-def _in_order(known: dict[str, Bead], epic: str) -> list[tuple[Bead, int]]:
-    """Each epic before its beads."""
+def _in_order(known: dict[str, Bead], epic: str, work: Sequence[str]) -> list[tuple[Bead, int]]:
+    """Each epic before its beads, and those in the order of `work`; an epic counts as the first bead in it."""
     below = grouped((bead.epic, bead) for bead in known.values())
+    place = {id_: number for number, id_ in enumerate(work)}
+
+    def first(bead: Bead) -> int:
+        inside = below.get(bead.id)
+        return min(map(first, inside)) if inside else place.get(bead.id, len(place))
+
     found: list[tuple[Bead, int]] = []
-    waiting = [(bead, 0) for bead in reversed(below.get(epic, []))]
+    waiting = [(bead, 0) for bead in sorted(below.get(epic, []), key=first, reverse=True)]
     while waiting:
         bead, depth = waiting.pop()
         found.append((bead, depth))
-        waiting += [(one, depth + 1) for one in reversed(below.get(bead.id, []))]
+        waiting += [(one, depth + 1) for one in sorted(below.get(bead.id, []), key=first, reverse=True)]
     return found
 
 
@@ -176,7 +184,7 @@ class FeatureListView:
 @frozen
 class FeatureView:
     """One feature. `messages`: the latest with its Shaper; `questions`: waiting for a person. `at_work`: state of each
-    step in work or waiting for a person."""
+    step in work or waiting for a person. `request`: the pull request of all of it."""
 
     feature: Feature
     card: FeatureCard
@@ -189,6 +197,7 @@ class FeatureView:
     messages: tuple[Message, ...]
     now: float
     at_work: tuple[WorkStatus, ...] = ()
+    request: RequestView | None = None
 
 
 @frozen
@@ -284,6 +293,7 @@ def view(store: "Store", id: str) -> FeatureView:
         tuple(messages),
         store.now(),
         tuple(status for bead in going if (status := status_now(store, bead)) is not None),
+        None if (pull := store.pull(id)) is None else request_view(pull),
     )
 
 

@@ -339,14 +339,34 @@ def is_telling(line: TranscriptLine) -> bool:
     return line.kind in (LineKind.RESULT, LineKind.TOOL_CALL) and any(sign in line.text for sign in _SIGNS)
 
 
-def everything(paths: Paths, attempt: Attempt) -> list[TranscriptLine]:
-    """Every readable line of an attempt."""
-    session = attempt_output(paths, attempt)
-    read = adapter(session.agent).lines
-    is_over = attempt.outcome is not None
-    earlier = [raw for _, raw in follow(f"{session.path}.1", 0, True)] if os.path.exists(f"{session.path}.1") else []
-    raws = [*earlier, *(raw for _, raw in follow(session.path, 0, is_over))]
+def everything(output: AgentOutput, is_over: bool) -> list[TranscriptLine]:
+    """Every readable line of an attempt or a turn."""
+    read = adapter(output.agent).lines
+    earlier = [raw for _, raw in follow(f"{output.path}.1", 0, True)] if os.path.exists(f"{output.path}.1") else []
+    raws = [*earlier, *(raw for _, raw in follow(output.path, 0, is_over))]
     return [line for raw in raws for line in read(raw)]
+
+
+@frozen
+class TurnLines:
+    """The running turn of a session, with its last lines."""
+
+    session: Session
+    turn: Turn
+    lines: tuple[Numbered, ...]
+    total: int
+
+
+def running_turns(store: "Store", paths: Paths, sessions: Iterable[int]) -> tuple[TurnLines, ...]:
+    """Of these sessions, those in which an agent is at work."""
+    found = []
+    for session in map(store.session, sessions):
+        turns = store.turns(session.id) if session.state is State.RUNNING else []
+        for turn in turns[-1:]:
+            lines = everything(turn_output(paths, session, turn), turn.outcome is not None)
+            shown = numbered(lines[-LAST:], max(0, len(lines) - LAST))
+            found.append(TurnLines(session, turn, tuple(shown), len(lines)))
+    return tuple(found)
 
 
 def live(store: "Store", paths: Paths, config: "Config") -> tuple[Watched, ...]:
@@ -358,7 +378,7 @@ def live(store: "Store", paths: Paths, config: "Config") -> tuple[Watched, ...]:
 def watched(store: "Store", paths: Paths, config: "Config", worker: Worker, last: int = LAST) -> Watched:
     """A working agent with its last lines."""
     attempt = store.attempt(worker.attempt)
-    lines = everything(paths, attempt)
+    lines = everything(attempt_output(paths, attempt), attempt.outcome is not None)
     claim = claimed(store, attempt)
     clone = os.path.join(paths.workspaces, worker.bead)
     commits = commits_since(clone, worker.started_at) if os.path.isdir(clone) else None
@@ -407,7 +427,7 @@ def attempt_page(store: "Store", paths: Paths, config: "Config", number: int, be
     attempt = store.attempt(number)
     if attempt.role is Role.REVIEWER:
         raise UsageError(f"attempt {number} is a review", f"The page of bead {attempt.bead} shows its checks.")
-    lines = everything(paths, attempt)
+    lines = everything(attempt_output(paths, attempt), attempt.outcome is not None)
     end = len(lines) if before is None else max(0, min(before, len(lines)))
     begin = max(0, end - LAST * 5)
     at_work = [one for one in workers(store) if one.attempt == number]

@@ -207,9 +207,12 @@ def test_a_plan_is_signed_off_and_a_checkpoint_asked_for_on_its_page(site, featu
 
     store = open_store(str(repository / ".nobrakes" / "nobrakes.db"))
     store.keep_plan(feature, nodes_of(store, feature), "whole", "Shaper")
-    assert "Sign the plan off" not in shown() and "is discovery" in press("sign-off", 409)["error"]["message"]
+    assert ">Sign off<" not in shown() and "is discovery" in press("sign-off", 409)["error"]["message"]
     store.move_feature(feature, Step.PLAN_READY, "Shaper")
-    assert "Sign the plan off" in shown() and "Bring it to the plan now" not in shown()
+    assert ">Answer the open point<" in shown() and ">Sign off<" not in shown()
+    assert "open point" in press("sign-off", 409, take_risk="1", reason="small")["error"]["message"]
+    press("answer", number=str(store.items(feature)[0].id), text=f"Leave it {EVIL}")
+    assert ">Sign off<" in shown() and "Bring it to the plan now" not in shown()
     assert "reviews" in press("sign-off", 409, reason="small")["error"]["message"]
     kept = press("sign-off", take_risk="1", reason=f"small {EVIL}")["data"]
     assert (kept["version"], kept["risk"], kept["open"]) == (3, True, 1)
@@ -217,7 +220,7 @@ def test_a_plan_is_signed_off_and_a_checkpoint_asked_for_on_its_page(site, featu
     plan = {"revision": site.get("/r/shop/api/plan", accept="application/json").json()["data"]["revision"]}
     yes = site.post("/r/shop/do/commit-strategy", plan, accept="application/json")
     assert yes.json()["data"]["features"] == [feature] and f"feature {feature} is built now" in yes.text, yes.text
-    assert "Bring it to the plan now" in shown() and "Sign the plan off" not in shown()
+    assert "Bring it to the plan now" in shown() and ">Sign off<" not in shown()
     press("checkpoint")
     assert store.feature(feature).data["checkpoint_asked"]
     press("pause")

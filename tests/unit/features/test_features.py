@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.beads.model import Bead, Dependency, Status
+from nobrakes.beads.model import Bead, BeadType, Dependency, Status
 from nobrakes.config.sections import CheckSettings, ForgeSettings
 from nobrakes.config.settings import Config
 from nobrakes.errors import FileTooLarge, NoSuchFeature, NotAllowed, UsageError
@@ -246,6 +246,21 @@ def test_it_is_done_with_its_epic_unless_something_waits(store: Store, paths: Pa
     store.resolve_items({item.id}, ItemState.REVIEWED, "me")
     assert complete(store, one.id) and not complete(store, one.id)
     assert (store.feature(one.id).stage, store.feature(one.id).state) == (Stage.DONE, State.COMPLETED)
+
+
+def test_the_plan_is_in_the_order_of_work_and_each_bead_below_its_epic(store: Store, paths: Paths) -> None:
+    one = begun(store, paths)
+    beads = [Bead("page", "P", epic=one.id), Bead("back", "B", type=BeadType.EPIC, epic=one.id, priority=0)]
+    beads += [
+        Bead("endpoint", "E", epic="back"),
+        Bead("store", "S", epic="back"),
+        Bead("none", "N", type=BeadType.EPIC),
+    ]
+    store.put(beads, [Dependency("page", "endpoint"), Dependency("endpoint", "store")], "Shaper")
+    store.put([Bead("zero", "Z", epic=one.id, estimate=5), Bead("alone", "A", epic=one.id)], [], "Shaper")
+    shown = [(step.bead.id, step.depth) for step in feature_page.view(store, one.id).plan.steps]
+    assert [name for name, _ in shown if name not in ("zero", "alone")] == ["back", "store", "endpoint", "page"]
+    assert dict(shown) == {"back": 0, "store": 1, "endpoint": 1, "page": 0, "zero": 0, "alone": 0}
 
 
 def test_the_plan_is_a_tree_columns_and_a_timeline(store: Store, paths: Paths) -> None:

@@ -1,0 +1,86 @@
+"""The page of a feature: what waits, its pull request, its end, and what its agent says while it works."""
+
+import pytest
+
+from nobrakes.beads.model import Bead, BeadType
+from nobrakes.config.sections import ForgeSettings
+from nobrakes.features.model import SIGN_OFF_ASKED, Criterion, Feature, ItemKind, Step
+from nobrakes.features.reviewed_plan import nodes_of
+from nobrakes.features.service.feature_page import sign_off
+from nobrakes.requests.model import PullRequest, PullState
+from nobrakes.sessions.model import SessionKind
+from nobrakes.store import Store, open_store
+from tests.integration.web.test_socket import hear, hello, seq_of, socket
+
+
+@pytest.fixture
+def store(repository):
+    """With a feature whose Shaper is session 1, and whose plan is complete."""
+    found = open_store(str(repository / ".nobrakes" / "nobrakes.db"))
+    found.put([Bead("f", "Login", type=BeadType.EPIC), Bead("form", "The form", epic="f")], [], "ada")
+    own = (Criterion("The tests pass: `true`", "automated"), Criterion("It is fast", "manual"))
+    found.begin_feature(Feature("f", "Login", "People log in.", own, ("src",), actor="ada"))
+    talk = found.begin_session(SessionKind.PLANNING, "bead:f", "Login", ("script", "script", ""), "Begin.", "nobrakes")
+    found.change_feature("f", {"session": talk.id}, "nobrakes")
+    yield found
+    found.close()
+
+
+def test_what_its_agent_says_is_on_the_page_and_comes_while_it_is_open(site, store: Store, repository) -> None:
+    assert "h-live" not in site.get("/r/shop/features/f").text
+    begun = store.open_turn(1)
+    assert begun is not None
+    topic = f"t:{begun[0].id}"
+    output = repository / ".nobrakes" / "runs" / f"s{begun[0].id}-agent" / "agent.out"
+    output.parent.mkdir(parents=True)
+    output.write_text("I read src\n")
+    page = site.get("/r/shop/features/f").text
+    assert "I read src" in page and f'data-topic="{topic}" data-n="1"' in page
+    with socket(site) as line:
+        line.send(hello(seq_of(site), topic, "t:77"))
+        hear(line, lambda m: m["op"] == "lines")
+        with output.open("a") as file:
+            file.write("I wrote a plan\n")
+        heard = hear(line, lambda m: m["op"] == "lines")
+        assert [(one["number"], one["text"]) for one in heard["lines"]] == [(1, "I wrote a plan")]
+        assert heard["topic"] == topic
+
+
+def test_a_sign_off_is_offered_once_its_points_are_answered_and_is_shown_once_it_is_given(site, store: Store) -> None:
+    store.keep_plan("f", nodes_of(store, "f"), "complete", "Shaper")
+    store.move_feature("f", Step.PLAN_READY, "Shaper")
+    store.note_feature("f", {SIGN_OFF_ASKED: 1}, "nobrakes")
+    store.collect("f", ItemKind.TODO, "limit the tries", "nobrakes", file="src/a.py", line=2, blocks=True)
+    page = site.get("/r/shop/features/f").text
+    assert "waits for your sign-off" in page and "do/forge-answer" in page and "do/forge-sign-off" not in page
+    answered = site.post(
+        "/r/shop/do/forge-answer", {"feature": "f", "number": "1", "text": "Three"}, accept="application/json"
+    )
+    assert "src/a.py:2 (TODO: limit the tries)" in answered.json()["said"]
+    page = site.get("/r/shop/features/f").text
+    assert "do/forge-sign-off" in page and "I take the risk: 0 of 10 reviews" in page and "0/10" in page
+    sign_off(store, ForgeSettings(), "f", "ada", take_risk=True)
+    page = site.get("/r/shop/features/f").text
+    assert "<b>ada</b> signed version 1 off" in page and "do/forge-sign-off" not in page
+
+
+def test_its_pull_request_is_its_last_two_stages_and_what_is_over_offers_no_change(site, store: Store) -> None:
+    assert "Pull request" not in site.get("/r/shop/features/f").text
+    store.approve(["f", "form"], "ada")
+    store.move_feature("f", Step.APPROVED, "ada")
+    store.move_feature("f", Step.REQUESTED, "nobrakes")
+    assert 'aria-current="step">4. Pull request<' in site.get("/r/shop/features/f").text
+    one = PullRequest(
+        "f", PullState.OPEN, 41, "https://code.invalid/41", "Login", "feature/f", says="it waits for people"
+    )
+    store.save_pull(one)
+    page = site.get("/r/shop/features/f").text
+    assert 'aria-current="step">5. Pull request review<' in page and "#41" in page and "it waits for people" in page
+    assert "do/forge-change" in page and "at each merge" in page
+    store.move_feature("f", Step.MERGED, "nobrakes")
+    page = site.get("/r/shop/features/f").text
+    assert (
+        'aria-current="step">6. Merged<' in page
+        and "do/forge-change" not in page
+        and "Checked by nobrakes: passed" in page
+    )
