@@ -219,3 +219,20 @@ def test_the_board_fits_and_its_tiles_are_moved_by_menu_and_by_dragging(person) 
     page.locator("#toast").get_by_role("button", name="Undo").click()
     page.locator(f"#tile-{other}[data-priority='2']").wait_for()
     person.made_no_errors()
+
+
+def test_a_search_in_the_graph_jumps_from_match_to_match(person) -> None:
+    page = person.goes("graph?mode=all")
+    field = page.get_by_label("Part of an id or a title")
+    field.fill("t")
+    seen = []
+    for _ in range(2):
+        field.press("Enter")
+        page.locator("#toast", has_text=" of ").wait_for()
+        seen.append(page.locator("#picked h2").inner_text())
+    assert seen[0] != seen[1] and "mode=all" in page.url and "q=" not in page.url, "the picture stays whole"
+    page.get_by_role("button", name="Show the whole graph").click()
+    field.fill("Windows")
+    page.get_by_role("button", name="Draw only these").click()
+    page.wait_for_url("**q=Windows*")
+    person.made_no_errors()

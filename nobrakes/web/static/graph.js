@@ -1,5 +1,6 @@
 // The graph on a canvas: only what is seen is drawn, so that thousands of beads move as smoothly as ten.
 // Colours come from the style sheet; a state has a shape and a word beside its colour.
+import { say } from "./sending.js";
 import { on } from "./stream.js";
 
 const frame = /** @type {HTMLElement} */ (document.getElementById("graph"));
@@ -51,13 +52,35 @@ function size() {
   draw();
 }
 
+const READABLE = 0.72;
+const LIVE = ["escalated", "working", "review", "ready"];
+
+/** The room at the left in which lanes have their names. */
+const gutter = () => (graph.lanes.length ? Math.min(170, canvas.clientWidth / 4) : 0);
+
 function fit() {
   const box = canvas.getBoundingClientRect();
-  const across = (box.width - 32) / graph.width;
+  const room = box.width - gutter();
+  const across = (room - 32) / graph.width;
   const down = (box.height - 32) / graph.height;
   scale = Math.min(1, Math.max(down > across / 4 ? Math.min(across, down) : across, 0.04));
-  left = Math.max(16, (box.width - graph.width * scale) / 2);
+  left = gutter() + Math.max(16, (room - graph.width * scale) / 2);
   top_ = graph.height * scale < box.height ? (box.height - graph.height * scale) / 2 : 16;
+}
+
+/** All of it where its words can be read, else the part of it that goes on now. */
+function begin() {
+  fit();
+  const first = graph.nodes.find((node) => node.is_critical && LIVE.includes(node.column)) ?? graph.nodes.find((node) => LIVE.includes(node.column)) ?? graph.nodes[0];
+  if (scale < READABLE && first) show(first);
+}
+
+/** Bring this corner of the picture near the upper left one, with words that can be read. @param {{ x: number, y: number }} corner */
+function show({ x, y }) {
+  scale = Math.max(scale, READABLE);
+  left = gutter() + 24 - Math.max(0, x - 20) * scale;
+  top_ = 24 - Math.max(0, y - 60) * scale;
+  draw();
 }
 
 function draw() {
@@ -78,22 +101,40 @@ function paint() {
   const seen = { x: -left / scale, y: -top_ / scale, right: (width - left) / scale, bottom: (height - top_) / scale };
   pen.setTransform(ratio * scale, 0, 0, ratio * scale, ratio * left, ratio * top_);
   const [w, h] = graph.box;
-  for (const lane of graph.lanes) paintLane(lane, seen, width);
+  for (const lane of graph.lanes) paintLane(lane, seen);
   pen.lineWidth = Math.max(1, 0.8 / scale);
   for (const edge of graph.edges) paintEdge(edge, seen, w, h);
   for (const node of graph.nodes) {
     if (node.x > seen.right || node.x + w < seen.x || node.y > seen.bottom || node.y + h < seen.y) continue;
     paintNode(node, w, h);
   }
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  for (const lane of graph.lanes) nameLane(lane, height);
 }
 
-function paintLane(lane, seen, width) {
+/** A lane's name, in sight as long as the lane is. */
+function nameLane(lane, height) {
+  const top = lane.y * scale + top_;
+  const bottom = Math.min(height, top + lane.height * scale);
+  if (bottom < 0 || top > height) return;
+  pen.fillStyle = colours["--raised"];
+  pen.fillRect(0, Math.max(0, top) + 1, gutter(), bottom - Math.max(0, top) - 1);
+  if (lane.height * scale < 13) return;
+  const line = Math.min(Math.max(0, top) + 16, bottom - 4);
+  pen.fillStyle = colours["--text"];
+  pen.font = "600 12px sans-serif";
+  pen.fillText(cut(lane.title || "In no epic", gutter() - 14), 8, line);
+  if (line + 16 > bottom - 2) return;
+  const total = Object.values(lane.counts).reduce((sum, one) => sum + one, 0);
+  pen.fillStyle = colours["--quiet"];
+  pen.font = "12px sans-serif";
+  pen.fillText(graph.match || graph.is_live_only ? `${total} shown` : `${lane.counts.done ?? 0} of ${total} done`, 8, line + 16);
+}
+
+function paintLane(lane, seen) {
   if (lane.y > seen.bottom || lane.y + lane.height < seen.y) return;
   pen.fillStyle = colours["--line"];
   pen.fillRect(seen.x, lane.y + lane.height, seen.right - seen.x, 1 / scale);
-  pen.fillStyle = colours["--quiet"];
-  pen.font = `600 ${Math.min(40, 12 / scale)}px sans-serif`;
-  if (lane.height * scale > 14) pen.fillText(cut(lane.title || "In no epic", width / scale / 3), seen.x + 8 / scale, lane.y + Math.min(40, 14 / scale));
 }
 
 function paintEdge(edge, seen, w, h) {
@@ -221,7 +262,7 @@ async function load() {
   mark = answer.headers.get("etag") ?? "";
   const before = graph.structure;
   take(await answer.json());
-  if (!before) fit();
+  if (!before) begin();
   draw();
 }
 
@@ -289,6 +330,13 @@ function at(event) {
   return graph.nodes.find((node) => x >= node.x && x <= node.x + graph.box[0] && y >= node.y && y <= node.y + graph.box[1]);
 }
 
+/** The lane whose name is under the pointer. */
+function named(event) {
+  const box = canvas.getBoundingClientRect();
+  const y = (event.clientY - box.top - top_) / scale;
+  return event.clientX - box.left < gutter() ? graph.lanes.find((lane) => y >= lane.y && y <= lane.y + lane.height) : undefined;
+}
+
 function zoom(by, x, y) {
   const next = Math.min(3, Math.max(0.03, scale * by));
   left = x - ((x - left) * next) / scale;
@@ -325,7 +373,10 @@ canvas.addEventListener("pointermove", (event) => {
 for (const end of ["pointerup", "pointercancel"]) {
   canvas.addEventListener(end, (event) => {
     fingers.delete(/** @type {PointerEvent} */ (event).pointerId);
-    if (end === "pointerup" && moved < 5) choose(at(event)?.id ?? "");
+    if (end !== "pointerup" || moved >= 5) return;
+    const lane = named(event);
+    if (lane) show({ x: Math.min(...graph.nodes.filter((node) => node.lane === lane.id).map((node) => node.x)), y: lane.y });
+    else choose(at(event)?.id ?? "");
   });
 }
 canvas.addEventListener("dblclick", (event) => {
@@ -365,6 +416,36 @@ canvas.addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
+
+for (const [words, name, done] of /** @type {[string, string, () => void][]} */ ([
+  ["Whole", "Show the whole graph", () => fit()],
+  ["+", "Zoom in", () => zoom(1.4, canvas.clientWidth / 2, canvas.clientHeight / 2)],
+  ["−", "Zoom out", () => zoom(0.7, canvas.clientWidth / 2, canvas.clientHeight / 2)],
+])) {
+  const button = document.createElement("button");
+  button.textContent = words;
+  button.className = "small";
+  button.setAttribute("aria-label", name);
+  button.addEventListener("click", () => {
+    done();
+    draw();
+  });
+  /** @type {HTMLElement} */ (document.getElementById("zoom")).append(button);
+}
+
+let place = -1;
+const search = /** @type {HTMLFormElement} */ (document.querySelector("form[role=search]"));
+search.addEventListener("submit", (event) => {
+  const words = search.q.value.trim().toLowerCase();
+  const found = words ? graph.nodes.filter((node) => `${node.id} ${node.title}`.toLowerCase().includes(words)) : [];
+  if (!found.length || event.submitter === search.querySelector("[data-draw]")) return;
+  event.preventDefault();
+  place = (place + 1) % found.length;
+  show(found[place]);
+  choose(found[place].id, true);
+  say(`${place + 1} of ${found.length}: ${found[place].title}`);
+});
+search.addEventListener("input", () => (place = -1));
 
 let waiting = 0;
 on("events", () => {
