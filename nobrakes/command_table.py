@@ -31,7 +31,8 @@ WORD, NOTE, TEXT = 200, 4000, 200_000
 class Field:
     """`options`: as typed; without, it is positional. `most`: characters that a page may send. `reads_stdin`: on the
     command line `-` means standard input. `choices`: each is an option on the command line, with its meaning; one is
-    given. `joined`: a page sends several, joined by commas. `least`: the smallest number."""
+    given. `one_of`: its possible words, which a page offers. `joined`: a page sends several, joined by commas. `least`:
+    the smallest number. The command line adds to `help` what only it can do."""
 
     help: str
     options: tuple[str, ...] = ()
@@ -39,6 +40,7 @@ class Field:
     most: int = WORD
     reads_stdin: bool = False
     choices: Mapping[str, str] = field(default_factory=dict)
+    one_of: tuple[str, ...] = ()
     joined: bool = False
     least: int | None = None
 

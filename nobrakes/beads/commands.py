@@ -61,7 +61,7 @@ def add(
     by: str,
     title: Title,
     *,
-    needs: Annotated[tuple[str, ...], Field("A bead to wait for; repeatable.", ("--needs", "-n"), most=TEXT)] = (),
+    needs: Annotated[tuple[str, ...], Field("A bead to wait for.", ("--needs", "-n"), most=TEXT)] = (),
     id: Annotated[str, Field("Its id (default: a new one).", ("--id",))] = "",
     draft: Annotated[bool, Field("Wait for `nobrakes approve`.", ("--draft",))] = False,
     scaffolding: Annotated[bool, Field("It sets the project up, and needs no tests.", ("--scaffolding",))] = False,
@@ -95,7 +95,7 @@ def edit(
     return changed, f"{changed.id}  {one_line(changed.title)}: {', '.join(sorted(found))} changed"
 
 
-Kind = Annotated[str, Field("blocks, parent-child, discovered-from or related.", ("--type", "-t"))]
+Kind = Annotated[str, Field("How BEAD depends on NEEDS.", ("--type", "-t"), one_of=tuple(DependencyType))]
 Needs = Annotated[str, Field("The bead that it waits for.", metavar="NEEDS")]
 
 

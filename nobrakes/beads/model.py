@@ -307,15 +307,11 @@ class Bead:
 
     id: str
     title: str = content()
-    type: BeadType = content(
-        "feature, fix, task, chore, docs, test, refactor, repair or epic.", "--type", "-t", default=BeadType.TASK
-    )
-    description: str = content(
-        "The full description; '-' reads stdin.", "--description", "-d", default="", reads_stdin=True
-    )
-    acceptance: tuple[str, ...] = content("An acceptance criterion; repeatable.", "--accept", default=())
-    priority: int = content("0 (first) to 4 (last); default 2.", "--priority", "-p", default=2)
-    labels: tuple[str, ...] = content("A label; repeatable; '' for none.", "--label", "-l", default=())
+    type: BeadType = content("The kind of work.", "--type", "-t", default=BeadType.TASK, one_of=tuple(BeadType))
+    description: str = content("The full description.", "--description", "-d", default="", reads_stdin=True)
+    acceptance: tuple[str, ...] = content("An acceptance criterion.", "--accept", default=())
+    priority: int = content("0 (first) to 4 (last); default 2.", "--priority", "-p", default=2, one_of=tuple("01234"))
+    labels: tuple[str, ...] = content("A label; '' for none.", "--label", "-l", default=())
     epic: str | None = content("The epic that it belongs to; '' for none.", "--epic", default=None)
     estimate: int | None = content(
         "Minutes, or a time such as 45m, 2h, 1h30m.", "--estimate", default=None, metavar="TIME"

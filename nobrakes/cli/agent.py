@@ -29,14 +29,10 @@ def __getattr__(name: str) -> Callable[..., Output]:
 
 
 def _parameter(one: agent_api.Parameter, is_first: bool) -> Parameter:
-    reads_stdin = one.kind is str and not one.choices
-    told = f"{one.help[:-1]}: {', '.join(one.choices)}." if one.choices else one.help
-    told = f"{told[:-1]}; again for each." if one.kind is list and one.most > 1 else told
-    told = f"{told[:-1]}; '-' reads stdin." if reads_stdin else told
     options: tuple[str, ...] = () if is_first else ("--" + one.name.replace("_", "-"),)
-    kind: Any = tuple[str, ...] if one.kind is list else one.kind
+    kind: Any = one.kind if one.kind is not list else tuple[str, ...] if one.most > 1 else tuple[str]
     default = () if one.kind is list else one.default
-    field = Field(told, options, reads_stdin=reads_stdin)
+    field = Field(one.help, options, reads_stdin=one.kind is str and not one.choices, one_of=tuple(one.choices))
     return Parameter(one.name, kind, field, inspect.Parameter.empty if one.required else default)
 
 

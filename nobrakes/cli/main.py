@@ -155,8 +155,16 @@ def _option(one: Parameter) -> inspect.Parameter:
     if default is None:
         kind = kind | None
     make: Any = Option if field.options else Argument
-    how = make(*field.options, help=field.help, metavar=field.metavar or None, min=field.least)
+    how = make(*field.options, help=_help(one), metavar=field.metavar or None, min=field.least)
     return inspect.Parameter(one.name, _ANYWHERE, default=default, annotation=Annotated[kind, how])
+
+
+def _help(one: Parameter) -> str:
+    field, last = one.field, "".join(one.field.one_of[-1:])
+    more = f"; {', '.join(field.one_of[:-1])} or {last}" if last not in field.help else ""
+    more += "; repeatable" if get_args(one.type)[-1:] == (...,) and field.options else ""
+    more += "; '-' reads stdin" if field.reads_stdin else ""
+    return f"{field.help.removesuffix('.')}{more}." if more else field.help
 
 
 def call(

@@ -20,7 +20,7 @@ Number = Annotated[int, Field("The escalation's number.", metavar="N")]
 Decided = tuple[Escalation, str]
 Text = Annotated[
     str | None,
-    Field("An option's number or label, or a text; '-' reads stdin.", most=NOTE, reads_stdin=True, joined=True),
+    Field("An option's number or label, or a text.", most=NOTE, reads_stdin=True, joined=True),
 ]
 Why = Annotated[str, Field("The reason, for an option that asks for one.", ("--why",), most=NOTE)]
 Recommended = Annotated[bool, Field("Choose what the agent recommends.", ("--recommended",))]
@@ -265,7 +265,7 @@ def propose(app: "App", by: str, plan: Plan, dry_run: DryRun = False) -> Reporte
 
 Names = tuple[str, ...]
 NAME = "BEAD or BEAD:FIELD"
-Only = Annotated[Names, Field("Approve only this; repeatable.", ("--only",), NAME, TEXT)]
+Only = Annotated[Names, Field("Approve only this.", ("--only",), NAME, TEXT)]
 Without = Annotated[Names, Field("Approve all except this, which keeps waiting.", ("--without",), NAME, TEXT)]
 Overwrite = Annotated[Names, Field("Approve this although the bead was edited since.", ("--overwrite",), NAME, TEXT)]
 Drop = Annotated[Names, Field("Remove this proposed change, and approve nothing.", ("--drop",), NAME, TEXT)]

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 Id = Annotated[str, Field("The feature's id.", metavar="FEATURE")]
 Description = Annotated[
-    str | None, Field("What you want, and why; '-' reads stdin.", ("--description", "-d"), most=TEXT, reads_stdin=True)
+    str | None, Field("What you want, and why.", ("--description", "-d"), most=TEXT, reads_stdin=True)
 ]
 Criteria = Annotated[
-    tuple[str, ...], Field("Your own criterion, perhaps as 'review: TEXT'; repeatable.", ("--criterion",), "TEXT", TEXT)
+    tuple[str, ...], Field("Your own criterion, perhaps as 'review: TEXT'.", ("--criterion",), "TEXT", TEXT)
 ]
 # a page sends a 0 beside what is ticked, so that no tick is a choice, too
-Without = Annotated[tuple[int, ...], Field("Leave out this standard criterion; repeatable.", ("--without",), "N")]
+Without = Annotated[tuple[int, ...], Field("Leave out this standard criterion, by its number.", ("--without",), "N")]
 Only = Annotated[
-    tuple[int, ...] | None, Field("Keep only this standard criterion; repeatable. 0: none.", ("--only",), "N")
+    tuple[int, ...] | None, Field("Keep only this standard criterion, by its number; 0: none.", ("--only",), "N")
 ]
 Files = Annotated[
-    tuple[str, ...] | None, Field("A file, folder or pattern that it changes; repeatable.", ("--file",), "PATH", TEXT)
+    tuple[str, ...] | None, Field("A file, folder or pattern that it changes.", ("--file",), "PATH", TEXT)
 ]
 Notes = Annotated[str | None, Field("Technical notes for the Shaper.", ("--notes",), most=TEXT)]
 Title = Annotated[str, Field("The feature in a few words.", metavar="TITLE", most=NOTE)]
@@ -114,8 +114,8 @@ def archive(
     return _moved(found, "is in lists again" if back else "is hidden from lists; nothing is removed")
 
 
-Change = Annotated[str, Field("What to change; '-' reads stdin.", most=TEXT, reads_stdin=True)]
-Question = Annotated[str, Field("Your question; '-' reads stdin.", most=TEXT, reads_stdin=True)]
+Change = Annotated[str, Field("What to change.", most=TEXT, reads_stdin=True)]
+Question = Annotated[str, Field("Your question.", most=TEXT, reads_stdin=True)]
 Step = Annotated[str, Field("The bead of the plan.", ("--step",), "BEAD")]
 
 

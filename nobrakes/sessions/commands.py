@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from ..app import App
 
 Number = Annotated[int, Field("The session's number.", metavar="N")]
-First = Annotated[str, Field("The first message; '-' reads stdin.", most=TEXT, reads_stdin=True)]
-Said = Annotated[str, Field("The message; '-' reads stdin.", most=TEXT, reads_stdin=True)]
-Kind = Annotated[str, Field("planning or chat.", ("--kind",))]
+First = Annotated[str, Field("The first message.", most=TEXT, reads_stdin=True)]
+Said = Annotated[str, Field("The message.", most=TEXT, reads_stdin=True)]
+Kind = Annotated[str, Field("planning or chat.", ("--kind",), one_of=("planning", "chat"))]
 Agent = Annotated[str, Field("The agent (default: agents.shaper).", ("--agent",))]
 Title = Annotated[str, Field("Its title (default: the first line).", ("--title",), most=NOTE)]
 Works = Annotated[bool, Field("The agent works in a private clone, and you get a branch.", ("--works",))]

@@ -10,17 +10,19 @@ import base64
 import json
 import os
 import secrets
+import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from inspect import getdoc
 from types import GenericAlias
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from urllib.parse import quote, urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from .. import command_table, errors
-from ..command_table import AT_HOME, NOTE, TEXT, WORD, CommandFunction, Parameter, parameters_of
+from ..command_table import AT_HOME, ATOMIC, NOTE, TEXT, WORD, CommandFunction, Parameter, parameters_of
 from ..errors import ChannelFailed, NobrakesError, UsageError
 from ..events.kinds import MAX_NAME, MERGES, Actor, Surface, default_actor
 from ..machine.web_state import OWN
@@ -50,31 +52,48 @@ def is_of_a_merge(app: "App", values: Values) -> bool:
     return found is not None and found.kind in MERGES
 
 
-def undo(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    """Undo the last step, or this one; a merge runs the checks first."""
+Seq = Annotated[int | None, command_table.Field("The number of its event (default: the last step).", ("--seq",))]
+
+
+def undo(app: "App", by: str, seq: Seq = None) -> tuple[Any, str]:
+    """Undo the last step, or this one. A merge is reverted by a commit on main that passes the checks."""
     from .. import app as app_module
 
-    found = app_module.undo(app, actor, values.get("seq"), lambda line: LOG.debug("undo: %s", one_line(line)))
+    found = app_module.undo(app, by, seq, lambda line: LOG.debug("undo: %s", one_line(line)))
     return found, one_line(found.text)
 
 
 @frozen
 class Command:
-    """`words` as in the CLI. `together`: one transaction of the store (commands.service). `danger` applies if
-    `is_dangerous` of the fields."""
+    """`words` as in the CLI; `story`: what it does. `together`: one transaction of the store (commands.service).
+    `danger` applies if `is_dangerous` of the fields (None: always)."""
 
     words: str
     do: Do
-    fields: tuple[Field, ...] = ()
+    story: str
+    parameters: tuple[Parameter, ...]
+    fields: tuple[Field, ...]
     together: bool = True
     danger: str = ""
-    is_dangerous: Callable[["App", Values], bool] = lambda app, values: True
+    is_dangerous: Callable[["App", Values], bool] | None = None
+
+    @property
+    def entry(self) -> command_table.Entry:
+        return command_table.entry(self.words)
+
+    @property
+    def slug(self) -> str:
+        return self.words.replace(" ", "-")
 
 
-def _notify_test(app: "App", values: Values, actor: str) -> tuple[Any, str]:
+Channel = Annotated[str, command_table.Field("The channel (default: every one).", metavar="CHANNEL")]
+
+
+def notify_test(app: "App", by: str, channel: Channel = "") -> tuple[Any, str]:
+    """Send a test notice through each channel, or through this one."""
     from ..notices import service as notices_service
 
-    found = notices_service.try_out(app.config.notify, app.paths, values.get("channel") or None, app.store.now())
+    found = notices_service.try_out(app.config.notify, app.paths, channel or None, app.store.now())
     failed = [f"{one.channel}: {one_line(one.error)}" for one in found if one.error]
     if failed:
         raise ChannelFailed(f"{count(len(failed), 'channel')} rejected the test notice: {'; '.join(failed)}")
@@ -100,28 +119,30 @@ CONFIRMED: Mapping[str, Mapping[str, Any]] = {
     "stop": {"danger": "stop", "is_dangerous": lambda app, values: values.get("agent") is None},
     "daemon stop": {"danger": "stop"},
     "forge rollback": {"danger": "roll back"},
+    "undo": {"danger": "take back", "is_dangerous": is_of_a_merge},
 }
 """Commands that a page confirms by a typed word."""
 
 
-def _command(entry: command_table.Entry, command: CommandFunction) -> Command:
+def _command(words: str, command: CommandFunction, together: bool) -> Command:
     def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
         joined = {one.name: ", ".join(values.get(one.name, ())) for one in given if one.field.joined}
         found, told = command(app, actor, **{**values, **joined})
         return found, told.partition("\n")[0]
 
     given = parameters_of(command)
-    found = Command(entry.words, do, tuple(map(_field, given)), entry.changes == command_table.ATOMIC)
-    return replace(found, **CONFIRMED.get(entry.words, {}))
+    fields = tuple(map(_field, given))
+    return Command(words, do, getdoc(command) or "", given, fields, together, **CONFIRMED.get(words, {}))
 
 
 COMMANDS: tuple[Command, ...] = (
-    *(_command(entry, command) for entry in command_table.COMMANDS if (command := entry.command())),
-    Command("undo", undo, (Field("seq", number),), together=False, danger="take back", is_dangerous=is_of_a_merge),
-    Command("notify test", _notify_test, (Field("channel", word),), together=False),
+    *(_command(one.words, made, one.changes == ATOMIC) for one in command_table.COMMANDS if (made := one.command())),
+    _command("undo", undo, together=False),
+    _command("notify test", notify_test, together=False),
 )
 """The commands of every surface, and two that differ on the command line: `undo` names steps in more ways there, and
 `notify test` shows every channel with its error."""
+BY_WORDS = {one.words: one for one in COMMANDS}
 NOT_HERE: Mapping[str, str] = {
     "init": "It writes commands that a shell runs later. Type `nobrakes init` in the repository.",
     **dict.fromkeys(("config set", "config unset"), "It edits commands of a shell: `nobrakes config` in a terminal."),
@@ -148,7 +169,91 @@ NOT_HERE: Mapping[str, str] = {
 
 def named(address: str) -> Command | None:
     """The command of `/do/<address>`: its words with dashes."""
-    return next((one for one in COMMANDS if one.words.replace(" ", "-") == address), None)
+    return next((one for one in COMMANDS if one.slug == address), None)
+
+
+def command_of(request: Request) -> Command:
+    """The command of the address. Raises UsageError."""
+    address = request.path_params["command"]
+    if (command := named(address)) is None:
+        why = NOT_HERE.get(address) or NOT_HERE.get(address.replace("-", " "), "")
+        raise UsageError(f"no page can ask for '{address[:40]}'", why)
+    if request.path_params["repo"] == OWN and command.words not in AT_HOME:
+        raise UsageError(f"'{command.words}' is for a repository, and these are your own sessions")
+    return command
+
+
+def parameters(words: str) -> Mapping[str, Parameter]:
+    """What a form of this command may ask for."""
+    return {one.name: one for one in BY_WORDS[words].parameters}
+
+
+_PAGES = (
+    ("desk", "Open the Desk", ("escalations", "approve")),
+    ("desk/{}", "Decide", ("escalation", "answer", "resolve")),
+    ("features", "Begin a feature", ("shape", "reshape")),
+    ("features", "Open Features", ("forge list", "forge new")),
+    ("features/{}", "Open the feature", ("forge show", "forge sign-off", "forge resume", "forge edit")),
+    ("plan", "Open the Plan", ("commit-strategy", "propose", "plan apply")),
+    ("sessions/{}", "Open the session", ("session show", "session say")),
+    ("requests", "Open the pull requests", ("pr list", "pr show")),
+    ("board", "Open the Board", ("board", "list", "ready")),
+    ("bead/{}", "Open the bead", ("show", "history")),
+    ("breaker", "Open the Breaker box", ("stop",)),
+    ("health", "Check everything", ("doctor",)),
+    ("live", "Watch", ("watch",)),
+    ("", "Open Now", ("status",)),
+)
+PAGES: Mapping[str, tuple[str, str]] = {words: (path, name) for path, name, many in _PAGES for words in many}
+"""Commands that a page shows, or does better than the command's form; `{}`: the first argument."""
+_AS_PAGE = {"nobrakes run": "nobrakes daemon start"}
+
+
+class Link(NamedTuple):
+    """`path` follows `/r/<repo>/`. `button`: the command's address, if one press does it."""
+
+    path: str
+    name: str
+    button: str = ""
+
+
+def link(line: str) -> Link | None:
+    """The page that does what this command line does; None: only a terminal does."""
+    try:
+        first, *given = [one for one in shlex.split(_AS_PAGE.get(line, line)) if one != "--user"]
+    except ValueError:
+        return None
+    words = next((two for two in (" ".join(given[:2]), *given[:1]) if two in PAGES or two in BY_WORDS), "")
+    rest = given[len(words.split()) :]
+    if first != "nobrakes" or not words or (words == "doctor" and rest):
+        return None
+    if words in PAGES:
+        path, name = PAGES[words]
+        return Link(path.format(*(quote(one, safe="") for one in rest)), name) if rest or "{}" not in path else None
+    command = BY_WORDS[words]
+    values = {rest[0]: rest[1]} if words == "providers" and len(rest) == 2 else _values(command, rest)
+    name = command.entry.help.rstrip(".").partition(";")[0].partition(":")[0]
+    if values is None:
+        return None
+    is_simple = not (values or command.danger or any(one.is_required() for one in command.parameters))
+    return Link(f"do/{command.slug}?{urlencode(values)}", name, command.slug if is_simple else "")
+
+
+def _values(command: Command, given: list[str]) -> dict[str, str] | None:
+    """The form's values of the words of a command line; None: it means something else there."""
+    found: dict[str, str] = {}
+    options = {word: one for one in command.parameters for word in one.field.options}
+    free = [one for one in command.parameters if not one.field.options and not one.field.choices]
+    left = iter(given)
+    for typed in left:
+        one = options.get(typed) or (free.pop(0) if free and not typed.startswith("-") else None)
+        if one is None:
+            return None
+        value = "1" if one.type is bool else typed if not one.field.options else next(left, "")
+        if not value:
+            return None
+        found |= {} if value == "…" else {one.name: value}
+    return found
 
 
 MARK = " (web)"
@@ -165,11 +270,7 @@ def actor() -> Actor:
 
 async def do(request: Request) -> Response:
     """Perform it, then answer a script with JSON, and a form with its next page."""
-    address = request.path_params["command"]
-    command = named(address)
-    if command is None:
-        why = NOT_HERE.get(address) or NOT_HERE.get(address.replace("-", " "), "")
-        raise UsageError(f"no page can ask for '{address[:40]}'", why)
+    command = command_of(request)
     form = await request.form(max_files=0, max_fields=200, max_part_size=TEXT)
     given = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
     session = str(request.scope["nobrakes.session"])
@@ -206,12 +307,11 @@ def perform(site: Site, word: str, command: Command, given: Given, session: str)
     beside, undo = dict(given), None
     key = beside.get("request") or f"web-{secrets.token_hex(12)}"
     who = actor()
-    if word == OWN and command.words not in AT_HOME:
-        raise UsageError(f"'{command.words}' is for a repository, and these are your own sessions")
     with repository(word, makes_own=True) as app:
         app.is_reading = False  # a command does not work with settings that are wrong
         wanted = commands_service.Once(key, commands_service.named(command.words, values), who, command.together)
-        if command.danger and app.store.request(key) is None and command.is_dangerous(app, values):
+        is_new = command.danger and app.store.request(key) is None
+        if is_new and (command.is_dangerous is None or command.is_dangerous(app, values)):
             confirm(site, word, command, beside)
 
         def run() -> commands_service.Answer:

@@ -106,7 +106,7 @@ def openapi() -> Schema:
     for reading in api.READINGS:
         paths[(api.BELOW + reading.path).replace(":int}", "}")] = {"get": _reading(reading)}
     for command in COMMANDS:
-        paths[f"/r/{{repo}}/do/{_slug(command.words)}"] = {"post": _command(command)}
+        paths[f"/r/{{repo}}/do/{command.slug}"] = {"post": _command(command)}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -123,10 +123,6 @@ def openapi() -> Schema:
             "responses": {status: _refusal(why) for status, why in _REFUSED.items()},
         },
     }
-
-
-def _slug(words: str) -> str:
-    return words.replace(" ", "-")
 
 
 LANGUAGE = 1
@@ -266,7 +262,7 @@ def _command(command: Command) -> Schema:
     more: Schema = {"command": {"const": command.words}, "said": {"type": "string"}, "again": {"type": "boolean"}}
     more["undo"] = undo
     return {
-        "operationId": f"do-{_slug(command.words)}",
+        "operationId": f"do-{command.slug}",
         "summary": f"nobrakes {command.words}",
         "parameters": [_REPO],
         "requestBody": {"required": True, "content": {"application/x-www-form-urlencoded": {"schema": form}}},

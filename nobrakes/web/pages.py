@@ -35,9 +35,9 @@ from ..review.service import merges as review_merges
 from ..review.service import undo
 from ..sessions.service import relay
 from ..sessions.service import viewing as sessions_live
-from .access import site_of
+from .access import local, site_of
 from .api import graph_of
-from .commands import takes_code
+from .commands import command_of, takes_code
 from .rendering import Frame, opened, read, render, repository
 
 if TYPE_CHECKING:
@@ -81,6 +81,16 @@ def _difference(request: Request, of: tuple[str, str, str], diff: Callable[[], r
     patch = read(view.patch)
     numbers = {file.path: number for number, file in enumerate(patch.files, 1)}
     return render(request, "difference.html", view=view, patch=patch, numbers=numbers, error=None, **values)
+
+
+def command(request: Request) -> Response:
+    """The form of any command, filled from the address."""
+    found, query = command_of(request), request.query_params
+    given = {one.name: "\n".join(query.getlist(one.name)) for one in found.parameters if one.name in query}
+    with opened(request) as app:
+        then = local(query["then"]) if "then" in query else f"/r/{request.path_params['repo']}/"
+        is_coded = bool(found.danger) and takes_code(app)
+        return render(request, "do.html", command=found, given=given, then=then, takes_code=is_coded)
 
 
 def board(request: Request) -> Response:
@@ -351,6 +361,7 @@ _PAGES = {
     "/r/{repo}/bead/{id}/diff": changes,
     "/r/{repo}/board": board,
     "/r/{repo}/breaker": breaker,
+    "/r/{repo}/do/{command}": command,
     "/r/{repo}/desk": desk,
     "/r/{repo}/desk/{number:int}": one,
     "/r/{repo}/features": features,

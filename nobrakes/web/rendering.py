@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from ..beads.model import ADDED, CONTENT, FIRST
+from ..beads.model import ADDED
 from ..beads.progress import added_texts
 from ..command_table import NOTE, TEXT
 from ..daemon.service.status import first_lines
@@ -53,13 +53,12 @@ def version() -> str:
     return found.hexdigest()[:12]
 
 
-_FORMS = {"lines": "", "lists": ()}
-
-
 @cache
 def environment() -> "Environment":
     """The templates."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    from .commands import link, parameters  # commands need this module
 
     made = Environment(
         loader=FileSystemLoader(os.path.join(HERE, "templates")),
@@ -81,10 +80,10 @@ def environment() -> "Environment":
         "day": _day,
         "iso": _iso,
         "words": lambda value: str(value).replace("_", " "),
+        "in_words": lambda value: re.sub(r"--([a-z][a-z-]*)", r"“\1”", value),
     }
     made.globals |= {"told": blockers.told, "first_lines": first_lines, "added": lambda bead: added_texts(bead, ADDED)}
-    written = {name: FIRST[name] for name in ADDED if name in CONTENT}  # a field of another kind is set by a command
-    made.globals |= {kind: [name for name in written if written[name] == first] for kind, first in _FORMS.items()}
+    made.globals |= {"parameters": parameters, "link": link}
     made.globals |= {"static": f"/static/{version()}", "new_key": lambda: f"web-{secrets.token_hex(12)}"}
     return made
 
@@ -486,8 +485,8 @@ PARTS: Mapping[str, Parts] = {"bar": _bar, "now": _now, "board": _board}
 
 # A field that is not in a command's list is refused, so that a typing error in a page is seen. Texts are bounded here;
 # what they mean is the operations' to judge.
-NOT_FIELDS = frozenset(("request", "then", "typed", "code"))
-"""Common fields of every form."""
+NOT_FIELDS = frozenset(("request", "then", "typed", "code", "sparse"))
+"""Common fields of every form. `sparse`: an empty field is none."""
 
 
 @frozen
@@ -544,15 +543,17 @@ def values(fields: Sequence[Field], given: Sequence[tuple[str, str]]) -> dict[st
     """The given values by name. Raises UsageError."""
     known = {field.name: field for field in fields}
     found: dict[str, Any] = {}
+    is_sparse = ("sparse", "1") in given
     for name, value in given:
-        if name in NOT_FIELDS:
+        if name in NOT_FIELDS or (is_sparse and not value.strip() and name in known):
             continue
         if name not in known:
             raise UsageError(f"there is no field '{name[:40]}'", f"There are: {', '.join(sorted(known))}.")
         field = known[name]
         if field.is_list:
-            if value.strip():
-                found[name] = (*found.get(name, ()), field.read(name, value))
+            parts = value.replace(",", " ").split() if field.read is number else [value] if value.strip() else []
+            if parts:
+                found[name] = (*found.get(name, ()), *(field.read(name, one) for one in parts))
         elif name in found:
             raise UsageError(f"{name} is given twice")
         else:

@@ -11,7 +11,7 @@ from nobrakes.store import open_store
 from tests.browser.conftest import DESKTOP, PHONE, ROOT, Person
 
 AXE = ROOT / ".ci" / "web" / "node_modules" / "axe-core" / "axe.min.js"
-PAGES = ["", "desk", "desk/1", "desk/2", "board", "bead/till", "bead/stock", "bead/till/diff", "live", "live/1", "graph", "graph?mode=all", "plan", "plan?as=kanban", "plan?as=timeline", "features", "features/f-1", "features/f-1?as=kanban", "features/f-1?as=timeline", "merges",
+PAGES = ["", "desk", "desk/1", "desk/2", "board", "bead/till", "bead/stock", "bead/till/diff", "live", "live/1", "do/add", "do/undo", "do/undepend?bead=report&needs=till", "do/resolve", "graph", "graph?mode=all", "plan", "plan?as=kanban", "plan?as=timeline", "features", "features/f-1", "features/f-1?as=kanban", "features/f-1?as=timeline", "merges",
          "breaker", "health", "set-up", "sessions"]  # fmt: skip
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 """What axe looks for."""

@@ -125,6 +125,7 @@ def test_the_file_is_what_the_code_prints_and_has_every_route_and_command(site) 
 
 NO_JSON = {
     ("POST", "/login"), ("POST", "/logout"), ("GET", "/static/{version}/{name}"), ("POST", "/r/{repo}/do/{command}"),
+    ("GET", "/r/{repo}/do/{command}"),
     ("SOCKET", "/r/{repo}/socket"), ("POST", "/r/{repo}/health/look"),
 }  # fmt: skip
 """What answers with no page and no JSON of its own; commands are described one by one."""

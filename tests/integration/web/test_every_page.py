@@ -15,6 +15,7 @@ from nobrakes.features.reviewed_plan import nodes_of
 from nobrakes.requests.model import PullRequest, PullState
 from nobrakes.sessions.model import SessionKind
 from nobrakes.store import open_store
+from nobrakes.web.commands import COMMANDS, NOT_HERE
 from nobrakes.web.server import routes
 
 EVIL = "<script>alert(1)</script>\x1b[31m"
@@ -240,3 +241,99 @@ def test_a_page_starts_a_session_that_works(site) -> None:
     assert "relay" in page and "nothing is committed yet" in page and "session-hand-in" not in page
     refused = site.post("/r/shop/do/session-hand-in", {"number": "1"}, accept="application/json")
     assert refused.status_code == 409 and "nothing of session 1 to hand in" in refused.text
+
+
+class Form(HTMLParser):
+    """The fields of the form for one command: (tag, attributes) by name, and what it would send as it stands."""
+
+    def __init__(self, page: str, slug: str) -> None:
+        super().__init__()
+        self.slug, self.is_in, self.select = slug, False, ""
+        self.fields: dict[str, tuple[str, dict[str, str | None]]] = {}
+        self.sends: dict[str, str] = {}
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag == "form":
+            self.is_in = (given["action"] or "").endswith(f"/do/{self.slug}") and given.get(
+                "class", ""
+            ).strip() == "command"
+        if not self.is_in:
+            return
+        if name := given.get("name"):
+            self.fields[name] = tag, given
+            self.select = name if tag == "select" else ""
+            if tag == "textarea" or (tag == "input" and given.get("type") not in ("checkbox", "radio")):
+                self.sends[name] = given.get("value") or ""
+        if tag == "option" and (self.select not in self.sends or "selected" in given):
+            self.sends[self.select] = given.get("value") or ""
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda one: one.slug)
+def test_each_command_has_a_form_of_its_fields(site, command) -> None:
+    found = site.get(f"/r/shop/do/{command.slug}")
+    assert found.status_code == 200, found.text
+    plain(found.text)
+    form = Form(found.text, command.slug)
+    own = {"request", "then", "sparse"} | ({"typed", "code"} if command.danger else set())
+    assert form.fields.keys() - own == {one.name for one in command.parameters}
+    for one in command.parameters:
+        tag, given = form.fields[one.name]
+        assert not one.is_required() or "required" in given, one.name
+        wanted = "select" if one.field.one_of else "textarea" if getattr(one.type, "__name__", "") == "tuple" else ""
+        assert not wanted or tag == wanted, one.name
+        assert not one.field.choices or all(f'value="{word}"' in found.text for word in one.field.choices)
+    assert ("typed" in form.fields) == bool(command.danger)
+
+
+@pytest.mark.parametrize("words", NOT_HERE)
+def test_a_command_without_a_form_says_why(site, words) -> None:
+    found = site.get(f"/r/shop/do/{words.replace(' ', '-')}")
+    assert found.status_code == 422 and "no page can ask" in found.text
+    assert site.get("/r/shop/do/nothing").status_code == 422
+
+
+FILLED = {
+    "add": {"title": "Count the till", "labels": "money\nurgent", "needs_tests": "0", "estimate": "2h", "id": "nb-9"},
+    "edit": {"bead": "nb-1", "title": "Parse it"}, "depend": {"bead": "nb-1", "needs": "nb-3"},
+    "undepend": {"bead": "nb-2", "needs": "nb-1"}, "hold": {"bead": "nb-1"}, "release": {"bead": "nb-3"},
+    "defer": {"bead": "nb-1", "until": "8h"}, "retry": {"bead": "nb-3"}, "done": {"bead": "nb-1"},
+    "cancel": {"bead": "nb-2"}, "reopen": {"bead": "nb-4"}, "approve": {}, "quarantine": {"check": "build", "reason": "slow"},
+    "plan apply": {"plan": "beads:\n  - {id: p-1, title: From a plan}\n"}, "pause": {}, "resume": {},
+    "propose": {"plan": "# Tills\n\n- [ ] Count the coins\n"}, "set": {"limits": "doers=2\nidle_minutes=9"},
+    "session start": {"text": "What is here?", "agent": "script"}, "undo": {},
+    "forge new": {"title": "Windows", "description": "Too", "without": "1, 2"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", FILLED)
+def test_a_form_that_is_sent_as_it_stands_does_its_command(site, words) -> None:
+    """What is left empty changes nothing."""
+    for argv in (
+        ["add", "Third", "--id", "nb-3"],
+        ["hold", "nb-3"],
+        ["add", "Old", "--id", "nb-4"],
+        ["cancel", "nb-4"],
+    ):
+        assert main.run(argv) == 0
+    slug = words.replace(" ", "-")
+    form = Form(site.get(f"/r/shop/do/{slug}?then=/r/shop/board").text, slug)
+    done = site.post(f"/r/shop/do/{slug}", {**form.sends, **FILLED[words]}, accept="text/html")
+    assert (done.status_code, done.headers.get("location")) == (303, "/r/shop/board"), done.text
+    if words == "add":
+        bead = site.get("/r/shop/api/beads/nb-9").json()["data"]
+        assert (bead["labels"], bead["needs_tests"], bead["estimate"]) == (["money", "urgent"], False, 120)
+        assert (bead["priority"], bead["epic"], bead["type"]) == (2, None, "task")
+    if words == "edit":
+        assert site.get("/r/shop/api/beads/nb-1").json()["data"]["title"] == "Parse it"
+    if words == "forge new":
+        assert len(site.get("/r/shop/api/features").json()["data"]["features"]) == 1
+
+
+def test_a_form_is_filled_from_the_address_and_leads_back_only_to_a_page_of_ours(site) -> None:
+    query = "bead=nb-2&needs=%22%3E%3Cscript%3Ealert(1)%3C/script%3E&nothing=1&then=//evil.invalid"
+    page = site.get(f"/r/shop/do/undepend?{query}").text
+    plain(page)
+    form = Form(page, "undepend")
+    assert (form.sends["bead"], form.sends["type"], form.sends["then"]) == ("nb-2", "blocks", "/")

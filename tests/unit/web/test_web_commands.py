@@ -9,7 +9,7 @@ from nobrakes.command_table import ATOMIC
 from nobrakes.command_table import COMMANDS as TYPED
 from nobrakes.errors import UsageError
 from nobrakes.web import rendering
-from nobrakes.web.commands import COMMANDS, NOT_HERE, named
+from nobrakes.web.commands import COMMANDS, NOT_HERE, Link, link, named
 
 BY_WORDS = {one.words: one for one in COMMANDS}
 
@@ -61,3 +61,29 @@ def test_fields_are_read_by_their_type_and_refused_by_name() -> None:
         rendering.values(BY_WORDS["answer"].fields, [("number", "٣"), ("text", "x")])
     with pytest.raises(UsageError, match="neither yes nor no"):
         rendering.values(BY_WORDS["add"].fields, [("title", "x"), ("draft", "maybe")])
+
+
+LINKS = {
+    "nobrakes escalations": Link("desk", "Open the Desk"),
+    "nobrakes escalation 4": Link("desk/4", "Decide"),
+    "nobrakes undepend a-1 b-2": Link("do/undepend?bead=a-1&needs=b-2", "Remove a dependency"),
+    "nobrakes defer a-1 now": Link("do/defer?bead=a-1&until=now", "Start a bead only after a given time"),
+    "nobrakes run": Link("do/daemon-start?", "Run agents in the background", "daemon-start"),
+    "nobrakes resume": Link("do/resume?", "Start new work again", "resume"),
+    "nobrakes daemon restart --user": Link("do/daemon-restart?", "Replace the daemon", "daemon-restart"),
+    "nobrakes daemon stop": Link("do/daemon-stop?", "Stop the daemon and its agents"),
+    "nobrakes providers lift day.usd": Link("do/providers?lift=day.usd", "Show which providers refuse, and which caps are reached"),
+    "nobrakes set doers=1": Link("do/set?limits=doers%3D1", "Change limits while it runs"),
+    "nobrakes quarantine unit 'a b' --lift": Link("do/quarantine?check=unit&test=a+b&lift=1", "Let a flaky test or check fail for a while"),
+    "nobrakes forge show f/1": Link("features/f%2F1", "Open the feature"),
+    'nobrakes session say 1 "…"': Link("sessions/1", "Open the session"),
+}  # fmt: skip
+ONLY_TYPED = (
+    "nobrakes config --check", "nobrakes init --trial", "nobrakes doctor --repair counters", "pipx install nobrakes",
+    'nobrakes edit a-1 --epic ""', "nobrakes take a-1", "nobrakes machine set agents=3", "nobrakes show", "nobrakes 'x", "",
+)  # fmt: skip
+
+
+def test_a_line_for_the_terminal_is_a_link_where_a_page_does_the_same() -> None:
+    assert {line: link(line) for line in LINKS} == LINKS
+    assert [line for line in ONLY_TYPED if link(line) is not None] == []
