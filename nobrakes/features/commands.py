@@ -137,7 +137,7 @@ def _moved(found: Feature, words: str) -> tuple[Feature, str]:
 
 
 Point = Annotated[int, Field("The number of the open point, as `nobrakes forge show` lists it.", metavar="N")]
-Answer = Annotated[str, Field("Your answer; '-' reads stdin.", most=TEXT, reads_stdin=True)]
+Answer = Annotated[str, Field("Your answer.", most=TEXT, reads_stdin=True)]
 
 
 def answer(app: "App", by: str, feature: Id, number: Point, text: Answer) -> tuple[Item, str]:

@@ -189,12 +189,12 @@ def parameters(words: str) -> Mapping[str, Parameter]:
 
 
 _PAGES = (
-    ("desk", "Open the Desk", ("escalations", "approve")),
+    ("desk", "Open the Desk", ("escalations",)),
     ("desk/{}", "Decide", ("escalation", "answer", "resolve")),
     ("features", "Begin a feature", ("shape", "reshape")),
     ("features", "Open Features", ("forge list", "forge new")),
     ("features/{}", "Open the feature", ("forge show", "forge sign-off", "forge resume", "forge edit")),
-    ("plan", "Open the Plan", ("commit-strategy", "propose", "plan apply")),
+    ("plan", "Open the Plan", ("approve", "commit-strategy", "propose", "plan apply")),
     ("sessions/{}", "Open the session", ("session show", "session say")),
     ("requests", "Open the pull requests", ("pr list", "pr show")),
     ("board", "Open the Board", ("board", "list", "ready")),
@@ -206,6 +206,12 @@ _PAGES = (
 )
 PAGES: Mapping[str, tuple[str, str]] = {words: (path, name) for path, name, many in _PAGES for words in many}
 """Commands that a page shows, or does better than the command's form; `{}`: the first argument."""
+_NAMES = {
+    "daemon start": "Start the daemon",
+    "providers": "Try it now, or lift the cap",
+    "quarantine": "End the quarantine",
+    "defer": "Change the time",
+}
 _AS_PAGE = {"nobrakes run": "nobrakes daemon start"}
 
 
@@ -227,12 +233,12 @@ def link(line: str) -> Link | None:
     rest = given[len(words.split()) :]
     if first != "nobrakes" or not words or (words == "doctor" and rest):
         return None
-    if words in PAGES:
-        path, name = PAGES[words]
+    path, name = PAGES.get(words, ("", ""))
+    if name and not (rest and words in BY_WORDS and "{}" not in path):
         return Link(path.format(*(quote(one, safe="") for one in rest)), name) if rest or "{}" not in path else None
     command = BY_WORDS[words]
     values = {rest[0]: rest[1]} if words == "providers" and len(rest) == 2 else _values(command, rest)
-    name = command.entry.help.rstrip(".").partition(";")[0].partition(":")[0]
+    name = _NAMES.get(words) or command.entry.help.rstrip(".").partition(";")[0].partition(":")[0]
     if values is None:
         return None
     is_simple = not (values or command.danger or any(one.is_required() for one in command.parameters))
@@ -247,7 +253,7 @@ def _values(command: Command, given: list[str]) -> dict[str, str] | None:
     left = iter(given)
     for typed in left:
         one = options.get(typed) or (free.pop(0) if free and not typed.startswith("-") else None)
-        if one is None:
+        if one is None or (one.type is str and one.field.most == TEXT):  # a file
             return None
         value = "1" if one.type is bool else typed if not one.field.options else next(left, "")
         if not value:

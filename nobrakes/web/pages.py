@@ -14,6 +14,7 @@ from ..beads.service import board as beads_board
 from ..daemon.service import control
 from ..daemon.service import now as views
 from ..decisions import forms
+from ..decisions.commands import approve
 from ..decisions.service import page
 from ..decisions.service.all_blockers import asks, for_you
 from ..decisions.service.view import DecisionView
@@ -38,7 +39,7 @@ from ..sessions.service import viewing as sessions_live
 from .access import local, site_of
 from .api import graph_of
 from .commands import command_of, takes_code
-from .rendering import Frame, opened, read, render, repository
+from .rendering import Frame, now_view, opened, read, render, repository
 
 if TYPE_CHECKING:
     from ..app import App
@@ -90,7 +91,14 @@ def command(request: Request) -> Response:
     with opened(request) as app:
         then = local(query["then"]) if "then" in query else f"/r/{request.path_params['repo']}/"
         is_coded = bool(found.danger) and takes_code(app)
-        return render(request, "do.html", command=found, given=given, then=then, takes_code=is_coded)
+        offers = {"what": _approvable(app)} if found.words == "approve" else {}
+        values: dict[str, Any] = {"command": found, "given": given, "then": then, "offers": offers}
+        return render(request, "do.html", takes_code=is_coded, **values)
+
+
+def _approvable(app: "App") -> list[tuple[str, str]]:
+    waiting = approve(app, "")[0].waiting
+    return [(one.what, one.text) for one in waiting if one.command == f"nobrakes approve {one.what}"]
 
 
 def board(request: Request) -> Response:
@@ -266,8 +274,8 @@ def now(request: Request) -> Response:
     with opened(request) as app:
         if app.is_home:
             return RedirectResponse("/sessions", 303)
-        view = views.now(app.store, app.git, app.paths, app.config, app.misconfigured, True)
-        return render(request, "now.html", view=view, topics=("now",))
+        view, steps = now_view(app, is_visiting=True)
+        return render(request, "now.html", view=view, steps=steps, topics=("now",))
 
 
 def plan(request: Request) -> Response:

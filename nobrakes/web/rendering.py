@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
     from ..app import App
-    from ..daemon.service.now import BarView
+    from ..daemon.service.now import BarView, NowView
+    from ..doctor.health import Step
 
 
 # Text from agents is a value in a template and nothing else; nothing is marked as safe. What people read is cleaned as
@@ -80,6 +81,7 @@ def environment() -> "Environment":
         "day": _day,
         "iso": _iso,
         "words": lambda value: str(value).replace("_", " "),
+        "first_up": lambda value: value[:1].upper() + value[1:],
         "in_words": lambda value: re.sub(r"--([a-z][a-z-]*)", r"“\1”", value),
     }
     made.globals |= {"told": blockers.told, "first_lines": first_lines, "added": lambda bead: added_texts(bead, ADDED)}
@@ -464,11 +466,20 @@ def _bar(app: "App", frame: Frame) -> dict[str, str]:
 
 
 def _now(app: "App", frame: Frame) -> dict[str, str]:
-    from ..daemon.service import now as views
-
-    view = views.now(app.store, app.git, app.paths, app.config, app.misconfigured)
+    view, steps = now_view(app)
     macros = ("first", "counts", "needs", "broken", "working", "merged", "news")
-    return {f"now-{name}": part("now_parts.html", name, frame, view).strip() for name in macros}
+    pieces = {f"now-{name}": part("now_parts.html", name, frame, view).strip() for name in macros}
+    return {"now-begins": part("now_parts.html", "begins", frame, view, steps).strip(), **pieces}
+
+
+def now_view(app: "App", is_visiting: bool = False) -> "tuple[NowView, tuple[Step, ...]]":
+    """With the steps of set-up, as long as there is no work."""
+    from ..daemon.service import now as views
+    from ..doctor.health import set_up
+
+    view = views.now(app.store, app.git, app.paths, app.config, app.misconfigured, is_visiting)
+    is_empty = not (any(view.counts.values()) or view.needs or view.sessions or app.store.has_features())
+    return view, set_up(app.store, app.paths, app.config, app.misconfigured) if is_empty else ()
 
 
 def _board(app: "App", frame: Frame) -> dict[str, str]:

@@ -190,14 +190,14 @@ def next_step(store: "Store", stands: "Blockers", rules: "ForgeSettings") -> Nex
     for one in stands.found:
         if one.kind in STOPS - _WAITS and one.commands and (is_work or one.kind is Kind.CONFIG):
             return _by(one)
-    if not beads and asks is None:
-        return NextStep("nobrakes shape", "there is no bead yet: plan some work; by hand: nobrakes plan example")
     if waiting:
         return NextStep(
             "nobrakes escalations", count(len(waiting), "question waits", "questions wait") + " for your decision"
         )
     if asks is not None:
         return _by(asks)
+    if not beads:
+        return NextStep("nobrakes shape", "there is no bead yet: plan some work; by hand: nobrakes plan example")
     if "draft" in beads and beads.keys() <= {"draft", "done", "cancelled"}:
         return _approval(store, rules, "the drafts wait for your approval")
     if not beads.keys() & {"working", "review"} and store.proposed():  # before agents begin with the old text

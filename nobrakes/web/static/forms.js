@@ -81,3 +81,16 @@ document.addEventListener("input", (event) => {
   if (form) keep(/** @type {HTMLFormElement} */ (form));
 });
 for (const form of document.querySelectorAll("form.command")) bring(/** @type {HTMLFormElement} */ (form));
+
+// A file that is chosen becomes the text of a field of its form; without scripts it is pasted.
+for (const one of document.querySelectorAll("[data-scripted]")) /** @type {HTMLElement} */ (one).hidden = false;
+document.addEventListener("change", async (event) => {
+  const input = /** @type {HTMLInputElement} */ (event.target);
+  const file = input.dataset?.into ? input.files?.[0] : null;
+  if (!file || !input.form) return;
+  const text = /** @type {HTMLTextAreaElement} */ (input.form.elements.namedItem(input.dataset.into));
+  if (file.size > text.maxLength) return tell(input.form, `${file.name} is larger than ${text.maxLength} characters.`);
+  text.value = await file.text();
+  tell(input.form, "");
+  keep(input.form);
+});

@@ -9,8 +9,10 @@ from markupsafe import escape
 
 from nobrakes.beads.model import bead_owner
 from nobrakes.cli import main
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.sessions.model import SessionKind
 from nobrakes.store import open_store
+from nobrakes.web.commands import link
 from tests.support.web import serving
 
 
@@ -133,7 +135,8 @@ def test_what_stands_in_the_way_is_the_same_list_everywhere(site, repository, ca
     told = site.get("/r/shop/api/breaker").json()["data"]["stands"]
     assert [one["kind"] for one in told] == ["paused", "no_check", "main_red"]
     for one in told:
-        assert escape(one["what"]) in breaker and escape(one["commands"][0]) in breaker
+        page = link(one["commands"][0])
+        assert escape(one["what"]) in breaker and escape(page.name if page else one["commands"][0]) in breaker
         assert (escape(one["what"]) in now) == (one["kind"] != "paused"), one  # the bar has the switches
     capsys.readouterr()
     assert main.run(["status"]) == 0
@@ -166,3 +169,50 @@ def test_a_beads_page_shows_what_fresh_eyes_found_as_text(site, repository) -> N
     assert "Code review" in page and "1 round, $0.00: 1 P1" in page
     assert "&lt;b&gt;An empty name&lt;/b&gt;" in page and "a.py:3" in page
     assert "Code review" not in site.get("/r/shop/bead/nb-2").text
+
+
+def test_now_counts_what_waits_for_a_person_and_what_waits_for_a_daemon(site, repository) -> None:
+    store = open_store(str(repository / ".nobrakes" / "nobrakes.db"))
+    store.escalate(NewEscalation(EscalationType.QUESTION, "Which?", "One"), None, None, "Ada")
+    store.escalate(NewEscalation(EscalationType.QUESTION, "Where?", "Two"), None, None, "Ada")
+    store.close()
+    for bead in ("nb-1", "nb-2"):
+        assert main.run(["cancel", bead]) == 0
+    assert main.run(["add", "Later", "--draft"]) == 0
+    page = site.get("/r/shop/").text
+    tile = page.partition('<li class="escalated asks">')[2].partition("</li>")[0]
+    assert re.search(r"</svg>\s+3</b>", tile) and 'href="/r/shop/desk"' in tile, tile
+    assert "2 questions wait for your decision. <a" in page and 'href="/r/shop/desk">Open the Desk</a>' in page
+    assert "waits for it" not in page, "a draft waits for a person, and not for a daemon"
+    assert "Begin a feature" not in page
+    assert main.run(["add", "Now", "--id", "now"]) == 0
+    assert "No daemon runs here, and 1 bead waits for it" in site.get("/r/shop/").text
+
+
+@pytest.fixture
+def empty(tmp_path, monkeypatch):
+    """The pages of a repository in which nobrakes was just set up."""
+    folder = tmp_path / "shop"
+    subprocess.run(["git", "init", "-q", "-b", "main", str(folder)], check=True)
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "Begin"], cwd=folder, check=True)
+    monkeypatch.chdir(folder)
+    assert main.run(["init", "--build", "true"]) == 0
+    with serving() as served:
+        yield served.log_in()
+
+
+def test_an_empty_repository_begins_on_its_first_page(empty) -> None:
+    site, page = empty, empty.get("/r/shop/").text
+    begins = page.partition('id="now-begins"')[2].partition("</section>")[0]
+    for way in ("do/add", "plan#file", "features#begin", "set-up"):
+        assert f'href="/r/shop/{way}"' in begins, way
+    assert 'action="/r/shop/do/daemon-start"' in begins and "no page edits a command" in begins
+    assert "nobrakes init --agent NAME" in begins and "First plan" not in begins
+    for name in ("board", "graph"):
+        assert 'href="/r/shop/do/add?then=' in site.get(f"/r/shop/{name}").text
+    plan = site.get("/r/shop/plan").text
+    assert 'type="file"' in plan and "Markdown" in plan and '<details id="file" open>' in plan
+    assert main.run(["add", "First", "--id", "first"]) == 0
+    page = site.get("/r/shop/").text
+    assert '<section id="now-begins" aria-labelledby="h-begins" hidden>' in page
+    assert "do/add" not in page.partition('id="now-begins"')[2].partition("</section>")[0]

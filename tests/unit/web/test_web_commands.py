@@ -67,20 +67,23 @@ LINKS = {
     "nobrakes escalations": Link("desk", "Open the Desk"),
     "nobrakes escalation 4": Link("desk/4", "Decide"),
     "nobrakes undepend a-1 b-2": Link("do/undepend?bead=a-1&needs=b-2", "Remove a dependency"),
-    "nobrakes defer a-1 now": Link("do/defer?bead=a-1&until=now", "Start a bead only after a given time"),
-    "nobrakes run": Link("do/daemon-start?", "Run agents in the background", "daemon-start"),
+    "nobrakes defer a-1 now": Link("do/defer?bead=a-1&until=now", "Change the time"),
+    "nobrakes run": Link("do/daemon-start?", "Start the daemon", "daemon-start"),
     "nobrakes resume": Link("do/resume?", "Start new work again", "resume"),
     "nobrakes daemon restart --user": Link("do/daemon-restart?", "Replace the daemon", "daemon-restart"),
     "nobrakes daemon stop": Link("do/daemon-stop?", "Stop the daemon and its agents"),
-    "nobrakes providers lift day.usd": Link("do/providers?lift=day.usd", "Show which providers refuse, and which caps are reached"),
+    "nobrakes providers lift day.usd": Link("do/providers?lift=day.usd", "Try it now, or lift the cap"),
     "nobrakes set doers=1": Link("do/set?limits=doers%3D1", "Change limits while it runs"),
-    "nobrakes quarantine unit 'a b' --lift": Link("do/quarantine?check=unit&test=a+b&lift=1", "Let a flaky test or check fail for a while"),
+    "nobrakes quarantine unit 'a b' --lift": Link("do/quarantine?check=unit&test=a+b&lift=1", "End the quarantine"),
     "nobrakes forge show f/1": Link("features/f%2F1", "Open the feature"),
+    "nobrakes approve": Link("plan", "Open the Plan"),
+    "nobrakes approve a-1@0123": Link("do/approve?what=a-1%400123", "Approve what waits for you"),
+    "nobrakes commit-strategy --only a-1": Link("do/commit-strategy?only=a-1", "Approve drafts and proposed changes for agents"),
     'nobrakes session say 1 "…"': Link("sessions/1", "Open the session"),
 }  # fmt: skip
 ONLY_TYPED = (
     "nobrakes config --check", "nobrakes init --trial", "nobrakes doctor --repair counters", "pipx install nobrakes",
-    'nobrakes edit a-1 --epic ""', "nobrakes take a-1", "nobrakes machine set agents=3", "nobrakes show", "nobrakes 'x", "",
+    'nobrakes edit a-1 --epic ""', "nobrakes take a-1", "nobrakes plan apply plan.yaml", "nobrakes machine set agents=3", "nobrakes show", "nobrakes 'x", "",
 )  # fmt: skip
 
 
