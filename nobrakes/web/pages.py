@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from ..beads.service import bead_page
 from ..beads.service import board as beads_board
+from ..command_table import AT_HOME
 from ..daemon.service import control
 from ..daemon.service import now as views
 from ..decisions import forms
@@ -38,7 +39,7 @@ from ..sessions.service import relay
 from ..sessions.service import viewing as sessions_live
 from .access import local, site_of
 from .api import graph_of
-from .commands import command_of, takes_code
+from .commands import COMMANDS, command_of, takes_code
 from .rendering import Frame, now_view, opened, read, render, repository
 
 if TYPE_CHECKING:
@@ -82,6 +83,12 @@ def _difference(request: Request, of: tuple[str, str, str], diff: Callable[[], r
     patch = read(view.patch)
     numbers = {file.path: number for number, file in enumerate(patch.files, 1)}
     return render(request, "difference.html", view=view, patch=patch, numbers=numbers, error=None, **values)
+
+
+def all_commands(request: Request) -> Response:
+    with opened(request) as app:
+        there = (one for one in COMMANDS if not app.is_home or one.words in AT_HOME)
+        return render(request, "commands.html", commands=sorted(there, key=lambda one: one.words))
 
 
 def command(request: Request) -> Response:
@@ -369,6 +376,7 @@ _PAGES = {
     "/r/{repo}/bead/{id}/diff": changes,
     "/r/{repo}/board": board,
     "/r/{repo}/breaker": breaker,
+    "/r/{repo}/do": all_commands,
     "/r/{repo}/do/{command}": command,
     "/r/{repo}/desk": desk,
     "/r/{repo}/desk/{number:int}": one,

@@ -82,9 +82,9 @@ function receive(message) {
   return undefined;
 }
 
-/** The page as the server renders it now; null: not now. @returns {Promise<Document | null>} */
-async function fetched() {
-  const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+/** The page at the address as the server renders it now; null: not now. @returns {Promise<Document | null>} */
+export async function fetched(address = location.href) {
+  const answer = await fetch(address, { headers: { accept: "text/html" } });
   if (answer.redirected || answer.status === 401) location.reload();
   if (!answer.ok || answer.redirected) return null;
   const html = await answer.text();
