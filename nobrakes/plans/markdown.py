@@ -11,8 +11,9 @@
 
 import re
 from base64 import b32encode
+from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -401,9 +402,9 @@ class _Tasks:
                 epic.texts.pop()
             epic.texts.append((0, f"\n{'#' * part.level} {part.title}\n\n{text}"))
             return
-        first = part.line if is_heading else min(lines, default=part.line or 1)
-        last = max(lines, default=first)
-        where = f"line {first}" if last == first else f"lines {first} to {last}"
+        where = runs(
+            [part.line, *lines] if is_heading else lines or [part.line or 1], [bead.line for bead in self.beads]
+        )
         what = f"'{part.title[:80]}'{' and the text below it' if text else ''}"
         if not is_heading:
             what = f"the text below '{part.title[:80]}'" if part.line else "the text before the first heading"
@@ -547,6 +548,13 @@ def _is_bead(part: Part) -> bool:
     if part.kind == "section":
         return part.level > 0 and (part.holds_beads or part.is_wanted or bool(part.criteria))
     return part.kind == "open"
+
+
+def runs(numbers: Sequence[int], breaks: Sequence[int]) -> str:
+    """line 3; lines 3 to 5; lines 1, 3 to 5, where one of the sorted `breaks` is between."""
+    found = grouped((bisect(breaks, number), number) for number in sorted(set(numbers))).values()
+    words = (str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in found)
+    return f"line{'s' if len(set(numbers)) > 1 else ''} {', '.join(words)}"
 
 
 def _bare(text: str, is_earlier: bool) -> str:

@@ -308,7 +308,7 @@ LABEL = re.compile(
     re.IGNORECASE,
 )
 _MARKUP = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
-_STARS = re.compile(r"(?<![^\s(\"'])(\*{1,3})(?=[\w`\"'(\[])([^*]*[^\s*/\\.])\1(?=[\s.,:;!?)\"']*(?:\s|$))")
+_STARS = re.compile(r"(?<![^\s(\"'])(\*{1,3})(?=[\w\0`\"'(\[])([^*]*[^\s*/\\.])\1(?=[\s.,:;!?)\"']*(?:\s|$))")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _SPAN = re.compile(r"(`[^`]+`|``.+?``)")
 
@@ -340,10 +340,9 @@ def dedented(lines: Sequence[str]) -> str:
 
 def plain_title(text: str) -> str:
     """A printable title without Markdown's links and star emphasis; code stays."""
-    parts = _SPAN.split(text)
-    return in_one_line(
-        "".join(part if n % 2 else _STARS.sub(r"\2", _LINK.sub(r"\1", part)) for n, part in enumerate(parts))
-    )
+    spans = iter(_SPAN.findall(text))
+    bare = _STARS.sub(r"\2", _LINK.sub(r"\1", _SPAN.sub("\0", text.replace("\0", " "))))
+    return in_one_line(re.sub("\0", lambda _: next(spans), bare))
 
 
 def in_one_line(text: str) -> str:

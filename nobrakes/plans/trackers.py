@@ -14,7 +14,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
-from itertools import count
 from operator import itemgetter
 from typing import Any
 
@@ -24,7 +23,7 @@ from ..errors import PlanError
 from ..records import grouped
 from ..snapshot.reader import CLOSED_WORDS, HELD_WORDS
 from . import nodes
-from .markdown import BETWEEN, NOTHING, PHASE, body_parts, short_id, tables, task_lists
+from .markdown import BETWEEN, NOTHING, PHASE, body_parts, runs, short_id, tables, task_lists
 from .nodes import (
     MAX_KEY,
     MAX_TEXT,
@@ -51,8 +50,12 @@ _TAKEN = frozenset(
     ("id", "title", "description", "details", "testStrategy", "status", "priority", "dependencies", "subtasks")
 )
 _PARTS = frozenset(("subtasks", "testStrategy"))
-_STATUSES = dict.fromkeys(("draft", "not started", "not_started", "backlog", "planned", "new", "ready", "no"), "")
-_STATUSES |= dict.fromkeys(("[ ]", "⬜", "☐", "❌"), "") | dict.fromkeys(("[x]", "yes", "✅", "✓", "✔", "☑"), "done")
+_STATUSES = dict.fromkeys(
+    ("draft", "not started", "not_started", "backlog", "planned", "new", "ready", "no", "false"), ""
+)
+_STATUSES |= dict.fromkeys(("[ ]", "⬜", "☐", "❌"), "") | dict.fromkeys(
+    ("[x]", "yes", "true", "✅", "✓", "✔", "☑"), "done"
+)
 MASTER = "master"
 
 
@@ -359,7 +362,7 @@ class _Outline:
         if group == "epics":
             fields["type"] = "epic"
         self.ids.add(id_)
-        self.epics[given["epic"].lower()] = given["epic"]
+        self.epics.setdefault(given["epic"].lower(), given["epic"])
         parent, why = above.name if above else given["epic"].lower(), _why_not(given["status"])
         why = why or (f"{above.name} is {above.status}" if above and above.why else "")
         self.tasks[name] = _Task(name, id_, where, given["status"], fields, parent, needs, why, left)
@@ -540,20 +543,16 @@ def _parse_labels(labels: Any) -> dict[str, Any]:
 
 def plan_of_tables(text: str, source: str, known: Collection[str]) -> Plan | None:
     """The plan in a text's tables of tasks; None: it has none. Under several headings, each is an epic."""
-    found = list[tuple[str, dict[str, str]]]()
-    outside = {number for number, line in enumerate(text.split("\n"), 1) if line.strip()}
+    found, inside = list[tuple[str, dict[str, str]]](), list[int]()
     for first, heading, rows in tables(text):
         keys = {_OTHER_NAMES.get(_squashed(name), "") for row in rows for name in row} - {"", "description"}
         if "title" in keys and (len(keys) > 1 or any("#" in row or "" in row for row in rows)):
             found += [(heading or source, _row(row)) for row in rows]
-            outside -= {*range(first, first + len(rows) + 2)}
+            inside += range(first, first + len(rows) + 2)
     if not found:
         return None
-    told = list[str]()
-    for first in sorted(number for number in outside if number - 1 not in outside):
-        last = next(number for number in count(first) if number + 1 not in outside)
-        where = f"line {first}, which is" if first == last else f"lines {first} to {last}, which are"
-        told.append(f"not taken: {where} outside of the tables")
+    outside = {number for number, line in enumerate(text.split("\n"), 1) if line.strip()}.difference(inside)
+    told = [f"not taken: {runs([*outside], inside)}, outside of the tables"] if outside else []
     groups = [{"title": name, "tasks": rows} for name, rows in grouped(found).items()]
     tasks = [row for _, row in found]
     return _Outline(source, known, told).plan({"epics": groups} if len(groups) > 1 else {"tasks": tasks})

@@ -45,7 +45,24 @@ def plan(folder: Path) -> list[str]:
     return ["propose", "plan.yaml"]
 
 
-@pytest.mark.parametrize("made", [markdown, task_master, issues, records, plan, None])
+def outline(folder: Path) -> list[str]:
+    """Tasks of a model's plan, without ids."""
+    (folder / "plan.json").write_text(json.dumps({"tasks": [{"name": title} for title in TITLES]}))
+    return ["propose", "plan.json"]
+
+
+def table(folder: Path) -> list[str]:
+    rows = "".join(f"| {20 - place} | {title} |\n" for place, title in enumerate(TITLES))
+    (folder / "table.md").write_text(f"| # | Task |\n|---|---|\n{rows}")
+    return ["propose", "table.md"]
+
+
+def numbers(folder: Path) -> list[str]:
+    (folder / "steps.md").write_text("".join(f"{place}. {title}\n" for place, title in enumerate(TITLES, 1)))
+    return ["propose", "steps.md"]
+
+
+@pytest.mark.parametrize("made", [markdown, task_master, issues, records, plan, outline, table, numbers, None])
 def test_a_list_is_worked_in_its_own_order(project: Scripted, made: object) -> None:
     if callable(made):
         project.nobrakes(*made(project.folder))

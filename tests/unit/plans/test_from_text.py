@@ -134,6 +134,10 @@ def test_items_are_beads_headings_are_epics_and_the_text_below_is_the_descriptio
             "- [ ] Add src/__init__.py\n- [ ] Move *.md to **/old\n- [ ] **All** of `__x__`",
             ["Add src/__init__.py", "Move *.md to **/old", "All of `__x__`"],
         ),
+        (
+            "- [ ] **Set up `a*b`** - now\n- [ ] *`x`* and **/old\n- [ ] [`y`](z) `**k**`",
+            ["Set up `a*b` - now", "`x` and **/old", "`y` `**k**`"],
+        ),
         ("- [ ]* 2.3 optional", ["2.3 optional"]),
         ("# P\n## R1 Ring\n- signs\n## 2 Chapter\ntext", ["P", "R1 Ring"]),
         ("# P\n## Login\nIt must open.\n## Other\nperhaps", ["P", "Login"]),
@@ -425,8 +429,9 @@ def test_every_word_is_in_a_bead_or_told_of(lines):
 
 
 def _numbers(told):
-    places = [int(one) for one in re.findall(r"lines? (\d+)", told) + re.findall(r" to (\d+)", told)]
-    return range(min(places), max(places) + 1)
+    words = re.search(r"lines? ([\d, to]+)", told)[1].strip(" ,t")
+    ends = [[int(one) for one in part.split(" to ")] for part in words.split(", ")]
+    return [number for one in ends for number in range(one[0], one[-1] + 1)]
 
 
 ANSWER = """\
@@ -653,10 +658,7 @@ def test_a_table_of_tasks_is_a_plan_and_the_rest_is_listed(store):
     assert (old.fields["estimate"], old.fields["priority"], split.fields["priority"]) == (480, 3, 0)
     assert (old.needs, split.needs) == (None, (old.id,))
     assert list(plan.problems) == [
-        "not taken: line 1, which is outside of the tables",
-        "not taken: line 3, which is outside of the tables",
-        "not taken: line 5, which is outside of the tables",
-        "not taken: lines 13 to 15, which are outside of the tables",
+        "not taken: lines 1 to 5, 13 to 15, outside of the tables",
         "not taken: tasks[0], since it is done: Set up `__init__.py`",
         "not taken: tasks[1], its fields Owner",
     ]
@@ -739,3 +741,15 @@ def test_titles_that_said_needs_in_an_earlier_version_stay_their_beads(store):
     assert earlier not in [node.id for node in read(text).nodes]
     again = {node.id: node.fields["title"] for node in read(text, known={earlier}).nodes}
     assert again[earlier] == "B" and len(again) == 5
+
+
+def test_an_epic_is_called_as_it_was_first():
+    plan = read("tasks: [{title: A, epic: Log in, done: false}, {title: B, epic: log in}, {title: C, done: true}]", "-")
+    assert [node.fields["title"] for node in plan.nodes] == ["Log in", "A", "B"]
+    assert plan.problems == ("not taken: tasks[2], since it is done: C",)
+
+
+def test_lines_that_are_not_taken_are_named_without_those_between_that_are():
+    assert read("Hello.\n\n1. A\n   more\n\nBye.\nNow.\n", "-").problems == (
+        "not taken: lines 1, 6 to 7, the text before the first heading",
+    )
