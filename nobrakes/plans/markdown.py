@@ -379,7 +379,7 @@ class _Tasks:
                     path = sha256(f"{path} {again[is_earlier, path]}".encode()).hexdigest()
                 paths[part, is_earlier] = path
                 ids = [f"t-{path[:10]}", short_id(path, taken), *ids]  # the first is one of earlier versions too
-            self.ids[part] = next((id_ for id_ in ids if id_ in known), ids[1])
+            self.ids[part] = next((id_ for id_ in ids if id_ in known and id_ not in taken), ids[1])
             taken.add(self.ids[part])
             if part.kind == "done" or _is_bead(part):
                 self.names[normal(title)].append(part)

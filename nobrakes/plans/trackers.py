@@ -176,12 +176,8 @@ def plan_of_taskmaster(value: Mapping[str, Any], source: str, known: Collection[
     told: list[str] = []
     found: list[PlanNode] = []
     for tag, tasks in tagged(value).items():
-        told += [
-            f"not taken: {f'{tag[:80]}: ' if value is not one else ''}'{name[:80]}', which is not a task"
-            for one in (value if "tasks" in value else value[tag],)
-            for name in one
-            if name != "tasks"
-        ]
+        whole, before = (value, "") if "tasks" in value else (value[tag], f"{tag[:80]}: ")
+        told += [f"not taken: {before}'{name[:80]}', which is not a task" for name in whole if name != "tasks"]
         word = tag if re.fullmatch(r"[A-Za-z0-9_-]{1,24}", tag) else sha256(tag.encode()).hexdigest()[:8]
         prefix, kind = ("tm-", "task") if tag == MASTER else (f"tm-{word}-", f"{tag[:80]}: task")
         found += _Outline(source, known, told, prefix, kind).plan({"tasks": tasks}).nodes

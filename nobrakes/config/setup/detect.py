@@ -424,7 +424,7 @@ def detect(root: str, given: Collection[str] = ()) -> Detected:
         for package in below[:MAX_PACKAGES]:
             checks += package.checks
             setups += [package.setup] if package.setup else []
-            notes += package.notes
+            notes += (note for note in package.notes if note.partition(": ")[2] not in notes)
         if left := below[MAX_PACKAGES:]:
             first = left[0].checks[0].directory
             notes.append(f"{count(len(left), 'more package has', 'more packages have')} tests: {first}, …")
