@@ -318,8 +318,7 @@ class _Outline:
         while waiting:
             where, given, above = waiting.pop()
             inner = _groups(one := _short(given), _INNER)
-            if not (task := self._task({name: one[name] for name in one if name not in inner}, where, above)):
-                continue
+            task = self._task({name: one[name] for name in one if name not in inner}, where, above) or above
             for group in inner[::-1]:
                 found = enumerate(_entries(group, one[group], _INNER))
                 waiting += [(f"{where}.{group}[{at}]", part, task) for at, part in found][::-1]
@@ -404,7 +403,7 @@ def _outline_fields(raw: Mapping[Any, Any], where: str) -> tuple[dict[str, Any],
             is_number = key == "epic" and text.isdigit() and _squashed(name) in ("phase", "milestone", "sprint")
             given[key] = f"{str(name).strip().capitalize()} {text}" if is_number else text
         elif key in ("labels", "touches"):
-            fields[key] = [_as_text(one) for one in value] if isinstance(value, list) else re.split(r"[,;\s]+", text)
+            fields[key] = [_as_text(one) for one in value] if isinstance(value, list) else re.split(r"[,;]\s*", text)
         elif key == "acceptance":
             fields[key] = [_as_text(one)[:MAX_TEXT] for one in value] if isinstance(value, list) else text[:MAX_TEXT]
         elif key in ("title", "notes"):

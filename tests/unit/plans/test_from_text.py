@@ -753,3 +753,10 @@ def test_lines_that_are_not_taken_are_named_without_those_between_that_are():
     assert read("Hello.\n\n1. A\n   more\n\nBye.\nNow.\n", "-").problems == (
         "not taken: lines 1, 6 to 7, the text before the first heading",
     )
+
+
+def test_what_is_in_an_epic_without_a_title_is_taken():
+    plan = read("epics:\n- summary: Lost\n  tasks: [{title: A, tags: 'good first issue, b'}]\n", "plan.yaml")
+    assert tree(plan) == {"A": (None, [], [], "")}
+    assert plan.nodes[0].fields["labels"] == ("good first issue", "b")
+    assert plan.problems == ("not taken: epics[0], which has no title",)
