@@ -331,13 +331,8 @@ BETWEEN = re.compile(r"[ \t]*(?:[,;&]|\band\b|[ \t]/[ \t])[ \t]*")
 _NUMBER = re.compile(r"#(\d{1,18})(?!\w)")
 
 
-def plan_of_markdown(text: str, source: str, known: Collection[str] = ()) -> Plan:
-    """`known`: existing ids. PlanError names every bad line."""
-    return _Tasks(text, source, known).plan()
-
-
-class _Tasks:
-    """A text's items on their way to a plan."""
+class MarkdownTasks:
+    """A text's items on their way to a plan. `known`: existing ids."""
 
     def __init__(self, text: str, source: str, known: Collection[str]) -> None:
         self.source = source
@@ -443,6 +438,7 @@ class _Tasks:
         return waits
 
     def plan(self) -> Plan:
+        """PlanError names every bad line."""
         waits: defaultdict[Part, list[str]] = defaultdict(list)
         titles = {}
         for part, ids in self._in_order().items():

@@ -31,8 +31,6 @@ from ..text.cleaning import clean, minutes_of
 # whoever judges kinds.
 MAX_TEXT = 1_000_000
 MAX_KEY = 100
-MAX_HOLD = 2000
-MAX_MINUTES = 1_000_000
 
 StatusWord = Literal["draft", "live", "done", "cancelled"]
 
@@ -111,7 +109,7 @@ class _Node(BaseModel):
     priority: Annotated[int, Field(ge=0, le=4, strict=True)] | None = None
     labels: Texts | None = None
     epic: str | None = None
-    estimate: Annotated[int, BeforeValidator(minutes_of), Field(gt=0, lt=MAX_MINUTES, strict=True)] | None = None
+    estimate: Annotated[int, BeforeValidator(minutes_of), Field(gt=0, lt=1_000_000, strict=True)] | None = None
     needs_tests: Annotated[bool, Field(strict=True)] | None = None
     scaffolding: Annotated[bool, Field(strict=True)] | None = None
     touches: Texts | None = None
@@ -121,7 +119,7 @@ class _Node(BaseModel):
     related: Texts | None = None
     discovered_from: Texts | None = None
     status: Annotated[StatusWord | None, BeforeValidator(status_of)] = None
-    hold: Annotated[str, Field(max_length=MAX_HOLD)] | None = None
+    hold: Annotated[str, Field(max_length=2000)] | None = None
     defer_until: Annotated[float, BeforeValidator(parse_time)] | None = None
 
 

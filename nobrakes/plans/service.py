@@ -433,7 +433,7 @@ def read_plan(path: str, known: Collection[str] = ()) -> Plan:
 
 def plan_in(text: str, path: str, known: Collection[str] = ()) -> Plan:
     """Look at the name and the text for the format. `path` is named in problems. Raises PlanError."""
-    from .markdown import has_requirement, plan_of_markdown
+    from .markdown import MarkdownTasks, has_requirement
     from .trackers import front_matter, plan_of_backlog, plan_of_tables, plan_of_values
 
     source, small = nodes.shown(path), path.lower()
@@ -450,7 +450,7 @@ def plan_in(text: str, path: str, known: Collection[str] = ()) -> Plan:
     fenced = next((one for one in _FENCED.finditer(plain) if _is_values(one[2])), None)
     if fenced is None or nodes.has_box(plain[: fenced.start()] + plain[fenced.end() :]):
         is_list = nodes.has_box(plain) or has_requirement(plain)
-        return (None if is_list else plan_of_tables(plain, source, known)) or plan_of_markdown(plain, source, known)
+        return (None if is_list else plan_of_tables(plain, source, known)) or MarkdownTasks(plain, source, known).plan()
     above = plain.count("\n", 0, fenced.start(2))
     plan = plan_of_values(nodes.load("-" if small.endswith(".json") else path, "\n" * above + fenced[2]), source, known)
     last = above + fenced[0].count("\n") + 1

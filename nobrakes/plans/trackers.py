@@ -311,22 +311,22 @@ class _Outline:
     def plan(self, value: Mapping[Any, Any]) -> Plan:
         groups = _groups(value)
         self.told += [f"not taken: '{str(name)[:80]}', which is not a task" for name in value if name not in groups]
-        waiting: list[tuple[str, Any, _Task | None]] = []
-        for group in groups[::-1]:
-            found = enumerate(_entries(group, value[group], _GROUPS))
-            waiting += [(f"{group}[{at}]", one, None) for at, one in found][::-1]
+        waiting = self._below(value, _GROUPS, "", None)
         while waiting:
             where, given, above = waiting.pop()
             inner = _groups(one := _short(given), _INNER)
             task = self._task({name: one[name] for name in one if name not in inner}, where, above) or above
-            for group in inner[::-1]:
-                found = enumerate(_entries(group, one[group], _INNER))
-                waiting += [(f"{where}.{group}[{at}]", part, task) for at, part in found][::-1]
+            waiting += self._below(one, _INNER, f"{where}.", task)
         titles = {normal(task.fields["title"]): task.name for task in self.tasks.values()}
         for task in self.tasks.values():
             if task.parent and task.parent not in self.tasks:
                 self._find_epic(task, titles)
         return _plan_of_tasks([*self.named.values(), *self.tasks.values()], self.source, self.told, self.known)
+
+    def _below(self, one: Any, groups: Collection[str], where: str, above: _Task | None) -> list[Any]:
+        """The beads in one, the last first: (their places, they, its task)."""
+        parts = [(name, enumerate(_entries(name, one[name], groups))) for name in _groups(one, groups)]
+        return [(f"{where}{name}[{at}]", part, above) for name, found in parts for at, part in found][::-1]
 
     def _task(self, raw: Mapping[Any, Any], where: str, above: _Task | None) -> _Task | None:
         before = f"{above.name}." if above else ""
@@ -460,10 +460,9 @@ def plan_of_issues(value: Any, source: str, known: Collection[str] = ()) -> Plan
         raise error
     # `gh` lists the newest first
     in_order = issues[::-1] if numbers == sorted(numbers, reverse=True) else issues
-    told: list[str] = []
     taken = filter(_is_open, in_order)
     left = {name for issue in taken for name, one in issue.items() if name not in _ISSUE_FIELDS and one}
-    told += [f"not taken: the fields {', '.join(sorted(left))[:200]} of issues"] if left else []
+    told = [f"not taken: the fields {', '.join(sorted(left))[:200]} of issues"] if left else []
     milestones: dict[str, _Task] = {}
     tasks = [_issue(issue, milestones) for issue in in_order]
     return _plan_of_tasks([*milestones.values(), *tasks], source, told, known, "gh-")
