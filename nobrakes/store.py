@@ -134,6 +134,7 @@ class Store(Database):
     spent_since = spending.spent_since
     cost_of = spending.cost_of
     cost_since = spending.cost_since
+    costliest = spending.costliest
 
     # commands/db
     request = commands_db.request

@@ -115,6 +115,11 @@ class Cost:
     seconds: float = 0.0
     providers: tuple[Paid, ...] = ()
 
+    def without(self, part: "Cost") -> "Cost":
+        """The rest, of all providers together."""
+        names = ("usd", "estimated", "tokens", "seconds")
+        return Cost(**{name: max(0, getattr(self, name) - getattr(part, name)) for name in names})
+
     @staticmethod
     def of(values: Mapping[str, Any]) -> "Cost":
         return Cost(**{**values, "providers": tuple(Paid(**one) for one in values["providers"])})

@@ -201,6 +201,8 @@ _PAGES = (
     ("bead/{}", "Open the bead", ("show", "history")),
     ("breaker", "Open the Breaker box", ("stop",)),
     ("health", "Check everything", ("doctor",)),
+    ("evidence", "Open Evidence", ("verify",)),
+    ("machine", "Open Machine", ("machine",)),
     ("live", "Watch", ("watch",)),
     ("", "Open Now", ("status",)),
 )
@@ -231,7 +233,7 @@ def link(line: str) -> Link | None:
         return None
     words = next((two for two in (" ".join(given[:2]), *given[:1]) if two in PAGES or two in BY_WORDS), "")
     rest = given[len(words.split()) :]
-    if first != "nobrakes" or not words or (words == "doctor" and rest):
+    if first != "nobrakes" or not words or (words in ("doctor", "machine", "verify") and rest):
         return None
     path, name = PAGES.get(words, ("", ""))
     if name and not (rest and words in BY_WORDS and "{}" not in path):

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
@@ -292,6 +293,30 @@ def plan(request: Request) -> Response:
         return render(request, "plan.html", view=view, way=way if way in WAYS else "tree", ways=WAYS, topics=("plan",))
 
 
+def cost(request: Request) -> Response:
+    with opened(request) as app:
+        return render(request, "cost.html", view=views.costs(app.store, app.config))
+
+
+def machine(request: Request) -> Response:
+    with opened(request):
+        return render(request, "machine.html", view=registry.view(), named=words(registry.paths()))
+
+
+MAX_RECORDS = 50
+
+
+def evidence(request: Request) -> Response:
+    """`?bead=`: its records; `?check=1`: main is compared with the chain."""
+    asked = request.query_params
+    bead = asked.get("bead", "")[:MAX_WORDS]
+    with opened(request) as app:
+        found = list(islice(review_merges.records(app.git, bead), MAX_RECORDS + 1))
+        values: dict[str, Any] = {"records": found[:MAX_RECORDS], "more": found[MAX_RECORDS:], "bead": bead}
+        report = review_merges.verify(app.git) if asked.get("check") == "1" else None
+        return render(request, "evidence.html", report=report, **values)
+
+
 def projects(request: Request) -> Response:
     found = sprint_approval.pages()
     named = words([one.project.path for one in found])
@@ -377,6 +402,9 @@ _PAGES = {
     "/r/{repo}/board": board,
     "/r/{repo}/breaker": breaker,
     "/r/{repo}/do": all_commands,
+    "/r/{repo}/cost": cost,
+    "/r/{repo}/evidence": evidence,
+    "/r/{repo}/machine": machine,
     "/r/{repo}/do/{command}": command,
     "/r/{repo}/desk": desk,
     "/r/{repo}/desk/{number:int}": one,

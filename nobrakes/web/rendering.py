@@ -349,12 +349,13 @@ BOOT = secrets.token_hex(6)
 
 @frozen
 class Way:
-    """A navigation entry; `path` follows `/r/<repo>/`. `is_first`: also on phones."""
+    """A navigation entry; `path` follows `/r/<repo>/`. `is_first`: also on phones. `begins`: a group of entries."""
 
     name: str
     path: str
     icon: str
     is_first: bool = False
+    begins: bool = False
 
 
 WAYS = (
@@ -363,14 +364,17 @@ WAYS = (
     Way("Board", "board", "board", True),
     Way("Graph", "graph", "graph", True),
     Way("Live", "live", "live", True),
-    Way("Plan", "plan", "plan"),
-    Way("Features", "features", "plan"),
-    Way("Merges", "merges", "merges"),
-    Way("Requests", "requests", "merges"),
-    Way("Breaker box", "breaker", "breaker"),
-    Way("Health", "health", "health"),
-    Way("Set-up", "set-up", "setup"),
+    Way("Plan", "plan", "plan", begins=True),
+    Way("Features", "features", "features"),
     Way("Sessions", "sessions", "sessions"),
+    Way("Merges", "merges", "merges", begins=True),
+    Way("Requests", "requests", "requested"),
+    Way("Evidence", "evidence", "evidence"),
+    Way("Cost", "cost", "cost"),
+    Way("Breaker box", "breaker", "breaker", begins=True),
+    Way("Health", "health", "health"),
+    Way("Machine", "machine", "machine"),
+    Way("Set-up", "set-up", "setup"),
 )
 
 

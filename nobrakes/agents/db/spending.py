@@ -232,3 +232,12 @@ def cost_of(db: Database, bead: str) -> Cost:
 def cost_since(db: Database, since: float) -> Cost:
     """What those agents cost that worked at some time since then; their time since then."""
     return Cost.of(fast.cost(db.all, fast.COST_SINCE, {"since": since, "now": db.now()}))
+
+
+_COSTLIEST = f"""SELECT bead FROM attempts WHERE {fast.BY_AGENTS} AND started_at >= ? GROUP BY bead
+ORDER BY coalesce(sum(cost_usd), 0) DESC, coalesce(sum(tokens), 0) DESC, min(started_at) LIMIT ?"""
+
+
+def costliest(db: Database, since: float, limit: int) -> list[str]:
+    """The beads on which agents that began since then cost most."""
+    return [row[0] for row in db.all(_COSTLIEST, (since, limit))]

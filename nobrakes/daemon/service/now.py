@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...agents.adapter import TranscriptLine
 from ...agents.known import adapter
-from ...agents.limits import DAY_SECONDS, HOUR_SECONDS, Cooldown, day_start, hour_start
+from ...agents.limits import DAY_SECONDS, HOUR_SECONDS, Cooldown, Cost, day_start, hour_start
 from ...beads.model import Role
 from ...beads.service.bead_page import Review, reviews
 from ...config.sections import FROM_THE_START, ForgeSettings, LimitSettings
@@ -157,6 +157,49 @@ def resets_at(cap: str, now: float) -> float | None:
     if cap.startswith("day."):
         return day_start(now) + DAY_SECONDS
     return hour_start(now) + HOUR_SECONDS if cap == "calls_per_hour" else None
+
+
+COST_DAYS, MAX_COSTLY = 7, 20
+
+
+@frozen
+class Costly:
+    """A day, bead or feature. `id` is empty for a day."""
+
+    id: str
+    title: str
+    cost: Cost
+    at: float = 0.0
+
+
+@frozen
+class CostView:
+    """What agents cost: this week, and each of its days (UTC), newest first; its costliest beads; every feature."""
+
+    week: Cost
+    days: tuple[Costly, ...]
+    beads: tuple[Costly, ...]
+    features: tuple[Costly, ...]
+    caps: tuple[CapView, ...]
+
+
+def costs(store: "Store", config: "Config") -> CostView:
+    """A day has what was spent since it began, without what was spent since the next one began."""
+    midnight = day_start(store.now())
+    begins = [midnight - day * DAY_SECONDS for day in range(COST_DAYS)]
+    sums = [Cost(), *map(store.cost_since, begins)]
+    days = (Costly("", "", cost.without(later), at) for at, cost, later in zip(begins, sums[1:], sums, strict=False))
+    costly = store.costliest(begins[-1], MAX_COSTLY)
+    beads = {bead.id: bead for bead in store.beads(ids=costly)} if costly else {}
+    features = sorted(store.features(going=False), key=lambda one: -one.created_at)[:MAX_COSTLY]
+    board = store.board(limits := control.limits(store, config), 1)
+    return CostView(
+        sums[-1],
+        tuple(one for one in days if one.cost.seconds >= 1 or one.cost.usd or one.cost.tokens),
+        tuple(Costly(id, beads[id].title, store.cost_of(id)) for id in costly),
+        tuple(Costly(one.id, one.title, store.cost_of(one.id)) for one in features),
+        caps_of(limits.caps, board.spent, board.now),
+    )
 
 
 def _limits(store: "Store", config: "Config") -> tuple[Limit, ...]:

@@ -41,17 +41,20 @@ class Record:
     problem: str
 
 
-def records_of(git: Git, bead: str) -> list[Record]:
-    """Oldest first. Raises NoEvidence."""
-    found = []
+def records(git: Git, bead: str = "") -> Iterator[Record]:
+    """Newest first: all, or a bead's."""
     for entry in git.evidence():
-        if entry.bead == bead:
+        if not bead or entry.bead == bead:
             problem = entry.problem()
             try:
-                found.append(Record(entry.commit, entry.record, problem))
+                yield Record(entry.commit, entry.record, problem)
             except ValueError:
-                found.append(Record(entry.commit, {}, problem))
-    if not found:
+                yield Record(entry.commit, {}, problem)
+
+
+def records_of(git: Git, bead: str) -> list[Record]:
+    """Oldest first. Raises NoEvidence."""
+    if not (found := list(records(git, bead))):
         raise NoEvidence(f"there is no evidence of a merge of '{bead[:80]}'")
     return found[::-1]
 

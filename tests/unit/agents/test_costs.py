@@ -4,11 +4,14 @@ from typing import Any
 
 import pytest
 
-from nobrakes.agents.limits import Cost
+from nobrakes.agents.limits import DAY_SECONDS, Cost, day_start
 from nobrakes.beads.model import NO_AGENTS, Bead, BeadType, Outcome, Role, Status
 from nobrakes.beads.proposals import ByHand
+from nobrakes.config.settings import Config
+from nobrakes.daemon.service.now import costs
 from nobrakes.db import fast
 from nobrakes.events.kinds import Kind
+from nobrakes.features.model import Feature
 from nobrakes.records import plain
 from nobrakes.store import open_memory
 from nobrakes.text.cleaning import cost_text
@@ -87,3 +90,21 @@ def test_a_person_who_hands_in_work_is_no_agent_that_reports_no_cost(store: Any,
     assert [one.role for one in store.attempts("b0")] == [Role.DOER, Role.PERSON]
     for cost in (store.cost_of("b0"), store.cost_of("epic"), store.cost_since(began)):
         assert text(cost) == "$1.50, 30k tokens, 1 min of agents"
+
+
+def test_the_week_is_split_into_days_and_its_costliest_beads(store: Any, clock: Hand) -> None:
+    clock.time = day_start(clock.time) + 3600.0
+    works(store, clock, "other", "north", 9.0, 10)
+    clock.time += 8 * DAY_SECONDS
+    works(store, clock, "b0", "north", 1.0, 100)
+    works(store, clock, "b1", "south", 3.0, 300)
+    yesterday = day_start(clock.time)
+    clock.time += DAY_SECONDS
+    works(store, clock, "b1", "north", 0.5, 50)
+    found = costs(store, Config())
+    assert [(one.at, one.cost.usd, one.cost.tokens, one.cost.seconds) for one in found.days] == [
+        (yesterday + DAY_SECONDS, 0.5, 50, 60.0), (yesterday, 4.0, 400, 120.0)]  # fmt: skip
+    assert [(one.id, one.cost.usd) for one in found.beads] == [("b1", 3.5), ("b0", 1.0)]
+    assert (found.week.usd, [one.provider for one in found.week.providers]) == (4.5, ["north", "south"])
+    store.begin_feature(Feature("epic", "Shop", "Tea"))
+    assert [(one.title, one.cost.usd) for one in costs(store, Config()).features] == [("Shop", 4.5)]

@@ -83,7 +83,7 @@ LINKS = {
 }  # fmt: skip
 ONLY_TYPED = (
     "nobrakes config --check", "nobrakes init --trial", "nobrakes doctor --repair counters", "pipx install nobrakes",
-    'nobrakes edit a-1 --epic ""', "nobrakes take a-1", "nobrakes plan apply plan.yaml", "nobrakes machine set agents=3", "nobrakes show", "nobrakes 'x", "",
+    'nobrakes edit a-1 --epic ""', "nobrakes take a-1", "nobrakes plan apply plan.yaml", "nobrakes machine set agents=3", "nobrakes verify --rerun", "nobrakes show", "nobrakes 'x", "",
 )  # fmt: skip
 
 
