@@ -31,8 +31,9 @@ WORD, NOTE, TEXT = 200, 4000, 200_000
 class Field:
     """`options`: as typed; without, it is positional. `most`: characters that a page may send. `reads_stdin`: on the
     command line `-` means standard input. `choices`: each is an option on the command line, with its meaning; one is
-    given. `one_of`: its possible words, which a page offers. `joined`: a page sends several, joined by commas. `least`:
-    the smallest number. The command line adds to `help` what only it can do."""
+    given. `one_of`: its possible words, which a page offers. `joined`: a page sends several, joined by commas. `keyed`:
+    a page sends NAME.KEY for each KEY=VALUE. `least`: the smallest number. The command line adds to `help` what only it
+    can do."""
 
     help: str
     options: tuple[str, ...] = ()
@@ -42,6 +43,7 @@ class Field:
     choices: Mapping[str, str] = field(default_factory=dict)
     one_of: tuple[str, ...] = ()
     joined: bool = False
+    keyed: bool = False
     least: int | None = None
 
 
@@ -120,7 +122,7 @@ PRINTED = {
 """Commands for every surface whose text a function of the same name in cli/ prints."""
 AT_HOME = frozenset(
     (
-        *("answer", "daemon restart", "daemon start", "daemon status", "daemon stop"),
+        *("answer", "answers", "daemon restart", "daemon start", "daemon status", "daemon stop"),
         *("escalation", "escalations", "relay", "resolve", "session end", "session hand-in"),
         *("session say", "session show", "session start", "session stop", "sessions", "watch"),
     )
@@ -212,6 +214,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("escalations", "decisions:escalations", DESK, "List what waits for your decision, the most urgent first."),
     Entry("escalation", "decisions:escalation", DESK, "Show one escalation: what happened, and your choices."),
     Entry("answer", "decisions.commands:answer", DESK, "Answer a question; its bead continues.", ATOMIC),
+    Entry("answers", "decisions.commands:answers", DESK, "Answer several questions at once, or none of them.", ATOMIC),
     Entry("resolve", "decisions.commands:resolve", DESK, "Decide an escalation.", ATOMIC),
     Entry("approve", "decisions.commands:approve", DESK, "Approve what waits for you; without a name, list it.", STEPS),
     Entry("retry", "beads.commands:retry", DESK, "Retry a bead; its failure count starts at zero.", ATOMIC),
@@ -343,6 +346,7 @@ EXAMPLES = {
     "escalations": "--all",
     "escalation": "4",
     "answer": '4 "Use UTC everywhere"',
+    "answers": '4="Use UTC everywhere" 5=yes 6=1,2',
     "approve": "",
     "resolve": '3 --retry --note "The fixture was wrong; it is fixed"',
     "retry": 'nb-7 --note "The fixture is fixed"',

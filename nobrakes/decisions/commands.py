@@ -55,6 +55,42 @@ def answer(
     return found, f"escalation {number} {did}{desk.then(app.store, found)}"
 
 
+NUMBERED = "N=TEXT"
+Answers = Annotated[
+    tuple[str, ...], Field("A question's number and its answer; repeatable.", metavar=NUMBERED, most=NOTE, keyed=True)
+]
+Whys = Annotated[
+    tuple[str, ...], Field("The reason for an option that asks for one.", ("--why",), NUMBERED, NOTE, keyed=True)
+]
+
+
+def answers(app: "App", by: str, answers: Answers, why: Whys = ()) -> tuple[list[Escalation], str]:
+    """Answer several questions at once, each as `nobrakes answer` does. If one answer is wrong, none is stored. The
+    questions of one turn of an agent are one form on the pages."""
+    from .service import desk
+
+    texts, reasons = _numbered(answers), {number: text for number, text in _numbered(why).items() if text.strip()}
+    if wrong := reasons.keys() - texts.keys():
+        raise UsageError(f"a reason without an answer: question {min(wrong)}", "Nothing was answered.")
+    texts |= {number: f"{texts[number]}: {reason.strip()}" for number, reason in reasons.items()}
+    found = desk.answer_all(app.store, texts, by, app.paths)
+    told = (f"{cut(one_line(one.title), 60)} {cut(one_line(one.answer or one.resolution), 60)}" for one in found)
+    return found, f"{count(len(found), 'question')} answered: {'; '.join(told)}"
+
+
+def _numbered(given: tuple[str, ...]) -> dict[int, str]:
+    """Raises UsageError."""
+    found: dict[int, str] = {}
+    for one in given:
+        name, is_given, text = one.partition("=")
+        if not is_given or not name.isascii() or not name.isdigit() or len(name) > 18:
+            raise UsageError(f"'{cut(one_line(one), 40)}' is not a number with an answer", "For example: 4=yes")
+        if int(name) in found:
+            raise UsageError(f"question {int(name)} is answered twice", "Several options have commas between them.")
+        found[int(name)] = text
+    return found
+
+
 How = Annotated[str, Field("", choices=DECISIONS)]
 Note = Annotated[str, Field("Why; the next attempt reads it.", ("--note", "-m"), most=NOTE)]
 

@@ -105,6 +105,8 @@ READS: Mapping[Any, Callable[[str, str], Any]] = {WORD: word, NOTE: text, TEXT: 
 
 def _field(one: Parameter) -> Field:
     """A required list is not empty on a page."""
+    if one.field.keyed:
+        return Field(one.name, READS[one.field.most], one.is_required(), is_list=True)
     if isinstance(one.type, GenericAlias):
         is_list = one.type == tuple[int, ...]
         return Field(one.name, number if is_list else rows, not one.field.options, is_list)

@@ -156,6 +156,7 @@ def views() -> Mapping[str, Any]:
         "ready --explain": list[Explained],
         "escalations": list[Asked],
         "escalation": DecisionView,
+        "answers": list[Escalation],
         "history": BeadHistory,
         "review": list[Review],
         "diff": DiffView,

@@ -1,7 +1,7 @@
 """Pages of the site: each function is a page, or a part of one that is asked for by itself."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from ..daemon.service import control
 from ..daemon.service import now as views
 from ..decisions import forms
 from ..decisions.commands import approve
+from ..decisions.model import Escalation
 from ..decisions.service import page
 from ..decisions.service.all_blockers import asks, for_you
 from ..decisions.service.view import DecisionView
@@ -130,11 +131,25 @@ def desk(request: Request) -> Response:
 
 def _desk(request: Request, app: "App", view: DecisionView | None, is_all: bool = False) -> Response:
     form = None if view is None or view.form is None else forms.form(view.form)
-    listed, now = page.listed(app.store, is_all), app.store.now()
+    groups, now = page.groups(app.store, page.listed(app.store, is_all)), app.store.now()
+    here = next((group for group in groups if view is not None and any(one.id == view.id for one in group)), [])
     found = asks(app.store, app.paths, app.config, app.misconfigured)
     return render(
-        request, "desk.html", listed=listed, asks=found, view=view, form=form, is_all=is_all, now=now, topics=("desk",)
+        request,
+        "desk.html",
+        groups=groups,
+        together=_with_forms(here) if len(here) > 1 else (),
+        asks=found,
+        view=view,
+        form=form,
+        is_all=is_all,
+        now=now,
+        topics=("desk",),
     )
+
+
+def _with_forms(group: Iterable[Escalation]) -> list[tuple[Escalation, forms.Form | None]]:
+    return [(one, None if one.form is None else forms.form(one.form)) for one in group]
 
 
 def one(request: Request) -> Response:
@@ -186,6 +201,7 @@ def feature(request: Request) -> Response:
             view=view,
             looks=looks,
             turns=turns,
+            groups=[_with_forms(group) for group in page.groups(app.store, view.questions)],
             way=way if way in WAYS else "tree",
             ways=WAYS,
             columns=tuple(at.value for at in At),

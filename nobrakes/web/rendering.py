@@ -554,12 +554,25 @@ def flag(name: str, value: str) -> bool:
     raise UsageError(f"{name}: '{found[:40]}' is neither yes nor no")
 
 
+def _keyed(known: Mapping[str, Field], given: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """A list's `NAME.KEY` as NAME with `KEY=VALUE`; several values of a key have commas between them."""
+    keys: dict[tuple[str, str], list[str]] = {}
+    for name, value in given:
+        head, dot, key = name.partition(".")
+        if dot and head in known and known[head].is_list:
+            keys.setdefault((head, key), []).append(value)
+        else:
+            yield name, value
+    for (head, key), found in keys.items():
+        yield head, f"{key}={', '.join(one for one in found if one.strip())}"
+
+
 def values(fields: Sequence[Field], given: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """The given values by name. Raises UsageError."""
     known = {field.name: field for field in fields}
     found: dict[str, Any] = {}
     is_sparse = ("sparse", "1") in given
-    for name, value in given:
+    for name, value in _keyed(known, given):
         if name in NOT_FIELDS or (is_sparse and not value.strip() and name in known):
             continue
         if name not in known:

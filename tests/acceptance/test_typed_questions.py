@@ -49,6 +49,27 @@ def test_a_person_sees_the_options_and_the_agent_gets_the_one_that_was_chosen(pr
     assert "an agent acts by it" in project.nobrakes("escalation", number).stdout
 
 
+def test_several_questions_are_answered_together_or_none_of_them(project: Scripted) -> None:
+    project.does("one", ASKS, turn=1)
+    project.does("free", "nobrakes agent ask 'Which colour?'; nobrakes agent done blocked", turn=1)
+    project.add("free", "one")
+    project.nobrakes("run", expect=40)
+    first, second = (str(one["id"]) for one in project.open())
+    for wrong, said in (
+        ((f"{second}=Green", f"{first}=Oracle"), f"question {first} (Which database?): 'Oracle' is not an option"),
+        ((f"{second}=Green", f"{first}="), f"question {first} (Which database?): the answer is empty"),
+        ((f"{second}=Green", f"{second}=Red"), f"question {second} is answered twice"),
+        ((f"{second}=Green", "Red"), "'Red' is not a number with an answer"),
+        ((f"{second}=Green", "--why", f"{first}=so"), f"a reason without an answer: question {first}"),
+    ):
+        assert said in project.error("answers", *wrong, code=2)["message"]
+    assert len(project.open()) == 2, "nothing was answered"
+    said = project.nobrakes("answers", f"{second}=Green = grass", f"{first}=sq").stdout
+    assert said.startswith("2 questions answered: Which colour? Green = grass; Which database? SQLite")
+    assert project.ask("escalation", first)["value"] == "SQLite" and not project.open()
+    assert (project.status("one"), project.status("free")) == ("needs_doer", "needs_doer")
+
+
 def test_an_answer_is_taken_back_until_an_agent_begins_with_it(project: Scripted) -> None:
     project.does("one", ASKS, turn=1)
     project.add("one")

@@ -14,6 +14,7 @@ from tests.support.web_process import WebProcess, web_process
 
 pytestmark = pytest.mark.slow
 ASKS = f"""nobrakes agent ask 'Which store? {EVIL}' --option "Postgres: what we have" --option "SQLite: simpler" --priority 1
+nobrakes agent ask 'Who logs in?'
 echo "I asked."; echo "NOBRAKES: BLOCKED"
 """
 PLANS = f"""nobrakes agent propose - <<'PLAN'
@@ -109,12 +110,14 @@ def test_a_feature_is_begun_asked_about_read_and_signed_off_on_a_phone(
         ("nobody waits", "review"), ("It is fast", "manual")]  # fmt: skip
     project.nobrakes("run", expect=40)
 
-    play.goes(here, "Which store.*waits for your answer.*discovery|discovery.*Which store.*waits for your answer")
-    play.page.get_by_role("link", name=re.compile("Which store")).click()
+    play.goes(here, "discovery.*Questions for you.*P1.*Which store.*P2.*Who logs in")
     play.page.get_by_role("radio", name="SQLite").check()
-    play.presses("Answer")
+    play.page.get_by_label("Your answer").fill("Everybody")
+    play.presses("Answer all 2")
+    assert "2 questions answered: Which store" in play.text() and "Who logs in? Everybody" in play.text()
     project.nobrakes("run", expect=40)
-    assert project.prompt("session~1", 2).count("The answer: SQLite") == 1
+    told = project.prompt("session~1", 2)
+    assert told.count("The answer: SQLite") == 1 and told.count("The answer: Everybody") == 1
 
     for way in ("tree", "timeline", "kanban"):
         play.goes(f"{here}?as={way}", "review.*plan version 1.*1/10.*No limit of tries")

@@ -15,7 +15,7 @@ from ...beads.branches import APPROVE
 from ...beads.model import Bead, BeadType, Dependency, DependencyType, Role, Status, handed_back
 from ...beads.proposals import is_by_person, submitted
 from ...beads.service import bead_commands
-from ...errors import NotAllowed, UsageError
+from ...errors import NobrakesError, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...features import reviewed_plan
 from ...features.model import HELD_WITH, RESHAPED, ItemKind, State, Step
@@ -63,6 +63,22 @@ def answer(
     if paths is not None:
         wake(paths)
     return decided
+
+
+def answer_all(store: "Store", texts: Mapping[int, str], actor: str, paths: Paths) -> list[Escalation]:
+    """Answer each question by its number, as `answer` does, or none of them."""
+    found = []
+    with store.write():
+        for number, text in texts.items():
+            asked = store.escalation(number)
+            try:
+                found.append(answer(store, number, text, actor))
+            except NobrakesError as error:
+                title = shorten(" ".join(only_seen(asked.title).split()), _TITLE)
+                error.args = (f"nothing was answered, since question {number} ({title}): {error}",)
+                raise
+    wake(paths)
+    return found
 
 
 def take_back(store: "Store", n: int, actor: str, paths: Paths | None = None) -> Escalation:

@@ -5,7 +5,8 @@
 2. What is about no bead (a session's question, a red main) asks nothing of a branch.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from bisect import bisect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -438,6 +439,20 @@ def listed(store: "Store", all: bool = False) -> list[Asked]:
     ids = {one.bead for one in found if one.bead}
     titles = {bead.id: bead.title for bead in store.beads(ids=ids)} if ids else {}
     return [Asked(**_own(one), cause=CAUSES[one.type], subject=titles.get(one.bead or "", "")) for one in found]
+
+
+def groups(store: "Store", found: Iterable[Escalation]) -> list[list[Escalation]]:
+    """Open questions of one turn of a session together, in their order; each other escalation by itself."""
+    made: dict[tuple[int, int], list[Escalation]] = {}
+    begun: dict[int, list[float]] = {}
+    for one in found:
+        key = -one.id, 0
+        if one.session is not None and one.type is EscalationType.QUESTION and one.resolved_at is None:
+            if one.session not in begun:
+                begun[one.session] = [turn.started_at for turn in store.turns(one.session)]
+            key = one.session, bisect(begun[one.session], one.created_at)
+        made.setdefault(key, []).append(one)
+    return list(made.values())
 
 
 def _own(found: Escalation) -> dict[str, Any]:

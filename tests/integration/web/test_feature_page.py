@@ -1,9 +1,14 @@
 """The page of a feature: what waits, its pull request, its end, and what its agent says while it works."""
 
+from dataclasses import replace
+
 import pytest
 
 from nobrakes.beads.model import Bead, BeadType
 from nobrakes.config.sections import ForgeSettings
+from nobrakes.decisions import forms
+from nobrakes.decisions.model import EscalationType, NewEscalation
+from nobrakes.decisions.service import page
 from nobrakes.features.model import SIGN_OFF_ASKED, Criterion, Feature, ItemKind, Step
 from nobrakes.features.reviewed_plan import nodes_of
 from nobrakes.features.service.feature_page import sign_off
@@ -34,8 +39,8 @@ def test_what_its_agent_says_is_on_the_page_and_comes_while_it_is_open(site, sto
     output = repository / ".nobrakes" / "runs" / f"s{begun[0].id}-agent" / "agent.out"
     output.parent.mkdir(parents=True)
     output.write_text("I read src\n")
-    page = site.get("/r/shop/features/f").text
-    assert "I read src" in page and f'data-topic="{topic}" data-n="1"' in page
+    shown = site.get("/r/shop/features/f").text
+    assert "I read src" in shown and f'data-topic="{topic}" data-n="1"' in shown
     with socket(site) as line:
         line.send(hello(seq_of(site), topic, "t:77"))
         hear(line, lambda m: m["op"] == "lines")
@@ -51,17 +56,17 @@ def test_a_sign_off_is_offered_once_its_points_are_answered_and_is_shown_once_it
     store.move_feature("f", Step.PLAN_READY, "Shaper")
     store.note_feature("f", {SIGN_OFF_ASKED: 1}, "nobrakes")
     store.collect("f", ItemKind.TODO, "limit the tries", "nobrakes", file="src/a.py", line=2, blocks=True)
-    page = site.get("/r/shop/features/f").text
-    assert "waits for your sign-off" in page and "do/forge-answer" in page and "do/forge-sign-off" not in page
+    shown = site.get("/r/shop/features/f").text
+    assert "waits for your sign-off" in shown and "do/forge-answer" in shown and "do/forge-sign-off" not in shown
     answered = site.post(
         "/r/shop/do/forge-answer", {"feature": "f", "number": "1", "text": "Three"}, accept="application/json"
     )
     assert "src/a.py:2 (TODO: limit the tries)" in answered.json()["said"]
-    page = site.get("/r/shop/features/f").text
-    assert "do/forge-sign-off" in page and "I take the risk: 0 of 10 reviews" in page and "0/10" in page
+    shown = site.get("/r/shop/features/f").text
+    assert "do/forge-sign-off" in shown and "I take the risk: 0 of 10 reviews" in shown and "0/10" in shown
     sign_off(store, ForgeSettings(), "f", "ada", take_risk=True)
-    page = site.get("/r/shop/features/f").text
-    assert "<b>ada</b> signed version 1 off" in page and "do/forge-sign-off" not in page
+    shown = site.get("/r/shop/features/f").text
+    assert "<b>ada</b> signed version 1 off" in shown and "do/forge-sign-off" not in shown
 
 
 def test_its_pull_request_is_its_last_two_stages_and_what_is_over_offers_no_change(site, store: Store) -> None:
@@ -74,13 +79,57 @@ def test_its_pull_request_is_its_last_two_stages_and_what_is_over_offers_no_chan
         "f", PullState.OPEN, 41, "https://code.invalid/41", "Login", "feature/f", says="it waits for people"
     )
     store.save_pull(one)
-    page = site.get("/r/shop/features/f").text
-    assert 'aria-current="step">5. Pull request review<' in page and "#41" in page and "it waits for people" in page
-    assert "do/forge-change" in page and "at each merge" in page
+    shown = site.get("/r/shop/features/f").text
+    assert 'aria-current="step">5. Pull request review<' in shown and "#41" in shown and "it waits for people" in shown
+    assert "do/forge-change" in shown and "at each merge" in shown
     store.move_feature("f", Step.MERGED, "nobrakes")
-    page = site.get("/r/shop/features/f").text
+    shown = site.get("/r/shop/features/f").text
     assert (
-        'aria-current="step">6. Merged<' in page
-        and "do/forge-change" not in page
-        and "Checked by nobrakes: passed" in page
+        'aria-current="step">6. Merged<' in shown
+        and "do/forge-change" not in shown
+        and "Checked by nobrakes: passed" in shown
     )
+
+
+def ask(store: Store, title: str, **form: object) -> int:
+    values = forms.as_values(forms.form(form))
+    return store.escalate(
+        NewEscalation(EscalationType.QUESTION, title, session=1, form=values), None, None, "Shaper"
+    ).id
+
+
+def test_the_questions_of_a_turn_are_one_form_that_is_taken_whole_or_not_at_all(site, store: Store) -> None:
+    assert store.open_turn(1) is not None
+    options = [{"label": "Mail"}, {"label": "Code", "why": True}]
+    which = ask(store, "Which way?", kind="radio", priority=1, options=options, recommended=["Mail"])
+    who = ask(store, "Who?", kind="checkbox", options=[{"label": "Staff"}, {"label": "All"}])
+    free = ask(store, "Which words?", kind="long_text", required=False)
+    for path in ("features/f", f"desk/{who}"):
+        shown = site.get(f"/r/shop/{path}").text
+        assert shown.count('action="/r/shop/do/answers"') == 1 and "Answer all 3" in shown, path
+        assert all(f'name="answers.{number}"' in shown for number in (which, who, free)), path
+        assert ">P1<" in shown and "<b>Mail</b> <em>recommended</em>" in shown, path
+    assert "Which way? and 2 more questions" in site.get("/r/shop/desk").text
+    given = {f"answers.{which}": "Code", f"answers.{who}": ["", "All", "Staff"], f"answers.{free}": ""}
+    refused = site.post("/r/shop/do/answers", given, accept="application/json")
+    said = refused.json()["error"]["message"]
+    assert refused.status_code == 422 and f"nothing was answered, since question {which} (Which way?)" in said
+    assert len(store.escalations()) == 3
+    done = site.post("/r/shop/do/answers", {**given, f"why.{which}": "no mail"}, accept="application/json").json()
+    assert done["said"] == (
+        "3 questions answered: Which way? Code: no mail; Who? Staff, All; "
+        "Which words? no preference: decide it yourself"
+    )
+    assert store.escalations() == [] and store.escalation(who).value == ["Staff", "All"]
+
+
+def test_questions_of_another_turn_are_another_form(site, store: Store) -> None:
+    assert store.open_turn(1) is not None
+    for title in ("Which way?", "Who?"):
+        ask(store, title, kind="yes_no")
+    one, other = store.escalations()
+    assert page.groups(store, (one, other)) == [[one, other]]
+    before = replace(one, created_at=0.5)
+    assert page.groups(store, (before, other)) == [[before], [other]]
+    decided = replace(one, resolved_at=1.0)
+    assert page.groups(store, (decided, other)) == [[decided], [other]]

@@ -163,6 +163,7 @@ def shown(store: Store, folder: Path) -> dict[str, Any]:
         "pr list": [shown_of(PULL)],
         "pr show": shown_of(PULL),
         "answer": escalation,
+        "answers": [escalation],
         "resolve": escalation,
         "approve": Approval(
             "", (Waiting("drafts@1", "one", "nobrakes approve drafts@1", True),), (Waiting("f", "it", "c"),)
