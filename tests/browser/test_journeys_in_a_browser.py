@@ -83,7 +83,8 @@ class Play:
 
     def unfolds(self, summary: str) -> Any:
         found = self.page.locator("details", has=self.page.get_by_text(summary, exact=True))
-        found.locator("summary").first.click()
+        if found.get_attribute("open") is None:
+            found.locator("summary").first.click()
         return found
 
     def confirms(self, found: Any, word: str) -> None:
