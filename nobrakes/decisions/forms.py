@@ -414,6 +414,11 @@ FAILING_PAUSE = "pause the feature"
 ROLL_BACK = "roll back the feature"
 
 
+def is_roll_back(evidence: "Mapping[str, Any]", resolution: str) -> bool:
+    """Whether a person chose to roll the feature back at this question."""
+    return bool(evidence.get(FEATURE)) and resolution == ROLL_BACK
+
+
 def failing_form(feature: str) -> "dict[str, Any]":
     what = f"the feature {feature}"
     options: list[Mapping[str, Any]] = [
@@ -427,7 +432,7 @@ def failing_form(feature: str) -> "dict[str, Any]":
         {"label": FAILING_PAUSE, "means": f"no agent begins on a bead of {what} before you resume it"},
         {
             "label": ROLL_BACK,
-            "means": f"{what} rests; `nobrakes forge rollback {feature}` says what it takes back, and asks you",
+            "means": f"{what} rests; next you see what the rollback takes back, and confirm it",
         },
     ]
     return as_values(form({"kind": "radio", "options": options, "priority": 1}))

@@ -139,6 +139,7 @@ def _desk(request: Request, app: "App", view: DecisionView | None, is_all: bool 
         "desk.html",
         groups=groups,
         together=_with_forms(here) if len(here) > 1 else (),
+        chosen_rollback=None if view is None else _chosen_rollback(app, view),
         asks=found,
         view=view,
         form=form,
@@ -146,6 +147,17 @@ def _desk(request: Request, app: "App", view: DecisionView | None, is_all: bool 
         now=now,
         topics=("desk",),
     )
+
+
+def _chosen_rollback(app: "App", view: DecisionView) -> dict[str, Any] | None:
+    """What a feature's rollback takes back, once a person chose it at this question and until it begins."""
+    if not forms.is_roll_back(view.evidence, view.resolution):
+        return None
+    feature = app.store.feature(str(view.evidence[forms.FEATURE]))
+    counted = rollback.counted(app.store, feature)
+    if counted is None or counted.bead:
+        return None
+    return {"feature": feature.id, "counted": counted, "takes_code": takes_code(app)}
 
 
 def _with_forms(group: Iterable[Escalation]) -> list[tuple[Escalation, forms.Form | None]]:

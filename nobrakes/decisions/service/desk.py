@@ -124,6 +124,9 @@ def then(store: "Store", decided: Escalation) -> str:
     """The bead's new state, as a continuation; it may wait for its last escalation."""
     if decided.bead is None:
         return ""
+    if forms.is_roll_back(decided.evidence, decided.resolution):
+        feature = decided.evidence[forms.FEATURE]
+        return f"; feature {feature} rests. To see what goes, and confirm it: `nobrakes forge rollback {feature}`"
     others = [str(e.id) for e in store.escalations(bead=decided.bead)]
     if others and store.bead(decided.bead).status is Status.ESCALATED:
         return f"; '{decided.bead}' still waits for {count(len(others), 'escalation')}: {', '.join(others)}"

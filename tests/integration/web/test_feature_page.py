@@ -9,6 +9,7 @@ from nobrakes.config.sections import ForgeSettings
 from nobrakes.decisions import forms
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.decisions.service import page
+from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.model import SIGN_OFF_ASKED, Criterion, Feature, ItemKind, Step
 from nobrakes.features.reviewed_plan import nodes_of
 from nobrakes.features.service.feature_page import sign_off
@@ -41,8 +42,9 @@ def test_what_its_agent_says_is_on_the_page_and_comes_while_it_is_open(site, sto
     output.write_text("I read src\n")
     shown = site.get("/r/shop/features/f").text
     assert "I read src" in shown and f'data-topic="{topic}" data-n="1"' in shown
+    first = hello(seq_of(site), topic, "t:77")
     with socket(site) as line:
-        line.send(hello(seq_of(site), topic, "t:77"))
+        line.send(first)
         hear(line, lambda m: m["op"] == "lines")
         with output.open("a") as file:
             file.write("I wrote a plan\n")
@@ -133,3 +135,29 @@ def test_questions_of_another_turn_are_another_form(site, store: Store) -> None:
     assert page.groups(store, (before, other)) == [[before], [other]]
     decided = replace(one, resolved_at=1.0)
     assert page.groups(store, (decided, other)) == [[decided], [other]]
+
+
+def test_who_chooses_to_roll_back_confirms_it_where_it_was_chosen(site, store: Store) -> None:
+    store.approve(["f", "form"], "ada")
+    store.move_feature("f", Step.APPROVED, "ada")
+    failed = NewEscalation(
+        EscalationType.REPEATED_FAILURE,
+        "form failed 3 times",
+        evidence={forms.FEATURE: "f"},
+        form=forms.failing_form("f"),
+    )
+    number = store.escalate(failed, "form", None, "nobrakes").id
+    here = f"/r/shop/desk/{number}"
+    shown = site.get(here).text
+    assert "do/forge-rollback" not in shown and f'name="then" value="{here}"' in shown
+    said = {"number": str(number), "text": forms.ROLL_BACK}
+    answered = site.post("/r/shop/do/answer", said, accept="application/json").json()["said"]
+    assert "nobrakes forge rollback f" in answered
+    shown = site.get(here).text
+    assert "do/forge-rollback" in shown and "This cancels 1 bead" in shown and "to confirm" in shown
+    store.record(Event(Kind.CANCELLED, "form", actor="ada", data={"reason": "x"}))
+    code = site.new_code()
+    back = {"feature": "f", "typed": "roll back", "code": code}
+    done = site.post("/r/shop/do/forge-rollback", back, accept="application/json")
+    assert done.status_code == 200, done.text
+    assert "do/forge-rollback" not in site.get(here).text

@@ -69,7 +69,9 @@ def test_the_plan_is_changed_because_of_it_and_the_bead_rests_until_then() -> No
 def test_the_feature_rests_with_all_its_live_beads_until_it_is_resumed(chosen: str) -> None:
     world = Built()
     asked = fails(world)
-    desk.answer(world.store, asked.id, chosen, "ada")
+    decided = desk.answer(world.store, asked.id, chosen, "ada")
+    advice = "feature login rests. To see what goes, and confirm it: `nobrakes forge rollback login`"
+    assert (advice in desk.then(world.store, decided)) is (chosen == forms.ROLL_BACK)
     assert world.feature.state is State.PAUSED
     reason = HELD_WITH.format(feature="login")
     assert [world.store.bead(one).held for one in ("form", "table")] == [reason, reason]
