@@ -91,8 +91,10 @@ def edit(
     if not (found := _content({"title": title, **fields})):
         raise UsageError("nothing to change was given", "`nobrakes edit --help` lists what can be changed.")
     known(app.store, bead)
+    before = app.store.bead(bead)
     changed = bead_commands.edit(app.store, bead, found, actor=by, paths=app.paths)
-    return changed, f"{changed.id}  {one_line(changed.title)}: {', '.join(sorted(found))} changed"
+    others = ", ".join(name for name in sorted(found) if getattr(changed, name) != getattr(before, name))
+    return changed, f"{changed.id}  {one_line(changed.title)}: {f'{others} changed' if others else 'as it was'}"
 
 
 Kind = Annotated[str, Field("How BEAD depends on NEEDS.", ("--type", "-t"), one_of=tuple(DependencyType))]

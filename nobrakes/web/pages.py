@@ -56,8 +56,10 @@ def bead(request: Request) -> Response:
         id = request.path_params["id"]
         view = bead_page.bead_page(app.store, app.git, id)
         steps = undo.undoable(app.store, view.history.bead.id)
-        topics = (f"b:{view.history.bead.id}",)
-        return render(request, "bead.html", view=view, steps=steps, takes_code=takes_code(app), topics=topics)
+        live = [one for one in sessions_live.live(app.store, app.paths, app.config) if one.worker.bead == id]
+        topics = (f"b:{view.history.bead.id}", *(f"s:{one.worker.attempt}" for one in live))
+        values: dict[str, Any] = {"view": view, "steps": steps, "live": live}
+        return render(request, "bead.html", takes_code=takes_code(app), topics=topics, **values)
 
 
 def changes(request: Request) -> Response:

@@ -190,7 +190,7 @@ def test_the_web_process_is_killed_and_started_again(world: World, web: WebProce
     ask("add", "May it be cut?", "--id", "asks")
     board, live, desk = pages.opens("board"), pages.opens("live"), pages.opens("bead/last")
     world.says()
-    desk.get_by_text("Edit", exact=True).click()
+    desk.get_by_text("Edit here", exact=True).click()
     field = desk.get_by_role("textbox", name="Description")
     field.fill("Half a senten")
     field.evaluate("one => one.setSelectionRange(4, 4)")
