@@ -47,7 +47,7 @@ DRAFTS = {
 }
 PAGES = {"now": "", "desk": "desk/1", "board": "board", "graph": "graph", "live": "live", "plan": "plan?as=timeline",
          "merges": "merges", "bead": "bead/exports", "difference": "bead/exports/diff?sides=2", "breaker": "breaker",
-         "health": "health", "set-up": "set-up", "sessions": "sessions"}  # fmt: skip
+         "health": "health", "set-up": "set-up", "sessions": "sessions", "cost": "cost", "evidence": "evidence?check=1"}  # fmt: skip
 
 
 def main() -> None:
