@@ -116,6 +116,7 @@ class Entry(NamedTuple):
 
 PRINTED = {
     **dict.fromkeys(("plan apply", "propose", "commit-strategy"), "plans"),  # files, colours, a question before the yes
+    **dict.fromkeys(("project new", "project archive"), "projects"),  # they need no repository
     "forge rollback": "features",  # without --yes it shows what would happen
     **dict.fromkeys(("daemon start", "providers"), "daemon"),  # what stops work, as wide as the screen
 }
@@ -183,7 +184,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("session hand-in", "sessions.commands:hand_in", FORGE, "Hand a session's branch to the Reviewer.", STEPS),
     Entry("session end", "sessions.commands:end", FORGE, "End a session.", STEPS),
     Entry("project list", "projects:list_projects", BOARD, "List your projects."),
-    Entry("project new", "projects:new", FORGE, "Create a project: a repository with its brief.", STEPS),
+    Entry("project new", "projects.commands:new", FORGE, "Create a project: a repository with its brief.", STEPS),
     Entry("project use", "projects:use", FORGE, "Confirm the project that a session works on.", STEPS),
     Entry("project show", "projects:show", BOARD, "Show a project: its brief, its status, its criteria."),
     Entry("project status", "projects:status", BOARD, "Show every project, and every chat agent's session."),
@@ -193,7 +194,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("project run", "projects:run", FORGE, "Approve a number of sprints of a project.", STEPS),
     Entry("project schedule", "projects:schedule", FORGE, "Start sprints of a project at set times.", STEPS),
     Entry("project continue", "projects:go_on", BREAKER, "Start the daemons of unfinished projects.", STEPS),
-    Entry("project archive", "projects:archive", BREAKER, "Hide a project; nothing is removed.", STEPS),
+    Entry("project archive", "projects.commands:archive", BREAKER, "Hide a project; nothing is removed.", STEPS),
     Entry("relay", "sessions:relay", FORGE, "The same as session start --works, in any repository.", STEPS),
     Entry("sessions", "sessions:sessions", BOARD, "List the open sessions with agents."),
     Entry("status", "views:status", BOARD, "See the whole repository on one screen."),

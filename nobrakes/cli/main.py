@@ -93,7 +93,13 @@ def function_of(entry: Entry) -> Callable[..., Output]:
     if command is None or own.pop("given", None) is None:
         return function
     more = [one.replace(kind=_ANYWHERE) for one in own.values()]
-    return typed(name, function.__doc__, [one for one in parameters_of(command) if one.name not in own], function, more)
+    return typed(
+        name,
+        function.__doc__ or command.__doc__,
+        [one for one in parameters_of(command) if one.name not in own],
+        function,
+        more,
+    )
 
 
 def _typed(command: CommandFunction, at_home: bool) -> Callable[..., Output]:

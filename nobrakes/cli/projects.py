@@ -1,13 +1,13 @@
 """Projects from the command line: `nobrakes project …`."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from typer import Argument, Option, confirm
 
-from ..errors import NobrakesError, NotAllowed, UsageError
+from ..errors import NobrakesError, NotAllowed
 from ..paths import typed_in
-from ..projects.model import SOURCES, Brief
+from ..projects import commands
 from ..records import plain
 from ..text.cleaning import count, cut, lines, one_line, spoken
 from .outcome import Output, actor, for_place, opened_or_home, said
@@ -47,26 +47,9 @@ def _waiting(one: "ProjectView") -> str:
     return "?" if one.for_you is None else str(one.for_you)
 
 
-def new(
-    name: Name,
-    title: Annotated[str, Option("--title", help="Its title (default: its name).")] = "",
-    objective: Annotated[str, Option("--objective", help="The goal, in a measurable form.")] = "",
-    context: Annotated[str, Option("--context", help="Why it exists, and its background.")] = "",
-    constraint: Annotated[Lines, Option("--constraint", help="A constraint; repeatable.")] = None,
-    resource: Annotated[Lines, Option("--resource", help="A source to read; repeatable.")] = None,
-    criterion: Annotated[Lines, Option("--criterion", help="A success criterion; repeatable.")] = None,
-    source: Annotated[str, Option("--source", help=f"Where it comes from: {', '.join(SOURCES)}.")] = SOURCES[0],
-) -> Output:
-    """Create a project: a folder with a git repository, a brief (CLAUDE.md, AGENTS.md), a first commit, and nobrakes
-    set up in it. The brief, task.md and .claude/settings.json come from your own TEMPLATES, in the projects folder."""
-    from ..projects.service import projects_folder
-
-    if source not in SOURCES:
-        raise UsageError(f"'{one_line(source)[:40]}' is not a source of a project", f"One of: {', '.join(SOURCES)}.")
-    musts, reads, boxes = (tuple(one or ()) for one in (constraint, resource, criterion))
-    made = projects_folder.create(Brief(name, title, objective, context, musts, reads, boxes, source), actor())
-    next_step = f"next: read and complete {made.path}/CLAUDE.md"
-    return said(plain(made), f"project {made.name} was made in {one_line(made.path)}\n{next_step}")
+def new(**given: Any) -> Output:
+    made, text = commands.new(None, actor(), **given)
+    return said(plain(made), text)
 
 
 def use(
@@ -150,13 +133,9 @@ def whats_next(name: Name) -> Output:
     return Output(plain(found), text)
 
 
-def archive(name: Name, undo: Annotated[bool, Option("--undo", help="Restore it.")] = False) -> Output:
-    """Hide a project from lists and sessions. Nothing is moved or removed."""
-    from ..projects.service import projects_folder
-
-    found = projects_folder.archive(name, not undo)
-    words = "is back" if undo else "is archived; `--undo` restores it"
-    return said(plain(found), f"project {found.name} {words}")
+def archive(**given: Any) -> Output:
+    found, text = commands.archive(None, actor(), **given)
+    return said(plain(found), text)
 
 
 Items = Annotated[

@@ -158,10 +158,8 @@ NOT_HERE: Mapping[str, str] = {
     "notify secret": "Type secrets only in a terminal: `nobrakes notify secret NAME`.",
     "archive": "It deletes archived work for good, so it needs a terminal: `nobrakes archive`.",
     "machine": "It limits what pages may do, so use a terminal: `nobrakes machine set session_roots=~/code agents=3`.",
-    "project new": "It makes a folder in your projects folder: nobrakes project new NAME.",
     "project use": "It is a chat session's own choice: nobrakes project use NAME, or the chat's tool.",
     **dict.fromkeys(("project run", "project schedule", "project continue"), "Only a terminal shows all of it."),
-    "project archive": "The list above one repository: nobrakes project archive NAME.",
     "relay": "It starts in a folder that you name: `nobrakes relay PATH PROMPT`. Its questions come to the Desk.",
     "mcp client": "Only a terminal shows a new token, once: `nobrakes mcp client add NAME`.",
     "repositories": "The list above one repository: nobrakes repositories forget PATH.",
@@ -180,7 +178,8 @@ def command_of(request: Request) -> Command:
     if (command := named(address)) is None:
         why = NOT_HERE.get(address) or NOT_HERE.get(address.replace("-", " "), "")
         raise UsageError(f"no page can ask for '{address[:40]}'", why)
-    if request.path_params["repo"] == OWN and command.words not in AT_HOME:
+    goes_anywhere = command.words in AT_HOME or command.words.split()[0] in command_table.ANYWHERE
+    if request.path_params["repo"] == OWN and not goes_anywhere:
         raise UsageError(f"'{command.words}' is for a repository, and these are your own sessions")
     return command
 

@@ -355,6 +355,7 @@ def projects(request: Request) -> Response:
         "projects.html",
         view=found,
         named=named,
+        own=Frame(OWN),
         chats=projects_projects.chats(),
         events=projects_projects.chat_events(),
         now=time.time(),

@@ -35,6 +35,7 @@ FLOORS = (
             "daemon.commands",
             "decisions.commands",
             "sessions.commands",
+            "projects.commands",
         ),
     ),
     (APP, ("app",)),

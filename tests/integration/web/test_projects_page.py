@@ -32,3 +32,20 @@ def test_the_page_says_how_far_sprints_are_and_what_they_wait_for(site: Served) 
     page = site.get("/projects").text
     assert "sprints going: 0 of 3 done, s1 in planning" in page and "blocked" in page
     assert "Waiting: escalation 1: &lt;b&gt;Which&lt;/b&gt;?" in page
+
+
+def test_a_project_is_made_and_archived_on_its_page(site: Served) -> None:
+    page = site.get("/projects").text
+    assert 'action="/r/~/do/project-new"' in page and "<details open><summary>New project" in page
+    fields = {"sparse": "1", "then": "/projects", "name": "tea", "objective": "", "criterion": "It is sold\nIt is hot"}
+    done = site.post("/r/~/do/project-new", fields)
+    assert (done.status_code, done.headers["location"]) == (303, "/projects"), done.text
+    page = site.get("/projects").text
+    assert 'href="/r/tea/"' in page and "0 of 2 criteria" in page
+    assert "Begin" in site.get("/r/tea/").text
+    again = site.post("/r/~/do/project-new", {"name": "Tea"}, accept="application/json")
+    assert again.status_code == 409 and "already exists" in again.text
+    for name in ("../tea", ".tea", "a/b", ""):
+        assert site.post("/r/~/do/project-new", {"name": name}, accept="application/json").status_code == 422, name
+    assert site.post("/r/~/do/project-archive", {"name": "tea"}).status_code == 303
+    assert 'href="/r/tea/"' not in site.get("/projects").text
