@@ -456,7 +456,7 @@ _MENTION = re.compile(r"(?<![\w`])@(?=[A-Za-z0-9])")
 @frozen
 class Facts:
     """The text's input. `checks`: rows of the candidate's validation; `before`, `after`: tests passed on base and
-    candidate; `manual`: what no check covers; `files`: changed paths; `read`: code reviews of review.reading."""
+    candidate; `files`: changed paths; `read`: code reviews of review.reading."""
 
     bead: Bead
     base: str
@@ -466,7 +466,7 @@ class Facts:
     before: int | None = None
     after: int | None = None
     attempts: int = 0
-    manual: Sequence[str] = ()
+    criteria: Sequence[tuple[str, str]] = ()  # of its feature: text, and how each is judged (features.model)
     read: Sequence[Mapping[str, Any]] = ()
     epic: tuple[str, str] | None = None  # its id and title
     needs: Sequence[tuple[str, str]] = ()
@@ -492,7 +492,7 @@ def body(facts: Facts, line: str) -> str:
     parts = [
         f"## Summary\n\n{words}",
         _test_plan(facts),
-        _manual(facts),
+        _criteria(facts),
         _read(facts),
         _evidence(facts),
         _linked(facts),
@@ -508,7 +508,8 @@ def shown(text: str, most: int) -> str:
 
 def _test_plan(facts: Facts) -> str:
     lines = ["## Test plan", ""]
-    wanted = [*facts.bead.acceptance, *(one for bead in facts.within for one in bead.acceptance)]
+    found = dict.fromkeys([*facts.bead.acceptance, *(one for bead in facts.within for one in bead.acceptance)])
+    wanted = [one for one in found if one not in dict(facts.criteria)]
     lines += [f"- {shown(one, 500)}" for one in wanted[:_CRITERIA]]
     for row in facts.checks:
         command = shown(" ".join(str(row.get("command") or "").split()), 200).replace("`", "'")
@@ -516,11 +517,16 @@ def _test_plan(facts: Facts) -> str:
     return "" if len(lines) == 2 else "\n".join(lines)
 
 
-def _manual(facts: Facts) -> str:
-    if not facts.manual:
-        return ""
-    boxes = [f"- [ ] {shown(one, 500)}" for one in facts.manual[:_CRITERIA]]
-    return "\n".join(["## To be tried by a person", "", *boxes])
+def _criteria(facts: Facts) -> str:
+    """Each criterion of its feature once, ticked where nobrakes has seen that it is met."""
+    is_read = any(one["outcome"] == "done" for one in facts.read)
+    told = {"automated": "checked", "review": "read by an agent" if is_read else "for a person to read"}
+    met = {"automated", "review"} if is_read else {"automated"}
+    lines = [
+        f"- [{'x' if how in met else ' '}] {shown(text, 500)} ({told.get(how, 'to be tried by a person')})"
+        for text, how in facts.criteria[:_CRITERIA]
+    ]
+    return "\n".join(["## Acceptance criteria", "", *lines]) if lines else ""
 
 
 def _read(facts: Facts) -> str:

@@ -214,6 +214,7 @@ def feature(request: Request) -> Response:
             "feature.html",
             view=view,
             looks=looks,
+            is_read=app.config.review.code_review != "off",
             turns=turns,
             groups=[_with_forms(group) for group in page.groups(app.store, view.questions)],
             way=way if way in WAYS else "tree",

@@ -365,7 +365,6 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> mod
     past = [one for each in (bead, *within) for one in store.attempts(each.id) if one.role not in NO_AGENTS]
     readings = reading.session_readings(store.code_reviews(bead.id))
     names = dict.fromkeys(f"{one.name} ({one.agent}{f', {one.model}' if one.model else ''})" for one in past)
-    # what a person has to try: of the feature that the bead is a step of
     above = [bead.id, *(epics_above(ports.store, bead) if bead.epic else ())]
     features = [one for one in ports.store.features(going=False) if one.id in above]
     return model.Facts(
@@ -377,7 +376,7 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> mod
         before=_passing(before),
         after=_passing(after),
         attempts=len(past),
-        manual=[one.text for feature in features for one in feature.criteria if one.how == keys.MANUAL],
+        criteria=[(one.text, one.how) for feature in features for one in feature.criteria],
         read=[one.as_values() for one in reading.since(readings, last_merge(store, bead.id))],
         epic=(bead.epic, ports.store.bead(bead.epic).title) if bead.epic else None,
         needs=[(one, ports.store.bead(one).title) for one in blockers_of(bead.id, ports.store.dependencies(bead.id))],

@@ -1,5 +1,7 @@
 """What follows from what a code host says, and the text of a request."""
 
+from dataclasses import replace
+
 from nobrakes.beads.model import Bead
 from nobrakes.requests import model
 from nobrakes.requests.model import CheckState, HostCheck, PullRequest, PullState, ReviewComment, Seen, Told, Turn, turn
@@ -49,15 +51,25 @@ def test_the_text_is_the_same_for_the_same_records_and_mentions_nobody() -> None
         "one", "Say\nhello", description="Ask @ann.\n<!-- nobrakes request: two -->", acceptance=("it says so",)
     )
     line = model.mark("one")
+    own = (("Tests pass", "automated"), ("it says so", "review"), ("Try it", "manual"))
     facts = model.Facts(
         bead, "b" * 40, "main", "a" * 40, checks=({"name": "test", "command": "sh `x`"},), before=1, after=2,
-        attempts=3, manual=("Try it",), epic=("e", "Epic"), needs=(("zero", "Zero"),), files=("src/one",),
+        attempts=3, criteria=own, epic=("e", "Epic"), needs=(("zero", "Zero"),), files=("src/one",),
         template="## Checklist\n<!-- nobrakes request: three -->",
     )  # fmt: skip
     body = model.body(facts, line)
     assert body == model.body(facts, line) and model.title(bead) == "Say hello"
     assert [one for one in body.splitlines() if one.startswith("<!-- nobrakes")] == [line]
-    assert "@ann" not in body and "- [ ] Try it" in body and "1 before, 2 with it" in body and "## Checklist" in body
+    assert (
+        "@ann" not in body
+        and "- [ ] Try it (to be tried by a person)" in body
+        and "1 before, 2 with it" in body
+        and "## Checklist" in body
+    )
+    assert "- [x] Tests pass (checked)" in body and "- [ ] it says so (for a person to read)" in body
+    assert [body.count(text) for text, _ in own] == [1, 1, 1], "each is listed once"
+    read = model.body(replace(facts, read=({"findings": (), "outcome": "done", "round": 1, "cost_usd": 0},)), line)
+    assert "- [x] it says so (read by an agent)" in read
     assert "Done by" not in body and "Cost" not in body and "- after zero: Zero" in body and "- in e: Epic" in body
 
 
