@@ -194,7 +194,7 @@ _PAGES = (
     ("desk/{}", "Decide", ("escalation", "answer", "resolve")),
     ("features", "Begin a feature", ("shape", "reshape")),
     ("features", "Open Features", ("forge list", "forge new")),
-    ("features/{}", "Open the feature", ("forge show", "forge sign-off", "forge resume", "forge edit")),
+    ("features/{}", "Open the feature", ("forge show", "forge sign-off", "forge answer", "forge resume", "forge edit")),
     ("plan", "Open the Plan", ("approve", "commit-strategy", "propose", "plan apply")),
     ("sessions/{}", "Open the session", ("session show", "session say")),
     ("requests", "Open the pull requests", ("pr list", "pr show")),

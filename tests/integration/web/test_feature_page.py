@@ -110,6 +110,7 @@ def test_the_questions_of_a_turn_are_one_form_that_is_taken_whole_or_not_at_all(
         shown = site.get(f"/r/shop/{path}").text
         assert shown.count('action="/r/shop/do/answers"') == 1 and "Answer all 3" in shown, path
         assert all(f'name="answers.{number}"' in shown for number in (which, who, free)), path
+        assert f'<input type="hidden" value="{which} {who} {free} ">' in shown, "a script knows it from other forms"
         assert ">P1<" in shown and "<b>Mail</b> <em>recommended</em>" in shown, path
     assert "Which way? and 2 more questions" in site.get("/r/shop/desk").text
     given = {f"answers.{which}": "Code", f"answers.{who}": ["", "All", "Staff"], f"answers.{free}": ""}
