@@ -94,11 +94,11 @@ def whats_next(
     found: list[str] = []
     unfinished = step is not None and of is not None and step < of
     if said == "completed" and commits == 0:
-        found.append("You handed in as completed and have no commit: commit, then hand in again.")
+        found.append("You reported the work as completed, but there is no commit: commit, then report it again.")
     if said == "completed" and unfinished:
-        found.append(f"You handed in as completed at step {step} of {of}: finish, or hand in what is true.")
+        found.append(f"You reported the work as completed at step {step} of {of}: finish, or hand in what is true.")
     if said is not None and not found:
-        found.append(f"You handed in as {said}: end your session.")
+        found.append(f"You reported the work as {said}: end your session.")
     if plan_waits is not None and said is None:
         found.append(f"Plan {plan_waits} waits for a person: change nothing, and end as BLOCKED.")
     elif needs_plan and said is None:

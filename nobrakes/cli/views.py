@@ -202,7 +202,7 @@ def _live(as_json: bool) -> Output:
 
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError(
-            "the board can stay on a terminal only",
+            "the live board needs a terminal",
             "Leave --live out; programs read `nobrakes board --json`, or follow `nobrakes events --follow --json`.",
         )
     extras.need("tui", "`nobrakes board --live`")

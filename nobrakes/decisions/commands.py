@@ -128,7 +128,9 @@ class Approval:
     later: tuple[Waiting, ...] = ()
 
 
-What = Annotated[str, Field("What to approve, as the list names it (default: list what waits).", metavar="WHAT")]
+What = Annotated[
+    str, Field("What to approve, by its name in the list. Without it, the command lists what waits.", metavar="WHAT")
+]
 
 Yes = Annotated[bool, Field("Approve the one plan, or its drafts, if nothing else waits.", ("--yes", "-y"))]
 

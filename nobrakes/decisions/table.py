@@ -131,7 +131,7 @@ _ACCEPTED: Row = {
         Effect.GO_ON,
         _ACCEPT,
         "The review of exactly this commit continues. It is merged if the checks pass.",
-        "The change reaches main. For another commit you are asked again.",
+        "nobrakes merges this change. If it gets another commit, you are asked again.",
     ),
     About.CONTRACT: Way(
         Effect.GO_ON,
@@ -260,7 +260,7 @@ TABLE: Mapping[EscalationType, Rows] = {
                 Effect.BACK,
                 "Look again",
                 "main is checked again now.",
-                "One validation. Merges wait until main is green.",
+                "The checks run once on main. Nothing is merged until they pass.",
             ),
         },
         "dismiss": {
@@ -348,7 +348,7 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.CODE_REVIEW: "Everything passed, and an agent that did not do the work found something in it, or no "
     "agent could read it (`review.code_review`). `--approve` continues with it as it is, `--retry` sends it back.",
     EscalationType.ASKED_AGAIN: "People asked twice for a change of one point. `--retry`: a Doer tries once more.",
-    EscalationType.PULL_CLOSED: "People closed its pull request unmerged. `--retry` starts a Doer for a new one.",
+    EscalationType.PULL_CLOSED: "Somebody closed its pull request unmerged. `--retry` starts a Doer for a new one.",
     EscalationType.WEAK_TESTS: "As repeated_failure; the tests were too weak: the bead may say too little about them.",
     EscalationType.REPEATED_FAILURE: "`max_failures` attempts failed. The escalation lists all of them.",
     EscalationType.DOER_SUGGESTION: "An agent saw work outside of its bead (`nobrakes agent escalate`).",

@@ -627,12 +627,12 @@ TABLE: Mapping[Kind, KindDescription] = {
     Kind.PLAN_ROUND_ENDED: _row(
         "A round of reviews of a plan is over.",
         "round version end findings failed done most accepted",
-        inside="Its findings, and the end of each review, are public by themselves.",
+        inside="Its findings and the end of each review have public events of their own.",
     ),
     Kind.SIGN_OFF_ASKED: _row(
         "A plan has enough reviews: a person may sign it off.",
         "reviews most version",
-        inside="A notice for people: the reviews that it counts are public by themselves.",
+        inside="A notice for people: the reviews that it counts have public events of their own.",
     ),
     Kind.SIGNED_OFF: _row(
         "A person signed off a version of a plan.",
@@ -734,7 +734,7 @@ TABLE: Mapping[Kind, KindDescription] = {
     Kind.RECOVERED: _row(
         "A daemon continued the work of an earlier one.",
         "alive ended",
-        inside="How a daemon took over; the ends of attempts are public by themselves.",
+        inside="How a daemon took over; the ends of attempts have public events of their own.",
     ),
     Kind.BROUGHT_BACK: _row(
         "The database was older than the files beside it, so nobrakes updated it from them. Of a bead: its `status` "

@@ -41,8 +41,8 @@ def circle(members: Iterable[str], cut_: Dependency, stuck: int) -> str:
     shown = list(members)
     verb = "waits for" if cut_.type is DependencyType.BLOCKS else "is a child of"
     return (
-        f"{_listed(shown, len(shown))} wait for each other in a circle, and {count(stuck, 'bead')} can never start. "
-        f"Take away that {cut_.bead} {verb} {cut_.needs}."
+        f"{_listed(shown, len(shown))} depend on each other in a circle, so {count(stuck, 'bead')} can never start. "
+        f"Remove one dependency: {cut_.bead} {verb} {cut_.needs}."
     )
 
 

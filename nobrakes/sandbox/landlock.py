@@ -56,7 +56,7 @@ def lacks(abi: int) -> "tuple[str, ...]":
     """What this version does not enforce."""
     found = []
     if abi < 3:
-        found.append("it does not keep files from being cut short (Linux 6.2 does)")
+        found.append("this kernel cannot stop a program from truncating files (Linux 6.2 can)")
     if abi < 6:
         found.append("it does not keep other processes from signals (Linux 6.12 does)")
     return tuple(found)

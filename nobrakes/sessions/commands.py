@@ -23,7 +23,13 @@ Model = Annotated[str, Field("With --works: its model (default: as in the settin
 Plan = Annotated[bool, Field("With --works: plan first, and work after you approve the plan.", ("--plan",))]
 InPlace = Annotated[bool, Field("With --works: use the checkout itself, not a clone.", ("--in-place",))]
 InRepository = Annotated[
-    str, Field("With --user and --works: a repository below your session_roots.", ("--repository",), "FOLDER", NOTE)
+    str,
+    Field(
+        "With --user and --works: the path of a repository in one of your session_roots folders.",
+        ("--repository",),
+        "FOLDER",
+        NOTE,
+    ),
 ]
 Found = tuple[dict[str, Session], str]
 

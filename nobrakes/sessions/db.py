@@ -408,6 +408,6 @@ def turn_of_token(db: Database, token: str) -> tuple[Turn, Session]:
     number = turn_of(token)
     row = None if number is None else db.maybe("SELECT * FROM turns WHERE id = ? AND outcome IS NULL", (number,))
     if row is None or not compare_digest(row["token"].encode(), token.encode("utf-8", "replace")):
-        raise Stale("this turn has ended, or the token is not one of nobrakes")
+        raise Stale("this turn has ended, or nobrakes did not issue this token")
     found = rows.turn(row)
     return found, get_session(db, found.session)

@@ -189,7 +189,7 @@ READINGS: tuple[Reading, ...] = (
     Reading("reviews", "review", "The latest reviews, newest first.", _reviews, (_LIMIT,)),
     Reading("pull-requests", "pr list", "The pull requests that wait for people, oldest first.", _requests, (_ALL,)),
     Reading("pull-requests/{id}", "pr show", "A bead's newest pull request: state, checks, remarks.", _request),
-    Reading("breaker", "", "Pause, limits, providers, caps and the daemon.", _breaker),
+    Reading("breaker", "", "What holds work back: a pause, limits, providers, spending caps, the daemon.", _breaker),
     Reading("health", "", "The daemon, agents, disk, and the doctor's latest findings.", _health),
     Reading("plan", "commit-strategy --dry-run", "The drafts and proposed changes that wait for your approval.", _plan),
     Reading(

@@ -263,7 +263,7 @@ def test_what_is_pushed_goes_on_top_of_what_others_pushed_and_waits_where_the_ho
     hook.chmod(0o755)
     team.add("alone")
     with team.running():
-        said = until(lambda: [why for why in team.waits() if "did not take it" in why], what=team.waits)
+        said = until(lambda: [why for why in team.waits() if "rejected the push" in why], what=team.waits)
     assert "protected branch" in said[0] and team.status(one) == "reviewing"
     hook.unlink()
     theirs = team.hub.push({"theirs": "x\n"})

@@ -49,7 +49,7 @@ def agent_identity(connection: "Connection", token: str) -> AgentIdentity:
             return AgentIdentity(f"Session {row[2]}", None, None, row[1], row[2])
     from ...errors import Stale
 
-    raise Stale("this attempt or turn has ended, or the token is not one of nobrakes")
+    raise Stale("this attempt or turn has ended, or nobrakes did not issue this token")
 
 
 # Whoever says more is in a loop. Counted in its own events, so that a second process begins no new count.

@@ -289,7 +289,7 @@ def attempt_of_token(db: Database, token: str) -> Attempt:
     number = attempt_of(token)
     row = None if number is None else db.maybe(OPEN_ATTEMPT, (number,))
     if row is None or not compare_digest(row["token"].encode(), token.encode("utf-8", "replace")):
-        raise Stale("this attempt has ended, or the token is not one of nobrakes")
+        raise Stale("this attempt has ended, or nobrakes did not issue this token")
     return get_attempt(db, row["id"])
 
 

@@ -305,7 +305,7 @@ class SharedLander:
         if made is not None:
             said = self.remote.push(made, self.remote.known() or "")
             if not said.ok:
-                words = f"{made[:12]} is on main here, and {self.remote} did not take it: {said.words}"
+                words = f"{made[:12]} is on your local main, but {self.remote} rejected it: {said.words}"
                 raise GitFailed(words, WAITS[said.cause].remedy or "Push main, and merges continue.")
             objects.update(self.place, {self.remote.shared.known: made})
         return made
@@ -358,7 +358,7 @@ def pushed(remote: Remote, history: History, new: str, old: str) -> Land | None:
         objects.update(remote.place, {remote.shared.known: new})
         return None
     if not remote.fetch().ok:
-        return replace(refused(remote, f"{remote} did not take it", said), may_have_landed=not said.refused)
+        return replace(refused(remote, f"{remote} rejected the push", said), may_have_landed=not said.refused)
     if has(remote, history, new):
         return None
     if remote.known() != old:
@@ -366,7 +366,7 @@ def pushed(remote: Remote, history: History, new: str, old: str) -> Land | None:
     if said.cause is Cause.RACES and said.refused:
         said = remote.unseen(new, said)
     # a remote that nobody hears any more may still be at it
-    return replace(refused(remote, f"{remote} did not take it", said), may_have_landed=not said.refused)
+    return replace(refused(remote, f"{remote} rejected the push", said), may_have_landed=not said.refused)
 
 
 def unheard(remote: Remote, said: Reply) -> Land:

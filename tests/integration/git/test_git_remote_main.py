@@ -330,7 +330,7 @@ def test_committed_files_are_pushed(world):
     made = world.git.commit_files({"beads.jsonl": b"{}\n"}, message())
     assert made == world.git.main() == world.there()
     hook(world, "pre-receive", "exit 1")
-    with pytest.raises(GitFailed, match="is on main here, and origin/main did not take it"):
+    with pytest.raises(GitFailed, match="is on your local main, but origin/main rejected it"):
         world.git.commit_files({"beads.jsonl": b"{1}\n"}, message())
     assert world.git.main() != made and world.there() == made
     with pytest.raises(GitFailed, match="nothing was committed"):

@@ -33,10 +33,10 @@ def test_both_tracks_are_told_on_one_line():
         ({"step": 2, "of": 6, "commits": 2}, "Go on with step 3 of 6"),
         ({"step": 6, "of": 6, "commits": 5}, "Compare each acceptance criterion"),
         ({"commits": 4}, "Compare each acceptance criterion"),
-        ({"said": "completed", "commits": 2}, "You handed in as completed: end"),
-        ({"said": "blocked", "questions": (1,), "commits": 0}, "You handed in as blocked: end"),
-        ({"said": "completed", "step": 2, "of": 5, "commits": 2}, "You handed in as completed at step 2 of 5"),
-        ({"said": "completed", "commits": 0}, "You handed in as completed and have no commit"),
+        ({"said": "completed", "commits": 2}, "You reported the work as completed: end"),
+        ({"said": "blocked", "questions": (1,), "commits": 0}, "You reported the work as blocked: end"),
+        ({"said": "completed", "step": 2, "of": 5, "commits": 2}, "You reported the work as completed at step 2 of 5"),
+        ({"said": "completed", "commits": 0}, "You reported the work as completed, but there is no commit"),
     ],
 )
 def test_the_first_thing_to_do(facts, first):

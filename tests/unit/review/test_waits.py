@@ -332,7 +332,7 @@ def test_each_cause_says_what_ends_it_and_what_time_does() -> None:
     assert all("--force" not in row.remedy and "--hard" not in row.remedy for row in WAITS.values())
     asked_at_once = {cause for cause, row in WAITS.items() if not row.passes and not row.asked}
     assert {Cause.PROTECTED, Cause.HOOK, Cause.ACCESS, Cause.FILTER, Cause.UNKNOWN} <= asked_at_once
-    assert "forbid this push" in why(Cause.PROTECTED, "origin/main did not take it: GH006: no.")
+    assert "forbid this push" in why(Cause.PROTECTED, "origin/main rejected the push: GH006: no.")
 
 
 def test_what_does_not_pass_is_looked_at_less_and_less_often() -> None:
@@ -342,9 +342,9 @@ def test_what_does_not_pass_is_looked_at_less_and_less_often() -> None:
 
 def test_merging_by_requests_is_no_way_out_where_it_is_set() -> None:
     for cause in (Cause.PROTECTED, Cause.SIGNATURES, Cause.HOOK):
-        said = why(cause, "origin did not take it: no.")
+        said = why(cause, "origin rejected the push: no.")
         assert "review.land pull_request" in said
-        fitting = why(cause, "origin did not take it: no.", by_request=True)
+        fitting = why(cause, "origin rejected the push: no.", by_request=True)
         assert "review.land" not in fitting and said.startswith(fitting[:-1]) and fitting.endswith("."), fitting
 
 
