@@ -140,7 +140,7 @@ def views() -> Mapping[str, Any]:
     without a record are missing."""
     from ..features.service.approving import Approved
     from ..features.service.controls import ScanView
-    from ..projects.service.projects_folder import Confirmed, ProjectsView
+    from ..projects.service.projects_folder import Confirmed, ProjectsView, ProjectView
     from ..projects.service.sprint_approval import NextView, ProjectPage
     from ..review.service.merges import DiffView
     from ..sessions.service.relay import SessionView
@@ -170,6 +170,7 @@ def views() -> Mapping[str, Any]:
         "project show": ProjectPage,
         "project use": Confirmed,
         "project whats-next": NextView,
+        **dict.fromkeys(("project new", "project archive"), ProjectView),
         "forge list": FeatureListView,
         "forge show": FeatureView,
         "forge show --version": PlanChanges,

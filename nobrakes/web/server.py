@@ -59,6 +59,8 @@ _STATUS: tuple[tuple[type[errors.NobrakesError], int], ...] = (
     (errors.NoSuchEscalation, 404),
     (errors.NoSuchSession, 404),
     (errors.NoSuchFeature, 404),
+    (errors.NoProject, 404),
+    (errors.ProjectExists, 409),
     (errors.NotAllowed, 409),
     (errors.Stale, 409),
     (errors.Deadlock, 409),
