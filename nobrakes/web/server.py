@@ -61,6 +61,7 @@ _STATUS: tuple[tuple[type[errors.NobrakesError], int], ...] = (
     (errors.NoSuchFeature, 404),
     (errors.NoProject, 404),
     (errors.ProjectExists, 409),
+    (errors.Hindered, 409),
     (errors.NotAllowed, 409),
     (errors.Stale, 409),
     (errors.Deadlock, 409),

@@ -216,3 +216,9 @@ def test_an_empty_repository_begins_on_its_first_page(empty) -> None:
     page = site.get("/r/shop/").text
     assert '<section id="now-begins" aria-labelledby="h-begins" hidden>' in page
     assert "do/add" not in page.partition('id="now-begins"')[2].partition("</section>")[0]
+
+
+def test_agents_that_cannot_start_are_a_refusal_with_its_reason(site, repository) -> None:
+    (repository / ".nobrakes" / "config.toml").write_text('main = "main"\n')
+    refused = site.post("/r/shop/do/daemon-start", {}, accept="application/json")
+    assert refused.status_code == 409 and "no check is configured" in refused.json()["error"]["message"]
