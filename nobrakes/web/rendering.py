@@ -560,7 +560,7 @@ def _keyed(known: Mapping[str, Field], given: Sequence[tuple[str, str]]) -> Iter
     keys: dict[tuple[str, str], list[str]] = {}
     for name, value in given:
         head, dot, key = name.partition(".")
-        if dot and head in known and known[head].is_list:
+        if dot and head in known and (known[head].is_list or known[head].read is rows):
             keys.setdefault((head, key), []).append(value)
         else:
             yield name, value

@@ -109,6 +109,7 @@ class Limit:
     value: str
     of_config: str
     is_changed: bool
+    help: str = ""
 
 
 @frozen
@@ -203,12 +204,15 @@ def costs(store: "Store", config: "Config") -> CostView:
 
 
 def _limits(store: "Store", config: "Config") -> tuple[Limit, ...]:
+    from ...config import editing
+
     changed: Mapping[str, float] = control.overrides(store)
+    helps = {one.name: one.comment for one in editing.settings() if one.section == "limits"}
     found = []
     for one in fields(LimitSettings):
         if one.name not in FROM_THE_START:
-            own = getattr(config.limits, one.name)
-            found.append(Limit(one.name, f"{changed.get(one.name, own):g}", f"{own:g}", one.name in changed))
+            own, text = getattr(config.limits, one.name), helps.get(one.name, "")
+            found.append(Limit(one.name, f"{changed.get(one.name, own):g}", f"{own:g}", one.name in changed, text))
     return tuple(found)
 
 
