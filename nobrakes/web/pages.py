@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from ..beads.model import Status
 from ..beads.service import bead_page
 from ..beads.service import board as beads_board
 from ..command_table import AT_HOME
@@ -59,7 +60,8 @@ def bead(request: Request) -> Response:
         live = [one for one in sessions_live.live(app.store, app.paths, app.config) if one.worker.bead == id]
         topics = (f"b:{view.history.bead.id}", *(f"s:{one.worker.attempt}" for one in live))
         values: dict[str, Any] = {"view": view, "steps": steps, "live": live}
-        return render(request, "bead.html", takes_code=takes_code(app), topics=topics, **values)
+        is_coded = view.history.bead.status is Status.DONE and takes_code(app)  # it looks for a sandbox
+        return render(request, "bead.html", takes_code=is_coded, topics=topics, **values)
 
 
 def changes(request: Request) -> Response:

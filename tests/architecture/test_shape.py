@@ -232,3 +232,13 @@ def _filled_in(text: str) -> list[str]:
 @pytest.mark.parametrize("text", ["failed {n} times", "{{ view.first }} older lines", "${count} lines", "%d beads"])
 def test_a_text_that_is_filled_in_later_is_looked_into(text: str) -> None:
     assert _filled_in(text)
+
+
+def test_every_rule_of_a_style_sheet_is_closed():
+    for path in sorted(PACKAGE.rglob("*.css")):
+        text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
+        depth = 0
+        for number, line in enumerate(text.splitlines(), 1):
+            depth += line.count("{") - line.count("}")
+            assert 0 <= depth <= 2, f"{path.name}:{number}: a rule in a rule"
+        assert depth == 0, path.name
