@@ -186,6 +186,7 @@ class Store(Database):
     escalations = decisions_db.listed
     escalations_as_filed = decisions_db.as_filed
     escalation = decisions_db.escalation
+    behind = decisions_db.waits_behind
     answer = decisions_db.answer
     take_back = decisions_db.take_back
     act_by = decisions_db.act_by

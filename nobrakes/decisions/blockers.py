@@ -89,7 +89,7 @@ _BY_ITSELF = frozenset({Kind.NO_PLACE, Kind.MEMORY, Kind.RETRY, Kind.QUARANTINED
 class Blocker:
     """One problem: what happened, why, and the commands in order. `until`: when it ends by itself (seconds since 1970
     UTC). `beads`: the first blocked ones. `cures`: fixes outside nobrakes that come before the commands; empty: none.
-    `number`: the escalation's."""
+    `number`: the escalation's. `behind`: how many beads wait for its end."""
 
     kind: Kind
     what: str
@@ -100,6 +100,7 @@ class Blocker:
     beads: tuple[str, ...] = ()
     refuses: bool = False
     number: int | None = None
+    behind: int = 0
 
     @property
     def stops(self) -> bool:
@@ -114,7 +115,8 @@ class Blocker:
 
 
 def in_order(found: Iterable[Blocker]) -> tuple[Blocker, ...]:
-    return tuple(sorted(found, key=lambda one: ORDER[one.kind]))
+    """What stops everything first, by its kind; then by what waits behind it."""
+    return tuple(sorted(found, key=lambda one: (not one.stops, 0 if one.stops else -one.behind, ORDER[one.kind])))
 
 
 def board_blockers(board: "Board", paused_by: str = "") -> list[Blocker]:

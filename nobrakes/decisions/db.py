@@ -56,6 +56,10 @@ def behind(execute: "WaitingExecute", bead: str) -> int:
     return int(next(iter(execute(_BEHIND, (bead, bead))))[0])
 
 
+def waits_behind(db: Database, bead: str) -> int:
+    return behind(db.plain, bead)
+
+
 Execute = Callable[[str, tuple[str, str]], Iterable[Any]]
 
 _MAX_DETAIL = 8000

@@ -464,6 +464,7 @@ def _escalated(one: Escalation) -> Blocker:
         (f"nobrakes escalation {one.id}",),
         beads=(one.bead,) if one.bead else (),
         number=one.id,
+        behind=one.behind,
     )
 
 
@@ -531,7 +532,7 @@ def approval_blockers(store: "Store", config: "Config") -> Iterator[Blocker]:
             command, why = reviewed_plan.to_sign(store, rules, feature)
             what = f"the plan of feature {feature.id} ({shorten(feature.title, _TITLE)}) waits for your sign-off"
             typed = (command, f"nobrakes forge show {feature.id}")
-            yield Blocker(Kind.SIGN_OFF, what, why.partition("; ")[2], typed, beads=(feature.id,))
+            yield Blocker(Kind.SIGN_OFF, what, why.partition("; ")[2], typed, beads=(feature.id,), behind=len(own))
     if drafts or changed:
         command, why = reviewed_plan.approval(store, rules)
         if len(drafts) < waiting:
@@ -541,7 +542,8 @@ def approval_blockers(store: "Store", config: "Config") -> Iterator[Blocker]:
         parts = count_beads_and_epics(beads, len(drafts) - beads) if drafts else []
         parts += [count(len(changed), "changed bead")] if changed else []
         verb = "waits" if len(drafts) + len(changed) == 1 else "wait"
-        yield Blocker(Kind.DRAFTS, f"{' and '.join(parts)} {verb} for your approval", why, (command,))
+        what = f"{' and '.join(parts)} {verb} for your approval"
+        yield Blocker(Kind.DRAFTS, what, why, (command,), behind=len(drafts) + len(changed))
 
 
 def sprint_blockers(store: "Store") -> Iterator[Blocker]:
@@ -698,6 +700,9 @@ def blockers(
         found += no_check_blockers(config)
     if pid is not None:
         found = [replace(one, commands=tuple(c for c in one.commands if c not in STARTS_WORK)) for one in found]
+    for at, one in enumerate(found):
+        if one.asks and one.beads and not one.stops and not one.behind:
+            found[at] = replace(one, behind=store.behind(one.beads[0]))
     return Blockers(in_order(found), tuple(more(still).items()), pid is not None)
 
 

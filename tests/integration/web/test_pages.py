@@ -34,6 +34,13 @@ def test_the_first_page_lists_the_repositories_and_now_shows_one(site, repositor
     assert site.get("/r/nothing/").status_code == 404
 
 
+def test_a_command_in_a_commits_subject_is_no_link(site, repository) -> None:
+    words = ["git", "commit", "-q", "--allow-empty", "-m", "Mend it: `nobrakes hold nb-1`"]
+    subprocess.run(words, cwd=repository, check=True)
+    now = site.get("/r/shop/").text
+    assert "Mend it: `nobrakes hold nb-1`" in now and "do/hold" not in now
+
+
 def test_an_error_keeps_the_navigation_and_offers_what_can_be_done_there(site) -> None:
     missing = site.get("/r/shop/bead/nb-77")
     assert missing.status_code == 404 and "nb-77" in missing.text

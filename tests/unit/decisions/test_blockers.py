@@ -21,6 +21,18 @@ def test_the_heaviest_is_told_first_and_equals_stay_as_they_came() -> None:
     assert [one.stops for one in in_order(found)] == [True, False, False]
 
 
+def test_what_stops_all_is_told_first_and_then_what_most_beads_wait_for() -> None:
+    held, sign_off, drafts = Blocker(Kind.HELD, "held", behind=9), Blocker(Kind.SIGN_OFF, "plan", behind=3), Kind.DRAFTS
+    found = [
+        sign_off,
+        held,
+        Blocker(Kind.MAIN_RED, "red"),
+        Blocker(drafts, "drafts", behind=5),
+        Blocker(Kind.PAUSED, "p"),
+    ]
+    assert [one.what for one in in_order(found)] == ["p", "red", "held", "drafts", "plan"]
+
+
 def test_a_pause_refuses_a_run_unless_somebody_has_to_be_looked_after() -> None:
     [rests] = board_blockers(board(paused=True), "Eve paused it")
     assert (rests.kind, rests.why, rests.commands, rests.refuses) == (
