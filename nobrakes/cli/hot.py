@@ -172,7 +172,7 @@ def _noted(found: "paths.Paths", code: int) -> int:
     try:
         with open(found.judged, encoding="utf-8") as file:
             branch = loads(file.read())["values"]["main"]
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, StopIteration, RecursionError):  # somebody changed it
         return code
     if fast.connected(found.database, lambda db: fast.main_moved(db.execute, found.root, branch)):
         _main()

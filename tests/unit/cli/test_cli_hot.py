@@ -115,3 +115,19 @@ def test_whatever_the_locale_cannot_write_is_escaped_and_json_stays_json(command
     assert text.returncode == 0 and rb"Sch\xf6n \U0001f600" in text.stdout, text
     [data] = [json.loads(as_json.stdout)["data"]] if command == "show" else json.loads(as_json.stdout)["data"]
     assert data["title"] == "Schön 😀"
+
+
+@pytest.mark.parametrize("kept", ["", "{", "[" * 100_000, '{"values": 3}', '{"values": {"main": 7}}', "\udcff"])
+def test_whatever_the_kept_settings_hold_what_is_ready_is_shown(kept, tmp_path, monkeypatch, capsys):
+    folder = tmp_path / ".nobrakes"
+    folder.mkdir()
+    store = create_store(str(folder / "nobrakes.db"))
+    store.put([Bead("nb-1", "First")], [], "me")
+    store.close()
+    (folder / "config.toml").write_text("")
+    (folder / "config.checked").write_bytes(kept.encode("utf-8", "surrogateescape"))
+    for name in ("NOBRAKES_TOKEN", "NOBRAKES_RUN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NOBRAKES_HOME", str(folder))
+    assert hot.run(["show", "nb-1"]) == 0
+    assert "First" in capsys.readouterr().out
