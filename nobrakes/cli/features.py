@@ -134,8 +134,7 @@ def _page(found: "FeatureView", way: str, screen: Screen) -> list[str]:
             f"  {i.id} {i.kind.value}, {i.state.value}: {cut(one_line(i.text), 90)}{_at(i.file, i.line)}"
             for i in found.items
         ]
-        points = [i for i in found.items if i.blocks and i.state.value == "waiting"]
-        out += [f"  before its sign-off, type: {to_answer(i)}" for i in points]
+        out += [f"  before its sign-off, type: {to_answer(i)}" for i in found.items if i.is_open_point]
     return out
 
 

@@ -185,7 +185,7 @@ STATE_STEPS = frozenset(step for row in STATES.values() for step in row)
 _STAGE_STEPS = frozenset(step for row in STAGES.values() for step in row)
 
 
-MANUAL = "manual"
+AUTOMATED, MANUAL = "automated", "manual"
 
 
 @frozen
@@ -195,6 +195,11 @@ class Criterion:
     text: str
     how: str
     usual: bool = True  # one of the eight that every feature begins with; False: the person's own
+
+    @property
+    def judged(self) -> str:
+        """`how`, as far as nobrakes can see it: a person's own words name no check that decides them."""
+        return MANUAL if self.how == AUTOMATED and not self.usual else self.how
 
 
 @frozen
@@ -371,6 +376,11 @@ class Item:
     blocks: bool = False
     state: ItemState = ItemState.WAITING
     at: float = 0.0
+
+    @property
+    def is_open_point(self) -> bool:
+        """Whether it waits for a person's answer before the sign-off."""
+        return self.blocks and self.state is ItemState.WAITING
 
     @property
     def where(self) -> str:

@@ -27,7 +27,19 @@ from ..events.kinds import Event, Kind
 from ..records import frozen, grouped
 from ..text.cleaning import count, first_of
 from . import model
-from .model import MANUAL, Criterion, Feature, Finding, FindingState, PlanReview, ReviewState, Stage, State, Step
+from .model import (
+    AUTOMATED,
+    MANUAL,
+    Criterion,
+    Feature,
+    Finding,
+    FindingState,
+    PlanReview,
+    ReviewState,
+    Stage,
+    State,
+    Step,
+)
 
 if TYPE_CHECKING:
     from ..config.sections import ForgeSettings
@@ -161,7 +173,7 @@ def to_sign(store: "Store", rules: "ForgeSettings", feature: Feature) -> tuple[s
 
 def open_points(store: "Store", feature: str) -> list[model.Item]:
     """The comments in its files that wait for a person's answer."""
-    return [one for one in store.items(feature) if one.blocks and one.state is model.ItemState.WAITING]
+    return [one for one in store.items(feature) if one.is_open_point]
 
 
 def to_answer(point: model.Item) -> str:
@@ -562,7 +574,7 @@ def sign_off(seen: Tracker, version: int, actor: str, at: float, risk: bool, rea
 # The acceptance criteria that every feature begins with. What a check of the project says blocks a merge by itself;
 # what no check says is for a person to try; how errors are handled is for a review. A person takes any away, and adds
 # more.
-AUTOMATED, REVIEW = "automated", "review"
+REVIEW = "review"
 WAYS = (AUTOMATED, MANUAL, REVIEW)
 MAX_CRITERIA, MAX_CRITERION = 40, 500
 

@@ -36,3 +36,8 @@ def test_a_person_chooses() -> None:
 def test_what_cannot_be_is_refused(without: set[int], own: list[str]) -> None:
     with pytest.raises(UsageError):
         chosen(default_criteria(WEB), without, own)
+
+
+def test_what_a_person_calls_automated_is_decided_by_no_check() -> None:
+    [usual, own] = chosen(default_criteria(WEB), set(range(2, 9)), ["automated: it starts in a second"])
+    assert (usual.judged, own.how, own.judged) == (AUTOMATED, AUTOMATED, MANUAL), "no claim becomes evidence"
