@@ -563,7 +563,7 @@ def orientation(is_visiting: bool) -> "tuple[FirstScreen | None, str, str]":
         found = views.next_step(app.store, stands, app.config.forge)
         working = status.workers(app.store, stands.works)
         first = status.first_screen(app.store, app.git, app.paths, app.config, stands, working, is_visiting)
-    return first, one_line(found.command), one_line(found.why)
+    return first, one_line(found.command), one_line(found.why + found.other)
 
 
 def overview(as_json: bool) -> Output:

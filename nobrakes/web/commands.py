@@ -283,13 +283,13 @@ async def do(request: Request) -> Response:
     form = await request.form(max_files=0, max_fields=200, max_part_size=TEXT)
     given = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
     session = str(request.scope["nobrakes.session"])
-    result, said, again, undo = await run_in_threadpool(
+    result, said, again, step = await run_in_threadpool(
         perform, site_of(request), request.path_params["repo"], command, given, session
     )
     then = str(dict(given).get("then", ""))
     if "application/json" in request.headers.get("accept", ""):
         return JSONResponse(
-            {"ok": True, "command": command.words, "said": said, "again": again, "undo": undo, "data": result}
+            {"ok": True, "command": command.words, "said": said, "again": again, "undo": step, "data": result}
         )
     return _lead_on(request, local(then) if then else f"/r/{request.path_params['repo']}/", said)
 
@@ -313,7 +313,7 @@ def perform(site: Site, word: str, command: Command, given: Given, session: str)
     from ..review.service.undo import undoable
 
     values = rendering.values(command.fields, given)
-    beside, undo = dict(given), None
+    beside, step = dict(given), None
     key = beside.get("request") or f"web-{secrets.token_hex(12)}"
     who = actor()
     with repository(word, makes_own=True) as app:
@@ -331,12 +331,12 @@ def perform(site: Site, word: str, command: Command, given: Given, session: str)
         answer, again = commands_service.once(app.store, app.paths, wanted, run)
         if not again:
             wake(app.paths)  # a daemon that was woken before the end of the transaction saw nothing yet
-            undo = next((one.seq for one in undoable(app.store, after=before) if one.actor == who.name), None)
+            step = next((one.seq for one in undoable(app.store, after=before) if one.actor == who.name), None)
     LOG.info("command: %s by %s in session %s%s", command.words, who.name, session, ", done before" if again else "")
     if answer.error is not None:
         name, message, hint = answer.error
         raise _again(name, message, hint)
-    return json.loads(answer.data), answer.text, again, undo
+    return json.loads(answer.data), answer.text, again, step
 
 
 def _again(name: str, message: str, hint: str) -> NobrakesError:

@@ -556,7 +556,7 @@ def flag(name: str, value: str) -> bool:
 
 
 def _keyed(known: Mapping[str, Field], given: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """A list's `NAME.KEY` as NAME with `KEY=VALUE`; several values of a key have commas between them."""
+    """`NAME.KEY` of a list or of rows as NAME with `KEY=VALUE`; several values of a key have commas between them."""
     keys: dict[tuple[str, str], list[str]] = {}
     for name, value in given:
         head, dot, key = name.partition(".")

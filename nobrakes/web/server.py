@@ -60,18 +60,6 @@ _STATUS: tuple[tuple[type[errors.NobrakesError], int], ...] = (
     (errors.NoSuchSession, 404),
     (errors.NoSuchFeature, 404),
     (errors.NoProject, 404),
-    (errors.ProjectExists, 409),
-    (errors.Hindered, 409),
-    (errors.NotAllowed, 409),
-    (errors.Stale, 409),
-    (errors.Deadlock, 409),
-    (errors.DaemonRunning, 409),
-    (errors.DaemonNotRunning, 409),
-    (errors.NothingToUndo, 409),
-    (errors.NoMain, 409),
-    (errors.NotARepository, 409),
-    (errors.ForeignRepository, 409),
-    (errors.NotProven, 409),
     (errors.UsageError, 422),
     (errors.BadBead, 422),
     (errors.PlanError, 422),
@@ -79,11 +67,13 @@ _STATUS: tuple[tuple[type[errors.NobrakesError], int], ...] = (
     (errors.StoreBusy, 503),
     (errors.NoAnswer, 503),
     (errors.MachineShort, 503),
+    (errors.StoreBroken, 500),
 )
+"""Any other one is what the present state does not allow."""
 
 
 def status_of(error: errors.NobrakesError) -> int:
-    return next((number for kind, number in _STATUS if isinstance(error, kind)), 500)
+    return next((number for kind, number in _STATUS if isinstance(error, kind)), 409)
 
 
 def failure(

@@ -107,7 +107,7 @@ def test_open_pages_show_what_happens_and_keep_what_a_person_did(chromium, serve
     person = Person(chromium, served, viewport={"width": 1280, "height": 320}).log_in()
     shown = {"desk": "Which currency?", "graph?mode=all": "Fresh title", "plan": "Fresh title", "bead/later": "Fresh title",
              "breaker": "Bowie", "health": "2 of 4", "live": "Bowie", "sessions": "Bowie", "board?q=title": "Fresh title"}  # fmt: skip
-    typed = {"plan": ("File a plan as drafts", "plan"), "bead/later": ("Edit here", "description"),
+    typed = {"plan": ("File a plan as drafts", "plan"), "bead/later": ("Edit here", "description"), "breaker": ("", "limits.doers"),
              "sessions": ("Start a session with an agent", "text")}  # fmt: skip
     tabs = {}
     for path in shown:
@@ -119,7 +119,7 @@ def test_open_pages_show_what_happens_and_keep_what_a_person_did(chromium, serve
             summary, name = typed[path]
             if summary:
                 page.get_by_text(summary, exact=True).click()
-            page.locator(f"[name={name}]").first.fill("half a word")
+            page.locator(f"[name='{name}']").first.fill("7" if path == "breaker" else "half a word")
             page.keyboard.press("ArrowLeft")
         else:
             page.locator("#main a").last.focus()

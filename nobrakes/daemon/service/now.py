@@ -222,10 +222,11 @@ _IDLE_KINDS = (Kind.MERGE_WAITS, Kind.CANCELLED_BLOCKER, Kind.CANCELLED_PARENT, 
 
 @frozen
 class NextStep:
-    """What to type, and why."""
+    """What to type, and why. `other`: another way to type, which goes on after `why`."""
 
     command: str
     why: str
+    other: str = ""
 
 
 def next_step(store: "Store", stands: "Blockers", rules: "ForgeSettings") -> NextStep:
@@ -244,7 +245,8 @@ def next_step(store: "Store", stands: "Blockers", rules: "ForgeSettings") -> Nex
     if asks is not None:
         return _by(asks)
     if not beads:
-        return NextStep("nobrakes shape", "there is no bead yet: plan some work; by hand: nobrakes plan example")
+        by_hand = "; by hand: nobrakes plan example"
+        return NextStep("nobrakes shape", "there is no bead yet: plan some work", by_hand)
     if "draft" in beads and beads.keys() <= {"draft", "done", "cancelled"}:
         return _approval(store, rules, "the drafts wait for your approval")
     if not beads.keys() & {"working", "review"} and store.proposed():  # before agents begin with the old text
@@ -258,7 +260,7 @@ def next_step(store: "Store", stands: "Blockers", rules: "ForgeSettings") -> Nex
                 return _by(one)
     if stands.works:
         return NextStep("nobrakes status", "the daemon continues the work by itself")
-    return NextStep("nobrakes run", "there is work to do (or `nobrakes daemon start` for the background)")
+    return NextStep("nobrakes run", "there is work to do", " (or `nobrakes daemon start` for the background)")
 
 
 def _approval(store: "Store", rules: "ForgeSettings", why: str) -> NextStep:

@@ -388,7 +388,18 @@ def undo(
 def undoable(store: "Store", bead: str = "", after: int = 0) -> tuple[UndoStep, ...]:
     """The latest steps that can be undone, newest first: on this bead, and behind the event `after`."""
     near = takewhile(lambda step: step.seq > after, islice(steps_back(store), TRIED))
-    return tuple(s for s in near if (not bead or bead in s.beads) and not any(e.kind in _FINAL for e in s.events))
+    return tuple(step for step in near if (not bead or bead in step.beads) and not _is_built_on(store, step))
+
+
+def _is_built_on(store: "Store", step: UndoStep) -> bool:
+    """Whether it is refused for its kind, or since agents began on its beads."""
+    try:
+        for event in step.events:
+            if event.kind in (Kind.PROPOSED, Kind.APPROVED):
+                _require_unbegun(store, event)
+    except NotAllowed:
+        return True
+    return any(event.kind in _FINAL for event in step.events)
 
 
 def _take_back(store: "Store", git: Git | None, step: UndoStep, marked: str, paths: Paths | None = None) -> None:

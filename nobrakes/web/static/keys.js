@@ -14,7 +14,6 @@ const HELP = [
   ["/", "Search"],
   ["c", "A new bead"],
   ["u", "Undo, while the line at the foot offers it"],
-  ["g n", "Now; g d Desk, g b Board, g g Graph, g l Live, g p Plan, g f Features, g m Merges, g r Requests, g x Breaker box, g s Sessions"],
   ["Ctrl-K", "Find a page, a command or a bead"],
   ["?", "This list"],
 ];
@@ -42,16 +41,14 @@ function move(step) {
   next?.scrollIntoView({ block: "nearest" });
 }
 
-/** @param {string} path */
-function go(path) {
-  if (base) location.assign(base + path);
-}
+/** The page's own link to a page of the repository. @param {string} path */
+const way = (path) => /** @type {HTMLAnchorElement | null} */ (base ? document.querySelector(`nav.ways a[href="${base}${path}"]`) : null);
 
 function answer() {
   const act = current()?.querySelector(".act") ?? document.querySelector('#main form[data-command="answer"] :is(input:not([type=hidden]), textarea)');
   if (act instanceof HTMLAnchorElement) act.click();
   else if (act instanceof HTMLElement && isShown(act)) act.focus();
-  else go("desk");
+  else way("desk")?.click();
 }
 
 function offers() {
@@ -81,7 +78,11 @@ function dialog(name) {
 function help() {
   const made = dialog("Keys");
   const list = document.createElement("dl");
-  for (const [keys, words] of HELP) {
+  const pages = Object.entries(PAGES).flatMap(([letter, path]) => {
+    const name = way(path)?.querySelector("span")?.textContent;
+    return name ? [[`g ${letter}`, name]] : [];
+  });
+  for (const [keys, words] of [...HELP, ...pages]) {
     const key = document.createElement("dt");
     key.textContent = keys;
     const meaning = document.createElement("dd");
@@ -199,7 +200,7 @@ const KEYS = {
   a: answer,
   ".": offers,
   "/": search,
-  c: () => go(`do/add?then=${encodeURIComponent(location.pathname + location.search)}`),
+  c: () => base && location.assign(`${base}do/add?then=${encodeURIComponent(location.pathname + location.search)}`),
   u: () => /** @type {HTMLElement | null} */ (document.querySelector("#toast:not([hidden]) button"))?.click(),
   "?": help,
 };
@@ -222,7 +223,7 @@ document.addEventListener("keydown", (event) => {
   if (path === undefined && !KEYS[event.key]) return;
   event.preventDefault();
   if (path === undefined) KEYS[event.key]();
-  else go(path);
+  else way(path)?.click();
 });
 
 const button = document.getElementById("keys");

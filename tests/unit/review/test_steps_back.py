@@ -423,3 +423,15 @@ def test_a_closed_bead_names_the_way_back(three):
     added = next(one.seq for one in undo.steps_back(three) if one.kind is Kind.PROPOSED and "a" in one.beads)
     with pytest.raises(NotAllowed, match="a is done already; `nobrakes reopen a` opens it again"):
         undo.undo(three, None, "me", added)
+
+
+def test_what_is_offered_to_be_undone_is_not_refused(three):
+    bead_commands.hold(three, "a", "wait", "me")
+    [hold, *_] = undo.undoable(three, "a")
+    assert hold.kind is Kind.HELD and undo.undoable(three, "b") and not undo.undoable(three, after=hold.seq)
+    bead_commands.release(three, "a", "me")
+    assert three.open_attempt("a", Role.DOER, "script", ("Ada",), 600.0, None) is not None
+    offered = undo.undoable(three, "a")
+    assert [step.kind for step in offered] == [Kind.RELEASED, Kind.HELD], "its plan cannot be taken back: work began"
+    for step in offered:
+        undo.undo(three, None, "me", step.seq)
