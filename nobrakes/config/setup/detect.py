@@ -120,7 +120,7 @@ _PLACEHOLDER = "no test specified"
 JUNIT = "junit.xml"
 _JS_TEST = re.compile(r".*\.(?:test|spec)\.[cm]?[jt]sx?")
 _RUNS_ALL = re.compile(
-    r"(?:^|[\s;&|/])(?:vitest|jest|turbo|nx|lerna|rush|moon|wireit|ava|deno test|bun test|node (?:\S+ )*?--test"
+    r"(?:^|[\s;&|/])(?:vitest|jest|turbo|nx|lerna|rush|moon|wireit|ava|deno test|bun test|node (?:\S+ ){0,20}?--test"
     r"|-r|-ws|--recursive|--workspaces|--filter|workspaces (?:foreach|run))(?=$|[\s;&|=])"
 )
 """In a test script, what runs the tests of the packages below it."""
@@ -151,7 +151,7 @@ def _javascript(root: str, top: str, packages: Collection[str]) -> Found | None:
             checks.append((kind, f"{run} {name}"))
     if "test" not in dict(checks) and (command := _without_script(root, packages)):
         checks.insert(0, ("test", command))
-    covers = (".",) if any(map(_RUNS_ALL.search, _texts(root, dict(checks).get("test", ""), _DEEPEST))) else ()
+    covers = (".",) if any(map(_RUNS_ALL.search, _texts(root, dict(checks).get("test", "")))) else ()
     return Found("js", tuple(checks), setup, tuple(notes), covers)
 
 
@@ -195,7 +195,7 @@ _OTHERS: tuple[tuple[str, tuple[str, ...], tuple[tuple[str, str], ...], str, str
 )
 """Word, files that mean it, folder and ending of its tests, command, lock file, and what sets it up."""
 _RAKE_TEST = re.compile(
-    r"TestTask\.new(?!\s*\()|TestTask\.new\(\s*:?[\"']?test\b|^\s*task[ (]+:?[\"']?test\b", re.MULTILINE
+    r"TestTask\.new(?!\s*\()|TestTask\.new\(\s*:?[\"']?test\b|^[ \t]*task[ (]+:?[\"']?test\b", re.MULTILINE
 )
 
 
@@ -315,7 +315,7 @@ def _python(root: str, top: str, packages: Collection[str]) -> Found | None:
     return Found("python", tuple(checks), setup, tuple(notes), covers)
 
 
-_TESTPATHS = re.compile(r"^testpaths[ \t]*=[ \t]*(\[[^\]]*\]|.*(?:\n[ \t]+.*)*)", re.MULTILINE)
+_TESTPATHS = re.compile(r"^testpaths[ \t]*=[ \t]*(\[[^\]=]*\]|.*(?:\n[ \t]+.*)*)", re.MULTILINE)
 
 
 def _testpaths(root: str) -> Iterator[str]:
@@ -561,7 +561,7 @@ def _check(name: str, kind: str, command: str, taken: set[str], folder: str = ""
 def make_targets(text: str) -> frozenset[str]:
     names: set[str] = set()
     for line in text.splitlines():
-        if (found := re.match(r"([A-Za-z0-9_. -]+?)\s*::?(?!=)", line)) and not line.startswith((" ", "\t")):
+        if (found := re.match(r"([A-Za-z0-9_./% \t-]+)::?(?!=)", line)) and not line.startswith((" ", "\t")):
             names.update(name for name in found[1].split() if not name.startswith("."))
     return frozenset(names)
 
@@ -653,29 +653,29 @@ _RUNNERS: tuple[tuple[str, Format], ...] = (
     (r"-m unittest|manage\.py test", "unittest"),
     (r"go test", "go"),
     (r"cargo (?:test|nextest run)", "cargo"),
-    (r"node (?:\S+ )*?--test", "tap"),
+    (r"node (?:\S+ ){0,20}?--test", "tap"),
     (r"(?:jest|react-scripts test)", "jest"),
     (r"vitest", "vitest"),
     (r"mocha", "mocha"),
-    (r"(?:tape|ava (?:\S+ )*?(?:--tap|-t))", "tap"),
-    (r"ava(?! (?:\S+ )*?(?:--tap|-t)(?: |$))", "ava"),
+    (r"(?:tape|ava (?:\S+ ){0,20}?(?:--tap|-t))", "tap"),
+    (r"ava(?! (?:\S+ ){0,20}?(?:--tap|-t)(?: |$))", "ava"),
     (r"ctest", "ctest"),
     (r"phpunit", "phpunit"),
     (r"(?:rspec|minitest|rails test)", "ruby"),
-    (r"rake (?:\S+ )*?test(?::\S+)?", "ruby"),
-    (r"(?:prove (?:-\S+ )*?-[a-zA-Z]*v[a-zA-Z]*|bats)", "tap"),
+    (r"rake (?:\S+ ){0,20}?test(?::\S+)?", "ruby"),
+    (r"(?:prove (?:-\S+ ){0,20}?-[a-uw-zA-Z]*v[a-zA-Z]*|bats)", "tap"),
     (r"(?:mvn|mvnw)", "maven"),
 )
 _WORD = r"(?:^|[\s;&|('\"/])(?:%s)(?=$|[\s;&|)'\"])"
 _REPORTER = re.compile(r"--(?:test-)?reporters?\b|\s-R\s|--formatter?\b|--testdox\b|(?<![0-9&])>(?!&)")
 _INSTALLED = re.compile(r"\binstall\b[^;&|]*")
 _MEASURED = re.compile(
-    r"(?:^|(?<=[\s;&|]))(?:nyc|c8)\s+(?:-\S+\s+(?:(?:[0-9]+|text|lcov|html|json|cobertura|clover)[\w-]*\s+)?)*"
+    r"(?:^|(?<=[\s;&|]))(?:nyc|c8)\s+(?:-\S+\s+(?:(?:[0-9]|text|lcov|html|json|cobertura|clover)[\w-]*\s+)?)*"
 )
 _ELSEWHERE = re.compile(r"(?:^|[\s;&|(])(?:cd|pushd) ")
 _SCRIPT = re.compile(r"(?:^|[\s;&|])(?:npm|pnpm|yarn|bun) (?:run )?([A-Za-z0-9:_-]+)")
 _MAKE = re.compile(r"(?:^|[\s;&|])make ([A-Za-z0-9_.-]+)")
-_DEEPEST = 4
+_MAX_COMMANDS = 300
 
 
 def with_format(root: str, check: CheckSettings) -> CheckSettings:
@@ -703,17 +703,18 @@ def what_to_write(root: str, checks: Iterable[CheckSettings]) -> dict[str, str]:
 
 
 def _formats(root: str, command: str) -> set[Format]:
-    texts = (_INSTALLED.sub("", one) for one in _texts(root, command, _DEEPEST) if not _REPORTER.search(one))
+    texts = (_INSTALLED.sub("", one) for one in _texts(root, command) if not _REPORTER.search(one))
     return {name for text in texts for words, name in _RUNNERS if re.search(_WORD % words, text)}
 
 
-def _texts(root: str, command: str, deepest: int) -> Iterator[str]:
+def _texts(root: str, command: str) -> Iterator[str]:
     """The command, and those that it runs by name, as far as they can be followed."""
-    yield (command := _MEASURED.sub("", command))
-    if deepest and not (_ELSEWHERE.search(command) or _REPORTER.search(command)):
-        found = (*_scripts(root, command), *_recipes(root, command), *_sessions(root, command))
-        for text in (*found, *_lines(root, command)):
-            yield from _texts(root, text, deepest - 1)
+    waiting = [command]
+    for text in waiting:
+        yield (text := _MEASURED.sub("", text))
+        if len(waiting) < _MAX_COMMANDS and not (_ELSEWHERE.search(text) or _REPORTER.search(text)):
+            found = (*_scripts(root, text), *_recipes(root, text), *_sessions(root, text), *_lines(root, text))
+            waiting += [one for one in dict.fromkeys(found) if one not in waiting][: _MAX_COMMANDS - len(waiting)]
 
 
 def _lines(root: str, command: str) -> list[str]:
@@ -742,13 +743,10 @@ def _scripts(root: str, command: str) -> list[str]:
 
 
 def _recipes(root: str, command: str) -> list[str]:
-    lines = (read(root, *_MAKEFILES) or "").splitlines()
-    found = []
-    for name in _MAKE.findall(command):
-        inside = False
-        for line in lines:
-            if line.startswith("\t"):
-                found += [line.strip("\t @-+")] if inside else []
-            elif line.strip():
-                inside = re.match(rf"(?:[^:=#]* )?{re.escape(name)}(?: [^:=]*)?\s*::?(?!=)", line) is not None
+    names, inside, found = {*_MAKE.findall(command)}, False, list[str]()
+    for line in (read(root, *_MAKEFILES) or "").splitlines() if names else ():
+        if line.startswith("\t"):
+            found += [line.strip("\t @-+")] if inside else []
+        elif line.strip():
+            inside = not names.isdisjoint(make_targets(line))
     return found

@@ -475,11 +475,32 @@ def test_a_file_that_cannot_be_opened_is_passed_over(tmp_path, monkeypatch):
     assert detect(str(tmp_path)).checks == ()
 
 
-@pytest.mark.parametrize("text", ['"tasks": {' * 60_000, '\\"' * 300_000, "/*" * 300_000, "[" * 600_000])
-def test_no_text_of_a_repository_takes_long(tmp_path, text):
-    (tmp_path / "deno.jsonc").write_text(text)
+def scripts(test, **more):
+    return json.dumps({"scripts": {"test": test, **more}})
+
+
+DENO = ("deno.jsonc", "deno test --reporter=tap")
+NPM = ("package.json", "npm run test")
+
+
+@pytest.mark.parametrize(
+    ("name", "command", "text"),
+    [
+        *((*DENO, text) for text in ('"tasks": {' * 60_000, '\\"' * 300_000, "/*" * 300_000, "[" * 600_000)),
+        ("Makefile", "make test", "test:\na" + " " * 300_000),
+        ("Rakefile", "rake test", "\n" * 300_000 + "task :test"),
+        ("pytest.ini", "python3 -m pytest -q", "testpaths=[\n" * 80_000),
+        (*NPM, scripts("node " * 80_000)),
+        (*NPM, scripts("prove -" + "v" * 300_000 + "_")),
+        (*NPM, scripts("c8 -a " + "9" * 300_000)),
+        (*NPM, scripts("npm run a; " * 60, a="npm run b; " * 60, b="npm run c; " * 60, c="npm run a; " * 60)),
+    ],
+)
+def test_no_text_of_a_repository_takes_long(tmp_path, name, command, text):
+    (tmp_path / name).write_text(text)
     begun = time.monotonic()
-    assert [check.command for check in detect(str(tmp_path)).checks] == ["deno test --reporter=tap"]
+    (check,) = detect(str(tmp_path)).checks
+    assert with_format(str(tmp_path), check).command == command
     assert time.monotonic() - begun < 5
 
 
