@@ -619,32 +619,29 @@ _BAR = re.compile(r"(?<!\\)\|(?=(?:[^`]*`[^`]*`)*[^`]*$)")
 _RULER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 
 
-def tables(text: str) -> Iterator[tuple[int, str, list[dict[str, str]]]]:
-    """The tables of a text: (line of the head, from 1; the heading above it; rows, cell by column)."""
-    lines, heading, fence, at = text.split("\n"), "", "", 0
-    while at < len(lines):
-        body = lines[at].strip()
-        if fence:
-            closing = CLOSING_FENCE.fullmatch(body)
-            fence = "" if closing and closing[1].startswith(fence) else fence
-        elif opening := FENCE.match(body):
-            fence = opening[1]
-        elif found := HEADING.fullmatch(body):
-            heading = (found[2] or "").strip()
-        elif "|" in body and at + 1 < len(lines) and "|" in lines[at + 1] and _RULER.fullmatch(lines[at + 1]):
-            head, first = _cells(body, 0), at + 1
-            rows, at = list[dict[str, str]](), at + 2
-            while at < len(lines) and "|" in lines[at]:
-                rows.append(dict(zip(head, _cells(lines[at].strip(), len(head)), strict=False)))
-                at += 1
-            yield first, heading, rows
-            continue
-        at += 1
+def tables(text: str, source: str) -> Iterator[tuple[int, str, list[dict[str, str]]]]:
+    """The tables of a text: (line of the head, the heading above it; rows, cell by column)."""
+    heading = source
+    for part in task_lists(text, source, strict=False).parts:
+        heading = part.title if part.kind == "section" else heading
+        lines, at = [*part.texts, (0, "")], 0
+        while at + 1 < len(lines):
+            (first, head), (_, ruler) = lines[at : at + 2]
+            at += 1
+            if first and "|" in head and "|" in ruler and _RULER.fullmatch(ruler):
+                names, rows = _cells(head, 0), list[dict[str, str]]()
+                while lines[at + 1][0] == first + len(rows) + 2 and "|" in lines[at + 1][1]:
+                    rows.append(row := {})
+                    for place, cell in enumerate(_cells(lines[at + 1][1], len(names)), 1):
+                        is_named = place <= len(names) and names[place - 1] not in row
+                        row[names[place - 1] if is_named else f"column {place}"] = cell
+                    at += 1
+                yield first, heading, rows
 
 
 def _cells(line: str, many: int) -> list[str]:
     """A bar in code is text, where that makes the right number of cells."""
-    bare = line.removeprefix("|")
+    bare = line.strip().removeprefix("|")
     bare = bare.removesuffix("|") if not bare.endswith("\\|") else bare
     found = _BAR.split(bare)
     found = found if len(found) == many or not many else re.split(r"(?<!\\)\|", bare)

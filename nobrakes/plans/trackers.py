@@ -538,10 +538,10 @@ def _parse_labels(labels: Any) -> dict[str, Any]:
 def plan_of_tables(text: str, source: str, known: Collection[str]) -> Plan | None:
     """The plan in a text's tables of tasks; None: it has none. Under several headings, each is an epic."""
     found, inside = list[tuple[str, dict[str, str]]](), list[int]()
-    for first, heading, rows in tables(text):
+    for first, heading, rows in tables(text, source):
         keys = {_OTHER_NAMES.get(_squashed(name), "") for row in rows for name in row} - {"", "description"}
         if "title" in keys and (len(keys) > 1 or any("#" in row or "" in row for row in rows)):
-            found += [(heading or source, _row(row)) for row in rows]
+            found += [(heading, _row(row)) for row in rows]
             inside += range(first, first + len(rows) + 2)
     if not found:
         return None
@@ -553,9 +553,10 @@ def plan_of_tables(text: str, source: str, known: Collection[str]) -> Plan | Non
 
 
 def _row(row: Mapping[str, str]) -> dict[str, str]:
-    made = {}
+    made, known = dict[str, str](), {_OTHER_NAMES.get(_squashed(name)) for name in row}
     for name, cell in row.items():
         key = {"#": "id", "": "status" if cell in _STATUSES else "id"}.get(name, name)
+        key = name if key in known or key in made else key
         made[key] = plain_title(cell) if _OTHER_NAMES.get(_squashed(key)) == "title" else cell
     return made
 

@@ -760,3 +760,13 @@ def test_what_is_in_an_epic_without_a_title_is_taken():
     assert tree(plan) == {"A": (None, [], [], "")}
     assert plan.nodes[0].fields["labels"] == ("good first issue", "b")
     assert plan.problems == ("not taken: epics[0], which has no title",)
+
+
+def test_a_table_is_read_like_the_rest_of_its_text():
+    head = "| # | ID | Task | Task |\n|---|----|------|------|\n"
+    plan = read(f"<!--\n{head}| 1 | A-1 | Hidden |\n-->\n\n    {head}\nA\n=\n{head}| 1 | A-2 | Shown | more | most |\n")
+    assert [(node.id, node.fields["title"]) for node in plan.nodes] == [("A-2", "Shown")]
+    assert plan.problems == (
+        "not taken: lines 1 to 11, outside of the tables",
+        "not taken: tasks[0], its fields #, column 4, column 5",
+    )
