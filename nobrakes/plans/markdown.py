@@ -232,7 +232,7 @@ class _Reader:
             is_step = is_step and not _MUST.search(f"{above.title}\n{above.description}")
             kind = "open" if REQUIREMENT.match(rest) or is_step else kind
         title = (box[2] or "").strip() if box else rest.strip()
-        if box and (bare := _COMMENT.sub("", title).strip()) != title:
+        if box and title.endswith("-->") and (bare := _COMMENT.sub("", title).strip()) != title:
             self.told.append(f"not taken: line {number}, a comment: {title[len(bare) :].strip()[:80]}")
             title = bare
         made = Part(number, kind, title, above, 0, indent, column)
@@ -295,7 +295,9 @@ def _owner(made: Part) -> Part | None:
 _IN_TITLE = re.compile(rf"[(\[][ \t]*{KEY}[ \t]*([^()\[\]]+)[)\]]", re.IGNORECASE)
 _AT_END = re.compile(rf"(?:^|[ \t,;.–—-])({KEY})[ \t]*(\S.*)$", re.IGNORECASE)
 _LINE = re.compile(rf"[ \t]*(?:[-*+][ \t]+)?[*_]{{0,3}}({KEY})[*_]{{0,3}}([ \t]*:)?[ \t]*(\S.*)", re.IGNORECASE)
-_WITHIN = re.compile(rf"\b{KEY}[*_]{{0,3}}[ \t]*((?:(?<![\w/])#\d+(?:[ \t]*(?:,|and|&)?[ \t]*))+)", re.IGNORECASE)
+_WITHIN = re.compile(
+    rf"\b{KEY}(?:(?:[*_]{{1,3}}|(?<=:))[ \t]*)?((?:(?<![\w/])#\d+(?:[ \t]*(?:,|and|&)?[ \t]*))+)", re.IGNORECASE
+)
 _BEFORE = [
     re.compile(one.pattern.replace("after|needs|requires", "after"), re.IGNORECASE) for one in (_IN_TITLE, _AT_END)
 ]
@@ -303,7 +305,7 @@ REQUIREMENT = re.compile(
     r"[\[(*_`]{0,3}(?:(?:R|FR|NFR|REQ|RQ|US|UC|BR|TR|SR)[-_ ]?\d|"
     r"(?:Requirement|User Story|Task|Step|Story|Ticket)[ \t]+\d)"
 )
-_COMMENT = re.compile(r"(?:[ \t]*<!--(?:(?!-->).)*-->)+$")
+_COMMENT = re.compile(r"(?:<!--(?:(?!-->).)*-->[ \t]*)+$")
 _MUST = re.compile(r"\b(?:must|shall|should|has to|have to)\b", re.IGNORECASE)
 _BACKGROUND = re.compile(
     r"(?:\d+[.)]?[ \t]+)?(?:non-?[ ]?goals?|out of scope|scope|background|context|overview|introduction|motivation|"
@@ -327,7 +329,7 @@ _LEADING = re.compile(
     r"(T\d{2,}|[A-Z]{1,6}-?\d+|\d+(?:\.\d+)*|(?:phase|task|step|story|ticket)[ \t]+\d+(?:\.\d+)*)\b", re.IGNORECASE
 )
 NOTHING = frozenset(("none", "nothing", "n a", "na", "nil", "no", "no dependencies", "-", "–", "—"))
-BETWEEN = re.compile(r"[ \t]*(?:[,;&]|\band\b|[ \t]/[ \t])[ \t]*")
+BETWEEN = re.compile(r"(?:(?<![ \t])[ \t]+)?(?:[,;&]|\band\b|[ \t]/[ \t])[ \t]*")
 _NUMBER = re.compile(r"#(\d{1,18})(?!\w)")
 
 
@@ -615,8 +617,8 @@ def body_parts(parts: tuple[Part, ...]) -> tuple[list[str], str, list[int]]:
     return criteria + named, "\n".join(text for _, text in texts).strip(), needs
 
 
-_BAR = re.compile(r"(?<!\\)\|(?=(?:[^`]*`[^`]*`)*[^`]*$)")
-_RULER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_BAR = re.compile(r"(?<!\\)\|")
+_RULER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*+(?:\|[ \t]*:?-+:?[ \t]*+)*\|?[ \t]*")
 
 
 def tables(text: str, source: str) -> Iterator[tuple[int, str, list[dict[str, str]]]]:
@@ -643,6 +645,6 @@ def _cells(line: str, many: int) -> list[str]:
     """A bar in code is text, where that makes the right number of cells."""
     bare = line.strip().removeprefix("|")
     bare = bare.removesuffix("|") if not bare.endswith("\\|") else bare
-    found = _BAR.split(bare)
-    found = found if len(found) == many or not many else re.split(r"(?<!\\)\|", bare)
-    return [re.sub(r"<br ?/?>", "\n", one.strip().replace("\\|", "|")) for one in found]
+    found = _BAR.split(re.sub(r"`[^`]*`", lambda code: code[0].replace("|", "\0"), bare))
+    found = found if len(found) == many or not many else _BAR.split(bare)
+    return [re.sub(r"<br ?/?>", "\n", one.strip().replace("\\|", "|").replace("\0", "|")) for one in found]

@@ -293,7 +293,7 @@ def _names(nodes: tuple[PlanNode, ...]) -> list[str]:
 
 
 # What a line of Markdown is.
-HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
+HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:(?<![ \t])[ \t]+#+)?")
 UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*")
 RULE = re.compile(r"([-*_])(?:[ \t]*\1){2,}[ \t]*")
 BULLET = re.compile(r"([-*+]|\d{1,9}[.)])(?:([ \t]+|(?=\[[ xX]?\][ \t]))(.*)|()())")
@@ -491,7 +491,7 @@ def load(path: str, text: str) -> Any:
     return _yaml(path, text)
 
 
-_LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
+_LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*"?)|,(?=\s*[}\]])')
 
 
 def _json(path: str, text: str) -> Any:

@@ -409,7 +409,7 @@ def told(circle: Circle) -> str:
 
 
 _VALUES = re.compile(
-    r"(?:\s|#[^\n]*\n|---\n)*"
+    r"(?:\s|#[^\n]*\n|---\n)*+"
     r"(?:[\[{\s]*[\"']?(?:beads|live|tasks)|(?:[\[\s]*\{\s*|-[ \t]+)[\"']?(?:id|key|title|number))[\"']?\s*:"
 )
 _OUTLINE = re.compile(
@@ -417,7 +417,7 @@ _OUTLINE = re.compile(
     r"[ \t]*:[ \t]*(?:\[|\{|\n)"
 )
 _JSON = re.compile(r"\s*(?:\[\s*[{\]]|\{\s*[\"}])")
-_FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(r"^[ \t]*(`{3,}+|~{3,}+)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
 
 
 def read_plan(path: str, known: Collection[str] = ()) -> Plan:

@@ -2,6 +2,8 @@
 
 import json
 import re
+import time
+from contextlib import suppress
 from hashlib import sha256
 
 import pytest
@@ -770,3 +772,29 @@ def test_a_table_is_read_like_the_rest_of_its_text():
         "not taken: lines 1 to 11, outside of the tables",
         "not taken: tasks[0], its fields #, column 4, column 5",
     )
+
+
+FAR = " " * 200_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"# a{FAR}x\n- [ ] A",
+        f"- [ ] A\n  is blocked by{FAR}x",
+        f"- [ ] A, depends on{FAR}x",
+        f"- [ ] A{FAR}x <!-- a -->",
+        "- [ ] A " + "<!-- " * 100_000,
+        "- [ ] A\n" + "`" * 200_000 + "\n",
+        "\n" * 200_000 + "- [ ] A",
+        "|Task|#|\n|-|-|\n|A|" + "|" * 100_000,
+        f"1. A\n\n|a\n|-{FAR}x",
+        f"tasks:\n- {{title: A, needs: 'b{FAR}c'}}",
+        '{"tasks": [{"title": "A"},], "x": "' + '"\\' * 200_000,
+    ],
+)
+def test_no_text_of_a_plan_takes_long(text):
+    begun = time.monotonic()
+    with suppress(PlanError):
+        assert read(text, "-").nodes[-1].fields["title"].startswith("A")
+    assert time.monotonic() - begun < 5
