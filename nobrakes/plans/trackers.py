@@ -129,7 +129,7 @@ def _plan_of_tasks(
         known_as = (f"{task.parent}.{name.lower()}", name.lower(), f"{task.parent}.{bare}", bare)
         return next((by_name[one] for one in known_as if one in by_name), titles.get(normal(name)))
 
-    parents = {task.parent for task in tasks if not task.why}
+    parents = {task.parent for task in tasks if not task.why and task.parent != task.name}
     made = []
     for task in tasks:
         if task.why:
@@ -137,7 +137,7 @@ def _plan_of_tasks(
             continue
         told += task.told
         node = {"id": task.id, **task.fields, **({"type": "epic"} if task.name in parents else {})}
-        if task.parent in by_name and not by_name[task.parent].why:
+        if task.parent in by_name and task.parent != task.name and not by_name[task.parent].why:
             node["epic"] = by_name[task.parent].id
         elif task.parent:
             told.append(f"{task.where}: its parent {task.parent[:80]} is not taken over")
@@ -305,7 +305,7 @@ class _Outline:
 
     def __init__(self, source: str, known: Collection[str], told: list[str], prefix: str = "", kind: str = "") -> None:
         self.source, self.known, self.told, self.prefix, self.kind = source, known, told, prefix, kind
-        self.tasks, self.named = dict[str, _Task](), dict[str, _Task]()
+        self.tasks, self.named, self.problems = dict[str, _Task](), dict[str, _Task](), list[str]()
         self.ids, self.phases, self.epics = set[str](), dict[str, str](), dict[str, str]()
 
     def plan(self, value: Mapping[Any, Any]) -> Plan:
@@ -317,6 +317,8 @@ class _Outline:
             inner = _groups(one := _short(given), _INNER)
             task = self._task({name: one[name] for name in one if name not in inner}, where, above) or above
             waiting += self._below(one, _INNER, f"{where}.", task)
+        if self.problems:
+            raise refused(self.source, self.problems)
         titles = {normal(task.fields["title"]): task.name for task in self.tasks.values()}
         for task in self.tasks.values():
             if task.parent and task.parent not in self.tasks:
@@ -332,7 +334,7 @@ class _Outline:
         before = f"{above.name}." if above else ""
         number = str(raw.get("id", "")).strip().removeprefix(before)
         group = _squashed(where.rpartition(".")[2].partition("[")[0])
-        where = f"{self.kind} {before}{number}" if self.kind else where
+        where = f"{self.kind} {before}{number}" if self.kind and number else where
         if group in ("phases", "milestones", "sprints", "epics"):  # `phase: 1` of a phase is its number
             raw = {"id" if f"{_squashed(key)}s" == group else key: one for key, one in raw.items()}
         given, fields, left = _outline_fields(raw, where)
@@ -341,8 +343,8 @@ class _Outline:
             return None
         own, again = number if self.kind else given["id"] or title, 2
         name = f"{before}{own}".lower() if self.kind or own.lower() in self.tasks else own.lower()
-        if self.kind and name in self.tasks:
-            raise refused(self.source, [f"{where} is there twice"])
+        if self.kind and (name in self.tasks or not number):
+            self.problems.append(f"{where} is there twice" if number else f"{where} has no id")
         while name in self.tasks:
             name, again = f"{before}{own} {again}".lower(), again + 1
         text = "\0".join((*([above.id] if above else []), own if again == 2 else name, normal(title)))

@@ -451,8 +451,6 @@ _PLAIN_SCRIPT = re.compile(
     r"(?:(?:scripts?|bin|tools|ci|tests|test)/)?(?:(?:run[-_]?)?(?:all[-_]?|unit[-_]?)?tests?|run[-_]?checks)(?:\.(?:sh|bash))?"
     r"|(?:.+/)?run[-_]?(?:all[-_]?)?tests?\.py|tests?/(?:run|run[-_]?all|all)(?:\.(?:sh|bash|py))?"
 )
-
-
 _SHEBANG = re.compile(r"#![ \t]*(?:\S*/env[ \t]+(?:-S[ \t]+)?)?(?:\S*/)?([\w.-]+)")
 
 

@@ -181,3 +181,22 @@ def test_finished_tasks_and_drafts_of_backlog_are_known_and_reported(tmp_path):
         "not taken: completed/back-2.md, since it is done: T2",
         "not taken: drafts/back-3.md, since it is draft: T3",
     )
+
+
+def test_all_tasks_without_an_id_of_their_own_are_named_together():
+    parts = [{"id": 1, "title": "B", "subtasks": [{"title": "C"}]}]
+    tasks = [{"id": 1, "title": "A", "subtasks": parts}, "D", {"id": 1, "title": "E"}]
+    with pytest.raises(PlanError) as caught:
+        plan_in(json.dumps({"tasks": tasks}), "tasks.json")
+    for place in ("tasks[0].subtasks[0].subtasks[0] has no id", "tasks[1] has no id", "task 1 is there twice"):
+        assert place in str(caught.value)
+
+
+def test_a_task_that_names_itself_as_its_epic_is_taken_without_one():
+    plan = plan_in("tasks: [{title: Log in, epic: Log in}, {title: Form, epic: Log in}, {title: B, epic: B}]", "-")
+    first, form, other = plan.nodes
+    assert (first.fields.get("epic"), form.fields["epic"], other.fields) == (None, first.id, {"title": "B"})
+    assert plan.problems == (
+        "tasks[0]: its parent log in is not taken over",
+        "tasks[2]: its parent b is not taken over",
+    )
