@@ -24,10 +24,10 @@ _CONFIGS = tuple(
                  "cypress.config", ".mocharc", "karma.conf")
     for ending in (*_ENDINGS[:6], "json")
 )  # fmt: skip
-_PYTEST = ("pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "setup.cfg", "tox.ini")
+PYTEST = ("pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
 _CONFTESTS = ("conftest.py", "tests/conftest.py", "test/conftest.py")
 _PHP = ("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
-SETTINGS = (*_CONFIGS, "package.json", ".mocharc.yml", ".mocharc.yaml", *_PYTEST, *_CONFTESTS, ".rspec", *_PHP)
+SETTINGS = (*_CONFIGS, "package.json", ".mocharc.yml", ".mocharc.yaml", *PYTEST, *_CONFTESTS, ".rspec", *_PHP)
 """The files in a check's folder that are read."""
 
 MAX_CHARACTERS = 200_000
@@ -44,7 +44,7 @@ _LOCAL = re.compile(r"(?:<rootDir>/|\./|\.\./)[\w./@-]+")
 _JSON_SECTIONS = re.compile(r'"(?:jest|ava|mocha|vitest|nyc|c8|tap|cypress)"\s*:\s*\{')
 _PLUGINS = re.compile(r"^[ \t]*pytest_plugins\b[^=\n]*=\s*(\([^)]*\)|\[[^\]]*\]|[^\n]*)", re.MULTILINE)
 _OPTION = re.compile(r"""(?:^|[\s"'])-p["']?[\s,]*["']?([A-Za-z_][\w.]*)""", re.MULTILINE)
-_ADDOPTS = re.compile(r"^[ \t]*addopts[ \t]*=[ \t]*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n=]*$)*)", re.MULTILINE)
+_ADDOPTS = re.compile(r"^[ \t]*addopts[ \t]*=[ \t]*(\[[^\]]*\]|[^\n]*(?:\n[ \t][^\n=]*$)*)", re.MULTILINE)
 _MODULE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+")
 _REQUIRED = re.compile(r"(?:--require|-r)[ =]?\s*(\./\S+|\S*/\S+|\w+)")
 _BOOTSTRAP = re.compile(r"""\b(?:bootstrap|file)\s*=\s*["']([^"']+\.php)["']""")
@@ -60,7 +60,7 @@ def taken_up(path: str, text: str) -> Iterator[str]:
     elif name == "conftest.py":
         for value in _PLUGINS.findall(text):
             yield from _modules(_QUOTED.findall(value))
-    elif name in _PYTEST:
+    elif name in PYTEST:
         for value in _ADDOPTS.findall(text):
             yield from _modules(_OPTION.findall(value))
     elif name == ".rspec":
@@ -281,9 +281,8 @@ MAX_READ = 300
 SAMPLED = 8
 LARGEST = 200_000
 
-PYTEST = ("pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
 _PYTEST_SETTING = re.compile(
-    r"^[ \t]*(testpaths|python_files)[ \t]*=[ \t]*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n=]*$)*)", re.MULTILINE
+    r"^[ \t]*(testpaths|python_files)[ \t]*=[ \t]*(\[[^\]=]*\]|[^\n]*(?:\n[ \t][^\n=]*$)*)", re.MULTILINE
 )
 _SCRIPT = re.compile(r"\"test\"\s*:\s*\"(?!echo \\\"Error)[^\"]")
 _FOUND_BY_TEXT = frozenset((*SCRIPTS, "rs", "c", "cc", "cpp", "cxx", "m", "mm", "coffee"))
@@ -473,13 +472,16 @@ def _manifest(path: str) -> str:
     return f"{folder}/package.json" if folder else "package.json"
 
 
+def pytest_settings(text: str) -> list[tuple[str, list[str]]]:
+    return [(key, re.findall(r"[^\s\[\]\"',#]+", value)) for key, value in _PYTEST_SETTING.findall(text)]
+
+
 def _configured(texts: Mapping[str, str]) -> tuple[list[str], list[str]]:
     """(folders, names) of tests in pytest's settings. A name that fits any file says nothing."""
     folders: list[str] = []
     names: list[str] = []
     for path in PYTEST:
-        for key, value in _PYTEST_SETTING.findall(texts.get(path, "")):
-            words = re.findall(r"[^\s\[\]\"',#]+", value)
+        for key, words in pytest_settings(texts.get(path, "")):
             if key == "testpaths":
                 folders += [word.strip("/").removeprefix("./") for word in words if not re.search(r"[*?.]", word[1:])]
             else:

@@ -20,7 +20,7 @@ from typing import Any, cast
 
 from ...checks.contract import Check
 from ...checks.probes import listed, listing
-from ...checks.test_paths import LARGEST, layout, unclear
+from ...checks.test_paths import LARGEST, PYTEST, layout, pytest_settings, unclear
 from ...git.location import tracked
 from ...globs import matches
 from ...host.versions import output_of
@@ -264,8 +264,7 @@ def _others(root: str) -> Iterator[Found]:
 
 
 # Python: pytest or unittest, ruff, mypy, build; with uv or poetry where their lock file is there.
-_PYTEST_MARKS = ("pyproject.toml", "setup.cfg", "tox.ini", "pytest.ini")
-_MARKS = (*_PYTEST_MARKS, "setup.py", "requirements.txt", "tox.toml", "noxfile.py")
+_MARKS = (*PYTEST, "setup.py", "requirements.txt", "tox.toml", "noxfile.py")
 _TEST_FOLDERS = ("tests", "test")
 _IS_TEST = re.compile(r"test_.*\.py|.*_test\.py")
 _IS_FOR_PYTEST = re.compile(r"^(?:async )?def test_|import pytest|^from pytest ", re.MULTILINE)
@@ -315,13 +314,10 @@ def _python(root: str, top: str, packages: Collection[str]) -> Found | None:
     return Found("python", tuple(checks), setup, tuple(notes), covers)
 
 
-_TESTPATHS = re.compile(r"^testpaths[ \t]*=[ \t]*(\[[^\]=]*\]|.*(?:\n[ \t]+.*)*)", re.MULTILINE)
-
-
 def _testpaths(root: str) -> Iterator[str]:
-    for name in _PYTEST_MARKS:
-        for found in _TESTPATHS.findall(read(root, name) or ""):
-            yield from (os.path.normpath(path) for path in re.findall(r"[^\s\[\]\"',]+", found))
+    for name in PYTEST:
+        for key, words in pytest_settings(read(root, name) or ""):
+            yield from map(os.path.normpath, words if key == "testpaths" else ())
 
 
 def _toml(root: str, name: str, notes: list[str]) -> dict[str, Any]:

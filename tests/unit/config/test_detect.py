@@ -490,6 +490,7 @@ NPM = ("package.json", "npm run test")
         ("Makefile", "make test", "test:\na" + " " * 300_000),
         ("Rakefile", "rake test", "\n" * 300_000 + "task :test"),
         ("pytest.ini", "python3 -m pytest -q", "testpaths=[\n" * 80_000),
+        ("pytest.ini", "python3 -m pytest -q", "testpaths=\n" + " " * 300_000 + "="),
         (*NPM, scripts("node " * 80_000)),
         (*NPM, scripts("prove -" + "v" * 300_000 + "_")),
         (*NPM, scripts("c8 -a " + "9" * 300_000)),
