@@ -40,6 +40,8 @@ def web(project: Scripted) -> Iterator[WebProcess]:
 def test_a_person_begins_builds_and_reads_the_evidence(
     chromium: Any, project: Scripted, web: WebProcess, tmp_path: Path, device: str
 ) -> None:
+    from playwright.sync_api import expect
+
     person = Person(chromium, web, project.folder.name, **HOW[device]).log_in()
     page = person.page
     plan = tmp_path / "plan.yaml"
@@ -62,8 +64,9 @@ def test_a_person_begins_builds_and_reads_the_evidence(
 
     sees("Begin.*Add a bead.*Bring a plan.*Begin a feature.*Start agents.*No decision is open")
     page.get_by_role("link", name="Bring a plan").click()
+    expect(page.get_by_label("From a file")).to_be_visible()  # its script runs
     page.get_by_label("From a file").set_input_files(plan)
-    assert page.get_by_label("The plan").input_value() == PLAN
+    expect(page.get_by_label("The plan")).to_have_value(PLAN)
     page.get_by_role("button", name="File it").click()
     sees("2 new beads.*Count the coins")
     page.get_by_role("button", name="Approve all of this").click()
@@ -79,7 +82,7 @@ def test_a_person_begins_builds_and_reads_the_evidence(
     sees("Greet the customer")
 
     link("Now")
-    assert page.locator("#now-begins").is_hidden()
+    expect(page.locator("#now-begins")).to_be_hidden()
     sees("No daemon runs here, and 2 beads wait for it", "#now-broken")
     page.locator("#bar-state").get_by_role("button", name="Start").click()
     sees("Running", "#bar-state")
@@ -87,15 +90,15 @@ def test_a_person_begins_builds_and_reads_the_evidence(
 
     link("Evidence")
     sees("Records.*merged as")
-    assert page.locator("#main .list > .row").count() == 3
+    expect(page.locator("#main .list > .row")).to_have_count(3)
     page.get_by_role("link", name="Compare main with it").click()
     sees(r"All of it agrees: \d+ commits? on main, 3 records")
     link("all of this bead")
     sees("Evidence of")
-    assert page.locator("#main .list > .row").count() == 1
+    expect(page.locator("#main .list > .row")).to_have_count(1)
     link("Cost")
     sees("By day.*By provider.*By bead.*By feature")
-    assert re.search("Count the coins|Print the sum|Greet the customer", page.locator("#main").inner_text())
+    expect(page.locator("#main")).to_contain_text(re.compile("Count the coins|Print the sum|Greet the customer"))
     link("Machine")
     sees("Agents at the same time.*Repositories")
     person.made_no_errors()
