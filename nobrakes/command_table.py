@@ -115,6 +115,7 @@ class Entry(NamedTuple):
 
 
 PRINTED = {
+    **dict.fromkeys(("config set", "config unset"), "config"),  # a terminal changes every setting
     **dict.fromkeys(("plan apply", "propose", "commit-strategy"), "plans"),  # files, colours, a question before the yes
     **dict.fromkeys(("project new", "project archive"), "projects"),  # they need no repository
     "forge rollback": "features",  # without --yes it shows what would happen
@@ -135,9 +136,9 @@ ANYWHERE = frozenset(("help", "machine", "mcp", "project", "repositories", "vers
 COMMANDS: tuple[Entry, ...] = (
     Entry("init", "config:init", FORGE, "Set nobrakes up in this repository.", UNKEYED),
     Entry("config", "config:config", FORGE, "Show the settings; set, get or unset one."),
-    Entry("config set", "config:set_value", FORGE, "Change one setting, and no other line.", UNKEYED),
+    Entry("config set", "config.commands:set_value", FORGE, "Change one setting, and no other line.", UNKEYED),
     Entry("config get", "config:get", FORGE, "Show one setting, or a table of them."),
-    Entry("config unset", "config:unset", FORGE, "Go back to a setting's default.", UNKEYED),
+    Entry("config unset", "config.commands:unset", FORGE, "Go back to a setting's default.", UNKEYED),
     Entry("add", "beads.commands:add", FORGE, "Add a bead.", ATOMIC),
     Entry("edit", "beads.commands:edit", FORGE, "Change a bead's title, texts, priority or epic.", ATOMIC),
     Entry("depend", "beads.commands:depend", FORGE, "Make a bead wait for another one.", ATOMIC),

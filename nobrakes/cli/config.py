@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option, confirm
 
-from ..config.sections import FROM_THE_START, CheckSettings
+from ..config.commands import change_lines, record, shown, since
+from ..config.sections import CheckSettings
 from ..daemon.service import control
 from ..decisions.blockers import Kind as Trouble
 from ..decisions.service.all_blockers import Here, agent_blocker, check_blockers
 from ..errors import NoMain, UsageError
-from ..events.kinds import Event, Kind
 from ..machine import registry
 from ..records import plain
-from ..text.cleaning import cut, one_line
+from ..text.cleaning import one_line
 from .outcome import Output, actor, looked_at, opened, said
 from .screen import Screen
 
 if TYPE_CHECKING:
     from ..config.settings import Config
-    from ..config.setup.changing import Changed, SettingChange
+    from ..config.setup.changing import Changed
     from ..config.setup.init import InitReport
     from ..paths import Paths
 
@@ -81,7 +81,7 @@ def _one(key: str, value: Any) -> list[str]:
         return _toml(value, f"{key}.")
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return _toml({key: value})
-    return ["not set" if value is None else one_line(value) if isinstance(value, str) else _shown(value)]
+    return ["not set" if value is None else one_line(value) if isinstance(value, str) else shown(value)]
 
 
 def set_value(
@@ -104,10 +104,8 @@ def _change(key: str, value: str | None) -> Output:
 
     changed = changing.change(located(), [(key, value)])
     if changed.written and not changed.wrong:
-        before = {one.key: None if one.was_default else one.before for one in changed.changes}
-        after = {one.key: None if one.is_default else one.after for one in changed.changes}
         with opened() as app:
-            app.store.record(Event(Kind.CONFIG_CHANGED, actor=actor(), data={"before": before, "after": after}))
+            record(app.store, changed, actor())
     then = follows(changed)
 
     def shown(screen: Screen) -> str:
@@ -128,7 +126,7 @@ def follows(changed: "Changed") -> list[str]:
         from ..app import here
 
         return [
-            *_since(app.paths, keys),
+            since(app.paths, *keys),
             *[
                 f"`nobrakes set` still overrides it with {name} = {value}; "
                 f"to use the file again: nobrakes set {name}=default"
@@ -142,18 +140,6 @@ def follows(changed: "Changed") -> list[str]:
 
 
 _CHECKS_CHANGE = ("from now on every merge must pass this; to try it on main: nobrakes init --trial",)
-_STARTS = frozenset(
-    {*(f"limits.{name}" for name in FROM_THE_START), "review.land", "review.remote"}
-    | {"review.remote_branch", "review.remote_seconds", "review.code_host", "review.code_host_repository"}
-    | {"git.filters", "git.clear_text", "git.sign", "git.committer"}
-)
-
-
-def _since(paths: "Paths", keys: list[str]) -> list[str]:
-    pid = control.running(paths)
-    if _STARTS.isdisjoint(keys):
-        return ["it takes effect now" + (f"; the daemon (process {pid}) reads it by itself" if pid else "")]
-    return ["it takes effect at the next start" + (": nobrakes daemon restart" if pid else "")]
 
 
 def _agent_warnings(config: "Config", here: Here) -> list[str]:
@@ -172,26 +158,6 @@ def _committed(paths: "Paths") -> list[str]:
     ]
 
 
-def change_lines(changes: "tuple[SettingChange, ...]") -> list[str]:
-    out = []
-    for one in changes:
-        before, after = _shown(one.before), _shown(one.after)
-        if before == after:
-            out.append(f"{one.key}: {after}, as it was")
-            continue
-        before += " (default)" if one.was_default and one.before is not None else ""
-        after += " (default)" if one.is_default and one.after is not None else ""
-        out.append(f"{one.key}: {before} -> {after}")
-    return out
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, list | tuple) and len(value) == 1 and value[0] in _AGENTS:
-        value = value[0]  # one agent is a list of it alone
-    return "not set" if value is None else cut(one_line(json.dumps(plain(value), ensure_ascii=False)), 200)
-
-
-_AGENTS = ("claude", "codex", "gemini", "acp", "script")
 CheckKind = Literal["test", "lint", "types", "build"]
 Check = Annotated[str | None, Option(help="The command (default: detected from the project).")]
 

@@ -23,6 +23,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from .. import command_table, errors
 from ..command_table import AT_HOME, ATOMIC, NOTE, TEXT, WORD, CommandFunction, Parameter, parameters_of
+from ..config.setup import changing
 from ..errors import ChannelFailed, NobrakesError, UsageError
 from ..events.kinds import MAX_NAME, MERGES, Actor, Surface, default_actor
 from ..machine.web_state import OWN
@@ -147,7 +148,6 @@ COMMANDS: tuple[Command, ...] = (
 BY_WORDS = {one.words: one for one in COMMANDS}
 NOT_HERE: Mapping[str, str] = {
     "init": "It writes commands that a shell runs later. Type `nobrakes init` in the repository.",
-    **dict.fromkeys(("config set", "config unset"), "It edits commands of a shell: `nobrakes config` in a terminal."),
     **dict.fromkeys(("shape", "reshape"), "It needs a terminal. On a page, plan in a session."),
     **dict.fromkeys(("pr open", "pr sync"), "Type `nobrakes pr` in a terminal."),
     "take": "It makes a worktree where you work: nobrakes take BEAD in a terminal.",
@@ -204,6 +204,8 @@ _PAGES = (
     ("health", "Check everything", ("doctor",)),
     ("evidence", "Open Evidence", ("verify",)),
     ("machine", "Open Machine", ("machine",)),
+    ("settings", "Open Settings", ("config",)),
+    ("settings?q={}", "Change it", ("config set", "config unset", "config get")),
     ("live", "Watch", ("watch",)),
     ("", "Open Now", ("status",)),
 )
@@ -235,6 +237,8 @@ def link(line: str) -> Link | None:
     words = next((two for two in (" ".join(given[:2]), *given[:1]) if two in PAGES or two in BY_WORDS), "")
     rest = given[len(words.split()) :]
     if first != "nobrakes" or not words or (words in ("doctor", "machine", "verify") and rest):
+        return None
+    if words in ("config set", "config unset") and not (rest and changing.is_on_page(rest[0])):
         return None
     path, name = PAGES.get(words, ("", ""))
     if name and not (rest and words in BY_WORDS and "{}" not in path):

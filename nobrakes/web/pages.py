@@ -14,6 +14,7 @@ from ..beads.model import Status
 from ..beads.service import bead_page
 from ..beads.service import board as beads_board
 from ..command_table import AT_HOME
+from ..config.setup import changing
 from ..daemon.service import control
 from ..daemon.service import now as views
 from ..decisions import forms
@@ -326,6 +327,21 @@ def plan(request: Request) -> Response:
         return render(request, "plan.html", view=view, way=way if way in WAYS else "tree", ways=WAYS, topics=("plan",))
 
 
+def settings(request: Request) -> Response:
+    """`?q=`: those with these words; `?changed=1`: those that differ from their default."""
+    asked = request.query_params
+    words, is_only = asked.get("q", "")[:MAX_WORDS].strip(), asked.get("changed") == "1"
+    with opened(request) as app:
+        found = [
+            one
+            for one in changing.listed(app.config)
+            if (one.is_changed or not is_only)
+            and all(word in f"{one.key} {one.help}".lower() for word in words.lower().split())
+        ]
+        values: dict[str, Any] = {"found": found, "words": words, "changed": is_only, "wrong": app.misconfigured}
+        return render(request, "settings.html", topics=("settings",), **values)
+
+
 def cost(request: Request) -> Response:
     with opened(request) as app:
         return render(request, "cost.html", view=views.costs(app.store, app.config))
@@ -447,6 +463,7 @@ _PAGES = {
     "/r/{repo}/graph": graph,
     "/r/{repo}/health": health,
     "/r/{repo}/set-up": set_up,
+    "/r/{repo}/settings": settings,
     "/r/{repo}/live": live,
     "/r/{repo}/live/{attempt:int}": attempt,
     "/r/{repo}/merges": merges,

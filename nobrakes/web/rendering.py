@@ -375,6 +375,7 @@ WAYS = (
     Way("Health", "health", "health"),
     Way("Machine", "machine", "machine"),
     Way("Set-up", "set-up", "setup"),
+    Way("Settings", "settings", "settings"),
     Way("Commands", "do", "find"),
 )
 

@@ -36,6 +36,7 @@ FLOORS = (
             "decisions.commands",
             "sessions.commands",
             "projects.commands",
+            "config.commands",
         ),
     ),
     (APP, ("app",)),

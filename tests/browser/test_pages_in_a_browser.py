@@ -12,7 +12,7 @@ from tests.browser.conftest import DESKTOP, PHONE, ROOT, Person
 
 AXE = ROOT / ".ci" / "web" / "node_modules" / "axe-core" / "axe.min.js"
 PAGES = ["", "desk", "desk/1", "desk/2", "board", "bead/till", "bead/stock", "bead/till/diff", "live", "live/1", "do/add", "do/undo", "do/undepend?bead=report&needs=till", "do/resolve", "graph", "graph?mode=all", "plan", "plan?as=kanban", "plan?as=timeline", "features", "features/f-1", "features/f-1?as=kanban", "features/f-1?as=timeline", "merges",
-         "breaker", "health", "set-up", "sessions", "cost", "machine", "evidence", "evidence?check=1"]  # fmt: skip
+         "breaker", "health", "set-up", "settings", "sessions", "cost", "machine", "evidence", "evidence?check=1"]  # fmt: skip
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 """What axe looks for."""
 SMALL = """() => [...document.querySelectorAll('button, summary, nav a, .whole, .act, .button, select, .option')]

@@ -13,17 +13,20 @@ import tomllib
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
+from fnmatch import fnmatchcase
+from functools import cache, reduce
+from itertools import groupby
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ...agents.known import ADAPTERS, unknown_agents
-from ...errors import ConfigError, NobrakesError
+from ...errors import ConfigError, NobrakesError, NotAllowed
 from ...host.files import write_atomic
 from ...host.locks import locked
 from ...paths import Paths
-from ...records import frozen
+from ...records import frozen, plain
 from .. import editing
 from ..editing import Path, commented
-from ..sections import Agents, CheckSettings, Kind
+from ..sections import PAGE_TEXTS, TERMINAL_CHOICES, Agents, CheckSettings, Kind
 from ..settings import RENAMED, Config, load, parse
 from ..values import OneOrMore, Rule, Section
 
@@ -98,6 +101,7 @@ def _is_section(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Section)
 
 
+@cache
 def _hints(kind: Any) -> dict[str, Any]:
     return get_type_hints(kind, include_extras=True)
 
@@ -426,3 +430,107 @@ def values(paths: Paths) -> dict[str, Any]:
         return _raw(_text(paths.config, paths.config), "", paths.config)
     except ConfigError:
         return {}
+
+
+# What a page shows of a setting, and may change.
+_UNITS = {"mb": "MB", "usd": "US dollars", "share": "share, 1 is all"}
+_UNITS |= {name: name for name in ("days", "hours", "minutes", "seconds", "tokens")}
+
+
+@frozen
+class SettingView:
+    """A setting as a page shows it. `value` and `default` as a form has them, of a list one entry a line; `default`
+    None: not set. `on_page`: a page may change it."""
+
+    key: str
+    section: str
+    name: str
+    help: str
+    form: Literal["yes", "choice", "number", "text", "lines", "table"]
+    allowed: str
+    unit: str
+    choices: tuple[str, ...]
+    value: str
+    default: str | None
+    is_changed: bool
+    on_page: bool
+
+
+def listed(config: Config) -> list[SettingView]:
+    """Every setting, in the order of config/nobrakes.toml; of checks and channels those that there are."""
+    found = []
+    for section, group in groupby(editing.settings(), lambda one: one.section):
+        settings = list(group)
+        for name, table in _tables_at(config, section):
+            found += [_view(f"{name}.{one.name}".lstrip("."), name, table, one) for one in settings]
+    return [one for one in found if one.key not in ("checks", "notify.channels") or not one.is_changed]
+
+
+def _tables_at(config: Config, section: str) -> list[tuple[str, Section]]:
+    if section == "checks":
+        return [(f"checks.{one.name}", one) for one in config.checks]
+    if section in editing.EXAMPLES:
+        return [(f"notify.channels.{name}", one) for name, one in config.notify.channels.items()]
+    return [(section, reduce(getattr, filter(None, section.split(".")), config))]
+
+
+def _view(key: str, section: str, table: Section, one: editing.Setting) -> SettingView:
+    of: Any = type(table)
+    kind, default, value = _hints(of)[one.name], _default(of, one.name), getattr(table, one.name)
+    choices = tuple(map(_word, get_args(_core(kind)))) if get_origin(_core(kind)) is Literal else ()
+    form, shown = _form(kind), None if default is None else _in_a_form(default)
+    unit = _UNITS.get(one.name.rpartition("_")[2], "") if form == "number" else ""
+    needed = [field.name for field in fields(of) if field.default is field.default_factory is MISSING]
+    is_changed = value != default and one.name not in needed
+    own = (unit, choices, _in_a_form(value), shown, is_changed, page_may_set(key, kind))
+    return SettingView(key, section, one.name, one.comment, form, allowed(kind), *own)
+
+
+def _form(kind: Any) -> Literal["yes", "choice", "number", "text", "lines", "table"]:
+    core = _core(kind)
+    if get_origin(core) is tuple:
+        return "lines" if _core(get_args(core)[0]) is str else "table"
+    forms: dict[Any, Literal["yes", "number", "text"]] = {bool: "yes", int: "number", float: "number", str: "text"}
+    return "choice" if get_origin(core) is Literal else forms.get(core, "table")
+
+
+def _in_a_form(value: Any) -> str:
+    if isinstance(value, tuple) and all(isinstance(one, str) for one in value):
+        return "\n".join(value)
+    if isinstance(value, Mapping | tuple):
+        return editing.toml(_given(plain(value)))
+    return "" if value is None else _word(value).removesuffix(".0")
+
+
+def _given(value: Any) -> Any:
+    """Without what is not set, which TOML cannot say."""
+    if isinstance(value, dict):
+        return {name: _given(one) for name, one in value.items() if one is not None}
+    return value
+
+
+def page_may_set(key: str, kind: Any) -> bool:
+    core = _core(kind)
+    if core in (bool, int, float) or get_origin(core) is Literal:
+        return not any(fnmatchcase(key, one) for one in TERMINAL_CHOICES)
+    return any(fnmatchcase(key, one) for one in PAGE_TEXTS)
+
+
+def is_on_page(key: str) -> bool:
+    """Whether the page of settings has a field for it, wherever there is no check of this name."""
+    try:
+        return page_may_set(key, known(key, {}).kind)
+    except ConfigError:
+        return False
+
+
+def from_page(paths: Paths, key: str, value: str) -> str:
+    """What a page sent for this setting, as typed: a list has one entry a line, an unticked box is not sent. Raises
+    ConfigError, NotAllowed."""
+    one = known(key, values(paths))
+    if not page_may_set(key, one.kind):
+        hint = f"Type it in a terminal: nobrakes config set {key} VALUE, or nobrakes config unset {key}"
+        raise NotAllowed(f"no page changes {key}: it could run a program, open the sandbox or send data away", hint)
+    if _form(one.kind) == "lines":
+        return json.dumps([line.strip() for line in value.splitlines() if line.strip()])
+    return value or "false" if _form(one.kind) == "yes" else value

@@ -20,7 +20,7 @@ from nobrakes.web.server import routes
 
 EVIL = "<script>alert(1)</script>\x1b[31m"
 PAGES = ["", "board", "board?q=header", "desk", "desk?all=1", "live", "merges", "requests", "breaker", "health", "set-up", "sessions",
-         "cost", "machine", "evidence", "evidence?bead=nb-1", "evidence?check=1",
+         "cost", "machine", "settings", "settings?changed=1", "evidence", "evidence?bead=nb-1", "evidence?check=1",
          "sessions?q=ada&state=failed&sort=cost", "bead/nb-1", "bead/nb-2", "bead/nb-1/diff",
          "graph", "graph?mode=epics", "graph?mode=all&q=header", "plan", "plan?as=kanban", "plan?as=timeline",
          "features", "features?q=header&state=paused&sort=stage"]  # fmt: skip
