@@ -404,10 +404,11 @@ def is_blocker(evidence: "Mapping[str, Any]") -> bool:
     return bool(evidence.get(MARK))
 
 
-# What a person is asked where a step of a feature fails again and again. The bead goes back to agents with a person's
-# words, or the plan is changed because of it, or the feature rests; reverting it has a page and an approval of
-# its own. Only what nobrakes itself asked with FEATURE in its evidence is meant so: agents fill a form.
-FEATURE = "feature"
+# What a person is asked where a step of a feature, or its Shaper, fails again and again: the same four ways in every
+# stage. Agents go on with a person's words, or the plan is changed, or the feature rests; reverting it has a page and
+# an approval of its own. Only what nobrakes itself asked is meant so, since agents fill a form: of a bead with FEATURE
+# in its evidence, of a Shaper with ABOUT as well.
+FEATURE, ABOUT = "feature", "about"
 RETRY = "retry with guidance"
 REPLAN = "change the plan"
 FAILING_PAUSE = "pause the feature"
@@ -419,20 +420,27 @@ def is_roll_back(evidence: "Mapping[str, Any]", resolution: str) -> bool:
     return bool(evidence.get(FEATURE)) and resolution == ROLL_BACK
 
 
-def failing_form(feature: str) -> "dict[str, Any]":
-    what = f"the feature {feature}"
-    options: list[Mapping[str, Any]] = [
-        {
-            "label": RETRY,
-            "means": "its failures are forgiven, and your words are in the prompt",
-            "why": True,
-            "rest": True,
-        },
-        {"label": REPLAN, "means": f"this goes to the plan of {what}; the bead rests until that is approved"},
-        {"label": FAILING_PAUSE, "means": f"no agent begins on a bead of {what} before you resume it"},
-        {
-            "label": ROLL_BACK,
-            "means": f"{what} rests; next you see what the rollback takes back, and confirm it",
-        },
-    ]
-    return as_values(form({"kind": "radio", "options": options, "priority": 1}))
+WAYS = (RETRY, REPLAN, FAILING_PAUSE, ROLL_BACK)
+_RETRIES: "Mapping[str, Any]" = {
+    "label": RETRY,
+    "means": "its failures are forgiven, and your words are in the prompt",
+    "why": True,
+    "rest": True,
+}
+_RESTS: "tuple[Mapping[str, Any], ...]" = (
+    {"label": FAILING_PAUSE, "means": "no agent begins on the feature or a bead of it before you resume it"},
+    {"label": ROLL_BACK, "means": "the feature rests; next you see what the rollback takes back, and confirm it"},
+)
+
+
+def failing_form() -> "dict[str, Any]":
+    plan = {"label": REPLAN, "means": "this goes to the plan of the feature; the bead rests until that is approved"}
+    return as_values(form({"kind": "radio", "options": [_RETRIES, plan, *_RESTS], "priority": 1}))
+
+
+def shaper_form(*go_on: str, priority: int = 1) -> "dict[str, Any]":
+    """`go_on`: options instead of RETRY, the recommended one first."""
+    own: list[Mapping[str, Any]] = [*map(parted, go_on)]
+    plan = {"label": REPLAN, "means": "the Shaper changes it by your words; then it is reviewed again", "why": True}
+    values = {"kind": "radio", "options": [*(own or [_RETRIES]), plan, *_RESTS], "priority": priority}
+    return as_values(form({**values, "recommended": [one["label"] for one in own[:1]]}))

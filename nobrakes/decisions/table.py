@@ -55,8 +55,9 @@ class Effect(StrEnum):
     DONE = "the bead is done"
     CANCEL = "the bead is cancelled"
     REST = "the bead is held until it is released"
-    PAUSE_FEATURE = "the feature is paused, and the bead is held"
-    CHANGE_PLAN = "the feature goes back to its plan, and the bead is held"
+    PAUSE_FEATURE = "the feature is paused, and its beads are held"
+    CHANGE_PLAN = "the feature goes back to its plan, and a bead that failed is held until that is approved"
+    TELL_SHAPER = "the feature continues, and its Shaper gets your words"
 
 
 @frozen
@@ -279,11 +280,18 @@ TABLE: Mapping[EscalationType, Rows] = {
 }
 
 BLOCKER, FEATURE, READING = "an agent that cannot continue", "a step of a feature that fails", "code review findings"
+SHAPER = "a feature's Shaper or reviewers that fail"
 OPTIONS: Mapping[str, Mapping[str, Effect]] = {
     BLOCKER: {forms.PAUSE: Effect.REST},
     FEATURE: {
         forms.FAILING_PAUSE: Effect.PAUSE_FEATURE,
         forms.REPLAN: Effect.CHANGE_PLAN,
+        forms.ROLL_BACK: Effect.PAUSE_FEATURE,
+    },
+    SHAPER: {
+        forms.RETRY: Effect.TELL_SHAPER,
+        forms.REPLAN: Effect.CHANGE_PLAN,
+        forms.FAILING_PAUSE: Effect.PAUSE_FEATURE,
         forms.ROLL_BACK: Effect.PAUSE_FEATURE,
     },
     READING: {reading.GO_ON: Effect.GO_ON, reading.READ_AGAIN: Effect.READ_AGAIN, reading.TICKETS: Effect.DRAFTS},
@@ -321,8 +329,11 @@ def ways(found: Escalation, bead: Bead | None = None) -> dict[Word, Way]:
 
 def chosen(found: Escalation, label: str, bead: Bead | None = None) -> Effect | None:
     """The effect of nobrakes' own option; None: nothing, or decided. Other answers fix an epic in code review."""
-    if bead is None or found.resolved_at is not None:
+    if found.resolved_at is not None:
         return None
+    if bead is None:
+        is_of_shaper = forms.FEATURE in found.evidence and forms.ABOUT in found.evidence
+        return OPTIONS[SHAPER].get(label.partition(":")[0]) if is_of_shaper else None
     if found.type is EscalationType.CODE_REVIEW:
         mend = Effect.MEND if bead.type is BeadType.EPIC else None
         return OPTIONS[READING].get(label, mend)

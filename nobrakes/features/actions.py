@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from ..beads.model import Outcome, Status
-from ..decisions.forms import as_values, made
+from ..decisions.forms import as_values, made, shaper_form
 from ..records import frozen
 from ..sessions.model import Session
 from .markers import Reading
@@ -22,6 +22,7 @@ class About(StrEnum):
 
     EXPIRED = "expired"
     BUDGET = "budget"
+    FAILING = "failing"  # its Shaper does not go on: its turns fail
     IDLE = "idle"  # its Shaper goes on and on without asking, proposing or being ready
     DEGRADED = "degraded"
     REVIEW_BUDGET = "review_budget"
@@ -326,11 +327,11 @@ class ForgeBoard:
 # What a person is asked about a feature, with the options.
 FRESH, FROM_BASE, VIEW_ONLY = "go on afresh", "begin from the base", "only look at it"
 CONTINUE, CLOSE = "continue", "close"
-GO_ON, IS_COMPLETE, PAUSE = "go on", "the plan is whole", "pause it"
+GO_ON, IS_COMPLETE = "go on", "the plan is whole"
 
 
-def _form(*options: str, priority: int = 2) -> Mapping[str, Any]:
-    return as_values(made("radio", options, [options[0].partition(": ")[0]], priority=priority))
+def _form(*options: str) -> Mapping[str, Any]:
+    return as_values(made("radio", options, [options[0].partition(": ")[0]], priority=1))
 
 
 QUESTIONS: Mapping[About, tuple[str, str, Mapping[str, Any]]] = {
@@ -342,24 +343,30 @@ QUESTIONS: Mapping[About, tuple[str, str, Mapping[str, Any]]] = {
             f"{FRESH}: a new conversation is given a summary, the drafts and all answers",
             f"{FROM_BASE}: its drafts are cancelled and kept in the archive; planning starts again",
             f"{VIEW_ONLY}: nothing is started",
-            priority=1,
         ),
     ),
     About.BUDGET: (
         "Planning feature {feature} ({title}) has cost {usd} USD: continue?",
         "The setting forge.shaper_usd is reached. No turn is begun before this is answered.",
-        _form(
-            f"{CONTINUE}: as much again", f"{CLOSE}: the feature is paused; its drafts and questions stay", priority=1
-        ),
+        _form(f"{CONTINUE}: as much again", f"{CLOSE}: the feature is paused; its drafts and questions stay"),
+    ),
+    About.FAILING: (
+        "Feature {feature} ({title}) stopped in {stage}: {why}",
+        "{said}`nobrakes forge show {feature}` shows the feature{show}.",
+        shaper_form(),
     ),
     About.IDLE: (
         "The Shaper of feature {feature} ({title}) neither asks nor is ready: how should it continue?",
         "It was told {turns} to continue, and ended its turns without a question and without a complete plan. "
         "`nobrakes session show {session}` shows what it said.",
-        _form(
-            f"{GO_ON}: it is told again",
-            f"{IS_COMPLETE}: its drafts are the plan, and go to review",
-            f"{PAUSE}: nothing is started",
+        shaper_form(
+            f"{GO_ON}: it is told again", f"{IS_COMPLETE}: its drafts are the plan, and go to review", priority=2
         ),
     ),
 }
+
+
+def question(feature: Feature, about: About, **told: object) -> Ask:
+    title, detail, form = QUESTIONS[about]
+    values = {"feature": feature.id, "title": feature.title, "stage": feature.stage.value, **told}
+    return Ask(feature.id, about, title.format(**values), detail.format(**values), form)

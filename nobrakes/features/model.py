@@ -545,5 +545,6 @@ def decision(finding: Finding, answer: str) -> tuple[FindingState, str]:
 
 
 def get_built_feature(features: Sequence[Feature], above: Sequence[str]) -> Feature | None:
-    found = (one for one in features if one.id in above and one.stage in (Stage.IMPLEMENTATION, Stage.REQUEST))
+    """The feature of a live bead, also while its plan is changed."""
+    found = (one for one in features if one.id in above and (one.stage is Stage.IMPLEMENTATION or one.replannings))
     return next(found, None)

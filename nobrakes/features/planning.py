@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..beads.model import CLOSED, WAITING_FOR_AGENT, Status, is_handed_back
-from ..decisions.forms import as_values, made
+from ..decisions.forms import as_values, made, shaper_form
 from ..decisions.model import Escalation
 from ..sessions.model import CLEAN, Session
 from ..sessions.model import State as At
@@ -222,10 +222,10 @@ def _reviewing_next(board: ForgeBoard, standing: Standing, seen: Tracker) -> lis
         failed = ", ".join(dict.fromkeys(domain for one in seen.iterations[-2:] for domain in one.failed))
         title = f"No reviewer came through in {count(seen.degraded, 'round')} in a row"
         detail = f"These failed: {failed}. {seen.done} of {count(seen.most, 'round')} had a review."
-        options = (f"{CONTINUE}: two more rounds are tried", f"{CLOSE}: you sign off the current plan")
-        return [_reviewing_ask(feature, About.DEGRADED, title, detail, options, CONTINUE)]
+        form = shaper_form(f"{CONTINUE}: two more rounds are tried", f"{CLOSE}: you sign off the current plan")
+        return [actions.Ask(feature.id, About.DEGRADED, title, detail, form, holds=False)]
     if what is Then.ASK_COST and About.REVIEW_BUDGET not in standing.asked:
-        return [_reviewing_ask(feature, About.REVIEW_BUDGET, *_cost(standing, rules))]
+        return [_cost(standing, rules)]
     return []
 
 
@@ -332,14 +332,7 @@ def to_ask(findings: Iterable[Finding], open_questions: frozenset[int]) -> tuple
     return tuple(one.id for one in sorted(waiting, key=lambda one: (one.priority, one.id)))
 
 
-def _reviewing_ask(
-    feature: Feature, about: About, title: str, detail: str, options: Sequence[str], recommended: str
-) -> actions.Ask:
-    form = as_values(made("radio", options, (recommended,), priority=1))
-    return actions.Ask(feature.id, about, title, detail, form, holds=False)
-
-
-def _cost(standing: Standing, rules: "ForgeSettings") -> tuple[str, str, Sequence[str], str]:
+def _cost(standing: Standing, rules: "ForgeSettings") -> actions.Ask:
     limit = cap(rules, standing.feature)
     title = f"The reviews of the plan have cost ${standing.reviews_usd:.2f}, and may cost ${limit:.2f}"
     detail = f"Round {standing.feature.round} of {rules.most_rounds} was the last one."
@@ -347,7 +340,8 @@ def _cost(standing: Standing, rules: "ForgeSettings") -> tuple[str, str, Sequenc
         f"{CONTINUE}: the reviews continue; this costs at most ${rules.review_usd:.2f} more",
         f"{CLOSE}: you sign off the current plan",
     )
-    return title, detail, options, CLOSE
+    form = as_values(made("radio", options, (CLOSE,), priority=1))
+    return actions.Ask(standing.feature.id, About.REVIEW_BUDGET, title, detail, form, holds=False)
 
 
 WARN_SHARE, FRESH_SHARE = 0.8, 0.95
@@ -385,6 +379,8 @@ def _next(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
         return [actions.Recover(feature.id)] if said and session is not None and session.state is At.READY else []
     if feature.state is not State.ACTIVE:
         return []
+    if feature.stage not in model.PLANNED and session is not None and one.last and session.state is At.STUCK:
+        return [actions.Fail(feature.id, session.detail or "its turns fail")]
     own = _turns(one) or plan_checkpoints(board, one)
     return own or (_planned(board, one) if feature.stage in model.PLANNED else [])
 
@@ -463,10 +459,8 @@ def _budget(rules: "ForgeSettings", one: Standing) -> list[ForgeAction]:
 
 
 def _ask(one: Standing, about: About) -> actions.Ask:
-    title, detail, form = actions.QUESTIONS[about]
-    told = {"feature": one.feature.id, "title": one.feature.title, "session": one.session.id if one.session else 0}
-    told |= {"usd": f"{one.spent_usd:.2f}", "turns": count(MAX_NUDGES, "time")}
-    return actions.Ask(one.feature.id, about, title.format(**told), detail.format(**told), form)
+    told = {"session": one.session.id if one.session else 0, "usd": f"{one.spent_usd:.2f}"}
+    return actions.question(one.feature, about, **told, turns=count(MAX_NUDGES, "time"))
 
 
 def _may_expire(one: Standing) -> bool:

@@ -19,7 +19,7 @@ from nobrakes.decisions.service import desk
 from nobrakes.errors import NobrakesError
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features import reviewed_plan
-from nobrakes.features.actions import CLOSE, PAUSE
+from nobrakes.features.actions import CLOSE
 from nobrakes.features.model import ACCEPT_RISK, PLANNED, SIGNED, Feature, Stage, State
 from nobrakes.features.reviewed_plan import beads_under
 from nobrakes.features.service import approving, controls, feature_page
@@ -247,8 +247,9 @@ class Features:
             return f"text {self.dice.randrange(9)}"
         if form.kind == "checkbox":
             return ",".join(forms.typed_as(form, label) for label in self.dice.sample(labels, 1))
-        label = self.dice.choice([one for one in labels if one != PAUSE or self.dice.random() < 0.3] or labels)
-        return f"{label}: it is small" if label == ACCEPT_RISK else label
+        rests = (forms.FAILING_PAUSE, forms.ROLL_BACK)
+        label = self.dice.choice([one for one in labels if one not in rests or self.dice.random() < 0.3] or labels)
+        return f"{label}: it is small" if any(one.why and one.label == label for one in form.options) else label
 
     # --- the yes -------------------------------------------------------------------------------------------------
 

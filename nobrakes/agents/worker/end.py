@@ -268,4 +268,4 @@ def offered(store: "Store", bead: Bead, new: NewEscalation) -> NewEscalation:
     feature = get_built_feature(store.features(), epics_above(store, bead)) if new.type in failing else None
     if feature is None:
         return new
-    return replace(new, evidence={**new.evidence, forms.FEATURE: feature.id}, form=forms.failing_form(feature.id))
+    return replace(new, evidence={**new.evidence, forms.FEATURE: feature.id}, form=forms.failing_form())

@@ -472,7 +472,8 @@ def feature_blockers(store: "Store", features: "Sequence[Feature]") -> Iterator[
     """Features that wait for a person to go on."""
     if not features:
         return
-    from ...features.model import ROLLBACK, State
+    from ...features.actions import About
+    from ...features.model import ASKED, ROLLBACK, State
 
     stands = {
         State.ERROR: "stopped with an error",
@@ -480,7 +481,8 @@ def feature_blockers(store: "Store", features: "Sequence[Feature]") -> Iterator[
         State.PAUSED: "is paused",
     }
     for one in features:
-        if one.archived or one.state not in stands or ROLLBACK in one.data:
+        is_asked = one.state is State.ERROR and About.FAILING in one.data.get(ASKED, {})
+        if one.archived or one.state not in stands or ROLLBACK in one.data or is_asked:
             continue
         failed = one.state is State.ERROR and one.session is not None
         why = store.session(one.session).detail.partition("\n")[0] if failed and one.session is not None else ""

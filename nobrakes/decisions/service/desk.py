@@ -18,7 +18,7 @@ from ...beads.service import bead_commands
 from ...errors import NobrakesError, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...features import reviewed_plan
-from ...features.model import HELD_WITH, RESHAPED, ItemKind, State, Step
+from ...features.model import HELD_WITH, PLANNED, RESHAPED, ItemKind, State, Step
 from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
@@ -120,16 +120,28 @@ _NEXT = {  # a daemon may have started it already
 }
 
 
+_THEN = {
+    forms.RETRY: "the Shaper of feature {0} continues with your words. To see how far it is: `nobrakes forge show {0}`",
+    forms.REPLAN: "the Shaper of feature {0} changes the plan next, and you approve it. To see it: "
+    "`nobrakes forge show {0}`",
+    forms.FAILING_PAUSE: "feature {0} is paused. To continue with it: `nobrakes forge resume {0}`",
+    forms.ROLL_BACK: "feature {0} rests. To see what goes, and confirm it: `nobrakes forge rollback {0}`",
+}
+"""What follows on a choice about a feature."""
+
+
 def then(store: "Store", decided: Escalation) -> str:
     """The bead's new state, as a continuation; it may wait for its last escalation."""
+    chosen = decided.resolution.partition(":")[0]
+    if chosen in _THEN and forms.FEATURE in decided.evidence:
+        return f"; {_THEN[chosen].format(decided.evidence[forms.FEATURE])}"
     if decided.bead is None:
         return ""
-    if forms.is_roll_back(decided.evidence, decided.resolution):
-        feature = decided.evidence[forms.FEATURE]
-        return f"; feature {feature} rests. To see what goes, and confirm it: `nobrakes forge rollback {feature}`"
     others = [str(e.id) for e in store.escalations(bead=decided.bead)]
     if others and store.bead(decided.bead).status is Status.ESCALATED:
         return f"; '{decided.bead}' still waits for {count(len(others), 'escalation')}: {', '.join(others)}"
+    if held := store.bead(decided.bead).held:
+        return f"; '{decided.bead}' rests: {held}. To let it go on: `nobrakes release {decided.bead}`"
     status = store.bead(decided.bead).status
     return f"; '{decided.bead}' {f'goes to {_NEXT[status]}' if status in _NEXT else f'is {status.value}'}"
 
@@ -323,17 +335,30 @@ def _pause_feature(store: "Store", found: Escalation, said: _Said) -> None:
     _hold(store, found, said, HELD_WITH.format(feature=feature.id))
 
 
+def _tell_shaper(store: "Store", found: Escalation, said: _Said) -> None:
+    from ...features.service.controls import go_on_with
+
+    go_on_with(store, str(found.evidence[forms.FEATURE]), said.note.partition(": ")[2], said.actor)
+    store.resolve(found.id, said.note, said.actor)
+
+
 def _change_plan(store: "Store", found: Escalation, said: _Said) -> None:
-    feature = reviewed_plan.checkpoint(store, str(found.evidence[forms.FEATURE]), said.actor)
+    from ...features.service.controls import change_with
+
+    feature = store.feature(str(found.evidence[forms.FEATURE]))
     text = f"{found.title}: a person chose to change the plan because of this"
+    if found.bead is None or feature.stage in PLANNED:
+        change_with(store, feature.id, text if found.bead else said.note.partition(": ")[2], said.actor)
+        _hold(store, found, said, RESHAPED.format(feature=feature.id))
+        return
+    reviewed_plan.checkpoint(store, feature.id, said.actor)
     store.collect(feature.id, ItemKind.ESCALATION, text, said.actor, bead=found.bead, nth=found.id)
     _hold(store, found, said, RESHAPED.format(feature=feature.id))
 
 
 def _hold(store: "Store", found: Escalation, said: _Said, reason: str) -> None:
-    assert found.bead is not None
     store.resolve(found.id, said.note, said.actor)
-    if store.bead(found.bead).held != reason:
+    if found.bead is not None and store.bead(found.bead).held != reason:
         store.record(Event(Kind.HELD, found.bead, actor=said.actor, data={"reason": reason}))
 
 
@@ -355,4 +380,5 @@ _EFFECTS: Mapping[Effect, Callable[["Store", Escalation, _Said], object]] = {
     Effect.REST: _rest,
     Effect.PAUSE_FEATURE: _pause_feature,
     Effect.CHANGE_PLAN: _change_plan,
+    Effect.TELL_SHAPER: _tell_shaper,
 }

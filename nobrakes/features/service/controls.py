@@ -75,6 +75,7 @@ def resume(store: "Store", paths: Paths, id: str, actor: str, way: Way | None = 
             if session is not None and session.state is At.STUCK:
                 store.say(session.id, "Go on.", actor)
             let_go(store, id, actor)
+            resolve_questions(store, feature, "resumed by a person", actor, (About.FAILING,))
         else:
             raise NotAllowed(
                 f"feature {id} is {feature.state.value.replace('_', ' ')}: only an expired feature has these choices",
@@ -306,12 +307,32 @@ def archive(store: "Store", id: str, away: bool, actor: str) -> Feature:
 def ask_change(store: "Store", paths: Paths, id: str, text: str, actor: str, bead: str = "") -> Feature:
     """Ask its Shaper for a change of the plan. NotAllowed before there is a conversation."""
     with store.write():
-        feature, words = _tell(store, id, "Change the plan{}: {}", text, actor, bead)
-        if feature.stage not in model.PLANNED or planning.are_over(feature):
-            store.note_feature(id, planning.reopened(feature), actor)
-        moved = store.move_feature(id, Step.CHANGE_ASKED, actor, words[:200])
+        _, words = _tell(store, id, "Change the plan{}: {}", text, actor, bead)
+        moved = _reopen(store, id, words, actor)
     wake(paths)
     return moved
+
+
+def go_on_with(store: "Store", id: str, words: str, actor: str) -> None:
+    """Continue a feature that stopped, with a person's words for its Shaper. In the caller's transaction."""
+    if store.feature(id).state is not State.ACTIVE:
+        store.move_feature(id, Step.RESUMED, actor, "resumed by a person")
+        let_go(store, id, actor)
+    store.note_feature(id, {model.NUDGED: None}, actor)
+    _say(store, id, words, words, actor)
+
+
+def change_with(store: "Store", id: str, words: str, actor: str) -> None:
+    """Have the plan of a feature that stopped changed. In the caller's transaction."""
+    go_on_with(store, id, f"Change the plan: {words}", actor)
+    _reopen(store, id, words, actor)
+
+
+def _reopen(store: "Store", id: str, words: str, actor: str) -> Feature:
+    feature = store.feature(id)
+    if feature.stage not in model.PLANNED or planning.are_over(feature):
+        store.note_feature(id, planning.reopened(feature), actor)
+    return store.move_feature(id, Step.CHANGE_ASKED, actor, words[:200])
 
 
 def discuss(store: "Store", paths: Paths, id: str, text: str, actor: str, bead: str = "") -> Feature:
@@ -325,22 +346,28 @@ def discuss(store: "Store", paths: Paths, id: str, text: str, actor: str, bead: 
 def answer_point(store: "Store", paths: Paths, id: str, number: int, text: str, actor: str) -> model.Item:
     """Answer an open point; its Shaper gets the answer, or the notes that it begins with. NotAllowed, UsageError."""
     with store.write():
-        feature, words = store.feature(id), _text("answer", text)
+        words = _text("answer", text)
         point = next((one for one in open_points(store, id) if one.id == number), None)
         if point is None:
             why = f"feature {id} has no open point {number} that waits for an answer"
             raise NotAllowed(why, f"`nobrakes forge show {id}` lists them.")
         if not words:
             raise UsageError("the answer is empty")
-        if feature.session is not None:
-            store.say(feature.session, POINT_ANSWERED.format(point.where, words), actor)
-        else:
-            notes = {"notes": _text("notes", f"{feature.notes}\n{point.where}: {words}".strip())}
-            store.change_feature(id, notes, actor)
-            bead_commands.edit(store, id, notes, actor)
+        _say(store, id, POINT_ANSWERED.format(point.where, words), f"{point.where}: {words}", actor)
         store.resolve_items({number}, model.ItemState.RESOLVED, actor)
     wake(paths)
     return point
+
+
+def _say(store: "Store", id: str, words: str, note: str, actor: str) -> None:
+    """Tell its Shaper the words; one that has not begun begins with the note."""
+    feature = store.feature(id)
+    if feature.session is not None:
+        store.say(feature.session, words, actor)
+        return
+    notes = {"notes": _text("notes", f"{feature.notes}\n{note}".strip())}
+    store.change_feature(id, notes, actor)
+    bead_commands.edit(store, id, notes, actor)
 
 
 def _tell(store: "Store", id: str, form: str, text: str, actor: str, bead: str) -> tuple[Feature, str]:

@@ -32,6 +32,7 @@ from ..model import Feature, Finding, FindingState, ItemKind, ItemState, Stage, 
 from ..planning import AGAIN, ROLLBACK_HELD, asking, unfinished
 from ..prompts import review_text
 from ..reviewed_plan import beads_under
+from ..service.rollback import resolve_questions
 from .shapers import BY, Answers, Shapers, board_of, tell
 
 if TYPE_CHECKING:
@@ -122,7 +123,8 @@ def complete(store: "Store", epic: str) -> bool:
         if feature.id == epic and feature.stage in (Stage.IMPLEMENTATION, Stage.REQUEST):
             if any(item.state is ItemState.WAITING for item in store.items(epic)):
                 return False
-            store.move_feature(epic, Step.MERGED, "nobrakes", "all beads of its epic are done")
+            resolve_questions(store, feature, "the feature is done", BY)
+            store.move_feature(epic, Step.MERGED, BY, "all beads of its epic are done")
             return True
     return False
 

@@ -13,7 +13,7 @@ from ...agents.limits import State as Trip
 from ...beads.model import CLOSED, Bead, Outcome, Status, bead_owner, session_owner
 from ...beads.proposals import is_built
 from ...daemon.model import Board
-from ...decisions.forms import MAX_OPTIONS, as_values, form, made
+from ...decisions.forms import MAX_OPTIONS, WAYS, as_values, form, made
 from ...decisions.model import EscalationType, NewEscalation
 from ...errors import NobrakesError, UsageError
 from ...events.kinds import Event, Kind, session_actor
@@ -27,6 +27,7 @@ from ..actions import About, ForgeBoard, Standing
 from ..markers import Question, Reading
 from ..model import PLANNED, Feature, ItemState, PlanReview, ReviewState, Stage, State, Step
 from ..reviewed_plan import beads_under
+from ..service.rollback import resolve_questions
 
 if TYPE_CHECKING:
     from ...store import Store
@@ -270,8 +271,11 @@ class Shapers:
             store.change_feature(feature.id, {"session": None}, BY)  # whoever resumes it begins a new one
         waiting = 0 if session is None else session.waiting
         store.note_feature(feature.id, {keys.LEFT: waiting}, BY)  # only what is said from now on goes on
-        tell(store, feature, f"it does not continue: {action.why[:300]}", "urgent")
-        return True
+        failures = 0 if session is None else session.failures
+        why = f"its Shaper failed {count(failures, 'time')}" if failures > 1 else action.why
+        said = f"{session.detail}\n" if session is not None and session.detail else ""
+        show = f", and `nobrakes session show {session.id}` what its Shaper said" if session is not None else ""
+        return Answers(self.ports).ask(actions.question(feature, About.FAILING, why=why[:300], said=said, show=show))
 
     def recover(self, action: actions.Recover) -> bool:
         """It goes on."""
@@ -279,6 +283,7 @@ class Shapers:
         if feature.state is not State.ERROR:
             return False
         self.ports.store.move_feature(feature.id, Step.RESUMED, BY, "its session got a message")
+        resolve_questions(self.ports.store, feature, "its session got a message", BY, (About.FAILING,))
         return True
 
 
@@ -416,6 +421,7 @@ class Answers:
         self.by_about: dict[About, Callable[[Feature, str], None]] = {
             About.EXPIRED: self._expired,
             About.BUDGET: self._budget,
+            About.FAILING: lambda feature, chosen: None,  # without a choice it stays as it is
             About.IDLE: self._idle,
             About.DEGRADED: self._degraded,
             About.REVIEW_BUDGET: self._review_budget,
@@ -448,6 +454,8 @@ class Answers:
         held = feature.data.get(keys.HELD)
         still = None if held == action.about.value else held
         self.ports.store.note_feature(feature.id, {keys.ASKED: asked or None, keys.HELD: still}, BY)
+        if action.chosen.partition(":")[0] in WAYS:  # done with the answer (decisions.service.desk)
+            return True
         try:
             with self.ports.store.write():
                 self.by_about[action.about](self.ports.store.feature(feature.id), action.chosen)

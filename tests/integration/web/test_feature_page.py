@@ -145,7 +145,7 @@ def test_who_chooses_to_roll_back_confirms_it_where_it_was_chosen(site, store: S
         EscalationType.REPEATED_FAILURE,
         "form failed 3 times",
         evidence={forms.FEATURE: "f"},
-        form=forms.failing_form("f"),
+        form=forms.failing_form(),
     )
     number = store.escalate(failed, "form", None, "nobrakes").id
     here = f"/r/shop/desk/{number}"

@@ -326,13 +326,14 @@ def test_where_no_other_agent_is_left_it_stops_once_until_a_person_says_somethin
     world.store.close_turn(world.begins().id, *GONE, resends=True)
     assert world.store.session(1).waiting == 1, "what it could not finish waits"
     world.settle()
-    assert world.feature.state is State.ERROR and len(world.notices()) == 1
+    (asked,) = world.store.escalations()
+    assert world.feature.state is State.ERROR and not world.notices(), "the question is what is told"
     world.store.say(1, "It is installed now", "me")
     world.settle()
-    assert world.feature.state is State.ACTIVE
+    assert world.feature.state is State.ACTIVE and world.store.escalation(asked.id).resolved_at is not None
     world.store.close_turn(world.begins().id, *GONE, resends=True)
     world.settle()
-    assert world.feature.state is State.ERROR and len(world.notices()) == 2
+    assert world.feature.state is State.ERROR and [one.id for one in world.store.escalations()] == [asked.id + 1]
 
 
 def test_another_agent_is_not_told_again_what_the_first_one_finished() -> None:
@@ -349,7 +350,7 @@ def test_another_agent_is_not_told_again_what_the_first_one_finished() -> None:
 def test_an_agent_that_there_is_not_stops_its_feature_and_nothing_else() -> None:
     world = World(reviewers=("typo",))
     world.says(f"{STEPS}[PLAN_READY]")
-    assert world.feature.state is State.ERROR and "typo" in world.notices()[-1]
+    assert world.feature.state is State.ERROR and "typo" in world.store.escalations()[-1].title
     world.config = Config(forge=ForgeSettings())
     world.store.move_feature("login", Step.RESUMED, "me")
     world.settle()
@@ -366,7 +367,7 @@ def test_a_paused_feature_begins_no_turn_and_a_person_who_ends_its_session_stops
     assert len(world.board().sessions) == 1
     world.store.end_session(1, "me")
     world.settle()
-    assert world.feature.state is State.ERROR and "was ended" in world.notices()[-1]
+    assert world.feature.state is State.ERROR and "was ended" in world.store.escalations()[-1].title
     world.store.move_feature("login", Step.RESUMED, "me")
     world.settle()
     assert world.feature.session == 2, "whoever resumes it begins a new one"
