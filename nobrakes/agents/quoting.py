@@ -76,7 +76,7 @@ def answered(answers: "Sequence[tuple[str, str]]", nonce: str) -> str:
     room = ANSWERS
     for words, answer in reversed(answers):
         asked = fenced(quoted(shorten(clean(words).strip(), 1_000)), nonce)
-        text = f"An agent asked:\n{asked}\nThe human answered:\n{quoted(cut(clean(answer).strip(), 4_000))}"
+        text = f"An agent asked:\n{asked}\nThe human answered:\n{quoted(cut(clean(answer).strip(), NOTES))}"
         if told and len(text) > room:
             told.append(f"[… {count(len(answers) - len(told), 'older answer')} left out]")
             break

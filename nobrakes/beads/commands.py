@@ -14,6 +14,7 @@ from .service.bead_commands import known
 
 if TYPE_CHECKING:
     from ..app import App
+    from ..review.service.send_back import SentBack
 
 Id = Annotated[str, Field("The bead's id.", metavar="BEAD")]
 Reason = Annotated[str, Field("The reason, for later readers.", ("--reason", "-m"), most=NOTE)]
@@ -203,3 +204,36 @@ def retry(
     did += [f"{count(found.failures, 'failure')} forgotten"] if found.failures else []
     did += [f"{count(found.breakers, 'breaker')} reset"] if found.breakers else []
     return found, "; ".join([f"{bead} is {found.bead.status.value} again", *did])
+
+
+COMMENT = "FILE:LINE=TEXT"
+Comments = Annotated[
+    tuple[str, ...],
+    Field("A comment on a line of the change; a removed line has a minus.", ("--comment",), COMMENT, NOTE, keyed=True),
+]
+
+
+def send_back(
+    app: "App",
+    by: str,
+    bead: Id,
+    note: Annotated[str, Field("What to change.", ("--note", "-m"), most=NOTE, reads_stdin=True)] = "",
+    comment: Comments = (),
+    at: Annotated[str, Field("The commit that you read (default: the last one).", ("--at",))] = "",
+    outdated: Annotated[bool, Field("Send it although the work has changed since.", ("--outdated",))] = False,
+) -> tuple["SentBack", str]:
+    """Send work back to agents, with comments on its lines. The next prompt contains them, and nothing counts as a
+    failure. A review ends, also one at an open pull request. A merged bead is opened again; its merge stays."""
+    from ..review.service import send_back as service
+
+    known(app.store, bead)
+    comments = service.read(comment)
+    if not comments and not note.strip():
+        raise UsageError("nothing to change was given", f"Give --note, or --comment {COMMENT}.")
+    text, commit = note.strip(), ""
+    if comments:
+        view = service.seen(app.store, app.git, bead, at, outdated)
+        text, commit = service.text_of(app.git, view, comments, note), view.head
+    found = service.send_back(app.store, bead, text, by, app.paths)
+    with_ = f" with {count(len(comments), 'comment')}" if comments else ""
+    return service.SentBack(found, text, commit), f"{bead} is sent back{with_}  ({found.status.value})"

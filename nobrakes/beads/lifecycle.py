@@ -94,6 +94,7 @@ TABLE: Mapping[Status, Mapping[Kind, Target]] = {
     },
     Status.NEEDS_REVIEW: {
         Kind.REVIEW_STARTED: Status.REVIEWING,
+        Kind.REVIEW_REJECTED: Status.NEEDS_DOER,  # by a person, who did not wait for it
         Kind.TAKEN: Status.NEEDS_DOER,
         Kind.HANDED_IN: Status.NEEDS_REVIEW,  # in the place of what waits there
         **_WAITING,

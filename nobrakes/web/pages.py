@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from ..beads.model import Status
+from ..beads.model import Bead, Status
 from ..beads.service import bead_page
 from ..beads.service import board as beads_board
 from ..command_table import AT_HOME
@@ -38,7 +38,7 @@ from ..projects.service import projects_folder as projects_projects
 from ..projects.service import sprint_approval
 from ..requests import service as requests_service
 from ..review.service import merges as review_merges
-from ..review.service import undo
+from ..review.service import send_back, undo
 from ..sessions.service import relay
 from ..sessions.service import viewing as sessions_live
 from .access import local, site_of
@@ -68,8 +68,10 @@ def bead(request: Request) -> Response:
 def changes(request: Request) -> Response:
     with opened(request) as app:
         id = request.path_params["id"]
-        of = (app.store.bead(id).title, f"bead/{id}", f"nobrakes diff {id}")
-        return _difference(request, of, lambda: review_merges.diff(app.store, app.git, id))
+        bead = app.store.bead(id)
+        of = (bead.title, f"bead/{id}", f"nobrakes diff {id}")
+        sends_back = bead if send_back.allows(bead) else None
+        return _difference(request, of, lambda: review_merges.diff(app.store, app.git, id), sends_back)
 
 
 def session_changes(request: Request) -> Response:
@@ -79,10 +81,17 @@ def session_changes(request: Request) -> Response:
         return _difference(request, of, lambda: relay.diff(app.store, app.paths, number))
 
 
-def _difference(request: Request, of: tuple[str, str, str], diff: Callable[[], review_merges.DiffView]) -> Response:
-    """`of`: title, page, and the command that shows all of it; empty: git's. `?sides=2`: in two columns."""
+def _difference(
+    request: Request,
+    of: tuple[str, str, str],
+    diff: Callable[[], review_merges.DiffView],
+    sends_back: Bead | None = None,
+) -> Response:
+    """`of`: title, page, and the command that shows all of it; empty: git's. `?sides=2`: in two columns. `sends_back`:
+    the bead, if its lines take comments."""
     is_split = request.query_params.get("sides") == "2"
     values: dict[str, Any] = {"title": of[0], "page": of[1], "command": of[2], "is_split": is_split}
+    values["sends_back"] = sends_back
     try:
         view = diff()
     except NobrakesError as error:

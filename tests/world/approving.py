@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from nobrakes.beads.branches import is_approval
-from nobrakes.beads.model import CLOSED, Bead, BeadType
+from nobrakes.beads.model import CLOSED, Bead, BeadType, Status
 from nobrakes.decisions.model import Escalation, EscalationType
 from nobrakes.decisions.service import desk
 from nobrakes.errors import NobrakesError
 from nobrakes.events.kinds import Kind
 from nobrakes.review.journal import LABEL
+from nobrakes.review.service import send_back
 
 from .people import ME, People
 from .project import code_path
@@ -54,6 +55,16 @@ class Approving:
             return f"approved the merge of {one.bead} ({one.id})"
         desk.resolve(self.store, one.id, "retry", self.dice.choice(("", "smaller")), ME)
         return f"sent {one.bead} back before its merge ({one.id})"
+
+    def send_back(self) -> str:
+        """Return work that is in review, before its merge."""
+        found = [bead for bead in self.store.beads() if bead.status in (Status.NEEDS_REVIEW, Status.REVIEWING)]
+        found = [bead for bead in found if send_back.allows(bead)]
+        if not found:
+            return "no work in review to send back"
+        bead = self.dice.choice(sorted(found, key=lambda one: one.id))
+        send_back.send_back(self.store, bead.id, "smaller", ME)
+        return f"sent {bead.id} back from its review"
 
     def get_in_the_way(self) -> str:
         """Commit on main what conflicts with a merge that was approved: the work is done anew, and is another one."""

@@ -58,6 +58,7 @@ def fill(world: World, beads: int) -> None:
         approvals = approving.Approving(world.people, seed)
         world.scene.approved = Approved()
         world.people.also(8 * often, approvals.decide)
+        world.people.also(1 * often, approvals.send_back)
         world.people.also(0.5 * often, approvals.unlabel)
         world.people.also(2 * often, approvals.get_in_the_way)
     if often := rates.readings if rates.people else 0.0:

@@ -291,7 +291,7 @@ def record(db: Database, event: Event) -> Bead | None:
         attempt = event.attempt
         if event.kind in MOVING and TABLE[bead.status].get(event.kind) != STAYS:
             asked = _ask_again(db, bead) if event.kind is Kind.UNDONE and bead.status in CLOSED else []
-            stopped = event.kind is Kind.TAKEN and has_stopping(db, bead.id)
+            stopped = event.kind in (Kind.TAKEN, Kind.REVIEW_REJECTED) and has_stopping(db, bead.id)
             changes = moved(db, bead, event.kind, event.data, now, is_asked=bool(asked) or stopped)
             if event.kind is not Kind.FOUND_MERGED:  # which is of main, and no wish of a person
                 refuse_while_it_lands(db, bead.id, bead.status)
@@ -305,8 +305,8 @@ def record(db: Database, event: Event) -> Bead | None:
                 changes |= {"assignee": None, "lease_until": None, "fence": bead.fence + 1, "branch_kept": kept}
             if event.kind is Kind.TAKEN:
                 changes |= _held(event)
-                if stopped:
-                    remember(db, bead.id, changes["return_to"])
+            if stopped:
+                remember(db, bead.id, changes["return_to"])
         elif event.kind in _COMMENTS:
             changes = _COMMENTS[event.kind](event)
             data |= _before(bead, event.kind)

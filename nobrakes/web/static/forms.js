@@ -1,11 +1,11 @@
 // Forms of commands go out without leaving the page, once each, and keep what was typed until they are done.
 import { newKey, say, sayLeft, sayThere, send, told } from "./sending.js";
 
-/** @param {HTMLFormElement} form */
-const place = (form) => `draft:${location.pathname}:${form.action}`;
+/** Where the draft of a form is kept. @param {HTMLFormElement} form */
+export const place = (form) => `draft:${location.pathname}:${form.action}`;
 
 /** @param {HTMLFormElement} form */
-function keep(form) {
+export function keep(form) {
   const kept = {};
   for (const field of form.elements) {
     const { name, type, value, checked } = /** @type {HTMLInputElement} */ (field);
@@ -77,8 +77,8 @@ function renew(form) {
 document.addEventListener("submit", submit);
 sayLeft();
 document.addEventListener("input", (event) => {
-  const form = /** @type {HTMLElement} */ (event.target).closest("form.command");
-  if (form) keep(/** @type {HTMLFormElement} */ (form));
+  const { form } = /** @type {HTMLInputElement} */ (event.target); // it may be elsewhere on the page
+  if (form?.matches("form.command")) keep(form);
 });
 for (const form of document.querySelectorAll("form.command")) bring(/** @type {HTMLFormElement} */ (form));
 

@@ -24,6 +24,7 @@ needs_doer      doer_started         doing
 doing           work_submitted       needs_review
 doing           doer_stopped         needs_doer
 needs_review    review_started       reviewing
+needs_review    review_rejected      needs_doer
 reviewing       merged               done
 reviewing       landed               landed
 landed          reverted             needs_doer
