@@ -117,7 +117,8 @@ class Entry(NamedTuple):
 PRINTED = {
     **dict.fromkeys(("config set", "config unset"), "config"),  # a terminal changes every setting
     **dict.fromkeys(("plan apply", "propose", "commit-strategy"), "plans"),  # files, colours, a question before the yes
-    **dict.fromkeys(("project new", "project archive"), "projects"),  # they need no repository
+    **dict.fromkeys(("project new", "project archive", "project continue"), "projects"),  # they need no repository
+    **dict.fromkeys(("project run", "project schedule"), "projects"),  # by its name; a question before the yes
     "forge rollback": "features",  # without --yes it shows what would happen
     **dict.fromkeys(("daemon start", "providers"), "daemon"),  # what stops work, as wide as the screen
 }
@@ -192,9 +193,9 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "project whats-next", "projects:whats_next", BOARD, "List contradictions in a project's documents and commits."
     ),
-    Entry("project run", "projects:run", FORGE, "Approve a number of sprints of a project.", STEPS),
-    Entry("project schedule", "projects:schedule", FORGE, "Start sprints of a project at set times.", STEPS),
-    Entry("project continue", "projects:go_on", BREAKER, "Start the daemons of unfinished projects.", STEPS),
+    Entry("project run", "projects.commands:run", FORGE, "Approve a number of sprints of a project.", STEPS),
+    Entry("project schedule", "projects.commands:schedule", FORGE, "Start sprints of a project at set times.", STEPS),
+    Entry("project continue", "projects.commands:go_on", BREAKER, "Start the daemons of unfinished projects.", STEPS),
     Entry("project archive", "projects.commands:archive", BREAKER, "Hide a project; nothing is removed.", STEPS),
     Entry("relay", "sessions:relay", FORGE, "The same as session start --works, in any repository.", STEPS),
     Entry("sessions", "sessions:sessions", BOARD, "List the open sessions with agents."),

@@ -1,25 +1,23 @@
 """Projects from the command line: `nobrakes project …`."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option, confirm
 
-from ..errors import NobrakesError, NotAllowed
-from ..paths import typed_in
+from ..errors import NotAllowed
 from ..projects import commands
 from ..records import plain
 from ..text.cleaning import count, cut, lines, one_line, spoken
-from .outcome import Output, actor, for_place, opened_or_home, said
+from .outcome import Output, actor, opened_or_home, said
 from .screen import Screen, table
 
 if TYPE_CHECKING:
     from ..projects.service.projects_folder import ProjectView
-    from ..projects.service.sprint_approval import Offer, ProjectPage, ScheduleView, SprintsView
+    from ..projects.service.sprint_approval import Offer, ProjectPage, SprintsView
 
 
 Name = Annotated[str, Argument(metavar="NAME", help="The project's name, also that of its folder.")]
-Lines = list[str] | None
 
 
 def list_projects(everything: Annotated[bool, Option("--all", help="Include archived projects.")] = False) -> Output:
@@ -138,55 +136,24 @@ def archive(**given: Any) -> Output:
     return said(plain(found), text)
 
 
-Items = Annotated[
-    list[str] | None, Option("--item", metavar="ID", help="Only this item of the roadmap; repeatable. Default: all.")
-]
-Budget = Annotated[
-    float, Option("--usd", min=0.0, help="What the sprints may cost together, in US dollars; 0: no limit.")
-]
-Until = Annotated[str, Option("--until", metavar="DAY", help="The last day on which a sprint may begin: 2026-12-31.")]
+Yes = Annotated[bool, Option("--yes", "-y", help="Approve without being asked.")]
+Seen = Annotated[str, Option("--seen", hidden=True, help="Of a page: a terminal has just shown the offer.")]
+_LIMITS = ("sprints", "tests", "item", "usd", "until")
 
 
-def run(
-    name: Name,
-    sprints: Annotated[int, Option("--sprints", "-n", help="The number of sprints that you approve.")] = 1,
-    tests: Annotated[
-        bool, Option("--tests/--no-tests", help="Whether a Test Writer writes each sprint's tests first.")
-    ] = True,
-    item: Items = None,
-    usd: Budget = 0.0,
-    until: Until = "",
-    yes: Annotated[bool, Option("--yes", "-y", help="Approve without being asked.")] = False,
-    later: Annotated[bool, Option("--later", help="Start no daemon now; the next one starts the sprints.")] = False,
-) -> Output:
-    """Approve some sprints of a project: each is planned, built, reviewed and documented, then the next begins.
-
-    It first shows what you approve: the brief, the roadmap items, the checks and the caps. nobrakes asks you again if
-    one of them changes, if the budget is spent, if the last day is over, or if a plan contains other work. Work ends
-    after these sprints, or earlier when every success criterion is met and `nobrakes project whats-next` lists nothing.
-    """
-    from ..app import blockers
-    from ..daemon.service import control
-    from ..projects.service import sprint_approval as sprints_service
-
+def run(name: Name, yes: Yes = False, seen: Seen = "", **given: Any) -> Output:
     found = _repository(name)
     with opened_or_home(False, folder=found.path) as app:
-        limited = sprints_service.Limits(tuple(item or ()), usd, until)
-        offer = sprints_service.offer(app.store, app.git, app.config, sprints, tests, limited)
+        offer = commands.offered(app, **{word: given[word] for word in _LIMITS if word in given})
         shown = "\n".join(_offered(found.name, offer))
-        words = [f"--sprints {sprints}", *([] if tests else ["--no-tests"]), *(f"--item {one}" for one in item or ())]
-        words += [f"--usd {usd:g}"] if usd else []
-        words += [f"--until {until}"] if until else []
+        words = [f"--sprints {offer.sprints}", *([] if offer.needs_tests else ["--no-tests"])]
+        words += [f"--item {one}" for one in given.get("item", ())]
+        words += [f"--usd {offer.usd:g}"] if offer.usd else []
+        words += [f"--until {offer.until}"] if offer.until else []
         if not _said_yes(shown, yes, f"nobrakes project run {found.name} {' '.join(words)} --yes"):
             return said({"run": None}, "nothing was started")
-        if (pid := control.running(app.paths)) is None and not later:
-            blockers(app).require(app.store.now())
-        made = sprints_service.accept(app.store, app.paths, offer, actor())
-        if pid is None and not later:
-            pid = control.start(app.paths, app.store)
-    works = f"the daemon runs them (process {pid})" if pid else "no daemon runs there; the next one starts the sprints"
-    text = f"{count(sprints, 'sprint')} of {found.name}: {works}\n`nobrakes project status` shows the progress"
-    return said({"run": plain(made), "offer": plain(offer), "daemon": pid}, text if not yes else f"{shown}\n{text}")
+        made, text = commands.run(app, actor(), seen=offer.seen, **given)
+    return said(plain(made), text if not yes else f"{shown}\n{text}")
 
 
 def _said_yes(shown: str, yes: bool, again: str) -> bool:
@@ -201,52 +168,25 @@ def _said_yes(shown: str, yes: bool, again: str) -> bool:
     return confirm("Approve this?")
 
 
-def schedule(
-    name: Name,
-    at: Annotated[str, Option("--at", metavar="HH:MM", help="The local time in the time zone.")] = "",
-    days: Annotated[str, Option("--days", help="Days such as mon,thu (default: every day).")] = "",
-    zone: Annotated[str, Option("--zone", help="The time zone, such as Europe/Berlin (default: this machine's).")] = "",
-    sprints: Annotated[int, Option("--sprints", "-n", help="The number of sprints each time.")] = 1,
-    late_hours: Annotated[
-        float, Option("--late-hours", help="Start up to this many hours late; later you get a message.")
-    ] = 4.0,
-    tests: Annotated[
-        bool, Option("--tests/--no-tests", help="Whether a Test Writer writes each sprint's tests first.")
-    ] = True,
-    item: Items = None,
-    usd: Budget = 0.0,
-    until: Until = "",
-    remove: Annotated[int | None, Option("--remove", metavar="N", help="Remove schedule N.")] = None,
-    yes: Annotated[bool, Option("--yes", "-y", help="Approve without being asked.")] = False,
-) -> Output:
+def schedule(name: Name, yes: Yes = False, seen: Seen = "", **given: Any) -> Output:
     """Start sprints of a project at set times. Without --at it lists the schedules. A daemon must be running at that
     time. Each scheduled time starts at most once, and never while work is paused, main is red or a cap is reached."""
-    from ..projects.service import sprint_approval as sprints_service
+    from ..projects.service import sprint_approval
 
     found = _repository(name)
     with opened_or_home(False, folder=found.path) as app:
-        if remove is not None:
-            sprints_service.remove(app.store, app.paths, remove, actor())
-            return said({"removed": remove}, f"schedule {remove} is removed")
-        if not at:
-            known = sprints_service.scheduling_listed(app.store)
-            rows = [_due(one) for one in known]
-            return said(plain({"schedules": known}), "\n".join(rows) or "no schedule: --at HH:MM adds one")
-        limited = sprints_service.Limits(tuple(item or ()), usd, until)
-        offer = sprints_service.offer(app.store, app.git, app.config, sprints, tests, limited, later=True)
-        wanted = sprints_service.wanted(at, days, zone, late_hours, offer, actor())
-        when = f"when      at {wanted.at}, {','.join(wanted.days) or 'every day'}, {one_line(zone) or 'local time'}"
-        shown = "\n".join([*_offered(found.name, offer), f"{when}, at most {count(late_hours, 'hour')} late"])
-        if not _said_yes(shown, yes, f"nobrakes project schedule {found.name} --at {wanted.at} … --yes"):
-            return said({"schedule": None}, "nothing was scheduled")
-        made = sprints_service.add(app.store, app.paths, wanted)
-    return said(plain(made), f"{shown}\n{_due(made)}" if yes else _due(made))
-
-
-def _due(one: "ScheduleView") -> str:
-    own = one.schedule
-    when = f"{own.at} {','.join(own.days) or 'daily'} {one_line(own.zone) or 'local time'}"
-    return f"schedule {own.id}: {count(own.sprints, 'sprint')} at {when}, next {spoken(one.next_at)}"
+        shown = ""
+        if given.get("at") and given.get("remove") is None:
+            offer = commands.offered(app, **{word: given[word] for word in _LIMITS if word in given}, is_later=True)
+            seen = offer.seen
+            at, days, zone, late = (given[word] for word in ("at", "days", "zone", "late_hours"))
+            wanted = sprint_approval.wanted(at, days, zone, late, offer, actor())
+            when = f"when      at {wanted.at}, {','.join(wanted.days) or 'every day'}, {one_line(zone) or 'local time'}"
+            shown = "\n".join([*_offered(found.name, offer), f"{when}, at most {count(late, 'hour')} late"])
+            if not _said_yes(shown, yes, f"nobrakes project schedule {found.name} --at {wanted.at} … --yes"):
+                return said({"schedule": None}, "nothing was scheduled")
+        made, text = commands.schedule(app, actor(), seen=seen, **given)
+    return said(plain(made), f"{shown}\n{text}" if yes and shown else text)
 
 
 def _repository(name: str) -> "ProjectView":
@@ -273,54 +213,11 @@ def _offered(name: str, offer: "Offer") -> list[str]:
     return out
 
 
-class ProjectProgress(NamedTuple):
-    """A project: whether its daemon works, and why not, or what it continues."""
-
-    project: str
-    daemon: int | None
-    text: str
-
-
-def go_on(
-    name: Annotated[str, Argument(metavar="[NAME]", help="Only this project, even if you stopped its daemon.")] = "",
-) -> Output:
-    """Start the daemon of every unfinished project: those with approved sprints, a schedule, or beads or sessions that
-    can continue.
-
-    The daemon resumes interrupted work and updates the documents. A project that you stopped or paused is left out,
-    unless you name it. Use it after you log in or restart the machine; `nobrakes daemon install` does the same for all
-    your daemons."""
-    from ..projects.service import projects_folder
-
-    opened = projects_folder.opened()
-    names = [projects_folder.existing(opened, name)] if name else projects_folder.active(opened)
-    found = [projects_folder.one(opened, one) for one in names]
-    went = [_one(one, bool(name)) for one in found if one.is_repository]
+def go_on(**given: Any) -> Output:
+    went, _ = commands.go_on(None, actor(), **given)
 
     def text(screen: Screen) -> str:
         rows = [(one.project, "works" if one.daemon else "rests", one_line(one.text)) for one in went]
         return table(("PROJECT", "DAEMON", "WHY"), rows, screen) or "no project"
 
-    return Output(plain([one._asdict() for one in went]), text)
-
-
-def _one(found: "ProjectView", is_named: bool) -> ProjectProgress:
-    from ..app import blockers, open_app
-    from ..daemon.service import control
-    from ..projects.service import sprint_approval as sprints_service
-
-    try:
-        with open_app(found.path) as app:
-            why = sprints_service.unfinished(app.store, app.store.board(control.limits(app.store, app.config)))
-            if (pid := control.running(app.paths)) is not None or not why:
-                return ProjectProgress(found.name, pid, why or "nothing is unfinished")
-            if not is_named and not control.is_wanted(app.store):
-                hint = f"you stopped its daemon, or never started one: `nobrakes project continue {found.name}`"
-                return ProjectProgress(found.name, None, f"{why}; {hint}")
-            if app.store.setting(control.PAUSED) is not None:
-                paused = f"it is paused: `{typed_in(found.path, 'nobrakes resume')}`"
-                return ProjectProgress(found.name, None, f"{why}; {paused}")
-            blockers(app).require(app.store.now())
-            return ProjectProgress(found.name, control.start(app.paths, app.store), why)
-    except NobrakesError as error:  # the others go on
-        return ProjectProgress(found.name, None, for_place(error.whole, found.path))
+    return Output(plain(went), text)

@@ -31,7 +31,7 @@ from ..records import frozen, plain
 from ..text.cleaning import count, one_line
 from . import rendering
 from .access import LOG, Site, local, site_of
-from .rendering import Field, flag, long_text, number, repository, rows, text, word
+from .rendering import Field, amount, flag, long_text, number, repository, rows, text, word
 
 if TYPE_CHECKING:
     from ..app import App
@@ -114,7 +114,7 @@ def _field(one: Parameter) -> Field:
     if one.field.joined:
         return Field(one.name, READS[one.field.most], is_list=True)
     return Field(
-        one.name, {int: number, float: number, bool: flag}.get(one.type) or READS[one.field.most], one.is_required()
+        one.name, {int: number, float: amount, bool: flag}.get(one.type) or READS[one.field.most], one.is_required()
     )
 
 
@@ -159,7 +159,6 @@ NOT_HERE: Mapping[str, str] = {
     "archive": "It deletes archived work for good, so it needs a terminal: `nobrakes archive`.",
     "machine": "It limits what pages may do, so use a terminal: `nobrakes machine set session_roots=~/code agents=3`.",
     "project use": "It is a chat session's own choice: nobrakes project use NAME, or the chat's tool.",
-    **dict.fromkeys(("project run", "project schedule", "project continue"), "Only a terminal shows all of it."),
     "relay": "It starts in a folder that you name: `nobrakes relay PATH PROMPT`. Its questions come to the Desk.",
     "mcp client": "Only a terminal shows a new token, once: `nobrakes mcp client add NAME`.",
     "repositories": "The list above one repository: nobrakes repositories forget PATH.",
@@ -236,7 +235,7 @@ def link(line: str) -> Link | None:
         return None
     words = next((two for two in (" ".join(given[:2]), *given[:1]) if two in PAGES or two in BY_WORDS), "")
     rest = given[len(words.split()) :]
-    if first != "nobrakes" or not words or (words in ("doctor", "machine", "verify") and rest):
+    if first != "nobrakes" or not words or (words in ("config", "doctor", "machine", "verify") and rest):
         return None
     if words in ("config set", "config unset") and not (rest and changing.is_on_page(rest[0])):
         return None

@@ -50,6 +50,7 @@ _TEXT: Mapping[Callable[[str, str], Any], Schema] = {
     rendering.word: {"type": "string", "maxLength": 200},
     rendering.rows: {"type": "string", "maxLength": TEXT, "description": "One entry a line."},
     rendering.number: {"type": "integer", "minimum": 0},
+    rendering.amount: {"type": "number", "minimum": 0},
     rendering.flag: {"enum": ["0", "1"]},
     api.number: {"type": "integer", "minimum": 0, "default": 0},
     api.few: {"type": "integer", "minimum": 1, "maximum": api.MAX_LIMIT},

@@ -390,6 +390,14 @@ def projects(request: Request) -> Response:
     )
 
 
+def sprints(request: Request) -> Response:
+    """`?check=1`: its documents are compared with each other and with the commits."""
+    with opened(request) as app:
+        view = sprint_approval.sprints_page(app.store, app.git, app.config, app.paths.root)
+        found = sprint_approval.look(view.name).findings if request.query_params.get("check") == "1" else None
+        return render(request, "sprints.html", view=view, found=found, topics=("sprints",))
+
+
 def repositories(request: Request) -> Response:
     """Waiting repositories come first; those without a word have no pages."""
     found = registry.repositories(for_you)
@@ -479,6 +487,7 @@ _PAGES = {
     "/r/{repo}/": now,
     "/r/{repo}/plan": plan,
     "/projects": projects,
+    "/r/{repo}/sprints": sprints,
     "/": repositories,
     "/r/{repo}/requests": requests,
     "/r/{repo}/sessions": sessions,

@@ -24,6 +24,7 @@ from ..errors import NobrakesError, UsageError
 from ..machine import registry
 from ..machine.web_state import OWN, long_word, short, words
 from ..paths import FOLDER, Paths
+from ..projects.service.projects_folder import project_at
 from ..records import frozen, plain
 from ..text import cleaning
 from ..text.cleaning import lines as cleaned
@@ -126,7 +127,7 @@ def error_page(status: int, message: str, hint: str, request: Request | None = N
         rest = found[2]
         with suppress(NobrakesError):
             folder(found[1])
-            there = tuple(way for way in WAYS if way.path != "requests")
+            there = tuple(way for way in WAYS if way.path not in ("requests", "sprints"))
             around = Frame(found[1], None, there, is_in=True, here=request.url.path)
     first = rest.partition("/")[0]
     back = next((way for way in around.ways if way.path == ("board" if first == "bead" else first)), WAYS[0])
@@ -366,6 +367,7 @@ WAYS = (
     Way("Live", "live", "live", True),
     Way("Plan", "plan", "plan", begins=True),
     Way("Features", "features", "features"),
+    Way("Sprints", "sprints", "sprints"),
     Way("Sessions", "sessions", "sessions"),
     Way("Merges", "merges", "merges", begins=True),
     Way("Requests", "requests", "requested"),
@@ -443,12 +445,13 @@ def forget_said(request: Request, answer: Response) -> None:
 
 
 def available(request: Request, has_requests: bool) -> tuple[Way, ...]:
-    """Existing pages; requests only if work lands by them."""
+    """Existing pages; requests only if work lands by them, sprints only of projects."""
     paths = request.app.state.paths
     found = (way for way in WAYS if f"/r/{{repo}}/{way.path}" in paths)
     if request.state.app.is_home:
         return tuple(replace(way, is_first=True) for way in found if way.path in ("desk", "sessions"))
-    return tuple(way for way in found if has_requests or way.path != "requests")
+    there = {"requests": has_requests, "sprints": bool(project_at(request.state.app.paths.root))}
+    return tuple(way for way in found if there.get(way.path, True))
 
 
 Parts = Callable[["App", Frame], dict[str, str]]
@@ -546,6 +549,13 @@ def number(name: str, value: str) -> int:
     return int(found)
 
 
+def amount(name: str, value: str) -> float:
+    found = value.strip()
+    if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,9})?", found):
+        raise UsageError(f"{name}: '{found[:40]}' is not a number")
+    return float(found)
+
+
 def flag(name: str, value: str) -> bool:
     """An unticked box is not sent."""
     found = value.strip().lower()
@@ -584,6 +594,8 @@ def values(fields: Sequence[Field], given: Sequence[tuple[str, str]]) -> dict[st
             parts = value.replace(",", " ").split() if field.read is number else [value] if value.strip() else []
             if parts:
                 found[name] = (*found.get(name, ()), *(field.read(name, one) for one in parts))
+        elif name in found and field.read is rows:
+            found[name] += rows(name, value)
         elif name in found:
             raise UsageError(f"{name} is given twice")
         else:

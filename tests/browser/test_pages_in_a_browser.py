@@ -4,15 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.beads.model import Bead, Role, Status
+from nobrakes.beads.model import Bead, BeadType, Role, Status
 from nobrakes.cli import main
 from nobrakes.decisions.model import EscalationType, NewEscalation
+from nobrakes.projects.model import Brief, RunState
+from nobrakes.projects.service import coding, projects_folder
 from nobrakes.store import open_store
-from tests.browser.conftest import DESKTOP, PHONE, ROOT, Person
+from tests.browser.conftest import DESKTOP, EVIL, PHONE, ROOT, Person
 
 AXE = ROOT / ".ci" / "web" / "node_modules" / "axe-core" / "axe.min.js"
 PAGES = ["", "desk", "desk/1", "desk/2", "board", "bead/till", "bead/stock", "bead/till/diff", "live", "live/1", "do/add", "do/undo", "do/undepend?bead=report&needs=till", "do/resolve", "graph", "graph?mode=all", "plan", "plan?as=kanban", "plan?as=timeline", "features", "features/f-1", "features/f-1?as=kanban", "features/f-1?as=timeline", "merges",
-         "breaker", "health", "set-up", "settings", "sessions", "cost", "machine", "evidence", "evidence?check=1"]  # fmt: skip
+         "breaker", "health", "set-up", "settings", "sessions", "cost", "machine", "evidence", "evidence?check=1", "../tea/sprints?check=1", "../../projects", "../../sessions", "../.."]  # fmt: skip
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 """What axe looks for."""
 SMALL = """() => [...document.querySelectorAll('button, summary, nav a, .whole, .act, .button, select, .option')]
@@ -21,6 +23,19 @@ SMALL = """() => [...document.querySelectorAll('button, summary, nav a, .whole, 
     .filter(([, box]) => box.height < 43.5 || box.width < 43.5).map(([html, box]) => `${html} ${box.height}`)"""
 """What a finger would miss."""
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def tea(repository) -> None:
+    """A project whose sprints may be approved."""
+    made = projects_folder.create(Brief("tea", objective=EVIL, criteria=("It is `sold`", EVIL)), "ada")
+    with (Path(made.path) / ".nobrakes" / "config.toml").open("a") as file:
+        file.write('[[checks]]\nname = "build"\nkind = "build"\ncommand = "true"\n')
+    with coding.project_store(made.path) as (store, _):
+        run = store.begin_sprints(3, False, {"items": "R1", "usd": "20", "until": "2099-12-31"}, "ada")
+        store.put([Bead("sprint-1", "Sprint 1", type=BeadType.EPIC)], [], "ada")
+        store.add_sprint(1, run.id, "sprint-1")
+        store.set_run_state(run.id, RunState.WAITS, f"the brief changed {EVIL}", "nobrakes")
 
 
 @pytest.mark.parametrize(
@@ -32,7 +47,7 @@ pytestmark = pytest.mark.slow
         pytest.param(PHONE, "light", id="phone-light", marks=pytest.mark.night),
     ],
 )
-def test_no_page_has_a_barrier_or_is_wider_than_its_screen(chromium, served, theme, size) -> None:
+def test_no_page_has_a_barrier_or_is_wider_than_its_screen(chromium, served, tea, theme, size) -> None:
     if not AXE.exists():
         pytest.skip("axe-core is not there: npm ci --prefix .ci/web")
     axe = Path(AXE).read_text()
@@ -52,7 +67,7 @@ def test_no_page_has_a_barrier_or_is_wider_than_its_screen(chromium, served, the
     person.close()
 
 
-def test_what_is_pressed_on_a_phone_is_large_enough(chromium, served) -> None:
+def test_what_is_pressed_on_a_phone_is_large_enough(chromium, served, tea) -> None:
     person = Person(chromium, served, viewport=PHONE, has_touch=True).log_in()
     found = [(path, one) for path in PAGES for one in person.goes(path).evaluate(SMALL)]
     assert found == []

@@ -16,7 +16,7 @@ from ...config.setup.init import init
 from ...config.user import default_workspace, load_user, require_safe, user_place
 from ...db.fast import now
 from ...decisions.service.all_blockers import for_you
-from ...errors import ConfigError, NoProject, NotAllowed, ProjectExists, UsageError
+from ...errors import ConfigError, NobrakesError, NoProject, NotAllowed, ProjectExists, UsageError
 from ...events.kinds import Event, Kind
 from ...git import persons
 from ...host.files import storage_errors, write_atomic
@@ -172,6 +172,24 @@ def active(workspace: Workspace) -> list[str]:
     with closing(database()) as store:
         known = store.projects()
     return [name for name in workspace.names() if not (name in known and known[name].archived_at is not None)]
+
+
+def project_at(path: str) -> str:
+    """The project in whose folder this repository is; empty: none."""
+    folder, name = os.path.split(os.path.realpath(path))
+    if os.path.basename(folder) != PROJECTS:
+        return ""
+    try:
+        return name if folder == os.path.join(os.path.realpath(where()), PROJECTS) else ""
+    except NobrakesError:
+        return ""
+
+
+def require_project(path: str) -> str:
+    """Its name. NotAllowed."""
+    if name := project_at(path):
+        return name
+    raise NotAllowed(f"{path} is not in your projects folder", "`nobrakes project list` shows where that is.")
 
 
 def existing(workspace: Workspace, name: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import date
 from functools import cache
 
-from ...agents.limits import Cap, Caps
+from ...agents.limits import Cap, Caps, Cost
 from ...config.settings import Config
 from ...daemon.model import Board
 from ...daemon.service.control import limits
@@ -28,7 +28,7 @@ from .. import model
 from .. import sprints as sprint_rules
 from ..sprints import Finding, whats_next
 from .coding import project_store
-from .projects_folder import MAX_DOCUMENT_BYTES, ProjectView, Workspace, listed, one, opened
+from .projects_folder import MAX_DOCUMENT_BYTES, ProjectView, Workspace, listed, one, opened, require_project
 
 SHORT = 2000
 """Characters of a section in a view."""
@@ -53,6 +53,11 @@ class Offer:
     items: tuple[str, ...] = ()
     usd: float = 0.0
     until: str = ""
+
+    @property
+    def seen(self) -> str:
+        """It changes with the brief, the roadmap, the checks and the caps, whatever a person limits."""
+        return "-".join(word for name, word in self.terms.items() if name not in (model.ITEMS, model.USD, model.UNTIL))
 
 
 @frozen
@@ -251,6 +256,44 @@ def scheduling_listed(store: "Store") -> list[ScheduleView]:
 
 def _view(store: "Store", one: model.Schedule) -> ScheduleView:
     return ScheduleView(one, model.next_due(one, named_zone(one.zone) or LocalZone(), store.now()))
+
+
+@frozen
+class SprintsPage:
+    """The sprints of one project, newest first, with what an approval would be for; None: there can be none, since
+    `refused`. `cost`: of the last run."""
+
+    name: str
+    run: model.SprintRun | None
+    state: SprintsView
+    cost: Cost
+    sprints: tuple[model.Sprint, ...]
+    roadmap: tuple[model.Box, ...]
+    offer: Offer | None
+    refused: NobrakesError | None
+    schedules: tuple[ScheduleView, ...]
+
+
+def sprints_page(store: "Store", git: Git, config: "Config", root: str) -> SprintsPage:
+    """NotAllowed: the repository is no project."""
+    name, going = require_project(root), store.sprints_going()
+    wanted: Offer | NobrakesError
+    try:
+        wanted = offer(store, git, config, 1, True, later=True)
+    except NobrakesError as error:
+        wanted = error
+    roadmap = model.items((git.read(git.main(), model.ROADMAP) or b"").decode("utf-8", "replace"))
+    return SprintsPage(
+        name,
+        None if going is None else going.run,
+        view(store),
+        Cost() if going is None else store.sprints_cost(going.run.id),
+        tuple(store.sprints()[: -MAX_SPRINTS - 1 : -1]),
+        tuple(model.Box(one.is_checked, clean(one.text), one.line) for one in roadmap),
+        wanted if isinstance(wanted, Offer) else None,
+        None if isinstance(wanted, Offer) else wanted,
+        tuple(scheduling_listed(store)),
+    )
 
 
 @frozen

@@ -5,7 +5,7 @@ import { fetched } from "./stream.js";
 
 const meta = /** @type {HTMLElement} */ (document.querySelector('meta[name="nb"]'));
 const base = meta.dataset.repo ? `/r/${meta.dataset.repo}/` : "";
-const PAGES = { n: "", d: "desk", b: "board", g: "graph", l: "live", p: "plan", f: "features", m: "merges", r: "requests", x: "breaker", s: "sessions", e: "settings" };
+const PAGES = { n: "", d: "desk", b: "board", g: "graph", l: "live", p: "plan", f: "features", m: "merges", r: "requests", x: "breaker", s: "sessions", e: "settings", t: "sprints" };
 const HELP = [
   ["j k", "The next and the previous item"],
   ["Enter", "Open the item"],

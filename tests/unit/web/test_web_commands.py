@@ -59,6 +59,12 @@ def test_fields_are_read_by_their_type_and_refused_by_name() -> None:
             rendering.values(hold, given)
     with pytest.raises(UsageError, match="is not a number"):
         rendering.values(BY_WORDS["answer"].fields, [("number", "٣"), ("text", "x")])
+    run = BY_WORDS["project run"].fields
+    found = rendering.values(run, [("usd", "2.5"), ("item", "R1"), ("item", "R2\nR3"), ("sprints", "2")])
+    assert found == {"usd": 2.5, "item": ("R1", "R2", "R3"), "sprints": 2}
+    for wrong in ("-1", "1e9", "inf", "nan", ".5", "1,5"):
+        with pytest.raises(UsageError, match="is not a number"):
+            rendering.values(run, [("usd", wrong)])
     with pytest.raises(UsageError, match="neither yes nor no"):
         rendering.values(BY_WORDS["add"].fields, [("title", "x"), ("draft", "maybe")])
 
@@ -76,13 +82,15 @@ LINKS = {
     "nobrakes set doers=1": Link("do/set?limits=doers%3D1", "Change limits while it runs"),
     "nobrakes quarantine unit 'a b' --lift": Link("do/quarantine?check=unit&test=a+b&lift=1", "End the quarantine"),
     "nobrakes forge show f/1": Link("features/f%2F1", "Open the feature"),
+    "nobrakes config set review.land pull_request": Link("settings?q=review.land", "Change it"),
+    "nobrakes config unset caps.day.usd": Link("settings?q=caps.day.usd", "Change it"),
     "nobrakes approve": Link("plan", "Open the Plan"),
     "nobrakes approve a-1@0123": Link("do/approve?what=a-1%400123", "Approve what waits for you"),
     "nobrakes commit-strategy --only a-1": Link("do/commit-strategy?only=a-1", "Approve drafts and proposed changes for agents"),
     'nobrakes session say 1 "…"': Link("sessions/1", "Open the session"),
 }  # fmt: skip
 ONLY_TYPED = (
-    "nobrakes config --check", "nobrakes init --trial", "nobrakes doctor --repair counters", "pipx install nobrakes",
+    "nobrakes config --check", "nobrakes config set setup 'npm ci'", "nobrakes config set checks.test.command 'make test'", "nobrakes init --trial", "nobrakes doctor --repair counters", "pipx install nobrakes",
     'nobrakes edit a-1 --epic ""', "nobrakes take a-1", "nobrakes plan apply plan.yaml", "nobrakes machine set agents=3", "nobrakes verify --rerun", "nobrakes show", "nobrakes 'x", "",
 )  # fmt: skip
 
