@@ -360,6 +360,12 @@ class ChannelFailed(NobrakesError):
     hint = "`nobrakes notify list` shows each channel and its last error."
 
 
+class ServerEnded(NobrakesError):
+    """The project's server ended at the start of a preview. Its output tells why."""
+
+    code = 81
+
+
 class NoProject(NobrakesError):
     """No project is confirmed for the session, or no project has this name. No coding tool can run."""
 

@@ -41,6 +41,7 @@ class Paths:
     runs = _Below("runs")  # one folder a child process: prompt, logs, exit codes
     wake = _Below("wake")  # the only folder that the daemon watches: touching a file here wakes it
     workspaces = _Below("workspaces")
+    previews = _Below("previews")  # one folder a bead whose server people tried
     relays = _Below("relays")
     scratch = _Below("scratch")
     hooks = _Below("bin", "hooks")  # git's hooks of all workspaces; read-only for agents

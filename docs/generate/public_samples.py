@@ -89,6 +89,8 @@ _BY_A_PERSON = frozenset(
         Kind.CANCELLED,
         Kind.DONE_BY_HAND,
         Kind.REOPENED,
+        Kind.PREVIEW_STARTED,
+        Kind.PREVIEW_STOPPED,
         Kind.UNDONE,
         Kind.PAUSED,
         Kind.RESUMED,
@@ -121,6 +123,7 @@ _WITHOUT_AN_ATTEMPT = _OF_FEATURES | frozenset(
     {Kind.PROPOSED, Kind.CHANGED, Kind.APPROVED, Kind.HELD, Kind.RELEASED, Kind.DEFERRED}
     | {Kind.CHANGE_PROPOSED, Kind.CHANGE_DROPPED, Kind.CHANGE_APPROVED}
     | {Kind.SPRINT_MOVED}
+    | {Kind.PREVIEW_STARTED, Kind.PREVIEW_STOPPED}
     | {Kind.DEPENDENCY_ADDED, Kind.DEPENDENCY_REMOVED, Kind.REVERTED, Kind.EPIC_COMPLETED, Kind.EPIC_LANDED}
     | {Kind.REOPENED, Kind.UNDONE}
 )
@@ -275,6 +278,8 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
     Kind.CANCELLED: {"reason": "no longer wanted", **_DONE},
     Kind.DONE_BY_HAND: {"reason": "was a line", **_DONE},
     Kind.REOPENED: {"reason": "after all", "before": "cancelled", "return_to": None},
+    Kind.PREVIEW_STARTED: {},
+    Kind.PREVIEW_STOPPED: {},
     Kind.EPIC_LANDED: {"before": "open", "return_to": None},
     Kind.EPIC_COMPLETED: {"before": "open", "return_to": None},
     Kind.LOGGED: {"text": "the grammar has two rules", "data": {}},

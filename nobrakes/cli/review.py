@@ -10,6 +10,7 @@ from typer import Argument, Option
 from ..beads.work_status import main_of
 from ..errors import NotAllowed, Unproven, UsageError
 from ..records import plain
+from ..text import cleaning
 from ..text.cleaning import age, cut, one_line, spoken
 from .hot import request_text
 from .outcome import Output, TextLayout, actor, looked_at, opened, said
@@ -39,6 +40,27 @@ def show_all(everything: Annotated[bool, Option("--all", help="Include merged an
         titles = ("REQUEST", "STATE", "BEAD", "TITLE", "OPENED", "ADDRESS")
         shown = table(titles, rows, screen) or ("" if words else "no pull request waits for people")
         return "\n".join(filter(None, [shown, *words]))
+
+    return Output(plain(found), text)
+
+
+def preview(bead: Annotated[str, Argument(metavar="BEAD", help="Only this one, with its output.")] = "") -> Output:
+    """List previews, or show what one prints."""
+    from ..beads.service.bead_commands import known
+    from ..review.service import previews
+
+    with looked_at() as app:
+        if bead:
+            known(app.store, bead)
+        found = previews.all_of(app.paths) if not bead else [one for one in [previews.shown(app.paths, bead)] if one]
+        now = app.store.now()
+    if bead and not found:
+        raise UsageError(f"{bead} has no preview", f"Start one: nobrakes preview start {bead}")
+
+    def text(screen: Screen) -> str:
+        rows = [(one.bead, one.state, one.url, age(now - one.started_at), one_line(one.by)) for one in found]
+        shown = table(("BEAD", "STATE", "ADDRESS", "STARTED", "BY"), rows, screen)
+        return "\n".join([shown or "no preview was started", *(cleaning.lines(found[0].log) if bead else ())])
 
     return Output(plain(found), text)
 

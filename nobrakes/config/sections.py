@@ -492,6 +492,14 @@ class SandboxSettings(Section):
     temporary_mb: Annotated[int, Rule(ge=0)] = 2048
 
 
+@section
+class PreviewSettings(Section):
+    """The project's server, which a person starts in a bead's workspace."""
+
+    setup: str = ""
+    command: str = ""
+
+
 # The repository's settings hold no secret: `secret` names an entry of the user's own file (config.user).
 DAY = 86_400.0
 

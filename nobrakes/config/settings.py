@@ -45,6 +45,7 @@ class Config(Section):
     breaker: sections.BreakerSettings = sections.BreakerSettings()
     caps: sections.CapsSettings = sections.CapsSettings()
     sandbox: sections.SandboxSettings = sections.SandboxSettings()
+    preview: sections.PreviewSettings = sections.PreviewSettings()
     git: GitSettings = GitSettings()
     retention: sections.RetentionSettings = sections.RetentionSettings()
     events: sections.EventSettings = sections.EventSettings()

@@ -528,6 +528,10 @@ TABLE: Mapping[Kind, KindDescription] = {
         f"reason {_MOVE_KEYS}",
         Rule(Name.STEP_REOPENED, say.StepOpened, fixed={"how": "reopened"}),
     ),
+    Kind.PREVIEW_STARTED: _row(
+        "A person started the project's server in the bead's workspace.", "", inside="It changes nothing."
+    ),
+    Kind.PREVIEW_STOPPED: _row("A person stopped that server.", "", inside="It changes nothing."),
     Kind.EPIC_COMPLETED: _row(
         "The last child of the epic was closed.", _MOVE_KEYS, _closed(Name.STEP_COMPLETED, Kind.EPIC_COMPLETED)
     ),

@@ -88,6 +88,8 @@ class Kind(StrEnum):
     CANCELLED = "cancelled"
     DONE_BY_HAND = "done_by_hand"
     REOPENED = "reopened"
+    PREVIEW_STARTED = "preview_started", QUIET
+    PREVIEW_STOPPED = "preview_stopped", QUIET
     EPIC_COMPLETED = "epic_completed"
     EPIC_LANDED = "epic_landed"
     # what agents say

@@ -9,6 +9,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..agents.adapter import Launch, host_of
 from ..config import user
@@ -50,8 +51,18 @@ class Confined:
         words = closure.wrap(argv, self.closure)
         if alone or not self.closure.hosts:
             return words
+        return self._proxied(words)
+
+    def serving(self, argv: Argv, port: int, workspace: str) -> Argv:
+        """The confined command that serves people at this port of the loopback, as long as its workspace is there."""
+        if self.closure is None or self.closure.network == "open":
+            return self._proxied(self.wrap(argv), f"0:{workspace}")
+        return self._proxied(closure.wrap(argv, replace(self.closure, is_serving=True)), f"{port}:{workspace}")
+
+    def _proxied(self, words: Argv, serves: str = "") -> Argv:
+        hosts = "" if self.closure is None else ",".join(self.closure.hosts)
         log = os.path.join(self.folder, REFUSED)
-        return (sys.executable, "-I", "-S", _PROXY, log, ",".join(self.closure.hosts), "--", *words)
+        return (sys.executable, "-I", "-S", _PROXY, log, hosts, serves, "--", *words)
 
 
 class Confinement:

@@ -1,4 +1,4 @@
-"""Runs a command without network, except for a few hosts: `python -I -S host/proxy.py LOG HOSTS -- ARGV…`.
+"""Runs a command without network, except for a few hosts: `python -I -S host/proxy.py LOG HOSTS SERVES -- ARGV…`.
 
 1. The sandbox's own network has no route. Its first program (sandbox.inside) opens a loopback socket there and passes
    it out through NOBRAKES_PROXY; its connections are served here.
@@ -11,6 +11,9 @@
 5. HTTPS_PROXY is used if set; that proxy then resolves names.
 6. The exit code is the command's (128 + N for signal N); signals are passed on to it.
 7. Standard library only: it outlives the daemon that started it.
+8. SERVES is empty, or `PORT:FOLDER`: the command serves people at this port, and is killed when the folder is gone. In
+   a network of its own, connections to this machine's loopback go through NOBRAKES_SERVES to the port inside. The
+   sandbox gets a pipe for each, never the connection: a program could use that to reach this machine's network.
 """
 
 import base64
@@ -27,6 +30,8 @@ import threading
 from urllib.parse import unquote, urlsplit
 
 CHANNEL = "NOBRAKES_PROXY"
+SERVES = "NOBRAKES_SERVES"
+LOOK_SECONDS = 0.5
 HEAD = 64 * 1024
 BLOCK = 256 * 1024
 SECONDS = 30.0
@@ -260,23 +265,63 @@ def _pump(client: socket.socket, server: socket.socket) -> None:
                 other[one].shutdown(socket.SHUT_WR)
 
 
-def run(log: str, hosts: "list[str]", argv: "list[str]") -> int:
+def let_in(listener: socket.socket, channel: socket.socket) -> None:
+    """Bring the listener's connections to the sandbox, forever."""
+    while True:
+        client, _ = listener.accept()
+        ours, theirs = socket.socketpair()
+        with theirs:
+            socket.send_fds(channel, [b"."], [theirs.fileno()])
+        threading.Thread(target=_carry, args=(client, ours), daemon=True).start()
+
+
+def _carry(client: socket.socket, ours: socket.socket) -> None:
+    with client, ours, contextlib.suppress(OSError):  # one of the two has gone
+        _pump(client, ours)
+
+
+def run(log: str, hosts: "list[str]", serves: str, argv: "list[str]") -> int:
     """Run `argv` and serve its sandbox; returns its exit code."""
     here, there = socket.socketpair()
-    number = there.fileno()
+    inward, inside = socket.socketpair()
+    port, _, folder = serves.partition(":")
+    channels = {CHANNEL: there} if hosts else {}
     try:
-        os.environ[CHANNEL] = str(number)
-        child = subprocess.Popen(argv, pass_fds=(number,))
+        if port.isdigit() and int(port):
+            listener = socket.create_server(("127.0.0.1", int(port)))
+            threading.Thread(target=let_in, args=(listener, inward), daemon=True).start()
+            channels[SERVES] = inside
+        os.environ.update({name: str(one.fileno()) for name, one in channels.items()})
+        if SERVES in channels:
+            os.environ[SERVES] += f":{port}"
+        numbers = tuple(one.fileno() for one in channels.values())
+        child = subprocess.Popen(argv, pass_fds=numbers, process_group=0 if folder else None)
     except OSError as error:
         print(f"{argv[0]}: {error.strerror}", file=sys.stderr)
         return 127 if isinstance(error, FileNotFoundError) else 126
     for stop in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(stop, signal.SIG_IGN)  # after the start: the command must hear them
     there.close()
-    threading.Thread(target=Proxy(log, hosts).serve, args=(here,), daemon=True).start()
-    code = child.wait()
-    return 128 - code if code < 0 else code
+    inside.close()
+    if hosts:
+        threading.Thread(target=Proxy(log, hosts).serve, args=(here,), daemon=True).start()
+    while True:
+        try:
+            code = child.wait(LOOK_SECONDS if folder else None)
+        except subprocess.TimeoutExpired:
+            if not os.path.isdir(folder):
+                _end(child.pid)
+            continue
+        if folder:
+            _end(child.pid)  # what it started beside itself
+        return 128 - code if code < 0 else code
+
+
+def _end(group: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
 
 
 if __name__ == "__main__":
-    sys.exit(run(sys.argv[1], sys.argv[2].split(","), sys.argv[4:]))
+    _, log, hosts, serves, _, *argv = sys.argv
+    sys.exit(run(log, [one for one in hosts.split(",") if one], serves, argv))

@@ -5,6 +5,7 @@
 3. It asks the store only after news, an end, or a due time; without a channel it does nothing.
 """
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -256,7 +257,12 @@ def retiring(bead: str) -> str:
 
 
 def retire(ports: Ports, bead: Bead) -> None:
-    """Archive and remove a closed bead's clone and its agents' sessions. Outputs stay with their runs."""
+    """Archive and remove a closed bead's clone, its preview and its agents' sessions. Outputs stay with their runs."""
+    if os.path.isdir(ports.paths.previews):
+        from ..host.runs.processes import LocalProcesses
+        from ..review.service import previews
+
+        previews.end(LocalProcesses(ports.paths.wake), ports.paths, bead.id)  # of its own: this is beside the loop
     ports.git.retire(bead, bead.fence)
     forget_sessions(Trash(ports.paths.trash), ports.paths.agents, bead.id)
 

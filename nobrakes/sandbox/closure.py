@@ -93,6 +93,7 @@ class Closure:
     environment: tuple[tuple[str, str], ...] = ()  # nothing secret: everybody can read an argv
     network: Network = "open"
     hosts: tuple[str, ...] = ()  # `name:port` that a run whose network is its provider's may reach
+    is_serving: bool = False  # people reach a port of its own network
     bounds: Bounds = field(default_factory=Bounds)
 
 
@@ -126,7 +127,7 @@ def wrap(argv: Argv, closure: Closure, executable: str = "") -> Argv:
 def _first(closure: Closure, argv: Argv) -> Argv:
     tools = closure.machine.tools
     # a way out is opened by Python alone, and `env` would take a name with a `=` in it for a variable
-    if tools is None or closure.hosts or "=" in argv[0]:
+    if tools is None or closure.hosts or closure.is_serving or "=" in argv[0]:
         return (closure.machine.python, "-I", "-S", INSIDE, *closure.bounds.words(), "--")
     return tools.words(closure.bounds)
 

@@ -1,6 +1,7 @@
 """The first program inside a sandbox: it sets the limits, restores signals, and becomes the wanted program.
 
-If somebody outside serves it (host.proxy), it opens the way there on the sandbox's loopback and says so.
+If somebody outside serves it (host.proxy), it opens the way there on the sandbox's loopback and says so. If it serves
+people itself, it leaves a process that connects them with its port.
 
 Run by path with `python -I -S`: standard library only, no import of nobrakes, and nothing slow, as it precedes every
 command of a run (`signal` alone would double its time).
@@ -43,12 +44,46 @@ def open_way(channel: int) -> None:
     os.environ["NODE_USE_ENV_PROXY"] = "1"
 
 
+def let_in(channel: int, port: int) -> None:
+    """Leave a process that connects each pipe from the channel with this port of the sandbox."""
+    if os.fork():
+        os.close(channel)
+        return
+    import contextlib
+    import socket
+    import threading
+
+    def copy(one: socket.socket, other: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while block := one.recv(65536):
+                other.sendall(block)
+            other.shutdown(socket.SHUT_WR)
+
+    def carry(pipe: socket.socket) -> None:
+        with pipe:
+            for host in ("127.0.0.1", "::1"):
+                with contextlib.suppress(OSError), socket.create_connection((host, port)) as server:
+                    back = threading.Thread(target=copy, args=(server, pipe), daemon=True)
+                    back.start()
+                    copy(pipe, server)
+                    back.join()
+                    return
+
+    with socket.socket(fileno=channel) as come:
+        while (found := socket.recv_fds(come, 1, 1))[0]:
+            threading.Thread(target=carry, args=(socket.socket(fileno=found[1][0]),), daemon=True).start()
+    os._exit(0)
+
+
 def main(words: "list[str]") -> int:
     """Limits, `--`, then the command; returns only if it cannot start."""
     split = words.index("--")
     channel = os.environ.pop("NOBRAKES_PROXY", "")
     if channel:
         open_way(int(channel))
+    serves = os.environ.pop("NOBRAKES_SERVES", "")
+    if serves:
+        let_in(*map(int, serves.split(":")))
     for word in words[:split]:
         limit(word)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

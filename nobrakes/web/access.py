@@ -26,7 +26,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from http.cookies import CookieError, SimpleCookie
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -413,6 +413,14 @@ def site_of(request: Request) -> Site:
     return found
 
 
+def reach(request: Request) -> Literal["here", "shared", "far"]:
+    """Whether the browser is on this machine, under a name that other servers do not know, or share; or elsewhere."""
+    name = (request.url.hostname or "").lower()
+    if name in ("127.0.0.1", "localhost", "nobrakes.localhost"):
+        return "shared"
+    return "here" if name.endswith(".localhost") else "far"
+
+
 def local(path: str) -> str:
     """`path` if it is one of our pages; else the first page."""
     is_ours = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() and "\\" not in path
@@ -426,9 +434,7 @@ def login(request: Request) -> Response:
 
 
 def _form(request: Request, then: str, wrong: str = "", status: int = 200) -> Response:
-    name = (request.url.hostname or "").lower()
-    is_shared = name in ("127.0.0.1", "localhost", "nobrakes.localhost")
-    return render(request, "login.html", status=status, then=then, wrong=wrong, is_shared=is_shared)
+    return render(request, "login.html", status=status, then=then, wrong=wrong, is_shared=reach(request) == "shared")
 
 
 async def exchange(request: Request) -> Response:

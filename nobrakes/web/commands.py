@@ -198,7 +198,7 @@ _PAGES = (
     ("sessions/{}", "Open the session", ("session show", "session say")),
     ("requests", "Open the pull requests", ("pr list", "pr show")),
     ("board", "Open the Board", ("board", "list", "ready")),
-    ("bead/{}", "Open the bead", ("show", "history")),
+    ("bead/{}", "Open the bead", ("show", "history", "preview show")),
     ("breaker", "Open the Breaker box", ("stop",)),
     ("health", "Check everything", ("doctor",)),
     ("evidence", "Open Evidence", ("verify",)),

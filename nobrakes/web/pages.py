@@ -38,10 +38,10 @@ from ..projects.service import projects_folder as projects_projects
 from ..projects.service import sprint_approval
 from ..requests import service as requests_service
 from ..review.service import merges as review_merges
-from ..review.service import send_back, undo
+from ..review.service import previews, send_back, undo
 from ..sessions.service import relay
 from ..sessions.service import viewing as sessions_live
-from .access import local, site_of
+from .access import local, reach, site_of
 from .api import graph_of
 from .commands import COMMANDS, command_of, takes_code
 from .rendering import Frame, now_view, opened, read, render, repository
@@ -60,7 +60,9 @@ def bead(request: Request) -> Response:
         steps = undo.undoable(app.store, view.history.bead.id)
         live = [one for one in sessions_live.live(app.store, app.paths, app.config) if one.worker.bead == id]
         topics = (f"b:{view.history.bead.id}", *(f"s:{one.worker.attempt}" for one in live))
-        values: dict[str, Any] = {"view": view, "steps": steps, "live": live}
+        values: dict[str, Any] = {"view": view, "steps": steps, "live": live, "reach": reach(request)}
+        values["preview"] = previews.shown(app.paths, id)
+        values["can_preview"] = bool(app.config.preview.command) and previews.has_workspace(app.paths, id)
         is_coded = view.history.bead.status is Status.DONE and takes_code(app)  # it looks for a sandbox
         return render(request, "bead.html", takes_code=is_coded, topics=topics, **values)
 

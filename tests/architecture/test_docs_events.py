@@ -134,6 +134,7 @@ def test_the_keys_of_an_event_are_those_that_the_store_records(tmp_path: Path) -
     unseen |= {Kind.TESTS_RUN}  # tests/unit/daemon/test_work_watch
     unseen |= {Kind.SPRINT_MOVED}  # tests/acceptance/test_sprints
     unseen |= {Kind.CONFIG_CHANGED}  # tests/acceptance/test_config_commands
+    unseen |= {Kind.PREVIEW_STARTED, Kind.PREVIEW_STOPPED}  # tests/acceptance/test_previews
     unseen |= {Kind.DANGER_SEEN}  # tests/unit/daemon/test_danger_watch
     unseen |= {Kind.PROJECT_SET}  # tests/acceptance/test_projects
     unseen |= {Kind.ARCHIVE_EXPIRED}  # tests/acceptance/test_archive_retention

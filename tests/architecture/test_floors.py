@@ -37,6 +37,7 @@ FLOORS = (
             "sessions.commands",
             "projects.commands",
             "config.commands",
+            "review.commands",
         ),
     ),
     (APP, ("app",)),

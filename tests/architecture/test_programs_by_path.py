@@ -19,7 +19,7 @@ PACKAGE = ROOT / "nobrakes"
 STARTS: dict[str, tuple[tuple[str, ...], str]] = {
     "git/lfs_filter.py": ((os.devnull,), ""),
     "hooks/guard.py": (("--canary",), "nobrakes-guard: ready\n"),
-    "host/proxy.py": ((os.devnull, "", "--", "echo", "begun"), "begun\n"),
+    "host/proxy.py": ((os.devnull, "", "", "--", "echo", "begun"), "begun\n"),
     "host/runs/forkserver.py": ((), ""),
     "host/runs/recorder.py": (("1000", "--", "echo", "begun"), "begun\n"),
     "sandbox/inside.py": (("data=0", "--", "echo", "begun"), "begun\n"),

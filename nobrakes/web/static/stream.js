@@ -102,10 +102,16 @@ function bring(page) {
     if (old && fresh) morph(old, fresh);
   }
   document.title = page.title;
+  follow();
   const { topics: wanted = "" } = /** @type {HTMLElement} */ (page.querySelector('meta[name="nb"]')).dataset;
   if (wanted === topics.join(" ")) return;
   topics = wanted.split(" ").filter(Boolean);
   hello();
+}
+
+/** Ask again while the page shows something that no event ends. */
+function follow() {
+  if (document.querySelector("[data-again]")) window.setTimeout(() => again(true), 1500);
 }
 
 let asked = 0;
@@ -202,6 +208,7 @@ function look() {
 
 if (repo) {
   connect();
+  follow();
   addEventListener("online", look);
   addEventListener("focus", look);
   document.addEventListener("nb:done", () => again(true));

@@ -212,7 +212,7 @@ def test_a_sandbox_has_this_way_out_and_no_other(tmp_path, server):
     hosts = (f"127.0.0.1:{server}",)
     closure = Closure(str(tmp_path / "space"), machine(os.environ), hidden=(), network="provider", hosts=hosts)
     command = wrap((sys.executable, "-c", INSIDE, str(server)), closure)
-    argv = [sys.executable, "-I", "-S", proxy.__file__, str(tmp_path / "refused"), ",".join(hosts), "--", *command]
+    argv = [sys.executable, "-I", "-S", proxy.__file__, str(tmp_path / "refused"), ",".join(hosts), "", "--", *command]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines() == ["/hello close None", "HTTP Error 403: Forbidden"]
     assert done.returncode == 1 and "ConnectionRefusedError" in done.stderr
@@ -224,7 +224,7 @@ def test_a_sandbox_has_this_way_out_and_no_other(tmp_path, server):
     [(("true",), 0), (("sh", "-c", "exit 7"), 7), (("sh", "-c", "kill -9 $$"), 137), (("no-such",), 127)],
 )
 def test_it_ends_with_its_command_and_as_that(tmp_path, command, code):
-    argv = [sys.executable, "-I", "-S", proxy.__file__, str(tmp_path / "refused"), "a:443", "--", *command]
+    argv = [sys.executable, "-I", "-S", proxy.__file__, str(tmp_path / "refused"), "a:443", "", "--", *command]
     assert subprocess.run(argv, timeout=60, check=False).returncode == code
 
 

@@ -34,6 +34,7 @@ from nobrakes.records import mistakes, plain, schema
 from nobrakes.requests.model import PullRequest, PullState
 from nobrakes.requests.model import view as shown_of
 from nobrakes.review.service import merges
+from nobrakes.review.service.previews import Preview
 from nobrakes.sessions.model import SessionKind
 from nobrakes.sessions.service import relay, viewing
 from nobrakes.sessions.service.relay import Landing, SessionView, Summary
@@ -172,6 +173,7 @@ def shown(store: Store, folder: Path) -> dict[str, Any]:
         "depend": Dependency("a", "b"),
         "session show": session(store, folder),
         "session hand-in": Landing(1, "b", "a" * 40, "relay/1"),
+        "preview start": Preview("a", "running", "http://localhost:1/", 1.0, "ada", ""),
         "retry": Retried(bead, (1,), "later", 1, 0),
     }
 
