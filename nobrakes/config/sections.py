@@ -209,7 +209,8 @@ class ReviewSettings(Section):
     pull_names: bool = False
     pull_cost: bool = False
     pull_delete_branch: bool = True
-    code_review: Literal["off", "ask", "send_back"] = "off"
+    code_review: Literal["auto", "off", "ask", "send_back"] = "auto"
+    code_review_lowest: Annotated[int, Rule(ge=1, le=3)] = 3
     code_review_rounds: Annotated[int, Rule(ge=1, le=3)] = 3
     code_review_usd: Annotated[float, Rule(gt=0)] = 5.0
     code_review_minutes: Annotated[float, Rule(gt=0)] = 10.0
@@ -219,7 +220,7 @@ class ReviewSettings(Section):
         from ..review.reading import Rules as ReadingRules
 
         own = (self.code_review, self.code_review_rounds, self.code_review_usd, self.code_review_minutes)
-        return ReadingRules(*own, self.code_review_agents)
+        return ReadingRules(*own, self.code_review_agents, self.code_review_lowest)
 
     @property
     def by_request(self) -> bool:

@@ -5,7 +5,7 @@
    (review.journal) is read in one round, by a second reviewer if the first failed.
 3. A round counts once. Rounds start again when a person decided about findings, and after a merge.
 4. With `ask` nothing lands unread without a person. With `send_back` work returns with its findings while rounds are
-   left; then a person is asked. A finding that must or should be fixed is never passed over.
+   left; then a person is asked. A finding of the settings' lowest priority or above is never passed over.
 """
 
 import json
@@ -31,10 +31,13 @@ class Priority(StrEnum):
 
     MUST = "P1"  # must be mended
     SHOULD = "P2"  # is mended, justified, or becomes a bead of its own
-    MAY = "P3"  # shown, and nothing waits for it
+    MAY = "P3"  # a small thing
+
+    @property
+    def number(self) -> int:
+        return int(self[1:])
 
 
-URGENT = (Priority.MUST, Priority.SHOULD)
 _FIELDS = frozenset({"category", "priority", "path", "line", "text"})
 
 
@@ -106,10 +109,6 @@ def kept(values: Iterable[Mapping[str, Any]]) -> tuple[Finding, ...]:
     return tuple(Finding(**{**one, "priority": Priority(one["priority"])}) for one in values)
 
 
-def urgent(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(one for one in findings if one.priority in URGENT)
-
-
 def counted(findings: Sequence[Finding]) -> dict[str, int]:
     return {one.value: sum(found.priority is one for found in findings) for one in Priority}
 
@@ -120,7 +119,7 @@ def told(findings: Iterable[Finding]) -> str:
     )
 
 
-OFF, ASK, SEND_BACK = "off", "ask", "send_back"
+AUTO, OFF, ASK, SEND_BACK = "auto", "off", "ask", "send_back"
 BEAD, ATTEMPT, CONTENT, HEAD, BASE, CANDIDATE = "bead", "attempt", "content", "head", "base", "candidate"
 ROUND, TRY, SINCE, MERGED = "round", "try", "since", "merged"
 """In a session's data: the content, its round, its reviewer number, and the bead's events before it."""
@@ -136,13 +135,18 @@ WAITS = 6
 
 @frozen
 class Rules:
-    """Limits of rounds and dollars for a bead; minutes of one review; the reviewers in turn."""
+    """Limits of rounds and dollars for a bead; minutes of one review; the reviewers in turn; the `lowest` priority of a
+    finding that stops the work."""
 
     way: str = OFF
     rounds: int = 3
     usd: float = 5.0
     minutes: float = 10.0
     agents: tuple[str, ...] = ()
+    lowest: int = Priority.MAY.number
+
+    def stopping(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        return tuple(one for one in findings if one.priority.number <= self.lowest)
 
 
 @frozen
@@ -174,10 +178,6 @@ class Reading:
     @property
     def why(self) -> str:
         return str(self._said(WHY))
-
-    @property
-    def urgent(self) -> tuple[Finding, ...]:
-        return urgent(self.findings)
 
     def as_values(self) -> dict[str, Any]:
         return {
@@ -230,7 +230,7 @@ def following(rules: Rules, readings: Sequence[Reading], content: str, attempt: 
         if last.session.data.get(TRY, 1) < TRIES:
             return _begun(rules, readings, last.round, last.session.data.get(TRY, 1) + 1)
         return _unread(rules, readings, f"No agent finished a review in round {last.round}: {last.why}", last)
-    if not last.urgent:
+    if not rules.stopping(last.findings):
         return Next(Way.PASS, last)
     is_sent = rules.way == SEND_BACK and may_send_back and last.round < rules.rounds
     return Next(Way.SEND_BACK if is_sent else Way.ASK, last)
@@ -247,7 +247,7 @@ def _begun(rules: Rules, readings: Sequence[Reading], number: int, tries: int) -
 
 def _unread(rules: Rules, readings: Sequence[Reading], why: str, last: Reading | None = None) -> Next:
     done = [one for one in readings if one.outcome == DONE]
-    is_open = bool(done) and bool(done[-1].urgent)
+    is_open = bool(done) and bool(rules.stopping(done[-1].findings))
     return Next(Way.UNREAD if rules.way == SEND_BACK and not is_open else Way.ASK, last, why=why)
 
 

@@ -37,8 +37,10 @@ from ..pictures.service import MAX_BEADS, MODES
 from ..projects.service import projects_folder as projects_projects
 from ..projects.service import sprint_approval
 from ..requests import service as requests_service
+from ..review.reading import OFF
 from ..review.service import merges as review_merges
 from ..review.service import previews, send_back, undo
+from ..review.service.landed import reading_rules
 from ..sessions.service import relay
 from ..sessions.service import viewing as sessions_live
 from .access import local, reach, site_of
@@ -228,7 +230,7 @@ def feature(request: Request) -> Response:
             "feature.html",
             view=view,
             looks=looks,
-            is_read=app.config.review.code_review != "off",
+            is_read=reading_rules(app.store, app.config, view.feature.id).way != OFF,
             turns=turns,
             groups=[_with_forms(group) for group in page.groups(app.store, view.questions)],
             way=way if way in WAYS else "tree",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.scripted import Scripted, until
-from tests.support.team import Team
+from tests.support.team import UNREAD, Team
 
 P1 = {"category": "edge_cases", "priority": "P1", "path": "src/one", "line": 1, "text": "An empty name is not met"}
 P2 = {"category": "tests", "priority": "P2", "path": "tests/test_one.sh", "line": 0, "text": "Nothing tests the end"}
@@ -43,7 +43,7 @@ def read(project: Scripted, bead: str) -> dict[str, Any]:
 
 
 def test_what_must_be_mended_is_sent_back_and_lands_once_it_was_read_again(project: Scripted) -> None:
-    set_to(project, "send_back")
+    set_to(project, "send_back", "code_review_lowest = 2")
     finds(project, 1, P3, P1)
     project.does("one", "echo mended >src/one && commit Mended", turn=2)
     finds(project, 2)
@@ -208,7 +208,7 @@ def test_only_a_reviewer_of_work_gives_a_review_and_it_asks_nobody(project: Scri
 
 
 def test_what_was_read_before_a_merge_is_told_of_no_later_life(project: Scripted) -> None:
-    set_to(project, "send_back")
+    set_to(project, "send_back", "code_review_lowest = 2")
     finds(project, 1, P3)
     project.nobrakes("run")
     assert [len(one["findings"]) for one in read(project, "one")["rounds"]] == [1]
@@ -279,7 +279,7 @@ def team(tmp_path: Path) -> Iterator[Team]:
 
 @pytest.mark.skipif(shutil.which("gh") is None, reason="gh is not installed")
 def test_a_request_is_opened_only_after_the_reading_and_counts_what_was_found(team: Team) -> None:
-    team.configure("[review]", '[review]\ncode_review = "send_back"\npull_cost = true')
+    team.configure(UNREAD, 'code_review = "send_back"\ncode_review_lowest = 2\npull_cost = true')
     finds(team, 1, P1, P3)
     team.does("one", "echo mended >src/one && commit Mended", turn=2)
     finds(team, 2, P3)
@@ -300,6 +300,48 @@ def test_a_request_is_opened_only_after_the_reading_and_counts_what_was_found(te
     team.nobrakes("reopen", "one")
     team.run_on()
     assert "## Code review" not in team.hub.pull(2)["body"], "nobody read it this time"
+
+
+@pytest.mark.skipif(shutil.which("gh") is None, reason="gh is not installed")
+@pytest.mark.parametrize("lowest", ["", "code_review_lowest = 2"])
+def test_what_becomes_a_request_is_read_unless_the_setting_says_otherwise(team: Team, lowest: str) -> None:
+    team.configure(UNREAD, lowest)
+    finds(team, 1, P3)
+    team.run_on()
+    assert "+made for one" in team.prompt("session~1", 1)
+    assert bool(team.hub.pulls) is bool(lowest), "any finding is asked about, even a minor one, where nothing is said"
+    if lowest:
+        return
+    one = asked(team)
+    assert one["form"]["priority"] == 3 and "could be shorter" in one["form"]["context"]
+    team.nobrakes("answer", str(one["id"]), "send it back: a shorter name")
+    team.does("one", "echo shorter >src/one && commit Shorter", turn=2)
+    finds(team, 2)
+    team.run_on()
+    assert "a shorter name" in team.prompt("one", 2) and "could be shorter" in team.prompt("one", 2)
+    assert len(team.hub.pulls) == 1 and [one["metadata"]["p3"] for one in team.events("code_review_ended")] == [1, 0]
+
+
+@pytest.mark.skipif(shutil.which("gh") is None, reason="gh is not installed")
+def test_what_is_pushed_without_a_request_or_lands_in_its_epic_first_is_not_read_by_itself(team: Team) -> None:
+    team.configure(UNREAD, 'unit = "epic"')
+    for epic in ("shop", "quick"):
+        team.nobrakes("add", epic, "--id", epic, "--type", "epic")
+    team.config.write_text(team.config.read_text() + '[review.features.quick]\nland = "remote"\n')
+    team.add("two", epic="shop")
+    team.add("three", epic="quick")
+    team.nobrakes("cancel", "one")
+    finds(team, 1, P1)
+    team.run_on()
+    assert team.status("three") == "done", "where nobody is asked to merge, nobody reads"
+    assert [one["task_id"] for one in team.events("code_review_began")] == ["shop"] and not team.hub.pulls
+    assert "an empty name" in asked(team)["form"]["context"].lower()
+
+
+def test_what_lands_here_is_not_read_where_nothing_is_said(project: Scripted) -> None:
+    finds(project, 1, P1)
+    project.nobrakes("run")
+    assert project.status("one") == "done" and not project.turns("session~1")
 
 
 def test_a_persons_work_is_asked_about_and_never_sent_back_by_itself(project: Scripted) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.acceptance.test_fresh_eyes import P1, P2, P3, asked
 from tests.support.scripted import until
-from tests.support.team import Team
+from tests.support.team import UNREAD, Team
 
 pytestmark = pytest.mark.skipif(shutil.which("gh") is None, reason="gh is not installed")
 MOST = 14
@@ -28,7 +28,7 @@ def team(tmp_path: Path) -> Iterator[Team]:
 
 
 def set_to(team: Team, way: str, more: str = "") -> None:
-    team.configure('unit = "epic"', f'unit = "epic"\ncode_review = "{way}"\n{more}')
+    team.configure(UNREAD, f'code_review = "{way}"\n{more}')
 
 
 def finds(team: Team, *rounds: list[dict[str, Any]], first: str = "") -> None:
@@ -56,7 +56,7 @@ def of_whole(team: Team, kind: str) -> list[dict[str, Any]]:
 
 
 def test_what_must_be_mended_is_a_bead_of_the_epic_and_people_are_asked_afterwards(team: Team) -> None:
-    set_to(team, "send_back", "pull_cost = true")
+    set_to(team, "send_back", "code_review_lowest = 2\npull_cost = true")
     finds(team, [P1, P3])
     team.does("shop-mend-1", "echo mended >src/one && commit Mended")
     team.run_on()

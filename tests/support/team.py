@@ -11,6 +11,8 @@ from tests.support.glab import path_with_glab
 from tests.support.host_server import TOKEN
 from tests.support.scripted import Scripted, until
 
+UNREAD = 'code_review = "off"'
+"""No agent of these tests reviews code, except where a test replaces this."""
 Hub = TypeVar("Hub", GitHub, GitLab)
 
 
@@ -30,7 +32,7 @@ class Hosted(Scripted, Generic[Hub]):
         self.hub: Hub = hub(folder / "hub", self.remote)
         self.config.write_text(
             self.config.read_text() + f'[review]\nland = "pull_request"\npoll_seconds = 1\nremote_seconds = 20\n'
-            f'code_host_repository = "{self.hub.host}/team/thing"\n{more}\n'
+            f'code_host_repository = "{self.hub.host}/team/thing"\n{UNREAD}\n{more}\n'
         )
 
     def env(self) -> dict[str, str]:

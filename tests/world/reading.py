@@ -30,6 +30,7 @@ def settings(seed: int, config: Config) -> Config:
         config.review,
         code_review="ask" if way else "send_back",
         code_review_rounds=dice.randint(1, 3),
+        code_review_lowest=dice.randint(1, 3),
         code_review_minutes=4.0,
     )
     return replace(config, review=review)
@@ -94,12 +95,12 @@ def _may_land(
         return True
     own = [one for one in known if (one.session.data[reading.BEAD], one.session.data[reading.MERGED]) == (bead, merged)]
     of_it = [one for one in own if shown["session", one.session.id] == landed and one.outcome == DONE]
-    if of_it and not of_it[-1].urgent:
+    if of_it and not rules.stopping(of_it[-1].findings):
         return True
     done = [one for one in own if one.outcome == DONE]
     failed = any(one.outcome == FAILED and one.session.data[reading.TRY] >= TRIES for one in own)
     is_over = failed or len({one.round for one in own}) >= rules.rounds or reading.cost(own) >= rules.usd
-    return rules.way == SEND_BACK and is_over and not (done and done[-1].urgent)
+    return rules.way == SEND_BACK and is_over and not (done and rules.stopping(done[-1].findings))
 
 
 def rounds_are_bounded(scene: Scene) -> list[str]:

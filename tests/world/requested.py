@@ -117,6 +117,7 @@ def settings(config: Config, rng: random.Random) -> Config:
     review = replace(
         config.review,
         land="pull_request",
+        code_review="off",
         poll_seconds=poll,
         max_open=most,
         pull_delete_branch=rng.random() < 0.7,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ...config.settings import Config
     from ...git.port import Made
     from ...store import Store
+    from ..reading import Rules
     from ..verify import Lost, Merge
 
 NAMED = 20
@@ -66,6 +67,17 @@ def delivery_of(store: "Store", config: "Config", bead: Bead) -> Delivery:
         begun = delivery(bead, above, rules, is_begun=True)
         found = replace(found, epic=begun.epic, direct=begun.direct)
     return replace(found, epic="") if found.epic and _goes_by_itself(store, bead, found.epic) else found
+
+
+def reading_rules(store: "Store", config: "Config", bead: str) -> "Rules":
+    """How agents review the bead's code before it lands; with "auto" a person is asked about what becomes a request."""
+    from ..reading import ASK, AUTO, OFF
+
+    found = config.review.reading_rules()
+    if found.way != AUTO:
+        return found
+    way = delivery_of(store, config, store.bead(bead)) if config.review.by_request else None
+    return replace(found, way=OFF if way is None or way.direct or way.epic else ASK)
 
 
 def epics_above(store: "Store", bead: Bead) -> list[str]:

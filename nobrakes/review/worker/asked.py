@@ -46,6 +46,7 @@ from ..journal import Journal, given, needed
 from ..machine import Fact
 from ..queue import Entry
 from ..reading import Next, Priority, Reading, Rules, Way, Whose, options
+from ..service.landed import reading_rules
 from . import chain as review_evidence
 from .chain import AttemptEnd, Report, last_merge, questioned
 from .merge_queue import ReviewContext
@@ -472,24 +473,26 @@ def whose_work(bead: Bead, past: Sequence[Attempt]) -> Whose:
     return Whose.PERSON if is_by_person(past) else Whose.AGENTS
 
 
-def question(journal: Journal, found: Next, content: str, merged: int, whose: Whose) -> AttemptEnd:
+def question(journal: Journal, found: Next, rules: Rules, content: str, merged: int, whose: Whose) -> AttemptEnd:
     """The end of the review, with the question; the bead waits for the answer."""
     change = journal.change
     one = found.reading
     said = one.findings if one is not None and not found.why else ()
-    urgent = reading.urgent(said)
-    if urgent:
+    stopping = rules.stopping(said)
+    if stopping:
         assert one is not None
-        head = f"Every check passed. Round {one.round} of the code review found something: {len(urgent)} of {len(said)}"
+        head = (
+            f"Every check passed. Round {one.round} of the code review found something: {len(stopping)} of {len(said)}"
+        )
         head += " findings have to be decided."
     else:
         head = f"Every check passed, and no agent reviewed the code. {found.why}"
-    tickets = any(each.priority is Priority.SHOULD for each in urgent)
+    tickets = any(each.priority is Priority.SHOULD for each in stopping)
     asked = form(
         {
             "kind": "radio",
-            "options": options(bool(urgent), tickets, whose),
-            "priority": 1 if any(each.priority is Priority.MUST for each in urgent) else 2,
+            "options": options(bool(stopping), tickets, whose),
+            "priority": min((each.priority.number for each in stopping), default=2),
             "context": reading.told(said)[:_CONTEXT],
         }
     )
@@ -521,20 +524,19 @@ class Readings:
         self.approvals = approvals
         self.waits = reading.Waits()
 
-    @property
-    def rules(self) -> Rules:
-        return self.ports.config().review.reading_rules()
+    def rules(self, bead: str) -> Rules:
+        return reading_rules(self.ports.store, self.ports.config(), bead)
 
     # --- in the queue ----------------------------------------------------------------------------
 
     def is_missing(self, entry: Entry) -> bool:
-        if self.rules.way == reading.OFF:
+        if self.rules(entry.bead).way == reading.OFF:
             return False
         return self._next(entry.bead, entry.attempt, entry.journal).way not in (Way.PASS, Way.UNREAD)
 
     def kept(self, entry: Entry) -> Mapping[str, Any]:
         """The rounds of the code review, for the evidence of the merge; empty: there was none."""
-        if self.rules.way == reading.OFF:
+        if self.rules(entry.bead).way == reading.OFF:
             return {}
         known, _, merged = self._all(entry.bead)
         found = reading.since(known, merged)
@@ -563,20 +565,20 @@ class Readings:
             return self._waits(context, journal, found.reading)
         if found.way in (Way.PASS, Way.UNREAD):
             return Report(Fact.READ)
+        rules = self.rules(bead.id)
         if found.way is Way.ASK:
-            whose = whose_work(bead, self.ports.store.attempts(bead.id))
-            ending = question(journal, found, self._content(journal), last_merge(self.ports.store, bead.id), whose)
-            return questioned(ending)
+            whose, merged = whose_work(bead, self.ports.store.attempts(bead.id)), last_merge(self.ports.store, bead.id)
+            return questioned(question(journal, found, rules, self._content(journal), merged, whose))
         assert found.reading is not None, "what is sent back was found by somebody"
         self.ports.store.note_session(found.reading.session.id, {reading.SENT_BACK: attempt.id})
-        return Report(Fact.SENT_BACK, ending=_sent_back(journal, found.reading))
+        return Report(Fact.SENT_BACK, ending=_sent_back(journal, found.reading, rules))
 
     def _waits(self, context: ReviewContext, journal: Journal, one: Reading) -> Report:
-        session, board = one.session, context.board
-        reason = f"code review: session {session.id}, round {one.round} of {self.rules.rounds}"
+        session, board, rules = one.session, context.board, self.rules(context.bead.id)
+        reason = f"code review: session {session.id}, round {one.round} of {rules.rounds}"
         is_ready = session.state is Of.READY and not board.paused
         since = self.waits.seen(one, board.now, board.paused)
-        until = since + reading.timeout(self.rules.minutes) if is_ready else 0.0
+        until = since + reading.timeout(rules.minutes) if is_ready else 0.0
         if (journal.merging.waiting, journal.merging.waiting_until) == (reason, until):
             return Report(Fact.NOT_YET)
         waits = {"waiting": reason, "waiting_until": until, "waiting_since": session.created_at}
@@ -587,9 +589,10 @@ class Readings:
 
     def _begin(self, context: ReviewContext, journal: Journal, found: Next) -> None:
         ports, bead = self.ports, context.bead
+        rules = self.rules(bead.id)
         known, since, merged = self._all(bead.id)
         works = epics.works(ports, bead)
-        agents = self.rules.agents or context.limits.agent_choice.agents(Role.DOER, bead.type.value)
+        agents = rules.agents or context.limits.agent_choice.agents(Role.DOER, bead.type.value)
         name = reading.reader(agents, {one.agent for one in works}, found.round, found.tries)
         spec = name, ports.adapter(name).provider, ports.config().agents.model_of(name, "reviewer")
         data = {
@@ -604,11 +607,10 @@ class Readings:
             reading.SINCE: since,
             reading.MERGED: merged,
         }
-        text = review_text(
-            bead, self._read(bead, journal, works, reading.since(known, merged)), found.round, self.rules.rounds
-        )
+        read = self._read(bead, journal, works, reading.since(known, merged))
+        text = review_text(bead, read, found.round, rules.rounds)
         owner, title = bead_owner(bead.id), f"Review of {bead.id}, round {found.round}"[:100]
-        told = {"round": found.round, "of": self.rules.rounds, "agent": name, "model": spec[2]}
+        told = {"round": found.round, "of": rules.rounds, "agent": name, "model": spec[2]}
         with ports.store.write():
             session = ports.store.begin_session(SessionKind.CODE_REVIEW, owner, title, spec, text, BY, data)
             told |= {"session": session.id, "head": journal.change.head}
@@ -640,14 +642,14 @@ class Readings:
         halted = session.state is Of.IDLE and self.ports.store.turns(session.id)[-1].outcome not in CLEAN
         board = context.board
         waited = board.now - self.waits.seen(one, board.now, board.paused)
-        if (ended := reading.ended(one, self.rules.minutes, waited, halted)) is not None:
+        if (ended := reading.ended(one, self.rules(context.bead.id).minutes, waited, halted)) is not None:
             self._end(one, context.attempt.id, *ended)
 
     def _end(self, one: Reading, attempt: int, outcome: str, why: str) -> None:
         store, session = self.ports.store, one.session
         bead = str(session.data[reading.BEAD])
         rows = [[f.priority.value, f.category, f.place, f.text] for f in one.findings]
-        told = {**one.as_values(), "why": why[:500], "of": self.rules.rounds, "findings": rows}
+        told = {**one.as_values(), "why": why[:500], "of": self.rules(bead).rounds, "findings": rows}
         del told["outcome"]
         told["state"] = outcome
         told |= {name.lower(): number for name, number in reading.counted(one.findings).items()}
@@ -674,7 +676,7 @@ class Readings:
             return Next(Way.PASS)
         known, since, _ = self._all(bead)
         counted = [one for one in known if one.session.data.get(reading.SINCE) == since]
-        return reading.following(self.rules, counted, self._content(journal), attempt, not is_by_person(past))
+        return reading.following(self.rules(bead), counted, self._content(journal), attempt, not is_by_person(past))
 
     def _all(self, bead: str) -> tuple[list[Reading], str, int]:
         """The bead's reviews; since when rounds count; after which merge."""
@@ -696,9 +698,10 @@ class Readings:
         return self.approvals.content(journal.build.base, journal.build.candidate)
 
 
-def _sent_back(journal: Journal, one: Reading) -> AttemptEnd:
-    share = max(120, 2_600 // max(1, len(one.urgent)))
-    lines = [reading.told([found])[:share] for found in one.urgent]
+def _sent_back(journal: Journal, one: Reading, rules: Rules) -> AttemptEnd:
+    stopping = rules.stopping(one.findings)
+    share = max(120, 2_600 // max(1, len(stopping)))
+    lines = [reading.told([found])[:share] for found in stopping]
     detail = (
         f"All checks passed. Then another agent reviewed the code, in round {one.round}. Fix its findings; where a "
         "finding is wrong, say why in the summary of your log.\n" + "\n".join(lines)

@@ -35,7 +35,8 @@ def test_the_first_reader_begins_in_round_one_and_off_is_off() -> None:
 
 def test_while_one_reads_it_waits_and_without_a_finding_of_weight_it_goes_on() -> None:
     assert next_(read(outcome="")).way is Way.WAIT
-    assert next_(read()).way is Way.PASS and next_(read("a", 1, "done", P3)).way is Way.PASS
+    assert next_(read()).way is Way.PASS and next_(read("a", 1, "done", P3)).way is Way.SEND_BACK
+    assert next_(read("a", 1, "done", P3), rules=Rules(SEND_BACK, lowest=2)).way is Way.PASS
 
 
 def test_what_must_be_mended_goes_back_and_in_the_last_round_to_a_person() -> None:
