@@ -12,6 +12,7 @@ from ..errors import AgentFailed, NotAllowed, UsageError
 from ..paths import process_environment
 from ..records import plain
 from ..text.cleaning import count, cut, lasted, lines, one_line, pad
+from .hot import request_text
 from .outcome import BeadId, FeatureId, Output, actor, looked_at, opened, write
 from .plans import difference_lines, waiting
 from .screen import Screen
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         FeatureView,
         PlanLook,
         PlanStep,
+        Requests,
         ReviewsView,
     )
     from ..features.service.rollback import RollbackStep, RollbackView
@@ -63,12 +65,14 @@ def _list(found: "FeatureListView") -> list[str]:
 def _card(one: "FeatureCard", now: float) -> str:
     state = one.state.replace("_", " ")
     told = [f"{one.done} of {count(one.beads, 'bead')} done"] if one.beads else []
+    told += [f"{one.merged} of {count(one.requests, 'pull request')} merged"] if one.requests else []
     told += [f"round {one.round}"] if one.round else []
     told += [f"replanned {one.replannings}x"] if one.replannings else []
     told += [count(one.questions, "question")] if one.questions else []
     told += [f"{one.items} collected"] if one.items else []
     more = f"  ({', '.join(told)})" if told else ""
-    where = f"{pad(one.id, 9)}  {pad(state, 11)} {pad(one.stage, 14)} {pad(lasted(now - one.created_at), 8)}"
+    stage = one.stage.replace("_", " ")
+    where = f"{pad(one.id, 9)}  {pad(state, 11)} {pad(stage, 14)} {pad(lasted(now - one.created_at), 8)}"
     return f"{where}  {cut(one_line(one.title), 60)}{more}"
 
 
@@ -98,7 +102,7 @@ def _page(found: "FeatureView", way: str, screen: Screen) -> list[str]:
     state = one.state.value.replace("_", " ")
     out = [screen.paint(f"{one.id}: {one_line(one.title)}", "bold")]
     again = f", replanned {count(one.replannings, 'time')}" if one.replannings else ""
-    out.append(f"{one.stage.value}, {state}, {lasted(found.now - one.created_at)} old{again}")
+    out.append(f"{found.card.stage.replace('_', ' ')}, {state}, {lasted(found.now - one.created_at)} old{again}")
     out += [f"  {line}" for line in lines(one.description)[:12]]
     out += ["", "It is done when:", *criteria(one)]
     if one.files:
@@ -124,8 +128,7 @@ def _page(found: "FeatureView", way: str, screen: Screen) -> list[str]:
             f"  finding {finding.id}, P{finding.priority} {one_line(finding.category)}, {state}: "
             f"{cut(one_line(finding.issue), 90)}{answer}"
         )
-    if found.request is not None:
-        out += ["", f"Pull request {found.request.name}, {found.request.state.value}: {one_line(found.request.says)}"]
+    out += _requests(found.requests)
     if found.at_work:
         out += ["", "At work:", *(f"  {_condition(status)}" for status in found.at_work)]
     if found.items:
@@ -135,6 +138,15 @@ def _page(found: "FeatureView", way: str, screen: Screen) -> list[str]:
             for i in found.items
         ]
         out += [f"  before its sign-off, type: {to_answer(i)}" for i in found.items if i.is_open_point]
+    return out
+
+
+def _requests(found: "Requests") -> list[str]:
+    if not found.each:
+        return []
+    out = ["", f"Pull requests: {found.merged} of {found.expected} merged"]
+    for one in found.each:
+        out += [f"  {one.name} {one.bead}, {one.state.value}", *request_text(plain(one), "    ")]
     return out
 
 

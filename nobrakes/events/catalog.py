@@ -197,7 +197,7 @@ def _came_to(stage: Stage) -> Callable[[Event], bool]:
 
 
 def _replans(event: Event) -> bool:
-    return event.data.get("before") in (Stage.IMPLEMENTATION, Stage.REQUEST) and event.data.get("stage") in PLANNED
+    return event.data.get("before") == Stage.IMPLEMENTATION and event.data.get("stage") in PLANNED
 
 
 _CLI_FIELDS = {"cli": "agent"}
@@ -214,7 +214,6 @@ _STAGES: Mapping[Stage, Name] = {
     Stage.PLANNING: Name.STAGE_PLANNING,
     Stage.REVIEW: Name.STAGE_REVIEW,
     Stage.IMPLEMENTATION: Name.STAGE_IMPLEMENTATION,
-    Stage.REQUEST: Name.STAGE_PR_CREATION,
     Stage.DONE: Name.STAGE_DONE,
 }
 _QUESTION_FIELDS = {"question_id": "escalation", "text": "title", "session_id": "session"}

@@ -93,7 +93,6 @@ class Name(StrEnum):
     STAGE_PLANNING = "stage.planning", "A feature's plan is made, or changed."
     STAGE_REVIEW = "stage.review", "A feature's plan is complete and under review."
     STAGE_IMPLEMENTATION = "stage.implementation", "A feature's plan was approved: its beads are built."
-    STAGE_PR_CREATION = "stage.pr_creation", "A feature is built, and its pull request is open."
     STAGE_DONE = "stage.done", "A feature is on main."
     FEATURE_STATE = "feature.state", "A feature was paused, resumed, expired, failed, completed or rolled back."
     FEATURE_CHANGED = "feature.changed", "A person edited the description of a feature."

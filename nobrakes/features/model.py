@@ -71,9 +71,12 @@ class Stage(StrEnum):
     PLANNING = "planning"  # it proposes beads, as drafts under the epic
     REVIEW = "review"  # reviewers look at the plan, and people decide their findings
     IMPLEMENTATION = "implementation"  # the plan was approved: its beads are built
-    REQUEST = "request"  # all of it has landed on the feature's branch, and a pull request is open
     DONE = "done"
 
+
+PULL_REQUEST, REQUEST_REVIEW = "pull_request", "pull_request_review"
+"""How implementation is shown when some of a feature's pull requests are open, or all of them. They are facts of the
+code host, so no step leads there (features.service.feature_page)."""
 
 PLANNED = frozenset({Stage.DISCOVERY, Stage.PLANNING, Stage.REVIEW})
 """Stages in which a feature has the repository's turn and its session may expire."""
@@ -102,7 +105,6 @@ class Step(StrEnum):
     CHANGE_ASKED = "change_asked"  # a person wants the plan changed
     APPROVED = "approved"  # a person's approval made it live
     CHECKPOINT = "checkpoint"  # what was collected while it is built goes to review
-    REQUESTED = "requested"
     MERGED = "merged"  # all of it is on main
     PAUSED = "paused"
     RESUMED = "resumed"
@@ -137,11 +139,9 @@ STAGES: Mapping[Stage, Mapping[Step, Stage]] = {
     Stage.IMPLEMENTATION: {
         Step.CHECKPOINT: Stage.REVIEW,
         Step.CHANGE_ASKED: Stage.PLANNING,
-        Step.REQUESTED: Stage.REQUEST,
         Step.MERGED: Stage.DONE,
         Step.APPROVED: Stage.IMPLEMENTATION,
     },
-    Stage.REQUEST: {Step.CHECKPOINT: Stage.REVIEW, Step.CHANGE_ASKED: Stage.PLANNING, Step.MERGED: Stage.DONE},
     Stage.DONE: {},
 }
 """The stage after each step; a step without an entry keeps it."""

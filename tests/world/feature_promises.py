@@ -193,7 +193,7 @@ def a_feature_is_done_with_its_beads(scene: Scene) -> list[str]:
             wrong.append(f"{one.id} is {one.state.value} in {one.stage.value}, and its epic is {epic.value}")
         ids = under(scene.store, one.id)
         beads = [bead.status for bead in scene.beads if bead.id in ids]
-        is_built = one.stage in (Stage.IMPLEMENTATION, Stage.REQUEST) and one.state is State.ACTIVE
+        is_built = one.stage is Stage.IMPLEMENTATION and one.state is State.ACTIVE
         waits = any(item.state is ItemState.WAITING for item in scene.store.items(one.id))
         if is_built and Status.DONE in beads and all(status in CLOSED for status in beads):
             closed_off = scene.observed.obstacles(one.id) or epic is Status.DRAFT

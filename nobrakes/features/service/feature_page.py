@@ -12,7 +12,7 @@ from ...decisions.model import Escalation
 from ...errors import NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...records import copied, frozen, grouped
-from ...requests.model import RequestView
+from ...requests.model import PullState, RequestView
 from ...requests.model import view as request_view
 from ...sessions.model import Message
 from ...text.cleaning import clean
@@ -141,6 +141,39 @@ def difference(store: "Store", feature: str, number: int) -> PlanChanges:
     return changes(before.beads if before is not None else (), now.beads)
 
 
+@frozen
+class Requests:
+    """A feature's pull requests: of its beads, or of its epics where people merge those as a whole. Of the `expected`
+    so many are `merged`; `opened` counts these as well."""
+
+    each: tuple[RequestView, ...] = ()
+    opened: int = 0
+    merged: int = 0
+    expected: int = 0
+    is_begun: bool = False
+
+    def stage(self, stored: model.Stage) -> str:
+        if stored is not model.Stage.IMPLEMENTATION or not self.is_begun:
+            return stored.value
+        return model.REQUEST_REVIEW if self.opened >= self.expected else model.PULL_REQUEST
+
+
+def _requests(store: "Store", one: Feature, beads: Iterable[Bead]) -> Requests:
+    known = {bead.id: bead for bead in beads}
+    pulls = {id_: pull for id_ in (one.id, *known) if (pull := store.pull(id_)) is not None}
+    done = {id_ for id_, bead in known.items() if bead.status is Status.DONE}
+    done |= {one.id} if one.stage is model.Stage.DONE else set()
+    steps = [bead for bead in known.values() if bead.type is not BeadType.EPIC and bead.status is not Status.DRAFT]
+    is_whole = any(id_ == one.id or known[id_].type is BeadType.EPIC for id_ in pulls)
+    named = {bead.epic if is_whole else bead.id for bead in steps}
+    own = [pulls.get(str(id_)) for id_ in named if id_ in pulls or id_ not in done]
+    merged = sum(pull is not None and pull.state is PullState.MERGED and pull.bead in done for pull in own)
+    waiting = sum(pull is not None and pull.waits for pull in own)
+    opened = merged + sum(pull is not None and pull.state is PullState.OPEN for pull in own)
+    each = sorted(pulls.values(), key=lambda pull: (pull.opened_at, pull.bead))
+    return Requests(tuple(map(request_view, each)), opened, merged, len(own), bool(merged or waiting))
+
+
 STATES = ("all", *(state.value for state in model.State))
 SORTS = ("activity", "created", "stage")
 MAX_MESSAGES = 200
@@ -166,6 +199,8 @@ class FeatureCard:
     done: int
     beads: int
     archived: bool
+    merged: int
+    requests: int
 
 
 @frozen
@@ -184,7 +219,7 @@ class FeatureListView:
 @frozen
 class FeatureView:
     """One feature. `messages`: the latest with its Shaper; `questions`: waiting for a person. `at_work`: state of each
-    step in work or waiting for a person. `request`: the pull request of all of it."""
+    step in work or waiting for a person."""
 
     feature: Feature
     card: FeatureCard
@@ -196,23 +231,30 @@ class FeatureView:
     questions: tuple[Escalation, ...]
     messages: tuple[Message, ...]
     now: float
+    requests: Requests
     at_work: tuple[WorkStatus, ...] = ()
-    request: RequestView | None = None
 
 
 @frozen
 class _Facts:
-    """Counts: open questions, findings, collected items, bead statuses."""
+    """Counts: open questions, findings, collected items, bead statuses, pull requests."""
 
     questions: tuple[Escalation, ...]
     findings: tuple[Finding, ...]
     items: tuple[model.Item, ...]
     statuses: tuple[Status, ...]
+    requests: Requests
 
 
-def _facts(store: "Store", one: Feature, open_: Iterable[Escalation], beads: Iterable[Bead]) -> _Facts:
+def _facts(store: "Store", one: Feature, open_: Iterable[Escalation], beads: Sequence[Bead]) -> _Facts:
     statuses = tuple(bead.status for bead in beads if bead.type is not BeadType.EPIC)
-    return _Facts(_asked(one, open_), tuple(store.findings(one.id)), tuple(store.items(one.id)), statuses)
+    return _Facts(
+        _asked(one, open_),
+        tuple(store.findings(one.id)),
+        tuple(store.items(one.id)),
+        statuses,
+        _requests(store, one, beads),
+    )
 
 
 def listed(
@@ -254,13 +296,15 @@ def _card(one: Feature, facts: _Facts) -> FeatureCard:
     return copied(
         FeatureCard,
         one,
-        stage=one.stage.value,
+        stage=facts.requests.stage(one.stage),
         state=one.state.value,
         questions=len(facts.questions),
         findings=sum(found.state is FindingState.OPEN for found in facts.findings),
         items=sum(item.state is model.ItemState.WAITING for item in facts.items),
         done=sum(status is Status.DONE for status in facts.statuses),
         beads=len(facts.statuses),
+        merged=facts.requests.merged,
+        requests=facts.requests.expected if facts.requests.is_begun else 0,
     )
 
 
@@ -278,7 +322,7 @@ def view(store: "Store", id: str) -> FeatureView:
     """Raises NoSuchFeature."""
     one = store.feature(id)
     plan = look(store, id)
-    facts = _facts(store, one, store.escalations(), (step.bead for step in plan.steps))
+    facts = _facts(store, one, store.escalations(), [step.bead for step in plan.steps])
     going = [step.bead.id for step in plan.steps if step.bead.status in (*WORKING, Status.ESCALATED)]
     messages = store.messages(one.session)[-MAX_MESSAGES:] if one.session is not None else []
     return FeatureView(
@@ -292,8 +336,8 @@ def view(store: "Store", id: str) -> FeatureView:
         facts.questions,
         tuple(messages),
         store.now(),
+        facts.requests,
         tuple(status for bead in going if (status := status_now(store, bead)) is not None),
-        None if (pull := store.pull(id)) is None else request_view(pull),
     )
 
 

@@ -120,7 +120,7 @@ class Forge:
 def complete(store: "Store", epic: str) -> bool:
     """The epic is complete: completes its feature if that is being built; returns whether."""
     for feature in store.features():
-        if feature.id == epic and feature.stage in (Stage.IMPLEMENTATION, Stage.REQUEST):
+        if feature.id == epic and feature.stage is Stage.IMPLEMENTATION:
             if any(item.state is ItemState.WAITING for item in store.items(epic)):
                 return False
             resolve_questions(store, feature, "the feature is done", BY)
@@ -277,7 +277,7 @@ MAX_FILES = 500
 def collect(ports: Ports, feature: Feature) -> bool:
     """Collect new items since the last look, in one transaction; returns whether there were any."""
     store = ports.store
-    if feature.stage not in (Stage.IMPLEMENTATION, Stage.REQUEST):
+    if feature.stage is not Stage.IMPLEMENTATION:
         return False
     beads = beads_under(store, feature.id)
     own = {bead.id for bead in beads}

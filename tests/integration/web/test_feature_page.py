@@ -75,8 +75,9 @@ def test_its_pull_request_is_its_last_two_stages_and_what_is_over_offers_no_chan
     assert "Pull request" not in site.get("/r/shop/features/f").text
     store.approve(["f", "form"], "ada")
     store.move_feature("f", Step.APPROVED, "ada")
-    store.move_feature("f", Step.REQUESTED, "nobrakes")
-    assert 'aria-current="step">4. Pull request<' in site.get("/r/shop/features/f").text
+    store.save_pull(PullRequest("f"))
+    shown = site.get("/r/shop/features/f").text
+    assert 'aria-current="step">4. Pull request<' in shown and "0 of 1 merged" in shown
     one = PullRequest(
         "f", PullState.OPEN, 41, "https://code.invalid/41", "Login", "feature/f", says="it waits for people"
     )
@@ -162,3 +163,18 @@ def test_who_chooses_to_roll_back_confirms_it_where_it_was_chosen(site, store: S
     done = site.post("/r/shop/do/forge-rollback", back, accept="application/json")
     assert done.status_code == 200, done.text
     assert "do/forge-rollback" not in site.get(here).text
+
+
+def test_each_bead_s_pull_request_is_shown_with_how_many_are_merged(site, store: Store) -> None:
+    store.put([Bead("table", "The table", epic="f")], [], "ada")
+    store.approve(["f", "form", "table"], "ada")
+    store.move_feature("f", Step.APPROVED, "ada")
+    store.record(Event(Kind.DONE_BY_HAND, "table", actor="ada"))
+    store.save_pull(PullRequest("table", PullState.MERGED, 41, "https://code.invalid/41", "The table"))
+    shown = site.get("/r/shop/features/f").text
+    assert 'aria-current="step">4. Pull request<' in shown and "1 of 2 merged" in shown and "#41" in shown
+    checks = ({"name": "build", "state": "failed", "url": ""},)
+    store.save_pull(PullRequest("form", PullState.OPEN, 42, "https://code.invalid/42", "The form", checks=checks))
+    shown = site.get("/r/shop/features/f").text
+    assert 'aria-current="step">5. Pull request review<' in shown and "#42" in shown and ">build<" in shown
+    assert "1 of 2 pull requests merged" in site.get("/r/shop/features").text
