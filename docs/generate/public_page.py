@@ -48,6 +48,21 @@ _ABOUT = {
 }
 
 
+OTHER_WORDS = {
+    "questions.batch": (("question.asked",), "those of one `session_id` before its `session.turn_ended`"),
+    "stage.pr_creation": (("pr.created",), "the first of a feature's beads, or of its epic"),
+    "stage.pr_review": (("pr.review_started",), ""),
+    "todo.blocker_encountered": (
+        ("execution.paused_blocker", "todo.collected"),
+        "the first at once, the second of the type `escalation` for the next checkpoint",
+    ),
+}
+"""Words for what happens to a feature that are other names here: the events, and which of them."""
+_OTHERS = (
+    "What other tools call by another name; their `sessionId` and `planId` are the `task_id` here, a feature's epic:"
+)
+
+
 def shown(of: Any) -> str:
     """A JSON schema in words."""
     if "anyOf" in of:
@@ -83,6 +98,10 @@ def public_events_page() -> str:
         sources = ", ".join(f"`{kind}`" for kind in dict.fromkeys((*kinds, *cut)))
         shape = ", ".join(sorted(f"[{one.__name__}](#{one.__name__.lower()})" for one in shapes))
         out.append(row(f"`{name.value}`", name.meaning, shape, sources))
+    out += ["", _OTHERS, "", row("there", "here", "which"), "|---|---|---|"]
+    out += [
+        row(f"`{word}`", ", ".join(f"`{one}`" for one in here), which) for word, (here, which) in OTHER_WORDS.items()
+    ]
     out += ["", "## Payloads", ""]
     for payload in sorted(payloads.KINDS, key=lambda one: one.__name__):
         out += [f"### {payload.__name__}", "", " ".join((payload.__doc__ or "").split()), ""]

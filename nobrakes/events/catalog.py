@@ -208,6 +208,7 @@ _READ_FIELDS = {
     "cli": "agent",
     "detail": "why",
 }
+_SIGN_OFF_FIELDS = {"review_count": "reviews", "recommended_min": "most"}
 _LOOK_FIELDS = {"iteration_number": "round", "session_id": "session"}
 _STAGES: Mapping[Stage, Name] = {
     Stage.DISCOVERY: Name.STAGE_DISCOVERY,
@@ -630,17 +631,17 @@ TABLE: Mapping[Kind, KindDescription] = {
     Kind.PLAN_ROUND_ENDED: _row(
         "A round of reviews of a plan is over.",
         "round version end findings failed done most accepted",
-        inside="Its findings and the end of each review have public events of their own.",
+        Rule(Name.REVIEW_ITERATION_COMPLETE, say.PlanReviewed, {"iteration_number": "round", "state": "end"}),
     ),
     Kind.SIGN_OFF_ASKED: _row(
         "A plan has enough reviews: a person may sign it off.",
         "reviews most version",
-        inside="A notice for people: the reviews that it counts have public events of their own.",
+        Rule(Name.REVIEW_SIGNOFF_REQUIRED, say.SignOff, _SIGN_OFF_FIELDS),
     ),
     Kind.SIGNED_OFF: _row(
         "A person signed off a version of a plan.",
         "version reviews most risk reason open degraded",
-        inside="It makes nothing live; the event of a plan that goes live is public by itself.",
+        Rule(Name.REVIEW_APPROVED, say.SignOff, _SIGN_OFF_FIELDS),
     ),
     Kind.FINDING_MADE: _row(
         "A reviewer of a plan found something.",

@@ -100,6 +100,9 @@ class Name(StrEnum):
     PLAN_CREATED = "plan.created", "A version of a feature's plan is complete and stored."
     PLAN_REVIEW_STARTED = "review.started", "A review of a feature's plan began."
     PLAN_REVIEW_ENDED = "review.ended", "A review of a feature's plan ended, or failed."
+    REVIEW_ITERATION_COMPLETE = "review.iteration_complete", "A round of reviews of a feature's plan is over."
+    REVIEW_SIGNOFF_REQUIRED = "review.signoff_required", "A feature's plan waits for a person's sign-off."
+    REVIEW_APPROVED = "review.approved", "A person signed off a feature's plan; it is not live yet."
     REVIEW_FINDINGS = "review.findings", "A reviewer of a plan found something."
     FINDING_SETTLED = "review.finding_settled", "A person decided about a plan reviewer's finding."
     TODO_COLLECTED = "todo.collected", "nobrakes collected an item for a feature's next checkpoint."
@@ -215,15 +218,25 @@ class PlanCreated(Payload):
 
 @frozen
 class PlanReviewed(Payload):
-    """One reviewer's look at a plan, for one domain."""
+    """One reviewer's look at a plan, for one domain, or all of a round."""
 
     iteration_number: int | None = None
     domain: str = ""
     version: int | None = None  # of the plan
     session_id: int | None = None
-    state: str = ""  # done or failed, where it ended
+    state: str = ""  # how it ended; done or failed, of a round clean, findings or degraded
     findings: int | None = None  # how many
     detail: str = ""
+
+
+@frozen
+class SignOff(Payload):
+    """A plan's sign-off."""
+
+    version: int | None = None  # of the plan
+    review_count: int | None = None
+    recommended_min: int | None = None
+    reason: str = ""  # of a person who signed with open findings
 
 
 @frozen
