@@ -302,7 +302,7 @@ BUGS = (
     Bug(
         "what fresh eyes found is passed over",
         "review/reading.py",
-        "if not last.urgent:",
+        "if not rules.stopping(last.findings):",
         "if last:",
         options=READ,
     ),
