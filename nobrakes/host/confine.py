@@ -53,9 +53,14 @@ class Confined:
             return words
         return self._proxied(words)
 
+    @property
+    def is_apart(self) -> bool:
+        """Whether it has a network of its own."""
+        return self.closure is not None and self.closure.network != "open"
+
     def serving(self, argv: Argv, port: int, workspace: str) -> Argv:
         """The confined command that serves people at this port of the loopback, as long as its workspace is there."""
-        if self.closure is None or self.closure.network == "open":
+        if self.closure is None or not self.is_apart:
             return self._proxied(self.wrap(argv), f"0:{workspace}")
         return self._proxied(closure.wrap(argv, replace(self.closure, is_serving=True)), f"{port}:{workspace}")
 

@@ -13,7 +13,8 @@
 7. Standard library only: it outlives the daemon that started it.
 8. SERVES is empty, or `PORT:FOLDER`: the command serves people at this port, and is killed when the folder is gone. In
    a network of its own, connections to this machine's loopback go through NOBRAKES_SERVES to the port inside. The
-   sandbox gets a pipe for each, never the connection: a program could use that to reach this machine's network.
+   sandbox gets a pipe for each, never the connection: a program could use that to reach this machine's network. A byte
+   from inside means that the port took it; the first one is noted beside LOG, in the file ANSWERED.
 """
 
 import base64
@@ -31,6 +32,7 @@ from urllib.parse import unquote, urlsplit
 
 CHANNEL = "NOBRAKES_PROXY"
 SERVES = "NOBRAKES_SERVES"
+ANSWERED = "answered"
 LOOK_SECONDS = 0.5
 HEAD = 64 * 1024
 BLOCK = 256 * 1024
@@ -265,19 +267,22 @@ def _pump(client: socket.socket, server: socket.socket) -> None:
                 other[one].shutdown(socket.SHUT_WR)
 
 
-def let_in(listener: socket.socket, channel: socket.socket) -> None:
+def let_in(listener: socket.socket, channel: socket.socket, seen: str) -> None:
     """Bring the listener's connections to the sandbox, forever."""
     while True:
         client, _ = listener.accept()
         ours, theirs = socket.socketpair()
         with theirs:
             socket.send_fds(channel, [b"."], [theirs.fileno()])
-        threading.Thread(target=_carry, args=(client, ours), daemon=True).start()
+        threading.Thread(target=_carry, args=(client, ours, seen), daemon=True).start()
 
 
-def _carry(client: socket.socket, ours: socket.socket) -> None:
+def _carry(client: socket.socket, ours: socket.socket, seen: str) -> None:
     with client, ours, contextlib.suppress(OSError):  # one of the two has gone
-        _pump(client, ours)
+        if ours.recv(1):
+            with open(seen, "a"):
+                pass
+            _pump(client, ours)
 
 
 def run(log: str, hosts: "list[str]", serves: str, argv: "list[str]") -> int:
@@ -289,7 +294,9 @@ def run(log: str, hosts: "list[str]", serves: str, argv: "list[str]") -> int:
     try:
         if port.isdigit() and int(port):
             listener = socket.create_server(("127.0.0.1", int(port)))
-            threading.Thread(target=let_in, args=(listener, inward), daemon=True).start()
+            threading.Thread(
+                target=let_in, args=(listener, inward, os.path.join(os.path.dirname(log), ANSWERED)), daemon=True
+            ).start()
             channels[SERVES] = inside
         os.environ.update({name: str(one.fileno()) for name, one in channels.items()})
         if SERVES in channels:

@@ -22,10 +22,9 @@ def start(app: "App", by: str, bead: Id, wait: Wait = preview_start.START_SECOND
 
     known(app.store, bead)
     found = preview_start.start(ports_of(app, app.notifier), bead, by, wait)
-    then = f"`nobrakes preview stop {bead}` ends it"
-    if found.state == "running":
-        return found, f"{bead} runs at {found.url}; {then}"
-    return found, f"{bead} is starting, at {found.url}; `nobrakes preview show {bead}` shows its output; {then}"
+    then = f"  nobrakes preview show {bead}   # its output\n  nobrakes preview stop {bead}"
+    does = "runs" if found.state == "running" else "is starting, and will answer"
+    return found, f"{bead} {does} at {found.url}\n{then}"
 
 
 def stop(app: "App", by: str, bead: Id) -> tuple[dict[str, Any], str]:

@@ -63,6 +63,7 @@ def let_in(channel: int, port: int) -> None:
         with pipe:
             for host in ("127.0.0.1", "::1"):
                 with contextlib.suppress(OSError), socket.create_connection((host, port)) as server:
+                    pipe.sendall(b"+")
                     back = threading.Thread(target=copy, args=(server, pipe), daemon=True)
                     back.start()
                     copy(pipe, server)

@@ -64,7 +64,8 @@ def bead(request: Request) -> Response:
         topics = (f"b:{view.history.bead.id}", *(f"s:{one.worker.attempt}" for one in live))
         values: dict[str, Any] = {"view": view, "steps": steps, "live": live, "reach": reach(request)}
         values["preview"] = previews.shown(app.paths, id)
-        values["can_preview"] = bool(app.config.preview.command) and previews.has_workspace(app.paths, id)
+        values["workspace"] = previews.has_workspace(app.paths, id)
+        values["has_server"] = bool(app.config.preview.command)
         is_coded = view.history.bead.status is Status.DONE and takes_code(app)  # it looks for a sandbox
         return render(request, "bead.html", takes_code=is_coded, topics=topics, **values)
 

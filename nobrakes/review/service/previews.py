@@ -18,6 +18,7 @@ from ...host import proctable
 from ...host.files import read_tail, write_private
 from ...host.locks import locked
 from ...host.port import Processes
+from ...host.proxy import ANSWERED
 from ...host.runs import wrapper
 from ...paths import Paths
 from ...records import frozen
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
 STOP_SECONDS = 3.0
 LOG_BYTES = 20_000
 PAUSE = 0.05
-FACTS, OUTPUT, ERRORS, _ANSWERED = "preview.json", "preview.out", "preview.err", "answered"
+FACTS, OUTPUT, ERRORS = "preview.json", "preview.out", "preview.err"
 LOCK = "previews"
-_KINDS = {"run": str, "pid": int, "born": str, "port": int, "at": float, "by": str}
+_KINDS = {"run": str, "pid": int, "born": str, "port": int, "at": float, "by": str, "apart": bool}
 
 
 @frozen
@@ -77,7 +78,7 @@ def shown(paths: Paths, bead: str) -> Preview | None:
     alive = is_alive(paths, bead)
     state: Literal["starting", "running", "ended"] = "ended"
     if alive:
-        state = "running" if _answers(folder_of(paths, bead), facts["port"]) else "starting"
+        state = "running" if _answers(folder_of(paths, bead), facts["port"], facts["apart"]) else "starting"
     words = [read_tail(os.path.join(folder_of(paths, bead), name), LOG_BYTES) for name in (OUTPUT, ERRORS)]
     log = b"".join(words).decode("utf-8", "replace")
     return Preview(bead, state, f"http://localhost:{facts['port']}/", facts["at"], facts["by"], log)
@@ -118,17 +119,13 @@ def is_alive(paths: Paths, bead: str) -> bool:
     return lives and not wrapper.is_over(folder_of(paths, bead))
 
 
-def _answers(folder: str, port: int) -> bool:
-    """Whether the server listens; once it did, it is not asked again."""
-    seen = os.path.join(folder, _ANSWERED)
+def _answers(folder: str, port: int, is_apart: bool) -> bool:
+    """Whether the server listens; once it did, it is not asked again. In a network of its own host.proxy notes that."""
+    seen = os.path.join(folder, ANSWERED)
     if os.path.lexists(seen):
         return True
     for host in ("127.0.0.1", "::1"):
-        with contextlib.suppress(OSError), socket.create_connection((host, port), 0.2) as made:
-            made.settimeout(0.1)
-            with contextlib.suppress(TimeoutError):  # it waits for a request
-                if not made.recv(1):
-                    continue  # of a network of its own: nobody listens inside yet
-            write_private(seen, b"")
-            return True
-    return False
+        with contextlib.suppress(OSError), socket.create_connection((host, port), 0.2):
+            if not is_apart:
+                write_private(seen, b"")
+    return os.path.lexists(seen)

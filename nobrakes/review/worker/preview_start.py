@@ -76,11 +76,12 @@ def _begin(ports: Ports, bead: str, actor: str) -> None:
     port = _free_port()
     confinement = Confinement(ports)
     words = ("sh", "-c", SCRIPT, "sh", settings.setup or ":", settings.command)
-    argv = confinement.check(workspace, folder).serving(words, port, workspace)
+    confined = confinement.check(workspace, folder)
+    argv = confined.serving(words, port, workspace)
     out, errors = os.path.join(folder, OUTPUT), os.path.join(folder, ERRORS)
     own = {"PORT": str(port), "HOST": "127.0.0.1", "BROWSER": "none"}
     run, at = f"preview-{bead}", ports.store.now()
-    facts = {"run": run, "pid": 0, "born": "", "port": port, "at": at, "by": actor}
+    facts = {"run": run, "pid": 0, "born": "", "port": port, "at": at, "by": actor, "apart": confined.is_apart}
     private_folder(folder)
     write_private(os.path.join(folder, FACTS), json.dumps(facts).encode())  # after a crash it is found by its name
     born = ports.processes.start(
