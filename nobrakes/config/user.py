@@ -281,6 +281,7 @@ class WebSettings(Section):
     host: str = ""
     log_dir: Annotated[str, FULL_PATH] = ""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    editor: Literal["vscode", "vscodium", "cursor", "windsurf", "zed", "idea", "none"] = "vscode"
 
 
 @section

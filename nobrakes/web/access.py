@@ -51,13 +51,14 @@ def hashed(token: str) -> bytes:
 
 @dataclass(slots=True)
 class Site:
-    """`names`: accepted hosts, `host:port` in lower case; `token`: the hash of a script's."""
+    """`names`: accepted hosts, `host:port` in lower case; `token`: the hash of a script's; `editor`: the person's."""
 
     state: "WebState"
     port: int
     names: frozenset[str]
     is_secure: bool = False
     token: bytes = b""
+    editor: str = "none"
     failed: deque[float] = field(default_factory=deque)
     looks: Looks = field(default_factory=Looks)
 
@@ -419,6 +420,16 @@ def reach(request: Request) -> Literal["here", "shared", "far"]:
     if name in ("127.0.0.1", "localhost", "nobrakes.localhost"):
         return "shared"
     return "here" if name.endswith(".localhost") else "far"
+
+
+_EDITORS = {name: f"{name}://file" for name in ("vscode", "vscodium", "cursor", "windsurf", "zed")}
+_EDITORS["idea"] = "idea://open?file="
+
+
+def in_editor(request: Request, folder: str) -> str:
+    """The link that opens the folder in the person's editor; empty: there is none, or the browser is elsewhere."""
+    scheme = _EDITORS.get(site_of(request).editor, "")
+    return scheme + quote(folder) if scheme and folder and reach(request) != "far" else ""
 
 
 def local(path: str) -> str:

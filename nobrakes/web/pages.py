@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from ..beads.model import Bead, Status
-from ..beads.service import bead_page
+from ..beads.service import bead_page, taking
 from ..beads.service import board as beads_board
 from ..command_table import AT_HOME
 from ..config.setup import changing
@@ -43,7 +43,7 @@ from ..review.service import previews, send_back, undo
 from ..review.service.landed import reading_rules
 from ..sessions.service import relay
 from ..sessions.service import viewing as sessions_live
-from .access import local, reach, site_of
+from .access import in_editor, local, reach, site_of
 from .api import graph_of
 from .commands import COMMANDS, command_of, takes_code
 from .rendering import Frame, now_view, opened, read, render, repository
@@ -63,6 +63,8 @@ def bead(request: Request) -> Response:
         live = [one for one in sessions_live.live(app.store, app.paths, app.config) if one.worker.bead == id]
         topics = (f"b:{view.history.bead.id}", *(f"s:{one.worker.attempt}" for one in live))
         values: dict[str, Any] = {"view": view, "steps": steps, "live": live, "reach": reach(request)}
+        folder, is_persons = taking.folder_of(app.store, app.paths, view.history.bead)
+        values |= {"folder": folder, "is_persons": is_persons, "editor": in_editor(request, folder)}
         values["preview"] = previews.shown(app.paths, id)
         values["workspace"] = previews.has_workspace(app.paths, id)
         values["has_server"] = bool(app.config.preview.command)

@@ -165,6 +165,7 @@ class Options:
     token_file: str = ""
     log_dir: str = ""
     level: str = "INFO"
+    editor: str = "none"
     path: Callable[[], str] = lambda: "/"
 
 
@@ -289,7 +290,7 @@ def site_of(state: WebState, options: Options, port: int, outside: str, token: s
     hosts = [own, "nobrakes.localhost", "localhost", LOOPBACK, *([outside] if outside else [])]
     shown = [f"[{host}]" if ":" in host else host for host in hosts]
     names = frozenset(f"{host}:{port}".lower() for host in shown)
-    site = Site(state, port, names, is_secure=bool(options.cert), token=hashed(token))
+    site = Site(state, port, names, is_secure=bool(options.cert), token=hashed(token), editor=options.editor)
     others = (f"{site.scheme}://{LOOPBACK}:{port}", *([f"{site.scheme}://{shown[-1]}:{port}"] if outside else []))
     return site, Serving(os.getpid(), f"{site.scheme}://{shown[0]}:{port}", others)
 
@@ -361,6 +362,7 @@ def as_set(options: Options) -> Options:
         host=options.host or said("NOBRAKES_HOST", "") or found.host,
         log_dir=options.log_dir or said("NOBRAKES_LOG_DIR", "") or os.path.expanduser(found.log_dir),
         level=("INFO" if debug == "0" else "DEBUG") if debug else found.log_level,
+        editor=found.editor,
     )
 
 

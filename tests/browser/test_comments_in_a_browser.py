@@ -156,3 +156,19 @@ def test_of_work_that_changed_meanwhile_a_person_is_warned_and_may_send_all_the_
     page.wait_for_url("**/bead/till")
     assert f"commit {merged[:12]}" in notes(repository)[0] and "line 2: `new <i>`\n   Not this" in notes(repository)[0]
     person.made_no_errors()
+
+
+def test_the_page_opens_the_folder_of_a_bead_in_an_editor_and_copies_the_line_that_takes_it(repository, person) -> None:
+    page = person.goes("bead/till")
+    assert page.get_by_role("link", name="Open in editor").count() == 0, "nobody works on it"
+    clone = repository / ".nobrakes" / "workspaces" / "till"
+    git(repository, "init", "-q", str(clone))
+    page.reload()
+    assert page.get_by_text(str(clone)).is_visible() and page.get_by_text("Agents wrote what is in it").is_visible()
+    person.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy nobrakes take till").click()
+    page.get_by_text("Copied: nobrakes take till").wait_for()
+    assert page.evaluate("() => navigator.clipboard.readText()") == "nobrakes take till"
+    assert page.get_by_role("link", name="Open in editor").count() == 0, "the setting names none"
+    assert barriers(page) == []
+    person.made_no_errors()

@@ -131,6 +131,14 @@ def known_place(here: Repository, bead: str) -> Worktree | None:
     return found if found is not None and os.path.realpath(found.path) == os.path.realpath(folder) else None
 
 
+def folder_of(store: "Store", paths: Paths, bead: Bead) -> tuple[str, bool]:
+    """Where the bead is worked on, and whether by a person who has it; else it is the agents' clone; empty: nowhere."""
+    taken = store.latest_events((Kind.TAKEN,), None, 1, bead.id) if is_with_person(bead.held) else []
+    folders = [(str(event.data.get("folder") or ""), True) for event in taken]
+    folders.append((os.path.join(paths.workspaces, bead.id), False))
+    return next((one for one in folders if one[0] and os.path.exists(os.path.join(one[0], ".git"))), ("", False))
+
+
 def _free_place(here: Repository, bead: str, to: str) -> str:
     root = os.path.realpath(here.paths.root)
     name = os.path.basename(root).removesuffix(".git")

@@ -82,6 +82,13 @@ document.addEventListener("input", (event) => {
 });
 for (const form of document.querySelectorAll("form.command")) bring(/** @type {HTMLFormElement} */ (form));
 
+document.addEventListener("click", async (event) => {
+  const words = /** @type {Element} */ (event.target).closest("[data-copy]")?.getAttribute("data-copy");
+  if (!words) return;
+  await navigator.clipboard?.writeText(words); // a page of another machine without https has none
+  say(navigator.clipboard ? `Copied: ${words}` : "This browser lets no page copy here: select the line.");
+});
+
 // A file that is chosen becomes the text of a field of its form; without scripts it is pasted.
 for (const one of document.querySelectorAll("[data-scripted]")) /** @type {HTMLElement} */ (one).hidden = false;
 document.addEventListener("change", async (event) => {
