@@ -36,7 +36,7 @@ from ..config.user import (
 )
 from ..db.fast import now
 from ..host.files import storage_errors, wake, write_atomic
-from ..host.locks import holder, is_alive
+from ..host.locks import holder, is_alive, locked
 from ..paths import FOLDER, Paths, git_folder, typed_in
 from ..records import frozen
 from ..text.cleaning import one_line
@@ -378,24 +378,27 @@ def home_paths() -> Paths | None:
 
 
 def made() -> Paths:
-    """Its paths, created if missing. NotAllowed in a run, PlaceUnusable."""
-    if (known := home_paths()) is not None:
-        return known
+    """Its paths, created if missing, once for all who ask. NotAllowed in a run, PlaceUnusable."""
     place = user_place()
     make(place.state)
-    make(place.home)
+    with locked(f"{place.home}.lock", "made"):
+        return home_paths() or _made(place.home)
+
+
+def _made(home: str) -> Paths:
     from ..config.setup.init import init
     from ..git import persons
 
-    persons.begin(place.home, _README)
-    found = Paths(os.path.join(place.home, FOLDER))
+    make(home)
+    persons.begin(home, _README)
+    found = Paths(os.path.join(home, FOLDER))
     try:
         os.makedirs(found.folder, mode=0o700, exist_ok=True)
         with open(found.config, "w", encoding="utf-8") as file:
             file.write(_SETTINGS)
     except OSError as error:
         raise errors.PlaceUnusable(f"{found.folder} cannot be made: {error.strerror}") from None
-    init(place.home)
+    init(home)
     return found
 
 

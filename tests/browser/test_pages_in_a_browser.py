@@ -74,6 +74,16 @@ def test_what_is_pressed_on_a_phone_is_large_enough(chromium, served, tea) -> No
     person.close()
 
 
+@pytest.mark.parametrize("path", ["board", "../.."])
+def test_a_person_logs_out_on_a_phone(chromium, served, path) -> None:
+    person = Person(chromium, served, viewport=PHONE, has_touch=True).log_in()
+    person.goes(path).get_by_role("button", name="Log out").click()
+    person.page.wait_for_url("**/login")
+    person.page.goto("/r/shop/board")
+    assert "/login?next=" in person.page.url
+    person.close()
+
+
 def test_a_page_works_without_scripts(chromium, served) -> None:
     person = Person(chromium, served, java_script_enabled=False)
     page = person.page

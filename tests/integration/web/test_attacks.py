@@ -108,7 +108,8 @@ def test_a_forged_page_does_nothing(site, quiet) -> None:
         assert found[9:12] in (b"400", b"401", b"403", b"421"), (lines, found[:80])
     for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "GET", "HEAD", "pOsT"):
         found = send(site, head(site, "/r/shop/do/pause", cookie, own, *form, method=method))
-        assert found[9:12] in (b"400", b"404", b"405", b"421"), (method, found[:80])
+        shows = (b"200",) if method in ("GET", "HEAD") else ()  # the form of the command, which does nothing yet
+        assert found[9:12] in (b"400", b"404", b"405", b"421", *shows), (method, found[:80])
         assert b"access-control-" not in found.lower()
     assert quiet() == before
     assert send(site, head(site, "/r/shop/do/pause", cookie, own, *form, method="POST"))[9:12] == b"303"

@@ -4,6 +4,8 @@ import json
 import os
 import re
 import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,22 @@ def test_the_page_says_what_to_type_and_reading_creates_nothing(site: Served, tm
     refused = begin(site, cloned(tmp_path / "tea"))
     assert refused.status_code == 409 and "machine set session_roots=" in refused.json()["error"]["hint"]
     assert site.get("/api/session-repositories").json()["data"] == {"roots": [], "repositories": [], "left_out": False}
+
+
+def test_two_first_sessions_at_once_make_one_place(site: Served, code: Path) -> None:
+    for name in ("milk", "lemon"):
+        cloned(code / name)
+    together = threading.Barrier(3)
+
+    def first(name: str):
+        together.wait()
+        return begin(site, code / name)
+
+    with ThreadPoolExecutor(3) as pool:
+        done = list(pool.map(first, ("tea", "milk", "lemon")))
+    assert [one.status_code for one in done] == [200, 200, 200], [one.text for one in done]
+    assert sorted(one.json()["data"]["session"]["id"] for one in done) == [1, 2, 3]
+    assert git(Path(user_place().home), "log", "--format=%s").splitlines() == ["Begin"]
 
 
 def test_a_session_begins_goes_on_and_ends_there(site: Served, code: Path) -> None:

@@ -9,6 +9,7 @@ from markupsafe import escape
 
 from nobrakes.beads.model import bead_owner
 from nobrakes.cli import main
+from nobrakes.decisions import forms
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.sessions.model import SessionKind
 from nobrakes.store import open_store
@@ -82,6 +83,39 @@ def test_a_form_without_scripts_does_its_command_once_and_leads_back(site, repos
     held = [event for event in store.events() if event.kind.value == "held"]
     store.close()
     assert [(event.actor, event.bead) for event in held] == [("ada (web)", "nb-1")]
+
+
+def test_the_same_hold_again_is_no_step_to_undo(site) -> None:
+    steps = []
+    for reason in ("I look first", "I look first", "I wait"):
+        form = {"bead": "nb-1", "reason": reason}
+        steps.append(site.post("/r/shop/do/hold", form, accept="application/json").json()["undo"])
+    assert [step is None for step in steps] == [False, True, False]
+    for step in (steps[2], steps[0]):
+        assert site.post("/r/shop/do/undo", {"seq": str(step)}).status_code == 303
+    assert site.get("/r/shop/api/beads/nb-1").json()["data"]["held"] is None
+
+
+def test_a_test_notice_that_fails_is_a_refusal_that_names_the_channel(site, repository) -> None:
+    with (repository / ".nobrakes" / "config.toml").open("a") as file:
+        file.write('\n[notify.channels.phone]\ntype = "command"\ncommand = ["false"]\n')
+    for channel in ("phone", ""):
+        page = site.post("/r/shop/do/notify-test", {"channel": channel, "sparse": "1"})
+        assert page.status_code == 409 and "1 channel rejected the test notice: phone" in page.text, page.text
+    assert site.post("/r/shop/do/notify-test", {"channel": "pager"}).status_code == 422
+
+
+def test_code_in_a_decision_is_code_and_no_link(site, repository) -> None:
+    options = [{"label": "Use `a <b>`", "means": "As in `nobrakes hold nb-1`", "costs": "a `day"}, {"label": "Stop"}]
+    form = forms.as_values(forms.form({"kind": "radio", "options": options}))
+    store = open_store(str(repository / ".nobrakes" / "nobrakes.db"))
+    store.escalate(NewEscalation(EscalationType.QUESTION, "Is `x` it?", "Say.", form=form), "nb-1", None, "Ada")
+    store.close()
+    page = site.get("/r/shop/desk/1").text.partition("<main")[2]
+    assert "Use <code>a &lt;b&gt;</code>" in page and "As in <code>nobrakes hold nb-1</code>" in page
+    assert "Costs: a `day" in page and "Is <code>x</code> it?" in page and "do/hold" not in page.partition("decide")[2]
+    assert 'value="Use `a &lt;b&gt;`"' in page
+    assert site.post("/r/shop/do/answer", {"number": "1", "text": "Use `a <b>`"}).status_code == 303
 
 
 def _said(answer) -> str:
