@@ -10,6 +10,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -17,6 +18,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ..beads.service import bead_page, board
+from ..config.setup import changing
 from ..daemon.service import now, status
 from ..decisions.service import page
 from ..decisions.service.all_blockers import blockers, for_you
@@ -27,6 +29,7 @@ from ..machine import registry
 from ..pictures.service import GraphView, graph_view
 from ..records import frozen, plain
 from ..requests import service as requests_service
+from ..review.service import merges
 from ..sessions.service import relay
 from . import rendering
 from .live import told
@@ -147,6 +150,10 @@ def _feature(app: "App", values: Values) -> Any:
     return feature_page.view(app.store, values["id"])
 
 
+def _evidence(app: "App", values: Values) -> Any:
+    return list(islice(merges.records(app.git, values.get("bead", "")), values.get("limit", _SOME)))
+
+
 def _part(name: str) -> Callable[["App", Values], Any]:
     return lambda app, values: getattr(_feature(app, values), name)
 
@@ -203,6 +210,23 @@ READINGS: tuple[Reading, ...] = (
     Reading("features/{id}/plans", "", "The versions of its plan, and what each changed.", _part("versions")),
     Reading("features/{id}/questions", "", "Its open decisions.", _part("questions")),
     Reading("features/{id}/items", "", "Items collected for its next checkpoint, and earlier ones.", _part("items")),
+    Reading(
+        "cost",
+        "",
+        "What agents cost: by day, provider, bead and feature.",
+        lambda app, values: now.costs(app.store, app.config),
+    ),
+    Reading("machine", "machine", "The limits that all repositories share.", lambda app, values: registry.view()),
+    Reading("evidence", "", "The records of merges, newest first.", _evidence, (_LIMIT, Field("bead", word))),
+    Reading(
+        "evidence/check", "verify", "Main, compared with its evidence.", lambda app, values: merges.verify(app.git)
+    ),
+    Reading(
+        "settings",
+        "",
+        "Each setting: value, default, help, and whether a page may change it.",
+        lambda app, values: changing.listed(app.config),
+    ),
     Reading("graph", "", "The drawing of the graph: boxes with positions, edges, lanes.", _graph, GRAPH, is_bare=True),
 )
 REPOSITORIES, OFFERED = "/api/repositories", "/api/session-repositories"

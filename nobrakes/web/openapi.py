@@ -22,8 +22,9 @@ from ..beads.model import Bead
 from ..beads.service.bead_page import BeadDetail, BeadHistory, Explained, ListedBead, Review
 from ..beads.service.board import BoardView
 from ..command_table import NOTE, TEXT
+from ..config.setup.changing import SettingView
 from ..daemon.model import Limits
-from ..daemon.service.now import BreakerView
+from ..daemon.service.now import BreakerView, CostView
 from ..daemon.service.status import StatusView
 from ..decisions.model import Escalation
 from ..decisions.service.view import Asked, DecisionView
@@ -31,11 +32,13 @@ from ..doctor.health import HealthView
 from ..features.model import Item, PlanChanges
 from ..features.service.feature_page import FeatureListView, FeatureView, ReviewsView, VersionView
 from ..features.service.strategy import StrategyView
-from ..machine.registry import Offered, RepositoryView
+from ..machine.registry import MachineView, Offered, RepositoryView
 from ..pictures.service import GraphView
 from ..records import schema
 from ..requests.model import RequestView
 from ..review.queue import Line, Quarantined
+from ..review.service.merges import Record
+from ..review.verify import Report
 from ..sessions.model import Session
 from ..sessions.service.viewing import AttemptLines
 from . import api, rendering
@@ -194,6 +197,11 @@ def _types() -> Mapping[str, Schema]:
         "sessions/{number:int}/diff": views()["diff"],
         "breaker": BreakerView,
         "health": HealthView,
+        "cost": CostView,
+        "machine": MachineView,
+        "evidence/check": Report,
+        "evidence": list[Record],
+        "settings": list[SettingView],
     }
     below: dict[str, Any] = {"plans": list[VersionView], "questions": list[Escalation], "items": list[Item]}
     own |= {f"features/{{id}}/{name}": type_ for name, type_ in below.items()}
