@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/web.py [NAME …] [--soak SECONDS] [--rounds N] [--batches N]
 
-NAME is one of bytes, listening, idle, paint, socket, heap, tabs; without one all are measured. `--soak` is how long
-`heap` listens to 500 lines a second (60; the proof takes 600).
+NAME is one of bytes, listening, pages, idle, paint, socket, heap, tabs; without one all are measured. `--soak` is how
+long `heap` listens to 500 lines a second (60; the proof takes 600).
 
 1. `nobrakes web` is the installed command with its defaults, Chromium a real one (NOBRAKES_CHROMIUM names another).
 2. From the socket to the screen: from when the browser has a message to when it has changed the page by it. It is asked
@@ -28,12 +28,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 from measure import keep, table
 from pipeline import CONFIG, NOBRAKES, repository
 
 from nobrakes.beads.model import Bead, Dependency, Role, Status
 from nobrakes.store import open_store
+from nobrakes.web.rendering import WAYS
 
 STATIC = Path(__file__).parent.parent / "nobrakes" / "web" / "static"
 CHROMIUM = os.environ.get("NOBRAKES_CHROMIUM") or shutil.which("chromium") or ""
@@ -78,8 +80,8 @@ class Shop:
     def run(self, *words: str) -> None:
         subprocess.run([NOBRAKES, *words], cwd=self.folder, env=self.env, check=True, stdout=subprocess.DEVNULL)
 
-    def start(self, port: int = 0) -> "subprocess.Popen[str]":
-        options = ["--port", str(port)] if port else []
+    def start(self, port: int = 0, *more: str) -> "subprocess.Popen[str]":
+        options = [*(["--port", str(port)] if port else []), *more]
         pipes = {"stdout": subprocess.PIPE, "stdin": subprocess.DEVNULL, "text": True}
         return subprocess.Popen([NOBRAKES, "web", *options], cwd=self.folder, env=self.env, **pipes)  # type: ignore[call-overload,no-any-return]
 
@@ -217,6 +219,56 @@ def _free() -> int:
     with socket.socket() as line:
         line.bind(("127.0.0.1", 0))
         return int(line.getsockname()[1])
+
+
+PAGES = (
+    *(way.path for way in WAYS if way.path not in ("requests", "sprints")),
+    *("desk?all=1", "board?q=number", "graph?mode=all", "plan?as=kanban", "bead/b0", "bead/b9999", "do/add"),
+    *("settings?changed=1", "evidence?check=1"),
+)
+
+
+def pages(raw: dict[str, Any], chosen: argparse.Namespace) -> list[Row]:
+    """Each page with 10,000 beads, and its weight: the first one of a new server, then each in turn, the quickest."""
+    with tempfile.TemporaryDirectory() as folder:
+        shop, port, token = Shop(folder, beads=10_000, agents=4), _free(), Path(folder, "token")
+        firsts = []
+        for _ in range(3):
+            running = shop.start(port, "--token-file", str(token))
+            assert running.stdout is not None
+            next(line for line in running.stdout if line.startswith("also "))
+            headers = {"Authorization": f"Bearer {token.read_text().strip()}"}
+            firsts.append(_asked(port, "/r/shop/", headers)[0])
+            if len(firsts) < 3:
+                running.send_signal(signal.SIGINT)
+                running.wait(30)
+        found = {}
+        for page in ("/", "/projects", "/sessions", *(f"/r/shop/{path}" for path in PAGES)):
+            _asked(port, page, headers)  # its template is compiled
+            before, asked = cpu_ms(running.pid), [_asked(port, page, headers) for _ in range(chosen.rounds)]
+            body, spent = asked[-1][1], (cpu_ms(running.pid) - before) / chosen.rounds
+            found[page] = (min(seconds for seconds, _ in asked), spent, len(body), len(gzip.compress(body)))
+        running.send_signal(signal.SIGINT)
+        running.wait(30)
+    raw["pages"] = {"firsts": firsts, "seconds, cpu ms, bytes, packed": found}
+    first = min(firsts)
+    rows = [("first page of a new server, s", f"{first:.2f}", "<= 0.6", first <= 0.6)]
+    return rows + [
+        (
+            f"{page}, ms (CPU), kB (packed)",
+            f"{seconds * 1000:.0f} ({spent:.0f}), {size / 1000:.0f} ({packed / 1000:.1f})",
+            "<= 100 ms",
+            seconds <= 0.1,
+        )
+        for page, (seconds, spent, size, packed) in found.items()
+    ]
+
+
+def _asked(port: int, path: str, headers: dict[str, str]) -> tuple[float, bytes]:
+    began = time.perf_counter()
+    with urlopen(Request(f"http://127.0.0.1:{port}{path}", headers=headers)) as answer:
+        body = answer.read()
+    return time.perf_counter() - began, body
 
 
 def idle(raw: dict[str, Any], chosen: argparse.Namespace) -> list[Row]:
@@ -423,6 +475,7 @@ def tabs(raw: dict[str, Any], chosen: argparse.Namespace) -> list[Row]:
 MEASURES: dict[str, Callable[[dict[str, Any], argparse.Namespace], list[Row]]] = {
     "bytes": weigh,
     "listening": listening,
+    "pages": pages,
     "idle": idle,
     "paint": paint,
     "socket": to_screen,

@@ -144,7 +144,7 @@ def schedule(
     until: Until = "",
     remove: Remove = None,
     seen: Seen = "",
-) -> tuple[Any, str]:
+) -> tuple["ScheduleView | dict[str, Any]", str]:
     """Start sprints of a project at set times, or list the schedules. Each time starts at most once, and never
     while work is paused, main is red or a cap is reached."""
     from .service import projects_folder, sprint_approval

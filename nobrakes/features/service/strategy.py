@@ -8,6 +8,7 @@
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from ...beads import lifecycle
@@ -81,7 +82,7 @@ def proposals(store: "Store") -> tuple[ChangedBead, ...]:
 
 
 FEW = 200
-"""Up to so many drafts are computed locally if nothing else changes; else with the whole graph."""
+"""Of more beads the dependencies are read all at once."""
 
 
 @frozen
@@ -103,13 +104,17 @@ def strategy(store: "Store") -> StrategyView:
     applies = [one for bead in waiting for one in bead.changes if one.standing is Standing.APPLIES]
     cancels = {one.bead for one in applies if one.part == CANCEL}
     drafts = store.beads([Status.DRAFT])
-    live = {draft.id: node_of(lifecycle.live(draft)) for draft in drafts if draft.id not in cancels}
-    edges = own_dependencies(store, [draft.id for draft in drafts])
-    then = _whole(store, live, applies) if applies or len(drafts) > FEW else _drafts_future(store, live, waiting)
+    live = {
+        draft.id: node_of(draft)._replace(status=lifecycle.live_status(draft))
+        for draft in drafts
+        if draft.id not in cancels
+    }
+    edges = own_dependencies(store, [one.id for one in drafts] + [one.bead for one in waiting])
+    then = _whole(store, live, applies) if applies else _drafts_future(store, live, waiting)
     changed, removed = _since(store, {draft.id for draft in drafts})
     needs = {
-        bead: tuple(sorted({one.needs for one in own if one.type is DependencyType.BLOCKS}))
-        for bead, own in edges.items()
+        draft.id: tuple(sorted({one.needs for one in edges[draft.id] if one.type is DependencyType.BLOCKS}))
+        for draft in drafts
     }
     return StrategyView(
         drafts=tuple(sorted(drafts, key=lambda draft: (-then.behind[draft.id], draft.priority, draft.id))),
@@ -125,7 +130,7 @@ def strategy(store: "Store") -> StrategyView:
         deadlocks=then.circles,
         needs={bead: found for bead, found in needs.items() if found},
         warnings=tuple(_warnings(waiting, then.nodes, then.edges)),
-        revision=revision(store),
+        revision=_digest(drafts, store.proposed() if waiting else (), edges),
     )
 
 
@@ -184,10 +189,13 @@ def own_dependencies(store: "Store", beads: Collection[str]) -> dict[str, list[D
 def revision(store: "Store") -> str:
     """A digest of the drafts, the proposals and the beads that they concern."""
     drafts, changed = store.beads([Status.DRAFT]), store.proposed()
-    beads = {bead.id: bead for bead in (*drafts, *changed)}
-    edges = own_dependencies(store, beads)
+    return _digest(drafts, changed, own_dependencies(store, [bead.id for bead in (*drafts, *changed)]))
+
+
+def _digest(drafts: Iterable[Bead], changed: Iterable[Bead], edges: Mapping[str, Sequence[Dependency]]) -> str:
+    beads, content = {bead.id: bead for bead in (*drafts, *changed)}, attrgetter(*CONTENT)
     facts = [
-        [id_, _phase(bead), [plain(getattr(bead, name)) for name in CONTENT], plain(bead.proposed), sorted(edges[id_])]
+        [id_, _phase(bead), content(bead), bead.proposed and plain(bead.proposed), sorted(edges[id_])]
         for id_, bead in sorted(beads.items())
     ]
     return sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()[:32]

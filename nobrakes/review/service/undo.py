@@ -125,11 +125,14 @@ def _back(store: "Store") -> Iterator[Event]:
         before = page[-1].seq
 
 
-def steps_back(store: "Store") -> Iterator[UndoStep]:
-    """The steps that can be undone, newest first. An undo comes after its step, so it is met first."""
+def steps_back(store: "Store", after: int = 0, most: int | None = None) -> Iterator[UndoStep]:
+    """The steps that can be undone, newest first. An undo comes after its step, so it is met first. Of so many events
+    `most`, without a step that they do not have whole."""
     undone: set[int] = set()
     group: list[Event] = []
-    for event in _back(store):
+    for number, event in enumerate(takewhile(lambda event: event.seq > after, _back(store)), 1):
+        if number == most:
+            return
         if event.kind is Kind.UNDONE:
             undone.update(int(seq) for seq in event.data.get("undone", ()))
         if event.actor == NAME or event.actor.endswith(MARK) or not _is_step(event):
@@ -387,7 +390,7 @@ def undo(
 
 def undoable(store: "Store", bead: str = "", after: int = 0) -> tuple[UndoStep, ...]:
     """The latest steps that can be undone, newest first: on this bead, and behind the event `after`."""
-    near = takewhile(lambda step: step.seq > after, islice(steps_back(store), TRIED))
+    near = islice(steps_back(store, after, None if after else PAGE), TRIED)
     return tuple(step for step in near if (not bead or bead in step.beads) and not _is_built_on(store, step))
 
 

@@ -14,7 +14,7 @@ from nobrakes.errors import Deadlock, NobrakesError, NotAllowed, PlanError, Usag
 from nobrakes.events.kinds import Kind
 from nobrakes.features.service import approving
 from nobrakes.features.service.approving import ALL, Choice
-from nobrakes.features.service.strategy import strategy
+from nobrakes.features.service.strategy import revision, strategy
 from nobrakes.plans.nodes import plan_of
 from nobrakes.plans.service import PlanDeadlock, apply_plan
 from nobrakes.review.service.undo import undo
@@ -178,6 +178,7 @@ def test_what_was_not_shown_is_not_approved(live):
     seen = strategy(live).revision
     live.set_setting("paused", "1")
     assert strategy(live).revision == seen, "what has nothing to do with it changes nothing"
+    assert revision(live) == seen
     approving.propose(live, plan({"id": "c", "title": "smuggled"}), "s")
     with pytest.raises(NotAllowed, match="changed while you read it"):
         approve(live, revision=seen)

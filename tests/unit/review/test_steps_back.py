@@ -112,6 +112,17 @@ def test_a_plan_is_one_step(store):
         undo.undo(store, None, "me")
 
 
+def test_a_page_looks_only_at_the_latest_events_and_a_command_at_its_own(three, monkeypatch):
+    monkeypatch.setattr(undo, "PAGE", 3)
+    three.put([Bead(f"p{n}", "P") for n in range(8)], [], "me")
+    assert undo.undoable(three, "p1") == (), "it is older than what a page reads"
+    (whole,) = undo.undoable(three, after=three.events()[-1].seq - 8)
+    assert whole.beads == tuple(f"p{n}" for n in range(8))
+    assert undo.undoable(three, after=three.events()[-1].seq) == ()
+    bead_commands.hold(three, "p1", "one", "me")
+    assert [step.kind for step in undo.undoable(three, "p1")] == [Kind.HELD]
+
+
 def test_what_somebody_built_on_is_not_taken_back(three):
     bead_commands.edit(three, "a", {"title": "One"}, "me")
     seq = three.events()[-1].seq
