@@ -40,6 +40,8 @@ NOT_RUN: Mapping[str, str] = {
     "verify": "it names a tag",
     "take": "it needs a terminal's own folder: tests/acceptance/test_take_and_hand_in.py",
     "hand-in": "the same",
+    "send-back": "it names a line of work: tests/acceptance/test_work_sent_back.py",
+    "preview": "it needs a server and a workspace: tests/acceptance/test_previews.py",
     "notify": "it needs a channel, or asks in a terminal",
     "mcp": "a chat client starts it",
 }

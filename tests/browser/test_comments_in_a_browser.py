@@ -125,6 +125,9 @@ def test_a_line_is_commented_on_by_keyboard_and_by_a_finger(merged, repository, 
     assert barriers(page) == []
     assert not page.evaluate("() => document.documentElement.scrollWidth > innerWidth")
     page.get_by_role("button", name="Remove the comment on src/a.py:2").click()
+    page.reload()
+    assert page.locator(".patch textarea").count() == 1, "what was removed is no draft"
+    page.locator("summary").filter(has_text="Send back").click()
     page.get_by_role("button", name="Send back").click()
     page.wait_for_url("**/bead/till")
     assert "4: `four`\n   Another" in notes(repository)[0] and "By hand" not in notes(repository)[0]

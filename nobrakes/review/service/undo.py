@@ -82,6 +82,7 @@ _FINAL: Mapping[Kind, str] = {
     Kind.ANSWER_TAKEN_BACK: "the question is open again. `nobrakes escalations` shows how to answer it",
     Kind.TAKEN: "an agent's work was stopped for it. `nobrakes retry {bead}` gives the bead back to agents",
     Kind.HANDED_IN: "the Reviewer has it. `nobrakes hold {bead}` stops what comes after the review",
+    Kind.REVIEW_REJECTED: "its review is over. `nobrakes hold {bead}` keeps agents away from it",
     Kind.STOP_ASKED: "the agent already got the message. A stopped bead continues by itself",
     Kind.BREAKER_RESET: "agents may start already",
     Kind.GATE_OPENED: "agents may start already",
@@ -183,6 +184,7 @@ def _is_same_step(before: Event, group: list[Event]) -> bool:
 _ONE_COMMAND = {
     *((Kind.RELEASED, Kind.RETRIED), (Kind.RESOLVED, Kind.RELEASED), (Kind.RESOLVED, Kind.RETRIED)),
     *((Kind.PROPOSED, Kind.FEATURE_BEGAN), (Kind.CHANGED, Kind.FEATURE_CHANGED)),
+    (Kind.CHANGED, Kind.REVIEW_REJECTED),
 }
 
 

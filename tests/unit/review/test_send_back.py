@@ -10,6 +10,7 @@ from nobrakes.decisions.forms import as_values, made
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NotAllowed, Stale, UsageError
 from nobrakes.events.kinds import Event, Kind
+from nobrakes.review.service import undo
 from nobrakes.review.service.merges import DiffView, FileDiff
 from nobrakes.review.service.send_back import MAX_COMMENTS, MAX_TEXT, LineComment, read, send_back, text_of
 
@@ -101,6 +102,16 @@ def test_a_review_ends_and_nothing_has_failed(store):
     assert store.escalations() == [], "nobody is asked"
     with pytest.raises(Stale):
         store.journal(review.id, {"step": "swap"})
+
+
+def test_what_ended_a_review_is_not_undone_by_halves(store):
+    handed_in(store)
+    before = store.position().seq
+    send_back(store, "x", TEXT, "ada")
+    assert undo.undoable(store, after=before) == ()
+    with pytest.raises(NotAllowed, match="its review is over"):
+        undo.undo(store, None, "ada")
+    assert store.bead("x").notes == f"{TEXT}\n\nOld"
 
 
 def test_a_review_that_has_not_begun_ends_too(store):
