@@ -266,9 +266,8 @@ def ready(db: Database, limit: int) -> list[Bead]:
 
 
 def reviews(db: Database, limit: int) -> list[Attempt]:
-    from . import tables
-
-    return tables.latest(db, limit)
+    sql = "SELECT *, NULL AS provider_session FROM attempts WHERE role = ? ORDER BY id DESC LIMIT ?"
+    return [rows.attempt(row) for row in db.all(sql, (Role.REVIEWER.value, limit))]
 
 
 def agents(db: Database, words: str, state: str, sort: str, limit: int, offset: int = 0) -> list[Attempt]:

@@ -25,7 +25,7 @@ from sqlalchemy.sql import ClauseElement
 from sqlmodel import Field, SQLModel, col, or_, select
 
 from ..agents.limits import Breaker
-from ..beads.model import FIELDS, NO_AGENTS, Attempt, AttemptLog, Bead, Dependency, Outcome, Role, Run
+from ..beads.model import FIELDS, NO_AGENTS, Attempt, AttemptLog, Bead, Dependency, Outcome, Run
 from ..commands.db import Request
 from ..decisions.model import Escalation
 from ..events.kinds import Event
@@ -332,11 +332,6 @@ def rows_of(db: Database, statement: ClauseElement) -> list[Row]:
     compiled = statement.compile(dialect=_DIALECT, compile_kwargs={"render_postcompile": True})  # `IN` lists
     values: dict[str, Any] = dict(compiled.params)
     return db.all(str(compiled), values)
-
-
-def latest(db: Database, limit: int) -> list[Attempt]:
-    wanted = select(ATTEMPTS).where(ATTEMPTS.role == Role.REVIEWER.value).order_by(col(ATTEMPTS.id).desc())
-    return [rows.attempt({**dict(row), "provider_session": None}) for row in rows_of(db, wanted.limit(limit))]
 
 
 def agents(db: Database, words: str, state: str, sort: str, limit: int, offset: int = 0) -> list[Attempt]:

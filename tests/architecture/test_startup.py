@@ -112,6 +112,17 @@ def test_a_list_loads_the_store_and_no_other_door(project: Path) -> None:
     assert more & (others | {"nobrakes.review.machine", "nobrakes.daemon.deciders"}) == set()
 
 
+def test_the_first_page_of_a_server_loads_no_sqlalchemy(project: Path) -> None:
+    """It took longer than all else of the page."""
+    program = (
+        "from nobrakes.app import App; from nobrakes.paths import Paths; from nobrakes.web import rendering, server"
+    )
+    program += f"; app = App(Paths({str(project / '.nobrakes')!r}), is_reading=True).__enter__(); "
+    program += "rendering.now_view(app, is_visiting=True); rendering.frame_of(app, 'shop')"
+    seen = loaded(program, project)
+    assert "nobrakes.daemon.service.now" in seen and not {"sqlmodel", "sqlalchemy", "networkx", "git"} & seen
+
+
 @pytest.mark.parametrize("argv", [["--help"], ["version"], ["plan", "example"], ["list", "--help"]], ids=" ".join)
 def test_a_command_loads_no_library_that_it_does_not_need(argv: list[str]) -> None:
     more = loaded(f"from nobrakes.cli.main import run; assert run({argv!r}) == 0") - bare()
