@@ -257,8 +257,10 @@ function take(found) {
 }
 
 async function load() {
-  const answer = await fetch(`${base}/api/graph${location.search}`, { headers: mark ? { "if-none-match": mark } : {} });
-  if (answer.status === 304 || !answer.ok) return;
+  const headers = mark ? { "if-none-match": mark } : undefined;
+  // where the connection is lost, the graph is asked for again when it is back
+  const answer = await fetch(`${base}/api/graph${location.search}`, { headers }).catch(() => null);
+  if (!answer || answer.status === 304 || !answer.ok) return;
   mark = answer.headers.get("etag") ?? "";
   const before = graph.structure;
   take(await answer.json());
