@@ -292,7 +292,7 @@ def test_what_people_merged_is_taken_back_by_a_request_of_its_own(team: Team, ho
     merged = team.hub.merge(1, how)
     team.run_on()
     assert team.status("one") == "done" and team.hub.git("rev-parse", "main") == merged
-    assert "a pull request would take" in team.nobrakes("undo", "one", expect=17).stderr
+    assert "a pull request would revert" in team.nobrakes("undo", "one", expect=17).stderr
     said = team.nobrakes("undo", "one", "--yes").stdout
     assert "by a pull request" in said and team.hub.git("rev-parse", "main") == merged, "main is not moved"
     assert "already reverts one" in team.nobrakes("undo", "one", "--yes", expect=17).stderr
@@ -403,7 +403,7 @@ def test_nobody_logged_in_is_said_and_it_goes_on_by_itself(team: Team) -> None:
     said = team.nobrakes("doctor", expect=None).stdout
     assert "pull requests are opened with gh " in said and f", at {team.hub.host}/team/thing" in said
     team.nobrakes("cancel", "one")
-    assert "pull request #1 is open, and its bead one is closed" in team.nobrakes("doctor", expect=None).stdout
+    assert "pull request #1 is open, but its bead one is closed" in team.nobrakes("doctor", expect=None).stdout
 
 
 def test_a_request_that_was_opened_though_the_host_failed_to_say_so_is_found(team: Team) -> None:

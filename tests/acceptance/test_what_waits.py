@@ -107,6 +107,9 @@ def test_a_feature_whose_agent_is_not_there(tmp_path: Path) -> None:
     forge = Forge(tmp_path)
     forge.does("session~1", "exit 3")
     forge.nobrakes("run", expect=NEEDS_PERSON)
+    (asked,) = forge.open()
+    assert "stopped in discovery" in asked["title"] and asked["title"] in forge.nobrakes("escalation", "1").stdout
+    forge.nobrakes("resolve", "1", "--dismiss")
     assert "stopped with an error" in listed(forge, "feature_stopped", "nobrakes forge resume login")
     forge.nobrakes("forge", "resume", "login")
     forge.nobrakes("forge", "pause", "login")

@@ -481,7 +481,8 @@ def feature_blockers(store: "Store", features: "Sequence[Feature]") -> Iterator[
         State.PAUSED: "is paused",
     }
     for one in features:
-        is_asked = one.state is State.ERROR and About.FAILING in one.data.get(ASKED, {})
+        question = one.data.get(ASKED, {}).get(About.FAILING) if one.state is State.ERROR else None
+        is_asked = question is not None and store.escalation(question).resolved_at is None
         if one.archived or one.state not in stands or ROLLBACK in one.data or is_asked:
             continue
         failed = one.state is State.ERROR and one.session is not None
