@@ -119,6 +119,7 @@ PRINTED = {
     **dict.fromkeys(("plan apply", "propose", "commit-strategy"), "plans"),  # files, colours, a question before the yes
     **dict.fromkeys(("project new", "project archive", "project continue"), "projects"),  # they need no repository
     **dict.fromkeys(("project run", "project schedule"), "projects"),  # by its name; a question before the yes
+    "pr open": "review",  # it opens the browser
     "forge rollback": "features",  # without --yes it shows what would happen
     **dict.fromkeys(("daemon start", "providers"), "daemon"),  # what stops work, as wide as the screen
 }
@@ -261,8 +262,14 @@ COMMANDS: tuple[Entry, ...] = (
     ),
     Entry("pr list", "review:show_all", BREAKER, "List the pull requests that wait for people."),
     Entry("pr show", "review:show", BREAKER, "Show a bead's pull request."),
-    Entry("pr open", "review:view", BREAKER, "Allow a pull request to be opened; show it in the browser.", STEPS),
-    Entry("pr sync", "review:sync", BREAKER, "Check all pull requests now.", STEPS),
+    Entry(
+        "pr open",
+        "requests.commands:view",
+        BREAKER,
+        "Allow a pull request to be opened; show it in the browser.",
+        STEPS,
+    ),
+    Entry("pr sync", "requests.commands:sync", BREAKER, "Check all pull requests now.", STEPS),
     Entry("machine", "account:machine", BREAKER, "Show or set limits for all your repositories together.", STEPS),
     Entry("doctor", "doctor:doctor", BREAKER, "Find what is broken, and repair it."),
     Entry("version", "doctor:version", BREAKER, "Show the versions of nobrakes and Python, and the platform."),

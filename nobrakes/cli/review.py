@@ -87,30 +87,14 @@ def show(bead: Bead) -> Output:
 def view(bead: Bead) -> Output:
     """Show a bead's pull request in the browser. If it waits for your permission, this allows nobrakes to push and open
     it."""
-    from ..daemon.service.control import running
     from ..host.command import open_address
-    from ..requests import service as operations
+    from ..requests import commands
 
     with opened() as app:
-        app.store.bead(bead)
-        if operations.may_open(app.store, app.config, app.paths, bead, actor()):
-            when = "now" if running(app.paths) is not None else "by the next `nobrakes run`"
-            return said({"bead": bead, "url": ""}, f"{bead} is pushed, and its pull request opened, {when}")
-        address = operations.address(app.store, bead)
-    open_address(address)
-    return said({"bead": bead, "url": address}, one_line(address))
-
-
-def sync() -> Output:
-    """Check all open pull requests now."""
-    from ..daemon.service.control import running
-    from ..requests import service as operations
-
-    with opened() as app:
-        count = operations.sync(app.store, app.config, app.paths)
-        works = running(app.paths) is not None
-    told = f"{count} pull request{'' if count == 1 else 's'} will be checked"
-    return said({"waiting": count}, f"{told} now" if works else f"{told} by the next `nobrakes run`")
+        found, told = commands.view(app, actor(), bead)
+    if found["url"]:
+        open_address(found["url"])
+    return said(found, told)
 
 
 AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON.")]

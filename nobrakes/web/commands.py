@@ -149,7 +149,6 @@ BY_WORDS = {one.words: one for one in COMMANDS}
 NOT_HERE: Mapping[str, str] = {
     "init": "It writes commands that a shell runs later. Type `nobrakes init` in the repository.",
     **dict.fromkeys(("shape", "reshape"), "It needs a terminal. On a page, plan in a session."),
-    **dict.fromkeys(("pr open", "pr sync"), "Type `nobrakes pr` in a terminal."),
     "take": "It makes a worktree where you work: nobrakes take BEAD in a terminal.",
     "hand-in": "It reads a folder or a branch of yours: nobrakes hand-in BEAD in a terminal.",
     "run": "It works in the foreground of a terminal: nobrakes run. A page starts the daemon.",

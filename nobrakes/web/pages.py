@@ -439,6 +439,7 @@ def requests(request: Request) -> Response:
             waiting=waiting,
             over=over[: -MAX_REQUESTS - 1 : -1],
             lands=app.config.review.by_request,
+            unsaid=requests_service.unsaid(app.store, app.config),
             now=app.store.now(),
             topics=("requests",),
         )

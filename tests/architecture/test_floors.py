@@ -38,6 +38,7 @@ FLOORS = (
             "projects.commands",
             "config.commands",
             "review.commands",
+            "requests.commands",
         ),
     ),
     (APP, ("app",)),

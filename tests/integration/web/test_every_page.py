@@ -100,6 +100,10 @@ def test_a_pull_request_has_a_panel_and_what_others_wrote_there_is_text(site, re
     said = site.get("/r/shop/api/pull-requests").json()["data"]
     assert [(row["number"], row["page"]) for row in said] == [(7, "https://code.invalid/team/thing/pull/7")]
     assert site.get("/r/shop/api/pull-requests/nb-2").json()["data"]["page"] == ""
+    looked = site.post("/r/shop/do/pr-open", {"bead": "nb-1"}, accept="application/json")
+    assert looked.json()["data"] == {"bead": "nb-1", "url": "https://code.invalid/team/thing/pull/7"}
+    refused = site.post("/r/shop/do/pr-sync", {}, accept="application/json")
+    assert refused.status_code == 409 and "does not use pull requests" in refused.text
     store.close()
 
 
