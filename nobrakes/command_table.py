@@ -168,7 +168,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("forge pause", "features.commands:pause", FORGE, "Pause a feature: its agent takes no further turn.", ATOMIC),
     Entry("forge resume", "features.commands:resume", FORGE, "Resume a feature.", ATOMIC),
     Entry(
-        "forge cancel", "features.commands:cancel", FORGE, "Stop a feature's agent now; the feature is paused.", ATOMIC
+        "forge cancel", "features.commands:cancel", FORGE, "Stop a feature's agents now; the feature is paused.", ATOMIC
     ),
     Entry("forge rollback", "features.commands:rollback", FORGE, "Undo a whole feature, including its merges.", ATOMIC),
     Entry("forge archive", "features.commands:archive", FORGE, "Hide a feature from lists.", ATOMIC),

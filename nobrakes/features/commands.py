@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated
 
+from ..beads.model import Attempt
 from ..command_table import NOTE, TEXT, Field
 from ..host.files import wake
 from ..text.cleaning import count, cut, one_line
@@ -100,10 +101,15 @@ def resume(
 
 
 def cancel(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
-    """Stop the feature's current turn and pause the feature. Its drafts, questions and work stay; `nobrakes forge
-    resume` continues."""
+    """Pause the feature, and stop its current turn and each agent that works on its beads. Its drafts, questions and
+    work stay; `nobrakes forge resume` continues. A review that runs is finished."""
     found = controls.cancel(app.store, app.paths, feature, by)
-    return _moved(found, f"is stopped and paused; `nobrakes forge resume {found.id}` continues it")
+    ends = [
+        f"{one_line(one.name)} on bead {one.bead}" if isinstance(one, Attempt) else f"session {one.session.id}"
+        for one in controls.agents_of(app.store, feature, stopping=True)
+    ]
+    what = f"{', '.join(ends)} {'is' if len(ends) == 1 else 'are'} being stopped" if ends else "no agent works on it"
+    return _moved(found, f"is paused: {what}; `nobrakes forge resume {found.id}` continues it")
 
 
 def archive(

@@ -28,7 +28,7 @@ from ..doctor.service import examine, opened_store, or_none
 from ..errors import NobrakesError
 from ..features.service import feature_page as features_views
 from ..features.service import rollback, strategy
-from ..features.service.controls import configured_criteria
+from ..features.service.controls import agents_of, configured_criteria
 from ..features.service.feature_page import At
 from ..machine import registry
 from ..machine.web_state import OWN, words
@@ -235,6 +235,7 @@ def feature(request: Request) -> Response:
             looks=looks,
             is_read=reading_rules(app.store, app.config, view.feature.id).way != OFF,
             turns=turns,
+            agents=len(agents_of(app.store, view.feature.id, stopping=False)),
             groups=[_with_forms(group) for group in page.groups(app.store, view.questions)],
             way=way if way in WAYS else "tree",
             ways=WAYS,

@@ -194,7 +194,6 @@ def stop_one(store: "Store", paths: Paths, name_or_bead: str, hold: str | None, 
     it goes on. Repeatable. Raises NoSuchBead; NotAllowed if none works."""
     from ...beads.service import bead_commands
     from ...sessions.service import viewing
-    from ..model import Limits
 
     at_work = viewing.find_session(store, paths, name_or_bead)
     if at_work.turn:
@@ -204,16 +203,24 @@ def stop_one(store: "Store", paths: Paths, name_or_bead: str, hold: str | None, 
         now = store.bead(found.bead).status.value
         raise NotAllowed(f"no agent works on bead {found.bead}: it is {now}", "`nobrakes status` names who is at work.")
     with store.write():
-        board = store.board(Limits())
-        if found.id not in board.stop_asked:
-            asked = sorted((board.stop_asked & {attempt.id for attempt in board.attempts}) | {found.id})
-            store.set_setting(STOP_ASKED, " ".join(map(str, asked)))
-            data = {"name": found.name, "number": found.number}
-            store.record(Event(Kind.STOP_ASKED, found.bead, found.id, actor, data))
+        ask_to_stop(store, [found], actor)
         if hold is not None:
             bead_commands.hold(store, found.bead, hold, actor)
     wake(paths)
     return found
+
+
+def ask_to_stop(store: "Store", attempts: "Iterable[Attempt]", actor: str) -> None:
+    """Ask the daemon to end these open attempts. In the caller's transaction."""
+    from ..model import Limits
+
+    board = store.board(Limits())
+    new = [one for one in attempts if one.id not in board.stop_asked]
+    if new:
+        asked = (board.stop_asked & {one.id for one in board.attempts}) | {one.id for one in new}
+        store.set_setting(STOP_ASKED, " ".join(map(str, sorted(asked))))
+    for one in new:
+        store.record(Event(Kind.STOP_ASKED, one.bead, one.id, actor, {"name": one.name, "number": one.number}))
 
 
 def resume(store: "Store", paths: Paths, actor: str) -> bool:

@@ -1,7 +1,7 @@
 """What a person does with features: begin, change, pause, resume, cancel, archive, ask for a change or a checkpoint.
 
 1. Each is one transaction; a refusal writes nothing. Only commit-strategy makes a plan live.
-2. `pause` lets a turn end and starts no other; `cancel` ends it at once. Both keep all work for `resume`.
+2. `pause` lets agents finish and starts no other; `cancel` stops them at once. Both keep all work for `resume`.
 3. An expired feature continues afresh, from the base (its drafts are cancelled and archived), or is only viewed; that
    also settles an open question about it.
 4. Archiving hides a feature from lists; nothing is removed.
@@ -12,8 +12,9 @@ from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from ...beads.model import BeadType, Status
+from ...beads.model import NO_AGENTS, Attempt, BeadType, Status, bead_owner
 from ...beads.service import bead_commands
+from ...daemon.model import Limits
 from ...errors import FileTooLarge, NoMain, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...git.port import Git
@@ -21,6 +22,7 @@ from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...sessions.model import State as At
+from ...sessions.model import Talk
 from ...text.cleaning import clean
 from .. import model, planning
 from ..actions import FRESH, FROM_BASE, VIEW_ONLY, About
@@ -283,14 +285,28 @@ def pause(store: "Store", paths: Paths, id: str, actor: str) -> Feature:
 
 
 def cancel(store: "Store", paths: Paths, id: str, actor: str) -> Feature:
-    """End its turn at once and pause it; drafts, questions and work stay."""
+    """Stop its turns and the agents of its beads, and pause it; drafts, questions and work stay."""
+    from ...daemon.service.control import ask_to_stop
+
     with store.write():
         feature = store.feature(id)
         moved = feature if feature.state is State.PAUSED else store.move_feature(id, Step.PAUSED, actor, "cancelled")
         hold(store, id, actor)
         stop_turns(store, feature, actor)
+        ask_to_stop(store, (one for one in agents_of(store, id, False) if isinstance(one, Attempt)), actor)
     wake(paths)
     return moved
+
+
+def agents_of(store: "Store", id: str, stopping: bool) -> list[Attempt | Talk]:
+    """The agents that work on its beads or take its turns now, if they were asked to stop; or if they were not."""
+    board, owner, own = store.board(Limits()), bead_owner(id), {*under(store, id)}
+    found = [
+        one
+        for one in board.agents
+        if (one.session.owner == owner if isinstance(one, Talk) else one.bead in own and one.role not in NO_AGENTS)
+    ]
+    return [one for one in found if board.is_stop_asked(one) is stopping]
 
 
 def archive(store: "Store", id: str, away: bool, actor: str) -> Feature:

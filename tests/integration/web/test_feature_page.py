@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.beads.model import Bead, BeadType
+from nobrakes.beads.model import Bead, BeadType, Role
 from nobrakes.config.sections import ForgeSettings
 from nobrakes.decisions import forms
 from nobrakes.decisions.model import EscalationType, NewEscalation
@@ -92,6 +92,14 @@ def test_its_pull_request_is_its_last_two_stages_and_what_is_over_offers_no_chan
         and "do/forge-change" not in shown
         and "Checked by nobrakes: passed" in shown
     )
+
+
+def test_the_page_offers_to_stop_the_agents_of_its_beads(site, store: Store) -> None:
+    assert "forge-cancel" not in site.get("/r/shop/features/f").text
+    store.approve(["f", "form"], "ada")
+    assert store.open_attempt("form", Role.TEST_WRITER, "script", ("Ada",), 60.0, None) is not None
+    shown = site.get("/r/shop/features/f").text
+    assert "forge-cancel" in shown and "Stop 1 agent<" in shown
 
 
 def ask(store: Store, title: str, **form: object) -> int:

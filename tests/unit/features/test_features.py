@@ -1,15 +1,17 @@
 """Features by a person's hand: begun with what the scan finds, paused and resumed, approved by commit-strategy alone."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from nobrakes.beads.model import Bead, BeadType, Dependency, Status
+from nobrakes.beads.model import Bead, BeadType, Dependency, Role, Status
 from nobrakes.config.sections import CheckSettings, ForgeSettings
 from nobrakes.config.settings import Config
 from nobrakes.errors import FileTooLarge, NoSuchFeature, NotAllowed, UsageError
 from nobrakes.events.kinds import Event, Kind
+from nobrakes.features import commands
 from nobrakes.features.model import Feature, ItemKind, ItemState, Stage, State, Step
 from nobrakes.features.reviewed_plan import nodes_of, to_sign
 from nobrakes.features.service import approving, controls, feature_page
@@ -155,6 +157,28 @@ def test_cancel_ends_the_turn_and_keeps_the_rest(store: Store, paths: Paths) -> 
     assert store.session(session).stop_asked and store.bead("one").status is Status.DRAFT
     assert controls.cancel(store, paths, one.id, "me").state is State.PAUSED  # again changes nothing
     assert controls.resume(store, paths, one.id, "me").state is State.ACTIVE
+
+
+def test_cancel_stops_the_agents_of_its_beads_and_names_them(store: Store, paths: Paths) -> None:
+    one = begun(store, paths)
+    planned(store, one.id)
+    yes(store)
+    store.put([Bead("other", "Other", status=Status.NEEDS_DOER)], [], "me")
+    for bead, name in (("one", "Ada"), ("other", "Bob")):
+        role = Role.TEST_WRITER if bead == "one" else Role.DOER
+        assert store.open_attempt(bead, role, "script", (name,), 60.0, None) is not None
+    told = commands.cancel(SimpleNamespace(store=store, paths=paths), "me", one.id)[1]
+    board = store.board(CONFIG.board_limits())
+    assert [at.name for at in board.attempts if board.is_stop_asked(at)] == ["Ada"]
+    assert [e.bead for e in store.events() if e.kind is Kind.STOP_ASKED] == ["one"]
+    assert "Ada on bead one is being stopped" in told and "Bob" not in told
+    controls.cancel(store, paths, one.id, "me")
+    assert len([e for e in store.events() if e.kind is Kind.STOP_ASKED]) == 1
+
+
+def test_cancel_says_that_nothing_ran(store: Store, paths: Paths) -> None:
+    one = begun(store, paths)
+    assert "no agent works on it" in commands.cancel(SimpleNamespace(store=store, paths=paths), "me", one.id)[1]
 
 
 def test_a_change_is_told_to_the_shaper_with_its_step(store: Store, paths: Paths) -> None:
