@@ -230,16 +230,16 @@ def levels(db: Database, beads: Iterable[str]) -> dict[str, int]:
     return dict(db.plain(asked, (json.dumps([*beads]),)))
 
 
-def listed(db: Database, statuses: Iterable[Status] = (), epic: str | None = None) -> list[str]:
-    """The ids of beads with these statuses (empty: any) in `epic` (None: any), by priority, then as they came."""
+def listed(db: Database, statuses: Iterable[Status] = (), epics: Iterable[str] | None = None) -> list[str]:
+    """The ids of beads with these statuses (empty: any) in these epics (None: any), by priority, then as they came."""
     wanted = [status.value for status in statuses]
     where, values = ["1"], []
     if wanted:
         where.append("status IN (SELECT value FROM json_each(?))")
         values.append(json.dumps(wanted))
-    if epic is not None:
-        where.append("epic = ?")
-        values.append(epic)
+    if epics is not None:
+        where.append("epic IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps([*epics]))
     return [row[0] for row in db.plain(f"SELECT id FROM beads WHERE {' AND '.join(where)} {LISTED}", values)]
 
 

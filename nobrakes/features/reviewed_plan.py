@@ -50,15 +50,14 @@ _DEFAULTS: Mapping[str, Any] = {
 }
 
 
-def under(store: "Store", epic: str) -> list[str]:
-    """The beads under the epic at any depth, by priority, without the epic."""
+def under(store: "Store", *epics: str) -> list[str]:
+    """The beads under the epics at any depth, each level by priority, without the epics."""
     found: list[str] = []
-    waiting, seen = [epic], {epic}
-    while waiting:
-        inside = [id_ for id_ in store.listed(epic=waiting.pop(0)) if id_ not in seen]
-        seen.update(inside)
-        found += inside
-        waiting += inside
+    level, seen = [*epics], set(epics)
+    while level:
+        level = [id_ for id_ in store.listed(epics=level) if id_ not in seen]
+        seen.update(level)
+        found += level
     return found
 
 

@@ -272,12 +272,10 @@ def _own(links: Links, id_: str) -> str:
 
 def _epics_counts(links: Links, standing: Standing) -> dict[str, Mapping[str, int]]:
     found: dict[str, Counter[str]] = {node.id: Counter() for node in links.nodes.values() if node.type == BeadType.EPIC}
-    for node in links.nodes.values():
-        if node.type == BeadType.EPIC:
-            continue
-        name, above = standing.column(node), _above(links, node.epic)
-        for epic in above or [""]:
-            found.setdefault(epic, Counter())[name] += 1
+    beads = (node for node in links.nodes.values() if node.type != BeadType.EPIC)
+    for (parent, name), number in Counter((node.epic, standing.column(node)) for node in beads).items():
+        for epic in _above(links, parent) or [""]:
+            found.setdefault(epic, Counter())[name] += number
     return {epic: {name: counter[name] for name in COLUMNS} for epic, counter in found.items()}
 
 
@@ -299,10 +297,8 @@ def _between(
     links: Links, ids: set[str], chain: Sequence[str]
 ) -> tuple[dict[tuple[str, str], int], set[tuple[str, str]]]:
     """Dependencies between epics, and those on the critical path; beads without an epic are left out."""
-    nearest = {
-        node.id: node.id if node.type == BeadType.EPIC else next(iter(_above(links, node.epic)), "")
-        for node in links.nodes.values()
-    }
+    around = {epic: next(iter(_above(links, epic)), "") for epic in {node.epic for node in links.nodes.values()}}
+    nearest = {node.id: node.id if node.type == BeadType.EPIC else around[node.epic] for node in links.nodes.values()}
     found: Counter[tuple[str, str]] = Counter()
     for bead, blockers in links.blockers.items():
         for blocker in blockers:

@@ -20,6 +20,7 @@ from ...events.kinds import Kind
 from ...pictures.layout import chain_of
 from ...records import frozen
 from ..model import Bar, timeline
+from ..reviewed_plan import under
 
 if TYPE_CHECKING:
     from ...store import Store
@@ -149,9 +150,7 @@ def _whole(store: "Store", live: Mapping[str, Node], applies: Sequence[ProposedC
 
 def _drafts_future(store: "Store", live: Mapping[str, Node], waiting: Sequence[ChangedBead]) -> _Future:
     """Computed near the drafts only: they count like live beads in levels and chains, and have no circles."""
-    inside = list(live)
-    for bead in inside:  # it grows meanwhile
-        inside += store.listed(epic=bead)
+    inside = [*live, *under(store, *live)]
     named = [one.bead for bead in waiting for one in bead.changes if one.part == CANCEL]
     touching = {one for bead in named for one in store.dependencies(bead)}
     nodes, edges = store.around([*inside, *named, *(one.bead for one in touching)])
