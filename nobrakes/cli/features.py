@@ -257,10 +257,14 @@ def _lines(found: "ReviewsView") -> Iterator[str]:
         yield f"  P{finding.priority} {finding.category}{about}: {one_line(finding.issue)} [{state}{answer}]"
     cost = found.estimate
     basis = "by the reviewers so far" if cost.known else "estimated; no review has finished yet"
-    yield (
-        f"next round: {', '.join(found.next) or 'none'}; about ${cost.round_usd:.2f} ({basis}), all that may follow "
-        f"about ${cost.all_usd:.2f}; spent ${cost.spent_usd:.2f} of at most ${cost.cap_usd:.2f}"
-    )
+    if found.next:
+        yield (
+            f"next round: {', '.join(found.next)}; about ${cost.round_usd:.2f} ({basis}), all that may follow about "
+            f"${cost.all_usd:.2f}"
+        )
+    if found.may_review_again:
+        yield f"to begin it before the sign-off, type: nobrakes forge resume {found.feature} --another-round"
+    yield f"spent ${cost.spent_usd:.2f} of at most ${cost.cap_usd:.2f}"
     if found.signed:
         yield f"signed off: version {found.signed['version']}, by {one_line(str(found.signed['actor']))}"
 

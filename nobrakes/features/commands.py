@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ..beads.model import Attempt
 from ..command_table import NOTE, TEXT, Field
+from ..errors import UsageError
 from ..host.files import wake
 from ..text.cleaning import count, cut, one_line
 from .model import Feature, Item
@@ -91,12 +92,27 @@ FromBase = Annotated[bool, Field("If it expired: drop its drafts, and plan it ag
 View = Annotated[bool, Field("If it expired: start nothing, only show it.", ("--view",))]
 
 
+Another = Annotated[bool, Field("If its plan waits for your sign-off: review it once more.", ("--another-round",))]
+
+
 def resume(
-    app: "App", by: str, feature: Id, fresh: Fresh = False, from_base: FromBase = False, view: View = False
+    app: "App",
+    by: str,
+    feature: Id,
+    fresh: Fresh = False,
+    from_base: FromBase = False,
+    view: View = False,
+    another_round: Another = False,
 ) -> tuple[Feature, str]:
     """Resume a feature where it stopped. nobrakes plans one feature at a time. If its session expired, choose how to
-    continue."""
-    found = controls.resume(app.store, app.paths, feature, by, controls.way_of(fresh, from_base, view))
+    continue. --another-round begins one more round of plan reviews before the sign-off."""
+    way = controls.way_of(fresh, from_base, view)
+    if another_round:
+        if way is not None:
+            raise UsageError("--another-round is for a feature that did not expire", "Leave the other options out.")
+        found = controls.begin_another_round(app.store, app.paths, app.config.forge, feature, by)
+        return _moved(found, "gets another round of plan reviews; afterwards you are asked for the sign-off again")
+    found = controls.resume(app.store, app.paths, feature, by, way)
     return _moved(found, "is unchanged: nothing is started" if view else f"continues in {found.stage.value}")
 
 

@@ -46,6 +46,7 @@ RESHAPED = "the plan of feature {feature} is being changed because of it"
 FORGIVEN = "go_on_round"  # the round after which a person said: go on, although no reviewer came through
 SIGN_OFF_ASKED = "sign_off_asked"  # the version of the plan of which a person was told that they may sign it off
 SINCE = "rounds_since"  # the last round before the plan was reopened: later ones are counted from 1 again
+ANOTHER = "another_round"  # the round that a person asked for after the reviews had ended
 ENOUGH = "reviews_closed"  # a person said that no more rounds begin
 SIGNED = "signed_off"  # a person's approval of a version (features.reviewed_plan.SignOff); a changed plan needs another
 

@@ -211,6 +211,8 @@ def _reviewing_next(board: ForgeBoard, standing: Standing, seen: Tracker) -> lis
     what = reviewed_plan.then(rules, seen, feature.plan, standing.reviews_usd, cap(rules, feature), forgiven)
     if feature.data.get(model.ENOUGH):
         what = Then.SIGN_OFF
+    elif what is Then.SIGN_OFF and feature.data.get(model.ANOTHER) == feature.round + 1:
+        what = Then.BEGIN
     if what is Then.BEGIN:
         earlier = [one for one in standing.reviews if one.round > since(feature)]
         domains = reviewed_plan.looks(rules, standing.plans, earlier, feature.files)
@@ -229,6 +231,18 @@ def _reviewing_next(board: ForgeBoard, standing: Standing, seen: Tracker) -> lis
     return []
 
 
+def may_review_again(rules: "ForgeSettings", feature: Feature, seen: Tracker) -> bool:
+    """Whether a person may begin another round, since the reviews ended before the last one."""
+    is_over = feature.stage is Stage.REVIEW and feature.is_sign_off_asked and not feature.data.get(model.REVISING)
+    return is_over and not (feature.data.get(model.SIGNED) or seen.open) and len(seen.iterations) < rules.most_rounds
+
+
+def another_round(feature: Feature) -> Mapping[str, Any]:
+    """Notes that begin it; it is no limit of costs, which asks."""
+    void = dict.fromkeys((model.ENOUGH, model.SIGN_OFF_ASKED))
+    return {**void, model.FORGIVEN: feature.round, model.ANOTHER: feature.round + 1}
+
+
 def is_revising(standing: Standing) -> bool:
     """Whether the findings are decided and the Shaper must declare the revised plan ready."""
     return bool(standing.feature.data.get(model.REVISING)) and not any(
@@ -241,7 +255,10 @@ def since(feature: Feature) -> int:
     return int(feature.data.get(model.SINCE, 0))
 
 
-_PLAN_KEYS = (model.SIGNED, model.ENOUGH, model.FORGIVEN, model.SIGN_OFF_ASKED, model.CHECKPOINT_ASKED, model.REVISING)
+_PLAN_KEYS = (
+    *(model.SIGNED, model.ENOUGH, model.ANOTHER, model.FORGIVEN),
+    *(model.SIGN_OFF_ASKED, model.CHECKPOINT_ASKED, model.REVISING),
+)
 
 
 def reopened(feature: Feature) -> Mapping[str, Any]:

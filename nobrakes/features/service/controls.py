@@ -23,7 +23,7 @@ from ...paths import Paths
 from ...records import frozen
 from ...sessions.model import State as At
 from ...sessions.model import Talk
-from ...text.cleaning import clean
+from ...text.cleaning import clean, count
 from .. import model, planning
 from ..actions import FRESH, FROM_BASE, VIEW_ONLY, About
 from ..model import Criterion, Feature, State, Step, Todo
@@ -31,6 +31,7 @@ from ..reviewed_plan import Stack, beads_under, chosen, default_criteria, hold, 
 from .rollback import resolve_questions, stop_turns
 
 if TYPE_CHECKING:
+    from ...config.sections import ForgeSettings
     from ...config.settings import Config
     from ...store import Store
 
@@ -84,6 +85,22 @@ def resume(store: "Store", paths: Paths, id: str, actor: str, way: Way | None = 
                 f"`nobrakes forge resume {id}` continues where it was.",
             )
         after = store.feature(id)
+    wake(paths)
+    return after
+
+
+def begin_another_round(store: "Store", paths: Paths, rules: "ForgeSettings", id: str, actor: str) -> Feature:
+    """Review the plan once more before its sign-off. NotAllowed."""
+    with store.write():
+        feature = store.feature(id)
+        seen = planning.tracker(rules, feature, store.plan_reviews(id), store.findings(id))
+        if not planning.may_review_again(rules, feature, seen):
+            raise NotAllowed(
+                f"no other round of reviews can begin for feature {id}: its plan must wait for your sign-off, "
+                f"after fewer than {count(rules.most_rounds, 'round')}",
+                f"`nobrakes forge reviews {id}` shows its reviews.",
+            )
+        after = store.note_feature(id, planning.another_round(feature), actor)
     wake(paths)
     return after
 

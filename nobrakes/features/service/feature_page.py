@@ -344,7 +344,8 @@ def view(store: "Store", id: str) -> FeatureView:
 @frozen
 class ReviewsView:
     """`done` of `most` rounds finished; `clean` in a row found nothing. `next`: the next round's reviewers. `warning`:
-    the risk of signing off now; empty: none. `signed`: the stored sign-off of the version; None: none."""
+    the risk of signing off now; empty: none. `signed`: the stored sign-off of the version; None: none.
+    `may_review_again`: only a person begins the next round."""
 
     feature: str
     version: int
@@ -359,6 +360,7 @@ class ReviewsView:
     estimate: Estimate
     warning: str
     signed: Mapping[str, object] | None
+    may_review_again: bool
 
 
 def reviews(store: "Store", rules: "ForgeSettings", id_: str) -> ReviewsView:
@@ -369,7 +371,11 @@ def reviews(store: "Store", rules: "ForgeSettings", id_: str) -> ReviewsView:
     costs = {one.session: store.session(one.session).cost_usd for one in looked if one.session is not None}
     through = [costs[one.session] for one in looked if one.state is ReviewState.DONE and one.session in costs]
     counted = [one for one in looked if one.round > planning.since(feature)]
-    domains = reviewed_plan.looks(rules, plans, counted, feature.files) if plans else ()
+    again = planning.may_review_again(rules, feature, seen)
+    asked, data = feature.data.get(model.SIGN_OFF_ASKED) == feature.plan, feature.data
+    is_over = asked or data.get(model.SIGNED) or data.get(model.ENOUGH) or feature.stage not in model.PLANNED
+    can_begin = again or not (is_over or len(seen.iterations) >= rules.most_rounds)
+    domains = reviewed_plan.looks(rules, plans, counted, feature.files) if plans and can_begin else ()
     cap = planning.cap(rules, feature)
     cost = reviewed_plan.estimate(rules, len(domains), len(seen.iterations), through, sum(costs.values()), cap)
     return ReviewsView(
@@ -386,6 +392,7 @@ def reviews(store: "Store", rules: "ForgeSettings", id_: str) -> ReviewsView:
         cost,
         reviewed_plan.warning(seen),
         feature.data.get(model.SIGNED),
+        again,
     )
 
 

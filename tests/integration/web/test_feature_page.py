@@ -66,9 +66,11 @@ def test_a_sign_off_is_offered_once_its_points_are_answered_and_is_shown_once_it
     assert "src/a.py:2 (TODO: limit the tries)" in answered.json()["said"]
     shown = site.get("/r/shop/features/f").text
     assert "do/forge-sign-off" in shown and "I take the risk: 0 of 10 reviews" in shown and "0/10" in shown
+    assert "Another round" in shown and "about $0.50" in shown
     sign_off(store, ForgeSettings(), "f", "ada", take_risk=True)
     shown = site.get("/r/shop/features/f").text
     assert "<b>ada</b> signed version 1 off" in shown and "do/forge-sign-off" not in shown
+    assert "Another round" not in shown
 
 
 def test_its_pull_request_is_its_last_two_stages_and_what_is_over_offers_no_change(site, store: Store) -> None:

@@ -3,17 +3,20 @@
 Every action is done twice, as after a crash; reviewers and the Shaper do what a test says.
 """
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Outcome
+from nobrakes.cli.features import _lines
 from nobrakes.decisions.service import desk
 from nobrakes.errors import NotAllowed, UsageError
 from nobrakes.events.kinds import Kind
+from nobrakes.features import commands
 from nobrakes.features import model as keys
 from nobrakes.features.model import FindingState, ReviewState, Stage, Step
-from nobrakes.features.service import approving, shaping
+from nobrakes.features.service import approving, controls, feature_page, shaping
 from nobrakes.features.service.controls import ask_change
 from nobrakes.features.service.feature_page import sign_off
 from nobrakes.features.worker.shapers import BY
@@ -139,6 +142,50 @@ def test_two_rounds_with_findings_answers_and_a_failing_reviewer_then_two_clean_
 @pytest.fixture
 def paths(tmp_path: Any) -> Paths:
     return Paths(str(tmp_path))
+
+
+def test_a_person_begins_another_round_once_the_sign_off_is_asked(paths: Paths) -> None:
+    world = Reviewed()
+    app: Any = SimpleNamespace(store=world.store, config=world.config, paths=paths)
+
+    def again() -> str:
+        said = commands.resume(app, "ada", "login", another_round=True)[1]
+        world.settle()
+        return said
+
+    def shown() -> str:
+        return "\n".join(_lines(feature_page.reviews(world.store, world.config.forge, "login")))
+
+    with pytest.raises(NotAllowed, match="no other round of reviews can begin"):
+        again()
+    world.clean_round()
+    assert "next round: " in shown() and "--another-round" not in shown()
+    world.clean_round()
+    assert not world.running() and world.feature.is_sign_off_asked
+    assert "next round: frontend, database; about $" in shown() and "forge resume login --another-round" in shown()
+    assert "another round" in again() and sorted(world.running()) == ["database", "frontend"]
+    world.clean_round()
+    assert (world.round_ends(), world.feature.is_sign_off_asked) == (["clean"] * 3, True), "one more, then the question"
+    with pytest.raises(UsageError):
+        commands.resume(app, "ada", "login", fresh=True, another_round=True)
+    while len(world.round_ends()) < 10:
+        again()
+        world.clean_round()
+    with pytest.raises(NotAllowed, match="no other round of reviews can begin"):
+        again()
+    assert "next round" not in shown() and "spent $" in shown()
+    world.approves()
+    assert "next round" not in shown()
+
+
+def test_a_person_begins_another_round_although_they_closed_the_reviews(paths: Paths) -> None:
+    world = Reviewed()
+    world.store.note_feature("login", {keys.ENOUGH: True}, "ada")
+    world.clean_round()
+    assert world.feature.is_sign_off_asked
+    controls.begin_another_round(world.store, paths, world.config.forge, "login", "ada")
+    world.settle()
+    assert world.running()
 
 
 def test_a_plan_that_changes_after_the_sign_off_needs_another() -> None:
