@@ -142,13 +142,21 @@ def _asked(words: list[str]) -> tuple[str, str]:
     raise UsageError("relay takes one prompt, and at most a folder before it", example)
 
 
+def _trouble(folder: str) -> str:
+    if not os.path.lexists(folder):
+        return "does not exist"
+    if not os.path.isdir(folder):
+        return "is not a folder"
+    return "is not in a git repository" if os.access(folder, os.R_OK | os.X_OK) else "cannot be read by your account"
+
+
 @contextmanager
 def _place(where: str, user: bool) -> "Iterator[tuple[App, str]]":
     """(the session's app, the repository if another). Raises NotARepository."""
     folder = os.path.realpath(os.path.expanduser(where))
     root = paths.repository_root(folder) if os.path.isdir(folder) else None
     if root is None:
-        raise NotARepository(f"{one_line(where)} is not in a git repository", "Name the folder of a repository.")
+        raise NotARepository(f"{one_line(where)} {_trouble(folder)}", "Name the folder of a repository.")
     is_own = user or paths.find(folder) is None
     with opened_or_home(is_own, folder=folder) as app:
         yield app, root if is_own else ""

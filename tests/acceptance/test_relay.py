@@ -93,6 +93,8 @@ def test_in_a_repository_of_anybody_only_the_branch_is_left(tmp_path: Path) -> N
         done = subprocess.run([NOBRAKES, *words, "--json"], cwd=tmp_path, env=env, capture_output=True, text=True)
         return json.loads(done.stdout)
 
+    for place, words in ((tmp_path / "no", "does not exist"), (agent, "is not a folder"), (theirs, "is not in a git")):
+        assert words in ask("relay", str(place), "Do it", "--agent", "script")["error"]["message"]
     git("init", "-q")
     refused = ask("relay", str(theirs), "Do the first thing", "--agent", "script")["error"]
     assert refused["name"] == "NoMain"
