@@ -237,12 +237,6 @@ def may_review_again(rules: "ForgeSettings", feature: Feature, seen: Tracker) ->
     return is_over and not (feature.data.get(model.SIGNED) or seen.open) and len(seen.iterations) < rules.most_rounds
 
 
-def another_round(feature: Feature) -> Mapping[str, Any]:
-    """Notes that begin it; it is no limit of costs, which asks."""
-    void = dict.fromkeys((model.ENOUGH, model.SIGN_OFF_ASKED))
-    return {**void, model.FORGIVEN: feature.round, model.ANOTHER: feature.round + 1}
-
-
 def is_revising(standing: Standing) -> bool:
     """Whether the findings are decided and the Shaper must declare the revised plan ready."""
     return bool(standing.feature.data.get(model.REVISING)) and not any(
@@ -255,10 +249,7 @@ def since(feature: Feature) -> int:
     return int(feature.data.get(model.SINCE, 0))
 
 
-_PLAN_KEYS = (
-    *(model.SIGNED, model.ENOUGH, model.ANOTHER, model.FORGIVEN),
-    *(model.SIGN_OFF_ASKED, model.CHECKPOINT_ASKED, model.REVISING),
-)
+_PLAN_KEYS = (model.SIGNED, model.ENOUGH, model.FORGIVEN, model.SIGN_OFF_ASKED, model.CHECKPOINT_ASKED, model.REVISING)
 
 
 def reopened(feature: Feature) -> Mapping[str, Any]:

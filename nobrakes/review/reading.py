@@ -311,6 +311,13 @@ def since(readings: Sequence[Reading], merged: int) -> list[Reading]:
     return [one for one in readings if one.outcome != DROPPED and one.session.data.get(MERGED) == merged]
 
 
+def numbered(readings: Sequence[Reading]) -> list[dict[str, Any]]:
+    """Their values, with rounds that count on where a person's decision began them again."""
+    keys = [(one.session.data.get(SINCE), one.round) for one in readings]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys), start=1)}
+    return [one.as_values() | {"round": numbers[key]} for one, key in zip(readings, keys, strict=True)]
+
+
 def readings_since_last_merge(readings: Sequence[Reading]) -> list[Reading]:
     """The reviews of the work that was reviewed last, without those before an earlier merge."""
     counts = [one for one in readings if one.outcome != DROPPED]

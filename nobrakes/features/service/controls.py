@@ -100,7 +100,8 @@ def begin_another_round(store: "Store", paths: Paths, rules: "ForgeSettings", id
                 f"after fewer than {count(rules.most_rounds, 'round')}",
                 f"`nobrakes forge reviews {id}` shows its reviews.",
             )
-        after = store.note_feature(id, planning.another_round(feature), actor)
+        notes = {model.FORGIVEN: feature.round, model.ANOTHER: feature.round + 1}
+        after = store.note_feature(id, {model.ENOUGH: None, model.SIGN_OFF_ASKED: None, **notes}, actor)
     wake(paths)
     return after
 

@@ -377,7 +377,7 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> mod
         after=_passing(after),
         attempts=len(past),
         criteria=[(one.text, one.judged) for feature in features for one in feature.criteria],
-        read=[one.as_values() for one in reading.since(readings, last_merge(store, bead.id))],
+        read=reading.numbered(reading.since(readings, last_merge(store, bead.id))),
         epic=(bead.epic, ports.store.bead(bead.epic).title) if bead.epic else None,
         needs=[(one, ports.store.bead(one).title) for one in blockers_of(bead.id, ports.store.dependencies(bead.id))],
         within=within,

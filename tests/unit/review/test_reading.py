@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from nobrakes.beads.model import Bead
+from nobrakes.requests.model import Facts, body, mark
 from nobrakes.review import reading
 from nobrakes.review.reading import ASK, SEND_BACK, Next, Reading, Rules, Waits, Way, following, reader
 from nobrakes.sessions.model import Session, SessionKind, State
@@ -140,3 +142,17 @@ def test_a_time_in_which_nobody_is_started_counts_against_no_reading() -> None:
 def test_a_summary_counts() -> None:
     assert reading.summary([]) == "" and reading.summary([read()]) == "1 round, $1.00: no findings"
     assert reading.summary([read("a", 1), read("b", 2, "done", P1, P3)]) == "2 rounds, $2.00: 1 P1, 1 P3"
+
+
+def test_rounds_are_numbered_through_after_a_person_sent_the_work_back() -> None:
+    known = [
+        read("a", 1, "failed", since="0.0"),
+        read("a", 1, "done", P1, since="0.0", **{"try": 2}),
+        read("b", 2, since="0.0"),
+        read("c", 1, since="0.1"),
+        read("d", 2, since="0.1"),
+    ]
+    assert [one["round"] for one in reading.numbered(known)] == [1, 1, 2, 3, 4]
+    facts = Facts(Bead("one", "One"), "b" * 40, "main", "a" * 40, read=reading.numbered(known[1:4]))
+    text = body(facts, mark("one"))
+    assert [text.count(f"- Round {number}: ") for number in (1, 2, 3)] == [1, 1, 1]
