@@ -93,7 +93,7 @@ HOLES = (
     Hole(12, "a socket that says nothing", LIVE, "asyncio.wait_for(socket.receive_text(), HELLO_SECONDS)", "socket.receive_text()", "connections -k says_hello"),
     Hole(12, "sockets without end", LIVE, "for stream in streams.values()) >= MAX_SOCKETS:", "for stream in streams.values()) < 0:", "connections -k says_hello"),
     Hole(12, "topics without end", LIVE, "len(topics) > MAX_TOPICS or", "", "socket -k garbage"),
-    Hole(12, "garbage ends the stream of all", "web/live.py", "if _ATTEMPT.fullmatch(topic)}", "if topic.startswith('s:')}", "attacks -k hurts_no_other"),
+    Hole(12, "garbage ends the stream of all", "web/live.py", "if _OUTPUT.fullmatch(topic)}", "if topic[:2] in ('s:', 't:')}", "attacks -k hurts_no_other"),
     Hole(13, "one click stops everything", DO, "if typed != command.danger:", "if False:", "test_pages -k stopping_everything"),
     Hole(13, "no code without a sandbox", DO, "if not takes_code(app):", "if True:", "test_pages -k stopping_everything"),
     Hole(13, "any code confirms", DO, "confirms=True):", "confirms=False):", "test_pages -k stopping_everything"),
@@ -103,6 +103,9 @@ HOLES = (
     Hole(14, "its cookie goes in the clear", LOGIN, "secure=site.is_secure, httponly=True,\n", "httponly=True,\n", "server_process -k others_in_the_network"),
     Hole(14, "a cookie that another host sets", "web/access.py", 'f"__Host-nb_{self.port}" if self.is_secure else ', "", "server_process -k others_in_the_network"),
     Hole(14, "https takes what http said", "web/access.py", 'return "https" if self.is_secure else "http"', 'return "http"', "server_process -k others_in_the_network"),
+    Hole(15, "a link where names are shared", "web/access.py", 'return "shared"', 'return "here"', "preview_reach -k other_servers_share"),
+    Hole(15, "a link wherever it runs", "web/templates/preview_parts.html", '"running" and reach == "here"', '"running"', "preview_reach -k other_servers_share"),
+    Hole(15, "the connection itself", "host/proxy.py", 'send_fds(channel, [b"."], [theirs.fileno()])', 'send_fds(channel, [b"."], [client.fileno()])', "preview_reach -k never_the_connection"),
 )  # fmt: skip
 QUICK = {"another origin", "any code confirms"}
 """Those of every push."""
@@ -138,7 +141,7 @@ def test_each_hole_has_its_line(hole: Hole) -> None:
 def test_every_rule_has_a_hole_and_the_table_of_the_docs_names_its_tests() -> None:
     text = (ROOT / "docs" / "security.md").read_text().partition("## The pages in a browser")[2].partition("\n## ")[0]
     rows = {int(number): row for number, row in re.findall(r"^\| R(\d+) \|(.*)$", text, re.M)}
-    assert set(rows) == {hole.rule for hole in HOLES} == set(range(1, 15))
+    assert set(rows) == {hole.rule for hole in HOLES} == set(range(1, 16))
     for hole in HOLES:
         suite = hole.found_by.partition(" ")[0].removeprefix("test_")
         assert f"test_{suite}.py" in rows[hole.rule], (hole.rule, suite)
