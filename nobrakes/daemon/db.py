@@ -163,7 +163,7 @@ _BLOCKED = f"""FROM beads AS blocker CROSS JOIN edges ON edges.needs = blocker.i
 CROSS JOIN beads AS live ON live.id = edges.bead WHERE blocker.status = 'cancelled' AND live.{_LIVE}"""
 _CHILDREN = f"""FROM beads AS parent CROSS JOIN beads AS live ON live.epic = parent.id
 WHERE parent.status = 'cancelled' AND live.{_LIVE}"""
-_EMPTY = "type = 'epic' AND status = 'open' AND children = 0"
+_EMPTY = "type = 'epic' AND status = 'open' AND open_children = 0 AND done_children = 0"
 _WANTED = """SELECT DISTINCT status, type FROM beads WHERE type <> 'epic'
 AND status IN ('needs_tests', 'writing_tests', 'needs_doer', 'doing') ORDER BY status, type"""
 

@@ -47,6 +47,18 @@ def test_people_who_stage_and_commit_lose_nothing(seed: int) -> None:
     World(seed, rates=Rates(staging=10, people=0.5, crash=0.01)).run()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("seed", "rates"),
+    [
+        (28, Rates(approvals=1, crash=0.01)),  # the only bead of an epic was cancelled, and no list had the epic
+        (216, Rates(approvals=1)),  # a bead was released during a turn, and the world looked at the board before it
+    ],
+)
+def test_where_people_look_before_a_merge_what_waits_for_them_is_in_a_list(seed: int, rates: Rates) -> None:
+    World(seed, rates=rates).run()
+
+
 @pytest.mark.parametrize("seed", each_dosed("kind", range(5), parts=4))
 def test_in_a_kind_world_everything_gets_done(seed: int) -> None:
     world = World(seed, rates=Rates(fail=0, conflict=0, machine=0, crash=0, trouble=0, people=0))

@@ -247,7 +247,7 @@ class World:
         """Turn until nothing changes, as the loop does."""
         for _ in range(TURNS):
             self.tally.turns += 1
-            self.contracts = self.contracts[-1:]
+            self.contracts, acts = self.contracts[-1:], self.tally.acts
             try:
                 turn = self.daemon.tick()
             except Crash as crash:
@@ -259,7 +259,7 @@ class World:
             self.wake_at = None if turn.wake_at is None else turn.wake_at - self.clock.apart
             if not turn.changed:
                 self.is_idle = is_idle(turn.board)
-                if self.is_idle:
+                if self.is_idle and acts == self.tally.acts:  # else the turn's board is older than what somebody did
                     self._keep_promises((settled.somebody_is_asked,))
                 return
         raise self._broken([f"the loop did not rest in {TURNS} turns"])

@@ -594,9 +594,8 @@ def bead_blockers(store: "Store", found: Standstill, daemon: bool) -> Iterator[B
         typed = tuple(f"nobrakes {word} {node.id}" for word in words)
         yield Blocker(Kind.HELD, f"'{node.id}' is held: {node.held}", "", typed, beads=(node.id,))
     for epic in found.empty_epics:
-        yield Blocker(
-            Kind.EMPTY_EPIC, f"epic '{epic}' has no beads, so it is never done", "", ("nobrakes shape",), beads=(epic,)
-        )
+        what, typed = f"epic '{epic}' has no beads, or all are cancelled", ("nobrakes shape", f"nobrakes cancel {epic}")
+        yield Blocker(Kind.EMPTY_EPIC, what, "it is never done", typed, beads=(epic,))
     for node in found.deferred:
         what, typed = f"'{node.id}' is deferred", (f"nobrakes defer {node.id} now",)
         yield Blocker(Kind.DEFERRED, what, "", typed, until=node.defer_until, beads=(node.id,))

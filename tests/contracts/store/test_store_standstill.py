@@ -4,6 +4,7 @@ from typing import Any
 
 from nobrakes.beads.model import Dependency, Outcome, Status
 from nobrakes.beads.work_status import STANDSTILL_SHOWN
+from nobrakes.daemon.model import Limits
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.store import Store
 from tests.contracts.store.store_beads import bead, claim, epic
@@ -32,6 +33,19 @@ def test_each_kind_is_named_once_and_what_is_closed_holds_nobody_up(store: Store
     store.record(Event(Kind.REOPENED, "gone"))
     after = store.standstill()
     assert (after.held, after.deferred, after.resting, after.cancelled_blockers) == ((), (), (), ())
+
+
+def test_an_epic_whose_beads_are_all_cancelled_is_empty_and_one_with_a_done_or_open_bead_is_not(store: Store) -> None:
+    children = [bead(f"{name}-{n}", epic=name) for name in ("dead", "ends", "goes") for n in (1, 2)]
+    store.put([epic("dead"), epic("ends"), epic("goes"), *children], [], "me")
+    for one in ("dead-1", "dead-2", "ends-1", "goes-1"):
+        store.record(Event(Kind.CANCELLED, one, data={"reason": "no"}))
+    store.record(Event(Kind.DONE_BY_HAND, "ends-2", data={"reason": "by hand"}))
+    assert store.board(Limits(), 9).epics_done == ("ends",), "it ends by itself"
+    found = store.standstill()
+    assert found.empty_epics == ("dead",) and found.counts["empty_epics"] == 1
+    store.record(Event(Kind.REOPENED, "dead-1"))
+    assert store.standstill().empty_epics == ()
 
 
 def test_many_are_counted_and_the_most_urgent_are_named(store: Store) -> None:
