@@ -258,10 +258,8 @@ def _lines(found: "ReviewsView") -> Iterator[str]:
     cost = found.estimate
     basis = "by the reviewers so far" if cost.known else "estimated; no review has finished yet"
     if found.next:
-        yield (
-            f"next round: {', '.join(found.next)}; about ${cost.round_usd:.2f} ({basis}), all that may follow about "
-            f"${cost.all_usd:.2f}"
-        )
+        usd = f"about ${cost.round_usd:.2f} ({basis}), all that may follow about ${cost.all_usd:.2f}"
+        yield f"next round: {', '.join(found.next)}; {usd}"
     if found.may_review_again:
         yield f"to begin it before the sign-off, type: nobrakes forge resume {found.feature} --another-round"
     yield f"spent ${cost.spent_usd:.2f} of at most ${cost.cap_usd:.2f}"
