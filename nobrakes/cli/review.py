@@ -88,7 +88,7 @@ def view(bead: Bead) -> Output:
     """Show a bead's pull request in the browser. If it waits for your permission, this allows nobrakes to push and open
     it."""
     from ..host.command import open_address
-    from ..requests import commands
+    from ..review import commands
 
     with opened() as app:
         found, told = commands.view(app, actor(), bead)

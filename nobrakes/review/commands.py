@@ -1,9 +1,12 @@
-"""Commands on previews, for the command line and for pages alike."""
+"""Commands on previews and pull requests, for the command line and for pages alike."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..beads.service.bead_commands import known
 from ..command_table import Field
+from ..daemon.service.control import running
+from ..requests import service as requests
+from ..text.cleaning import count, one_line
 from .service import previews
 from .service.previews import Preview
 from .worker import preview_start
@@ -32,3 +35,23 @@ def stop(app: "App", by: str, bead: Id) -> tuple[dict[str, Any], str]:
     known(app.store, bead)
     ran = previews.stop(app.processes, app.store, app.paths, bead, by)
     return {"bead": bead, "stopped": ran}, f"the preview of {bead} {'is stopped' if ran else 'did not run'}"
+
+
+def view(app: "App", by: str, bead: Id) -> tuple[dict[str, str], str]:
+    """Allow nobrakes to push a bead's work and to open its pull request, if that waits for you. Else it tells the
+    address of the request."""
+    app.store.bead(bead)
+    if requests.may_open(app.store, app.config, app.paths, bead, by):
+        return {"bead": bead, "url": ""}, f"{bead} is pushed, and its pull request opened, {_when(app)}"
+    address = requests.address(app.store, bead)
+    return {"bead": bead, "url": address}, one_line(address)
+
+
+def sync(app: "App", by: str) -> tuple[dict[str, int], str]:
+    """Check all open pull requests now."""
+    found = requests.sync(app.store, app.config, app.paths)
+    return {"waiting": found}, f"{count(found, 'pull request')} will be checked {_when(app)}"
+
+
+def _when(app: "App") -> str:
+    return "now" if running(app.paths) is not None else "by the next `nobrakes run`"

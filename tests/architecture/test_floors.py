@@ -38,7 +38,6 @@ FLOORS = (
             "projects.commands",
             "config.commands",
             "review.commands",
-            "requests.commands",
         ),
     ),
     (APP, ("app",)),

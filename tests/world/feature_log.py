@@ -186,6 +186,8 @@ class FeatureLog:
         asked = store.escalation(int(event.data["escalation"]))
         if self._is_about(asked, About.DEGRADED):
             self.features[asked.evidence["feature"]].asked_in_row.add(asked.id)
+        if self._is_about(asked, About.FAILING):
+            self._untold.pop(asked.evidence["feature"], None)
 
     def _resolved(self, event: Event, store: Store) -> None:
         asked = store.escalation(int(event.data["escalation"]))
