@@ -208,6 +208,8 @@ def test_what_was_done_is_undone_from_the_toast_or_from_the_list(person) -> None
     toast.get_by_role("button", name="Undo").click()
     page.get_by_text("undone: held stock").wait_for(timeout=5000)
     page.get_by_text("Held:").wait_for(state="detached")
+    person.goes("bead/stock")
+    page.locator("summary", has_text="Hold").click()
     page.get_by_role("button", name="Hold").click()
     page.get_by_text("Held").first.wait_for()
     row = page.locator(".news li", has=page.get_by_role("button", name="Undo")).first
