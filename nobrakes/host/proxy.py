@@ -28,6 +28,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from urllib.parse import unquote, urlsplit
 
 CHANNEL = "NOBRAKES_PROXY"
@@ -312,21 +313,13 @@ def run(log: str, hosts: "list[str]", serves: str, argv: "list[str]") -> int:
     inside.close()
     if hosts:
         threading.Thread(target=Proxy(log, hosts).serve, args=(here,), daemon=True).start()
-    while True:
-        try:
-            code = child.wait(LOOK_SECONDS if folder else None)
-        except subprocess.TimeoutExpired:
-            if not os.path.isdir(folder):
-                _end(child.pid)
-            continue
-        if folder:
-            _end(child.pid)  # what it started beside itself
-        return 128 - code if code < 0 else code
-
-
-def _end(group: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(group, signal.SIGKILL)
+    if folder:
+        while child.poll() is None and os.path.isdir(folder):
+            time.sleep(LOOK_SECONDS)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)  # also what it started beside itself
+    code = child.wait()
+    return 128 - code if code < 0 else code
 
 
 if __name__ == "__main__":

@@ -145,8 +145,7 @@ def schedule(
     remove: Remove = None,
     seen: Seen = "",
 ) -> tuple["ScheduleView | dict[str, Any]", str]:
-    """Start sprints of a project at set times, or list the schedules. Each time starts at most once, and never
-    while work is paused, main is red or a cap is reached."""
+    """Start sprints of a project at set times, or list the schedules."""
     from .service import projects_folder, sprint_approval
 
     projects_folder.require_project(app.paths.root)

@@ -19,8 +19,8 @@ Wait = Annotated[float, Field("Seconds to wait for its first answer.", ("--wait"
 
 
 def start(app: "App", by: str, bead: Id, wait: Wait = preview_start.START_SECONDS) -> tuple[Preview, str]:
-    """Start the project's server (preview.command) in the bead's workspace, in the sandbox, on a port of its own. It
-    runs until you stop it, or its workspace is removed."""
+    """Start the project's server (preview.command) in the bead's workspace, confined as checks are, on a port of its
+    own. It runs until you stop it, or its workspace is removed."""
     from ..app import ports_of
 
     known(app.store, bead)

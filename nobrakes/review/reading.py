@@ -328,7 +328,7 @@ def summary(readings: Sequence[Reading]) -> str:
     """Their result in a line; empty: there are none."""
     if not readings:
         return ""
-    rounds, last = readings[-1].round, readings[-1]
+    rounds, last = numbered(readings)[-1]["round"], readings[-1]
     said = f"{rounds} {'round' if rounds == 1 else 'rounds'}, ${cost(readings):.2f}: "
     if not last.outcome:
         return said + "in progress"

@@ -65,8 +65,8 @@ def bead(request: Request) -> Response:
         values: dict[str, Any] = {"view": view, "steps": steps, "live": live, "reach": reach(request)}
         folder, is_persons = taking.folder_of(app.store, app.paths, view.history.bead)
         values |= {"folder": folder, "is_persons": is_persons, "editor": in_editor(request, folder)}
-        values["preview"] = previews.shown(app.paths, id)
-        values["workspace"] = previews.has_workspace(app.paths, id)
+        values["preview"] = previews.shown(app.paths, view.history.bead.id)
+        values["workspace"] = app.git.has_workspace(view.history.bead.id)
         values["has_server"] = bool(app.config.preview.command)
         is_coded = view.history.bead.status is Status.DONE and takes_code(app)  # it looks for a sandbox
         return render(request, "bead.html", takes_code=is_coded, topics=topics, **values)

@@ -78,8 +78,8 @@ def shown(paths: Paths, bead: str) -> Preview | None:
     alive = is_alive(paths, bead)
     state: Literal["starting", "running", "ended"] = "ended"
     if alive:
-        state = "running" if _answers(folder_of(paths, bead), facts["port"], facts["apart"]) else "starting"
-    words = [read_tail(os.path.join(folder_of(paths, bead), name), LOG_BYTES) for name in (OUTPUT, ERRORS)]
+        state = "running" if _answers(preview_folder(paths, bead), facts["port"], facts["apart"]) else "starting"
+    words = [read_tail(os.path.join(preview_folder(paths, bead), name), LOG_BYTES) for name in (OUTPUT, ERRORS)]
     log = b"".join(words).decode("utf-8", "replace")
     return Preview(bead, state, f"http://localhost:{facts['port']}/", facts["at"], facts["by"], log)
 
@@ -89,20 +89,16 @@ def all_of(paths: Paths) -> list[Preview]:
     return [one for one in (shown(paths, name) for name in names) if one is not None]
 
 
-def has_workspace(paths: Paths, bead: str) -> bool:
-    return os.path.isdir(os.path.join(paths.workspaces, bead, ".git"))
-
-
-def folder_of(paths: Paths, bead: str) -> str:
+def preview_folder(paths: Paths, bead: str) -> str:
     return os.path.join(paths.previews, bead)
 
 
 def _facts(paths: Paths, bead: str) -> dict[str, Any] | None:
     """None: none was started, or what an agent without a sandbox left there says nothing."""
     try:
-        found = json.loads(read_tail(os.path.join(folder_of(paths, bead), FACTS), 4096))
+        found = json.loads(read_tail(os.path.join(preview_folder(paths, bead), FACTS), 4096))
         return {name: kind(found[name]) for name, kind in _KINDS.items()}
-    except (ValueError, TypeError, KeyError, OverflowError):
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return None
 
 
@@ -116,7 +112,7 @@ def is_alive(paths: Paths, bead: str) -> bool:
         os.waitpid(facts["pid"], os.WNOHANG)  # where this process started it
     process = proctable.look(facts["pid"])
     lives = process is not None and process.running and process.mark == facts["born"]
-    return lives and not wrapper.is_over(folder_of(paths, bead))
+    return lives and not wrapper.is_over(preview_folder(paths, bead))
 
 
 def _answers(folder: str, port: int, is_apart: bool) -> bool:

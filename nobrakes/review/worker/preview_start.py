@@ -25,9 +25,8 @@ from ..service.previews import (
     Preview,
     all_of,
     end,
-    folder_of,
-    has_workspace,
     is_alive,
+    preview_folder,
     shown,
 )
 
@@ -46,7 +45,7 @@ def start(ports: Ports, bead: str, actor: str, seconds: float) -> Preview:
     if not settings.command:
         hint = "Name it in a terminal, for example: nobrakes config set preview.command 'npm run dev -- --port $PORT'"
         raise UsageError("no server is named that a preview could start (preview.command)", hint)
-    if not has_workspace(ports.paths, bead):
+    if not ports.git.has_workspace(bead):
         hint = "A bead has a workspace from its first attempt until its merge. After that, try main itself."
         raise NotAllowed(f"{bead} has no workspace to start the server in", hint)
     private_folder(ports.paths.previews)
@@ -70,7 +69,7 @@ def start(ports: Ports, bead: str, actor: str, seconds: float) -> Preview:
 
 def _begin(ports: Ports, bead: str, actor: str) -> None:
     paths, settings = ports.paths, ports.config().preview
-    workspace, folder = os.path.join(paths.workspaces, bead), folder_of(paths, bead)
+    workspace, folder = os.path.join(paths.workspaces, bead), preview_folder(paths, bead)
     end(ports.processes, paths, bead)
     Trash(paths.trash).take(paths.previews, folder)
     port = _free_port()

@@ -102,7 +102,7 @@ function bring(page) {
     if (old && fresh) morph(old, fresh);
   }
   document.title = page.title;
-  follow();
+  keepAsking();
   const { topics: wanted = "" } = /** @type {HTMLElement} */ (page.querySelector('meta[name="nb"]')).dataset;
   if (wanted === topics.join(" ")) return;
   topics = wanted.split(" ").filter(Boolean);
@@ -110,7 +110,7 @@ function bring(page) {
 }
 
 /** Ask again while the page shows something that no event ends. */
-function follow() {
+function keepAsking() {
   if (document.querySelector("[data-again]")) window.setTimeout(() => again(true), 1500);
 }
 
@@ -208,7 +208,7 @@ function look() {
 
 if (repo) {
   connect();
-  follow();
+  keepAsking();
   addEventListener("online", look);
   addEventListener("focus", look);
   document.addEventListener("nb:done", () => again(true));

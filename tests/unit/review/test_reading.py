@@ -153,6 +153,7 @@ def test_rounds_are_numbered_through_after_a_person_sent_the_work_back() -> None
         read("d", 2, since="0.1"),
     ]
     assert [one["round"] for one in reading.numbered(known)] == [1, 1, 2, 3, 4]
+    assert reading.summary(known).startswith("4 rounds, ")
     facts = Facts(Bead("one", "One"), "b" * 40, "main", "a" * 40, read=reading.numbered(known[1:4]))
     text = body(facts, mark("one"))
     assert [text.count(f"- Round {number}: ") for number in (1, 2, 3)] == [1, 1, 1]
