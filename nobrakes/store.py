@@ -108,6 +108,7 @@ class Store(Database):
     typical_minutes = levels_db.typical_minutes
     levels_lag = levels_db.is_due
     nodes = levels_db.all_nodes
+    nodes_of = levels_db.nodes_of
 
     # beads/db/graph_writes
     put = graph_writes.put
@@ -160,7 +161,10 @@ class Store(Database):
     touched = queries.touched
     counts = queries.counts
     column = queries.column
+    own_dependencies = queries.own_dependencies
     columns = queries.columns
+    ready_ids = queries.ready_ids
+    found = queries.found
     around = queries.around
     levels = queries.levels
     listed = queries.listed

@@ -148,6 +148,19 @@ def dependencies(db: Database, bead: str | None = None) -> list[Dependency]:
     return [Dependency(row[0], row[1], DependencyType(row[2])) for row in found]
 
 
+_OWN = """SELECT bead, needs, edges.type FROM json_each(:beads) CROSS JOIN edges ON bead = value
+UNION ALL SELECT beads.id, epic, 'parent-child' FROM json_each(:beads) CROSS JOIN beads ON beads.id = value
+WHERE epic IS NOT NULL ORDER BY 1, 2, 3"""
+
+
+def own_dependencies(db: Database, beads: Sequence[str]) -> dict[str, list[Dependency]]:
+    """What each of these beads needs, parents included, by bead; sorted."""
+    found: dict[str, list[Dependency]] = {bead: [] for bead in beads}
+    for bead, needs, type_ in db.plain(_OWN, {"beads": json.dumps([*found])}):
+        found[bead].append(Dependency(bead, needs, DependencyType(type_)))
+    return found
+
+
 def _quoted(statuses: Iterable[Status]) -> str:
     return ", ".join(f"'{status.value}'" for status in statuses)
 
@@ -162,6 +175,7 @@ def _where(column: str) -> str:
     )
 
 
+_SEARCHED = "id || ' ' || title || ' ' || type || ' ' || coalesce(epic, '')"
 _BY_STATUS = "SELECT status, count(*) FROM beads WHERE type <> 'epic' GROUP BY status"
 _READY = f"SELECT count(*) FROM beads INDEXED BY beads_claimable WHERE {CLAIMABLE}"
 _HELD = f"SELECT count(*) FROM beads WHERE held IS NOT NULL AND type <> 'epic' AND {UNFINISHED}"
@@ -203,9 +217,33 @@ def column(db: Database, name: str, limit: int) -> list[Node]:
 
 
 def columns(db: Database, limit: int) -> dict[str, list[Node]]:
-    """The first `limit` beads of each column, read at one moment; -1: all."""
+    """The first `limit` beads of each column, read at one moment."""
     moves.wake(db, db.now())
     return db.moment(lambda: {name: _column(db, name, limit) for name in COLUMNS})
+
+
+def ready_ids(db: Database) -> list[str]:
+    moves.wake(db, db.now())
+    return [row[0] for row in db.plain(f"SELECT id FROM beads INDEXED BY beads_claimable WHERE {CLAIMABLE}")]
+
+
+def found(db: Database, words: Sequence[str]) -> dict[str, list[str]]:
+    """The ids in each column, in its order, of the beads with each of the words (casefolded) in id, title, type, epic
+    or labels."""
+    moves.wake(db, db.now())
+    return db.moment(lambda: {name: _found(db, name, words) for name in COLUMNS})
+
+
+def _found(db: Database, name: str, words: Sequence[str]) -> list[str]:
+    """Reads no whole rows: one is asked for all beads."""
+    order = IN_ORDER if name == "ready" else LISTED
+    of_bead = f"SELECT id, {_SEARCHED}, labels FROM beads JOIN bead_text USING (id) WHERE {_where(name)} {order}"
+    ids = []
+    for bead, text, labels in db.plain(of_bead):
+        text = (text if labels == "[]" else f"{text} {' '.join(json.loads(labels))}").casefold()
+        if all(word in text for word in words):
+            ids.append(bead)
+    return ids
 
 
 def _column(db: Database, name: str, limit: int) -> list[Node]:

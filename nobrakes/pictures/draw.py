@@ -88,7 +88,7 @@ def _view(store: "Store", epic: str | None, most: int | None) -> tuple[Picture, 
     if epic is not None and epic not in {node.id for node in nodes}:
         raise NoSuchBead(f"there is no bead '{epic[:80]}'")
     # the store's counters know it already
-    ready = frozenset(node.id for node in store.column("ready", len(nodes)))
+    ready = frozenset(store.ready_ids())
     whole = picture(nodes, dependencies, ready, epic=epic)
     inside = {box.id for box in whole.boxes}
     if most is None or len(inside) <= most:

@@ -437,7 +437,7 @@ def graph_view(
         box = (FOCUS_SIZE.width, FOCUS_SIZE.height)
         return GraphView("focus", tuple(nodes), tuple(edges), (), cycles, width, height, box, beads)
     links = Links(store.nodes(), store.dependencies())
-    standing = Standing(links, store.now(), (node.id for node in store.column("ready", len(links.nodes))))
+    standing = Standing(links, store.now(), store.ready_ids())
     chain = store.critical_path(MAX_CHAIN)
     cycles = _cycles(links)
     shown = _narrowed(links, epic, match, is_live_only) if mode == "all" else set()

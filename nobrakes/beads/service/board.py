@@ -172,19 +172,13 @@ def columns(store: "Store", wanted: str = "", most: int = MAX_BEADS) -> ColumnsV
 def _filtered(
     store: "Store", words: Sequence[str], most: int, asked: Collection[str]
 ) -> "tuple[dict[str, list[Node]], dict[str, int]]":
-    found = store.columns(-1)
-    labels = {bead.id: " ".join(bead.labels) for bead in store.beads()} if sum(map(len, found.values())) <= 5000 else {}
-    shown: dict[str, list[Node]] = {}
-    totals: dict[str, int] = {}
-    for place, node in ((name, node) for name in found for node in found[name]):
-        text = f"{node.id} {node.title} {node.type} {node.epic or ''} {labels.get(node.id, '')}".casefold()
-        if not all(word in text for word in words):
-            continue
-        name = REQUESTED if node.id in asked else place
-        totals[name] = totals.get(name, 0) + 1
-        if totals[name] <= most:
-            shown.setdefault(name, []).append(node)
-    return shown, totals
+    ids: dict[str, list[str]] = {}
+    for place, found in store.found(words).items():
+        for bead in found:
+            ids.setdefault(REQUESTED if bead in asked else place, []).append(bead)
+    nodes = {node.id: node for node in store.nodes_of(bead for found in ids.values() for bead in found[:most])}
+    shown = {name: [nodes[bead] for bead in found[:most] if bead in nodes] for name, found in ids.items()}
+    return shown, {name: len(found) for name, found in ids.items()}
 
 
 class _Facts:

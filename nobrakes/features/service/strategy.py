@@ -82,10 +82,6 @@ def proposals(store: "Store") -> tuple[ChangedBead, ...]:
     return tuple(found)
 
 
-FEW = 200
-"""Of more beads the dependencies are read all at once."""
-
-
 @frozen
 class _Future:
     """The graph after approval: what decides which beads wait."""
@@ -110,7 +106,7 @@ def strategy(store: "Store") -> StrategyView:
         for draft in drafts
         if draft.id not in cancels
     }
-    edges = own_dependencies(store, [one.id for one in drafts] + [one.bead for one in waiting])
+    edges = store.own_dependencies([one.id for one in drafts] + [one.bead for one in waiting])
     then = _whole(store, live, applies) if applies else _drafts_future(store, live, waiting)
     changed, removed = _since(store, {draft.id for draft in drafts})
     needs = {
@@ -172,23 +168,10 @@ def _ready(links: Links, now: float, beads: Iterable[str]) -> frozenset[str]:
     return frozenset(bead for bead in beads if readiness.ready(bead))
 
 
-def own_dependencies(store: "Store", beads: Collection[str]) -> dict[str, list[Dependency]]:
-    """Dependencies by bead; for many beads everything is read at once."""
-    found: dict[str, list[Dependency]] = {bead: [] for bead in beads}
-    if len(found) > FEW:
-        every: Iterable[Dependency] = store.dependencies()
-    else:
-        every = (one for bead in beads for one in store.dependencies(bead) if one.bead == bead)
-    for one in every:
-        if one.bead in found:
-            found[one.bead].append(one)
-    return found
-
-
 def revision(store: "Store") -> str:
     """A digest of the drafts, the proposals and the beads that they concern."""
     drafts, changed = store.beads([Status.DRAFT]), store.proposed()
-    return _digest(drafts, changed, own_dependencies(store, [bead.id for bead in (*drafts, *changed)]))
+    return _digest(drafts, changed, store.own_dependencies([bead.id for bead in (*drafts, *changed)]))
 
 
 def _digest(drafts: Iterable[Bead], changed: Iterable[Bead], edges: Mapping[str, Sequence[Dependency]]) -> str:
@@ -272,6 +255,7 @@ class PlanPage:
     bars: tuple[Bar, ...]
     span: int
     more: int
+    critical: frozenset[str]
 
 
 def plan_page(store: "Store") -> PlanPage:
@@ -279,8 +263,8 @@ def plan_page(store: "Store") -> PlanPage:
     found = strategy(store)
     drafts = found.drafts[:MAX_DRAFTS]
     beads = [draft for draft in drafts if draft.type != BeadType.EPIC]
-    ready = set(found.becomes_ready)
-    bars = timeline(beads, found.needs, frozenset(found.critical_path))
+    ready, critical = set(found.becomes_ready), frozenset(found.critical_path)
+    bars = timeline(beads, found.needs, critical)
     return PlanPage(
         found,
         _tree(store, drafts),
@@ -290,6 +274,7 @@ def plan_page(store: "Store") -> PlanPage:
         bars,
         max((bar.begin + bar.minutes for bar in bars), default=0),
         len(found.drafts) - len(drafts),
+        critical,
     )
 
 

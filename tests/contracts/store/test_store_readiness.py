@@ -49,6 +49,7 @@ def test_beads_of_one_source_are_listed_and_begun_in_its_order(store: Store, clo
     store.put([bead("a", status=Status.DRAFT)], [], "me")
     free = [id_ for number, id_ in enumerate(ids) if number % 9 != 8]
     assert [one.id for one in store.ready(many)] == free == [node.id for node in store.column("ready", many)]
+    assert sorted(store.ready_ids()) == sorted(free)
     assert store.listed() == [*ids, "a"] == [one.id for one in store.beads()]
     assert store.listed([Status.DRAFT]) == ["a"]
     assert [node.id for node in store.around([*ids])[0]] == ids

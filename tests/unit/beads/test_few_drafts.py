@@ -1,4 +1,4 @@
-"""A few drafts are looked at for themselves, and the answer is that of the whole graph."""
+"""Drafts are looked at for themselves, and the answer is that of the whole graph."""
 
 import random
 from dataclasses import replace
@@ -14,19 +14,21 @@ from tests.world.graph import random_graph
 
 
 @pytest.mark.parametrize("seed", everyday(*range(5), ci=range(5, 25)))
-def test_few_drafts_as_the_whole_graph(seed, monkeypatch):
+def test_drafts_need_what_the_whole_graph_says(seed):
     rng = random.Random(seed)
     beads, edges = random_graph(rng, 50)
     beads = [replace(one, status=Status.DRAFT) if rng.random() < 0.3 else one for one in beads]
     store = open_memory(lambda: 5000.0)
     store.put(beads, edges, "me")
     near = strategy.strategy(store)
-    monkeypatch.setattr(strategy, "FEW", -1)
-    assert strategy.strategy(store) == near
-    assert near.drafts and near.critical_path
+    drafts = [one.id for one in near.drafts]
+    whole = {bead: [one for one in store.dependencies() if one.bead == bead] for bead in drafts}
+    assert drafts and near.critical_path and any(whole.values())
+    assert store.own_dependencies(drafts) == whole
+    assert store.own_dependencies([]) == {}
 
 
-def test_what_waits_for_a_proposal_without_an_object_is_told_alike(monkeypatch):
+def test_what_waits_for_a_proposal_without_an_object_is_told():
     store = open_memory(lambda: 5000.0)
     store.put([Bead("e", "E", BeadType.EPIC), Bead("a", "A"), Bead("b", "B", epic="e")], [Dependency("b", "a")], "me")
     store.approve(["a"], "me")
@@ -35,5 +37,3 @@ def test_what_waits_for_a_proposal_without_an_object_is_told_alike(monkeypatch):
     store.record(Event(Kind.CANCELLED, "a", actor="me"))
     near = strategy.strategy(store)
     assert [line for line in near.warnings if "b waits for a" in line]
-    monkeypatch.setattr(strategy, "FEW", -1)
-    assert strategy.strategy(store) == near
