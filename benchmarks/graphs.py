@@ -25,16 +25,31 @@ COST = str(Path(__file__).parent / "cost.py")
 AT_ONCE = 100_000
 TIMEOUT_SECONDS = 120.0
 STATUSES = (Status.DONE, *[Status.NEEDS_DOER] * 9)
+WORDS = """the a of and to when return value error request page user account table column index cache file folder name
+path test case click button field form date amount tax total report export import queue worker retry token session login
+password"""
+OTHER_WORDS = "größe überprüfen café naïve – “quoted” → ≥ 设置 должен"
+AREAS = ("api", "billing", "database", "docs", "frontend", "login", "mobile", "reports", "search", "security")
+MINUTES = (15, 30, 30, 45, 60, 60, 90, 120, 240, 480)
+CHARACTERS = 200
 
 
-def beads_of(count: int, status: Status | None = None) -> Iterator[tuple[list[Bead], list[Dependency]]]:
-    """Beads with two dependencies each on one of the 1,000 before, a tenth of them done, in parts."""
+def text_of(number: int) -> dict[str, Any]:
+    """What people write of a bead: a title, CHARACTERS of text (every other one not in ASCII), labels, an estimate."""
+    rng = random.Random(number)
+    words = " ".join(rng.choices(f"{WORDS} {OTHER_WORDS * (number % 2)}".split(), k=CHARACTERS // 4))
+    title = f"{words[:40].rsplit(' ', 1)[0].capitalize()} {number}"
+    labels, minutes = tuple(rng.sample(AREAS, 2)), rng.choice(MINUTES)
+    return {"title": title, "description": words[:CHARACTERS].strip(), "labels": labels, "estimate": minutes}
+
+
+def beads_of(count: int) -> Iterator[tuple[list[Bead], list[Dependency]]]:
+    """Beads with texts and two dependencies each on one of the 1,000 before, a tenth of them done, in parts."""
     rng = random.Random(1)
     for start in range(0, count, AT_ONCE):
         places = range(start, min(count, start + AT_ONCE))
         beads = [
-            Bead(f"b{i:07}", f"Bead number {i}", status=status or STATUSES[i % 10], priority=i % 5, needs_tests=False)
-            for i in places
+            Bead(f"b{i:07}", **text_of(i), status=STATUSES[i % 10], priority=i % 5, needs_tests=False) for i in places
         ]
         needs = {(i, j) for i in places if i >= 1000 for j in rng.sample(range(i - 1000, i), 2)}
         yield beads, [Dependency(f"b{i:07}", f"b{j:07}") for i, j in sorted(needs)]

@@ -347,14 +347,16 @@ unsaid). A plain tuple, since plans have a hundred thousand."""
 
 
 class BeadRow(NamedTuple):
-    """A bead as stored: its own texts and times, its dependencies besides the epic (`<id> <type>`), and a bead with the
-    same other fields, shared by many."""
+    """A bead as stored: its own values (`labels` as JSON), its dependencies besides the epic (`<id> <type>`), and a
+    bead with the same other fields, shared by many."""
 
     id: str
     title: str
     description: str
     acceptance: Sequence[str]
     notes: str
+    labels: str
+    estimate: int | None
     created_at: float
     updated_at: float
     edges: Sequence[str]

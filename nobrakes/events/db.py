@@ -61,7 +61,7 @@ def latest(
 
 # What is the same in many beads is one object, so no graph is in memory. A bead that has a branch of its own is like
 # itself alone: what its branch is usually called depends on its id.
-_OWN = ("id", "title", "description", "acceptance", "notes", "created_at", "updated_at")
+_OWN = ("id", "title", "description", "acceptance", "notes", "labels", "estimate", "created_at", "updated_at")
 _REST = tuple(name for name in FIELDS if name not in _OWN)
 _in_order = itemgetter(*map((*_OWN, "edges", *_REST).index, FIELDS))
 _REST_AT = len(_OWN) + 1

@@ -102,8 +102,8 @@ def _encoder() -> Callable[[Any], str]:
 _encode = _encoder()
 _quoted = json.encoder.encode_basestring
 _PARTS = (
-    *("status", "held", "priority", "type", "assignee", "estimate", "labels", "closed_at", "close_reason"),
-    *("defer_until", "return_to", "needs_tests", "scaffolding", "touches", "failures", "merged_commit"),
+    *("status", "held", "priority", "type", "assignee", "closed_at", "close_reason", "defer_until", "return_to"),
+    *("needs_tests", "scaffolding", "touches", "failures", "merged_commit"),
 )
 _get_parts = attrgetter(*_PARTS)
 
@@ -116,10 +116,6 @@ def _parts(*values: Any) -> tuple[str, str, str, str]:
     state: Record = {"status": status_word(bead), "priority": bead.priority, "issue_type": _TYPE_NAMES[bead.type]}
     if bead.assignee:
         state["assignee"] = bead.assignee
-    if bead.estimate is not None:
-        state["estimated_minutes"] = bead.estimate
-    if bead.labels:
-        state["labels"] = list(bead.labels)
     ended: Record = {}
     if bead.closed_at is not None:
         ended["closed_at"] = written(bead.closed_at)
@@ -173,7 +169,7 @@ _NOTHING: Mapping[str, Any] = {}
 
 
 def _line(bead: BeadRow, frame: _Frame) -> str:  # put together by hand: whole graphs are written
-    id_, title, description, acceptance, notes, created_at, updated_at, edges, _ = bead
+    id_, title, description, acceptance, notes, labels, estimate, created_at, updated_at, edges, _ = bead
     state, epic, after, kept, own, own_rest = frame
     own_id = _quoted(id_)
     text = f'{{"id":{own_id},"title":{_quoted(title)}'
@@ -183,8 +179,15 @@ def _line(bead: BeadRow, frame: _Frame) -> str:  # put together by hand: whole g
         text += f',"acceptance_criteria":{_quoted(shown)}'
     if notes:
         text += f',"notes":{_quoted(notes)}'
-    text += f"{state}{_dependencies(own_id, edges, epic, kept.get('dependencies', ()))}"
-    text += f',"created_at":"{written(created_at)}","updated_at":"{written(updated_at)}"{after}'
+    text += state
+    if estimate is not None:
+        text += f',"estimated_minutes":{estimate}'
+    if labels != "[]":
+        text += f',"labels":{labels}'
+    text += _dependencies(own_id, edges, epic, kept.get("dependencies", ()))
+    created = written(created_at)
+    updated = created if updated_at == created_at else written(updated_at)
+    text += f',"created_at":"{created}","updated_at":"{updated}"{after}'
     if kept:
         there = json.loads(text + "}")
         text += _inner({key: kept[key] for key in sorted(kept) if key not in there and key != "x_nobrakes"})

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from nobrakes.beads.model import Bead, BeadRow, Dependency
+from nobrakes.db.rows import texts
 from nobrakes.snapshot import beads_jsonl as interop
 
 
@@ -19,6 +20,8 @@ def dumped(beads: Iterable[Bead], dependencies: Iterable[Dependency]) -> str:
             bead.description,
             bead.acceptance,
             bead.notes,
+            texts(bead.labels),
+            bead.estimate,
             bead.created_at,
             bead.updated_at,
             edges.get(bead.id, ()),
