@@ -71,7 +71,7 @@ def apply(plan: PlanFile, as_json: AsJson = False, **given: Any) -> Output:
 
     with opened() as app:
         with report_progress(f"reading {one_line(plan.name)}"):
-            read = service.read_plan(str(plan), {*app.store.listed()})
+            read = service.read_plan(str(plan), service.StoredIds(app.store))
         with report_progress(f"applying {count(len(read.nodes), 'bead')}"):
             report = service.apply_plan(app.store, read, actor=actor(), explain=as_json or KEPT.get(), **given)
         if report.applied:
@@ -102,7 +102,7 @@ def propose(plan: PlanFile, **given: Any) -> Output:
     from ..plans import service
 
     with opened() as app:
-        read = service.read_plan(str(plan), {*app.store.listed()})
+        read = service.read_plan(str(plan), service.StoredIds(app.store))
         report = approving.propose(app.store, read, actor(), **given)
         then = _approval(app) if report.applied and (report.new or report.proposed) else ""
     return _output(read, report, then)

@@ -276,7 +276,7 @@ def apply(app: "App", by: str, plan: Plan, dry_run: DryRun = False, live: Live =
     """Bring the graph to what the plan says. PlanError, Deadlock: nothing was written."""
     from ..plans import service
 
-    read = service.plan_in(plan, "the plan", {*app.store.listed()})
+    read = service.plan_in(plan, "the plan", service.StoredIds(app.store))
     report = service.apply_plan(app.store, read, actor=by, dry_run=dry_run, live=live, cut=cut)
     said = f"{count(len(report.new), 'new bead')}, {len(report.changed)} changed, {len(report.unchanged)} unchanged"
     if report.proposed:
@@ -289,7 +289,7 @@ def propose(app: "App", by: str, plan: Plan, dry_run: DryRun = False) -> Reporte
     from ..features.service import approving
     from ..plans import service
 
-    read = service.plan_in(plan, "the plan", {*app.store.listed()})
+    read = service.plan_in(plan, "the plan", service.StoredIds(app.store))
     report = approving.propose(app.store, read, by, dry_run)
     if report.deadlocks:
         raise service.PlanDeadlock(report.deadlocks)

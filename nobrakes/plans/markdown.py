@@ -13,7 +13,7 @@ import re
 from base64 import b32encode
 from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -336,7 +336,7 @@ _NUMBER = re.compile(r"#(\d{1,18})(?!\w)")
 class MarkdownTasks:
     """A text's items on their way to a plan. `known`: existing ids."""
 
-    def __init__(self, text: str, source: str, known: Collection[str]) -> None:
+    def __init__(self, text: str, source: str, known: Container[str]) -> None:
         self.source = source
         found = task_lists(text, source)
         self.told = list(found.told)
@@ -355,9 +355,9 @@ class MarkdownTasks:
         self.ids: dict[Part, str] = {}
         self.names: defaultdict[str, list[Part]] = defaultdict(list)
         self._name(known)
-        self.known = {*known, *(self.ids[part] for part in self.beads)}
+        self.known, self.own = known, {self.ids[part] for part in self.beads}
 
-    def _name(self, known: Collection[str]) -> None:
+    def _name(self, known: Container[str]) -> None:
         paths: dict[tuple[Part | None, bool], str] = {(None, False): "", (None, True): ""}
         again: Counter[tuple[bool, str]] = Counter()
         taken: set[str] = set()
@@ -521,7 +521,7 @@ class MarkdownTasks:
         if others:
             return {self.ids[one] if _is_bead(one) else "": f"line {one.line}" for one in (near or others)}
         id_ = f"gh-{number[1]}" if number else name
-        return {id_: "the graph"} if id_ in self.known else {}
+        return {id_: "the graph"} if id_ in self.own or id_ in self.known else {}
 
 
 def _find_beads(found: TaskLists) -> None:

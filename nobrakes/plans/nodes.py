@@ -9,6 +9,7 @@ import json
 import os
 import re
 import sys
+from codecs import getincrementaldecoder
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
@@ -21,6 +22,7 @@ from typing_extensions import TypedDict
 
 from ..beads import model
 from ..beads.model import CONTENT, MAX_TITLE, Bead, BeadType, DependencyType, Status, is_bead_id, new_bead, parse_type
+from ..beads.proposals import LISTS
 from ..errors import BadBead, PlanError
 from ..records import frozen
 from ..snapshot import reader as interop
@@ -237,7 +239,7 @@ class Plan:
     problems: tuple[str, ...] = ()
 
 
-_NODE_KEYS = ("id", "key", "needs", "related", "discovered_from", "status", "hold", "defer_until")
+_NODE_KEYS = frozenset(("id", "key", *LISTS, "status", "hold", "defer_until"))
 _MAY_BE_NULL = frozenset(name for name in CONTENT if model.FIRST[name] is None)
 
 
@@ -248,18 +250,26 @@ def refused(source: str, problems: list[str]) -> PlanError:
     return PlanError("\n".join(f"{source}: {text}" for text in shown))
 
 
-def _node(place: int, found: dict[str, Any], raw: Any) -> PlanNode:
-    own = {name: found.pop(name, None) for name in _NODE_KEYS}
-    if own["hold"] is None and own["defer_until"] is None and "status" in raw:
+def _node(place: int, found: dict[str, Any], raw: Any, share: Callable[[Any, Any], Any]) -> PlanNode:
+    """`share` returns the first of equal values: most beads name others, and have the labels of others."""
+    lists = [found.get(name) for name in LISTS]
+    needs, related, discovered_from = [one and tuple([share(name, name) for name in one]) for one in lists]
+    hold, defer_until = found.get("hold"), found.get("defer_until")
+    if hold is None and defer_until is None and "status" in raw:
         word = str(raw["status"]).strip().lower()
-        own["hold"] = word if word in HELD_WORDS else None
-    node = PlanNode(f"beads[{place}]", fields=found, **own)
-    if None in found.values():
-        for name in [name for name, value in found.items() if value is None and name not in _MAY_BE_NULL]:
-            del found[name]
-    if "labels" in found:
-        found["labels"] = tuple(dict.fromkeys(found["labels"]))
-    return node
+        hold = word if word in HELD_WORDS else None
+    fields = {
+        name: value
+        for name, value in found.items()
+        if name not in _NODE_KEYS and (value is not None or name in _MAY_BE_NULL)
+    }
+    if "labels" in fields:
+        labels = tuple(dict.fromkeys(fields["labels"]))
+        fields["labels"] = share(labels, labels)
+    if (id_ := found.get("id")) is not None:
+        id_ = share(id_, id_)
+    rest = (needs, related, discovered_from, found.get("status"), hold, defer_until)
+    return PlanNode(f"beads[{place}]", id_, found.get("key"), fields, *rest)
 
 
 def plan_of(value: Any, source: str) -> Plan:
@@ -272,13 +282,74 @@ def plan_of(value: Any, source: str) -> Plan:
     if isinstance(judged, list):
         raise refused(source, judged)
     live, beads = judged
-    nodes = tuple(_node(place, found, value["beads"][place]) for place, found in enumerate(beads))
+    share = dict[Any, Any]().setdefault
+    return _named_once(
+        [_node(place, found, value["beads"][place], share) for place, found in enumerate(beads)], live, source
+    )
+
+
+# A plan of ours in JSON, which may be large: read and judged in parts, so that neither its text nor its values are in
+# memory as a whole.
+PART_BYTES = 1 << 20
+_BLANK = " \t\r\n"
+_HEAD = re.compile(r'-(\{-(?:"live"-:-(true|false)-,-)?"beads"-:-)?\[-'.replace("-", f"[{_BLANK}]*"))
+_NEXT = re.compile(r"-(?:,-(?=\{)|\])-".replace("-", f"[{_BLANK}]*"))
+
+
+def plan_of_json(path: str, data: bytes) -> Plan | None:
+    """The plan in the text of a JSON file with our own keys. None: another format, or a problem: read all of it, which
+    finds its place. PlanError: a name is there twice."""
+    if path.lower().endswith((".yaml", ".yml", ".md", ".markdown", ".mdown")):
+        return None
+    nodes: list[PlanNode] = []
+    share = dict[Any, Any]().setdefault
+    live = False
+    try:
+        for beads, is_live in _read_parts(data):
+            live = is_live
+            judged = _said().validate_python(beads)
+            nodes += [_node(at, *both, share) for at, both in enumerate(zip(judged, beads, strict=True), len(nodes))]
+    except (ValueError, RecursionError, PlanError):
+        return None
+    return _named_once(nodes, live, shown(path))
+
+
+def _read_parts(data: bytes) -> Iterator[tuple[list[Any], bool]]:
+    """AT_ONCE beads at a time, and whether the plan is live. Raises ValueError, RecursionError, PlanError."""
+    decode = getincrementaldecoder("utf-8-sig")().decode
+    read_one = json.JSONDecoder(object_pairs_hook=_once).raw_decode
+    text, at, read, size = decode(data[:PART_BYTES]), 0, PART_BYTES, PART_BYTES
+    if (head := _HEAD.match(text)) is None or not text.startswith("{", head.end()):
+        raise ValueError("another format")
+    at, beads, is_last = head.end(), list[Any](), False
+    while not is_last:
+        try:
+            one, end = read_one(text, at)
+            if (following := _NEXT.match(text, end)) is None:
+                raise ValueError("no other bead follows")
+        except ValueError:
+            if read >= len(data):
+                raise
+            text, at = text[at:] + decode(data[read : read + size], read + size >= len(data)), 0
+            read, size = read + size, 2 * size  # a bead may be longer than a part
+            continue
+        beads.append(one)
+        at, size, is_last = following.end(), PART_BYTES, "]" in following[0]
+        if is_last or len(beads) == AT_ONCE:
+            yield beads, head[2] == "true"
+            beads = []
+    if (text[at:] + decode(data[read:], True)).strip(_BLANK) != ("}" if head[1] else ""):
+        raise ValueError("something follows")
+
+
+def _named_once(nodes: Sequence[PlanNode], live: bool, source: str) -> Plan:
+    """PlanError: a name is there twice."""
     if problems := _names(nodes):
         raise refused(source, problems)
-    return Plan(nodes, live, source)
+    return Plan(tuple(nodes), live, source)
 
 
-def _names(nodes: tuple[PlanNode, ...]) -> list[str]:
+def _names(nodes: Sequence[PlanNode]) -> list[str]:
     problems = []
     seen: dict[str, str] = {}
     for node in nodes:
@@ -416,10 +487,10 @@ def read_bytes(path: str) -> bytes:
     return data
 
 
-def read_text(path: str) -> str:
+def text_of(path: str, data: bytes) -> str:
     """PlanError if not UTF-8."""
     try:
-        return read_bytes(path).decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise PlanError(f"{shown(path)} is not UTF-8: {error}") from None
 
@@ -446,7 +517,7 @@ def read_folder(path: str) -> dict[str, str] | None:
     base = next((one for one in (os.path.join(path, "backlog"), path) if os.path.isdir(os.path.join(one, "tasks"))), "")
     inner = [os.path.join(base, name) for name in ("tasks", "completed", "drafts")] if base else [path]
     found = [os.path.join(each, one) for each in inner for one in sorted(glob("*.[mM][dD]", root_dir=each))]
-    return {os.path.relpath(one, inner[0]).removeprefix("../"): read_text(one) for one in found}
+    return {os.path.relpath(one, inner[0]).removeprefix("../"): text_of(one, read_bytes(one)) for one in found}
 
 
 def lines(path: str) -> Iterator[str]:
@@ -494,22 +565,25 @@ def load(path: str, text: str) -> Any:
 _LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*"?)|,(?=\s*[}\]])')
 
 
-def _json(path: str, text: str) -> Any:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise PlanError(f"{shown(path)}: the key '{twice}' is there twice in one object")
-        return made
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise PlanError(f"the key '{twice}' is there twice in one object")
+    return made
 
+
+def _json(path: str, text: str) -> Any:
     try:
         try:
-            return json.loads(text, object_pairs_hook=once)
+            return json.loads(text, object_pairs_hook=_once)
         except json.JSONDecodeError:  # models and people end lists with a comma
-            return json.loads(_LAST_COMMA.sub(r"\1", text), object_pairs_hook=once)
+            return json.loads(_LAST_COMMA.sub(r"\1", text), object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         raise PlanError(f"{shown(path)}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
+    except PlanError as error:
+        raise PlanError(f"{shown(path)}: {error}") from None
     except RecursionError:
         raise PlanError(f"{shown(path)}: it is nested too deeply") from None
 

@@ -8,7 +8,8 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import itemgetter
@@ -22,7 +23,8 @@ from ..beads.readiness import Circle, circles, reasons_of
 from ..beads.service.bead_commands import new_id, unused_id
 from ..errors import BadBead, Deadlock, NobrakesError, PlanError
 from ..events.kinds import Kind
-from ..features.service.approving import require
+from ..features.service.approving import apply_changes, require
+from ..features.service.strategy import proposals
 from ..pictures.layout import chain_of
 from ..records import frozen
 from ..text.cleaning import count
@@ -420,7 +422,17 @@ _JSON = re.compile(r"\s*(?:\[\s*[{\]]|\{\s*[\"}])")
 _FENCED = re.compile(r"^[ \t]*(`{3,}+|~{3,}+)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
 
 
-def read_plan(path: str, known: Collection[str] = ()) -> Plan:
+class StoredIds:
+    """The ids of a store's beads, each looked up when it is asked for."""
+
+    def __init__(self, store: "Store") -> None:
+        self._store = store
+
+    def __contains__(self, id_: object) -> bool:
+        return bool(self._store.nodes_of([str(id_)]))
+
+
+def read_plan(path: str, known: Container[str] = ()) -> Plan:
     """The plan in a file or folder, "-": stdin. `known`: existing ids. PlanError names every problem with its place."""
     from .trackers import plan_of_backlog
 
@@ -428,10 +440,11 @@ def read_plan(path: str, known: Collection[str] = ()) -> Plan:
         return plan_of_file(path)
     if (texts := nodes.read_folder(path)) is not None:
         return plan_of_backlog({name: tidy(text) for name, text in texts.items()}, nodes.shown(path), known)
-    return plan_in(nodes.read_text(path), path, known)
+    data = nodes.read_bytes(path)
+    return nodes.plan_of_json(path, data) or plan_in(nodes.text_of(path, data), path, known)
 
 
-def plan_in(text: str, path: str, known: Collection[str] = ()) -> Plan:
+def plan_in(text: str, path: str, known: Container[str] = ()) -> Plan:
     """Look at the name and the text for the format. `path` is named in problems. Raises PlanError."""
     from .markdown import MarkdownTasks, has_requirement
     from .trackers import front_matter, plan_of_backlog, plan_of_tables, plan_of_values
@@ -479,16 +492,14 @@ def apply_plan(
     live ones change now. `dry_run` writes nothing and reports deadlocks; `cut` leaves out dependencies that close
     circles. Without `explain` large plans skip `explained`."""
     work = work_out(store, plan, live or plan.live, at_once=live)
-    if len(work.ids) <= SMALL and not proposals_of(store, work, actor):
-        try:
+    waiting = len(store.proposed())
+    try:
+        if len(work.ids) <= SMALL and waiting <= SMALL:
             return _apply_small(store, plan, work, dry_run, actor)
-        except Deadlock:
-            pass  # the store names one circle; the whole graph names them all, with their cuts
-    elif not (explain or dry_run or store.proposed() or proposals_of(store, work, actor)):
-        try:
+        if not (explain or dry_run or waiting or proposals_of(store, work, actor)):
             return _apply_many(store, plan, work, actor)
-        except Deadlock:
-            pass
+    except (Deadlock, _WholeGraphNeeded):
+        pass  # the store names one circle; the whole graph names them all, with their cuts
     links = Links(*graph_after(store, work))
     found = after = tuple(circles(links))
     taken_out: tuple[Dependency, ...] = ()
@@ -501,35 +512,53 @@ def apply_plan(
         links = Links(*graph_after(store, work))
         after = tuple(circles(links))
     chain = chain_of(links)
-    proposed = tuple(proposals_of(store, work, actor))
-    made = _report(plan, work, links, after, store.now(), chain, not dry_run)
+    proposed = proposals_of(store, work, actor)
+    made = _report(plan, work, links, after, store.now(), chain, not dry_run, proposed)
     del links  # a large graph is not kept beside what is written
     if not dry_run:
         _write(store, work, actor)
     elif work.approved:
         require(store, work.approved)
-    waiting = frozenset(proposed)
-    unchanged = tuple(id_ for id_ in made.unchanged if id_ not in waiting)
-    return replace(made, deadlocks=found, cut=taken_out, proposed=proposed, unchanged=unchanged)
+    return replace(made, deadlocks=found, cut=taken_out)
 
 
 class _Undone(Exception):
-    """Rolls a dry run back."""
+    """Rolls back a dry run, and changes that only wait for approval."""
+
+
+class _WholeGraphNeeded(Exception):
+    """The changes reach more than the store settles in one transaction, or cannot be tried."""
 
 
 def _apply_small(store: "Store", plan: Plan, work: Work, dry_run: bool, actor: str) -> PlanReport:
+    """Looks only at what the changes reach. Raises Deadlock, _WholeGraphNeeded."""
+    store.levels(())  # settles what the chain is read from
     reports = []
-    try:
-        with store.write():
-            _write(store, work, actor)
+    with suppress(_Undone), store.write():
+        proposed = _write(store, work, actor)
+        with suppress(_Undone), store.write():
+            if proposed:
+                _try_proposals(store, actor)
+            if store.levels_lag():
+                raise _WholeGraphNeeded
             links = Links(*neighbourhood(store, work))
-            chain = tuple(store.critical_path())
-            reports.append(_report(plan, work, links, circles(links), store.now(), chain, not dry_run))
-            if dry_run:
-                raise _Undone
-    except _Undone:
-        pass
+            made = _report(
+                plan, work, links, circles(links), store.now(), tuple(store.critical_path()), not dry_run, proposed
+            )
+            reports.append(made)
+            raise _Undone
+        if dry_run:
+            raise _Undone
     return reports[0]
+
+
+def _try_proposals(store: "Store", actor: str) -> None:
+    """Apply every change that waits for approval."""
+    found = [change for bead in proposals(store) for change in bead.changes if change.standing is Standing.APPLIES]
+    try:
+        apply_changes(store, found, actor)
+    except NobrakesError as error:
+        raise _WholeGraphNeeded from error
 
 
 def _apply_many(store: "Store", plan: Plan, work: Work, actor: str) -> PlanReport:
@@ -543,7 +572,14 @@ def _apply_many(store: "Store", plan: Plan, work: Work, actor: str) -> PlanRepor
 
 
 def _report(
-    plan: Plan, work: Work, links: Links, found: Sequence[Circle], now: float, chain: tuple[str, ...], applied: bool
+    plan: Plan,
+    work: Work,
+    links: Links,
+    found: Sequence[Circle],
+    now: float,
+    chain: tuple[str, ...],
+    applied: bool,
+    proposed: Collection[str],
 ) -> PlanReport:
     ready: list[str] = []
     explained: dict[str, list[str]] = {}
@@ -552,29 +588,36 @@ def _report(
             ready.append(id_)
         elif links.nodes[id_].status not in CLOSED:
             explained[id_] = [reason.text for reason in reasons]
-    return _told(plan, work, ready, explained, chain, applied)
+    return _told(plan, work, ready, explained, chain, applied, proposed)
 
 
 def _told(
-    plan: Plan, work: Work, ready: Sequence[str], explained: dict[str, list[str]], chain: tuple[str, ...], applied: bool
+    plan: Plan,
+    work: Work,
+    ready: Sequence[str],
+    explained: dict[str, list[str]],
+    chain: tuple[str, ...],
+    applied: bool,
+    proposed: Collection[str] = (),
 ) -> PlanReport:
     touched = work.touched
     return PlanReport(
         new=tuple(work.new),
         changed=tuple(id_ for id_ in work.ids if id_ in touched),
-        unchanged=tuple(id_ for id_ in work.ids if id_ not in touched and id_ not in work.new),
+        unchanged=tuple(id_ for id_ in work.ids if not (id_ in touched or id_ in work.new or id_ in proposed)),
         deadlocks=(),
         ready=tuple(ready),
         explained=explained,
         critical_path=chain,
         applied=applied,
+        proposed=tuple(proposed),
         problems=(*plan.problems, *work.problems),
     )
 
 
-def _write(store: "Store", work: Work, actor: str) -> None:
+def _write(store: "Store", work: Work, actor: str) -> dict[str, Parts]:
     try:
-        write(store, work, actor)
+        return write(store, work, actor)
     except PlanError:
         raise
     except NobrakesError as error:

@@ -10,7 +10,7 @@ JSON), or an outline of epics and tasks in YAML or JSON.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -118,7 +118,7 @@ def _why_not(status: str) -> str:
 
 
 def _plan_of_tasks(
-    tasks: Sequence[_Task], source: str, told: list[str], known: Collection[str], prefix: str = ""
+    tasks: Sequence[_Task], source: str, told: list[str], known: Container[str], prefix: str = ""
 ) -> Plan:
     """A task with open parts is an epic. Everything left out is reported."""
     by_name = {task.name: task for task in tasks}
@@ -171,7 +171,7 @@ def _names(given: Any, is_known: Callable[[str], Any]) -> list[str]:
     return [name for name in names if name and normal(name) not in NOTHING]
 
 
-def plan_of_taskmaster(value: Mapping[str, Any], source: str, known: Collection[str]) -> Plan:
+def plan_of_taskmaster(value: Mapping[str, Any], source: str, known: Container[str]) -> Plan:
     """PlanError names every problem."""
     told: list[str] = []
     found: list[PlanNode] = []
@@ -231,7 +231,7 @@ def _groups(value: Any, groups: Collection[str] = _GROUPS) -> list[Any]:
     return [name for name, one in value.items() if _entries(name, one, groups)] if isinstance(value, dict) else []
 
 
-def plan_of_values(value: Any, source: str, known: Collection[str] = ()) -> Plan:
+def plan_of_values(value: Any, source: str, known: Container[str] = ()) -> Plan:
     """The plan in what YAML or JSON holds: tasks of task-master, issues of gh, our beads, or an outline. PlanError."""
     whole = {"tasks": value} if isinstance(value, list) else value
     tags = tagged(whole)
@@ -303,7 +303,7 @@ class _Outline:
     only named is made, and a phase waits for the one before it. `prefix`: ids are it and the tasks' own, which messages
     name as `kind`."""
 
-    def __init__(self, source: str, known: Collection[str], told: list[str], prefix: str = "", kind: str = "") -> None:
+    def __init__(self, source: str, known: Container[str], told: list[str], prefix: str = "", kind: str = "") -> None:
         self.source, self.known, self.told, self.prefix, self.kind = source, known, told, prefix, kind
         self.tasks, self.named, self.problems = dict[str, _Task](), dict[str, _Task](), list[str]()
         self.ids, self.phases, self.epics = set[str](), dict[str, str](), dict[str, str]()
@@ -446,7 +446,7 @@ _ISSUE_FIELDS = frozenset(("number", "title", "body", "labels", "state", "milest
 _HINT = "Use what `gh issue list --json number,title,body,labels,state,milestone` prints."
 
 
-def plan_of_issues(value: Any, source: str, known: Collection[str] = ()) -> Plan:
+def plan_of_issues(value: Any, source: str, known: Container[str] = ()) -> Plan:
     """The plan of one issue or a list. PlanError names every problem."""
     issues = [value] if isinstance(value, dict) else value
     if not isinstance(issues, list):
@@ -537,7 +537,7 @@ def _parse_labels(labels: Any) -> dict[str, Any]:
     return made
 
 
-def plan_of_tables(text: str, source: str, known: Collection[str]) -> Plan | None:
+def plan_of_tables(text: str, source: str, known: Container[str]) -> Plan | None:
     """The plan in a text's tables of tasks; None: it has none. Under several headings, each is an epic."""
     found, inside = list[tuple[str, dict[str, str]]](), list[int]()
     for first, heading, rows in tables(text, source):
@@ -576,7 +576,7 @@ def front_matter(text: str, source: str) -> dict[str, Any] | None:
     return said if isinstance(said, dict) and "title" in said else None
 
 
-def plan_of_backlog(texts: Mapping[str, str], source: str, known: Collection[str]) -> Plan:
+def plan_of_backlog(texts: Mapping[str, str], source: str, known: Container[str]) -> Plan:
     """The plan of these tasks, file -> text."""
     told: list[str] = []
     tasks: list[tuple[Any, _Task]] = []

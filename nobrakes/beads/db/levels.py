@@ -26,7 +26,7 @@ from ...db.database import row as row_of
 from ...db.fast import BY_AGENTS, ESTIMATED, UNFINISHED
 from .. import graph
 from ..graph import OUTLIER, Links, Node, TypicalMinutes, levels, weight
-from ..model import CLOSED, BeadType, Dependency, DependencyType
+from ..model import CLOSED, Dependency, DependencyType
 
 # Another number makes every open bead without an estimate due: where many are it has to differ by more than a quarter.
 TYPICAL_MINUTES = "usual_minutes"
@@ -86,43 +86,36 @@ def _differs(before: TypicalMinutes, now: TypicalMinutes) -> bool:
 
 
 _OVER = ", ".join(f"'{status.value}'" for status in CLOSED)
-_FIRST = f"SELECT id, b_level FROM beads WHERE status NOT IN ({_OVER}) ORDER BY b_level DESC, id LIMIT 1"
-_OWN_ROW = "SELECT type, estimate, epic, done_level FROM beads WHERE id = ?"
-_CHILD = f"SELECT id FROM beads WHERE epic = ? AND b_level = ? AND status NOT IN ({_OVER}) ORDER BY id LIMIT 1"
+_MINUTES = """CASE one.type WHEN 'epic' THEN 0
+ELSE coalesce(nullif(one.estimate, 0), json_extract(:by_type, '$.' || one.type), :minutes) END"""
+_CHILD = f"""SELECT id FROM beads WHERE epic = chain.id AND b_level = chain.reached AND status NOT IN ({_OVER})
+ORDER BY id LIMIT 1"""
 _WAITS = f"""SELECT beads.id FROM edges JOIN beads ON beads.id = edges.bead
-WHERE edges.needs = ? AND edges.type = 'blocks' AND b_level = ? AND status NOT IN ({_OVER})
+WHERE edges.needs = chain.id AND edges.type = 'blocks' AND b_level = chain.left AND status NOT IN ({_OVER})
 ORDER BY beads.id LIMIT 1"""
-_EPIC_CHILD = f"SELECT id FROM beads WHERE id = ? AND type = 'epic' AND done_level = ? AND status NOT IN ({_OVER})"
+_EPIC_ENDS = f"""SELECT id FROM beads
+WHERE id = chain.epic AND type = 'epic' AND done_level = chain.left AND status NOT IN ({_OVER})"""
+# A step is a bead's start, or an epic's end. `reached`: its level; `left`: what follows the bead; `within`: an epic
+# whose longest chain goes through a child.
+_CHAIN = f"""WITH RECURSIVE chain (id, epic, type, is_end, reached, left, within) AS (
+SELECT * FROM (SELECT id, epic, type, 0, b_level, done_level, {_MINUTES} + done_level < b_level FROM beads AS one
+WHERE status NOT IN ({_OVER}) ORDER BY b_level DESC, id LIMIT 1)
+UNION ALL
+SELECT one.id, one.epic, one.type, one.id IS chain.epic, iif(chain.within, chain.reached, chain.left),
+iif(one.id IS chain.epic, chain.left, one.done_level),
+one.id IS NOT chain.epic AND {_MINUTES} + one.done_level < iif(chain.within, chain.reached, chain.left)
+FROM chain JOIN beads AS one ON one.id = iif(chain.within, ({_CHILD}), coalesce(({_WAITS}), ({_EPIC_ENDS})))
+WHERE chain.within OR chain.left > 0)
+SELECT id FROM chain WHERE NOT (within OR is_end) AND type <> 'epic' LIMIT :limit"""
 
 
 # A moment's successor on the longest chain is one whose level is what is left; of several the smallest id.
 def critical_path(db: Database, limit: int | None = None) -> list[str]:
     """The longest chain of live work by estimate, without epics. `limit`: its first beads; None: all."""
     with db.read():
-        if (first := db.maybe(_FIRST)) is None:
-            return []
         expected = typical_minutes(db)
-        chain: list[str] = []
-        bead, left, ended = str(first[0]), int(first[1]), False
-        while True:
-            type_, estimate, epic, done = db.one(_OWN_ROW, (bead,))
-            if not ended:
-                if weight(type_, estimate, expected) + done < left:
-                    if (child := db.maybe(_CHILD, (bead, left))) is None:  # spoilt levels: doctor's affair
-                        return chain
-                    bead = child[0]
-                    continue
-                left = done
-                if type_ != BeadType.EPIC:
-                    chain.append(bead)
-            if not left or len(chain) == limit:
-                return chain
-            following = db.maybe(_WAITS, (bead, left))
-            ended = following is None
-            following = following or db.maybe(_EPIC_CHILD, (epic, left))
-            if following is None:
-                return chain
-            bead = following[0]
+        given = {"by_type": json.dumps(dict(expected.by_type)), "minutes": expected.minutes}
+        return [row[0] for row in db.all(_CHAIN, {**given, "limit": -1 if limit is None else limit})]
 
 
 # what `_make` does without its check of the length: a whole graph is tens of thousands of them

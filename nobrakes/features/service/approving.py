@@ -134,7 +134,7 @@ def approve(store: "Store", choice: Choice, actor: str, seen: str | None = None)
     for one in dropped:
         store.propose(one.bead, {one.part: None}, actor, Kind.CHANGE_DROPPED, one.standing.value)
     if goes:
-        _apply(store, goes, actor)
+        apply_changes(store, goes, actor)
         told = {"first": first, "drafts": live, "changes": [one.name for one in goes]}
         store.record(Event(Kind.STRATEGY_APPROVED, actor=actor, data=told))
     return Made(tuple(live), *(tuple(one.name for one in group) for group in (goes, left, dropped)))
@@ -165,7 +165,7 @@ def _known(names: Collection[str], found: Sequence[ProposedChange], drafts: Coll
         )
 
 
-def _apply(store: "Store", goes: Sequence[ProposedChange], actor: str) -> None:
+def apply_changes(store: "Store", goes: Sequence[ProposedChange], actor: str) -> None:
     """Approval of each bead is recorded before its changes."""
     beads = grouped((one.bead, one) for one in goes)
     for bead, parts in beads.items():

@@ -82,6 +82,51 @@ def test_many_beads_come_to_what_few_do(seed, monkeypatch):
     assert many.check() == []
 
 
+def random_change(rng, known):
+    """Wishes for a few beads of before, and some new ones, each with an estimate."""
+    found = random_plan(rng, known)
+    nodes = found["beads"][: rng.randrange(1, 6)]
+    for node in nodes:
+        node["estimate"] = rng.choice([5, 30, 240])
+        if rng.random() < 0.1 and node.get("id") in known:
+            node["status"] = "cancelled"
+    return {"beads": nodes}
+
+
+@pytest.mark.parametrize("seed", everyday(*range(8), ci=range(8, 80)))
+def test_a_few_changes_are_told_as_the_whole_graph_tells_them(seed, monkeypatch):
+    """Also the wishes for live beads, which wait: what would come of them is tried out and taken back."""
+    rng = random.Random(seed)
+    near, whole = open_memory(lambda: 1_800_000_000.0), open_memory(lambda: 1_800_000_000.0)
+    monkeypatch.setattr(plans_service, "new_id", lambda store, taken: "new-id")
+    monkeypatch.setattr(plans_service, "unused_id", lambda taken: "new-id")
+    looked_at, graph_after = [], plans_service.graph_after
+    monkeypatch.setattr(
+        plans_service, "graph_after", lambda store, work: looked_at.append(store) or graph_after(store, work)
+    )
+    first = random_plan(rng, set())
+    for node in first["beads"]:
+        node["estimate"] = rng.choice([5, 30, 240])
+    for store in (near, whole):
+        applied(store, first, live=True)
+    for _ in range(ROUNDS):
+        known = {bead.id for bead in near.beads()}
+        found, dry_run = random_change(rng, known), rng.random() < 0.2
+        reports = []
+        looked_at.clear()
+        for store in (near, whole):
+            monkeypatch.setattr(plans_service, "SMALL", 0 if store is whole else 1000)
+            reports.append(applied(store, found, dry_run=dry_run))
+        one, other = reports
+        if not isinstance(one, str):
+            assert one.deadlocks or near not in looked_at, "the whole graph was read for a few changes"
+            if near.proposed() and not one.proposed:  # told with what is in the graph
+                one, other = (replace(each, critical_path=(), ready=(), explained={}) for each in reports)
+        assert one == other
+        assert rows(near) == rows(whole)
+    assert near.check() == []
+
+
 def test_what_is_there_as_it_is_said_is_not_read_as_a_bead(monkeypatch):
     monkeypatch.setattr(plans_service, "SMALL", 0)
     store = open_memory()
@@ -101,3 +146,48 @@ def test_a_dependency_that_is_named_twice_hides_no_other():
     assert not graph_writes._needs_the_same(named, f"{one}x,{one}y") and not graph_writes._needs_the_same(named, None)
     assert graph_writes._needs_the_same(named, f"{one}x") and graph_writes._needs_the_same(named, f"{one}x,{other}y")
     assert not graph_writes._needs_the_same([["x"], [], None], f"{one}x,{other}y")
+
+
+def statements(store, found, **how):
+    """How many statements applying the plan takes."""
+    seen: list[str] = []
+    store.connection.set_trace_callback(seen.append)
+    report = plans_service.apply_plan(store, plan_of(found, "plan"), actor="me", **how)
+    store.connection.set_trace_callback(None)
+    assert report.critical_path
+    return len(seen)
+
+
+def chain(count):
+    """Beads that wait for each other, one after the other."""
+    return [
+        {"id": f"b{at:04}", "title": f"Bead {at}", "estimate": 30, "needs": [f"b{at - 1:04}"] if at else []}
+        for at in range(count)
+    ]
+
+
+ONE_CHANGE = (
+    {"id": "b0020", "title": "Another title"},
+    {"id": "b0020", "needs": ["b0019", "b0002"]},
+    {"id": "new", "title": "One more", "estimate": 5, "needs": ["b0003"]},
+)
+
+
+@pytest.mark.parametrize("change", ONE_CHANGE)
+@pytest.mark.parametrize("is_live", [True, False])
+def test_one_change_asks_as_often_in_a_large_graph(is_live, change):
+    stores = []
+    for count in (40, 400):
+        stores.append(store := open_memory())
+        plans_service.apply_plan(store, plan_of(chain(count), "plan"), live=is_live)
+    few, many = (statements(store, [change]) for store in stores)
+    assert few == many < 150
+
+
+def test_an_unchanged_plan_asks_as_often_when_it_is_large():
+    counts = []
+    for count in (plans_service.SMALL + 1, 3 * plans_service.SMALL):
+        store = open_memory()
+        plans_service.apply_plan(store, plan_of(chain(count), "plan"))
+        counts.append(statements(store, chain(count), explain=False))
+    assert counts[0] == counts[1] < 25

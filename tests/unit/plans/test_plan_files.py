@@ -2,6 +2,7 @@
 
 import io
 import json
+import tracemalloc
 
 import pytest
 
@@ -197,3 +198,78 @@ def test_records_are_read_line_by_line_and_may_be_of_any_size(tmp_path, monkeypa
     file.write_bytes(b"\xff\n")
     assert "is not UTF-8" in problems_in(file)[0]
     assert "cannot be read" in problems_in(tmp_path / "none.jsonl")[0]
+
+
+BEAD = {"id": "a", "title": 'Ä "ß" 设', "labels": ["x", "y", "x"], "needs": ["b"], "status": "blocked", "epic": None}
+OURS = [
+    {"beads": [BEAD, {"id": "b", "title": "B", "metadata": {"n": [1, {"m": 2.5}]}, "estimate": "2h"}]},
+    {"live": True, "beads": [{"key": "k", "title": "B"}, {"title": "C", "needs": ["k"]}]},
+    [{"id": f"b{number}", "title": "B", "description": "é" * number} for number in range(30)],
+]
+OTHERS = [
+    json.dumps({"beads": []}),
+    json.dumps({"beads": [BEAD], "live": True}),
+    json.dumps([{"number": 3, "title": "T", "body": "", "labels": [], "state": "OPEN"}]),
+    json.dumps({"beads": [{"id": 1, "title": "B"}, {"id": 2, "title": "C", "needs": [1]}]}),
+    json.dumps({"beads": [BEAD, {"name": "Other words", "priority": "high"}]}),
+    json.dumps({"beads": [BEAD, "A title"]}),
+    json.dumps({"beads": [BEAD, {**BEAD, "id": "c", "priority": 9, "unknown": 1}]}),
+    json.dumps({"beads": [BEAD, {"id": "c"}]})[:-3],
+    json.dumps({"beads": [BEAD]}) + "}",
+    '{"beads": [{"id": "a", "title": "A", "title": "B"}]}',
+    '{"beads": [{"id": "a", "title": "A"},]}',
+    '{"beads": [{"id": "a", "title": "A"}]',
+    '{"beads":\n[{"id": "a",\n "title": nothing}]}',
+    '{"beads": [{"id": "a", "title": "A", "metadata": ' + '{"m":' * 3000 + "1" + "}" * 3000 + "}]}",
+]
+
+
+def outcome(read, *given):
+    try:
+        return read(*given)
+    except PlanError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("size", [40, 41, 201, 1 << 20])
+@pytest.mark.parametrize("ascii", [True, False])
+def test_json_read_in_parts_is_the_plan_of_its_whole_text(size, ascii, tmp_path, monkeypatch):
+    monkeypatch.setattr(nodes, "PART_BYTES", size)
+    monkeypatch.setattr(nodes, "AT_ONCE", 4)
+    for number, value in enumerate(OURS):
+        for text in (
+            json.dumps(value, ensure_ascii=ascii),
+            "\ufeff\n" + json.dumps(value, ensure_ascii=ascii, indent=1),
+        ):
+            file = tmp_path / f"plan{number}.json"
+            file.write_text(text)
+            assert nodes.plan_of_json(str(file), file.read_bytes()) is not None
+            assert read_plan(str(file)) == plan_in(text.removeprefix("\ufeff"), str(file))
+    for text in OTHERS:
+        file = tmp_path / "other.json"
+        file.write_text(text)
+        assert nodes.plan_of_json(str(file), file.read_bytes()) is None
+        assert outcome(read_plan, str(file)) == outcome(plan_in, text, str(file))
+    file.write_bytes(json.dumps(OURS[0], ensure_ascii=False).encode()[:-40] + b'\xff"}]}')
+    assert "is not UTF-8" in outcome(read_plan, str(file))
+    file.write_text(json.dumps({"beads": [{"id": "a", "title": "A"}] * 2}))
+    assert outcome(read_plan, str(file)) == "other.json: beads[1]: 'a' is there already, at beads[0]"
+
+
+def test_a_plan_keeps_little_of_each_bead():
+    """The values that beads share are there once, and no text of the file stays."""
+    beads = [
+        {"id": f"bead-{n:05}", "title": f"Title {n}", "labels": ["api", "web"], "needs": [f"bead-{n - 1:05}"]}
+        for n in range(1, 2000)
+    ]
+    data = json.dumps({"beads": beads}).encode()
+    nodes.plan_of_json("plan.json", data)  # loads what is loaded once
+    tracemalloc.start()
+    try:
+        plan = nodes.plan_of_json("plan.json", data)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert plan is not None and kept / len(plan.nodes) < 650
+    names = {name: id(name) for node in plan.nodes for name in (node.id,)}
+    assert all(id(name) == names[name] for node in plan.nodes[1:] for name in node.needs)
