@@ -8,10 +8,12 @@
 """
 
 import math
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 from ..records import frozen, grouped
@@ -47,11 +49,12 @@ def needs_of(
 ) -> Needs:
     """What each moment needs. `live`: (bead, is epic); pairs: (bead, needed), ignored if an end is closed."""
     start = {bead: 2 * place for place, (bead, _) in enumerate(live)}
+    done = [place + 1 for place in start.values()]  # the same object each time it is needed
     epics = {bead for bead, is_epic in live if is_epic}
-    needs: Needs = [[moment - 1] if moment & 1 else [] for moment in range(2 * len(live))]
+    needs: Needs = [row for place in start.values() for row in ([], [place])]
     for bead, blocker in blocks:
         if bead in start and blocker in start:
-            needs[start[bead]].append(start[blocker] + 1)
+            needs[start[bead]].append(done[start[blocker] >> 1])
     for bead, parent in parents:
         if bead in start and parent in start:
             needs[start[bead]].append(start[parent])
@@ -60,19 +63,26 @@ def needs_of(
     return needs
 
 
-def order_of(needs: Sequence[Sequence[int]]) -> list[int]:
+def order_of(needs: Sequence[Sequence[int]]) -> Sequence[int]:
     """The possible moments in order; those in or behind a circle are left out."""
     missing = [len(row) for row in needs]
-    needed_by: Needs = [[] for _ in needs]
-    for moment, row in enumerate(needs):
+    # what needs the moment i is in `waiting` from ends[i] on, up to ends[i + 1]: a list each takes ten times as much
+    ends = array("i", bytes(4 * (len(needs) + 1)))
+    for row in needs:
         for needed in row:
-            needed_by[needed].append(moment)
-    order = [moment for moment, count in enumerate(missing) if not count]
+            ends[needed] += 1
+    ends = array("i", accumulate(ends))
+    waiting = array("i", bytes(4 * ends[-1]))
+    for moment in range(len(needs) - 1, -1, -1):
+        for needed in needs[moment]:
+            ends[needed] = at = ends[needed] - 1
+            waiting[at] = moment
+    order = array("i", [moment for moment, count in enumerate(missing) if not count])
     for moment in order:  # it grows meanwhile
-        for waiting in needed_by[moment]:
-            missing[waiting] -= 1
-            if not missing[waiting]:
-                order.append(waiting)
+        for one in waiting[ends[moment] : ends[moment + 1]]:
+            missing[one] -= 1
+            if not missing[one]:
+                order.append(one)
     return order
 
 
@@ -81,7 +91,7 @@ def levels_of(needs: Sequence[Sequence[int]], weights: Sequence[int], order: Seq
     order = order_of(needs) if order is None else order
     stuck = sorted(set(range(len(needs))).difference(order), reverse=True) if len(order) < len(needs) else []
     reached = [0] * len(needs)
-    for moment in [*stuck, *reversed(order)]:
+    for moment in chain(stuck, reversed(order)):
         behind = reached[moment]
         for needed in needs[moment]:
             # only a bead's own end follows from its own beginning, and takes its time
@@ -169,7 +179,7 @@ class Links:
         return plain_needs(self, self.alive)
 
     @cached_property
-    def order(self) -> list[int]:
+    def order(self) -> Sequence[int]:
         return order_of(self.needs)
 
     def free_computed(self) -> None:
@@ -251,7 +261,7 @@ def plain_needs(links: Links, live: Sequence[Node]) -> Needs:
     )
 
 
-def possible(needs: Sequence[Sequence[Need]]) -> list[int]:
+def possible(needs: Sequence[Sequence[Need]]) -> Sequence[int]:
     return order_of([[need.what for need in row] for row in needs])
 
 
@@ -336,8 +346,7 @@ def lift_to_epics(nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> 
     return found
 
 
-@frozen
-class Level:
+class Level(NamedTuple):
     """Minutes. `start` is the b-level: the bead and all behind it; `done` is what is behind its end."""
 
     start: int
@@ -351,5 +360,12 @@ def levels(links: Links, expected: TypicalMinutes | None = None) -> dict[str, Le
     """Both levels of every bead; in a circle, what is known behind it. `expected`: usual minutes; None: derived."""
     expected = expected or typical_of(links.nodes.values())
     reached = levels_of(links.needs, [weight(node.type, node.estimate, expected) for node in links.alive], links.order)
-    found = {node.id: Level(*reached[2 * place : 2 * place + 2]) for place, node in enumerate(links.alive)}
-    return dict.fromkeys(links.nodes, NOTHING) | found
+    found = dict.fromkeys(links.nodes, NOTHING)
+    found.update(
+        zip(
+            (node.id for node in links.alive),
+            map(Level._make, zip(reached[::2], reached[1::2], strict=True)),
+            strict=True,
+        )
+    )
+    return found

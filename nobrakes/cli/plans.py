@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..app import App
     from ..beads.proposals import ProposedChange
     from ..features.service.strategy import ChangedBead, StrategyView
-    from ..plans.nodes import Plan, PlanNode
+    from ..plans.nodes import PlanNode
     from ..plans.service import PlanReport
 
 
@@ -72,19 +72,18 @@ def apply(plan: PlanFile, as_json: AsJson = False, **given: Any) -> Output:
     with opened() as app:
         with report_progress(f"reading {one_line(plan.name)}"):
             read = service.read_plan(str(plan), service.StoredIds(app.store))
+            drafted = [*_drafted(read.nodes)]
         with report_progress(f"applying {count(len(read.nodes), 'bead')}"):
             report = service.apply_plan(app.store, read, actor=actor(), explain=as_json or KEPT.get(), **given)
         if report.applied:
             wake(app.paths)
         waits = bool(report.applied and (report.proposed or (report.new and not (given["live"] or read.live))))
         then = _approval(app) if waits else ""
-    return _output(read, report, then)
+    return _output(drafted, report, then)
 
 
-def _output(read: "Plan", report: "PlanReport", then: str) -> Output:
-    return Output(
-        report, lambda screen: "\n".join([*_drafted(read.nodes), _report(report, screen, then)]), _refusal(report)
-    )
+def _output(drafted: Sequence[str], report: "PlanReport", then: str) -> Output:
+    return Output(report, lambda screen: "\n".join([*drafted, _report(report, screen, then)]), _refusal(report))
 
 
 def _refusal(report: "PlanReport") -> Deadlock | None:
@@ -103,9 +102,10 @@ def propose(plan: PlanFile, **given: Any) -> Output:
 
     with opened() as app:
         read = service.read_plan(str(plan), service.StoredIds(app.store))
+        drafted = [*_drafted(read.nodes)]
         report = approving.propose(app.store, read, actor(), **given)
         then = _approval(app) if report.applied and (report.new or report.proposed) else ""
-    return _output(read, report, then)
+    return _output(drafted, report, then)
 
 
 def _drafted(nodes: "Sequence[PlanNode]") -> Iterator[str]:

@@ -12,10 +12,11 @@ import sys
 from codecs import getincrementaldecoder
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import cache, partial
 from glob import glob
-from typing import Annotated, Any, Literal, get_type_hints
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from typing_extensions import TypedDict
@@ -208,14 +209,13 @@ def _said() -> TypeAdapter[list[dict[str, Any]]]:
 MAX_PROBLEMS = 100
 
 
-@frozen
-class PlanNode:
+class PlanNode(NamedTuple):
     """A bead as a plan wants it. `fields`: named ones. `needs`, `related`, …: ids or keys; None: unsaid."""
 
     where: str
     id: str | None
     key: str | None = None
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = MappingProxyType({})
     needs: tuple[str, ...] | None = None
     related: tuple[str, ...] | None = None
     discovered_from: tuple[str, ...] | None = None
@@ -238,6 +238,10 @@ class Plan:
     source: str = "plan"
     problems: tuple[str, ...] = ()
 
+    def free_nodes(self) -> None:
+        """Those of a large plan take as much as what is written of them."""
+        object.__setattr__(self, "nodes", ())
+
 
 _NODE_KEYS = frozenset(("id", "key", *LISTS, "status", "hold", "defer_until"))
 _MAY_BE_NULL = frozenset(name for name in CONTENT if model.FIRST[name] is None)
@@ -250,11 +254,10 @@ def refused(source: str, problems: list[str]) -> PlanError:
     return PlanError("\n".join(f"{source}: {text}" for text in shown))
 
 
-def _node(place: int, found: dict[str, Any], raw: Any, share: Callable[[Any, Any], Any]) -> PlanNode:
-    """`share` returns the first of equal values: most beads name others, and have the labels of others."""
-    lists = [found.get(name) for name in LISTS]
-    needs, related, discovered_from = [one and tuple([share(name, name) for name in one]) for one in lists]
-    hold, defer_until = found.get("hold"), found.get("defer_until")
+def _node(place: int, found: dict[str, Any], raw: Any, shared: dict[Any, Any]) -> PlanNode:
+    """`shared` has the first of equal values: most beads name others, and have the labels of others."""
+    get, share = found.get, shared.setdefault
+    id_, needs, hold, defer_until = get("id"), get("needs"), get("hold"), get("defer_until")
     if hold is None and defer_until is None and "status" in raw:
         word = str(raw["status"]).strip().lower()
         hold = word if word in HELD_WORDS else None
@@ -263,13 +266,11 @@ def _node(place: int, found: dict[str, Any], raw: Any, share: Callable[[Any, Any
         for name, value in found.items()
         if name not in _NODE_KEYS and (value is not None or name in _MAY_BE_NULL)
     }
-    if "labels" in fields:
-        labels = tuple(dict.fromkeys(fields["labels"]))
-        fields["labels"] = share(labels, labels)
-    if (id_ := found.get("id")) is not None:
-        id_ = share(id_, id_)
-    rest = (needs, related, discovered_from, found.get("status"), hold, defer_until)
-    return PlanNode(f"beads[{place}]", id_, found.get("key"), fields, *rest)
+    if labels := fields.get("labels"):
+        fields["labels"] = shared.get(labels) or share(labels, tuple(dict.fromkeys(labels)))
+    needs = needs and tuple([share(name, name) for name in needs])
+    rest = (needs, get("related"), get("discovered_from"), get("status"), hold, defer_until)
+    return PlanNode(f"beads[{place}]", share(id_, id_), get("key"), fields, *rest)
 
 
 def plan_of(value: Any, source: str) -> Plan:
@@ -282,10 +283,9 @@ def plan_of(value: Any, source: str) -> Plan:
     if isinstance(judged, list):
         raise refused(source, judged)
     live, beads = judged
-    share = dict[Any, Any]().setdefault
-    return _named_once(
-        [_node(place, found, value["beads"][place], share) for place, found in enumerate(beads)], live, source
-    )
+    shared = dict[Any, Any]()
+    nodes = [_node(place, found, value["beads"][place], shared) for place, found in enumerate(beads)]
+    return _named_once(nodes, live, source)
 
 
 # A plan of ours in JSON, which may be large: read and judged in parts, so that neither its text nor its values are in
@@ -301,14 +301,13 @@ def plan_of_json(path: str, data: bytes) -> Plan | None:
     finds its place. PlanError: a name is there twice."""
     if path.lower().endswith((".yaml", ".yml", ".md", ".markdown", ".mdown")):
         return None
-    nodes: list[PlanNode] = []
-    share = dict[Any, Any]().setdefault
+    nodes, shared = list[PlanNode](), dict[Any, Any]()
     live = False
     try:
         for beads, is_live in _read_parts(data):
             live = is_live
             judged = _said().validate_python(beads)
-            nodes += [_node(at, *both, share) for at, both in enumerate(zip(judged, beads, strict=True), len(nodes))]
+            nodes += [_node(at, *both, shared) for at, both in enumerate(zip(judged, beads, strict=True), len(nodes))]
     except (ValueError, RecursionError, PlanError):
         return None
     return _named_once(nodes, live, shown(path))
@@ -439,7 +438,7 @@ def made_plan(nodes: list[dict[str, Any]], lines: list[str], source: str, told: 
     plan = plan_of({"beads": nodes}, source)
     return replace(
         plan,
-        nodes=tuple(replace(node, where=where) for node, where in zip(plan.nodes, lines, strict=True)),
+        nodes=tuple(node._replace(where=where) for node, where in zip(plan.nodes, lines, strict=True)),
         problems=tuple(told),
     )
 

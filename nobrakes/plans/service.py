@@ -119,8 +119,8 @@ def work_out(store: "Store", plan: Plan, live: bool, at_once: bool = False) -> W
             epic = names.get(epic, epic)
             fields = {**fields, "epic": epic}
             _reference(problems, node, "epic", epic, id_, known)
-        for (key, kind), wanted in zip(LISTS.items(), (node.needs, node.related, node.discovered_from), strict=True):
-            if wanted is None:
+        for key, kind in LISTS.items():
+            if (wanted := getattr(node, key)) is None:
                 continue
             had = edges.get((id_, kind), _NOTHING) if edges else _NOTHING
             if not (wanted or had):
@@ -213,7 +213,8 @@ def _create(work: Work, id_: str, node: PlanNode, fields: Mapping[str, Any], liv
     if node.bead is not None:
         bead = node.bead if fields["epic"] == node.bead.epic else replace(node.bead, epic=fields["epic"])
     else:
-        bead = new_bead(id_, {"held": node.hold, "defer_until": node.defer_until}, fields)
+        is_aside = node.hold is not None or node.defer_until is not None
+        bead = new_bead(id_, {"held": node.hold, "defer_until": node.defer_until} if is_aside else {}, fields)
     if node.status == "done" or node.status == "cancelled":
         bead = lifecycle.closed(bead, Status(node.status), now)
     elif node.status == "live" or (live and node.status is None):
@@ -490,7 +491,7 @@ def apply_plan(
 ) -> PlanReport:
     """Apply the plan in one transaction; on PlanError, PlanDeadlock nothing is written. `live`: new beads are live, and
     live ones change now. `dry_run` writes nothing and reports deadlocks; `cut` leaves out dependencies that close
-    circles. Without `explain` large plans skip `explained`."""
+    circles. Without `explain` large plans skip `explained`, and lose their nodes."""
     work = work_out(store, plan, live or plan.live, at_once=live)
     waiting = len(store.proposed())
     try:
@@ -498,7 +499,7 @@ def apply_plan(
             return _apply_small(store, plan, work, dry_run, actor)
         if not (explain or dry_run or waiting or proposals_of(store, work, actor)):
             return _apply_many(store, plan, work, actor)
-    except (Deadlock, _WholeGraphNeeded):
+    except (Deadlock, _FullGraphNeeded):
         pass  # the store names one circle; the whole graph names them all, with their cuts
     links = Links(*graph_after(store, work))
     found = after = tuple(circles(links))
@@ -526,12 +527,12 @@ class _Undone(Exception):
     """Rolls back a dry run, and changes that only wait for approval."""
 
 
-class _WholeGraphNeeded(Exception):
+class _FullGraphNeeded(Exception):
     """The changes reach more than the store settles in one transaction, or cannot be tried."""
 
 
 def _apply_small(store: "Store", plan: Plan, work: Work, dry_run: bool, actor: str) -> PlanReport:
-    """Looks only at what the changes reach. Raises Deadlock, _WholeGraphNeeded."""
+    """Looks only at what the changes reach. Raises Deadlock, _FullGraphNeeded."""
     store.levels(())  # settles what the chain is read from
     reports = []
     with suppress(_Undone), store.write():
@@ -540,7 +541,7 @@ def _apply_small(store: "Store", plan: Plan, work: Work, dry_run: bool, actor: s
             if proposed:
                 _try_proposals(store, actor)
             if store.levels_lag():
-                raise _WholeGraphNeeded
+                raise _FullGraphNeeded
             links = Links(*neighbourhood(store, work))
             made = _report(
                 plan, work, links, circles(links), store.now(), tuple(store.critical_path()), not dry_run, proposed
@@ -558,10 +559,11 @@ def _try_proposals(store: "Store", actor: str) -> None:
     try:
         apply_changes(store, found, actor)
     except NobrakesError as error:
-        raise _WholeGraphNeeded from error
+        raise _FullGraphNeeded from error
 
 
 def _apply_many(store: "Store", plan: Plan, work: Work, actor: str) -> PlanReport:
+    plan.free_nodes()
     _write(store, work, actor)
     ready = store.ready_once_approved(work.ids)
     if store.levels_lag():  # the chain would be read off them

@@ -328,6 +328,7 @@ MANY = 5
 _TEXT_COLUMNS = frozenset(rows.TEXT_COLUMNS)
 _IDS = "(SELECT value FROM json_each(?))"
 _KINDS = tuple(kind.value for kind in LISTS.values())
+_NEEDS = f"{_KINDS[0]} "
 _COULD_START = """SELECT id, epic, open_blockers FROM beads
 WHERE status IN ('draft', 'needs_tests', 'needs_doer') AND type <> 'epic' AND held IS NULL AND asleep = 0
 AND resting = 0 AND assignee IS NULL AND (open_blockers = 0 OR epic IS NOT NULL)"""
@@ -374,7 +375,7 @@ def _same(
         names = (*fields,)
         if (shape := shapes.get(names)) is None:
             shape = shapes[names] = _Shape([name for name in names if name in places], places)
-        if shape.read_fields(fields) == shape.read_row(row) or shape.is_written(fields, row):
+        if shape.is_same(fields, row):
             yield row[0], row[1]
 
 
@@ -382,16 +383,16 @@ class _Shape:
     """Row positions of a bead's fields; most beads of a plan name the same fields."""
 
     def __init__(self, names: Sequence[str], places: Mapping[str, int]) -> None:
-        self._indexes = {name: places[name] for name in names}
+        self._written = [(name, places[name]) for name in names if name in rows.WRITTEN]
+        plain = [name for name in names if name not in rows.WRITTEN]
         # itemgetter gives no tuple of less than two
-        self.read_fields: Callable[[Mapping[str, Any]], Any] = itemgetter(*names) if names else _nothing
-        self.read_row: Callable[[Sequence[Any]], Any] = itemgetter(*self._indexes.values()) if names else _nothing
+        self._read_fields: Callable[[Mapping[str, Any]], Any] = itemgetter(*plain) if plain else _nothing
+        self._read_row: Callable[[Sequence[Any]], Any] = itemgetter(*map(places.get, plain)) if plain else _nothing
 
-    def is_written(self, fields: Mapping[str, Any], row: Sequence[Any]) -> bool:
-        return all(
-            fields[name] == row[place] or (name in rows.WRITTEN and _is_written(name, fields[name], row[place]))
-            for name, place in self._indexes.items()
-        )
+    def is_same(self, fields: Mapping[str, Any], row: Sequence[Any]) -> bool:
+        if self._read_fields(fields) != self._read_row(row):
+            return False
+        return all(_is_written(name, fields[name], row[place]) for name, place in self._written)
 
 
 def _nothing(_: object) -> None: ...
@@ -406,6 +407,8 @@ def _is_written(name: str, value: Any, text: str) -> bool:
 
 def _needs_the_same(lists: Sequence[Sequence[str] | None], edges: str | None) -> bool:
     """Whether the edges (`<type> <id>`, with commas; None: none) match the lists of each kind."""
+    if edges and lists[0] and edges == f"{_NEEDS}{f',{_NEEDS}'.join(sorted(lists[0]))}" and not (lists[1] or lists[2]):
+        return True  # as of most beads
     there = {*edges.split(",")} if edges else set()
     wanted = {f"{kind} {one}" for needs, kind in zip(lists, _KINDS, strict=True) if needs for one in needs}
     if there == wanted:

@@ -247,7 +247,7 @@ def _prepare(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], 
     beside = only_waits(db, wanted, edges)
     known = {node.id: node for node in (_named(db, wanted, edges) if beside else levels.all_nodes(db))}
     _refuse_wrong(wanted, edges, known)
-    statuses = {one.id: lifecycle.added(one) for one in wanted}
+    statuses = [lifecycle.added(one) for one in wanted]
     epics = []
     for edge in edges:
         if edge.bead in known and edge.type is DependencyType.PARENT_CHILD:
@@ -255,7 +255,7 @@ def _prepare(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], 
                 raise two_epics(edge, epic)
             known[edge.bead] = known[edge.bead]._replace(epic=edge.needs)
             epics.append((edge.needs, edge.bead))
-    nodes = [*known.values(), *(_node(one, statuses[one.id]) for one in wanted)]
+    nodes = [*known.values(), *map(_node, wanted, statuses)]
     old = () if beside else levels.all_dependencies(db)
     blocks = [edge for edge in (*old, *edges) if edge[2] is DependencyType.BLOCKS]
     links = Links(nodes, blocks)
@@ -276,7 +276,7 @@ def _prepare(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], 
 
     def states() -> Iterator[tuple[Any, ...]]:
         for place, one in enumerate(wanted):
-            yield (*_state(one, statuses[one.id], arrival(place, now), *begins), *derived.values(one.id))
+            yield (*_state(one, statuses[place], arrival(place, now), *begins), *derived.values(one.id))
             if (rare := _rare(one)) != _NONE:
                 apart.append((*rare, place + 1))
 
@@ -388,16 +388,14 @@ def event_data(status: Status, needs: Sequence[Sequence[str]]) -> dict[str, Any]
     return {"status": status.value, "needs": needs}
 
 
-def _told(
-    wanted: Sequence[Bead], edges: Sequence[Dependency], statuses: Mapping[str, Status]
-) -> Iterator[tuple[str, str]]:
+def _told(wanted: Sequence[Bead], edges: Sequence[Dependency], statuses: Sequence[Status]) -> Iterator[tuple[str, str]]:
     """(bead, `event_data` as JSON), joined as texts: ids and types need no escaping."""
     of: dict[str, list[Dependency]] = {}
     for edge in edges:
         of.setdefault(edge[0], []).append(edge)
-    for one in wanted:
+    for one, status in zip(wanted, statuses, strict=True):
         needs = ",".join([f'["{other}","{_TYPE_NAMES[type_]}"]' for _, other, type_ in of.get(one.id, ())])
-        yield one.id, f'{{"needs":[{needs}],"status":"{statuses[one.id].value}"}}'
+        yield one.id, f'{{"needs":[{needs}],"status":"{status.value}"}}'
 
 
 def needs_of(edges: Sequence[Dependency]) -> dict[str, list[list[str]]]:
@@ -423,6 +421,7 @@ class Derived:
     def __init__(self, links: Links, now: float, expected: TypicalMinutes) -> None:
         self._links, self._now = links, now
         self._readiness = Readiness(links, now)
+        self._perhaps_finished = {one.id for one in links.nodes.values() if one.status in (Status.DONE, Status.LANDED)}
         self._ranks = graph.levels(links, expected)
 
     def of(self, bead: str) -> dict[str, int]:
@@ -432,7 +431,10 @@ class Derived:
         """Most beads have no parent, and many no blockers."""
         if bead in self._links.parents:
             return self._readiness.open_blockers(bead)
-        return len(self._readiness.unfinished_blockers(bead)) if bead in self._links.blockers else 0
+        blockers = self._links.blockers.get(bead, ())
+        if self._perhaps_finished.isdisjoint(blockers):
+            return len(blockers)
+        return len(self._readiness.unfinished_blockers(bead))
 
     def values(self, bead: str) -> tuple[int, ...]:
         """The values of COLUMNS."""

@@ -139,7 +139,7 @@ def _feature_plan(store: "Store", feature: Feature, plan: Plan) -> Plan:
         fields = {**node.fields, "epic": feature.id} if is_new else dict(node.fields)
         if node.status != Status.CANCELLED.value:
             fields |= _fixed(feature, node, bead)
-        nodes.append(replace(node, fields=fields))
+        nodes.append(node._replace(fields=fields))
     if problems:
         raise PlanError("\n".join(problems), "Nothing was written. Propose only beads of your feature.")
     return replace(plan, nodes=tuple(nodes))
