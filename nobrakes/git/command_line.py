@@ -666,7 +666,9 @@ class Transactions:
 class Writer:
     """Writes objects of one type ("commit", "tree") into one repository."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, learn: Callable[[str, str, bytes], object]) -> None:
+        """`learn` gets the id, type and content of each written object."""
+        self._kind, self._learn = kind, learn
         self._command = ("hash-object", "-t", kind, "-w")
         self._git = Conversation([*self._command, "--stdin-paths"])
 
@@ -674,11 +676,13 @@ class Writer:
         self._git.close()
 
     def write(self, content: bytes, git_dir: str, env: Mapping[str, str]) -> str:
+        """Write the object; returns its id."""
         with _named(content) as path:
             answers = self._git.ask(os.fsencode(path) + b"\n", 1, git_dir, env)
-        if answers:
-            return answers[0].decode("ascii").strip()
-        return run([*self._command, "--stdin"], cwd=git_dir, env=env, stdin=content).text
+        oid = answers[0].decode("ascii").strip() if answers else ""
+        oid = oid or run([*self._command, "--stdin"], cwd=git_dir, env=env, stdin=content).text
+        self._learn(oid, self._kind, content)
+        return oid
 
 
 @contextmanager

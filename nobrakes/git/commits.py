@@ -16,7 +16,7 @@ import shlex
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 
 from .. import EMAIL, NAME, US
 from ..errors import GitFailed, GitUnusable, NoAnswer, NobrakesError
@@ -402,7 +402,6 @@ class Chain:
         self.objects = objects
         self._seen: str | None = None
         self._about: dict[str, str] = {}
-        self._empty = ""
 
     def tip(self) -> str | None:
         return objects.read(self.place, REF)
@@ -473,13 +472,14 @@ class Chain:
         return entry.record if entry is not None and not entry.problem() else None
 
     def _held(self, record: Value, parent: str | None) -> str:
-        return upkeep.held(self.place, lambda: self._write(record, parent), lambda made: [made], parent)
+        make = partial(self._write, record, parent)
+        return upkeep.held(self.place, self.objects, make, lambda made: [made], parent)
 
     def _write(self, record: Value, parent: str | None) -> str:
-        self._empty = self._empty or self.place.run(["mktree"], stdin=b"").text
+        empty = self.place.trees.write(b"", self.place.git_dir, self.place.plumbing)
         who = f"{US} {date(record)}"
         above = (f"parent {parent}",) if parent else ()
-        text = "\n".join([f"tree {self._empty}", *above, f"author {who}", f"committer {who}", "", ""]) + message(record)
+        text = "\n".join([f"tree {empty}", *above, f"author {who}", f"committer {who}", "", ""]) + message(record)
         return self.place.commits.write(text.encode("utf-8"), self.place.git_dir, self.place.plumbing)
 
     # --- what it is compared with ----------------------------------------------------------------

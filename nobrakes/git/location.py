@@ -12,13 +12,16 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from .. import paths
 from ..errors import ForeignRepository, GitFailed, GitUnusable, NoMain, NotARepository
 from ..records import frozen
 from . import command_line
 from .command_line import ASKING, CHECKOUT, PLUMBING, Transactions, Writer
+
+if TYPE_CHECKING:
+    from .upkeep import Held
 
 _BARE = re.compile(rb"^\s*bare\s*=\s*(true|yes|on|1)\s*$", re.IGNORECASE | re.MULTILINE)
 _WANTED = (
@@ -54,8 +57,9 @@ class Place:
         self.before = before
         self.in_place = in_place
         self.transactions = Transactions()
-        self.commits = Writer("commit")
-        self.trees = Writer("tree")
+        self.said: tuple[Mapping[str, tuple[float, ...]], Sequence[tuple[str, str, str]]] = {}, []  # git.upkeep
+        self.commits = Writer("commit", lambda *made: self.held.learn(*made))
+        self.trees = Writer("tree", lambda *made: self.held.learn(*made))
 
     def close(self) -> None:
         for one in (self.transactions, self.commits, self.trees):
@@ -64,6 +68,7 @@ class Place:
     def with_main(self, name: str, ref: str, before: tuple[str, ...]) -> "Place":
         """The same repository where `ref`, called `name`, is main, and `before` are its stand-ins."""
         other = copy.copy(self)
+        other.held = self.held
         other.branch, other.ref, other.before = name, ref, before
         return other
 
@@ -75,6 +80,12 @@ class Place:
             return os.path.realpath(command_line.run(asked, cwd=self.root, env=CHECKOUT).text)
         except GitFailed as error:
             raise NotARepository(f"{self.root} is not in a git repository: {error}") from None
+
+    @cached_property
+    def held(self) -> "Held":
+        from .upkeep import Held
+
+        return Held()
 
     @cached_property
     def objects(self) -> str:

@@ -14,7 +14,7 @@ import stat
 import sys
 import threading
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -203,6 +203,8 @@ T = TypeVar("T")
 
 _REMEMBERED = 4096
 _REMEMBERED_TREES = 64
+_BATCH = 400
+"""Questions before an answer is read."""
 _LARGE_TREE = 200
 """Trees of at least so many entries keep their bytes, so that similar ones parse faster."""
 _LARGE_TREES = 8
@@ -243,14 +245,30 @@ class Objects:
     def _ask(self, question: bytes) -> tuple[str, str, bytes] | None:
         """(object id, type, content) of `contents NAME`; (…, …, size in digits) of `info NAME`; None: missing. Raises
         NoAnswer."""
+        return self._talk(partial(_exchange, question), question)
+
+    def _talk(self, talk: Callable[[Line], T], about: bytes) -> T:
         for last in (False, True):
             try:
-                return self._git.hold(partial(_exchange, question), self.place.git_dir, self.place.plumbing)
+                return self._git.hold(talk, self.place.git_dir, self.place.plumbing)
             except (OSError, EOFError):
                 if last:
                     self.place.require_usable()
-                    raise GitFailed(f"git cat-file does not answer about {os.fsdecode(question)[:100]}") from None
+                    raise GitFailed(f"git cat-file does not answer about {os.fsdecode(about)[:100]}") from None
         raise AssertionError("unreachable")
+
+    def present(self, oids: Sequence[str]) -> set[str]:
+        """Those of these object ids that the repository has."""
+
+        def talk(line: Line) -> set[str]:
+            found: set[str] = set()
+            for start in range(0, len(oids), _BATCH):
+                some = oids[start : start + _BATCH]
+                line.say(b"".join(b"info %s\0" % oid.encode() for oid in some))
+                found.update(oid for oid in some if not line.line().endswith(b" missing\n"))
+            return found
+
+        return self._talk(talk, b"many objects")
 
     def find(self, name: str) -> tuple[str, str] | None:
         """(object id, type) of the object with this name; None: missing."""
@@ -268,6 +286,12 @@ class Objects:
     def content(self, name: str) -> bytes | None:
         answer = self._ask(b"contents " + os.fsencode(name))
         return None if answer is None else answer[2]
+
+    def small(self, oid: str, most: int) -> tuple[str, bytes] | None:
+        """The type and content of an object of at most `most` bytes; None: missing, or larger."""
+        size = self.size(oid)
+        answer = None if size is None or size > most else self._ask(b"contents " + os.fsencode(oid))
+        return answer and answer[1:]
 
     def is_whole(self, commit: str, known: str) -> bool:
         asked = ["rev-list", "--objects", "--quiet", commit, f"^{known}", "--"]

@@ -368,7 +368,7 @@ class Building(Tools):
 
     def _held(self, make: Callable[[], T], onto: str) -> T:
         """Run `make` so that `git gc` cannot take its result before it has a ref."""
-        return upkeep.held(self.place, make, _commits, onto)
+        return upkeep.held(self.place, self.objects, make, _commits, onto)
 
     def commit_files(self, files: Mapping[str, bytes | None], message: port.Message) -> str | None:
         """Raises OnlyByRequest if only a merged request changes main."""
@@ -430,7 +430,7 @@ class MovingMain(Tools):
     def land(self, new: str, old: str) -> port.Land:
         """GitFailed: a part of `new` is gone since its test, so main does not move."""
         if objects.main(self.place) == old:
-            upkeep.hold(self.place, [new], old)
+            upkeep.hold(self.place, self.objects, [new], old)
         land = self._lands.land(new, old)
         is_main = not self.own and not self.place.ref.startswith(objects.own_ref(port.BASES))
         if land.landing is port.Landing.MOVED and is_main:

@@ -6,29 +6,38 @@ with a `.keep` and newer packs; so what is fetched or made lies in such a pack b
 One file an object costs every reader an open file: a thousand beads left 7,000 files with 52 MB, which are 3 MB in a
 pack, and a checkout of a thousand files took twice as long.
 
-1. A pack is made in its own folder, as `git prune` removes unfinished ones in `objects/pack`. `.keep` comes first, the
+1. What was made here lately, or is small and was hashed here, needs no process to be packed: git packs the rest. An
+   object counts as held while its pack and `.keep` are there, for half of the time that we hold a pack.
+2. A pack is made in its own folder, as `git prune` removes unfinished ones in `objects/pack`. `.keep` comes first, the
    index last, by which git knows it. `.keep` goes after HELD_SECONDS, when refs exist.
-2. Every object stays; unreferenced ones are packed too.
-3. Packs are rewritten only with not much larger ones (`--geometric`): a few times per object, without walking the
+3. Every object stays; unreferenced ones are packed too.
+4. Packs are rewritten only with not much larger ones (`--geometric`): a few times per object, without walking the
    history.
-4. Not with borrowed or promised objects, which older git mixes up, nor if a person set `gc.auto = 0`.
+5. Not with borrowed or promised objects, which older git mixes up, nor if a person set `gc.auto = 0`.
 """
 
 import contextlib
+import hashlib
+import io
 import os
 import shutil
+import struct
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import accumulate, pairwise
+from threading import Lock
 from typing import TypeVar
 
 from ..errors import GitFailed
+from ..paths import process_environment
 from . import command_line
 from .command_line import CHECKOUT
 from .landing import standing
 from .location import Place
-from .objects import OWN
+from .objects import FOLDER, MODULE, OWN, Entry, Objects, differing, parse_commit, stored
 
 T = TypeVar("T")
 
@@ -36,10 +45,10 @@ TRIES = 8
 """Retries while someone keeps pruning."""
 LOOSE = 1000
 """Loose objects before they are packed: those of about 150 beads."""
-PACKS = 50
-"""Packs before they are combined: each slows every lookup."""
 HELD_SECONDS = 600.0
 """Minimal time to hold one of our packs: a ref follows in seconds."""
+PACKS = 50
+"""Packs before they are combined: each slows every lookup."""
 LEFT_SECONDS = 3600.0
 """A pack's folder of this age was left by a killed nobrakes."""
 _FOLDER = "nobrakes-"
@@ -49,8 +58,119 @@ _WINDOW = "--window=3"
 """Trees of the same folder are adjacent; a window of ten took twice the time for the same size."""
 
 
-def hold(place: Place, commits: Collection[str], known: str | None) -> None:
+Content = tuple[str, bytes]
+"""An object: its type and its bytes."""
+
+MAX_OBJECTS = 500
+MAX_BYTES = 4_000_000
+"""A larger pack is git's to make: it streams, and finds deltas."""
+_KNOWN = 20_000
+_TYPES = {"commit": 1, "tree": 2, "blob": 3}
+_INDEX = b"\xfftOc\0\0\0\2"
+_NAMES = 8 + 4 * 256
+
+
+class Held:
+    """The objects of one repository that were made here lately, or lie in a pack that is surely still held."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._made: dict[str, Content] = {}
+        self._size = 0
+        self._packs: dict[str, tuple[str, float]] = {}
+
+    def learn(self, oid: str, kind: str, content: bytes) -> None:
+        """An object that was just written into the repository."""
+        with self._lock:
+            self._size += len(content) - len(self._made.pop(oid, ("", b""))[1])
+            self._made[oid] = kind, content
+            while self._size > MAX_BYTES:
+                self._size -= len(self._made.pop(next(iter(self._made)))[1])
+
+    def made(self, oid: str) -> Content | None:
+        return self._made.get(oid)
+
+    def add(self, stem: str, oids: Iterable[str]) -> None:
+        """These lie in the pack `stem`, which has just been held."""
+        until = time.monotonic() + HELD_SECONDS / 2
+        with self._lock:
+            for oid in oids:
+                self._packs.pop(oid, None)
+                self._packs[oid] = stem, until
+            while len(self._packs) > _KNOWN:
+                del self._packs[next(iter(self._packs))]
+
+    def has(self, oid: str) -> bool:
+        stem, until = self._packs.get(oid, ("", 0.0))
+        return time.monotonic() < until and all(os.path.exists(stem + end) for end in (".keep", ".pack", ".idx"))
+
+
+def loose(read: Callable[[str, int], bytes | None], oid: str) -> Content | None:
+    """A loose object by `read` (its path among the objects, most bytes), hashed; None: no small, sound one is there."""
+    packed = read(f"{oid[:2]}/{oid[2:]}", MAX_BYTES)
+    try:
+        whole = zlib.decompressobj().decompress(packed or b"", MAX_BYTES)
+    except zlib.error:
+        return None
+    head, _, content = whole.partition(b"\0")
+    kind = head.partition(b" ")[0].decode("ascii", "replace")
+    is_sound = kind in _TYPES and head == f"{kind} {len(content)}".encode() and _hash(oid)(whole).hexdigest() == oid
+    return (kind, content) if is_sound else None
+
+
+def pack(objects: Mapping[str, Content]) -> tuple[bytes, bytes]:
+    """These objects as a pack, and its index."""
+    names = sorted(objects)
+    parts = [_entry(*objects[oid]) for oid in names]
+    head = b"PACK" + struct.pack(">II", 2, len(names))
+    made = _ended(head + b"".join(parts), names[0])
+    firsts = [bytes.fromhex(oid)[0] for oid in names]
+    offsets = accumulate(map(len, parts[:-1]), initial=len(head))
+    index = io.BytesIO()
+    index.write(_INDEX)
+    index.write(struct.pack(">256I", *accumulate(firsts.count(byte) for byte in range(256))))
+    index.write(b"".join(map(bytes.fromhex, names)))
+    index.write(struct.pack(f">{len(names)}I", *map(zlib.crc32, parts)))
+    index.write(struct.pack(f">{len(names)}I", *offsets))
+    index.write(made[-len(names[0]) // 2 :])
+    return made, _ended(index.getvalue(), names[0])
+
+
+def names_in(index: str, width: int) -> Sequence[str]:
+    """The objects of a pack by its index; none of one with very many."""
+    with open(index, "rb") as file:
+        if os.fstat(file.fileno()).st_size > MAX_BYTES:
+            return ()
+        content = file.read()
+    count = int.from_bytes(content[_NAMES - 4 : _NAMES], "big")
+    return [content[at:end].hex() for at, end in pairwise(range(_NAMES, _NAMES + width * (count + 1), width))]
+
+
+def _hash(oid: str) -> Callable[[bytes], "hashlib._Hash"]:
+    return hashlib.sha1 if len(oid) == 40 else hashlib.sha256
+
+
+def _ended(content: bytes, oid: str) -> bytes:
+    return content + _hash(oid)(content).digest()
+
+
+def _entry(kind: str, content: bytes) -> bytes:
+    size = len(content) >> 4
+    head = [_TYPES[kind] << 4 | len(content) & 0x0F]
+    while size:
+        head[-1] |= 0x80
+        head.append(size & 0x7F)
+        size >>= 7
+    return bytes(head) + zlib.compress(content, 1)
+
+
+def hold(place: Place, objects: Objects, commits: Collection[str], known: str | None) -> None:
     """Copy what the commits have beyond `known` into a held pack, unless one has it: present files may vanish."""
+    found = beyond(place, objects, commits, place.held.made, lambda commit: commit == known)
+    if found is not None:
+        if found:
+            _hold(place, found)
+        return
     asked = "".join(f"{commit}\n" for commit in commits) + (f"--not\n{known}\n" if known else "")
     packing = ["pack-objects", "--revs", "-q", "--honor-pack-keep", "--non-empty", "--window=0", "--threads=1"]
     with folder(place) as made:
@@ -58,13 +178,102 @@ def hold(place: Place, commits: Collection[str], known: str | None) -> None:
             publish(place, os.path.join(made, f"new-{name}"), name)
 
 
-def held(place: Place, make: Callable[[], T], commits: Callable[[T], Sequence[str]], known: str | None) -> T:
+def _hold(place: Place, found: Mapping[str, Content]) -> None:
+    with folder(place) as made:
+        stem = os.path.join(made, "new")
+        whole, index = pack(found)
+        for ending, content in (("pack", whole), ("idx", index)):
+            with open(f"{stem}.{ending}", "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        publish(place, stem, whole[-len(next(iter(found))) // 2 :].hex())
+
+
+def beyond(
+    place: Place,
+    objects: Objects,
+    commits: Collection[str],
+    read: Callable[[str], Content | None],
+    is_reached: Callable[[str], bool],
+) -> dict[str, Content] | None:
+    """The objects that the commits have beyond reached commits and held packs, by `read`; None: it lacks one, or they
+    are more than is packed here."""
+    found: dict[str, Content] = {}
+    trees: list[tuple[str, str | None]] = []
+    left = list(commits)
+    size = 0
+
+    def is_new(oid: str) -> bool:
+        nonlocal size
+        if oid in found or place.held.has(oid):
+            return False
+        if (content := read(oid)) is None or len(found) == MAX_OBJECTS:
+            raise _Unknown
+        size += len(content[1])
+        if size > MAX_BYTES:
+            raise _Unknown
+        found[oid] = content
+        return True
+
+    try:
+        while left:
+            commit = left.pop()
+            if not is_reached(commit) and is_new(commit):
+                own = parse_commit(commit, found[commit][1])
+                left += own.parents
+                trees.append((own.tree, _tree_of(objects, read, own.parents[0]) if own.parents else None))
+        while trees:
+            tree, before = trees.pop()
+            if tree != before and is_new(tree):
+                for old, new in _changed(objects, found, tree, before):
+                    if new.mode == FOLDER:
+                        trees.append((new.id, old.id if old is not None and old.mode == FOLDER else None))
+                    elif new.mode != MODULE:
+                        is_new(new.id)
+    except (_Unknown, ValueError):
+        return None
+    return found
+
+
+class _Unknown(Exception):
+    """Git has to find and pack the objects."""
+
+
+def _tree_of(objects: Objects, read: Callable[[str], Content | None], commit: str) -> str:
+    content = read(commit)
+    return objects.commit(commit).tree if content is None else parse_commit(commit, content[1]).tree
+
+
+def _changed(
+    objects: Objects, found: Mapping[str, Content], tree: str, before: str | None
+) -> list[tuple[Entry | None, Entry]]:
+    """(before, after) of each entry of a new tree that the tree `before` has not."""
+    kind, raw = found[tree]
+    if kind != "tree":
+        raise _Unknown
+    like = None if before is None else objects.large(before)
+    after = stored(raw, len(tree) // 2, like)
+    if before is None:
+        known: Mapping[str, Entry] = {}
+    elif before in found:
+        known = stored(found[before][1], len(tree) // 2).entries
+    else:
+        known = objects.entries(before) or {}
+    names = after.entries if like is None else after.entries.keys() & differing(like, after)
+    pairs = ((known.get(name), after.entries[name]) for name in names)
+    return [(old, new) for old, new in pairs if old != new]
+
+
+def held(
+    place: Place, objects: Objects, make: Callable[[], T], commits: Callable[[T], Sequence[str]], known: str | None
+) -> T:
     """The result of `make`, with its commits held; repeats it if its objects are removed before. Raises GitFailed."""
     for left in reversed(range(TRIES)):
         try:
             made = make()
             if named := commits(made):
-                hold(place, named, known)
+                hold(place, objects, named, known)
             return made
         except GitFailed:
             if not left:
@@ -92,6 +301,8 @@ def publish(place: Place, stem: str, name: str) -> None:
     for ending in sorted(endings, key=lambda one: (one == "idx", one)):
         os.chmod(f"{stem}.{ending}", mode)  # as in a repository that several people share
         os.replace(f"{stem}.{ending}", f"{to}.{ending}")
+    width = 32 if place.settings.get("extensions.objectformat") == "sha256" else 20
+    place.held.add(to, names_in(f"{to}.idx", width))
 
 
 def release(place: Place, older: float = HELD_SECONDS) -> None:
@@ -197,6 +408,7 @@ def _remove(path: str) -> None:
         os.unlink(path)
 
 
+_YOUNG_SECONDS = 2.0
 _FILES = ("core.attributesfile", "core.excludesfile")
 _PROGRAMS = (".clean", ".smudge", ".process", ".driver")
 
@@ -212,8 +424,46 @@ def settings(place: Place) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def said(place: Place) -> Iterator[tuple[str, str, str]]:
+# Git is asked again when one of the files changed, appeared or went, of those that git read, that its settings include,
+# and that it looks for. A file that changed while git was asked, or just before, is not relied on.
+def said(place: Place) -> Sequence[tuple[str, str, str]]:
     """(key, value, file) of git's settings, without those of our environment."""
+    stamps, rows = place.said
+    if not stamps or any(_stamp(path) != stamp for path, stamp in stamps.items()):
+        before = time.time() - _YOUNG_SECONDS
+        rows = list(_asked(place))
+        read = {file for _, _, file in rows}
+        named = {path for key, value, file in rows for path in _included(key, value, os.path.dirname(file))}
+        stamps = {path: _stamp(path) for path in {*read, *named, *_searched(place)}}
+        is_settled = all(stamps[path] for path in read) and all(
+            max(one[:2], default=0.0) < before for one in stamps.values()
+        )
+        place.said = (stamps, rows) if is_settled else ({}, [])
+    return rows
+
+
+def _stamp(path: str) -> tuple[float, ...]:
+    """Changes with the file; empty: there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()
+    return found.st_mtime, found.st_ctime, found.st_ino, found.st_size
+
+
+def _searched(place: Place) -> Iterator[str]:
+    """Where git looks for settings, and what an `includeIf` may ask for."""
+    environment = process_environment()
+    home = os.path.expanduser("~")
+    yield environment.get("GIT_CONFIG_SYSTEM", "/etc/gitconfig")
+    yield environment.get("GIT_CONFIG_GLOBAL", os.path.join(home, ".gitconfig"))
+    yield os.path.join(environment.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "git", "config")
+    yield from (
+        os.path.join(place.git_dir, name) for name in ("config", "config.worktree", "HEAD", "reftable/tables.list")
+    )
+
+
+def _asked(place: Place) -> Iterator[tuple[str, str, str]]:
     asked = ["config", "--list", "--show-origin", "--includes", "-z"]
     answer = command_line.run(asked, cwd=place.git_dir, env={**CHECKOUT, "GIT_DIR": place.git_dir})
     for origin, record in zip(answer.records[::2], answer.records[1::2], strict=False):
@@ -222,10 +472,14 @@ def said(place: Place) -> Iterator[tuple[str, str, str]]:
             yield key, value, os.path.join(place.git_dir, origin.removeprefix("file:"))
 
 
-def _named(key: str, value: str, folder: str) -> Iterator[str]:
+def _included(key: str, value: str, folder: str) -> Iterator[str]:
     if key.startswith("include") and key.endswith(".path"):
         yield os.path.join(folder, os.path.expanduser(value))
-    elif key in _FILES:
+
+
+def _named(key: str, value: str, folder: str) -> Iterator[str]:
+    yield from _included(key, value, folder)
+    if key in _FILES:
         yield os.path.expanduser(value)
     elif key.endswith(_PROGRAMS):
         words = [os.path.expanduser(word) for word in value.split()]

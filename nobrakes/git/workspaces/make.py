@@ -451,7 +451,7 @@ class Workspaces:
         wanted: dict[str, str | None] = {**kept, **self._only_held_by(incoming, bead, kept)}
         of_review = objects.names_in(self.place, f"{objects.OWN}/candidate/{bead.id}")
         for commit in {commit for commit in wanted.values() if commit is not None}:
-            upkeep.hold(self.place, [commit], objects.main(self.place))
+            upkeep.hold(self.place, self.objects, [commit], objects.main(self.place))
         wanted.update(dict.fromkeys((*incoming, *of_review, objects.own_ref(f"start/{bead.id}"))))
         objects.update(self.place, wanted)
         path = self.path(bead.id)
@@ -552,7 +552,8 @@ class Workspaces:
         incoming = objects.names_in(self.place, f"{objects.INCOMING}/{bead.id}")
         main = objects.main(self.place)
         is_held = any(objects.known(self.place.git_dir, ref) == head for ref in incoming)
-        if is_held and self.objects.is_whole(head, main):  # a ref may lead to what something removed
+        # a ref may lead to what something removed
+        if is_held and (self.place.held.has(head) or self.objects.is_whole(head, main)):
             return
         if head in self._refused:
             raise self._refused[head]  # a commit never changes, and measuring took its time

@@ -2,8 +2,9 @@
 
 1. Sizes come before contents; only commits and folders are read, so a large blob costs a line.
 2. Each object counts once. The number and depth of paths is measured where they are compared (differences).
-3. Objects of our repository do not count: git runs there, with our configuration, the clone's objects as a second place
-   and without its indexes. Paths unchanged since main are skipped, so a bead pays only for its changes.
+3. Objects of our repository do not count. What is not `gathered` (small, loose objects that were hashed), git reads
+   there, with our configuration, the clone's objects as a second place and without its indexes. Paths unchanged since
+   main are skipped, so a bead pays only for its changes.
 4. No recursion, and a time limit, as for everything that reads agents' files.
 5. A pipe under a name that git reads would block it for ever: slow git is continued as after an empty file, and the
    pipe removed (without_pipes).
@@ -15,7 +16,8 @@ import signal
 import stat
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
 from typing import IO, Any
 
 from ...agents.limits import LARGEST_COMMIT, LARGEST_FOLDER, MAX_PATH, Sizes
@@ -24,6 +26,7 @@ from ...walking import FAULTS, Beyond, walk
 from .. import command_line
 from ..location import Place
 from ..objects import FOLDER, MODULE, Entry, Objects, differing, is_oid, parse_commit, stored
+from ..upkeep import Content
 
 PLAIN = ("-c", "core.commitGraph=false", "-c", "core.multiPackIndex=false")
 """Never trust what an agent may have written beside its objects."""
@@ -107,23 +110,26 @@ def _open_pipes(clone: str) -> None:
                         os.unlink(name, dir_fd=folder)
 
 
-def uncommitted(clone: str, env: Mapping[str, str], sizes: Sizes) -> None:
-    """TooLarge if the uncommitted content is too large; opens no file. `env` names git folder and index."""
-    size = count = 0
+def uncommitted(clone: str, env: Mapping[str, str], sizes: Sizes) -> list[str]:
+    """The paths that differ from the index; TooLarge if their content is too large. Opens no file. `env` names git
+    folder and index."""
+    size = 0
+    paths: list[str] = []
     with tempfile.TemporaryFile() as errors:
         for path in listed(clone, env, errors):
-            count += 1
+            paths.append(path)
             for name, length in _lengths(clone, path):
                 size += length
                 why = sizes.path_beyond(name) or sizes.file_beyond(name, length) or sizes.sum_beyond(size)
                 if why is not None:
                     raise too_large(clone, why)
-            if count > sizes.paths:
+            if len(paths) > sizes.paths:
                 raise too_large(clone, f"more than {sizes.paths:,} files are not committed (limits.max_paths)")
         errors.seek(0)
         # git cuts its complaint where it would say why
         if any(len(line) > MAX_PATH // 2 for line in errors.read(_PIPE).split(b"\n")):
             raise too_large(clone, f"folders are nested to paths of more than {MAX_PATH} bytes")
+    return paths
 
 
 def listed(clone: str, env: Mapping[str, str], errors: IO[bytes]) -> Iterator[str]:
@@ -171,18 +177,25 @@ def _lengths(clone: str, path: str) -> Iterator[tuple[str, int]]:
 class Measuring:
     """Measures the new objects of one clone beside our commit `main`; close it."""
 
-    def __init__(self, place: Place, objects: Objects, main: str, clone: str, folder: str, sizes: Sizes) -> None:
+    def __init__(
+        self,
+        place: Place,
+        objects: Objects,
+        main: str,
+        clone: str,
+        folder: str,
+        sizes: Sizes,
+        gathered: Mapping[str, Content],
+    ) -> None:
         self.objects = objects
         self.main = main
         self.clone = clone
         self.sizes = sizes
         self.seen: set[str] = set()
         self.size = 0
-        self.ours = _Asked(place, {})
-        self.both = _Asked(place, lent(folder))
+        self.both = _Asked(place, lent(folder), gathered)
 
     def close(self) -> None:
-        self.ours.close()
         self.both.close()
 
     def measure(self, head: str) -> None:
@@ -244,7 +257,7 @@ class Measuring:
     def _new(self, oids: Mapping[str, str]) -> dict[str, tuple[str, int]]:
         fresh = [oid for oid in oids if oid not in self.seen]
         self.seen.update(fresh)
-        known = self.ours.look(fresh)
+        known = self.objects.present(fresh)
         missing = [oid for oid in fresh if oid not in known]
         found = self.both.look(missing)
         for oid in missing:
@@ -266,22 +279,29 @@ class Measuring:
 
 
 class _Asked:
-    """One `git cat-file --batch-command` with many questions at a time."""
+    """The gathered objects, and for others one `git cat-file --batch-command` with many questions at a time."""
 
-    def __init__(self, place: Place, env: Mapping[str, str]) -> None:
+    def __init__(self, place: Place, env: Mapping[str, str], gathered: Mapping[str, Content]) -> None:
+        self._place, self._env, self._gathered = place, env, gathered
+
+    @cached_property
+    def _process(self) -> Any:
         asked = [*PLAIN, "cat-file", "--batch-command"]
-        self._process: Any = command_line.converse(asked, place.git_dir, {**place.plumbing, **env})
-        self._watch = threading.Timer(SECONDS, self._process.kill)
+        process = command_line.converse(asked, self._place.git_dir, {**self._place.plumbing, **self._env})
+        self._watch = threading.Timer(SECONDS, process.kill)
         self._watch.daemon = True
         self._watch.start()
+        return process
 
     def close(self) -> None:
-        self._watch.cancel()
-        command_line.hang_up(self._process)
+        if "_process" in self.__dict__:
+            self._watch.cancel()
+            command_line.hang_up(self._process)
 
-    def look(self, oids: Iterable[str]) -> dict[str, tuple[str, int]]:
-        asked = list(oids)
-        found = {}
+    def look(self, oids: Collection[str]) -> dict[str, tuple[str, int]]:
+        gathered = {oid: self._gathered[oid] for oid in oids if oid in self._gathered}
+        found = {oid: (kind, len(content)) for oid, (kind, content) in gathered.items()}
+        asked = [oid for oid in oids if oid not in found]
         for start in range(0, len(asked), _BATCH):
             some = asked[start : start + _BATCH]
             self._say(b"".join(b"info %s\n" % oid.encode() for oid in some))
@@ -292,6 +312,8 @@ class _Asked:
         return found
 
     def content(self, oid: str) -> bytes:
+        if oid in self._gathered:
+            return self._gathered[oid][1]
         self._say(b"contents %s\n" % oid.encode())
         words = self._line().split()
         if len(words) != 3 or not words[2].isdigit():

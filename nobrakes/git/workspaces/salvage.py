@@ -8,6 +8,7 @@
 """
 
 import contextlib
+import io
 import itertools
 import os
 import shutil
@@ -23,19 +24,23 @@ from ...agents.limits import DEFAULT, Sizes
 from ...errors import DiskFull, GitFailed, NobrakesError, Tampered
 from ...paths import Paths
 from ...replacing import replacing
-from ...walking import open_up, read_inside, replace_inside, walk
+from ...walking import below, open_up, read_inside, replace_inside, walk
 from .. import command_line, history, upkeep
 from .. import objects as git_objects
 from ..command_line import CHECKOUT, PLUMBING
+from ..commits import blob_id
 from ..history import History, TooMuch, raw
 from ..landing import standing
 from ..landing.standing import Worktree
 from ..location import Place
-from ..objects import Objects, is_oid
+from ..objects import EXECUTABLE, FILE, Entry, Objects, is_oid
 from ..port import GITLINK
 from . import measurement
 
 MAX_TOUCHED = 10_000
+_FEW = 100
+"""Differing files that are compared here; what is more, or larger than _SMALL, git compares."""
+_SMALL = 1_000_000
 _MAX_INDEX = 200_000_000
 
 
@@ -45,7 +50,7 @@ def salvage(
     """A commit on `base` with the clone's files; None: they are those of `base`. Raises TooLarge. `index`: a copy of
     the clone's first index, if it exists, saves reading unchanged files."""
     make = partial(_committed, place, objects, clone, base, index, text, sizes)
-    return upkeep.held(place, make, lambda made: [] if made is None else [made], base)
+    return upkeep.held(place, objects, make, lambda made: [] if made is None else [made], base)
 
 
 def _committed(
@@ -59,8 +64,9 @@ def _committed(
             # with its times: git compares them with the files'
             shutil.copy2(index, own)
             _leave_out(clone, env, left)
-            measurement.uncommitted(clone, env, sizes)
-            if _tree_of(clone, env, own, base) == commit.tree:
+            paths = measurement.uncommitted(clone, env, sizes)
+            is_base = not left and _is_as(place, objects, clone, own, base, paths)
+            if is_base or _tree_of(clone, env, own, base) == commit.tree:
                 return None
         # the base decides which files count although they are ignored; -m keeps what the index knows of the others
         known = ["-m"] if os.path.isfile(own) else []
@@ -75,6 +81,47 @@ def _committed(
         when = "@" + " ".join(commit.author.rsplit(" ", 2)[1:])
         dated = {**env, "GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when}
         return command_line.run(["commit-tree", tree, "-p", base], cwd=clone, env=dated, stdin=text.encode()).text
+
+
+def _is_as(place: Place, objects: Objects, clone: str, index: str, base: str, paths: list[str]) -> bool:
+    """Whether the clone's files surely are those of `base`, seen without git. `paths`: what differs from the index."""
+    settings = (place.settings.get("core.filemode"), place.settings.get("core.symlinks"))
+    if len(paths) > _FEW or "false" in settings or _may_hold_repositories(index):
+        return False
+    with open(index, "rb") as file:
+        began = _tree_in(file.read(), len(base) // 2)
+    if began is None or objects.entries(began) is None:
+        return False
+    changes = history.tree_changes(objects, began, objects.commit(base).tree)
+    return {path for path, *_ in changes} <= {*paths} and all(
+        _entry_of(clone, path, len(base)) == objects.entry(base, path) for path in paths
+    )
+
+
+def _entry_of(clone: str, path: str, digits: int) -> Entry | None:
+    """None: nothing is there; without an id: what it is, git has to say."""
+    with below(clone, path) or io.BytesIO() as file:
+        if isinstance(file, io.BytesIO):
+            return Entry("", "") if os.path.lexists(os.path.join(clone, path)) else None
+        content = file.read(_SMALL + 1)
+        mode = EXECUTABLE if os.fstat(file.fileno()).st_mode & stat.S_IXUSR else FILE
+        return Entry(mode, blob_id(content, digits) if len(content) <= _SMALL else "")
+
+
+def _tree_in(index: bytes, width: int) -> str | None:
+    """The tree that an index of ours was made of, as it says itself (git's Documentation/gitformat-index)."""
+    at = 12
+    for _ in range(int.from_bytes(index[8:12], "big")):
+        name = at + 42 + width
+        length = int.from_bytes(index[name - 2 : name], "big")
+        if length & 0x4000:
+            return None
+        length &= 0x0FFF
+        end = name + length if length < 0x0FFF else index.index(b"\0", name)
+        at += end - at + 8 & ~7
+    count, _, rest = index[at + 9 : at + 60].partition(b"\n")
+    is_valid = index[4:8] == b"\0\0\0\2" and index[at : at + 4] == b"TREE" and not count.startswith(b"-")
+    return rest[:width].hex() if is_valid and index[at + 8] == 0 else None
 
 
 def touched(place: Place, clone: str, index: str) -> int:
@@ -321,7 +368,7 @@ def take(
     if head == main:
         return
     try:
-        _copy(place, objects, main, clone, head, sizes)
+        _copy(place, objects, history, main, clone, head, sizes)
     except GitFailed as error:
         place.require_usable()
         if isinstance(error, Tampered):
@@ -339,10 +386,11 @@ def take(
         raise Tampered(f"the content of the workspace {os.path.basename(clone)} cannot be read: {error}") from None
 
 
-def _copy(place: Place, objects: Objects, main: str, clone: str, head: str, sizes: Sizes) -> None:
+def _copy(place: Place, objects: Objects, history: History, main: str, clone: str, head: str, sizes: Sizes) -> None:
     folder = objects_folder(clone, place.objects)
     measurement.on_disk(clone, folder, sizes)
-    measure = measurement.Measuring(place, objects, main, clone, folder, sizes)
+    gathered = _gathered(place, objects, history, main, clone, head)
+    measure = measurement.Measuring(place, objects, main, clone, folder, sizes, gathered or {})
     try:
         measure.measure(head)
     finally:
@@ -350,15 +398,33 @@ def _copy(place: Place, objects: Objects, main: str, clone: str, head: str, size
     with upkeep.folder(place) as made:
         stem = os.path.join(made, "new")
         with open(f"{stem}.pack", "w+b") as pack:
-            place.run(
-                [*measurement.PLAIN, "pack-objects", "--revs", "--stdout", "-q", "--window=0", "--threads=1"],
-                env=measurement.lent(folder),
-                stdin=f"{head}\n--not\n{main}\n".encode(),
-                stdout=pack,
-            )
-            count = _count(pack)
+            if gathered is None:
+                place.run(
+                    [*measurement.PLAIN, "pack-objects", "--revs", "--stdout", "-q", "--window=0", "--threads=1"],
+                    env=measurement.lent(folder),
+                    stdin=f"{head}\n--not\n{main}\n".encode(),
+                    stdout=pack,
+                )
+            elif gathered:
+                pack.write(upkeep.pack(gathered)[0])
+            count = _count(pack) if gathered is None else len(gathered)
         if count:
             upkeep.publish(place, stem, place.run(["index-pack", "--strict", f"{stem}.pack"]).text.split()[-1])
+
+
+def _gathered(
+    place: Place, objects: Objects, history: History, main: str, clone: str, head: str
+) -> dict[str, upkeep.Content] | None:
+    """What the commit has beyond main, read without git; None: it is much, or not in loose objects."""
+
+    def read(oid: str) -> upkeep.Content | None:
+        own = upkeep.loose(lambda path, most: read_inside(clone, f".git/objects/{path}", most), oid)
+        return objects.small(oid, upkeep.MAX_BYTES) if own is None else own
+
+    def is_reached(commit: str) -> bool:
+        return commit == main or (objects.find(commit) is not None and history.contains(commit, main))
+
+    return upkeep.beyond(place, objects, [head], read, is_reached)
 
 
 def _count(pack: IO[bytes]) -> int:

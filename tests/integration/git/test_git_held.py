@@ -10,6 +10,7 @@ from git_worlds import ME, RealWorld, sh, write
 from nobrakes.beads.model import Bead
 from nobrakes.git import objects, upkeep
 from nobrakes.git.location import Place
+from nobrakes.git.objects import Objects
 from nobrakes.git.port import Candidate, Message
 
 BEAD = {"id": "login", "title": "Login", "type": "task"}
@@ -90,7 +91,7 @@ def test_many_packs_become_few(world: RealWorld, begin: Callable[..., Bead]) -> 
     place = Place(str(world.root), "main")
     for number in range(upkeep.PACKS + 2):
         commit = sh(world.root, "git", "commit-tree", "main^{tree}", "-p", "main", "-m", str(number), env=ME).strip()
-        upkeep.hold(place, [commit], "main")
+        upkeep.hold(place, Objects(place), [commit], "main")
         world.sh("git", "update-ref", f"refs/nobrakes/archive/{number}", commit)
     assert not upkeep.pack_objects(place), "while they are held, they stay as they are"
     upkeep.release(place, 0.0)

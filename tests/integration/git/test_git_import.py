@@ -5,7 +5,7 @@ import sys
 
 TWO = """
 import os, threading
-from nobrakes.git import commands
+from nobrakes.git import command_line
 os.environ["GIT_PYTHON_REFRESH"] = "loud"
 start, wrong = threading.Barrier(8), []
 
@@ -13,7 +13,7 @@ def ask():
     start.wait()
     try:
         for _ in range(50):
-            commands._import_gitpython()
+            command_line._import_gitpython()
     except Exception as error:
         wrong.append(repr(error))
 

@@ -139,9 +139,9 @@ def test_cut_off_anywhere_the_next_try_ends_it(checkout: Checkout, cut: str, mon
         elif cut == "swap":
             patched.setattr(module.git_objects, "swap", stop)
         else:
-            run = module.commands.run
+            run = module.command_line.run
             patched.setattr(
-                module.commands, "run", lambda a, **more: stop() if a[0] == "symbolic-ref" else run(a, **more)
+                module.command_line, "run", lambda a, **more: stop() if a[0] == "symbolic-ref" else run(a, **more)
             )
         with pytest.raises(CutError):
             follows(checkout, head)
