@@ -417,6 +417,18 @@ def send(process: Process, signum: signal.Signals) -> bool:
     return True
 
 
+def ask_to_end(process: Process) -> bool:
+    """TERM, but not for bubblewrap, which would end everything inside at once. False: not sent."""
+    return b"bwrap" not in _read_name(process.pid) and send(process, signal.SIGTERM)
+
+
+def _read_name(pid: int) -> bytes:
+    try:
+        return _read(f"/proc/{pid}/comm").strip()
+    except OSError:
+        return b""
+
+
 GRACE = 2.0
 KILLING = 5.0
 
@@ -437,7 +449,7 @@ def end_all(wake: str, but: Container[str] = ()) -> list[str]:
                 "Look at it with `ps -p PID -o pid,user,stat,wchan,args`; it waits for a disk, or belongs to root.",
             )
         for process in left:
-            send(process, signal.SIGTERM if past < GRACE else signal.SIGKILL)
+            ask_to_end(process) if past < GRACE else send(process, signal.SIGKILL)
         time.sleep(pause)
         pause = min(0.1, pause * 2)
     return sorted(ended)

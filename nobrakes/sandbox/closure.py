@@ -41,17 +41,16 @@ class Bounds:
 
 
 @frozen
-class Tools:
-    """The programs that set limits and reset signals (sandbox.closure)."""
+class Prlimit:
+    """The program that sets limits inside."""
 
-    prlimit: str
-    env: str
+    path: str
     hard: tuple[tuple[str, int], ...] = ()  # by prlimit's name: what none can be set above; missing: without limit
 
     def words(self, bounds: Bounds) -> tuple[str, ...]:
         most = dict(self.hard)
         limits = [f"--{name}={min(number, most.get(name, number))}" for name, number in bounds.limits() if number]
-        return (self.prlimit, *limits, "--core=0", "--", self.env, "--default-signal=TERM,PIPE", "--")
+        return (self.path, *limits, "--core=0", "--")
 
 
 @frozen
@@ -65,7 +64,7 @@ class Machine:
     home: str
     variables: tuple[tuple[str, str], ...] = ()  # where toolchains are that a program would look for in its home
     account: str = ""  # the home that the account has, whatever HOME says: Java goes by it. Empty: it has none
-    tools: Tools | None = None  # None: Python does it (sandbox.inside)
+    prlimit: Prlimit | None = None  # None: Python does it (sandbox.inside)
 
 
 @frozen
@@ -99,10 +98,9 @@ class Closure:
 
 # The view is built up from nothing: a path that no line below names does not exist inside. Later mounts cover earlier
 # ones. Every namespace is its own (the network by setting), with no capability and no new privileges; with the first
-# process of the namespace the whole tree dies. bubblewrap itself does not hear TERM: it would end at once and take
-# everything with it. What runs inside hears it (sandbox.inside), and KILL to any of its two processes ends all.
+# process of the namespace the whole tree dies. bubblewrap itself gets no TERM: it would end at once and take everything
+# with it. What runs inside gets it (host.proctable.ask_to_end), and KILL to any of its two processes ends all.
 HOME = "/agent"
-DEAF = 'trap "" TERM; exec "$@"'
 INSIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "inside.py")
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -114,22 +112,21 @@ _PRIVILEGES = ("--disable-userns", "--cap-drop", "ALL", "--die-with-parent")
 def wrap(argv: Argv, closure: Closure, executable: str = "") -> Argv:
     """The command that runs `argv` in the closure's workspace only."""
     executable = executable or own_program("bwrap", closure.workspace) or "/usr/bin/bwrap"
-    words = ["/bin/sh", "-c", DEAF, "sh", executable, *_NAMESPACES, *_PRIVILEGES]
+    words = [executable, *_NAMESPACES, *_PRIVILEGES]
     if closure.network != "open":
         words.append("--unshare-net")
     words += _mounts(closure)
     variables = (("HOME", HOME), ("TMPDIR", "/tmp"), *_direct(closure), *closure.machine.variables)
     for name, value in (*variables, *closure.environment):
         words += ["--setenv", name, value]
-    return (*words, "--chdir", closure.workspace, "--", *_first(closure, argv), *argv)
+    return (*words, "--chdir", closure.workspace, "--", *_first(closure), *argv)
 
 
-def _first(closure: Closure, argv: Argv) -> Argv:
-    tools = closure.machine.tools
-    # a way out is opened by Python alone, and `env` would take a name with a `=` in it for a variable
-    if tools is None or closure.hosts or closure.is_serving or "=" in argv[0]:
+def _first(closure: Closure) -> Argv:
+    prlimit = closure.machine.prlimit
+    if prlimit is None or closure.hosts or closure.is_serving:  # a way out is opened by Python alone
         return (closure.machine.python, "-I", "-S", INSIDE, *closure.bounds.words(), "--")
-    return tools.words(closure.bounds)
+    return prlimit.words(closure.bounds)
 
 
 def _direct(closure: Closure) -> Iterator[tuple[str, str]]:
@@ -281,38 +278,33 @@ def wall_describe() -> str:
     return f"{text} This kernel's Landlock is an early one: {'; '.join(lacking())}." if lacking() else text
 
 
-# `prlimit` and `env` do what sandbox.inside does, in a fifth of its time. Only util-linux' and GNU's: what is inside
-# their files shows that they are. Whoever has others, or has them elsewhere than every run finds them, takes Python's
-# way.
-_FOLDER = "/usr/bin"
-_MARKS = {"prlimit": (b"util-linux", b"nproc"), "env": (b"GNU coreutils", b"--default-signal")}
+# `prlimit` does what sandbox.inside does, in a fifth of its time. Only util-linux': what is inside its file shows that
+# it is. Whoever has another, or has it elsewhere than every run finds it, takes Python's way.
+_PRLIMIT = "/usr/bin/prlimit"
+_MARKS = (b"util-linux", b"nproc")
 
 
-def tools(system: Iterable[str]) -> Tools | None:
-    """This machine's tools for runs that see `system`; None: Python does it."""
+def prlimit(system: Iterable[str]) -> Prlimit | None:
+    """This machine's `prlimit` for runs that see `system`; None: Python does it."""
     try:
-        files = [os.stat(f"{_FOLDER}/{name}") for name in _MARKS]
+        found = os.stat(_PRLIMIT)
     except OSError:
         return None
-    # a machine that is upgraded has others in their place
-    if "/usr" not in system or not _are_known(_FOLDER, *((one.st_ino, one.st_mtime_ns) for one in files)):
+    # a machine that is upgraded has another in its place
+    if "/usr" not in system or not _is_known(_PRLIMIT, found.st_ino, found.st_mtime_ns):
         return None
     hard = ((name, resource.getrlimit(which)[1]) for name, which in LIMITS.items())
-    bounded = tuple((name, most) for name, most in hard if most != resource.RLIM_INFINITY)
-    return Tools(f"{_FOLDER}/prlimit", f"{_FOLDER}/env", bounded)
+    return Prlimit(_PRLIMIT, tuple((name, most) for name, most in hard if most != resource.RLIM_INFINITY))
 
 
 @functools.lru_cache(4)
-def _are_known(folder: str, *files: tuple[int, int]) -> bool:
+def _is_known(path: str, *_: int) -> bool:
     try:
-        for name, marks in _MARKS.items():
-            with open(f"{folder}/{name}", "rb") as file:
-                content = file.read(1 << 20)
-            if not all(mark in content for mark in marks):
-                return False
+        with open(path, "rb") as file:
+            content = file.read(1 << 20)
     except OSError:
         return False
-    return True
+    return all(mark in content for mark in _MARKS)
 
 
 # A filter of git that the person configured sees the whole machine, read-only, since program and key lie wherever the

@@ -88,7 +88,6 @@ def main(words: "list[str]") -> int:
     for word in words[:split]:
         limit(word)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _signal.signal(_signal.SIGTERM, _signal.SIG_DFL)
     _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)
     command = words[split + 1 :]
     try:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 
 from ..git.port import Argv
 from ..paths import own_program
-from .closure import Closure, Machine, lies_in, tools, wrap
+from .closure import Closure, Machine, lies_in, prlimit, wrap
 
 SYSTEM = ("/usr", "/opt", "/nix/store", "/gnu/store", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = """
@@ -69,7 +69,7 @@ def _inspect(environment: Mapping[str, str], home: str) -> Machine:
             found.append(folder)
             variables.append((variable, os.path.join(folder, "python") if name.endswith("/uv") else folder))
     programs = tuple(dict.fromkeys(path for path in found if not any(lies_in(path, f) for f in (*system, *SYSTEM))))
-    return Machine(system, links, programs, sys.executable, home, tuple(variables), _account(system), tools(folders))
+    return Machine(system, links, programs, sys.executable, home, tuple(variables), _account(system), prlimit(folders))
 
 
 def _account(system: tuple[str, ...]) -> str:

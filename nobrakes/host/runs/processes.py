@@ -375,13 +375,14 @@ class LocalProcesses(Outputs):
         self._reaper.collect(self._sessions | self._past.keys(), mine)
 
     def terminate(self, run: Run) -> None:
-        """TERM to the full tree, stopped processes continued. The wrapper gets a file, so it can record the end."""
+        """TERM to the tree without bubblewrap, stopped processes continued. The wrapper gets a file, so it can record
+        the end."""
         wrapper_knows = self._tell_wrapper(run)
         for process in self._members(run):
             if wrapper_knows and process.pid == run.pid:
                 continue
-            if send(process, signal.SIGTERM):
-                send(process, signal.SIGCONT)
+            proctable.ask_to_end(process)
+            send(process, signal.SIGCONT)
 
     def _tell_wrapper(self, run: Run) -> bool:
         """Ask the wrapper to stop after its present step; False: impossible."""

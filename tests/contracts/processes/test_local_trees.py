@@ -345,3 +345,19 @@ def test_what_a_run_holds_counts_all_that_it_started_and_nothing_once_it_is_dead
     until(lambda: local.processes.memory_mb(run) > 80)  # the one below may be about to take its own
     local.processes.kill(run)
     assert local.processes.memory_mb(run) == 0
+
+
+def test_bubblewrap_is_not_asked_to_end_and_what_runs_inside_is(local: LocalWorld) -> None:
+    (local.place / "bwrap").symlink_to("/bin/sh")  # a process has its program's name
+    heard, note = local.place / "heard", local.place / "note"
+    inside = 'trap "echo >$1; exit 3" TERM; echo $$ >"$2"; while :; do sleep 0.01; done'
+    outside = 'trap "exit 9" TERM; sh -c "$1" sh "$2" "$3"; exit $?'
+    words = (str(local.place / "bwrap"), "-c", outside, "bwrap", inside, str(heard), str(note))
+    run = local.start(local.command("1-1", ("step", words)))
+    pid = pid_in(note)
+    process = proctable.look(pid)
+    assert process is not None and (around := proctable.look(process.parent)) is not None
+    assert not proctable.ask_to_end(around)
+    local.processes.terminate(run)
+    local.finish(run)
+    assert heard.exists() and not lives(pid)

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.sandbox import closure
-from nobrakes.sandbox.closure import INSIDE, Bounds, Closure, Machine, Tools, tools, wrap
+from nobrakes.sandbox.closure import INSIDE, Bounds, Closure, Machine, Prlimit, prlimit, wrap
 from nobrakes.sandbox.system_paths import installation, machine, tool_settings
 
 MACHINE = Machine(
@@ -84,9 +83,9 @@ def inside(*words, **how):
 
 
 def by_tools(argv, bounds=NO_BOUNDS, **how):
-    found = tools(("/usr",))
+    found = prlimit(("/usr",))
     if found is None:
-        pytest.skip("prlimit of util-linux or env of GNU is missing")
+        pytest.skip("prlimit of util-linux is missing")
     return subprocess.run([*found.words(bounds), *argv], capture_output=True, text=True, check=False, **how)
 
 
@@ -106,34 +105,31 @@ def test_the_limits_hold_inside(bounds, option, shown):
 
 
 def test_no_limit_is_set_above_what_may_be():
-    hard = Tools("/usr/bin/prlimit", "/usr/bin/env", (("nofile", 50),))
+    hard = Prlimit("/usr/bin/prlimit", (("nofile", 50),))
     assert "--nofile=50" in hard.words(Bounds(open_files=100)) and "--nofile=20" in hard.words(Bounds(open_files=20))
     assert not [word for word in hard.words(Bounds()) if word.startswith("--n")]
     lowered = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))}
-    code = "from nobrakes.sandbox.closure import tools; print(tools(('/usr',)))"
+    code = "from nobrakes.sandbox.closure import prlimit; print(prlimit(('/usr',)))"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, **lowered).stdout
     assert said == "None\n" or "('nofile', 64)" in said
 
 
-def test_python_stands_first_only_where_the_tools_cannot():
-    known = replace(MACHINE, tools=Tools("/usr/bin/prlimit", "/usr/bin/env"))
+def test_python_stands_first_only_where_prlimit_cannot():
+    known = replace(MACHINE, prlimit=Prlimit("/usr/bin/prlimit"))
     closure = replace(CLOSURE, machine=known)
     assert INSIDE not in wrap(("agent",), closure) and "/usr/bin/prlimit" in wrap(("agent",), closure)
-    assert INSIDE in wrap(("a=b",), closure) and INSIDE in wrap(("agent",), CLOSURE)
+    assert INSIDE in wrap(("agent",), CLOSURE)
     assert INSIDE in wrap(("agent",), replace(closure, network="provider", hosts=("api.example:443",)))
 
 
-def test_programs_of_others_are_not_taken_for_the_tools(tmp_path):
+def test_a_program_of_others_is_not_taken_for_prlimit(tmp_path):
     from nobrakes.sandbox import closure as module
 
-    assert tools(("/gnu/store",)) is None
-    (tmp_path / "prlimit").write_bytes(b"busybox nproc util-linux")
-    (tmp_path / "env").write_bytes(b"busybox")
-    assert not module._are_known(str(tmp_path)) and not module._are_known(str(tmp_path / "none"))
-    (tmp_path / "both").mkdir()
-    (tmp_path / "both" / "prlimit").write_bytes(b"util-linux nproc")
-    (tmp_path / "both" / "env").write_bytes(b"GNU coreutils --default-signal")
-    assert module._are_known(str(tmp_path / "both"))
+    assert prlimit(("/gnu/store",)) is None
+    for content, is_known in ((b"busybox nproc", False), (b"util-linux nproc", True)):
+        (tmp_path / "prlimit").write_bytes(content)
+        assert module._is_known(str(tmp_path / "prlimit"), len(content)) is is_known
+    assert not module._is_known(str(tmp_path / "none"))
 
 
 def test_processes_are_limited():
@@ -143,15 +139,6 @@ def test_processes_are_limited():
     argv = [python, "-I", "-S", "-c", f"import resource; resource.setrlimit(resource.RLIMIT_NPROC, (5, 5))\n{bomb}"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, **as_nobody)
     assert "all" not in done.stdout and "BlockingIOError" in done.stderr
-
-
-def test_a_program_inside_hears_term_again():
-    deaf = ["sh", "-c", closure.DEAF, "sh", sys.executable, "-I", "-S", INSIDE, "--", "sh", "-c", "kill $$; sleep 5"]
-    assert subprocess.run(deaf, check=False).returncode == -15
-    found = tools(("/usr",))
-    if found is not None:
-        deaf = ["sh", "-c", closure.DEAF, "sh", *found.words(Bounds()), "sh", "-c", "kill $$; sleep 5"]
-        assert subprocess.run(deaf, check=False).returncode == -15
 
 
 @pytest.mark.parametrize(("program", "code"), [("no-such-program", 127), ("/etc", 126)])
