@@ -73,6 +73,8 @@ class App:
         keep_private(self.paths.folder)
         store = open_store(self.paths.database)
         log.attach(store, self.paths, _note, lambda: self.git)
+        if self.is_reading:
+            store.keep_answers()  # several parts of a page ask the same
         return store
 
     @property

@@ -253,7 +253,7 @@ class Database:
 
     def keep_answers(self) -> None:
         """Cache answers; callers that wait for other writers call `doubt`."""
-        self._cache.is_on = True
+        self._cache.is_on, self._cache.version = True, self.data_version()
 
     @property
     def keeps_answers(self) -> bool:
@@ -379,6 +379,10 @@ class Database:
             cursor = self.connection.cursor()
             cursor.row_factory = None
             return cursor.execute(sql, values).fetchall()
+
+    def computed(self, name: str, values: Values, make: Callable[[], Iterable[Any]], of: Of) -> list[Any]:
+        """What `make` reads and computes, cached under the name and the values; `of` as in `all`."""
+        return self._cache.rows(name, values, lambda: [*make()], False, of)
 
     def each(self, sql: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
         """As `plain`, row by row; nothing may be written meanwhile."""

@@ -300,7 +300,7 @@ def show_json(path: str, bead: str) -> "str | None":
         if connection.execute("SELECT 1 FROM escalations WHERE bead = :id AND resolved_at IS NULL", values).fetchone():
             from ..decisions.db import behind
 
-            values["behind"] = behind(connection.execute, bead)
+            values["behind"] = behind(connection.execute, [bead])[bead]
         more = ""
         for name, sql in (("dependencies", _DEPENDENCIES), ("attempts", _ATTEMPTS), ("escalations", _ESCALATIONS)):
             more += f',"{name}":{connection.execute(sql, values).fetchone()[0]}'

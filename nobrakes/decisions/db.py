@@ -9,9 +9,10 @@
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
-from functools import cache
+from itertools import chain
 from typing import Any
 
 from ..agents.db import spending
@@ -30,37 +31,95 @@ from ..sessions import db as sessions_db
 from ..sessions.model import State
 from .model import STARTS, STOPS_BEAD, Escalation, EscalationType, NewEscalation, answered_text, fingerprint
 
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    WaitingExecute = Callable[[str, tuple[str, str]], Iterable[Any]]
+Execute = Callable[[str, tuple[str, ...]], Iterable[Any]]
+Moment = str | tuple[str]
 
 
-# How many beads wait behind one: the order in which people should decide. Hot commands use it: no import costs.
+# How many beads wait behind each one: the order in which people should decide. The graph behind all of them together is
+# read once, a step at a time; then each moment hands on the beads that it waits for, a bit for each. A moment is the
+# end of a bead, or (bead,): its start, where it has children; else it ends as it starts.
 
-_BEHIND = f"""WITH RECURSIVE waiting (id, ended) AS (
-SELECT id, 1 FROM beads WHERE id = ? AND {UNFINISHED}
-UNION SELECT id, 1 FROM waiting WHERE ended = 0
-UNION SELECT blocked.id, 0 FROM waiting CROSS JOIN edges ON edges.needs = waiting.id AND edges.type = 'blocks'
-    CROSS JOIN beads AS blocked ON blocked.id = edges.bead AND blocked.{UNFINISHED} WHERE ended = 1
-UNION SELECT parent.id, 1 FROM waiting CROSS JOIN beads USING (id)
-    CROSS JOIN beads AS parent ON parent.id = beads.epic AND parent.type = 'epic' AND parent.{UNFINISHED}
-    WHERE ended = 1
-UNION SELECT child.id, 0 FROM waiting CROSS JOIN beads AS child ON child.epic = waiting.id AND child.{UNFINISHED}
-    WHERE ended = 0)
-SELECT count(DISTINCT id) FROM waiting WHERE id <> ?"""
+_GIVEN = f"SELECT id, epic FROM beads WHERE id IN (SELECT value FROM json_each(?)) AND {UNFINISHED}"
+_EPICS = f"{_GIVEN} AND type = 'epic'"
+_NEXT = f"""SELECT needs, beads.id, epic, children, 0 FROM json_each(?) CROSS JOIN edges ON needs = value
+AND edges.type = 'blocks' CROSS JOIN beads ON beads.id = bead AND {UNFINISHED}
+UNION ALL SELECT epic, beads.id, epic, children, 1 FROM json_each(?) CROSS JOIN beads ON epic = value
+AND {UNFINISHED}"""
+_GRAPH = ("beads", "edges")
 
 
-def behind(execute: "WaitingExecute", bead: str) -> int:
-    """How many unfinished beads wait for the end of this one, directly or not."""
-    return int(next(iter(execute(_BEHIND, (bead, bead))))[0])
+def behind(execute: "Execute", beads: Collection[str]) -> dict[str, int]:
+    """How many unfinished beads wait for the end of each of these, directly or not."""
+    own = {row[0]: row[1] for row in execute(_GIVEN, (json.dumps([*beads]),))}
+    after = _after(execute, own)
+    waits: dict[Moment, int] = dict.fromkeys(after, 0) | {bead: 1 << bit for bit, bead in enumerate(own)}
+    ordered, circles = _in_order(after)
+    _hand_on(after, ordered, waits)
+    while _hand_on(after, circles, waits):  # they were damaged: no command makes a circle
+        pass
+    alike = Counter(mask for moment, mask in waits.items() if isinstance(moment, str))
+    counted = {bead: sum(alike[mask] for mask in alike if mask >> bit & 1) - 1 for bit, bead in enumerate(own)}
+    return {bead: counted.get(bead, 0) for bead in beads}
 
 
-def waits_behind(db: Database, bead: str) -> int:
-    return behind(db.plain, bead)
+def _after(execute: "Execute", own: dict[str, str | None]) -> "dict[Moment, list[Moment]]":
+    """All moments that need these beads' ends, each with those that need it. `own`: bead -> epic."""
+    after: dict[Moment, list[Moment]] = {bead: [] for bead in own}
+    epics: dict[str, str | None] = {}
+    asked: set[str | None] = {None}
+    ends, starts = own, list[str]()
+    while ends or starts:
+        if unknown := {*ends.values()} - asked:
+            asked |= unknown
+            epics |= {row[0]: row[1] for row in execute(_EPICS, (json.dumps([*unknown]),))}
+        found = execute(_NEXT, (json.dumps([*ends]), json.dumps(starts)))
+        above = [(bead, epic) for bead, epic in ends.items() if epic in epics]
+        ends, starts = {}, []
+        for bead, epic in above:
+            after[bead].append(epic)
+            if epic not in after:
+                after[epic], ends[epic] = [], epics[epic]
+        for needed, bead, epic, children, is_child in found:
+            moment = (bead,) if children else bead
+            after[(needed,) if is_child else needed].append(moment)
+            if children and moment not in after:
+                after[moment] = [bead]
+                starts.append(bead)
+            if bead not in after:
+                after[bead], ends[bead] = [], epic
+    return after
 
 
-Execute = Callable[[str, tuple[str, str]], Iterable[Any]]
+def _in_order(after: "dict[Moment, list[Moment]]") -> "tuple[list[Moment], list[Moment]]":
+    """(moments in an order in which they may happen, those in a circle or behind one)."""
+    missing = Counter(chain.from_iterable(after.values()))
+    order = [moment for moment in after if moment not in missing]
+    for moment in order:  # it grows meanwhile
+        for later in after[moment]:
+            missing[later] -= 1
+            if not missing[later]:
+                order.append(later)
+    return order, [moment for moment, left in missing.items() if left]
+
+
+def _hand_on(after: "dict[Moment, list[Moment]]", order: "list[Moment]", waits: "dict[Moment, int]") -> bool:
+    """Whether a moment waits for more beads than before."""
+    is_new = False
+    for moment in order:
+        for later in after[moment]:
+            if waits[moment] & ~waits[later]:
+                waits[later] |= waits[moment]
+                is_new = True
+    return is_new
+
+
+def waits_behind(db: Database, beads: Collection[str]) -> dict[str, int]:
+    """As `behind`, read at one moment."""
+    wanted = sorted(beads)
+    if not wanted:
+        return {}
+    return dict(db.moment(lambda: db.computed(_NEXT, wanted, lambda: behind(db.plain, wanted).items(), _GRAPH)))
+
 
 _MAX_DETAIL = 8000
 
@@ -181,7 +240,8 @@ def escalation(db: Database, number: int) -> Escalation:
     with db.read():
         if (row := db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))) is None:
             raise NoSuchEscalation(f"there is no escalation {number}")
-        return rows.escalation(row, _behind(db.connection.execute, row))
+        waits = waits_behind(db, {row["bead"]} if row["bead"] and row["resolved_at"] is None else ())
+        return rows.escalation(row, waits.get(row["bead"], 0))
 
 
 def listed(db: Database, open_only: bool = True, bead: str | None = None) -> list[Escalation]:
@@ -193,12 +253,14 @@ def _listed(db: Database, open_only: bool, bead: str | None) -> list[Escalation]
     whose, value = ("1", ()) if bead is None else ("bead = ?", (bead,))
     if bead is not None and open_only and not moves.may_be_asked(db, bead):
         return []
-    remembered = cache(db.all)
     is_open = " AND resolved_at IS NULL" if open_only else ""
     asked = f"SELECT *, {PRIORITY_OF_FORM} AS priority FROM escalations WHERE {whose}{is_open} ORDER BY id"
     found = db.all(asked, value)
+    waits = waits_behind(db, {row["bead"] for row in found if row["bead"] and row["resolved_at"] is None})
     open_ = [
-        (row["priority"], rows.escalation(row, _behind(remembered, row))) for row in found if row["resolved_at"] is None
+        (row["priority"], rows.escalation(row, waits.get(row["bead"], 0)))
+        for row in found
+        if row["resolved_at"] is None
     ]
     waiting = [one for _, one in sorted(open_, key=lambda one: (one[0], -one[1].behind, one[1].id))]
     if open_only:
@@ -209,10 +271,6 @@ def _listed(db: Database, open_only: bool, bead: str | None) -> list[Escalation]
 def as_filed(db: Database) -> list[Escalation]:
     """By number, without counting waiting beads, which reads the graph."""
     return [rows.escalation(row) for row in db.all("SELECT * FROM escalations ORDER BY id")]
-
-
-def _behind(execute: Execute, row: Any) -> int:
-    return 0 if row["resolved_at"] is not None or row["bead"] is None else behind(execute, row["bead"])
 
 
 def resolve(db: Database, number: int, resolution: str, actor: str, to: Status | None = None) -> Escalation:

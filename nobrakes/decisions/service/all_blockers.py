@@ -702,9 +702,12 @@ def blockers(
         found += no_check_blockers(config)
     if pid is not None:
         found = [replace(one, commands=tuple(c for c in one.commands if c not in STARTS_WORK)) for one in found]
-    for at, one in enumerate(found):
-        if one.asks and one.beads and not one.stops and not one.behind:
-            found[at] = replace(one, behind=store.behind(one.beads[0]))
+    asked = {
+        at: one.beads[0] for at, one in enumerate(found) if one.asks and one.beads and not (one.stops or one.behind)
+    }
+    waits = store.behind(asked.values())
+    for at, bead in asked.items():
+        found[at] = replace(found[at], behind=waits[bead])
     return Blockers(in_order(found), tuple(more(still).items()), pid is not None)
 
 

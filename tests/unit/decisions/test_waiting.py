@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nobrakes.beads.model import CLOSED, Bead, BeadType, Dependency, Status
-from nobrakes.decisions.db import behind
+from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import Deadlock
-from nobrakes.store import open_memory
+from nobrakes.store import Store, open_memory
 
 STATUSES = [Status.NEEDS_DOER, Status.NEEDS_DOER, Status.NEEDS_TESTS, Status.DRAFT, Status.DONE, Status.CANCELLED]
 
@@ -56,5 +56,31 @@ def test_as_a_walk_over_the_graph_counts_them(data: Any, size: int) -> None:
         except Deadlock:
             continue
         edges.append(Dependency(bead, needs))
-    for bead in beads:
-        assert behind(store.connection.execute, bead) == walked(beads, edges, bead)
+    assert store.behind(beads) == {bead: walked(beads, edges, bead) for bead in beads}
+    assert [store.behind([bead])[bead] for bead in beads] == [walked(beads, edges, bead) for bead in beads]
+
+
+def chain(length: int) -> Store:
+    """b0, and each next bead waits for the one before."""
+    store = open_memory()
+    beads = [Bead(f"b{n}", "x", status=Status.NEEDS_DOER, needs_tests=False) for n in range(length)]
+    store.put(beads, [Dependency(f"b{n + 1}", f"b{n}") for n in range(length - 1)], "me")
+    return store
+
+
+def test_beads_that_wait_in_a_circle_wait_for_each_other() -> None:
+    """No command makes one; a person may have changed the database."""
+    store = chain(4)
+    store.connection.execute("INSERT INTO edges (bead, type, needs) VALUES ('b0', 'blocks', 'b2')")
+    assert store.behind(["b0", "b2", "b3", "gone"]) == {"b0": 3, "b2": 3, "b3": 0, "gone": 0}
+
+
+def test_the_graph_behind_many_questions_is_read_once() -> None:
+    """A walk for each question took 68 s where 90 were open among 100,000 beads."""
+    store, asked = chain(20), list[str]()
+    for number in range(20):
+        store.escalate(NewEscalation(EscalationType.QUESTION, f"{number}?"), f"b{number}", None, "me")
+    store.connection.set_trace_callback(asked.append)
+    found = store.escalations()
+    assert {one.bead: one.behind for one in found} == {f"b{n}": 19 - n for n in range(20)}
+    assert sum("json_each" in text for text in asked) == 2, asked  # the beads, and the one step behind them all
