@@ -18,7 +18,7 @@ from importlib import import_module
 from inspect import Parameter as Given
 from inspect import signature
 from types import NoneType, UnionType
-from typing import Any, NamedTuple, get_args
+from typing import Annotated, Any, NamedTuple, get_args
 
 from .records import frozen
 
@@ -32,8 +32,8 @@ class Field:
     """`options`: as typed; without, it is positional. `most`: characters that a page may send. `reads_stdin`: on the
     command line `-` means standard input. `choices`: each is an option on the command line, with its meaning; one is
     given. `one_of`: its possible words, which a page offers. `joined`: a page sends several, joined by commas. `keyed`:
-    a page sends NAME.KEY for each KEY=VALUE. `least`: the smallest number. The command line adds to `help` what only it
-    can do."""
+    a page sends NAME.KEY for each KEY=VALUE. `least`, `greatest`: of a number. `hidden`: help leaves it out. The
+    command line adds to `help` what only it can do."""
 
     help: str
     options: tuple[str, ...] = ()
@@ -45,6 +45,8 @@ class Field:
     joined: bool = False
     keyed: bool = False
     least: int | None = None
+    greatest: int | None = None
+    hidden: bool = False
 
 
 @frozen
@@ -59,9 +61,15 @@ class Parameter:
     def is_required(self) -> bool:
         return self.default is Given.empty
 
+    def given(self) -> Given:
+        """As `parameters_of` reads it."""
+        return Given(self.name, Given.KEYWORD_ONLY, default=self.default, annotation=Annotated[self.type, self.field])
 
-def parameters_of(command: CommandFunction) -> tuple[Parameter, ...]:
-    return tuple(_parameter(one) for one in list(signature(command).parameters.values())[2:])
+
+def parameters_of(function: Callable[..., Any], after: int = 2) -> tuple[Parameter, ...]:
+    """Its parameters after the first ones, which a command for every surface gets from its caller."""
+    found = list(signature(function).parameters.values())[after:]
+    return tuple(_parameter(one) for one in found if one.kind is not Given.VAR_KEYWORD)
 
 
 def _parameter(one: Given) -> Parameter:
@@ -273,7 +281,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("machine", "account:machine", BREAKER, "Show or set limits for all your repositories together.", STEPS),
     Entry("doctor", "doctor:doctor", BREAKER, "Find what is broken, and repair it."),
     Entry("version", "doctor:version", BREAKER, "Show the versions of nobrakes and Python, and the platform."),
-    Entry("help", "main:help", BREAKER, "Show the help of a command; with --all, list every command."),
+    Entry("help", "parsing:help", BREAKER, "Show the help of a command; with --all, list every command."),
     Entry("prompt", "features:prompt", AGENTS, "Print the prompt that the next agent on a bead would get."),
     Entry("web", "account:web", BOARD, "Open the web interface for all your repositories.", UNKEYED, streams=True),
     Entry("mcp", "account:mcp", AGENTS, "Serve the operations over MCP, on stdin and stdout.", streams=True),
@@ -440,7 +448,7 @@ NOUNS = {
     "config": "Settings",
     "account": "This machine, notices, the web and MCP",
     "doctor": "Undo and repair",
-    "main": "Help",
+    "parsing": "Help",
     "agent": "For agents",
 }
 """Headings of subjects in `nobrakes help --all`, in order."""

@@ -14,7 +14,8 @@ from docs.generate.pages import events_page, outcomes_page, row, settings_page
 from docs.generate.public_page import public_events_page
 from docs.generate.views_page import views_page
 from nobrakes import errors
-from nobrakes.cli.main import before, function_of, load, root
+from nobrakes.cli.main import function_of
+from nobrakes.cli.parsing import before, load, root
 from nobrakes.command_table import COMMANDS, JOURNEYS, Entry, example
 
 if TYPE_CHECKING:

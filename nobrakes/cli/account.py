@@ -3,8 +3,7 @@
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
-
+from ..command_table import Field
 from ..errors import ChannelFailed, NotAllowed, UsageError
 from ..records import plain
 from ..text.cleaning import age, count, cut, one_line, pad, spoken
@@ -22,7 +21,7 @@ LISTED = 12
 
 
 def test(
-    channel: Annotated[str | None, Argument(metavar="CHANNEL", help="One channel (default: all).")] = None,
+    channel: Annotated[str | None, Field("One channel (default: all).", metavar="CHANNEL")] = None,
 ) -> Output:
     """Send a test notice through each channel now. It ends with an error if a channel does not accept it."""
     from ..notices import service as notices_service
@@ -83,7 +82,7 @@ def _row(one: "Delivery", now: float) -> str:
     return f"{pad(one.channel, 12)} {pad(one.state.value, 9)} {pad(when, 10)} {one_line(one.notice.text)}{tries}{error}"
 
 
-def secret(name: Annotated[str, Argument(metavar="NAME", help="The `secret` of a channel in config.toml.")]) -> Output:
+def secret(name: Annotated[str, Field("The `secret` of a channel in config.toml.", metavar="NAME")]) -> Output:
     """Store an address or a token, from stdin or typed invisibly. It is stored in a private file in your settings
     folder, outside every repository."""
     from ..config.user import keep
@@ -108,7 +107,7 @@ NOT_KNOWN = "a repository no longer listed"
 
 def machine(
     words: Annotated[
-        list[str] | None, Argument(metavar="WORDS", help="`set agents=3 usd_per_day=20` (default: show the limits).")
+        list[str] | None, Field("`set agents=3 usd_per_day=20` (default: show the limits).", metavar="WORDS")
     ] = None,
 ) -> Output:
     """Show the limits that all repositories on this machine share, and how much each repository uses. `set NAME=VALUE
@@ -148,7 +147,7 @@ def _machine(found: "MachineView", screen: Screen) -> str:
 
 
 def repositories(
-    words: Annotated[list[str] | None, Argument(metavar="WORDS", help="`forget PATH` (default: list them).")] = None,
+    words: Annotated[list[str] | None, Field("`forget PATH` (default: list them).", metavar="WORDS")] = None,
 ) -> Output:
     """List the repositories in which you use nobrakes, and what waits for you in each. `forget PATH` removes one from
     the list and changes nothing in it. It comes back when nobrakes works there again."""
@@ -184,10 +183,12 @@ def repositories(
 
 
 def mcp(
-    workspace: Annotated[bool, Option("--workspace", help="Serve your projects to a chat agent.")] = False,
-    session: Annotated[str, Option("--session", help="With --workspace: the name of the chat agent's session.")] = "",
-    http: Annotated[bool, Option("--http", help="With --workspace: serve HTTP on this machine, until Ctrl-C.")] = False,
-    port: Annotated[int | None, Option("--port", min=1, max=65535, help="With --http: the port. Default 7118.")] = None,
+    workspace: Annotated[bool, Field("Serve your projects to a chat agent.", ("--workspace",))] = False,
+    session: Annotated[str, Field("With --workspace: the name of the chat agent's session.", ("--session",))] = "",
+    http: Annotated[bool, Field("With --workspace: serve HTTP on this machine, until Ctrl-C.", ("--http",))] = False,
+    port: Annotated[
+        int | None, Field("With --http: the port. Default 7118.", ("--port",), least=1, greatest=65535)
+    ] = None,
 ) -> Output:
     """Serve the operations over MCP on stdin and stdout, until stdin ends. An MCP client starts it.
 
@@ -221,7 +222,7 @@ def mcp(
 
 def client(
     words: Annotated[
-        list[str] | None, Argument(metavar="WORDS", help="`add NAME` or `revoke NAME` (default: list them).")
+        list[str] | None, Field("`add NAME` or `revoke NAME` (default: list them).", metavar="WORDS")
     ] = None,
 ) -> Output:
     """List the chat clients that can reach your projects by HTTP. Each has a name, and a token for those tools only.
@@ -258,17 +259,17 @@ def client(
 
 
 def web(
-    open_browser: Annotated[bool, Option("--open", help="Open it in your browser.")] = False,
+    open_browser: Annotated[bool, Field("Open it in your browser.", ("--open",))] = False,
     port: Annotated[
-        int | None, Option("--port", min=1, max=65535, help="The port. Default 7117 or a free one.")
+        int | None, Field("The port. Default 7117 or a free one.", ("--port",), least=1, greatest=65535)
     ] = None,
-    code: Annotated[bool, Option("--code", help="Print a new code and QR code for the running server.")] = False,
-    lan: Annotated[bool, Option("--lan", help="Let others in your network reach the login page.")] = False,
-    host: Annotated[str, Option("--host", help="The host in the address; with --lan this machine's address.")] = "",
-    tls_cert: Annotated[str, Option("--tls-cert", metavar="FILE", help="A TLS certificate, to serve https.")] = "",
-    tls_key: Annotated[str, Option("--tls-key", metavar="FILE", help="The key of the certificate.")] = "",
+    code: Annotated[bool, Field("Print a new code and QR code for the running server.", ("--code",))] = False,
+    lan: Annotated[bool, Field("Let others in your network reach the login page.", ("--lan",))] = False,
+    host: Annotated[str, Field("The host in the address; with --lan this machine's address.", ("--host",))] = "",
+    tls_cert: Annotated[str, Field("A TLS certificate, to serve https.", ("--tls-cert",), metavar="FILE")] = "",
+    tls_key: Annotated[str, Field("The key of the certificate.", ("--tls-key",), metavar="FILE")] = "",
     token_file: Annotated[
-        str, Option("--token-file", metavar="FILE", help="While it runs, write a token for scripts here.")
+        str, Field("While it runs, write a token for scripts here.", ("--token-file",), metavar="FILE")
     ] = "",
 ) -> Output:
     """Open the web pages of all your repositories, in a browser or on a phone. It runs until Ctrl-C. The pages do what

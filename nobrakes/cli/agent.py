@@ -7,8 +7,6 @@ import inspect
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from typer import Argument, Option
-
 from ..agents.service import agent_api
 from ..command_table import Field, Parameter
 from ..errors import ChecksFailed, NotAnswered, UsageError
@@ -49,15 +47,15 @@ def _do(operation: str, **given: Any) -> Output:
 
 
 def done(
-    ended: Annotated[str | None, Argument(metavar="OUTCOME", help="The same as --outcome.")] = None,
+    ended: Annotated[str | None, Field("The same as --outcome.", metavar="OUTCOME")] = None,
     outcome: Annotated[
-        str | None, Option("--outcome", help="completed (default), gave_up_context, gave_up_tests, failed or blocked.")
+        str | None, Field("completed (default), gave_up_context, gave_up_tests, failed or blocked.", ("--outcome",))
     ] = None,
-    summary: Annotated[str, Option("--summary", help="What you did; '-' reads stdin.")] = "",
-    blockers: Annotated[str, Option("--blockers", help="What stopped you.")] = "",
-    learnings: Annotated[str, Option("--learnings", help="What the next agent should know.")] = "",
+    summary: Annotated[str, Field("What you did; '-' reads stdin.", ("--summary",))] = "",
+    blockers: Annotated[str, Field("What stopped you.", ("--blockers",))] = "",
+    learnings: Annotated[str, Field("What the next agent should know.", ("--learnings",))] = "",
     discard_branch: Annotated[
-        bool, Option("--discard-branch/--keep-branch", help="Whether the next attempt starts without your commits.")
+        bool, Field("Whether the next attempt starts without your commits.", ("--discard-branch/--keep-branch",))
     ] = False,
 ) -> Output:
     """Hand in: how it ended, and what the next one should know. Commit first; then end your session.

@@ -4,12 +4,11 @@ import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option
-
 from ..beads import work_status
 from ..beads.model import Status
 from ..beads.service.bead_commands import known
 from ..beads.work_status import main_of
+from ..command_table import Field
 from ..errors import UsageError
 from ..events.kinds import WATCHED
 from ..records import plain
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def take(
-    bead: BeadId, to: Annotated[str, Option("--to", metavar="FOLDER", help="The folder of the new worktree.")] = ""
+    bead: BeadId, to: Annotated[str, Field("The folder of the new worktree.", ("--to",), metavar="FOLDER")] = ""
 ) -> Output:
     """Work on a bead yourself, in a worktree next to the repository. nobrakes stops an agent on the bead, archives its
     work, and holds the bead for you. If the branch conflicts with main, a rebase is stopped at the conflict. `hand-in`
@@ -61,7 +60,7 @@ def _taken(found: "Taken") -> list[str]:
 def hand_in(
     bead: BeadId,
     source: Annotated[
-        str, Option("--from", metavar="BRANCH|FOLDER", help="Your branch or folder (default: where you took the bead).")
+        str, Field("Your branch or folder (default: where you took the bead).", ("--from",), metavar="BRANCH|FOLDER")
     ] = "",
 ) -> Output:
     """Hand your commits on a bead to the Reviewer, which tests them like an agent's. This resolves the escalations that
@@ -76,8 +75,8 @@ def hand_in(
 
 
 LINES = 200
-Label = Annotated[list[str] | None, Option("--label", "-l", help="Only beads with this label; repeatable.")]
-BoardEpic = Annotated[str | None, Option("--epic", help="Only beads of this epic.")]
+Label = Annotated[list[str] | None, Field("Only beads with this label; repeatable.", ("--label", "-l"))]
+BoardEpic = Annotated[str | None, Field("Only beads of this epic.", ("--epic",))]
 
 
 def _statuses(words: list[str] | None) -> tuple[Any, ...]:
@@ -89,11 +88,11 @@ def _statuses(words: list[str] | None) -> tuple[Any, ...]:
 
 
 def list_beads(
-    status: Annotated[list[str] | None, Option("--status", "-s", help="Only beads in this status; repeatable.")] = None,
+    status: Annotated[list[str] | None, Field("Only beads in this status; repeatable.", ("--status", "-s"))] = None,
     label: Label = None,
     epic: BoardEpic = None,
-    all: Annotated[bool, Option("--all", help="Print all lines of a long list.")] = False,
-    as_json: Annotated[bool, Option("--json", help="Print JSON instead of text, always in full.")] = False,
+    all: Annotated[bool, Field("Print all lines of a long list.", ("--all",))] = False,
+    as_json: Annotated[bool, Field("Print JSON instead of text, always in full.", ("--json",))] = False,
 ) -> Output:
     """List beads by priority, then the oldest first."""
     from ..beads.service.bead_page import listing, with_requests
@@ -139,9 +138,9 @@ def show(bead: BeadId) -> Output:
 
 
 def ready(
-    beads: Annotated[list[str] | None, Argument(metavar="BEAD", help="With --explain: only these beads.")] = None,
-    explain: Annotated[bool, Option("--explain", help="Print for each bead why it is ready or not.")] = False,
-    limit: Annotated[int, Option("--limit", "-n", min=1, help="The maximum number.")] = 20,
+    beads: Annotated[list[str] | None, Field("With --explain: only these beads.", metavar="BEAD")] = None,
+    explain: Annotated[bool, Field("Print for each bead why it is ready or not.", ("--explain",))] = False,
+    limit: Annotated[int, Field("The maximum number.", ("--limit", "-n"), least=1)] = 20,
 ) -> Output:
     """List beads that agents can start now, in the order in which they will start."""
     from ..beads.service import bead_page
@@ -202,9 +201,9 @@ def _check(result: Any) -> str:
 
 def history(
     bead: BeadId,
-    transcript: Annotated[bool, Option("--transcript", help="Print all that its agents said and did instead.")] = False,
-    attempt: Annotated[int | None, Option("--attempt", min=1, help="With --transcript: only this attempt.")] = None,
-    last: Annotated[int, Option("--last", min=1, help="With --transcript: lines for each attempt.")] = 100,
+    transcript: Annotated[bool, Field("Print all that its agents said and did instead.", ("--transcript",))] = False,
+    attempt: Annotated[int | None, Field("With --transcript: only this attempt.", ("--attempt",), least=1)] = None,
+    last: Annotated[int, Field("With --transcript: lines for each attempt.", ("--last",), least=1)] = 100,
 ) -> Output:
     """Show one bead from beginning to end: events, attempts with their lessons, reviews, and where its work is. With
     --transcript: everything its agents said and did, attempt by attempt."""
@@ -271,7 +270,7 @@ STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 def diff(
     bead: BeadId,
-    stat: Annotated[bool, Option("--stat", help="Only the files, with numbers of added and removed lines.")] = False,
+    stat: Annotated[bool, Field("Only the files, with numbers of added and removed lines.", ("--stat",))] = False,
 ) -> Output:
     """Show what a bead changes. Before its merge: the commits on its branch compared with main where the branch
     started, also while an agent works on it. If nobody works on it: its saved or archived branch. After its merge: what

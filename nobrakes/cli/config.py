@@ -7,8 +7,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from typer import Argument, Option, confirm
-
+from ..command_table import Field
 from ..config.commands import change_lines, record, shown, since
 from ..config.sections import CheckSettings
 from ..daemon.service import control
@@ -18,7 +17,7 @@ from ..errors import NoMain, UsageError
 from ..machine import registry
 from ..records import plain
 from ..text.cleaning import one_line
-from .outcome import Output, actor, looked_at, opened, said
+from .outcome import Output, actor, confirm, looked_at, opened, said
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -28,12 +27,12 @@ if TYPE_CHECKING:
     from ..paths import Paths
 
 
-Key = Annotated[str, Argument(metavar="KEY", help="The setting, such as limits.doers or checks.test.retry.")]
+Key = Annotated[str, Field("The setting, such as limits.doers or checks.test.retry.", metavar="KEY")]
 
 
 def config(
-    check: Annotated[bool, Option("--check", help="Only check whether the file is valid.")] = False,
-    every: Annotated[bool, Option("--all", help="Print a config.toml with every setting and its comment.")] = False,
+    check: Annotated[bool, Field("Only check whether the file is valid.", ("--check",))] = False,
+    every: Annotated[bool, Field("Print a config.toml with every setting and its comment.", ("--all",))] = False,
 ) -> Output:
     """Show every setting in force: those in .nobrakes/config.toml and the defaults. `config get KEY` shows one, `config
     set KEY VALUE` changes it, and `config unset KEY` restores the default. Nothing else in the file changes."""
@@ -86,7 +85,7 @@ def _one(key: str, value: Any) -> list[str]:
 
 def set_value(
     key: Key,
-    value: Annotated[str, Argument(metavar="VALUE", help='The value. A list: JSON ["a", "b"], or a,b; +a adds to it.')],
+    value: Annotated[str, Field('The value. A list: JSON ["a", "b"], or a,b; +a adds to it.', metavar="VALUE")],
 ) -> Output:
     """Change one setting in .nobrakes/config.toml; all other lines and comments stay. A value that is not allowed is
     refused. Name a check by its name (checks.test.retry); to add one, set its command (checks.lint.command)."""
@@ -159,23 +158,21 @@ def _committed(paths: "Paths") -> list[str]:
 
 
 CheckKind = Literal["test", "lint", "types", "build"]
-Check = Annotated[str | None, Option(help="The command (default: detected from the project).")]
+CHECK = "The command (default: detected from the project)."
 
 
 def init(
-    main: Annotated[str | None, Option("--main", help="The branch that nobrakes merges work into.")] = None,
-    test: Check = None,
-    lint: Check = None,
-    types: Check = None,
-    build: Check = None,
-    trial: Annotated[
-        bool | None, Option("--trial/--no-trial", help="Run the checks on main (asks by default).")
-    ] = None,
-    collect: Annotated[bool, Option("--collect", help="Run pytest, jest and go to list their tests.")] = False,
+    main: Annotated[str | None, Field("The branch that nobrakes merges work into.", ("--main",))] = None,
+    test: Annotated[str | None, Field(CHECK, ("--test",))] = None,
+    lint: Annotated[str | None, Field(CHECK, ("--lint",))] = None,
+    types: Annotated[str | None, Field(CHECK, ("--types",))] = None,
+    build: Annotated[str | None, Field(CHECK, ("--build",))] = None,
+    trial: Annotated[bool | None, Field("Run the checks on main (asks by default).", ("--trial/--no-trial",))] = None,
+    collect: Annotated[bool, Field("Run pytest, jest and go to list their tests.", ("--collect",))] = False,
     agent: Annotated[
-        str | None, Option("--agent", help="The agent for both roles: claude, codex, gemini, acp or script.")
+        str | None, Field("The agent for both roles: claude, codex, gemini, acp or script.", ("--agent",))
     ] = None,
-    command: Annotated[str | None, Option("--command", help="The command of the agent acp or script.")] = None,
+    command: Annotated[str | None, Field("The command of the agent acp or script.", ("--command",))] = None,
 ) -> Output:
     """Set nobrakes up in this repository. You can run it again: it keeps everything that exists, except the agent if
     you name another one, and adds checks that you name. On a terminal it asks whether to run the checks on main once;

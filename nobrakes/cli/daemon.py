@@ -9,10 +9,9 @@ from dataclasses import replace
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option
-
 from ..beads import work_status
 from ..beads.model import Attempt, Role
+from ..command_table import Field
 from ..daemon.model import Board
 from ..daemon.service import control
 from ..daemon.service import status as operations
@@ -92,7 +91,7 @@ NARROWEST = 40
 LINE = 200
 SETTLED = ("done", "cancelled", "draft", "held")  # who is held is counted where it stands, too
 
-AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON.")]
+AsJson = Annotated[bool, Field("Print only the result, as JSON.", ("--json",))]
 
 
 def sentence(found: dict[str, int]) -> str:
@@ -101,10 +100,12 @@ def sentence(found: dict[str, int]) -> str:
 
 def running_run(
     until_idle: Annotated[
-        bool, Option("--until-idle/--forever", help="End when all remaining work waits for a person.")
+        bool, Field("End when all remaining work waits for a person.", ("--until-idle/--forever",))
     ] = True,
-    red_main: Annotated[bool, Option("--red-main", help="Let agents start although main fails its checks.")] = False,
-    doers: Annotated[int | None, Option("--doers", min=0, max=256, help="Doers at the same time, from now on.")] = None,
+    red_main: Annotated[bool, Field("Let agents start although main fails its checks.", ("--red-main",))] = False,
+    doers: Annotated[
+        int | None, Field("Doers at the same time, from now on.", ("--doers",), least=0, greatest=256)
+    ] = None,
     as_json: AsJson = False,
 ) -> Output:
     """Run agents in the foreground until there is nothing left to do.
@@ -162,7 +163,7 @@ def _serve(app: "App", as_json: bool, until_idle: bool) -> "Board":
         return serve(app, picture, until_idle=until_idle, notifier=picture)
 
 
-Yes = Annotated[bool, Option("--yes", help="Do it. Without --yes it only shows the changes.")]
+Yes = Annotated[bool, Field("Do it. Without --yes it only shows the changes.", ("--yes",))]
 
 
 def install(yes: Yes = False) -> Output:
@@ -257,7 +258,7 @@ def _notes(wanted: "Plan") -> list[str]:
 
 def providers(
     words: Annotated[
-        list[str] | None, Argument(metavar="WORDS", help="`open PROVIDER`, `reset BEAD`, `lift CAP` or `keep CAP`.")
+        list[str] | None, Field("`open PROVIDER`, `reset BEAD`, `lift CAP` or `keep CAP`.", metavar="WORDS")
     ] = None,
 ) -> Output:
     """Show which providers refuse and until when, and what was spent under each cap.

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
-
+from ..command_table import Field
 from ..decisions import forms
 from ..decisions.blockers import STOPS
 from ..decisions.model import Escalation
@@ -268,11 +267,11 @@ class _Page(TextLayout):
         return [*out, f"Answer it: nobrakes answer {found.id} …"] if answer else out
 
 
-Number = Annotated[int, Argument(metavar="N", help="The escalation's number.")]
+Number = Annotated[int, Field("The escalation's number.", metavar="N")]
 
 
 def escalations(
-    all: Annotated[bool, Option("--all", help="Include resolved ones.")] = False, user: UserPlace = False
+    all: Annotated[bool, Field("Include resolved ones.", ("--all",))] = False, user: UserPlace = False
 ) -> Output:
     """List what waits for your decision: urgent escalations first, then those that block the most beads."""
     from ..app import blockers
@@ -297,7 +296,7 @@ def escalations(
 
 def escalation(
     number: Number,
-    all: Annotated[bool, Option("--all", help="Show everything in full.")] = False,
+    all: Annotated[bool, Field("Show everything in full.", ("--all",))] = False,
     user: UserPlace = False,
 ) -> Output:
     """Show one escalation: what happened, your choices and their costs, what was tried, and the details."""

@@ -5,10 +5,9 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
-
 from .. import __version__
 from ..beads.service.bead_commands import known
+from ..command_table import Field
 from ..errors import NobrakesError, NotAllowed, UsageError
 from ..paths import process_environment
 from ..records import plain
@@ -24,17 +23,15 @@ if TYPE_CHECKING:
     from ..store import Store
 
 
-AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON.")]
+AsJson = Annotated[bool, Field("Print only the result, as JSON.", ("--json",))]
 STYLES = {"ok": "green", "warning": "yellow", "error": "red"}
 
 
 def undo(
-    what: Annotated[
-        str | None, Argument(metavar="SEQ|BEAD", help="A step's number in `events`, or a bead's id.")
-    ] = None,
-    event: Annotated[int | None, Option("--event", min=1, help="The number, even if a bead has this name.")] = None,
-    bead: Annotated[str | None, Option("--bead", help="The bead's id, if it looks like a number.")] = None,
-    yes: Annotated[bool, Option("--yes", "-y", help="Undo a bead's merge, or a step with several beads.")] = False,
+    what: Annotated[str | None, Field("A step's number in `events`, or a bead's id.", metavar="SEQ|BEAD")] = None,
+    event: Annotated[int | None, Field("The number, even if a bead has this name.", ("--event",), least=1)] = None,
+    bead: Annotated[str | None, Field("The bead's id, if it looks like a number.", ("--bead",))] = None,
+    yes: Annotated[bool, Field("Undo a bead's merge, or a step with several beads.", ("--yes", "-y"))] = False,
     as_json: AsJson = False,
 ) -> Output:
     """Undo the last step of a person, or the step with this number, or the last step on a bead. Repeat it to undo the
@@ -109,7 +106,7 @@ def _unsure(last: "Last", bead: str, by_request: bool) -> NotAllowed:
 
 
 def archive(
-    expire: Annotated[bool, Option("--expire", help="Remove the archived work that may be removed.")] = False,
+    expire: Annotated[bool, Field("Remove the archived work that may be removed.", ("--expire",))] = False,
     as_json: AsJson = False,
 ) -> Output:
     """List archived branches and work, and which of them may be removed: merged longer ago than
@@ -133,8 +130,8 @@ def archive(
 
 
 def doctor(
-    repair: Annotated[str | None, Option("--repair", help="Repair the problem with this name.")] = None,
-    agents: Annotated[bool, Option("--agents", help="Test the installed agent CLIs instead.")] = False,
+    repair: Annotated[str | None, Field("Repair the problem with this name.", ("--repair",))] = None,
+    agents: Annotated[bool, Field("Test the installed agent CLIs instead.", ("--agents",))] = False,
 ) -> Output:
     """Find what is broken, and print how to fix it. It changes nothing without --repair.
 

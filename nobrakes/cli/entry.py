@@ -1,7 +1,6 @@
-"""The console script: hot commands by hand, everything else through typer.
+"""The console script: hot commands by hand, everything else through cli.main.
 
-1. This module imports `sys` only. Agents call `ready`, `show` and `agent …` thousands of times a night; typer alone
-   costs several times Python's start-up.
+1. This module imports `sys` only. Agents call `ready`, `show` and `agent …` thousands of times a night.
 2. cli.hot answers a hot command, or returns None with no effect: then the full command line does, so that help, errors
    and rare options exist once.
 3. Agents' own command starts without `site` (host.command); it is added where other packages are needed.

@@ -5,9 +5,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Option
-
 from ..beads.service.bead_commands import known
+from ..command_table import Field
 from ..errors import AgentFailed, NotAllowed, UsageError
 from ..paths import process_environment
 from ..records import plain
@@ -38,12 +37,10 @@ WAYS = ("tree", "kanban", "timeline")
 
 
 def list_features(
-    state: Annotated[
-        str, Option("--state", help="all, active, paused, completed, expired, error, rolled_back.")
-    ] = "all",
-    search: Annotated[str, Option("--search", "-s", help="Search words in title, description or files.")] = "",
-    sort: Annotated[str, Option("--sort", help="activity, created or stage.")] = "activity",
-    archived: Annotated[bool, Option("--archived", help="Only features that are hidden from lists.")] = False,
+    state: Annotated[str, Field("all, active, paused, completed, expired, error, rolled_back.", ("--state",))] = "all",
+    search: Annotated[str, Field("Search words in title, description or files.", ("--search", "-s"))] = "",
+    sort: Annotated[str, Field("activity, created or stage.", ("--sort",))] = "activity",
+    archived: Annotated[bool, Field("Only features that are hidden from lists.", ("--archived",))] = False,
 ) -> Output:
     """List your features: the stage of each, its age, and how often it was planned again."""
     from ..features.service import feature_page
@@ -78,8 +75,8 @@ def _card(one: "FeatureCard", now: float) -> str:
 
 def show(
     feature: FeatureId,
-    way: Annotated[str, Option("--as", metavar="WAY", help="tree, kanban or timeline.")] = "tree",
-    version: Annotated[int | None, Option("--version", min=1, help="Show what this version changed.")] = None,
+    way: Annotated[str, Field("tree, kanban or timeline.", ("--as",), metavar="WAY")] = "tree",
+    version: Annotated[int | None, Field("Show what this version changed.", ("--version",), least=1)] = None,
 ) -> Output:
     """Show one feature: its stage, its plan and versions, its reviews and findings, and what was collected."""
     from ..features.service import feature_page
@@ -280,8 +277,8 @@ MAX_NAMED = 20
 
 
 def rollback(
-    yes: Annotated[bool, Option("--yes", "-y", help="Do it.")] = False,
-    dry_run: Annotated[bool, Option("--dry-run", help="Only show what it would do.")] = False,
+    yes: Annotated[bool, Field("Do it.", ("--yes", "-y"))] = False,
+    dry_run: Annotated[bool, Field("Only show what it would do.", ("--dry-run",))] = False,
     **given: Any,
 ) -> Output:
     """Undo a whole feature. It cannot be resumed afterwards; nothing is deleted. Its open beads are cancelled, their
@@ -341,9 +338,9 @@ def _rollback_list(words: str, steps: "tuple[RollbackStep, ...]", stops: set[str
     return [*out, *([f"  and {len(steps) - MAX_NAMED} more"] if len(steps) > MAX_NAMED else [])]
 
 
-PrintOnly = Annotated[bool, Option("--print", help="Only print the Shaper's prompt; start nothing.")]
-GoOn = Annotated[bool, Option("--continue", help="Continue the last session instead of a new one.")]
-JsonPrompt = Annotated[bool, Option("--json", help="Print the prompt as JSON; start nothing.")]
+PrintOnly = Annotated[bool, Field("Only print the Shaper's prompt; start nothing.", ("--print",))]
+GoOn = Annotated[bool, Field("Continue the last session instead of a new one.", ("--continue",))]
+JsonPrompt = Annotated[bool, Field("Print the prompt as JSON; start nothing.", ("--json",))]
 BEGINS = """\
 The Shaper begins, in Claude Code. If that asks whether you trust the folder
 .nobrakes/shaper: it belongs to nobrakes, and the session runs there.
@@ -352,7 +349,7 @@ Its proposals wait for you: /commit-strategy approves, /exit leaves and keeps it
 
 
 def shape(
-    reshape: Annotated[bool, Option("--reshape", help="Start from open escalations, like `reshape`.")] = False,
+    reshape: Annotated[bool, Field("Start from open escalations, like `reshape`.", ("--reshape",))] = False,
     go_on: GoOn = False,
     print_only: PrintOnly = False,
     as_json: JsonPrompt = False,
@@ -420,10 +417,10 @@ def prompt(
     bead: BeadId,
     role: Annotated[
         str | None,
-        Option(
-            "--role",
-            help="`test_writer`, `doer`; of a feature `discovery`, `planning`, `replanning`, `plan_reviewer`. "
+        Field(
+            "`test_writer`, `doer`; of a feature `discovery`, `planning`, `replanning`, `plan_reviewer`. "
             "What comes next if not given.",
+            ("--role",),
         ),
     ] = None,
 ) -> Output:

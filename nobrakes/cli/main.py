@@ -1,42 +1,33 @@
-"""The full command line: parse, call, show, and turn every kind of ending into text and an exit code.
+"""The command line: parse, call, show, and turn every kind of ending into text and an exit code.
 
 1. A NobrakesError is its message, its hint and its code. A usage error is 2, Ctrl-C 130, a closed pipe 141.
 2. Anything else is a bug: 70, a short text, and the traceback in a file under .nobrakes (stderr with --debug).
 3. With --json the error is an envelope on stdout; the code is the same.
+4. `parsed` reads the usual words by a command's own parameters. What it is not sure of, help and errors are typer's
+   (cli.parsing), whose import costs more than most commands.
 """
 
 import inspect
-import io
 import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from textwrap import wrap
 from types import GenericAlias
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-import typer
-from typer import Argument, Option
-from typer.core import TyperCommand, TyperGroup
-
-from .. import __version__, paths
+from .. import paths
 from ..command_table import (
     ATOMIC,
     COMMANDS,
-    FIRST,
     GROUPS,
-    JOURNEYS,
-    NOUNS,
-    OLD_NAMES,
-    SHOWN,
     UNKEYED,
     CommandFunction,
     Entry,
+    Field,
     Parameter,
-    example,
     parameters_of,
 )
 from ..errors import NobrakesError, NotAllowed, UsageError
@@ -44,17 +35,18 @@ from ..text.cleaning import lines, one_line, unusable
 from . import outcome
 from .entry import interrupted as interrupted_early
 from .outcome import (
+    ACT_AS,
+    AS_JSON,
     BEFORE,
     HOME,
     KEPT,
     MAIN_IS_SHOWN,
     PIPE_CLOSED,
+    REQUEST_KEY,
     SUBJECT,
-    As,
     Asked,
     Interrupted,
     Output,
-    RequestKey,
     UserPlace,
     actor,
     asked,
@@ -69,7 +61,7 @@ from .outcome import (
     text_or_stdin,
     write,
 )
-from .screen import Screen, screen_of
+from .screen import Screen, read_words, screen_of
 
 if TYPE_CHECKING:
     from ..daemon.service.status import FirstScreen
@@ -89,17 +81,11 @@ def function_of(entry: Entry) -> Callable[..., Output]:
         return _typed(command, entry.at_home)
     module, name = entry.target.split(":")
     function: Callable[..., Output] = getattr(import_module(f"nobrakes.cli.{entry.cli or module}"), name)
-    own = dict(inspect.signature(function, eval_str=True).parameters)
-    if command is None or own.pop("given", None) is None:
+    own = inspect.signature(function).parameters
+    if command is None or "given" not in own:
         return function
-    more = [one.replace(kind=_ANYWHERE) for one in own.values()]
-    return typed(
-        name,
-        function.__doc__ or command.__doc__,
-        [one for one in parameters_of(command) if one.name not in own],
-        function,
-        more,
-    )
+    every = [one for one in parameters_of(command) if one.name not in own]
+    return typed(name, function.__doc__ or command.__doc__, every, function, parameters_of(function, 0))
 
 
 def _typed(command: CommandFunction, at_home: bool) -> Callable[..., Output]:
@@ -108,7 +94,7 @@ def _typed(command: CommandFunction, at_home: bool) -> Callable[..., Output]:
             found, text = command(app, actor(), **given)
         return said(plain(found), text)
 
-    more = [inspect.Parameter("user", _ANYWHERE, default=False, annotation=UserPlace)] if at_home else []
+    more = [Parameter("user", bool, get_args(UserPlace)[1], False)] if at_home else []
     return typed(command.__name__, command.__doc__, parameters_of(command), do, more)
 
 
@@ -117,9 +103,9 @@ def typed(
     story: str | None,
     parameters: Sequence[Parameter],
     do: Callable[..., Output],
-    more: Sequence[inspect.Parameter] = (),
+    more: Sequence[Parameter] = (),
 ) -> Callable[..., Output]:
-    """A function for typer that calls `do` with the given parameters."""
+    """A function of the command line's values that calls `do` with the given parameters."""
     wanted = {one.name: one for one in parameters}
 
     def called(**arguments: Any) -> Output:
@@ -128,7 +114,8 @@ def typed(
         return do(**{name: _given(wanted[name], value) if name in wanted else value for name, value in given.items()})
 
     options = [option for one in parameters for option in _options(one)] + list(more)
-    called.__signature__ = inspect.Signature(options, return_annotation=Output)  # type: ignore[attr-defined]
+    given = [one.given() for one in options]
+    called.__signature__ = inspect.Signature(given, return_annotation=Output)  # type: ignore[attr-defined]
     called.__doc__, called.__name__ = story, name
     return called
 
@@ -147,30 +134,73 @@ def _chosen(name: str, one: Parameter, arguments: dict[str, Any]) -> str:
     return found[0]
 
 
-def _options(one: Parameter) -> list[inspect.Parameter]:
-    return [
-        inspect.Parameter(word, _ANYWHERE, default=False, annotation=Annotated[bool, Option(f"--{word}", help=help)])
-        for word, help in one.field.choices.items()
-    ] or [_option(one)]
+def _options(one: Parameter) -> list[Parameter]:
+    chosen = [Parameter(word, bool, Field(help, (f"--{word}",)), False) for word, help in one.field.choices.items()]
+    return chosen or [one]
 
 
-def _option(one: Parameter) -> inspect.Parameter:
-    field, kind, default = one.field, one.type, one.default
-    if isinstance(kind, GenericAlias):
-        kind, default = list[get_args(kind)[0]], None  # type: ignore[misc]
-    if default is None:
-        kind = kind | None
-    make: Any = Option if field.options else Argument
-    how = make(*field.options, help=_help(one), metavar=field.metavar or None, min=field.least)
-    return inspect.Parameter(one.name, _ANYWHERE, default=default, annotation=Annotated[kind, how])
+def typed_in(entry: Entry, function: Callable[..., Output]) -> tuple[Parameter, ...]:
+    """What can be typed after the command's words: its own, and what each command takes."""
+    own = parameters_of(function, 0)
+    more = [] if any(one.name == "as_json" for one in own) else [AS_JSON]
+    more += [ACT_AS] if entry.changes else []
+    more += [REQUEST_KEY] if entry.changes not in ("", UNKEYED) else []
+    return (*own, *more)
 
 
-def _help(one: Parameter) -> str:
-    field, last = one.field, "".join(one.field.one_of[-1:])
-    more = f"; {', '.join(field.one_of[:-1])} or {last}" if last not in field.help else ""
-    more += "; repeatable" if get_args(one.type)[-1:] == (...,) and field.options else ""
-    more += "; '-' reads stdin" if field.reads_stdin else ""
-    return f"{field.help.removesuffix('.')}{more}." if more else field.help
+class Call(NamedTuple):
+    """A command's function, and the value of each parameter."""
+
+    entry: Entry
+    function: Callable[..., Output]
+    arguments: dict[str, Any]
+
+    def result(self) -> "Result":
+        given = dict(self.arguments)
+        asked = Asked(given.pop("act_as", None), given.pop("request_key", None))
+        return call(self.entry, self.function, given, bool(given.pop("as_json")), asked)
+
+
+def parsed(argv: list[str]) -> Call | None:
+    """The call that these words mean; None: typer has to say."""
+    words = " ".join(argv[: 2 if argv[:1] and argv[0] in GROUPS else 1])
+    if (entry := ENTRIES.get(words)) is None:
+        return None
+    known = typed_in(entry, function := function_of(entry))
+    options = {name: one for one in known for name in one.field.options}
+    lists: dict[str, list[str]] = {name: [] for name, one in options.items() if is_list(one)}
+    valued = tuple(name for name, one in options.items() if one.type in (str, int))
+    flags = tuple(name for name, one in options.items() if one.type is bool and "/" not in name)
+    if (read := read_words(argv[words.count(" ") + 1 :], valued, flags, lists)) is None:
+        return None
+    given, texts = read
+    found: list[tuple[Parameter, Any]] = [(options[name], value) for name, value in given.items()]
+    found += [(options[name], values) for name, values in lists.items() if values]
+    free = [one for one in known if not one.field.options]
+    found += [(one, texts[place:] if is_list(one) else texts[place]) for place, one in enumerate(free[: len(texts)])]
+    arguments = {one.name: None if is_list(one) else one.default for one in known}
+    arguments |= {one.name: _read(one, value) for one, value in found}
+    is_sure = len({one.name for one, _ in found}) == len(found)  # each in one spelling
+    is_sure &= len(texts) <= len(free) or any(map(is_list, free))
+    return Call(entry, function, arguments) if is_sure and inspect.Parameter.empty not in arguments.values() else None
+
+
+ENTRIES = {one.words: one for one in COMMANDS}
+
+
+def is_list(one: Parameter) -> bool:
+    return isinstance(one.type, GenericAlias)
+
+
+def _read(one: Parameter, value: Any) -> Any:
+    """The value of what was typed; Parameter.empty: only typer can say."""
+    if one.type is bool:
+        return True
+    if one.type is int:
+        is_plain = value.isascii() and value.isdigit() and len(value) < 10
+        least, greatest = one.field.least or 0, one.field.greatest or 10**9
+        return int(value) if is_plain and least <= int(value) <= greatest else inspect.Parameter.empty
+    return value if one.type is str or (is_list(one) and get_args(one.type)[0] is str) else inspect.Parameter.empty
 
 
 def call(
@@ -217,9 +247,8 @@ def _wants(flag: str, argv: list[str]) -> bool:
 
 def _words(argv: list[str]) -> str:
     given = [word for word in argv if not word.startswith("-")][:2]
-    known = {entry.words for entry in COMMANDS}
     for words in (" ".join(given), " ".join(given[:1])):
-        if words in known:
+        if words in ENTRIES:
             return words
     return ""
 
@@ -270,15 +299,6 @@ def _wrapped(line: str, width: int) -> list[str]:
     return wrap(line, width, subsequent_indent=indent, drop_whitespace=True, break_on_hyphens=False) or [""]
 
 
-def _did_you_mean(message: str) -> tuple[str, str]:
-    for opening, closing in ((" Did you mean ", "?"), (" (Possible options: ", ")"), (" (Did you mean one of: ", ")")):
-        said, found, like = message.partition(opening)
-        if found:
-            names = [name.strip(" '") for name in like.removesuffix(closing).split(",")]
-            return said, f"Did you mean {' or '.join(map(repr, names))}? "
-    return message.replace("is not a valid int range", "is not a whole number"), ""
-
-
 def interrupted(argv: list[str]) -> int:
     """Report Ctrl-C."""
     error = Interrupted("interrupted")
@@ -307,13 +327,6 @@ def failed(argv: list[str], error: Exception) -> int:
         error = _as_disk_error(error)
     if isinstance(error, NobrakesError):
         return fail(argv, error, str(error), error.hint, error.code)
-    if isinstance(error, typer.TyperException):
-        where = getattr(getattr(error, "ctx", None), "command_path", "nobrakes")
-        said, hint = _did_you_mean(error.format_message())
-        known = UsageError(said, f"{hint}See `{where} --help`.")
-        return fail(argv, known, str(known), known.hint, known.code)
-    if isinstance(error, typer.Abort):
-        return interrupted(argv)
     if isinstance(error, BrokenPipeError):
         return PIPE_CLOSED
     return _bug(argv, error)
@@ -334,10 +347,23 @@ def readable(argv: list[str]) -> list[str]:
     return found
 
 
+def result_of(argv: list[str]) -> Any:
+    """A command's Result, the Output of the overview, or the exit code of what typer printed."""
+    if "_NOBRAKES_COMPLETE" not in os.environ:  # a shell asks typer to complete
+        if argv in ([], ["--json"]):
+            return overview(argv != [])
+        if (found := parsed(argv)) is not None:
+            return found.result()
+    from .parsing import by_typer
+
+    return by_typer(argv)
+
+
 def run(argv: list[str]) -> int:
     """Returns the exit code; raises only SystemExit, for a closed pipe."""
     try:
         SUBJECT.set(HOME if _wants("--user", argv) else "")
+        BEFORE.set(None)
         argv = readable(argv)
         if paths.strangers() and not (
             any(_wants(flag, argv) for flag in ("--help", "-h", "--version", "-V")) or argv[:1] == ["help"]
@@ -345,7 +371,7 @@ def run(argv: list[str]) -> int:
             from ..git import location
 
             location.check()
-        result = root(before).main(args=argv, prog_name="nobrakes", standalone_mode=False)
+        result = result_of(argv)
         if isinstance(result, Output):  # of the overview
             return emit(result, "", _wants("--json", argv))
         if isinstance(result, Result):
@@ -357,193 +383,6 @@ def run(argv: list[str]) -> int:
         return interrupted(argv)
     except Exception as error:
         return failed(argv, error)
-
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
-
-
-def _shown(entry: Entry) -> Callable[..., Result]:
-    function = function_of(entry)
-    signature = inspect.signature(function, eval_str=True)
-    own = "as_json" in signature.parameters
-
-    def called(**arguments: Any) -> Result:
-        asked = Asked(arguments.pop("act_as", None), arguments.pop("request_key", None))
-        return call(entry, function, arguments, bool(arguments.pop("as_json")), asked)
-
-    parameters = list(signature.parameters.values())
-    if not own:
-        parameters.append(
-            inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)
-        )
-    parameters += [inspect.Parameter(name, _ANYWHERE, default=None, annotation=of) for name, of in _more(entry)]
-    called.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters], return_annotation=Result
-    )
-    called.__annotations__ = {p.name: p.annotation for p in parameters}
-    called.__doc__ = (
-        f"{inspect.cleandoc(function.__doc__ or '')}\n\n\b\nExample: {example(entry)}"  # \b: not re-wrapped
-    )
-    called.__name__ = function.__name__
-    return called
-
-
-_ANYWHERE = inspect.Parameter.KEYWORD_ONLY
-
-
-def _more(entry: Entry) -> list[tuple[str, Any]]:
-    if not entry.changes:
-        return []
-    return [("act_as", As), *([("request_key", RequestKey)] if entry.changes != UNKEYED else [])]
-
-
-def load(entry: Entry) -> TyperCommand:
-    """The imported command."""
-    app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    function = _shown(entry)
-    app.command(name=entry.words.split()[-1], context_settings=SETTINGS)(function)
-    command = typer.main.get_command(app)
-    assert isinstance(command, TyperCommand)
-    return command
-
-
-class _Placeholder(TyperCommand):
-    """A command's words and help, not imported yet."""
-
-    def __init__(self, entry: Entry) -> None:
-        super().__init__(entry.words.split()[-1], help=entry.help, hidden=entry.hidden, rich_markup_mode=None)
-        self.entry = entry
-
-
-def _is_file(word: str, commands: Collection[str]) -> bool:
-    """Whether this is a file or an option, and not a command or a misspelt one."""
-    from difflib import get_close_matches
-
-    return word not in {*commands, "-h", "--help"} and (os.path.exists(word) or not get_close_matches(word, commands))
-
-
-class LazyGroup(TyperGroup):
-    """Placeholders by journey; only the called one is loaded. `own`: the command of the group's word alone."""
-
-    own: Entry | None = None
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """As in typer, with the real command in the placeholder's place."""
-        if args[0] in OLD_NAMES and self.name == "nobrakes":
-            raise UsageError(f"`nobrakes {args[0]}` is now `nobrakes {OLD_NAMES[args[0]]}`")
-        name, command, rest = super().resolve_command(ctx, args)
-        if (own := getattr(command, "own", None)) is not None and (not rest or rest[0].startswith("-")):
-            return name, load(own), rest  # the group's word alone is a command too
-        if name == "plan" and isinstance(command, LazyGroup) and rest and _is_file(rest[0], command.commands):
-            return name, command, ["apply", *rest]  # `nobrakes plan FILE`
-        return name, load(command.entry) if isinstance(command, _Placeholder) else command, rest
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Usage, what it is, the first commands, all commands, and the options last."""
-        self.format_usage(ctx, formatter)
-        self.format_help_text(ctx, formatter)
-        self.format_commands(ctx, formatter)
-        with formatter.section("Options"):
-            formatter.write_dl([r for p in self.get_params(ctx) if (r := p.get_help_record(ctx)) is not None])
-        self.format_epilog(ctx, formatter)
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """All commands of a group; of nobrakes those of a first day and, by journey, a first week."""
-        rows = [(name, command.help or "") for name, command in self.commands.items() if not command.hidden]
-        if self.name != "nobrakes":
-            with formatter.section("Commands"):
-                formatter.write_dl(rows)
-            return
-        with formatter.section("Begin with"):
-            formatter.write_dl(FIRST)
-        for journey in JOURNEYS:
-            if rows := [*shown(journey, SHOWN).items()]:
-                with formatter.section(journey):
-                    formatter.write_dl(rows)
-        formatter.write_paragraph()
-        formatter.write_text("All commands: nobrakes help --all")
-
-
-def shown(journey: str, words: frozenset[str]) -> dict[str, str]:
-    """A journey's words in table order, with help."""
-    known = {one.words.split()[0]: (one.journey, one.help) for one in reversed(COMMANDS)} | GROUPS
-    names = dict.fromkeys(one.words.split()[0] for one in COMMANDS)
-    return {name: known[name][1] for name in names if name in words and known[name][0] == journey}
-
-
-def _members(entries: Sequence[Entry], group: str | None) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for entry in entries:
-        words = entry.words.split()
-        if group is None and words[0] in GROUPS:
-            if words[0] not in found:
-                found[words[0]] = LazyGroup(
-                    name=words[0],
-                    help=GROUPS[words[0]][1],
-                    commands=_members(entries, words[0]),
-                    rich_markup_mode=None,
-                    context_settings=SETTINGS,
-                )
-            if len(words) == 1:
-                found[words[0]].own = entry
-        elif group is None or (len(words) == 2 and words[0] == group):
-            found[words[-1]] = _Placeholder(entry)
-    return found
-
-
-def root(callback: Callable[..., Any]) -> TyperGroup:
-    """The full command line without imports; `callback` runs before each command and for none."""
-    app = typer.Typer(
-        name="nobrakes",
-        cls=LazyGroup,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        invoke_without_command=True,
-        context_settings=SETTINGS,
-    )
-    app.callback()(callback)
-    group = typer.main.get_command(app)
-    assert isinstance(group, LazyGroup)
-    group.commands.update(_members(COMMANDS, None))
-    return group
-
-
-def before(
-    ctx: typer.Context,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when nobrakes itself fails.")] = False,
-    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Without a command: the overview as JSON.")] = False,
-    act_as: As = None,
-    request_key: RequestKey = None,
-) -> Any:
-    """Run coding agents unattended; only work that passes your checks is merged.
-
-    Run `nobrakes` alone to see what to do next. Every command has --help and --json.
-    Shell completion: nobrakes --install-completion"""
-    if version:
-        write(f"nobrakes {__version__}")
-        raise typer.Exit()
-    BEFORE.set(Asked(act_as, request_key))
-    return overview(as_json) if ctx.invoked_subcommand is None else None
-
-
-def help(
-    words: Annotated[list[str] | None, Argument(metavar="COMMAND", help="The command, such as `plan apply`.")] = None,
-    all_commands: Annotated[bool, Option("--all", help="List every command, grouped by subject.")] = False,
-) -> Output:
-    """Show the help of a command. Without one, show the commands that you need first."""
-    text = io.StringIO()
-    if words and all_commands:
-        raise UsageError("`--all` cannot be combined with a command name", "Leave out the command, or --all.")
-    if all_commands:
-        for subject, noun in NOUNS.items():
-            entries = [one for one in COMMANDS if one.subject == subject and not one.hidden]
-            text.write(f"{noun}:\n" + "".join(f"  {one.words:<20} {one.help}\n" for one in entries) + "\n")
-    else:
-        with redirect_stdout(text):
-            root(before).main(args=[*(words or ()), "--help"], prog_name="nobrakes", standalone_mode=False)
-    return said({"command": " ".join(words or ()), "help": text.getvalue()}, text.getvalue().rstrip())
 
 
 def orientation(is_visiting: bool) -> "tuple[FirstScreen | None, str, str]":

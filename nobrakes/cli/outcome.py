@@ -15,10 +15,8 @@ from contextvars import ContextVar
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from typer import Argument, Option
-
 from .. import errors, paths
-from ..command_table import AT_HOME, typed_anywhere
+from ..command_table import AT_HOME, Field, Parameter, typed_anywhere
 from ..errors import NobrakesError, NotAllowed, UsageError
 from ..events.kinds import Actor, Surface, default_actor, given
 from ..records import plain as plain
@@ -212,10 +210,16 @@ def report_progress(what: str) -> Iterator[None]:
 
 # `--as NAME` and `--request KEY` stand before or after the command's words; said twice, they have to say the same.
 # Without --as it is NOBRAKES_ACTOR, or the person at the keyboard. Inside a run nobody acts under another name.
-As = Annotated[str | None, Option("--as", metavar="NAME", help="Act under this name; default NOBRAKES_ACTOR or you.")]
-RequestKey = Annotated[
-    str | None, Option("--request", metavar="KEY", help="Run once: a repetition with KEY prints the first result.")
-]
+ACT_AS = Parameter(
+    "act_as", str, Field("Act under this name; default NOBRAKES_ACTOR or you.", ("--as",), metavar="NAME"), None
+)
+REQUEST_KEY = Parameter(
+    "request_key",
+    str,
+    Field("Run once: a repetition with KEY prints the first result.", ("--request",), metavar="KEY"),
+    None,
+)
+AS_JSON = Parameter("as_json", bool, Field("Print JSON instead of text.", ("--json",)), False)
 
 
 class Asked(NamedTuple):
@@ -259,8 +263,8 @@ def present() -> Actor:
     return _ACTOR.get() or choose(None)
 
 
-BeadId = Annotated[str, Argument(metavar="BEAD", help="The bead's id.")]
-FeatureId = Annotated[str, Argument(metavar="FEATURE", help="The feature's id.")]
+BeadId = Annotated[str, Field("The bead's id.", metavar="BEAD")]
+FeatureId = Annotated[str, Field("The feature's id.", metavar="FEATURE")]
 
 
 @contextmanager
@@ -309,7 +313,7 @@ def opened(is_reading: bool = False, folder: str | None = None) -> Iterator["App
         app.close()
 
 
-UserPlace = Annotated[bool, Option("--user", help="Use your own sessions and daemon, outside repositories.")]
+UserPlace = Annotated[bool, Field("Use your own sessions and daemon, outside repositories.", ("--user",))]
 
 
 def _elsewhere(folder: str) -> str:
@@ -352,6 +356,16 @@ def shared() -> Iterator["App"]:
 def actor() -> str:
     """The recorded author of changes."""
     return present().name
+
+
+def confirm(question: str) -> bool:
+    """Ask the person at the terminal."""
+    from typer import Abort, confirm
+
+    try:
+        return confirm(question)
+    except Abort:
+        raise KeyboardInterrupt from None
 
 
 def text_or_stdin(text: str, what: str) -> str:

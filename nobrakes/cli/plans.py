@@ -5,14 +5,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option, confirm
-
 from ..beads.model import Bead, BeadType
+from ..command_table import Field
 from ..errors import Deadlock, UsageError
 from ..paths import resource
 from ..records import plain
 from ..text.cleaning import count, count_beads_and_epics, cut, first_of, one_line, pad, width
-from .outcome import KEPT, Output, actor, opened, report_progress, said, write
+from .outcome import KEPT, Output, actor, confirm, opened, report_progress, said, write
 from .screen import Screen, screen_of
 
 if TYPE_CHECKING:
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 
 
 SHOWN = 30
-AsJson = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
-PlanFile = Annotated[Path, Argument(metavar="FILE", help="A plan, task list, issues or folder; '-' reads stdin.")]
+AsJson = Annotated[bool, Field("Print JSON instead of text.", ("--json",))]
+PlanFile = Annotated[Path, Field("A plan, task list, issues or folder; '-' reads stdin.", metavar="FILE")]
 
 
 def _approval(app: "App", command: str = "") -> str:
@@ -131,9 +130,9 @@ def example() -> Output:
 
 
 def commit_strategy(
-    yes: Annotated[bool, Option("--yes", "-y", help="Approve without being asked.")] = False,
-    dry_run: Annotated[bool, Option("--dry-run", help="Show what would change, and change nothing.")] = False,
-    as_json: Annotated[bool, Option("--json", help="Print JSON; needs --yes, --dry-run or --drop.")] = False,
+    yes: Annotated[bool, Field("Approve without being asked.", ("--yes", "-y"))] = False,
+    dry_run: Annotated[bool, Field("Show what would change, and change nothing.", ("--dry-run",))] = False,
+    as_json: Annotated[bool, Field("Print JSON; needs --yes, --dry-run or --drop.", ("--json",))] = False,
     **given: Any,
 ) -> Output:
     """Approve drafts and proposed changes of live beads; agents may then start. It approves everything or nothing.

@@ -3,13 +3,12 @@
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option, confirm
-
+from ..command_table import Field
 from ..errors import NotAllowed
 from ..projects import commands
 from ..records import plain
 from ..text.cleaning import count, cut, lines, one_line, spoken
-from .outcome import Output, actor, opened_or_home, said
+from .outcome import Output, actor, confirm, opened_or_home, said
 from .screen import Screen, table
 
 if TYPE_CHECKING:
@@ -17,10 +16,10 @@ if TYPE_CHECKING:
     from ..projects.service.sprint_approval import Offer, ProjectPage, SprintsView
 
 
-Name = Annotated[str, Argument(metavar="NAME", help="The project's name, also that of its folder.")]
+Name = Annotated[str, Field("The project's name, also that of its folder.", metavar="NAME")]
 
 
-def list_projects(everything: Annotated[bool, Option("--all", help="Include archived projects.")] = False) -> Output:
+def list_projects(everything: Annotated[bool, Field("Include archived projects.", ("--all",))] = False) -> Output:
     """List the projects in your projects folder. Chat agents and sprints work there. To move the folder, set
     `[workspace] folder = "~/projects"` in your own settings."""
     from ..projects.service import projects_folder
@@ -52,7 +51,7 @@ def new(**given: Any) -> Output:
 
 def use(
     name: Name,
-    session: Annotated[str, Option("--session", help="The chat agent's session that will work on it.")] = "terminal",
+    session: Annotated[str, Field("The chat agent's session that will work on it.", ("--session",))] = "terminal",
 ) -> Output:
     """Confirm a project for a session: from now on its coding tools work there. Use it again to switch."""
     from ..projects.service import projects_folder
@@ -136,8 +135,8 @@ def archive(**given: Any) -> Output:
     return said(plain(found), text)
 
 
-Yes = Annotated[bool, Option("--yes", "-y", help="Approve without being asked.")]
-Seen = Annotated[str, Option("--seen", hidden=True, help="Of a page: a terminal has just shown the offer.")]
+Yes = Annotated[bool, Field("Approve without being asked.", ("--yes", "-y"))]
+Seen = Annotated[str, Field("Of a page: a terminal has just shown the offer.", ("--seen",), hidden=True)]
 _LIMITS = ("sprints", "tests", "item", "usd", "until")
 
 

@@ -5,9 +5,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option
-
 from ..beads.work_status import main_of
+from ..command_table import Field
 from ..errors import NotAllowed, Unproven, UsageError
 from ..records import plain
 from ..text import cleaning
@@ -21,10 +20,10 @@ if TYPE_CHECKING:
     from ..review.verify import Report, Rerun, Seen, Wrong
 
 
-Bead = Annotated[str, Argument(metavar="BEAD", help="The bead.")]
+Bead = Annotated[str, Field("The bead.", metavar="BEAD")]
 
 
-def show_all(everything: Annotated[bool, Option("--all", help="Include merged and closed ones.")] = False) -> Output:
+def show_all(everything: Annotated[bool, Field("Include merged and closed ones.", ("--all",))] = False) -> Output:
     """List the pull requests that wait for people, the oldest first."""
     from ..requests import service as operations
 
@@ -44,7 +43,7 @@ def show_all(everything: Annotated[bool, Option("--all", help="Include merged an
     return Output(plain(found), text)
 
 
-def preview(bead: Annotated[str, Argument(metavar="BEAD", help="Only this one, with its output.")] = "") -> Output:
+def preview(bead: Annotated[str, Field("Only this one, with its output.", metavar="BEAD")] = "") -> Output:
     """List previews, or show what one prints."""
     from ..beads.service.bead_commands import known
     from ..review.service import previews
@@ -97,7 +96,7 @@ def view(bead: Bead) -> Output:
     return said(found, told)
 
 
-AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON.")]
+AsJson = Annotated[bool, Field("Print only the result, as JSON.", ("--json",))]
 LISTED = {
     "revert": "reverts a merge",
     "other_revert": "reverts a bead by hand, without evidence",
@@ -112,8 +111,8 @@ _HUNG = len("validate   ")
 
 
 def review(
-    bead: Annotated[str | None, Argument(metavar="BEAD", help="Show the evidence of this bead's merges.")] = None,
-    limit: Annotated[int, Option("--limit", "-n", min=1, help="Without a bead: the maximum number.")] = 20,
+    bead: Annotated[str | None, Field("Show the evidence of this bead's merges.", metavar="BEAD")] = None,
+    limit: Annotated[int, Field("Without a bead: the maximum number.", ("--limit", "-n"), least=1)] = 20,
 ) -> Output:
     """Show what the Reviewer merged and rejected, newest first; with a bead, the evidence of its merges. Evidence names
     the trees, the results of the checks, the test counts, who did the work, and the cost. It is read from git alone
@@ -131,11 +130,9 @@ def review(
 
 
 def verify(
-    range: Annotated[
-        str | None, Argument(metavar="RANGE", help="A range as for `git log`: A..B (default: all).")
-    ] = None,
-    rerun: Annotated[bool, Option("--rerun", help="Run the recorded checks again on each merged commit.")] = False,
-    today: Annotated[bool, Option("--today", help="With --rerun: use the current checks of config.toml.")] = False,
+    range: Annotated[str | None, Field("A range as for `git log`: A..B (default: all).", metavar="RANGE")] = None,
+    rerun: Annotated[bool, Field("Run the recorded checks again on each merged commit.", ("--rerun",))] = False,
+    today: Annotated[bool, Field("With --rerun: use the current checks of config.toml.", ("--today",))] = False,
     as_json: AsJson = False,
 ) -> Output:
     """Check that each merge on main has evidence, that git agrees with it, and that the chain of evidence is complete.
@@ -370,7 +367,7 @@ def _excerpts(record: Mapping[str, Any], layout: TextLayout) -> Iterator[str]:
                 yield from layout.lines(check["excerpt"], "    ")
 
 
-def flakes(check: Annotated[str, Option("--check", metavar="NAME", help="Only this check.")] = "") -> Output:
+def flakes(check: Annotated[str, Field("Only this check.", ("--check",), metavar="NAME")] = "") -> Output:
     """List checks and tests that failed and passed on the same files, the most frequent first. A single test is listed
     only if the check's report names all failed tests."""
     from ..review.service import merges

@@ -94,6 +94,8 @@ def read_words(
             continue
         if name in options or (name not in valued and name not in lists and word not in flags):
             return None
+        if equals and not word.startswith("--"):  # `-n=5` means "=5"
+            return None
         if (name in valued or name in lists) and not equals:
             if place == len(words):
                 return None

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
-
 from .. import paths
 from ..beads.service.bead_commands import known
+from ..command_table import Field
 from ..errors import NotARepository, UsageError
 from ..records import plain
 from ..sessions.model import BEAD, PLAN, Session
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from ..sessions.service.relay import SessionView, Summary
 
 
-Number = Annotated[int, Argument(metavar="N", min=1, help="The session's number.")]
+Number = Annotated[int, Field("The session's number.", metavar="N", least=1)]
 
 
 def show(number: Number, user: UserPlace = False) -> Output:
@@ -60,7 +59,7 @@ def _page(found: "SessionView", screen: Screen) -> list[str]:
 
 
 def sessions(
-    everything: Annotated[bool, Option("--all", help="Include ended sessions, and those of attempts.")] = False,
+    everything: Annotated[bool, Field("Include ended sessions, and those of attempts.", ("--all",))] = False,
     user: UserPlace = False,
 ) -> Output:
     """List the open sessions with agents, newest first."""
@@ -82,17 +81,17 @@ def _rows(found: "list[Session]", held: Mapping[int, int]) -> list[str]:
 
 def relay(
     words: Annotated[
-        list[str] | None, Argument(metavar="[REPO] PROMPT", help="The task ('-' reads stdin), and the repository.")
+        list[str] | None, Field("The task ('-' reads stdin), and the repository.", metavar="[REPO] PROMPT")
     ] = None,
-    agent: Annotated[str, Option("--agent", help="The agent (default: the first of agents.doer).")] = "",
-    model: Annotated[str, Option("--model", help="Its model (default: as in the settings).")] = "",
-    in_place: Annotated[bool, Option("--in-place", help="Work in the checkout itself instead of a clone.")] = False,
+    agent: Annotated[str, Field("The agent (default: the first of agents.doer).", ("--agent",))] = "",
+    model: Annotated[str, Field("Its model (default: as in the settings).", ("--model",))] = "",
+    in_place: Annotated[bool, Field("Work in the checkout itself instead of a clone.", ("--in-place",))] = False,
     session: Annotated[
-        int | None, Option("--session", min=1, help="Continue this session; without a prompt, show its result.")
+        int | None, Field("Continue this session; without a prompt, show its result.", ("--session",), least=1)
     ] = None,
-    plan: Annotated[bool, Option("--plan", help="Plan first, and start the work after you approve the plan.")] = False,
-    files: Annotated[bool, Option("--files", help="Write progress.json and output.json; print where.")] = False,
-    hands_in: Annotated[bool, Option("--hand-in", help="With --session: give its branch to the Reviewer.")] = False,
+    plan: Annotated[bool, Field("Plan first, and start the work after you approve the plan.", ("--plan",))] = False,
+    files: Annotated[bool, Field("Write progress.json and output.json; print where.", ("--files",))] = False,
+    hands_in: Annotated[bool, Field("With --session: give its branch to the Reviewer.", ("--hand-in",))] = False,
     user: UserPlace = False,
 ) -> Output:
     """Start a session that works, as `nobrakes session start --works` does, in any repository: let an agent work in a
@@ -233,7 +232,7 @@ def _relaying_page(found: "Summary", screen: Screen) -> list[str]:
     return out
 
 
-AsJson = Annotated[bool, Option("--json", help="Print JSON lines.")]
+AsJson = Annotated[bool, Field("Print JSON lines.", ("--json",))]
 PAGE = 1000
 SIGNS = {
     "text": " ",
@@ -248,12 +247,12 @@ SIGNS = {
 
 
 def events(
-    follow: Annotated[bool, Option("--follow", "-f", help="Follow new events until Ctrl-C.")] = False,
-    after: Annotated[int, Option("--after", min=0, help="Only events with a greater number.")] = 0,
-    bead: Annotated[str | None, Option("--bead", help="Only events of this bead.")] = None,
-    public: Annotated[bool, Option("--public", help="Print public events as JSON (events-public.md).")] = False,
+    follow: Annotated[bool, Field("Follow new events until Ctrl-C.", ("--follow", "-f"))] = False,
+    after: Annotated[int, Field("Only events with a greater number.", ("--after",), least=0)] = 0,
+    bead: Annotated[str | None, Field("Only events of this bead.", ("--bead",))] = None,
+    public: Annotated[bool, Field("Print public events as JSON (events-public.md).", ("--public",))] = False,
     export: Annotated[
-        str | None, Option("--export", metavar="FILE", help="Append the public events that FILE lacks.")
+        str | None, Field("Append the public events that FILE lacks.", ("--export",), metavar="FILE")
     ] = None,
     as_json: AsJson = False,
 ) -> Output:
@@ -293,7 +292,7 @@ def events(
 
 
 def watch(
-    agent: Annotated[str, Argument(metavar="NAME|BEAD", help="An agent's name, its bead, or `session~N`.")],
+    agent: Annotated[str, Field("An agent's name, its bead, or `session~N`.", metavar="NAME|BEAD")],
     as_json: AsJson = False,
     user: UserPlace = False,
 ) -> Output:

@@ -8,9 +8,8 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Option
-
 from ..beads import work_status
+from ..command_table import Field
 from ..decisions.blockers import Blocker, Kind, rest, told
 from ..errors import NobrakesError, UsageError
 from ..records import grouped, plain
@@ -68,7 +67,7 @@ def hindered_shown(found: Iterable[Blocker], now: float, screen: "Screen") -> li
     return out
 
 
-AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
+AsJson = Annotated[bool, Field("Print JSON.", ("--json",))]
 COLUMN_STYLES = {
     "ready": "green",
     "working": "cyan",
@@ -179,7 +178,7 @@ def _workers(working: "tuple[Worker, ...]", screen: Screen) -> str:
 
 
 def board(
-    live: Annotated[bool, Option("--live", help="Show a screen that updates.")] = False, as_json: AsJson = False
+    live: Annotated[bool, Field("Show a screen that updates.", ("--live",))] = False, as_json: AsJson = False
 ) -> Output:
     """Show the first beads of each column, with the number of beads in it. Epics are left out. With --live it stays on
     the screen and updates: what needs you, who works, the beads, and events. To act, use `nobrakes web`."""
@@ -250,14 +249,14 @@ STYLES = {"ready": "green", "working": "cyan", "review": "cyan", "escalated": "r
 
 
 def graph(
-    format: Annotated[str, Option("--format", "-f", help="text, mermaid, dot or svg.")] = "",
-    output: Annotated[Path | None, Option("--output", "-o", help="Write it to this file.")] = None,
-    epic: Annotated[str | None, Option("--epic", help="Only beads of this epic.")] = None,
-    focus: Annotated[bool, Option("--focus", help="Show what runs, what waits for you, and what comes next.")] = False,
-    epics: Annotated[bool, Option("--epics", help="Show one line for each epic, with its progress.")] = False,
-    whole: Annotated[bool, Option("--all", help="Show every bead, in a lane for each epic.")] = False,
-    search: Annotated[str, Option("--search", help="With --all: only beads with these words in id or title.")] = "",
-    live: Annotated[bool, Option("--open", help="With --all: leave out closed beads.")] = False,
+    format: Annotated[str, Field("text, mermaid, dot or svg.", ("--format", "-f"))] = "",
+    output: Annotated[Path | None, Field("Write it to this file.", ("--output", "-o"))] = None,
+    epic: Annotated[str | None, Field("Only beads of this epic.", ("--epic",))] = None,
+    focus: Annotated[bool, Field("Show what runs, what waits for you, and what comes next.", ("--focus",))] = False,
+    epics: Annotated[bool, Field("Show one line for each epic, with its progress.", ("--epics",))] = False,
+    whole: Annotated[bool, Field("Show every bead, in a lane for each epic.", ("--all",))] = False,
+    search: Annotated[str, Field("With --all: only beads with these words in id or title.", ("--search",))] = "",
+    live: Annotated[bool, Field("With --all: leave out closed beads.", ("--open",))] = False,
 ) -> Output:
     """Draw the dependencies between beads. A drawing (svg) shows at most 500 beads, first those that agents work on and
     those that are ready. The default is text. With more than 5,000 beads the text is limited in the same way; --format

@@ -380,10 +380,6 @@ class Database:
             cursor.row_factory = None
             return cursor.execute(sql, values).fetchall()
 
-    def computed(self, name: str, values: Values, make: Callable[[], Iterable[Any]], of: Of) -> list[Any]:
-        """What `make` reads and computes, cached under the name and the values; `of` as in `all`."""
-        return self._cache.rows(name, values, lambda: [*make()], False, of)
-
     def each(self, sql: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
         """As `plain`, row by row; nothing may be written meanwhile."""
         with self.errors():

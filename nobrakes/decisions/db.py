@@ -32,12 +32,12 @@ from ..sessions.model import State
 from .model import STARTS, STOPS_BEAD, Escalation, EscalationType, NewEscalation, answered_text, fingerprint
 
 Execute = Callable[[str, tuple[str, ...]], Iterable[Any]]
-Moment = str | tuple[str]
+TimePoint = str | tuple[str]
 
 
 # How many beads wait behind each one: the order in which people should decide. The graph behind all of them together is
-# read once, a step at a time; then each moment hands on the beads that it waits for, a bit for each. A moment is the
-# end of a bead, or (bead,): its start, where it has children; else it ends as it starts.
+# read once, a step at a time; then each moment hands on the beads that it waits for, a bit for each. A moment
+# (TimePoint) is the end of a bead, or (bead,): its start, where it has children; else it ends as it starts.
 
 _GIVEN = f"SELECT id, epic FROM beads WHERE id IN (SELECT value FROM json_each(?)) AND {UNFINISHED}"
 _EPICS = f"{_GIVEN} AND type = 'epic'"
@@ -45,14 +45,13 @@ _NEXT = f"""SELECT needs, beads.id, epic, children, 0 FROM json_each(?) CROSS JO
 AND edges.type = 'blocks' CROSS JOIN beads ON beads.id = bead AND {UNFINISHED}
 UNION ALL SELECT epic, beads.id, epic, children, 1 FROM json_each(?) CROSS JOIN beads ON epic = value
 AND {UNFINISHED}"""
-_GRAPH = ("beads", "edges")
 
 
 def behind(execute: "Execute", beads: Collection[str]) -> dict[str, int]:
     """How many unfinished beads wait for the end of each of these, directly or not."""
-    own = {row[0]: row[1] for row in execute(_GIVEN, (json.dumps([*beads]),))}
+    own = {row[0]: row[1] for row in execute(_GIVEN, (json.dumps(sorted(beads)),))}
     after = _after(execute, own)
-    waits: dict[Moment, int] = dict.fromkeys(after, 0) | {bead: 1 << bit for bit, bead in enumerate(own)}
+    waits: dict[TimePoint, int] = dict.fromkeys(after, 0) | {bead: 1 << bit for bit, bead in enumerate(own)}
     ordered, circles = _in_order(after)
     _hand_on(after, ordered, waits)
     while _hand_on(after, circles, waits):  # they were damaged: no command makes a circle
@@ -62,9 +61,9 @@ def behind(execute: "Execute", beads: Collection[str]) -> dict[str, int]:
     return {bead: counted.get(bead, 0) for bead in beads}
 
 
-def _after(execute: "Execute", own: dict[str, str | None]) -> "dict[Moment, list[Moment]]":
+def _after(execute: "Execute", own: dict[str, str | None]) -> "dict[TimePoint, list[TimePoint]]":
     """All moments that need these beads' ends, each with those that need it. `own`: bead -> epic."""
-    after: dict[Moment, list[Moment]] = {bead: [] for bead in own}
+    after: dict[TimePoint, list[TimePoint]] = {bead: [] for bead in own}
     epics: dict[str, str | None] = {}
     asked: set[str | None] = {None}
     ends, starts = own, list[str]()
@@ -90,7 +89,7 @@ def _after(execute: "Execute", own: dict[str, str | None]) -> "dict[Moment, list
     return after
 
 
-def _in_order(after: "dict[Moment, list[Moment]]") -> "tuple[list[Moment], list[Moment]]":
+def _in_order(after: "dict[TimePoint, list[TimePoint]]") -> "tuple[list[TimePoint], list[TimePoint]]":
     """(moments in an order in which they may happen, those in a circle or behind one)."""
     missing = Counter(chain.from_iterable(after.values()))
     order = [moment for moment in after if moment not in missing]
@@ -102,7 +101,9 @@ def _in_order(after: "dict[Moment, list[Moment]]") -> "tuple[list[Moment], list[
     return order, [moment for moment, left in missing.items() if left]
 
 
-def _hand_on(after: "dict[Moment, list[Moment]]", order: "list[Moment]", waits: "dict[Moment, int]") -> bool:
+def _hand_on(
+    after: "dict[TimePoint, list[TimePoint]]", order: "list[TimePoint]", waits: "dict[TimePoint, int]"
+) -> bool:
     """Whether a moment waits for more beads than before."""
     is_new = False
     for moment in order:
@@ -115,10 +116,7 @@ def _hand_on(after: "dict[Moment, list[Moment]]", order: "list[Moment]", waits: 
 
 def waits_behind(db: Database, beads: Collection[str]) -> dict[str, int]:
     """As `behind`, read at one moment."""
-    wanted = sorted(beads)
-    if not wanted:
-        return {}
-    return dict(db.moment(lambda: db.computed(_NEXT, wanted, lambda: behind(db.plain, wanted).items(), _GRAPH)))
+    return db.moment(lambda: behind(db.all, beads)) if beads else {}
 
 
 _MAX_DETAIL = 8000

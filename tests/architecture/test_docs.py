@@ -16,8 +16,8 @@ from nobrakes.agents.adapter import OUTCOMES, PREFIX
 from nobrakes.agents.service import client
 from nobrakes.app import SEEN_BY_CHILDREN
 from nobrakes.beads.model import Outcome
-from nobrakes.cli import main
-from nobrakes.cli.main import before
+from nobrakes.cli import parsing
+from nobrakes.cli.parsing import before
 from nobrakes.command_table import COMMANDS, GROUPS
 from nobrakes.config import sections, settings
 from nobrakes.decisions.model import EscalationType
@@ -107,7 +107,7 @@ def mentioned(text: str, prose: bool = True) -> Iterator[str]:
 
 @cache
 def options(words: str) -> frozenset[str]:
-    command = main.load(WORDS[words]) if words else main.root(before)
+    command = parsing.load(WORDS[words]) if words else parsing.root(before)
     return frozenset({"-h", "--help", *(o for p in command.params for o in (*p.opts, *p.secondary_opts))})
 
 

@@ -16,7 +16,8 @@ import pytest
 
 from nobrakes.agents.service.agent_api import OPERATIONS
 from nobrakes.agents.service.board_api import OPERATIONS as BOARD
-from nobrakes.cli.main import before, function_of, load, root
+from nobrakes.cli.main import function_of
+from nobrakes.cli.parsing import before, load, root
 from nobrakes.command_table import COMMANDS, GROUPS, JOURNEYS, NOUNS
 from nobrakes.config.editing import USER, settings
 from nobrakes.web.rendering import WAYS

@@ -86,7 +86,7 @@ def test_the_dispatcher_imports_nothing_that_costs():
 @pytest.mark.parametrize("module", ["typer", "nobrakes.command_table", "nobrakes.cli.main"])
 def test_ctrl_c_while_the_command_is_loaded_ends_it_without_a_traceback(module):
     begin = (
-        "import os, sys; sys.argv = ['nobrakes', 'version']; from nobrakes.cli.entry import main; "
+        "import os, sys; sys.argv = ['nobrakes', '--version']; from nobrakes.cli.entry import main; "
         f"sys.addaudithook(lambda name, args: name == 'import' and args[0] == {module!r} and os.kill(os.getpid(), 2)); "
         "sys.exit(main())"
     )

@@ -4,7 +4,7 @@ import pytest
 
 from docs.generate import reference
 from nobrakes import errors
-from nobrakes.cli import main
+from nobrakes.cli import parsing
 from nobrakes.command_table import COMMANDS
 
 
@@ -16,7 +16,7 @@ def page():
 @pytest.mark.parametrize("entry", [e for e in COMMANDS if not e.hidden], ids=lambda e: e.words)
 def test_every_command_has_a_section_with_its_options(page, entry):
     section = page.split(f"### nobrakes {entry.words}\n")[1].split("\n### ")[0]
-    for parameter in main.load(entry).params:
+    for parameter in parsing.load(entry).params:
         for option in parameter.opts:
             assert option.lstrip("-") in section or (parameter.metavar or "").replace("|", "\\|") in section, option
     assert ("people only" in section) is bool(entry.changes) and ("streams" in section) is entry.streams

@@ -6,9 +6,9 @@ import shlex
 
 import pytest
 
-from nobrakes.cli import main
-from nobrakes.cli.main import before
+from nobrakes.cli import main, parsing
 from nobrakes.cli.outcome import Output
+from nobrakes.cli.parsing import before
 from nobrakes.command_table import COMMANDS, EXAMPLES, FIRST, GROUPS, JOURNEYS, NOUNS, OLD_NAMES, SHOWN, Entry, example
 from nobrakes.errors import UsageError
 from tests.support.dose import everyday
@@ -19,7 +19,7 @@ by_words = pytest.mark.parametrize("entry", COMMANDS, ids=[entry.words for entry
 
 @by_words
 def test_every_command_is_explained_and_takes_json_and_help(entry, capsys):
-    function, command = main.function_of(entry), main.load(entry)
+    function, command = main.function_of(entry), parsing.load(entry)
     assert inspect.getdoc(function), f"{entry.words} has no help"
     assert inspect.signature(function, eval_str=True).return_annotation is Output
     assert entry.help.endswith(".") and len(entry.help) <= 72 and entry.journey in JOURNEYS
@@ -41,7 +41,7 @@ def test_every_command_has_an_example_that_it_takes(entry: Entry) -> None:
     typed = shlex.split(re.split(r" [|<>] ", example(entry))[0], comments=True)
     words = entry.words.split()
     assert typed[: len(words) + 1] == ["nobrakes", *words]
-    command = main.load(entry)
+    command = parsing.load(entry)
     command.make_context(entry.words, typed[len(words) + 1 :])
     assert f"Example: {example(entry)}" in (command.help or "")
 
@@ -57,13 +57,13 @@ def test_help_lists_every_command_without_importing_one(capsys):
     for name in ("nobrakes.cli.beads", "nobrakes.cli.decisions"):
         sys.modules.pop(name, None)
     with pytest.raises(SystemExit):
-        main.root(before).main(["--help"], prog_name="nobrakes")
+        parsing.root(before).main(["--help"], prog_name="nobrakes")
     first = capsys.readouterr().out
     names = [line.split()[0] for line in first.split("Options:")[0].splitlines() if re.match(r"  \w", line)]
     listed = [name for name in names if name in {entry.words.split()[0] for entry in COMMANDS}]
     assert sorted(listed) == sorted([*(words for words, _ in FIRST), *SHOWN]) and len(listed) <= 20
     assert "nobrakes help --all" in first
-    every = str(main.help(None, True).data["help"])
+    every = str(parsing.help(None, True).data["help"])
     assert {entry.subject for entry in COMMANDS} == set(NOUNS)
     for entry in COMMANDS:
         assert (f"\n  {entry.words:<20} {entry.help}\n" in every) is not entry.hidden, entry.words
