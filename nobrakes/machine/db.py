@@ -49,8 +49,12 @@ _MIGRATIONS = "CREATE TABLE IF NOT EXISTS migrations (version INTEGER NOT NULL P
 
 
 def version(connection: Connection) -> int:
-    there = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").fetchone()
-    found = connection.execute("SELECT max(version) FROM migrations").fetchone()[0] if there else None
+    try:  # one question: each turn of a daemon asks it
+        found = connection.execute("SELECT max(version) FROM migrations").fetchone()[0]
+    except sqlite3.OperationalError as error:
+        if "no such table" not in str(error):
+            raise
+        return 0
     return int(found or 0)
 
 

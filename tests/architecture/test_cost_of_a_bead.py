@@ -1,0 +1,65 @@
+"""What a bead costs, in counts that no machine changes: programs that are started, and statements to the store.
+
+1. What is counted is what many beads cost beyond a few, so that the start and the end of a run do not count. The agent's
+   own programs do (sh, git add, git commit, nobrakes' hook twice), and the check's (sh).
+2. The numbers are in budget.json and may only fall; the slack is for what depends on the moment, such as how many turns
+   the daemon takes.
+"""
+
+import json
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.support.programs import executed
+from tests.support.sandboxes import in_both
+
+ROOT = Path(__file__).resolve().parents[2]
+BUDGET = Path(__file__).with_name("budget.json")
+DOERS = 4
+FEW = 4
+
+pytestmark = [pytest.mark.ci, pytest.mark.usefixtures("benchmark")]
+
+
+@pytest.fixture
+def benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+
+
+def programs(folder: Path, beads: int, sandbox: str) -> "Counter[str]":
+    from pipeline import config, set_up, verify  # type: ignore[import-not-found]
+
+    folder.mkdir()
+    set_up(str(folder), beads, config(DOERS, sandbox))
+    found = executed([sys.executable, "-P", "-m", "nobrakes", "run"], str(folder), os.environ)
+    if found is None:
+        pytest.skip("nobody may trace programs here")
+    verify(str(folder), beads)
+    return found
+
+
+def is_within(name: str, now: float, slack: float, shown: object) -> None:
+    allowed = json.loads(BUDGET.read_text(encoding="utf-8"))[name]
+    assert now <= allowed * slack, f"{name}: {now:g} now, and {allowed} are allowed: {shown}"
+    assert now >= allowed / slack, f"{name}: {now:g} now: write it down in {BUDGET.name}"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="traces programs")
+@in_both
+def test_a_bead_starts_no_more_programs_than_before(tmp_path: Path, sandbox: str) -> None:
+    few, many = (programs(tmp_path / str(beads), beads, sandbox) for beads in (FEW, FEW + 10))
+    many.subtract(few)
+    is_within(
+        f"programs of ten beads: {sandbox}", many.total(), 1.05, {name: count for name, count in many.items() if count}
+    )
+
+
+def test_a_bead_asks_no_more_statements_than_before() -> None:
+    from statements import a_bead  # type: ignore[import-not-found]
+
+    few, many = (a_bead(beads, DOERS)[0] * beads for beads in (FEW, FEW + 20))
+    is_within("statements of twenty beads", many - few, 1.15, "see benchmarks/statements.py")
