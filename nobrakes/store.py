@@ -100,6 +100,7 @@ class Store(Database):
     differences = importing.stored_differences
     recount = importing.recount
     check = importing.check
+    circles = importing.stored_circles
     move_times = importing.move_times
 
     # beads/db/levels

@@ -209,12 +209,12 @@ class Database:
             with contextlib.suppress(OSError):  # SQLite says why
                 os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))  # its -wal and -shm follow it
         try:
-            with self.errors():
+            with self._errors:
                 self._open(sqlite3.connect(path, timeout=TIMEOUT_SECONDS, isolation_level=None), create)
         except StoreReadOnly:
             if create:
                 raise
-            with self.errors():
+            with self._errors:
                 self.is_copy = True
                 self._open(copy_of(path), create)
 
@@ -284,20 +284,17 @@ class Database:
         """Seconds since 1970 UTC."""
         return self._given_now() if self._given_now is not None else now()
 
-    def errors(self) -> "_Errors":
-        return self._errors
-
     @contextmanager
     def write(self, *, derived: bool = False, told: bool = True) -> Iterator[None]:
         """A writing transaction or part of one. `derived`: derived values, which a copy takes too. `told`: notify."""
         if self.is_copy and not derived:
             raise StoreReadOnly(f"the database cannot be written: {self.path}")
         if self.connection.in_transaction:
-            with self.errors(), _savepoint(self.connection, self._cache):
+            with self._errors, _savepoint(self.connection, self._cache):
                 yield
             return
         self.noted = False
-        with self.errors(), _transaction(self.connection, self._cache, "BEGIN IMMEDIATE"):
+        with self._errors, _transaction(self.connection, self._cache, "BEGIN IMMEDIATE"):
             yield
             if self.before_commit is not None and not derived:
                 self.before_commit()
@@ -324,7 +321,7 @@ class Database:
         """Reads of `look` at one consistent state; no transaction if answers are cached and no other process wrote."""
         if self._cache.is_on and not self.connection.in_transaction:
             asked, version = self._cache.asked, self._cache.version
-            with self.errors():
+            with self._errors:
                 found = look()
                 # a question in between may have seen the write of another one, and counts from there on
                 if self._cache.asked == asked or (self._cache.is_same() and self._cache.version == version):
@@ -335,7 +332,7 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[None]:
         """A consistent state for several reads; continues an outer transaction."""
-        with self.errors():
+        with self._errors:
             if self.connection.in_transaction:
                 yield
                 return
@@ -345,12 +342,12 @@ class Database:
     def run(self, sql: str, values: Values = (), rows: Of = ()) -> int:
         """The number of changed rows. `rows`: those it may change, if known."""
         self._cache.writes(sql, rows)
-        with self.errors():
+        with self._errors:
             return self.connection.execute(sql, values).rowcount
 
     def run_many(self, sql: str, rows: Iterable[Values]) -> None:
         self._cache.writes(sql, ())
-        with self.errors():
+        with self._errors:
             self.connection.executemany(sql, rows)
 
     def insert(self, table: str, values: Mapping[str, Any], rows: Of = ()) -> int:
@@ -359,7 +356,7 @@ class Database:
         marks = ", ".join("?" * len(values))
         sql = f"INSERT INTO {table} ({columns}) VALUES ({marks})"
         self._cache.writes(sql, rows)
-        with self.errors():
+        with self._errors:
             cursor = self.connection.execute(sql, tuple(values.values()))
         return cursor.lastrowid or 0
 
@@ -367,7 +364,7 @@ class Database:
         """`of`: what the answer depends on, if less than full tables."""
 
         def ask() -> list[Row]:
-            with self.errors():
+            with self._errors:
                 return self.connection.execute(sql, values).fetchall()
 
         return self._cache.rows(sql, values, ask, False, of)
@@ -375,14 +372,18 @@ class Database:
     def plain(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """As `all`, uncached plain tuples, for answers as long as the graph."""
         self._cache.asked += 1
-        with self.errors():
+        with self._errors:
             cursor = self.connection.cursor()
             cursor.row_factory = None
             return cursor.execute(sql, values).fetchall()
 
+    def computed(self, name: str, values: Values, make: Callable[[], Iterable[Any]], of: Of) -> list[Any]:
+        """What `make` reads and computes, cached under the name and the values; `of` as in `all`."""
+        return self._cache.rows(name, values, lambda: [*make()], False, of)
+
     def each(self, sql: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
         """As `plain`, row by row; nothing may be written meanwhile."""
-        with self.errors():
+        with self._errors:
             cursor = self.connection.cursor()
             cursor.row_factory = None
             yield from cursor.execute(sql, values)
@@ -391,7 +392,7 @@ class Database:
         """The first row. `of` as in `all`."""
 
         def ask() -> list[Row | None]:
-            with self.errors():
+            with self._errors:
                 return [self.connection.execute(sql, values).fetchone()]
 
         found: Row | None = self._cache.rows(sql, values, ask, True, of)[0]

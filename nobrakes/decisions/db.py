@@ -45,6 +45,7 @@ _NEXT = f"""SELECT needs, beads.id, epic, children, 0 FROM json_each(?) CROSS JO
 AND edges.type = 'blocks' CROSS JOIN beads ON beads.id = bead AND {UNFINISHED}
 UNION ALL SELECT epic, beads.id, epic, children, 1 FROM json_each(?) CROSS JOIN beads ON epic = value
 AND {UNFINISHED}"""
+_GRAPH = ("beads", "edges")
 
 
 def behind(execute: "Execute", beads: Collection[str]) -> dict[str, int]:
@@ -116,7 +117,9 @@ def _hand_on(
 
 def waits_behind(db: Database, beads: Collection[str]) -> dict[str, int]:
     """As `behind`, read at one moment."""
-    return db.moment(lambda: behind(db.all, beads)) if beads else {}
+    if not (wanted := sorted(beads)):
+        return {}
+    return dict(db.moment(lambda: db.computed(_NEXT, wanted, lambda: behind(db.plain, wanted).items(), _GRAPH)))
 
 
 _MAX_DETAIL = 8000

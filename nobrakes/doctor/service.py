@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar, Union
 from .. import abilities
 from .. import paths as found
 from ..beads.model import CLOSED, WORKING, Bead, DependencyType, Status
-from ..beads.readiness import Circle, deadlocks
+from ..beads.readiness import Circle
 from ..config.setup.detect import what_to_write
 from ..config.user import user_place
 from ..daemon.service.control import FROZEN
@@ -521,10 +521,10 @@ def _checkouts(git: "Git") -> Iterator[Finding]:
 def _database(patient: _Patient) -> Iterator[Finding]:
     assert patient.store is not None, "without one there is nothing to look at"
     yield _soundness(patient.store.check())
-    circles = deadlocks(patient.store.nodes(), patient.store.dependencies())
-    for circle in circles:
+    found = patient.store.circles()
+    for circle in found:
         yield Finding("deadlock", ERROR, _told(circle))
-    if not circles:
+    if not found:
         yield Finding("deadlock", OK, "no beads wait for each other")
 
 

@@ -85,25 +85,25 @@ def _differs(before: TypicalMinutes, now: TypicalMinutes) -> bool:
     return any(4 * abs(new - old) > old for old, new in pairs)
 
 
-_OVER = ", ".join(f"'{status.value}'" for status in CLOSED)
-_MINUTES = """CASE one.type WHEN 'epic' THEN 0
+OVER = ", ".join(f"'{status.value}'" for status in CLOSED)
+MINUTES = """CASE one.type WHEN 'epic' THEN 0
 ELSE coalesce(nullif(one.estimate, 0), json_extract(:by_type, '$.' || one.type), :minutes) END"""
-_CHILD = f"""SELECT id FROM beads WHERE epic = chain.id AND b_level = chain.reached AND status NOT IN ({_OVER})
+_CHILD = f"""SELECT id FROM beads WHERE epic = chain.id AND b_level = chain.reached AND status NOT IN ({OVER})
 ORDER BY id LIMIT 1"""
 _WAITS = f"""SELECT beads.id FROM edges JOIN beads ON beads.id = edges.bead
-WHERE edges.needs = chain.id AND edges.type = 'blocks' AND b_level = chain.left AND status NOT IN ({_OVER})
+WHERE edges.needs = chain.id AND edges.type = 'blocks' AND b_level = chain.left AND status NOT IN ({OVER})
 ORDER BY beads.id LIMIT 1"""
 _EPIC_ENDS = f"""SELECT id FROM beads
-WHERE id = chain.epic AND type = 'epic' AND done_level = chain.left AND status NOT IN ({_OVER})"""
+WHERE id = chain.epic AND type = 'epic' AND done_level = chain.left AND status NOT IN ({OVER})"""
 # A step is a bead's start, or an epic's end. `reached`: its level; `left`: what follows the bead; `within`: an epic
 # whose longest chain goes through a child.
 _CHAIN = f"""WITH RECURSIVE chain (id, epic, type, is_end, reached, left, within) AS (
-SELECT * FROM (SELECT id, epic, type, 0, b_level, done_level, {_MINUTES} + done_level < b_level FROM beads AS one
-WHERE status NOT IN ({_OVER}) ORDER BY b_level DESC, id LIMIT 1)
+SELECT * FROM (SELECT id, epic, type, 0, b_level, done_level, {MINUTES} + done_level < b_level FROM beads AS one
+WHERE status NOT IN ({OVER}) ORDER BY b_level DESC, id LIMIT 1)
 UNION ALL
 SELECT one.id, one.epic, one.type, one.id IS chain.epic, iif(chain.within, chain.reached, chain.left),
 iif(one.id IS chain.epic, chain.left, one.done_level),
-one.id IS NOT chain.epic AND {_MINUTES} + one.done_level < iif(chain.within, chain.reached, chain.left)
+one.id IS NOT chain.epic AND {MINUTES} + one.done_level < iif(chain.within, chain.reached, chain.left)
 FROM chain JOIN beads AS one ON one.id = iif(chain.within, ({_CHILD}), coalesce(({_WAITS}), ({_EPIC_ENDS})))
 WHERE chain.within OR chain.left > 0)
 SELECT id FROM chain WHERE NOT (within OR is_end) AND type <> 'epic' LIMIT :limit"""
@@ -173,7 +173,7 @@ WHERE edges.bead = ? AND edges.type = 'blocks'"""
 _LEVEL = "SELECT b_level, id FROM beads WHERE id = ?"
 _LEVELS_OF_CHILDREN = "SELECT b_level, id FROM beads WHERE epic = ?"
 _TO_MARK = f"""SELECT b_level, id FROM beads WHERE id > ? AND estimate IS NULL AND type <> 'epic'
-AND status NOT IN ({_OVER}) ORDER BY id LIMIT ?"""
+AND status NOT IN ({OVER}) ORDER BY id LIMIT ?"""
 _MARKING = f"SELECT value FROM settings WHERE key = '{MARKED}'"
 _MARKED = row_of("settings", MARKED)
 IS_DUE = f"(EXISTS (SELECT 1 FROM levels_due) OR EXISTS ({_MARKING}))"
