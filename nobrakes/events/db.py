@@ -99,7 +99,7 @@ def alike(db: Database, ids: Iterable[str] | None = None) -> Iterator[BeadRow]:
 PEOPLES = ("paused", "limits", "quarantine")
 """Settings that people make (daemon.service.control, review.service.merges)."""
 
-_SETTING_KINDS = (Kind.PAUSED, Kind.RESUMED, Kind.LIMITS_CHANGED, Kind.QUARANTINED, Kind.QUARANTINE_LIFTED)
+_SETTING_KINDS = {Kind.PAUSED, Kind.RESUMED, Kind.LIMITS_CHANGED, Kind.QUARANTINED, Kind.QUARANTINE_LIFTED}
 _QUIET = ", ".join(f"'{kind.value}'" for kind in sorted(kind for kind in Kind if kind.is_quiet))
 _NAMED = f"""SELECT seq, at, bead, kind,
 CASE WHEN bead IS NULL THEN json_extract(data, '$.escalation') END AS escalation FROM events
@@ -127,13 +127,13 @@ def changes(db: Database, since: Position, limit: int | None = None) -> Changes:
             return Changes(upto)
         restarted = bool(since.seq) and (last is None or last[2] != since.at)
         begin = 0 if restarted else since.seq
-        named = db.all(_NAMED, (begin, -1 if limit is None else limit))
+        named = db.plain(_NAMED, (begin, -1 if limit is None else limit))
         more = limit is not None and len(named) == limit
         if more:
-            upto = Position(named[-1]["seq"], named[-1]["at"])
-        beads = sorted({row["bead"] for row in named if row["bead"] is not None})
-        numbers = [row["escalation"] for row in named if row["bead"] is None and row["escalation"] is not None]
-        settings = any(row["kind"] in _SETTING_KINDS for row in named) or restarted
+            upto = Position(*named[-1][:2])
+        beads = sorted({bead for _, _, bead, _, _ in named} - {None})
+        numbers = [number for *_, number in named if number is not None]
+        settings = restarted or not _SETTING_KINDS.isdisjoint(kind for _, _, _, kind, _ in named)
         asked = db.all(_ESCALATIONS, {"whose": json.dumps(beads), "numbers": json.dumps(numbers)})
         return Changes(
             upto,

@@ -97,7 +97,7 @@ class Work:
 def work_out(store: "Store", plan: Plan, live: bool, at_once: bool = False) -> Work:
     """The plan's changes; PlanError names every problem with the graph."""
     same = _same(store, plan, live) if len(plan.nodes) > SMALL else {}
-    named = _named(plan).difference(same)
+    named = _named(plan, same)
     if len(named) > SMALL:  # most of them are new
         named.intersection_update(store.listed())
     before = {bead.id: bead for bead in store.beads(ids=named)} if named else {}
@@ -167,12 +167,13 @@ def _names_one_of(node: PlanNode, keys: Collection[str | None]) -> bool:
     return node.fields.get("epic") in keys or any(name in keys for key in LISTS for name in getattr(node, key) or ())
 
 
-def _named(plan: Plan) -> set[str]:
-    found = {node.id for node in plan.nodes if node.id} | {str(node.fields.get("epic") or "") for node in plan.nodes}
+def _named(plan: Plan, but: Collection[str]) -> set[str]:
+    found = set[str]()
     for node in plan.nodes:
-        for key in LISTS:
-            found.update(getattr(node, key) or ())
-    return found - {""}
+        if node.id not in but:
+            lists = (node.needs, node.related, node.discovered_from)
+            found.update((node.id or "", str(node.fields.get("epic") or "")), *filter(None, lists))
+    return found.difference(but) - {""}
 
 
 def _dependencies(store: "Store", beads: Collection[str]) -> list[Dependency]:
@@ -221,7 +222,8 @@ def _create(work: Work, id_: str, node: PlanNode, fields: Mapping[str, Any], liv
         bead = lifecycle.live(bead)
     else:
         bead = lifecycle.draft(bead)
-    check_bead(bead)
+    if node.bead is not None:  # the others are judged as they are read
+        check_bead(bead)
     work.new[id_] = bead
 
 

@@ -7,7 +7,7 @@
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from typing import Any
@@ -325,7 +325,7 @@ AT_ONCE = 5000
 MANY = 5
 """A plan with more than one in so many beads is compared by reading full tables."""
 
-_TEXT_COLUMNS = frozenset(rows.TEXT_COLUMNS)
+_EDGES = "(SELECT group_concat(type || ' ' || needs) FROM edges WHERE bead = beads.id)"
 _IDS = "(SELECT value FROM json_each(?))"
 _KINDS = tuple(kind.value for kind in LISTS.values())
 _NEEDS = f"{_KINDS[0]} "
@@ -343,40 +343,28 @@ def as_said(db: Database, said: Sequence[Said]) -> dict[str, Status]:
         found: dict[str, Status] = {}
         for first in range(0, len(said), AT_ONCE):
             part = {one[0]: one for one in said[first : first + AT_ONCE]}
-            found |= _as_said(db, part, f"WHERE {{}} IN {_IDS}", (json.dumps([*part]),))
+            found |= _as_said(db, part, f"WHERE beads.id IN {_IDS}", (json.dumps([*part]),))
         return found
 
 
 def _as_said(db: Database, said: Mapping[str, Said], where: str, ids: Sequence[str]) -> dict[str, Status]:
-    names: set[str] = set()
-    for one in said.values():
-        if not names.issuperset(one[1]):
-            names.update(one[1])
-    found = {}
-    for bead, status in _same(db, "beads", ("status", *(names - _TEXT_COLUMNS)), said, where.format("id"), ids):
-        found[bead] = rows.STATUSES[status]
-    if texts := names & _TEXT_COLUMNS:
-        same = {row[0] for row in _same(db, "bead_text", (*texts,), said, where.format("id"), ids)}
-        found = {bead: status for bead, status in found.items() if bead in same}
-    sql = f"SELECT bead, group_concat(type || ' ' || needs) FROM edges {where.format('bead')} GROUP BY bead"
-    edges = dict(db.each(sql, ids))
-    return {bead: status for bead, status in found.items() if _needs_the_same(said[bead][2], edges.get(bead))}
-
-
-def _same(
-    db: Database, table: str, columns: Sequence[str], said: Mapping[str, Said], where: str, ids: Sequence[str]
-) -> Iterator[tuple[str, Any]]:
-    places = {name: place for place, name in enumerate(columns, 1)}
+    named: set[str] = set()
+    for _, fields, _ in said.values():
+        if not named.issuperset(fields):
+            named.update(fields)
+    places = {name: place for place, name in enumerate(named, 3)}
+    columns = ", ".join(("id", "status", _EDGES, *named))
     shapes: dict[tuple[str, ...], _Shape] = {}
-    for row in db.each(f"SELECT id, {', '.join(columns)} FROM {table} {where}", ids):
+    found = {}
+    for row in db.each(f"SELECT {columns} FROM beads JOIN bead_text USING (id) {where}", ids):
         if (one := said.get(row[0])) is None:
             continue
-        fields = one[1]
-        names = (*fields,)
+        names = (*one[1],)
         if (shape := shapes.get(names)) is None:
-            shape = shapes[names] = _Shape([name for name in names if name in places], places)
-        if shape.is_same(fields, row):
-            yield row[0], row[1]
+            shape = shapes[names] = _Shape(names, places)
+        if shape.is_same(one[1], row) and _needs_the_same(one[2], row[2]):
+            found[row[0]] = rows.STATUSES[row[1]]
+    return found
 
 
 class _Shape:

@@ -1,6 +1,7 @@
 """A large plan is compared, written and told without an object a bead; it comes to what a small one comes to."""
 
 import random
+import tracemalloc
 from dataclasses import replace
 
 import pytest
@@ -191,3 +192,20 @@ def test_an_unchanged_plan_asks_as_often_when_it_is_large():
         plans_service.apply_plan(store, plan_of(chain(count), "plan"))
         counts.append(statements(store, chain(count), explain=False))
     assert counts[0] == counts[1] < 25
+
+
+def test_a_large_plan_takes_little_memory_while_it_is_applied():
+    """Its nodes go once they are worked out, and the graph is in memory once."""
+    count, store = 10 * plans_service.SMALL, open_memory()
+    plans_service.apply_plan(store, plan_of(chain(plans_service.SMALL + 1), "plan"), explain=False)  # loads all modules
+    plan = plan_of(
+        [{**one, "id": f"c{one['id']}", "needs": [f"c{n}" for n in one["needs"]]} for one in chain(count)], "p"
+    )
+    tracemalloc.start()
+    try:
+        report = plans_service.apply_plan(store, plan, explain=False)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(report.new) == count and not plan.nodes
+    assert peak / count < 1550
