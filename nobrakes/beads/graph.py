@@ -256,7 +256,7 @@ class TimePoints:
 def plain_needs(links: Links, live: Sequence[Node]) -> Needs:
     return needs_of(
         [(node.id, node.type == BeadType.EPIC) for node in live],
-        ((node.id, blocker) for node in live for blocker in links.blockers.get(node.id, ())),
+        ((bead, blocker) for bead, row in links.blockers.items() for blocker in row),
         ((node.id, parent) for node in live for parent in links.parents.get(node.id, ())),
     )
 

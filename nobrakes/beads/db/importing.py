@@ -10,6 +10,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
@@ -423,6 +424,7 @@ class Derived:
         self._readiness = Readiness(links, now)
         self._perhaps_finished = {one.id for one in links.nodes.values() if one.status in (Status.DONE, Status.LANDED)}
         self._ranks = graph.levels(links, expected)
+        self._dependents = Counter(chain.from_iterable(links.blockers.values()))
 
     def of(self, bead: str) -> dict[str, int]:
         return dict(zip(self.COLUMNS, self.values(bead), strict=True))
@@ -451,7 +453,7 @@ class Derived:
             int(node.retry_at is not None and node.retry_at > now),
             level.start,
             level.done,
-            len(links.dependents.get(bead, ())),
+            self._dependents[bead],
         )
 
 
