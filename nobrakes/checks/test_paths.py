@@ -375,18 +375,24 @@ def writers(before: Layout, after: Layout, paths: Iterable[str]) -> tuple[str, .
 
 def _folders(paths: frozenset[str]) -> list[_Folder]:
     found: dict[str, _Folder] = {}
-    for path in sorted(path for path in paths if "/" in path):
-        parts = path.split("/")
-        named = [
-            end
-            for end in range(1, len(parts))
-            if (CERTAIN.fullmatch(parts[end - 1]) or LIKELY.fullmatch(parts[end - 1]))
-            and ("src", "main") not in pairwise(parts[:end])  # Maven: the source set of the product
-        ]
-        for end in named:
-            folder = found.setdefault("/".join(parts[:end]), _Folder("/".join(parts[:end]), [], []))
-            (folder.own if end == named[-1] else folder.nested).append(path)
+    named = {above: _called_like_tests(above) for above in {path.rpartition("/")[0] for path in paths}}
+    for path in sorted(path for path in paths if named[path.rpartition("/")[0]]):
+        *outer, last = named[path.rpartition("/")[0]]
+        found.setdefault(last, _Folder(last, [], [])).own.append(path)
+        for name in outer:
+            found.setdefault(name, _Folder(name, [], [])).nested.append(path)
     return sorted(found.values(), key=lambda folder: (folder.path.count("/"), folder.path))
+
+
+def _called_like_tests(folder: str) -> list[str]:
+    """The folder and those above it that are called so, from the top."""
+    parts = folder.split("/")
+    return [
+        "/".join(parts[:end])
+        for end in range(1, len(parts) + 1)
+        if (CERTAIN.fullmatch(parts[end - 1]) or LIKELY.fullmatch(parts[end - 1]))
+        and ("src", "main") not in pairwise(parts[:end])  # Maven: the source set of the product
+    ]
 
 
 def _evidence(folder: _Folder, paths: Iterable[str]) -> list[str]:

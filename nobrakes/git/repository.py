@@ -68,6 +68,7 @@ class Tools:
         self.history = History(self.place, self.objects)
         self._changes: dict[tuple[str, str], tuple[Change, ...]] = {}
         self._paths: dict[str, frozenset[str]] = {}
+        self._moves: dict[str, tuple[tuple[str, str, str], ...]] = {}
 
     def _found(self, main: str, in_place: Callable[[], None]) -> Place:
         if self.shared is None or not self.shared.by_request:
@@ -150,6 +151,7 @@ class Tools:
         self.objects.forget()
         self.history.forget()
         self._changes.clear()
+        self._moves.clear()
 
     @cached_property
     def _settings_files(self) -> tuple[str, ...]:
@@ -165,6 +167,9 @@ _REMEMBERED = 16
 
 _MAX_PATHS = 8
 """Commits whose list of paths is cached: a review repeats its questions."""
+
+_MAX_MOVES = 64
+"""Commits whose changes are cached: main's last ones are looked at after each merge."""
 
 _LITTLE = Sizes(paths=100)
 """Up to so many differing paths, a list of paths is made from another one."""
@@ -196,9 +201,15 @@ class Questions(Tools):
         return self.history.between(base, tip)
 
     def moves(self, commit: str) -> tuple[tuple[str, str, str], ...]:
-        parents = self.objects.commit(commit).parents
-        found = history.raw(self.objects, parents[0], commit) if parents and self.has(parents[0]) else ()  # shallow
-        return tuple((path, f"{was} {old}", f"{is_} {new}") for path, was, is_, old, new in found)
+        known = self._moves.get(commit)
+        if known is None:
+            parents = self.objects.commit(commit).parents
+            found = history.raw(self.objects, parents[0], commit) if parents and self.has(parents[0]) else ()  # shallow
+            known = tuple((path, f"{was} {old}", f"{is_} {new}") for path, was, is_, old, new in found)
+            while len(self._moves) >= _MAX_MOVES:
+                del self._moves[next(iter(self._moves))]
+            self._moves[commit] = known
+        return known
 
     def changes(self, base: str, head: str) -> tuple[Change, ...]:
         known = self._changes.get((base, head))

@@ -10,7 +10,7 @@ import pytest
 from git_worlds import ME, RealWorld, sh, write
 
 from nobrakes.beads.model import Bead
-from nobrakes.git import command_line, upkeep
+from nobrakes.git import command_line, history, upkeep
 from nobrakes.git.port import Candidate, Message
 
 BEAD = {"id": "login", "title": "Login", "type": "task"}
@@ -128,3 +128,15 @@ def test_settings_are_asked_of_git_when_a_file_of_them_changed(
         assert asked()["a.b"] == "3" and started, "it may change again in the same moment"
     os.utime(own, (time.time() + 3600,) * 2)
     assert asked() and started
+
+
+def test_the_changes_of_a_commit_are_compared_once(world: RealWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    commits = [world.commit_on_main({"src/app.py": f"{number}\n"}) for number in range(3)]
+    compared: list[str] = []
+    raw = history.raw
+    monkeypatch.setattr(history, "raw", lambda *given: compared.append(given[2]) or raw(*given))
+    for _ in range(2):
+        assert [[path for path, _, _ in world.git.moves(commit)] for commit in commits] == [["src/app.py"]] * 3
+    assert compared == commits
+    world.git.is_whole(commits[0])  # objects may be gone: everything is forgotten
+    assert world.git.moves(commits[0]) and compared == [*commits, commits[0]]
