@@ -169,6 +169,7 @@ class Store(Database):
     around = queries.around
     levels = queries.levels
     listed = queries.listed
+    how_many = queries.how_many
     ready = queries.ready
     beads = queries.beads
     proposed = queries.proposed

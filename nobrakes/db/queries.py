@@ -268,17 +268,25 @@ def levels(db: Database, beads: Iterable[str]) -> dict[str, int]:
     return dict(db.plain(asked, (json.dumps([*beads]),)))
 
 
-def listed(db: Database, statuses: Iterable[Status] = (), epics: Iterable[str] | None = None) -> list[str]:
+def listed(
+    db: Database, statuses: Iterable[Status] = (), epics: Iterable[str] | None = None, limit: int = -1
+) -> list[str]:
     """The ids of beads with these statuses (empty: any) in these epics (None: any), by priority, then as they came."""
-    wanted = [status.value for status in statuses]
-    where, values = ["1"], []
-    if wanted:
-        where.append("status IN (SELECT value FROM json_each(?))")
-        values.append(json.dumps(wanted))
-    if epics is not None:
-        where.append("epic IN (SELECT value FROM json_each(?))")
-        values.append(json.dumps([*epics]))
-    return [row[0] for row in db.plain(f"SELECT id FROM beads WHERE {' AND '.join(where)} {LISTED}", values)]
+    which, values = _fitting(statuses, epics)
+    return [row[0] for row in db.plain(f"SELECT id {which} {LISTED} LIMIT ?", (*values, limit))]
+
+
+def how_many(db: Database, statuses: Iterable[Status] = (), epics: Iterable[str] | None = None) -> int:
+    """How many beads `listed` names without a limit."""
+    which, values = _fitting(statuses, epics)
+    return int(db.one(f"SELECT count(*) {which}", values)[0])
+
+
+def _fitting(statuses: Iterable[Status], epics: Iterable[str] | None) -> tuple[str, list[str]]:
+    given = {"status": [*statuses] or None, "epic": None if epics is None else [*epics]}
+    asked = {name: json.dumps(words) for name, words in given.items() if words is not None}
+    where = " AND ".join(f"{name} IN (SELECT value FROM json_each(?))" for name in asked)
+    return f"FROM beads WHERE {where or 1}", [*asked.values()]
 
 
 _TOUCHED = """SELECT bead FROM events WHERE seq > ? AND bead IS NOT NULL

@@ -236,12 +236,13 @@ def remember(db: Database, bead: str, move: Move) -> None:
     moves.remember(db, bead, moves.columns(move)["return_to"])
 
 
-def escalation(db: Database, number: int) -> Escalation:
-    """Raises NoSuchEscalation."""
+def escalation(db: Database, number: int, counted: bool = True) -> Escalation:
+    """`counted`: with the number of waiting beads, which reads the graph. Raises NoSuchEscalation."""
     with db.read():
         if (row := db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))) is None:
             raise NoSuchEscalation(f"there is no escalation {number}")
-        waits = waits_behind(db, {row["bead"]} if row["bead"] and row["resolved_at"] is None else ())
+        is_counted = counted and row["bead"] and row["resolved_at"] is None
+        waits = waits_behind(db, (row["bead"],) if is_counted else ())
         return rows.escalation(row, waits.get(row["bead"], 0))
 
 

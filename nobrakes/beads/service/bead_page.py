@@ -295,12 +295,13 @@ def listing(
     lines_only: bool = False,
 ) -> Listing:
     """The first `limit` beads (None: all) of these statuses, epic and labels. `lines_only`: a text line's fields."""
-    fitting = store.listed(tuple(statuses), epic)
-    shown = fitting[:limit]
+    which = tuple(statuses), None if epic is None else [epic]
+    shown = store.listed(*which, -1 if limit is None else limit)
+    fitting = len(shown) if limit is None else store.how_many(*which)
     beads = _read(store, shown, lines_only)
     if wanted := set(labels):
         beads = [bead for bead in beads if isinstance(bead, Bead) and wanted <= set(bead.labels)]
-    return Listing(beads, len(fitting), len(shown), store.requested())
+    return Listing(beads, fitting, len(shown), store.requested())
 
 
 def with_requests(found: Listing) -> list[ListedBead]:

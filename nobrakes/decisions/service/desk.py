@@ -44,7 +44,7 @@ def answer(
     """Answer; the bead goes on with the answer in its next prompt. A form takes one of its options
     (decisions.forms.judge), or with `recommended` the agent's. Raises UsageError; NotAllowed: decided before, or no
     question."""
-    found = store.escalation(n)
+    found = store.escalation(n, counted=False)
     if found.resolved_at is None and "answer" not in table.ways(found):
         raise NotAllowed(f"escalation {n} is not a question: decide it instead of answering", decisions(found))
     if found.form is None:
@@ -70,7 +70,7 @@ def answer_all(store: "Store", texts: Mapping[int, str], actor: str, paths: Path
     found = []
     with store.write():
         for number, text in texts.items():
-            asked = store.escalation(number)
+            asked = store.escalation(number, counted=False)
             try:
                 found.append(answer(store, number, text, actor))
             except NobrakesError as error:
@@ -95,7 +95,7 @@ def resolve(
     """Decide an escalation by a word of DECISIONS. UsageError; NotAllowed: impossible for this one, or decided."""
     if how not in DECISIONS:
         raise UsageError(f"'{how[:40]}' is not a decision", f"Use one of: {', '.join(DECISIONS)}.")
-    found = store.escalation(n)
+    found = store.escalation(n, counted=False)
     if found.resolved_at is not None:
         raise NotAllowed(
             f"escalation {n} is decided already: {found.resolution}", f"`nobrakes escalation {n}` shows it."

@@ -3,6 +3,7 @@
 import pytest
 
 from nobrakes.beads.model import Bead, BeadType, Dependency, Role, Status
+from nobrakes.beads.service.bead_page import listing
 from nobrakes.beads.service.board import MAIN, columns
 from nobrakes.daemon.model import Limits
 from nobrakes.decisions.model import EscalationType, NewEscalation
@@ -92,3 +93,18 @@ def test_beads_that_another_process_adds_meanwhile_are_no_hindrance(tmp_path, mo
     assert by_name(found)["ready"].tiles[0].id == "a" and other.counts()["ready"] > 2
     mine.close()
     other.close()
+
+
+def test_a_list_of_an_epic_names_its_beads_and_counts_those_beyond_the_limit(store):
+    found = listing(store, (), "epic", limit=1)
+    assert [bead.id for bead in found.beads] == ["a"] and (found.fitting, found.read) == (2, 1)
+    assert [bead.id for bead in listing(store, (Status.DRAFT, Status.OPEN)).beads] == ["epic", "d"]
+    assert listing(store, (), "none").beads == []
+
+
+def test_a_list_reads_no_more_beads_than_it_shows(store):
+    asked: list[str] = []
+    store.connection.set_trace_callback(asked.append)
+    listing(store, limit=2)
+    [ids] = [text for text in asked if text.startswith("SELECT id FROM beads")]
+    assert ids.endswith("LIMIT 2")
