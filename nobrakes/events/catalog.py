@@ -192,6 +192,11 @@ def _conflicted(event: Event) -> bool:
     return event.data.get("outcome") == Outcome.CONFLICT
 
 
+def _has_an_attempt(event: Event) -> bool:
+    """Not so where a person sends work back: an open review is interrupted for it, and says so itself."""
+    return event.attempt is not None
+
+
 def _came_to(stage: Stage) -> Callable[[Event], bool]:
     return lambda event: event.data.get("stage") == stage.value != event.data.get("before")
 
@@ -373,7 +378,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         "The work goes back to a Doer.",
         _END_KEYS,
         Rule(Name.REBASE_CONFLICT, say.Ended, when=_conflicted),
-        Rule(Name.REVIEW_FAILED, say.Ended),
+        Rule(Name.REVIEW_FAILED, say.Ended, when=_has_an_attempt),
         _STATUS,
         word="rejected",
         json="review_failed",
