@@ -1,19 +1,15 @@
-"""Validations that a merge queue needs for each change: the shipped decider beside four other policies.
+"""Validations that a merge queue needs for each change, and when it lands: the shipped decider beside other policies.
 
     .venv/bin/python benchmarks/merge_queue.py [--seeds N] [--search N]
 
 Each policy gets the same queues of 200 changes. A change may be bad by itself or together with another one, and a check
-may fail for nothing (a flake). A run costs 1. Two modes of the shipped decider:
+may fail for nothing (a flake). A run costs 1 and takes 1 of a virtual clock. The shipped decider is asked as installed,
+with two validators and no record of flakes: what is red is run again until it was red three times, and each of these
+runs is counted. "Load": all changes wait from the beginning. "One at a time": each comes when the one before it is
+over. Beside it every_commit_green, and one validator.
 
-- as installed: `every_commit_green`, two validators, no record of flakes. Each candidate is validated, two side by
-  side, the second on top of the first; what is red is run again until it was red three times. Repeats repeat only the
-  check that failed, so they are counted apart. Target: 1.02, 1.07 and 1.25 runs a change with 1, 5 and 20 % bad ones.
-- batches: `every_commit_green = false`, one validator. Target: 0.125, 0.33 and 0.81, and 1.17 in the worst queue that a
-  search finds.
-
-No good change may be sent back where 2 % of the runs are flakes.
-
-Main is looked at after each landing: `red` counts landings after which it held something bad.
+No good change may be sent back where 2 % of the runs are flakes. Main is looked at after each landing: `red` counts
+landings after which it held something bad.
 """
 
 import argparse
@@ -27,7 +23,8 @@ from typing import Any
 from measure import keep, table
 
 from nobrakes.checks.contract import Verdict
-from nobrakes.review.queue import Pace, Rules, at_once, decide, red
+from nobrakes.review.journal import Pace, Rules
+from nobrakes.review.queue import Move, at_once, decide, red
 
 CHANGES = 200
 BORS_BATCH = 16
@@ -83,6 +80,8 @@ class Ends:
     refused: list[int]
     red: int = 0
     again: int = 0
+    waited: float = 0.0  # from when a change came until it landed, in runs, the mean of those that landed
+    ended: float = 0.0
 
 
 class Main:
@@ -102,48 +101,72 @@ class Main:
 
 
 VALIDATORS = 2
-"""As installed."""
+"""As installed on a machine with two cores."""
+APART = 5.0
+"""Changes that come one at a time come so many runs after one another."""
+INSTALLED = Rules(validators=VALIDATORS)
+EACH = Rules(validators=VALIDATORS, every_commit_green=True)
 
 
 def installed(queue: Queue) -> Ends:
-    """nobrakes as installed: each candidate, two side by side, and what is red is repeated before it is held against
-    anybody.
-    """
-    return _decided(queue, Rules(validators=VALIDATORS), may_flake=True)
+    """nobrakes as installed, under load."""
+    return decided(queue, INSTALLED)
 
 
-def shipped(queue: Queue) -> Ends:
-    """nobrakes, with batches."""
-    return _decided(queue, Rules(validators=1, every_commit_green=False), may_flake=queue.flakes > 0)
+def one_at_a_time(queue: Queue) -> Ends:
+    """nobrakes as installed, where no change waits for another."""
+    return decided(queue, INSTALLED, APART)
 
 
-def _decided(queue: Queue, rules: Rules, may_flake: bool) -> Ends:
-    """Every decision is `review.queue.decide`'s."""
+def each_alone(queue: Queue) -> Ends:
+    """nobrakes with every_commit_green, under load."""
+    return decided(queue, EACH)
+
+
+def one_validator(queue: Queue) -> Ends:
+    """nobrakes with one validator, under load."""
+    return decided(queue, Rules(validators=1))
+
+
+def decided(queue: Queue, rules: Rules, gap: float = 0.0) -> Ends:
+    """Every decision is `review.queue`'s, on a virtual clock. `gap`: between two changes that come."""
     checks, main, pace = Checks(queue), Main(queue), Pace()
-    waiting, every = list(range(queue.size)), rules.every_commit_green
+    coming, train = deque(range(queue.size)), list[int]()
     known: dict[tuple[int, ...], Verdict] = {(): Verdict.GREEN}
     reds: Counter[tuple[int, ...]] = Counter()
-    while waiting:
-        tried = waiting[: at_once(rules, pace)]
-        trees = [tuple(main.landed + tried[:i]) for i in range(len(tried) + 1)]
-        verdicts = [known.get(tree, Verdict.UNKNOWN) for tree in trees]
-        suspect = range(len(trees)) if may_flake else ()
-        move = decide(verdicts, rules.validators, every, 0 if every else pace.together, suspect)
-        for number in move.validate:
-            tree = trees[number]
-            green = checks.pass_(tree, is_again=reds[tree] > 0)
-            reds[tree] += not green
-            known[tree] = Verdict.GREEN if green else red(reds[tree])
-            pace = pace.ran()
+    running: list[tuple[float, tuple[int, ...]]] = []
+    now, times = 0.0, list[float]()
+    while coming or train:
+        while coming and coming[0] * gap <= now and len(train) < at_once(rules, pace):
+            train.append(coming.popleft())
+        trees = [tuple(main.landed + train[:place]) for place in range(min(len(train), at_once(rules, pace)) + 1)]
+        running = [(end, tree) for end, tree in running if tree in trees]  # else its prefix is built again
+        begun = {tree for _, tree in running}
+        verdicts = [Verdict.RUNNING if tree in begun else known.get(tree, Verdict.UNKNOWN) for tree in trees]
+        suspect = [place for place, tree in enumerate(trees) if reds[tree]]
+        waiting = sum(one * gap <= now for one in coming) + len(train) - len(trees) + 1
+        free = rules.validators - len(running)
+        move = decide(verdicts, free, rules.every_commit_green, pace.together, suspect, coming=waiting)
+        for place in move.validate:
+            pace = pace if reds[trees[place]] else pace.ran()
+            running.append((now + 1, trees[place]))
         if move.blame:
-            waiting.remove(tried[move.blame - 1])
-            main.refused.append(tried[move.blame - 1])
+            main.refused.append(train.pop(move.blame - 1))
             pace = pace.blamed()
         if move.publish:
-            main.land(tried[: move.publish])
-            del waiting[: move.publish]
+            times += [now - one * gap for one in train[: move.publish]]
+            main.land(train[: move.publish])
+            del train[: move.publish]
             pace = pace.landed(move.publish)
-    return main.ends(checks)
+        if move == Move():
+            comes = [coming[0] * gap] if coming and coming[0] * gap > now else []
+            now = min([end for end, _ in running] + comes)
+            for tree in [tree for end, tree in running if end <= now]:
+                green = checks.pass_(tree, is_again=reds[tree] > 0)
+                reds[tree] += not green
+                known[tree] = Verdict.GREEN if green else red(reds[tree])
+            running = [(end, tree) for end, tree in running if end > now]
+    return Ends(checks.runs, main.landed, main.refused, main.red, checks.again, statistics.mean(times or [0.0]), now)
 
 
 def serial(queue: Queue) -> Ends:
@@ -195,7 +218,9 @@ def _halving(queue: Queue, size: int, again: bool = False) -> Ends:
 
 POLICIES: dict[str, Callable[[Queue], Ends]] = {
     "as installed": installed,
-    "batches": shipped,
+    "one at a time": one_at_a_time,
+    "each alone": each_alone,
+    "one validator": one_validator,
     "serial": serial,
     "literal": literal,
     "bors, 16": bors,
@@ -206,7 +231,7 @@ POLICIES: dict[str, Callable[[Queue], Ends]] = {
 def drawn(share: float, pairs: float, flakes: float, seed: int, size: int = CHANGES) -> Queue:
     """A queue at random. `pairs`: the chance that two changes that stand close break each other."""
     chance = random.Random(seed)
-    bad = frozenset(i for i in range(size) if chance.random() < share)
+    bad = frozenset(chance.sample(range(size), round(share * size)))
     near = [(i, j) for i in range(size) for j in range(i + 1, min(size, i + BORS_BATCH))]
     return Queue(bad, tuple(p for p in near if chance.random() < pairs), flakes, seed, size)
 
@@ -223,6 +248,12 @@ SCENES: dict[str, tuple[float, float, float]] = {
 }
 
 
+def all_runs(policy: Callable[[Queue], Ends], bad: frozenset[int]) -> int:
+    """With those that confirm."""
+    ends = policy(Queue(bad))
+    return ends.runs + ends.again
+
+
 def worst(policy: Callable[[Queue], Ends], steps: int) -> tuple[float, frozenset[int]]:
     """The most runs a change that a search finds: from several beginnings, changes are flipped while it gets worse."""
     chance = random.Random(1)
@@ -232,13 +263,13 @@ def worst(policy: Callable[[Queue], Ends], steps: int) -> tuple[float, frozenset
         bad = frozenset(i for i in range(CHANGES) if chance.random() < share)
         if start == 1:
             bad = frozenset(range(0, CHANGES, BORS_BATCH))
-        cost = policy(Queue(bad)).runs
+        cost = all_runs(policy, bad)
         for _ in range(steps // 8):
             flipped = bad ^ frozenset(chance.sample(range(CHANGES), chance.choice((1, 1, 2, 4))))
             if chance.random() < 0.2:  # or a whole stretch, as it would be with a pattern
                 at, span = chance.randrange(CHANGES), chance.choice((4, 8, 16))
                 flipped = bad ^ frozenset(range(at, min(CHANGES, at + span)))
-            worse = policy(Queue(flipped)).runs
+            worse = all_runs(policy, flipped)
             if worse >= cost:
                 bad, cost = flipped, worse
         found = max(found, (cost / CHANGES, bad), key=lambda pair: pair[0])

@@ -183,8 +183,8 @@ class ReviewSettings(Section):
 
     merge: Literal["squash", "rebase"] = "squash"
     revalidate: Literal["cached", "always"] = "cached"
-    every_commit_green: bool = True
-    validators: Annotated[int, Rule(ge=1, le=64)] = 2
+    every_commit_green: bool = False
+    validators: Annotated[int, Rule(ge=0, le=64)] = 0
     test_strength: Literal["cheats", "red"] = "cheats"
     confirm: Literal["always", "flaky", "never"] = "always"
     approve: Literal["never", "labelled", "always"] = "labelled"

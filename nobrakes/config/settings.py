@@ -56,7 +56,7 @@ class Config(Section):
         """The limits for deciders."""
         from ..agents.limits import Cap, Caps, Thresholds
         from ..daemon.model import Limits, Starts
-        from ..review.journal import Rules
+        from ..review.journal import UNKNOWN_VALIDATORS, Rules
 
         limits, caps = self.limits, self.caps
         bead, day, run = (Cap(c.usd, c.tokens, c.minutes) for c in (caps.bead, caps.day, caps.run))
@@ -74,7 +74,7 @@ class Config(Section):
             starts=Starts.OPEN,
             elsewhere=self.review.rules(self.main).elsewhere,
             queue=Rules(
-                validators=self.review.validators,
+                validators=self.review.validators or UNKNOWN_VALIDATORS,
                 every_commit_green=self.review.every_commit_green,
                 is_serial=self.review.merge == "rebase"
                 or self.review.revalidate == "always"

@@ -52,11 +52,12 @@ class StepEnd:
 @frozen
 class Ending:
     """How a run ended. `prologue_failed`: why its preparation failed. `over`: it ended properly; a dead run that did
-    not was cut off by a kill of its wrapper or a crash of the machine."""
+    not was cut off by a kill of its wrapper or a crash of the machine. `cpu`: seconds of all that it waited for."""
 
     steps: tuple[StepEnd, ...]
     prologue_failed: str | None = None
     over: bool = False
+    cpu: float = 0.0
 
     @property
     def cut_off(self) -> bool:

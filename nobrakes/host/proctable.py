@@ -525,6 +525,11 @@ def _newest(root: str, most: int) -> tuple[int, int]:
     return newest, seen
 
 
+def cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def fingerprint(tree: Sequence[Process], folder: str, workspace: str, before: str) -> str:
     """Output, commits, CPU and files of a run with the processes `tree`. `before`: the last result, which may save the
     walk."""

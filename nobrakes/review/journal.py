@@ -93,6 +93,7 @@ class Change:
     fork: str = ""  # where it left main
     epic: str = ""  # on whose branch it lands, which is main to this review; empty: on main itself
     is_scaffolding: bool = False  # the bead may change what decides whether work is good
+    shares_run: bool = False  # with other changes: it leaves the tests that were there, and how they run
     anchor: str = ""  # where the evidence ended when the review began: the commits that it makes say so
     brings: str = ""  # the commit whose contract a person approved: this review goes by it (checks.policy.boundaries)
     gates: tuple[str, ...] = ()  # what decides whether work is good, and the branch may change
@@ -215,6 +216,17 @@ def content_of(lines: Iterable[bytes]) -> str:
     return digest.hexdigest()
 
 
+CORES = "check_cores"
+"""The setting with the cores that the last validation kept busy."""
+
+UNKNOWN_VALIDATORS = 2
+
+MAX_VALIDATORS = 4
+"""More than a batch, the two on top of it and a change that came since are not tried at once."""
+
+LEAST_CORES = 0.5
+
+
 # The pace of the merge queue (review.queue), and how it works as the config says.
 PACE = "queue_pace"
 
@@ -229,8 +241,8 @@ LIKELY = 0.4
 DEEP = 3
 """Batches tried at once, each on the one before, while no recent change was bad; then one less."""
 
-MOSTLY_BAD = 0.5
-"""Above this share of bad changes, building on a batch rarely pays."""
+SOME_BAD = 0.05
+"""Above this share of bad changes, a batch on another one is too often in vain."""
 
 
 @frozen
@@ -249,7 +261,7 @@ class Pace:
 
     def deep(self, validators: int) -> int:
         """Batches to try at once, each on top of the one before."""
-        if self.debt > 2 * MAX_BATCH or self.bad_share > MOSTLY_BAD:
+        if self.debt > 2 * MAX_BATCH or self.bad_share > SOME_BAD:
             return 1
         return min(validators, DEEP - 1 if self.bad_share else DEEP)
 
@@ -281,6 +293,10 @@ class Rules:
     """The queue's settings. `validators`: parallel validations. `every_commit_green`: each bead's commit needs a pass.
     `is_serial`: one review at a time, since each needs its own runs."""
 
-    validators: int = 2
-    every_commit_green: bool = True
+    validators: int = UNKNOWN_VALIDATORS
+    every_commit_green: bool = False
     is_serial: bool = False
+
+    def on(self, cores: int, used: float) -> "Rules":
+        """With as many validators as fit on so many cores. `used`: cores that the last validation kept busy."""
+        return replace(self, validators=max(1, min(MAX_VALIDATORS, int(cores / max(used, LEAST_CORES)))))

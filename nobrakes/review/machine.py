@@ -148,7 +148,7 @@ _FIRST: Mapping[str, Any] = {name: getattr(getattr(Journal(), record), name) for
 _WAITS: Final = "waiting waiting_until waiting_since passing passing_since behind published"
 _CONFIRMS: Final = "confirming again"
 _JUDGED: Final = "results is_suspect"
-_ALWAYS_STORED: Final = "is_scaffolding serial cut_off mended rebuilt"
+_ALWAYS_STORED: Final = "is_scaffolding shares_run serial cut_off mended rebuilt"
 
 _VALIDATE = Rule(None, Act.VALIDATE, _names("validating"), counts=_names("serial"))
 _WAIT = Rule(None, Act.WAIT)
@@ -192,7 +192,7 @@ _VALIDATES: Mapping[Fact, Rule] = {
 TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
     Step.TAKE_IN: {Fact.TAKEN_IN: _to(Step.BOUNDARIES, "head fork epic base anchor"), Fact.REFUSED: _REJECT, **_EACH},
     Step.BOUNDARIES: {
-        Fact.IN_BOUNDS: _to(Step.REBASE, "gates is_scaffolding brings", forgets="base"),
+        Fact.IN_BOUNDS: _to(Step.REBASE, "gates is_scaffolding shares_run brings", forgets="base"),
         Fact.REFUSED: _REJECT,
         Fact.QUESTIONED: _ASK,
         **_EACH,

@@ -180,15 +180,17 @@ def forgiven(result: "CheckResult", quarantined: Collection[Pair]) -> "CheckResu
 
 # The merge queue. Prefix i is main with the first i waiting changes on it; only one that was validated green is
 # published. A change is blamed when the prefix that ends with it is red and the one before it green, and main is known
-# to be green: the search is binary, in three where two validators idle. How many go together doubles when all were good
-# and halves with each blame; who has cost more runs than were won (`Pace.debt`) goes one by one until that is paid
+# to be green: the search is binary, in three where two validators idle. While no more changes wait than validators are
+# free, each is validated by itself, on top of those before it; else they go together. How many doubles when all were
+# good and halves with each blame; who has cost more runs than were won (`Pace.debt`) goes one by one until that is paid
 # back, so N changes cost at most N + 2 MAX_BATCH + log2(MAX_BATCH) + 1 runs (and CONFIRMING more for each blame that
-# may be a flake). Validators that idle take the next batch (`Pace.deep`). With `every` each prefix is validated by
-# itself, side by side, on top of those that are not proven yet.
+# may be a flake). A change that is `apart` shares its run with no other: the prefix before it needs a pass of its own,
+# too, so what it takes from the tests shows against exactly that one, whatever others add. Validators that idle take
+# the next batch (`Pace.deep`). With `every` each prefix is validated by itself.
 CONFIRMING = TIMES - 1
 """Repeats of a possibly flaky red prefix before a change is blamed."""
 
-PROBED = 3
+PROBED = 5
 """From so many changes on, two probes search a red batch."""
 
 _RED = (Verdict.RED, Verdict.CONFIRMED)
@@ -207,28 +209,65 @@ def red(runs: int) -> Verdict:
     return Verdict.CONFIRMED if runs > CONFIRMING else Verdict.RED
 
 
-def decide(verdicts: Sequence[Verdict], free: int, every: bool, size: int = 0, suspect: Collection[int] = ()) -> Move:
+def decide(
+    verdicts: Sequence[Verdict],
+    free: int,
+    every: bool,
+    size: int = 0,
+    suspect: Collection[int] = (),
+    apart: Collection[int] = (),
+    coming: int = 0,
+) -> Move:
     """The queue's next action. `verdicts`: of prefix 0, which is main, to the one with all waiting changes. `free`:
     idle validators. `every`: each prefix must be green. `size`: changes in a batch; the rest is the next batch; 0: one
-    batch. `suspect`: possibly flaky prefixes, confirmed before blame."""
+    batch. `suspect`: possibly flaky prefixes, confirmed before blame. `apart`: prefixes that end with a change that
+    goes alone. `coming`: changes that wait and have not joined."""
     if len(verdicts) < 2:
         return Move()
-    return _each(verdicts, free, suspect) if every else _for_all(verdicts, free, size, suspect)
+    if every:
+        return _each(verdicts, free, suspect)
+    return _in_batches(verdicts, free, size or len(verdicts), suspect, apart, coming)
 
 
-def _for_all(verdicts: Sequence[Verdict], free: int, size: int, suspect: Collection[int]) -> Move:
+def _in_batches(
+    verdicts: Sequence[Verdict],
+    free: int,
+    size: int,
+    suspect: Collection[int],
+    apart: Collection[int],
+    coming: int,
+) -> Move:
     last = len(verdicts) - 1
-    low = max((i for i, verdict in enumerate(verdicts) if verdict is Verdict.GREEN), default=0)
+    stops = [*sorted({stop for place in apart for stop in (place - 1, place) if 0 < stop < last}), last]
+    low = 0
+    for stop in stops:
+        low = max((i for i in range(low + 1, stop + 1) if verdicts[i] is Verdict.GREEN), default=low)
+        if low < stop:
+            break
     high = next((i for i in range(low + 1, last + 1) if verdicts[i] in _RED), None)
-    if high is None:
-        tried = max((i for i in range(low + 1, last + 1) if verdicts[i] is Verdict.RUNNING), default=low)
-        whole = range(tried + size, last + 1, size) if size else ()
-        # while a batch is tried, the next one gathers
-        return Move(validate=_unknown(verdicts, whole or ([last] if tried == low else []), free), publish=low)
+    if high is None or high > stop:  # what stands on a red one waits
+        again = next((i for i in range(low + 1, last) if i in suspect and verdicts[i] is Verdict.RUNNING), last)
+        end = min(again, (high or last + 1) - 1)
+        return Move(validate=_next(verdicts, low, end, stops, size, free, coming), publish=low)
     if high > low + 1:
         is_probed = Verdict.RUNNING in verdicts[low + 1 : high]
         return Move(validate=() if is_probed else _unknown(verdicts, _probes(low, high, free), free), publish=low)
     return _culprit(verdicts, low, high, free, suspect)
+
+
+def _next(
+    verdicts: Sequence[Verdict], low: int, end: int, stops: Sequence[int], size: int, free: int, coming: int
+) -> tuple[int, ...]:
+    """The prefixes from `low` to `end` to validate now: each, or the end of each batch."""
+    tried = max((i for i in range(low + 1, end + 1) if verdicts[i] is Verdict.RUNNING), default=low)
+    wanted = [stop for stop in stops if low < stop <= tried]  # their run was cut off
+    if end - tried + coming <= free:
+        wanted += range(tried + 1, min(end, low + size) + 1)
+        tried = end
+    while tried < end:
+        tried = min(tried + size, end, *(stop for stop in stops if stop > tried))
+        wanted.append(tried)
+    return _unknown(verdicts, wanted, free)
 
 
 def _probes(low: int, high: int, free: int) -> tuple[int, ...]:

@@ -49,7 +49,7 @@ def moves(project: Scripted) -> int:
 
 
 def test_beads_are_tested_on_top_of_each_other_and_each_commit_passes_alone(tmp_path: Path) -> None:
-    project = held_back(tmp_path, "validators = 4")
+    project = held_back(tmp_path, "validators = 4\nevery_commit_green = true")
     project.add(*BEADS)
     review_all(project)
     assert sorted(project.landed().values()) == BEADS
@@ -57,7 +57,7 @@ def test_beads_are_tested_on_top_of_each_other_and_each_commit_passes_alone(tmp_
     assert moves(project) <= len(BEADS)
 
 
-@pytest.mark.parametrize("review", ["validators = 4", "every_commit_green = false"])
+@pytest.mark.parametrize("review", ["validators = 4\nevery_commit_green = true", "validators = 1"])
 def test_one_of_two_that_break_each_other_is_sent_back_and_lands_nothing(tmp_path: Path, review: str) -> None:
     project = held_back(tmp_path, review, "sh tests/run.sh && [ $(ls | grep -c clash) -le 1 ]")
     for bead in ("b3", "b6"):
@@ -71,7 +71,7 @@ def test_one_of_two_that_break_each_other_is_sent_back_and_lands_nothing(tmp_pat
 
 
 def test_a_batch_lands_with_few_runs_and_its_culprit_is_found(tmp_path: Path) -> None:
-    project = held_back(tmp_path, "every_commit_green = false", "sh tests/run.sh && ! ls | grep -q ba[d]")
+    project = held_back(tmp_path, "validators = 1", "sh tests/run.sh && ! ls | grep -q ba[d]")
     project.does("b5", "touch bad; commit 'Bad'", turn=1)
     project.does("b5", "git rm -q bad; work", turn=2)
     project.add(*BEADS)
@@ -84,7 +84,7 @@ def test_a_batch_lands_with_few_runs_and_its_culprit_is_found(tmp_path: Path) ->
 
 
 def test_a_bead_is_cancelled_in_the_middle_of_the_train(tmp_path: Path) -> None:
-    project = held_back(tmp_path, "validators = 3")
+    project = held_back(tmp_path, "validators = 3\nevery_commit_green = true")
     project.add(*BEADS)
     with project.running() as run:
         wait_for_all(project)
@@ -95,3 +95,39 @@ def test_a_bead_is_cancelled_in_the_middle_of_the_train(tmp_path: Path) -> None:
         assert run.wait(120) == 0
     assert sorted(project.landed().values()) == sorted(set(BEADS) - {reviewed[1]})
     project.assert_main_is_green_at_every_commit(tmp_path / "scratch")
+
+
+EMPTIED = """case $NOBRAKES_ROLE in
+test_writer) echo '[ -e src/b4 ]' >tests/test_b4.sh; echo true >tests/test_old.sh; commit 'Empty a test' ;;
+*) touch "$BOOK/closed"; work ;;
+esac"""
+"""Its tests are proven red; the old one keeps its name, and proves nothing from now on."""
+
+
+@pytest.mark.parametrize("changed", ["test", "fixture", "code"])
+def test_what_changes_a_test_that_was_there_shares_its_run_with_nobody(tmp_path: Path, changed: str) -> None:
+    project = held_back(tmp_path, "validators = 1")
+    begin = f"echo x >>{project.book}/runs; until [ -e {project.flag('go')} ]; do sleep 0.05; done"
+    project.configure(begin, f"ls src >{project.book}/run.$$; [ ! -e {project.flag('closed')} ] || {{ {begin}; }}")
+    for path, text in (("tests/test_old.sh", "test 1 -eq 1\n"), ("app/fixtures/old", "1\n"), ("src/old", "1\n")):
+        (project.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (project.folder / path).write_text(text)
+    project.git("add", "-A")
+    project.git("commit", "-qm", "Old")
+    waits = 'until [ -e "$BOOK/closed" ]; do sleep 0.05; done'
+    for bead in BEADS:
+        project.does(bead, f"{waits}; work")
+    path = {"fixture": "app/fixtures/old", "code": "src/old"}.get(changed)
+    project.does("b4", EMPTIED if path is None else f'touch "$BOOK/closed"; echo 2 >{path}; work')
+    project.add(*(bead for bead in BEADS if bead != "b4"))
+    project.add("b4", needs_tests=path is None)
+    review_all(project)
+
+    order = list(project.landed().values())
+    assert sorted(order) == BEADS
+    place = order.index("b4")
+    seen = [set(one.read_text().split()) - {"old"} for one in project.book.glob("run.*")]
+    if changed != "code":
+        assert set(order[: place + 1]) in seen, "its run has what lies before it and nothing else"
+        assert not place or set(order[:place]) in seen, "and that passed before"
+    assert len(seen) <= {"code": 3, "fixture": 5, "test": 7}[changed], "the others went together"

@@ -20,6 +20,7 @@ def test_who_died_while_a_check_died_too_is_lost_and_has_not_stalled() -> None:
         {
             "checks": [{"name": "tests", "command": TESTS}],
             "limits": {"doers": 1},
+            "review": {"every_commit_green": True},
             "agents": {"test_writer": "first", "doer": "first", "script": {"command": [AGENT, "{prompt}"]}},
         },
     )

@@ -94,6 +94,22 @@ PLANNED = (
 )
 """People plan features and nothing else, all the time."""
 
+WEAKENED = (
+    "--slow",
+    "4",
+    "--beads",
+    "10",
+    "--weakens",
+    "0.6",
+    "--fail",
+    "0.02",
+    "--crash",
+    "0.005",
+    "--people",
+    "0.02",
+)
+"""Many changes make tests that were there say less, while others wait beside them."""
+
 DEGRADED = (*PLANNED, "--fail", "0.6")
 """Most reviewers fail."""
 
@@ -488,10 +504,18 @@ BUGS = (
     Bug(
         "what nobody validated is a green beginning",
         "review/queue.py",
-        "low = max((i for i, verdict in enumerate(verdicts) if verdict is Verdict.GREEN), default=0)",
-        "low = max((i for i, verdict in enumerate(verdicts) if verdict not in _RED), default=0)",
+        "if verdicts[i] is Verdict.GREEN), default=low)",
+        "if verdicts[i] not in _RED), default=low)",
         options=QUEUES,
         seed=5,
+    ),
+    Bug(
+        "what changes a test that was there shares its run",
+        "review/worker/merge_queue.py",
+        "if not entry.journal.change.shares_run}",
+        "if entry.journal.change.shares_run is None}",
+        options=WEAKENED,
+        seed=23,
     ),
     Bug(
         "those behind the head may be taken away while they land",

@@ -18,7 +18,7 @@ from nobrakes.store import Store
 from .clock import FakeClock
 from .clones import Clones
 from .filtering import SECRET
-from .project import LINT, TESTS, Tree, code_path, flaked, forbidden, run_lint, run_tests, test_path, wanted
+from .project import BASE_TESTS, LINT, TESTS, Tree, code_path, flaked, forbidden, run_lint, run_tests, test_path, wanted
 from .rates import Rates
 
 Script = Generator[float | None, None, tuple[int, str]]
@@ -87,6 +87,11 @@ def writes_tests(agent_world: AgentWorld) -> Script:
     if agent_world.rng.random() < 0.2:
         lines.append(f"src/shared.py is not v{agent_world.rng.randrange(4)}")
     agent_world.save(test="\n".join(lines))
+    if agent_world.rates.weakens and agent_world.rng.random() < agent_world.rates.weakens:
+        tests = {path: text for path, text in sorted(agent_world.tree().items()) if path.startswith("tests/")}
+        for path in [path for path in tests if path not in (BASE_TESTS, test_path(agent_world.bead))][-1:]:
+            same = [f"{path} is not {agent_world.bead}" for _ in tests[path].splitlines()]
+            agent_world.clones.edit(agent_world.bead, {path: "\n".join(same)})
     agent_world.commit("tests")
     yield agent_world.rng.uniform(1, 20)
     return 0, DONE

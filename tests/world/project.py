@@ -20,6 +20,7 @@ FIRST_TREE: Tree = {
     "src/shared.py": "nobody",
     "tests/test_base.t": "src/base.py is ok",
 }
+BASE_TESTS = "tests/test_base.t"
 
 
 def code_path(bead: str) -> str:

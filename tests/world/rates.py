@@ -36,6 +36,7 @@ class Rates:
     broken: float = _rate(0.0, "chance that an agent's CLI breaks when one starts; 0: as usual, in some worlds")
     mute: float = _rate(0.0, "chance that a test command exits with 0 whatever the tests did, and counts none")
     flake: float = _rate(0.0, "chance that a test command that would be green fails one test")
+    weakens: float = _rate(0.0, "chance that a Test Writer also makes another bead's tests say less, as many as before")
     filters: float = _rate(0.0, "chance that a Doer also writes a file that git keeps through a filter")
     collects: float = _rate(
         0.0, "chance that git collects what was handed in, at a call of git's; its workspace still has it"

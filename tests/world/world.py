@@ -25,7 +25,7 @@ from nobrakes.ports import Alone, Ports
 from nobrakes.sandbox.system_paths import steady
 from nobrakes.store import Store, open_memory
 
-from . import by_epics, fake_remote, invariants, requested, settled
+from . import by_epics, fake_remote, invariants, landed, requested, settled
 from .agents import AgentWorld, Script, agent, check, ends_at_once
 from .at_the_host import AtTheHost
 from .clock import FakeClock
@@ -89,6 +89,9 @@ class World:
         if requested_git is not None:
             self.config = requested.settings(self.config, requested_git.rng)
             self.config = by_epics.settings(self.config, seed) if self.rates.epics else self.config
+        if self.rates.weakens:
+            together = replace(self.config.review, merge="squash", every_commit_green=False, validators=1)
+            self.config = replace(self.config, review=replace(together, revalidate="cached"))
         rates = self.rates
         linger = rates.linger or (0.2 if some_have_it(seed, "lingering") else 0.0)
         leftovers = rates.fail / 4
@@ -202,7 +205,8 @@ class World:
         return f"the checks are {renamed.name}, {first.name} now"
 
     def _lands(self, commits: Sequence[str]) -> None:
-        proven = commits if self.config.review.every_commit_green else commits[-1:]
+        each = self.config.review.every_commit_green
+        proven = commits if each else list(dict.fromkeys([*landed.apart(self.scene, commits), *commits[-1:]]))
         self.scene.observed.lands += [(commit, tuple(self.contracts)) for commit in proven]
 
         if not self.scene.observed.synced and not self.git.is_shared():  # there it moves beside the loop, later

@@ -103,6 +103,13 @@ def bends_runner(change: Change, boundary: Boundary) -> bool:
     return bool(change.hooks) or change.path in boundary.loaded
 
 
+def edits_tests(change: Change, boundary: Boundary) -> bool:
+    """Whether it changes a test or fixture that was there, or brings a conftest.py, which acts on those there are."""
+    if change.path.rpartition("/")[2] == "conftest.py":
+        return True
+    return change.before != ABSENT and (matches(change.path, boundary.tests) or matches(change.path, FIXTURES))
+
+
 def adds_modules(changes: Sequence[Change], boundary: Boundary) -> bool:
     """A new module at the start of Python's path makes the installed modules matter."""
     return any(_new_modules(change, boundary) for change in changes)

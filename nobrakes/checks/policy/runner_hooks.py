@@ -421,7 +421,7 @@ def runner_hooks_hooks(path: str, text: str, is_test: bool) -> Mapping[str, str]
     found: dict[str, list[str]] = {}
     for pattern, what in _BY_SUFFIX.get(name.rpartition(".")[2].casefold(), ()):
         for match in pattern.finditer(text):
-            found.setdefault(what, []).append(_block(text, match.start()))
+            found.setdefault(what, []).append(block(text, match.start()))
     return {what: "\n".join(parts) for what, parts in found.items()}
 
 
@@ -435,7 +435,7 @@ def _is_mock(path: str) -> bool:
     return bool(folder) and is_framework(name.rpartition(".")[0]) and "/" not in before.rstrip("/")
 
 
-def _block(text: str, begin: int) -> str:
+def block(text: str, begin: int) -> str:
     """The line at `begin` with its indented block and closing line."""
     rows = iter(text[(text.rfind("\n", 0, begin) + 1) :].splitlines())
     first = next(rows, "")

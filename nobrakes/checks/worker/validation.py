@@ -30,6 +30,7 @@ from ...ports import Ports
 from ...records import as_values
 from ...requests.worker.landing_branch import lands_on
 from ...review import queue
+from ...review.journal import CORES
 from ...review.main_monitor import ASKED
 from ...sandbox.system_paths import HOME, MADE
 from ...sessions.model import name_of
@@ -61,7 +62,7 @@ class Durations:
         self.ports.store.record(Event(Kind.CHECKS_BEGAN, bead, number, data=data))
 
     def note(self, run: Run, ending: Ending) -> None:
-        """Remember how long a run of all its checks took."""
+        """Remember how long a run of all its checks took, and how many cores a validation kept busy."""
         ends = [step.begun + step.seconds for step in ending.steps if step.started]
         if not ends or ending.cut_off or run.stopping is not None or ending.prologue_failed is not None:
             return
@@ -69,6 +70,9 @@ class Durations:
         known = self._known()
         if known.get(run.kind.value) != seconds:
             self.ports.store.set_setting(SETTING, json.dumps(known | {run.kind.value: seconds}))
+        busy = f"{round(2 * ending.cpu / seconds) / 2:g}" if seconds else "0"
+        if run.kind is RunKind.VALIDATION and self.ports.store.setting(CORES) != busy:
+            self.ports.store.set_setting(CORES, busy)
 
     def _known(self) -> dict[str, float]:
         text = self.ports.store.setting(SETTING)

@@ -249,13 +249,22 @@ def _known() -> list[str]:
 
 
 def limits(store: "Store", config: "Config") -> "Limits":
-    """The effective limits: config.toml with runtime changes."""
-    if not (changed := overrides(store)):
-        return config.board_limits()
-    if not changed.keys() <= set(_known()):  # a nobrakes that knows other limits wrote them
-        _checked(changed)
-    # set_limits checked them when it wrote them
-    return replace(config, limits=replace(config.limits, **changed)).board_limits()
+    """The effective limits: config.toml with runtime changes. The number of validators is that of the first run."""
+    if changed := overrides(store):
+        if not changed.keys() <= set(_known()):  # a nobrakes that knows other limits wrote them
+            _checked(changed)
+        # set_limits checked them when it wrote them
+        config = replace(config, limits=replace(config.limits, **changed))
+    return config.board_limits()
+
+
+def daemon_limits(store: "Store", config: "Config") -> "Limits":
+    """With as many validators as the last validation left cores for, where the settings leave that open."""
+    from ...review.journal import CORES
+
+    found = limits(store, config)
+    used = None if config.review.validators else store.setting(CORES)
+    return found if used is None else replace(found, queue=found.queue.on(proctable.cores(), float(used)))
 
 
 def set_limits(store: "Store", changes: Mapping[str, str], actor: str, paths: Paths | None = None) -> dict[str, object]:

@@ -21,6 +21,7 @@ import errno
 import io
 import json
 import os
+import re
 import select
 import sys
 import threading
@@ -64,7 +65,7 @@ _nb_clear() {
 }
 _nb_finish() {
     _nb_clear "$_nb_dir/_end"
-    echo >"$_nb_dir/_end"
+    times >"$_nb_dir/_end"
     { echo >"$_nb_wake"; } 2>/dev/null
     # asked twice: the kernel's list may miss one while others are just ending
     for _nb_look in 1 2; do
@@ -262,6 +263,13 @@ def _prologue_failed(folder: str) -> str | None:
     return f"{reason}\n{said}" if said else reason
 
 
+def _cpu(folder: str) -> float:
+    """Seconds of what the wrapper waited for: the second line of the shell's `times`."""
+    lines = read_tail(os.path.join(folder, END), 200).decode("ascii", "replace").replace(",", ".").splitlines()
+    spent = re.findall(r"(\d+)m(\d+(?:\.\d+)?)s", lines[1] if len(lines) == 2 else "")
+    return sum(60 * int(minutes) + float(seconds) for minutes, seconds in spent)
+
+
 def is_over(folder: str) -> bool:
     return os.path.exists(os.path.join(folder, END)) or not os.path.isdir(folder)
 
@@ -313,7 +321,7 @@ def ending(folder: str, steps: Sequence[str]) -> Ending:
                 begun or 0.0,
             )
         )
-    return Ending(tuple(ends), _prologue_failed(folder), is_over(folder))
+    return Ending(tuple(ends), _prologue_failed(folder), is_over(folder), _cpu(folder))
 
 
 MAX_WATCHED = 256

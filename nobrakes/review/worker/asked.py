@@ -18,7 +18,7 @@ from ...beads.branches import is_approval
 from ...beads.model import Attempt, Bead, Outcome, Role, bead_owner
 from ...beads.proposals import is_built, is_by_person
 from ...beads.service.bead_commands import is_mend
-from ...checks.policy import boundaries, runner_hooks
+from ...checks.policy import boundaries, inline_tests, runner_hooks
 from ...checks.policy.boundaries import faults
 from ...checks.policy.ownership import CONTRACT, OWN_FOLDER
 from ...checks.policy.shadows import new_secrets, odd_name, programs
@@ -103,6 +103,23 @@ class ProtectedFiles:
         asked = self.ports.store.escalations(open_only=False, bead=bead.id) if found else ()
         is_known = is_accepted(asked, EscalationType.CHECKS_CHANGED, digest, TEST_DIGEST)
         return ([] if is_known else found), digest
+
+    def edits_tests(self, journal: Journal) -> bool:
+        """Whether the change edits, removes or renames a test or fixture that was there, also within a file of code."""
+        fork, head = journal.change.fork, journal.change.head
+        boundary = boundary_at(self.ports, fork, Role.DOER)
+        changes = self.ports.git.changes(fork, head)
+        return any(boundaries.edits_tests(one, boundary) or self._edits_inline(fork, head, one) for one in changes)
+
+    def _edits_inline(self, fork: str, head: str, change: Change) -> bool:
+        if change.before == ABSENT or not inline_tests.may_hold(change.path):
+            return False
+        try:
+            texts = [self.ports.git.read(commit, change.path, PROTECTED_FILES_LARGEST) for commit in (fork, head)]
+        except FileTooLarge:
+            return True
+        before, after = (inline_tests.found(change.path, (text or b"").decode("utf-8", "replace")) for text in texts)
+        return bool(before - after)
 
     def _with_hooks(self, begin: str, head: str, boundary: boundaries.Boundary) -> list[Change]:
         changes = list(self.ports.git.changes(begin, head))

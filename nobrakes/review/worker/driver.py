@@ -482,7 +482,7 @@ class Review:
 
     def _boundaries(self, context: ReviewContext, journal: Journal) -> Report:
         if epics.is_epic(context.bead):  # each of its beads kept them
-            return Report(Fact.IN_BOUNDS, {"gates": (), "is_scaffolding": False, "brings": ""})
+            return Report(Fact.IN_BOUNDS, {"gates": (), "is_scaffolding": False, "shares_run": False, "brings": ""})
         if (against := self._against_the_rules(context, journal)) is not None:
             return against
         brought = self.new_contract.brought(context.bead, journal)
@@ -498,7 +498,11 @@ class Review:
             if not self.new_contract.is_accepted(context.bead, brought):
                 return questioned(self.new_contract.question(journal, brought))
             brings, gates = journal.change.head, (*gates, CONTRACT)
-        return Report(Fact.IN_BOUNDS, {"gates": gates, "is_scaffolding": context.bead.scaffolding, "brings": brings})
+        is_free = context.bead.scaffolding
+        shares_run = not (is_free or gates or self.gates.edits_tests(journal))
+        return Report(
+            Fact.IN_BOUNDS, {"gates": gates, "is_scaffolding": is_free, "shares_run": shares_run, "brings": brings}
+        )
 
     def _against_the_rules(self, context: ReviewContext, journal: Journal) -> Report | None:
         change = journal.change

@@ -139,11 +139,15 @@ class MergeQueue:
         """The decision of review.queue; prefix i ends with the i-th entry."""
         seen = self.look(board)
         if self._move is None:
-            verdicts = [self._main_verdict(entry) for entry in seen.entries[:1]]
-            verdicts += [self._verdict(seen, place) for place in range(len(seen.entries))]
-            every = board.limits.queue.every_commit_green
-            suspect = {place for place, entry in enumerate(seen.entries, 1) if entry.journal.runs.is_suspect}
-            self._move = decide(verdicts, self.free(board), every, seen.pace.together, suspect)
+            rules = board.limits.queue
+            entries = seen.entries[: at_once(rules, seen.pace)]
+            verdicts = [self._main_verdict(entry) for entry in entries[:1]]
+            verdicts += [self._verdict(seen, place) for place in range(len(entries))]
+            suspect = {place for place, entry in enumerate(entries, 1) if entry.journal.runs.is_suspect}
+            apart = {place for place, entry in enumerate(entries, 1) if not entry.journal.change.shares_run}
+            coming = len(board.to_review) + sum(not one.journal.merging.waiting for one in seen.opened) - len(entries)
+            every = rules.every_commit_green
+            self._move = decide(verdicts, self.free(board), every, seen.pace.together, suspect, apart, coming)
         return self._move
 
     def _main_verdict(self, head: Entry) -> Verdict:

@@ -166,7 +166,8 @@ class Verdicts:
         journal = following.journal
         if following.act is Act.VALIDATE:
             self.start(context.attempt, journal)
-            if journal.step is Step.VALIDATE_REBASED and journal.runs.validating == journal.build.candidate:
+            is_new = journal.step is Step.VALIDATE_REBASED and journal.runs.validating == journal.build.candidate
+            if is_new and not journal.runs.red:  # what is confirmed was counted
                 self.queue.ran(context.board)
         elif following.act is Act.FINISH:
             self._finish(context, journal)

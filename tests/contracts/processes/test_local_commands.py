@@ -73,6 +73,14 @@ def test_standard_input_is_empty_without_a_file(local: LocalWorld) -> None:
     assert local.code(run) == 0
 
 
+def test_the_cpu_of_all_steps_is_told(local: LocalWorld) -> None:
+    burn = "import time\nwhile time.process_time() < 0.2: pass"
+    run = local.start(local.command("1-1", ("a", local.python(burn)), ("b", local.python(burn)), ("c", ("true",))))
+    local.finish(run)
+    assert 0.35 < local.processes.ending(local.folder("1-1"), ["a", "b", "c"]).cpu < 5
+    assert local.processes.ending(local.folder("no-such-run"), ["a"]).cpu == 0.0
+
+
 @pytest.mark.parametrize(
     ("argv", "code"),
     [(("sh", "-c", "kill -KILL $$"), 137), (("sh", "-c", "kill -TERM $$"), 143), (("/no-such-program",), 127)],

@@ -1,14 +1,19 @@
 """The Breaker Box."""
 
+from types import SimpleNamespace
+
 import pytest
 
-from nobrakes.beads.model import Bead, Outcome, Role, Status
-from nobrakes.config.sections import LimitSettings
+from nobrakes.beads.model import Bead, Outcome, Role, Run, RunKind, Status
+from nobrakes.checks.worker.validation import Durations
+from nobrakes.config.sections import LimitSettings, ReviewSettings
 from nobrakes.config.settings import Config
 from nobrakes.daemon.service import control
 from nobrakes.errors import ConfigError, NoSuchBead, NotAllowed
 from nobrakes.events.kinds import Kind
+from nobrakes.host.port import Ending, StepEnd
 from nobrakes.paths import Paths
+from nobrakes.review.journal import CORES
 
 
 @pytest.fixture
@@ -57,6 +62,24 @@ def test_limits_override_the_config_until_they_are_changed_again(store, paths):
     assert control.set_limits(store, {"idle_minutes": "default"}, "me") == {}
     assert store.setting(control.LIMITS) is None
     assert kinds(store) == [Kind.LIMITS_CHANGED] * 3
+
+
+def test_validators_follow_what_the_last_run_of_the_checks_kept_busy(store, paths, monkeypatch):
+    monkeypatch.setattr(control.proctable, "cores", lambda: 8)
+    durations = Durations(SimpleNamespace(store=store))
+    assert control.daemon_limits(store, Config()).queue.validators == 2
+
+    def ran(cpu, seconds, kind=RunKind.VALIDATION):
+        step = StepEnd("test", True, 0, seconds, "", begun=100.0)
+        durations.note(Run("1-1", 1, kind, 100.0), Ending((step,), over=True, cpu=cpu))
+        return store.setting(CORES), control.daemon_limits(store, Config()).queue.validators
+
+    assert ran(20.0, 10.0) == ("2", 4)
+    assert ran(78.0, 10.0) == ("8", 1)
+    assert ran(31.0, 10.0) == ("3", 2)
+    assert ran(1.0, 10.0, RunKind.RED_PROOF) == ("3", 2), "new tests alone say nothing of the whole"
+    assert ran(0.0, 0.0) == ("0", 4)
+    assert control.daemon_limits(store, Config(review=ReviewSettings(validators=7))).queue.validators == 7
 
 
 @pytest.mark.parametrize(

@@ -51,21 +51,39 @@ def test_main_itself_is_looked_at_before_the_first_change_is_blamed() -> None:
 def test_two_probes_at_once_look_for_who_broke_a_batch_where_validators_idle() -> None:
     assert batch("+???????-", free=1) == Move(validate=(4,))
     assert batch("+???????-", free=3) == Move(validate=(3, 5))
-    assert batch("+??-", free=3) == Move(validate=(1, 2)) and batch("+?-", free=3) == Move(validate=(1,))
+    assert batch("+???-", free=3) == Move(validate=(2,)), "of four halving takes fewer runs"
     assert batch("+???.???-", free=3) == Move(), "what runs tells more first"
 
 
 def test_idle_validators_take_the_next_batch_on_top_of_the_one_that_is_tried() -> None:
     assert batch("+????????", free=3, size=4) == Move(validate=(4, 8))
     assert batch("+???.????", free=2, size=4) == Move(validate=(8,))
-    assert batch("+???.??", free=2, size=4) == Move(), "it gathers"
-    assert batch("+???+??", free=2, size=4) == Move(validate=(6,), publish=4), "nothing else is tried"
-    assert batch("+???-????", free=2, size=4) == Move(validate=(1, 3)), "what stands on a red one waits"
+    assert batch("+???.???", free=2, size=4) == Move(validate=(7,)), "no validator idles while more wait"
+    assert batch("+???-????", free=2, size=4) == Move(validate=(2,)), "what stands on a red one waits"
+    assert batch("+.????", free=2, size=4, suspect={1}) == Move(), "and what stands on one that is confirmed"
+
+
+def test_while_no_more_wait_than_validators_are_free_each_is_validated_by_itself() -> None:
+    assert batch("+?") == Move(validate=(1,)) and batch("+??", free=2, size=16) == Move(validate=(1, 2))
+    assert batch("+??", free=1, size=16) == batch("+??", free=2, size=16, coming=1) == Move(validate=(2,))
+    assert batch("+.?", free=1, size=16) == Move(validate=(2,)), "on top of the one that runs"
+    assert batch("+????", free=4, size=2) == Move(validate=(1, 2)), "as many as will probably stand"
+
+
+def test_a_change_that_goes_apart_shares_its_run_with_no_other() -> None:
+    assert batch("+?????", apart={3}) == Move(validate=(2,)), "those before it"
+    assert batch("+?????", free=3, size=16, apart={3}) == Move(validate=(2, 3, 5))
+    assert batch("+?+???", apart={3}) == Move(validate=(3,), publish=2), "then it"
+    assert batch("+?++??", apart={3}) == Move(validate=(5,), publish=3), "then those behind it"
+    assert batch("+???+", apart={2}) == Move(validate=(1,)), "a pass of the whole proves nothing of it"
+    assert batch("+++.+", free=0, apart={4}) == Move(publish=2)
+    assert batch("+?", apart={1}) == Move(validate=(1,)) and batch("++", apart={1}) == Move(publish=1)
+    assert batch("+?.-", apart={2}, free=1) == Move(validate=(1,)), "its run was cut off"
 
 
 def test_few_batches_stand_on_one_another_where_many_changes_are_bad() -> None:
     assert Pace(size=4).deep(8) == DEEP and Pace(size=4).deep(1) == 1
-    assert Pace(size=4, ends="-").deep(8) == DEEP - 1 and Pace(size=16, ends="-" * 11).deep(8) == 1
+    assert Pace(size=4, ends="-").deep(8) == DEEP - 1 and Pace(size=16, ends="--").deep(8) == 1
     assert Pace(size=4, debt=2 * MAX_BATCH + 1).deep(8) == 1
 
 
@@ -95,17 +113,23 @@ def test_what_stands_on_a_red_change_is_not_validated() -> None:
 VERDICTS = st.lists(st.sampled_from(list(Verdict)), min_size=1, max_size=MAX_BATCH + 1)
 
 
-@given(VERDICTS, st.integers(0, 4), st.booleans(), st.integers(0, MAX_BATCH), st.sets(st.integers(1, MAX_BATCH)))
+PLACES = st.sets(st.integers(1, MAX_BATCH))
+
+
+@given(VERDICTS, st.integers(0, 4), st.booleans(), st.integers(0, MAX_BATCH), PLACES, PLACES, st.integers(0, 3))
 def test_only_what_is_proven_is_published_and_only_who_is_proven_guilty_is_blamed(
-    verdicts: list[Verdict], free: int, every: bool, size: int, suspect: set[int]
+    verdicts: list[Verdict], free: int, every: bool, size: int, suspect: set[int], apart: set[int], coming: int
 ) -> None:
-    move = decide(verdicts, free, every, size, suspect)
+    move = decide(verdicts, free, every, size, suspect, apart, coming)
     assert len(move.validate) <= free
     for number in move.validate:
         assert verdicts[number] is Verdict.UNKNOWN or (verdicts[number] is Verdict.RED and number in suspect)
     if move.publish:
         assert verdicts[move.publish] is Verdict.GREEN
         assert not every or set(verdicts[1 : move.publish + 1]) == {Verdict.GREEN}
+        for place in (place for place in apart if place <= move.publish):
+            assert verdicts[place] is Verdict.GREEN, "each that goes apart has a pass of its own"
+            assert place == 1 or verdicts[place - 1] is Verdict.GREEN, "and so has what it stands on"
     if move.blame:
         assert verdicts[move.blame] in (Verdict.RED, Verdict.CONFIRMED)
         assert verdicts[move.blame - 1] is Verdict.GREEN

@@ -36,12 +36,18 @@ def test_other_checks_or_no_candidate_are_no_place_to_stand_on() -> None:
 
 
 def test_as_many_reviews_are_open_as_can_be_tried_together() -> None:
-    assert at_once(Rules(validators=3), Pace(size=8)) == 3
-    assert at_once(Rules(validators=1, every_commit_green=False), Pace(size=8)) == 8
-    assert at_once(Rules(validators=3, every_commit_green=False), Pace(size=8)) == 24, "batches on one another"
+    each = Rules(validators=2, every_commit_green=True)
+    assert at_once(each, Pace(size=8)) == 2
+    assert at_once(Rules(validators=1), Pace(size=8)) == 8
+    assert at_once(Rules(validators=3), Pace(size=8)) == 24, "batches on one another"
     assert at_once(Rules(validators=3, is_serial=True), Pace(size=8)) == 1
-    assert may_join([FIRST], Rules(validators=2), Pace())
-    assert not may_join([FIRST, SECOND], Rules(validators=2), Pace())
+    assert may_join([FIRST], each, Pace())
+    assert not may_join([FIRST, SECOND], each, Pace())
+
+
+def test_validators_follow_the_cores_that_checks_leave_free() -> None:
+    assert [Rules().on(8, used).validators for used in (8.0, 9.5, 4.0, 3.0, 1.0, 0.0)] == [1, 1, 2, 2, 4, 4]
+    assert [Rules().on(cores, 1.0).validators for cores in (1, 2, 3, 64)] == [1, 2, 3, 4]
 
 
 def test_nothing_stands_on_what_may_prove_less_than_before() -> None:

@@ -140,7 +140,7 @@ REST = (
 
 FIELDS = f"""
 taken_in               brings head fork epic base anchor
-in_bounds              brings gates is_scaffolding brings; forgets base
+in_bounds              brings gates is_scaffolding shares_run brings; forgets base
 unproven               brings validating; counts serial
 cut_off                forgets validating; counts cut_off
 ran_green              brings results is_suspect proven; forgets confirming again
@@ -312,7 +312,7 @@ class Review:
 
     def is_handed_in(self) -> "Review":
         self.sees(Fact.TAKEN_IN, head="h1", fork="m0", epic="", base="m0", anchor="e0")
-        return self.sees(Fact.IN_BOUNDS, gates=(), is_scaffolding=False, brings="")
+        return self.sees(Fact.IN_BOUNDS, gates=(), is_scaffolding=False, shares_run=True, brings="")
 
     def passes(self) -> "Review":
         return self.sees(Fact.UNPROVEN, validating="c1").sees(Fact.RAN_GREEN, results=(), is_suspect=False, proven="p")

@@ -1,0 +1,82 @@
+"""Tests within files of code: a change that only adds some leaves all that were there, and every other is seen."""
+
+import pytest
+
+from nobrakes.checks.policy.inline_tests import found, may_hold
+
+RUST = """
+/// Adds.
+/// ```
+/// assert_eq!(add(1, 2), 3);
+/// ```
+pub fn add(a: u32, b: u32) -> u32 { a + b }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two() -> u32 {
+        2
+    }
+
+    #[test]
+    fn adds() {
+        assert_eq!(add(two(), two()), 4);
+    }
+}
+"""
+PYTHON = 'def add(a, b):\n    """Adds.\n\n    >>> add(1, 2)\n    3\n\n    More words.\n    """\n    return a + b\n'
+VITEST = "export const one = 1;\nif (import.meta.vitest) {\n  it('is', () => {\n    expect(one).toBe(1);\n  });\n}\n"
+ZIG = 'const one = 1;\ntest "one" {\n    try expect(one == 1);\n}\n'
+CPP = 'int one() { return 1; }\nTEST_CASE("one") {\n  CHECK(one() == 1);\n}\n'
+ELIXIR = '  @doc """\n  Adds.\n\n      iex> Sum.add(1, 2)\n      3\n\n  """\n  def add(a, b), do: a + b\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "old", "new"),
+    [
+        ("src/lib.rs", RUST, "assert_eq!(add(two(), two()), 4);", ""),
+        ("src/lib.rs", RUST, "fn adds() {\n", "fn adds() {\n        return;\n"),
+        ("src/lib.rs", RUST, "    #[test]\n", "    #[test]\n    #[ignore]\n"),
+        ("src/lib.rs", RUST, "    #[test]\n", ""),
+        ("src/lib.rs", RUST, "        2\n", "        0\n"),
+        ("src/lib.rs", RUST, "/// assert_eq!(add(1, 2), 3);\n", ""),
+        ("src/lib.rs", RUST, "#[cfg(test)]\n", '#[cfg(all(test, feature = "slow"))]\n'),
+        ("sum.py", PYTHON, ">>> add(1, 2)\n    3", ">>> add(1, 2)  # doctest: +SKIP\n    3"),
+        ("sum.py", PYTHON, "    >>> add(1, 2)\n    3\n", ""),
+        ("src/one.ts", VITEST, "expect(one).toBe(1);", ""),
+        ("one.zig", ZIG, "    try expect(one == 1);\n", ""),
+        ("one.cpp", CPP, "  CHECK(one() == 1);\n", ""),
+        ("sum.ex", ELIXIR, "      3\n", "      3 + 0\n"),
+    ],
+)
+def test_an_edited_or_removed_test_is_not_there_any_more(path: str, before: str, old: str, new: str) -> None:
+    assert old in before and may_hold(path)
+    assert found(path, before) - found(path, before.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "old", "new"),
+    [
+        (
+            "src/lib.rs",
+            RUST,
+            "    #[test]\n",
+            "    #[test]\n    fn more() {\n        assert!(true);\n    }\n\n    #[test]\n",
+        ),
+        ("src/lib.rs", RUST, "{ a + b }", "{ b + a }"),
+        ("sum.py", PYTHON, "    More words.\n", "    >>> add(2, 2)\n    4\n\n    More words.\n"),
+        ("sum.py", PYTHON, "return a + b", "return b + a"),
+        ("src/one.ts", VITEST, "one = 1;", "one = 2 - 1;"),
+        ("one.cpp", CPP, "return 1;", "return 2 - 1;"),
+        ("sum.ex", ELIXIR, "do: a + b", "do: b + a"),
+    ],
+)
+def test_other_code_and_new_tests_leave_what_was_there(path: str, before: str, old: str, new: str) -> None:
+    assert old in before
+    assert not found(path, before) - found(path, before.replace(old, new, 1))
+
+
+def test_files_without_such_forms_are_not_read() -> None:
+    assert not any(map(may_hold, ("README.md", "data.json", "Makefile", "a.go")))
+    assert found("empty.rs", "") == {}
