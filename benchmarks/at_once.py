@@ -27,6 +27,7 @@ MODES: Mapping[str, str] = {
     "every_commit_green": "every_commit_green = true",
 }
 SECONDS = 0.5
+WAITING = 48
 
 
 def landed(beads: int, review: str) -> tuple[float, int]:
@@ -37,7 +38,6 @@ def landed(beads: int, review: str) -> tuple[float, int]:
         check = f"ls file-* >/dev/null 2>&1 || exit 0; echo x >>{book}; {waits}; sleep {SECONDS}"
         settings = config(beads, "none").replace('command = "true"', f'command = "{check}"')
         set_up(folder, beads, f"{settings}\n[review]\n{review}\n")
-        subprocess.run(["git", "checkout", "-q", "main"], cwd=folder, check=True)
         running = subprocess.Popen([NOBRAKES, "run"], cwd=folder, stdout=subprocess.DEVNULL)
         store = open_store(str(Path(folder, ".nobrakes", "nobrakes.db")))
         while len(store.latest_events([Kind.WORK_SUBMITTED], limit=beads)) < beads:

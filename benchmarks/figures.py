@@ -188,11 +188,13 @@ def printed(parts: Mapping[str, Part], records: Mapping[str, Record]) -> str:
 
 
 def markdown(parts: Mapping[str, Part], records: Mapping[str, Record]) -> str:
-    """The whole table for a page, and below it what was measured when, on how busy a machine."""
+    """The whole table for a page, what misses its target first, and below it what was measured when, how busy the
+    machine was.
+    """
+    every = [(name, *row) for name, part in parts.items() for row in rows(name, part, records.get(name))]
+    every.sort(key=lambda row: row[-1] != "NO")
     lines = ["| part | " + " | ".join(HEAD) + " |", "|---" * (len(HEAD) + 1) + "|"]
-    for name, part in parts.items():
-        lines += ["| " + " | ".join((name, *row)) + " |" for row in rows(name, part, records.get(name))]
-    lines.append("")
+    lines += ["| " + " | ".join(row) + " |" for row in every] + [""]
     for name, part in parts.items():
         if record := records.get(name):
             when = (

@@ -75,10 +75,10 @@ def config(workers: int, sandbox: str = "", sleep: float = 0.0) -> str:
 
 
 def set_up(folder: str, beads: int, settings: str, digits: int = 0) -> None:
-    """A repository with nobrakes in it, and so many beads that may begin, each number with so many digits at least."""
+    """A repository with nobrakes in it, main checked out as people have it, and so many beads that may begin, each
+    number with so many digits at least.
+    """
     repository(folder)
-    # the shell script's main is checked out nowhere that is brought along; neither is ours
-    subprocess.run(["git", "checkout", "-q", "--detach"], cwd=folder, check=True)
     subprocess.run([NOBRAKES, "init", "--main", "main"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     Path(folder, ".nobrakes", "config.toml").write_text(settings)
     store = open_store(os.path.join(folder, ".nobrakes", "nobrakes.db"))

@@ -16,7 +16,7 @@ LARGE, LARGEST = "100,000 beads", "1,000,000 beads"
 QUESTION = "SELECT id, title, status FROM beads WHERE status <> 'done' ORDER BY id LIMIT 20"
 
 FIGURES = (
-    *(Figure(f"{name}, {LARGE}", 0.5, " s") for name in COMMANDS),
+    *(Figure(f"{name}, {LARGE}", 0.25, " s") for name in COMMANDS),
     *(Figure(f"{name}, {LARGE}, memory", 100, " MB") for name in COMMANDS),
     *(Figure(f"{name}, {LARGEST}", 2.0, " s") for name in COMMANDS),
 )

@@ -7,6 +7,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from at_once import SECONDS, WAITING
+from at_once import measured as at_once
 from figures import Dose, Figure, Found, Measured, told
 from pipeline import nobrakes, script
 from statements import a_bead
@@ -14,20 +16,22 @@ from statements import a_bead
 from nobrakes.host.versions import probing_trouble
 from nobrakes.sandbox import system_paths
 
-MODE = "as installed (sandbox auto, every_commit_green, 2 validators), 4 Doers, one check that does nothing"
+MODE = "as installed (sandbox auto), main checked out, 4 Doers, one check that does nothing"
 PLAIN = "plain.sh"
-MEMORY, DISK = "repositories in memory", "repositories on disk"
-FREE = "in memory, no sandbox, against pipeline.sh"
+MEMORY, DISK = "a bead, in memory", "a bead, on disk"
+FREE = "a bead, in memory, no sandbox"
 SLEEP, SLEEPERS, DOERS = 2.0, 32, 4
 IDEAL = f"{SLEEPERS} Doers that sleep {SLEEP:g} s, of the ideal"
 SQL = "SQL statements a bead"
+AT_ONCE = f"{WAITING} changes at once, a check of {SECONDS:g} s"
 RUNS = "runs of the checks for each change, all good"
 
 FIGURES = (
-    Figure(MEMORY, 1.4, " x"),
-    Figure(DISK, None, " x"),
-    Figure(FREE, None, " x"),
-    Figure(IDEAL, 0.65, "", at_least=True),
+    Figure(MEMORY, 95, " ms"),
+    Figure(DISK, None, " ms"),
+    Figure(FREE, 75, " ms"),
+    Figure(IDEAL, 0.6, "", at_least=True),
+    Figure(AT_ONCE, 1.2, " of the best mode's"),
     Figure(SQL, 100),
     Figure(RUNS, 1.02),
 )
@@ -54,7 +58,7 @@ def pairs(rounds: int, beads: int, sandbox: str, name: str) -> Found:
     floor = statistics.median(floor for floor, _ in taken) / beads * 1000
     ours = statistics.median(ours for _, ours in taken) / beads * 1000
     ratio = statistics.median(ours / floor for floor, ours in taken)
-    return Found(ratio, f"{name} {floor:.0f} ms a bead, nobrakes {ours:.0f}", raw=taken)
+    return Found(ours, f"{name} {floor:.0f} ms", f"{ratio:.2f} times the script", raw=taken)
 
 
 def memory() -> str:
@@ -83,6 +87,14 @@ def measured(dose: Dose) -> Measured:
             floor, ours = (statistics.median(column) for column in zip(*taken, strict=True))
             least = f"{PLAIN} {ideal / floor:.2f}" if floor else ""
             found[IDEAL] = Found(ideal / ours, least, raw={"ideal": ideal, "pairs": taken})
+        with told(found, AT_ONCE):
+            modes = at_once(dose.pick(3, 1, 1), dose.pick(WAITING, WAITING, 6))
+            least = {name: min(seconds for seconds, _ in some) for name, some in modes.items()}
+            best = min(least, key=lambda name: least[name])
+            runs = statistics.mean(runs for _, runs in modes["as installed"]) / dose.pick(WAITING, WAITING, 6)
+            ours, alone = least["as installed"], least["every_commit_green"]
+            floor = f"{best} {least[best]:.1f} s, every_commit_green {alone:.1f} s"
+            found[AT_ONCE] = Found(ours / least[best], floor, f"{ours:.1f} s, {runs:.2f} runs a change", raw=modes)
         with told(found, SQL, RUNS):
             count, began, kinds = a_bead(dose.pick(100, 40, 4), DOERS)
             found[SQL] = Found(count, raw=kinds)
