@@ -17,8 +17,8 @@ from tests.support.programs import executed
 from tests.support.sandboxes import in_both
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = {"none": 180, "bubblewrap": 220}
-"""Of ten beads."""
+PROGRAMS = {"none": 212, "bubblewrap": 248}
+"""Of ten beads, with main checked out, whose files two `read-tree` bring up to date."""
 STATEMENTS = 2750
 """Of twenty beads."""
 DOERS = 4
@@ -54,7 +54,7 @@ def is_within(now: float, allowed: int, slack: float, shown: object) -> None:
 def test_a_bead_starts_no_more_programs_than_before(tmp_path: Path, sandbox: str) -> None:
     few, many = (programs(tmp_path / str(beads), beads, sandbox) for beads in (FEW, FEW + 10))
     many.subtract(few)
-    is_within(many.total(), PROGRAMS[sandbox], 1.05, {name: count for name, count in many.items() if count})
+    is_within(many.total(), PROGRAMS[sandbox], 1.1, {name: count for name, count in many.items() if count})
 
 
 def test_a_bead_asks_no_more_statements_than_before() -> None:

@@ -40,6 +40,7 @@ def test_keys_lead_from_page_to_page_and_from_item_to_item(person) -> None:
     assert keys.get_by_text("Merges", exact=True).count() == 1
     assert keys.get_by_text("Requests", exact=True).count() == 0, "there is no such page here"
     page.keyboard.press("Escape")
+    keys.wait_for(state="hidden")
     page.keyboard.press("c")
     page.wait_for_url("**/r/shop/do/add?then=*")
     person.made_no_errors()
