@@ -24,7 +24,7 @@ STATEMENTS = 2750
 DOERS = 4
 FEW = 4
 
-pytestmark = [pytest.mark.ci, pytest.mark.usefixtures("benchmark")]
+pytestmark = [pytest.mark.slow, pytest.mark.night, pytest.mark.usefixtures("benchmark")]
 
 
 @pytest.fixture
