@@ -165,7 +165,7 @@ def advance(bead: Bead, kind: Kind, facts: Facts = _NOTHING_MORE) -> Move:
         return Move(bead.status, bead.return_to)
     # nobody is started on an epic, so one that is sent back just contains
     status = _named(bead, kind, target, facts)
-    status = Status.OPEN if bead.type is BeadType.EPIC and status in (*WAITING_FOR_AGENT, Status.LANDED) else status
+    status = epic_status(status) if bead.type is BeadType.EPIC else status
     if status is Status.ESCALATED:
         return Move(status, bead.status)
     if facts.is_asked and _stops(bead, status) and (bead.status in WORKING or kind in _ASKED_ABOUT):
@@ -195,6 +195,11 @@ def _named(bead: Bead, kind: Kind, target: Target, facts: Facts) -> Status:
     if facts.to not in (Status.DRAFT, *((Status.OPEN,) if bead.type is BeadType.EPIC else RESOLVES_TO)):
         raise NotAllowed(f"bead {bead.id} cannot go back to '{facts.to[:40]}'")
     return Status(facts.to)
+
+
+def epic_status(status: Status) -> Status:
+    """What waited for an agent is open: none works on an epic."""
+    return Status.OPEN if status in (*WAITING_FOR_AGENT, Status.LANDED) else status
 
 
 def given_up() -> Status:
