@@ -213,7 +213,7 @@ document.addEventListener("keydown", (event) => {
     return openPalette();
   }
   const on = /** @type {Element} */ (event.target);
-  if (event.ctrlKey || event.metaKey || on.closest("input, textarea, select, dialog, [role=menu], [data-keys]")) return;
+  if (event.ctrlKey || event.metaKey || on.closest("input, textarea, select, dialog[open], [role=menu], [data-keys]")) return;
   if (event.key === "g" && performance.now() > prefixed) {
     prefixed = performance.now() + PREFIX_MS;
     return;
