@@ -43,7 +43,8 @@ sqlite3.connect = connect
 from nobrakes.cli.entry import main
 code = main()
 asked = [sql for sql in asked if not sql.startswith("PRAGMA")]  # of those some come by the clock
-loaded = {name for name in sys.modules if name.partition(".")[0] not in sys.stdlib_module_names}
+ours = {name for name in sys.modules if not name.startswith("_")}  # others come with an installation of Python
+loaded = {name for name in ours if name.partition(".")[0] not in sys.stdlib_module_names}
 own = [module for name, module in sys.modules.items() if name.startswith("nobrakes")]
 records = {one for module in own for one in vars(module).values() if "__dataclass_fields__" in getattr(one, "__dict__", ())}
 os.write(2, f"COUNTS {code} {len(loaded)} {len(records)} {len(asked)} {'typer' in sys.modules}".encode())
