@@ -145,7 +145,9 @@ class MergeQueue:
             verdicts += [self._verdict(seen, place) for place in range(len(entries))]
             suspect = {place for place, entry in enumerate(entries, 1) if entry.journal.runs.is_suspect}
             apart = {place for place, entry in enumerate(entries, 1) if not entry.journal.change.shares_run}
-            coming = len(board.to_review) + sum(not one.journal.merging.waiting for one in seen.opened) - len(entries)
+            considered = {entry.attempt for entry in entries}
+            others = [one for one in seen.opened if one.attempt not in considered and not one.journal.merging.waiting]
+            coming = len(board.to_review) + len(others)
             every = rules.every_commit_green
             self._move = decide(verdicts, self.free(board), every, seen.pace.together, suspect, apart, coming)
         return self._move
