@@ -113,15 +113,19 @@ def _tree_in(index: bytes, width: int) -> str | None:
     at = 12
     for _ in range(int.from_bytes(index[8:12], "big")):
         name = at + 42 + width
+        if name > len(index):
+            return None
         length = int.from_bytes(index[name - 2 : name], "big")
         if length & 0x4000:
             return None
         length &= 0x0FFF
-        end = name + length if length < 0x0FFF else index.index(b"\0", name)
+        end = name + length if length < 0x0FFF else index.find(b"\0", name)
+        if end < name:
+            return None
         at += end - at + 8 & ~7
     count, _, rest = index[at + 9 : at + 60].partition(b"\n")
-    is_valid = index[4:8] == b"\0\0\0\2" and index[at : at + 4] == b"TREE" and not count.startswith(b"-")
-    return rest[:width].hex() if is_valid and index[at + 8] == 0 else None
+    is_tree = index[4:8] == b"\0\0\0\2" and index[at : at + 4] == b"TREE" and index[at + 8 : at + 9] == b"\0"
+    return rest[:width].hex() if is_tree and not count.startswith(b"-") and len(rest) >= width else None
 
 
 def touched(place: Place, clone: str, index: str) -> int:
