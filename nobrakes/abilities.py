@@ -96,7 +96,7 @@ def _package(program: str) -> str:
 def version_in(text: str) -> str:
     import re
 
-    found = re.search(r"\d+\.\d+[0-9A-Za-z.+-]*", text)
+    found = re.search(r"(?<!\d)\d++\.\d+[0-9A-Za-z.+-]*", text)
     return found[0] if found else ""
 
 

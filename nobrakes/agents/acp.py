@@ -85,7 +85,7 @@ _WORDING = output.worded(
     (r"usage limit|rate.?limit|quota|RESOURCE_EXHAUSTED|too many requests", Outcome.RATE_LIMITED),
     (r"billing|credit balance|insufficient_quota|payment required", Outcome.BILLING),
     (r"api.?key|unauthori[sz]ed|authentication|not logged in|log ?in", Outcome.AUTH),
-    (r"model\W.*(?:not found|does not exist|not supported)", Outcome.MODEL_UNAVAILABLE),
+    (r"model\W.{0,200}(?:not found|does not exist|not supported)", Outcome.MODEL_UNAVAILABLE),
 )
 _SAYS_MORE = (Outcome.CONTEXT_OVERFLOW, Outcome.BILLING)
 """These statuses also come with other causes."""

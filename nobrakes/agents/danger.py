@@ -64,7 +64,7 @@ _SECRET = re.compile(
     r"\.docker/config\.json|\.kube/config|\.config/gh/hosts\.yml|\.gnupg/|\.claude/\.credentials\.json|\.codex/auth\.json)"
     r"|^/etc/shadow$"
 )
-_SENT_FILE = re.compile(r"@.*\.(?:env|pem|key)\b|@.*credentials")
+_SENT_FILE = re.compile(r"@[^@\n]*\.(?:env|pem|key)\b|@[^@\n]*credentials")
 _FORK_BOMB = re.compile(r":\s*\(\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:")
 _SQL = re.compile(
     r"\b(?:drop\s+(?:database|table|schema)|truncate\s+(?:table\s+)?\w|delete\s+from\s+\S+\s*(?:;|$)|dropDatabase\()",

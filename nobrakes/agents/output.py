@@ -59,8 +59,8 @@ _STATUS = re.compile(
 )
 _SERVICE = worded(
     (
-        r"(?:oauth|session|(?:auth\w*|access|bearer|refresh) token|login|credentials?|api.?key)\b.{0,40}\bexpired"
-        r"|(?:oauth|(?:auth\w*|access|bearer|refresh) token|login|credentials?|api.?key)\b.{0,40}\b(?:revoked"
+        r"(?:oauth|session|(?:auth\w{0,20}|access|bearer|refresh) token|login|credentials?|api.?key)\b.{0,40}\bexpired"
+        r"|(?:oauth|(?:auth\w{0,20}|access|bearer|refresh) token|login|credentials?|api.?key)\b.{0,40}\b(?:revoked"
         r"|invalid|missing|not (?:set|found|valid))|(?:invalid|expired|missing|incorrect|no) (?:api.?key|credentials)"
         r"|not (?:logged|signed) in|(?:please|must|to|run) (?:/|\w+ )?(?:log|sign) ?in\b|failed to authenticate"
         r"|authentication[ _](?:failed|required|error)|unauthori[sz]ed|unauthenticated|re-?authenticate",
@@ -281,7 +281,7 @@ def _parse_time(found: Mapping[str, str | None], told: str, now: float) -> float
     if epoch := found.get("epoch"):
         return float(epoch)
     if span := found.get("span"):
-        parts = re.findall(r"(\d+(?:\.\d+)?|an?(?=\s))\s*(ms|[wdhms])", span, re.I)
+        parts = re.findall(r"(?<!\d)(\d++(?:\.\d++)?|an?(?=\s))\s*(ms|[wdhms])", span, re.I)
         return now + sum((1 if n[0] in "aA" else float(n)) * _UNITS[unit.lower()] for n, unit in parts)
     if clock := found.get("clock"):
         hours, minutes, seconds = map(int, clock.split(":"))
@@ -360,7 +360,7 @@ _BEFORE_IT_BEGAN = frozenset(
 )
 """Before a session began, these endings are the CLI's own fault."""
 _UNEXPLAINED = (Outcome.CRASHED, Outcome.BAD_CONFIGURATION)
-_TORN = re.compile(rb'\s*(?:\{\s*"|.*":.*[}\]]\s*\Z)', re.S)
+_TORN = re.compile(rb'\s*(?:\{\s*"|(?=.*":).*[}\]]\s*\Z)', re.S)
 """A line that begins or ends like an event."""
 
 

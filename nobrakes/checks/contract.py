@@ -20,6 +20,10 @@ from itertools import zip_longest
 from ..records import frozen
 from ..text.cleaning import count
 
+TOO_DEEP = (RecursionError, MemoryError)
+UNREADABLE = (SyntaxError, ValueError, *TOO_DEEP)
+"""What `ast` raises for code of others: no Python, null bytes, or nested deeper than it parses or prints."""
+
 TAIL = 20_000
 """Characters of a command's output that are stored with its result."""
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..globs import matches
 from ..records import frozen
-from .contract import Check
+from .contract import UNREADABLE, Check
 from .runners import count_tests, failing_tests, without_colours
 
 if TYPE_CHECKING:
@@ -308,27 +308,31 @@ _LIKELY = re.compile(
 _FAILED: Mapping[str, str] = {
     "pytest": r"^(?:FAILED|ERROR) \S*::NAME|^_{3,} (?:\S*\.)?NAME(?:\[.*\])? _{3,}",
     "unittest": r"^(?:FAIL|ERROR): NAME ",
-    "go": r"^\s*--- FAIL: NAME |\"Action\":\"fail\".*\"Test\":\"NAME\"|\"Test\":\"NAME\".*\"Action\":\"fail\"",
-    "cargo": r"^test (?:\S*::)?NAME \.\.\. FAILED|^\s+FAIL \[.*NAME$",
-    "jest": r"^\s*(?:●|✕|✗) .*NAME|\"status\":\"failed\".*NAME|NAME.*\"status\":\"failed\"",
-    "vitest": r"^\s*(?:FAIL|×|✗|❯) .*NAME",
-    "tap": r"^\s*(?:not ok \d+ - |✖ )(?:.* › )?NAME|^\s*#\s+Failed test 'NAME'"
+    "go": r"^[ \t]*--- FAIL: NAME |\"Action\":\"fail\".*\"Test\":\"NAME\"|\"Test\":\"NAME\".*\"Action\":\"fail\"",
+    "cargo": r"^test (?:\S*::)?NAME \.\.\. FAILED|^[ \t]+FAIL \[.*NAME$",
+    "jest": r"^[ \t]*(?:●|✕|✗) .*NAME|\"status\":\"failed\".*NAME|NAME.*\"status\":\"failed\"",
+    "vitest": r"^[ \t]*(?:FAIL|×|✗|❯) .*NAME",
+    "tap": r"^[ \t]*(?:not ok \d+ - |✖ )(?:.* › )?NAME|^[ \t]*#\s+Failed test 'NAME'"
     r"|^# NAME\n(?:(?!# |1\.\.).*\n)*?not ok ",
     "ruby": r"^rspec \S+ # .*NAME$|^\w.*#(?:test_\d{4}_)?NAME(?: \[|:)",
     "maven": r"^\[ERROR\] .*\.NAME\b.* <<< (?:FAILURE|ERROR)!|^\[ERROR\] +\S+\.NAME:",
-    "mocha": r"^\s*\d+\) .*NAME",
-    "ava": r"^\s*✘ \[fail\]: (?:.* › )?NAME",
+    "mocha": r"^[ \t]*\d+\) .*NAME",
+    "ava": r"^[ \t]*✘ \[fail\]: (?:.* › )?NAME",
     "junit": r"<testcase[^>]*NAME[^>]*>\s*<(?:failure|error)",
 }
 
 
 def _python(text: str, draw: Dice) -> Iterator[Altered]:
+    try:
+        yield from _python_tests(text, draw)
+    except UNREADABLE:
+        return
+
+
+def _python_tests(text: str, draw: Dice) -> Iterator[Altered]:
     import ast
 
-    try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return
+    module = ast.parse(text)
     scopes = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     if any(_skips(ast.unparse(node)) for node in module.body if not isinstance(node, scopes)):
         return

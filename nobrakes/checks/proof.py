@@ -161,13 +161,13 @@ def count(calls: Sequence[str], pattern: re.Pattern[str] | None) -> int:
 # Assertions are counted by lines, not understood: what is lost between two versions counts. A language that is not
 # known has no number. What a removed file asserted has to be found in the files that are new.
 _PYTHON = re.compile(
-    r"^\s*assert\b|\bself\.(?:assert[A-Z_]\w*|fail)\(|\b(?:raises|warns|deprecated_call|approx)\(|\.assert_[a-z_]+\("
+    r"^[ \t]*assert\b|\bself\.(?:assert[A-Z_]\w*|fail)\(|\b(?:raises|warns|deprecated_call|approx)\(|\.assert_[a-z_]+\("
 )
 _SCRIPT = re.compile(r"\b(?:expect|assert)(?:\.\w+)*\s*\(|\bt\.(?!test|plan|end|log)\w+\(|\.should\b|\bshould\(")
 _GO = re.compile(r"\b[tbf]\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt)\.\w+\(")
 _RUST = re.compile(r"\b(?:debug_)?assert\w*!|\bpanic!|\bunreachable!|#\[should_panic|\bprop_assert\w*!")
 _JAVA = re.compile(
-    r"\b(?:assert\w*|fail|verify\w*|expect\w*)\s*\(|^\s*assert\b|\bexpected\s*=|\b(?:shouldBe|shouldThrow)\b"
+    r"\b(?:assert\w*|fail|verify\w*|expect\w*)\s*\(|^[ \t]*assert\b|\bexpected\s*=|\b(?:shouldBe|shouldThrow)\b"
 )
 
 _BY_ENDING: Mapping[str, tuple[re.Pattern[str], tuple[str, ...]]] = {

@@ -210,7 +210,7 @@ def _read_json(lines: Sequence[str]) -> Tally | None:
 # remarks on tests that are counted already; a risky test has passed.
 _OK = re.compile(r"OK \(([0-9]+) tests?, [0-9]+ assertions?\)\Z")
 _COUNTS = re.compile(r"Tests: [0-9]+, Assertions: [0-9]+(?:, [A-Za-z ]+: [0-9]+)*\.\Z")
-_NUMBER = re.compile(r"([A-Za-z ]+): ([0-9]+)")
+_NUMBER = re.compile(r"(?<![A-Za-z ])([A-Za-z ]++): ([0-9]+)")
 
 
 def read_phpunit(lines: Sequence[str]) -> Iterator[Tally]:
@@ -312,7 +312,7 @@ def read_ruby(lines: Sequence[str]) -> Iterator[Tally]:
 # not asked for.
 _RESULT = re.compile(r"test result: (?:ok|FAILED)\. ([0-9]+) passed; ([0-9]+) failed; ([0-9]+) ignored;")
 _NEXTEST = re.compile(r" +Summary \[ *[0-9.]+s\] [0-9/]+ tests? run: ([^\n]*)")
-_NEXTEST_PART = re.compile(r"([0-9]+) (passed|failed|timed out|exec failed|skipped)")
+_NEXTEST_PART = re.compile(r"(?<![0-9])([0-9]++) (passed|failed|timed out|exec failed|skipped)")
 
 
 def read_cargo(lines: Sequence[str]) -> Iterator[Tally]:
@@ -374,7 +374,7 @@ _VITEST = re.compile(r" +Tests  (no tests|[0-9]+ [a-z ]+(?: \| [0-9]+ [a-z ]+)*\
 _FAILED_SUITES = re.compile(r"⎯+ *Failed Suites ([0-9]+) *⎯+")
 _JEST_NUMBER = re.compile(r"""\{?"num(Passed|Failed|Pending|Todo|Total)Tests":([0-9]+)""")
 _JEST_UNLOADED = re.compile(r"""\{?"numRuntimeErrorTestSuites":([0-9]+)""")
-_FORMATS_NUMBER = re.compile(r"([0-9]+) ([a-z]+)")
+_FORMATS_NUMBER = re.compile(r"(?<![0-9])([0-9]++) ([a-z]+)")
 _MOCHA = re.compile(r" +([0-9]+) (passing \([0-9a-z.]+\)|pending|failing)\Z")
 _AVA = re.compile(
     r" +([0-9]+) (?:(?:test|hook)s? (passed|failed|skipped|todo)|known (failure)|(?:uncaught|unhandled) (\w+))s?\Z"

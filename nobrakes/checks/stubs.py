@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 
 from ..records import frozen
+from .contract import UNREADABLE
 
 
 @frozen
@@ -445,7 +446,7 @@ def python_stubs(tests: Mapping[str, str], tree: Tree, output: str) -> dict[str,
         try:
             parsed = ast.parse(text)
             _Uses(parsed, path.rpartition("/")[0].replace("/", "."), modules, used).visit(parsed)
-        except (SyntaxError, ValueError, RecursionError):
+        except UNREADABLE:
             continue
     used = modules.followed(used)
     files: dict[str, str] = {}
@@ -453,7 +454,10 @@ def python_stubs(tests: Mapping[str, str], tree: Tree, output: str) -> dict[str,
         place = modules.place(module)
         if place is not None and place not in tests:  # what stands beside the tests is theirs
             before = tree.read(place) if place in tree.paths else ""
-            after = None if before is None else _stubbed(before, symbols, used.get("", {}))
+            try:
+                after = before if before is None else _stubbed(before, symbols, used.get("", {}))
+            except UNREADABLE:
+                continue
             if after is not None and after != before:
                 files[place] = after
     return files
@@ -494,7 +498,7 @@ class _Modules:
             text = self.tree.read(path) if path is not None else None
             try:
                 self._read[module] = None if text is None else ast.parse(text)
-            except (SyntaxError, ValueError, RecursionError):
+            except UNREADABLE:
                 self._read[module] = None
         return self._read[module]
 
@@ -535,11 +539,8 @@ def _bound(module: ast.Module) -> set[str]:
     return names
 
 
-def _stubbed(text: str, symbols: Mapping[str, Symbol], loose: Mapping[str, Use]) -> str | None:
-    try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
+def _stubbed(text: str, symbols: Mapping[str, Symbol], loose: Mapping[str, Use]) -> str:
+    module = ast.parse(text)
     there = {node.name: node for node in module.body if isinstance(node, _DEFINITIONS)}
     bound = _bound(module) | {
         alias.asname or alias.name for node in module.body if isinstance(node, ast.Import) for alias in node.names
@@ -595,7 +596,7 @@ def _def(awaited: bool) -> str:
 SCRIPT_ENDINGS = (".js", ".mjs", ".cjs", ".ts", ".mts", ".jsx", ".tsx")
 
 _PATH = r"""["'](\.{1,2}/[^"'\n]+)["']"""
-_IMPORT = re.compile(rf"\bimport\s+(?:type\s+)?([\w$*{{}},\s]+?)\s+from\s*{_PATH}")
+_IMPORT = re.compile(rf"\bimport\s++(?:type\s++)?((?:(?!\bimport\b)[\w$*{{}},\s])+?)\sfrom\s*{_PATH}")
 _REQUIRE = re.compile(rf"\b(?:const|let|var)\s+([\w$]+|{{[^}}]*}})\s*=\s*require\(\s*{_PATH}\s*\)")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*\Z")
 _LITERAL = r"""(?P<literal>-?\d+(?:\.\d+)?|"[^"\n]*"|'[^'\n]*'|true|false|null|undefined|\[\]|\{\})"""
@@ -637,7 +638,7 @@ def _exports(names: str, text: str, required: bool) -> list[tuple[str, str]]:
     found = []
     outside, _, inside = names.partition("{")
     for part in inside.rstrip("} \n").split(","):
-        words = re.split(r"\s+as\s+|\s*:\s*", part.strip())
+        words = [one.strip() for one in re.split(r"\sas\s|:", part.strip())]
         if _NAME.match(words[0]):
             found.append((words[0], words[-1]))
     local = outside.strip(" ,\n")

@@ -45,7 +45,7 @@ _JSON_SECTIONS = re.compile(r'"(?:jest|ava|mocha|vitest|nyc|c8|tap|cypress)"\s*:
 _PLUGINS = re.compile(r"^[ \t]*pytest_plugins\b[^=\n]*=\s*(\([^)]*\)|\[[^\]]*\]|[^\n]*)", re.MULTILINE)
 _OPTION = re.compile(r"""(?:^|[\s"'])-p["']?[\s,]*["']?([A-Za-z_][\w.]*)""", re.MULTILINE)
 _ADDOPTS = re.compile(r"^[ \t]*addopts[ \t]*=[ \t]*(\[[^\]]*\]|[^\n]*(?:\n[ \t][^\n=]*$)*)", re.MULTILINE)
-_MODULE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+")
+_MODULE = re.compile(r"(?<!\w)[A-Za-z_]\w*+(?:\.\w+)++")
 _REQUIRED = re.compile(r"(?:--require|-r)[ =]?\s*(\./\S+|\S*/\S+|\w+)")
 _BOOTSTRAP = re.compile(r"""\b(?:bootstrap|file)\s*=\s*["']([^"']+\.php)["']""")
 
@@ -227,17 +227,17 @@ DECISIVE = frozenset(
 )  # fmt: skip
 
 IDIOM = re.compile(
-    r"""^\s*(?:from|import)\s+(?:pytest|nose|testtools|django\.test|rest_framework\.test|absl\.testing)\b
-    | ^\s*class\s+\w+\([^)]*TestCase\b | ^\s*from\s+unittest\S*\s+import\b.*TestCase | ^\s*import\s+doctest\b
+    r"""^[ \t]*(?:from|import)\s+(?:pytest|nose|testtools|django\.test|rest_framework\.test|absl\.testing)\b
+    | ^[ \t]*class\s+\w+\([^()]*TestCase\b | ^[ \t]*from\s+unittest\S*\s+import\b.*TestCase | ^[ \t]*import\s+doctest\b
     | \b(?:describe|it|test|suite|context|specify)(?:\.\w+)?\s*\(\s*(?:['"`]|async\b|\(|t\b|function\b)
     | (?:require\(\s*|from\s+|import\s+)['"](?:node:)?
       (?:test|assert|assert/strict|ava|tape|tap|uvu|chai|vitest|mocha|bun:test|@jest/globals)['"]
     | Deno\.test\( | \#\[(?:\w+::)*test\b | \#\[cfg\(test\)\]
     | \bTEST(?:_F|_P|_CASE|_GROUP)?\s*\( | \bBOOST_(?:AUTO|FIXTURE)_TEST
     | \bgtest/gtest\.h | \bcatch2?/catch | \bcmocka\.h
-    | ^\s*\#\s*include\s*<(?:assert\.h|cassert|check\.h|CUnit/.*)>
+    | ^[ \t]*\#\s*include\s*<(?:assert\.h|cassert|check\.h|CUnit/.*)>
     | \b(?:add_test|gtest_discover_tests|catch_discover_tests|doctest_discover_tests)\s*\(
-    | ^\s*require(?:_relative)?\s+['"](?:.*/)?(?:minitest|test/unit|rspec|spec_helper|test_helper|rails_helper)
+    | ^[ \t]*require(?:_relative)?\s+['"](?:.*/)?(?:minitest|test/unit|rspec|spec_helper|test_helper|rails_helper)
     """,
     re.MULTILINE | re.VERBOSE,
 )
@@ -491,7 +491,7 @@ def _configured(texts: Mapping[str, str]) -> tuple[list[str], list[str]]:
             if key == "testpaths":
                 folders += [word.strip("/").removeprefix("./") for word in words if not re.search(r"[*?.]", word[1:])]
             else:
-                names += [word for word in words if re.fullmatch(r"[\w*-]*[A-Za-z]{3}[\w*-]*\.py", word)]
+                names += [word for word in words if re.fullmatch(r"(?=[\w*-]*[A-Za-z]{3})[\w*-]+\.py", word)]
     return [folder for folder in folders if folder and folder != "."], names
 
 

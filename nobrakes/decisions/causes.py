@@ -36,7 +36,8 @@ _IN_OUTPUT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"no space left on device|\bENOSPC\b|disk quota exceeded", _DISK),
         (r"\bMemoryError\b|out of memory|cannot allocate memory|(exit|code|with) 137\b|signal 9\b|SIGKILL", _MEMORY),
         (
-            r"command not found|^\s*(\S*sh|env|make): .*\bnot found$|executable file not found|(exit|code|with) 127\b",
+            r"command not found|^[ \t]*(\S*sh|env|make): .*\bnot found$|executable file not found"
+            r"|(exit|code|with) 127\b",
             _TOOL,
         ),
         (r"\bENOTFOUND\b|\bEAI_AGAIN\b|\bECONNREFUSED\b|connection refused|network is unreachable", _NETWORK),
@@ -68,6 +69,8 @@ _ASSERTION = re.compile(
     r"\s*(?:[E>]\s+)?(?:(?:self\.)?assert\w*\b|Assert\w*Error\b)|.* - (?:assert\b|Assert\w*Error\b)|"
     r".*\bassertion\b.*\bfailed"
 )
+MAX_LINE = 1000
+"""Characters of a line that are compared."""
 _NAMES_TEST = re.compile(r"(FAILED|FAIL:|ERROR:?|not ok\b|--- FAIL|✕|✗|×)")
 _COUNTS = re.compile(r"FAILED \(\w+=\d+.*\)")
 _FAILED = re.compile(r"^(FAILED|FAIL:|ERROR:?|E |not ok\b|--- FAIL|✕|✗|×)|\b\w*(Error|Exception|panicked)\b", re.I)
@@ -152,5 +155,5 @@ def _kind(line: str) -> str:
 
 
 def _failures(output: str) -> list[str]:
-    lines = (" ".join(line.split()) for line in output.splitlines())
+    lines = (" ".join(line.split())[:MAX_LINE] for line in output.splitlines())
     return [line for line in lines if _FAILED.search(line) and not (_BARE.fullmatch(line) or _COUNTS.fullmatch(line))]

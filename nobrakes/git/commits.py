@@ -39,7 +39,7 @@ MAX_SUBJECT = 200
 MAX_BODY = 60_000
 
 _OURS = {"bead", "reverts-bead", "evidence"}
-_PERSON = re.compile(r"\s*(?P<name>[^<>]*?)\s*<(?P<email>[^<>\s]+)>\s*\Z")
+_PERSON = re.compile(r"(?P<name>[^<>]*)<(?P<email>[^<>\s]+)>\s*\Z")
 
 
 @frozen

@@ -23,7 +23,7 @@ from .command_line import ASKING, CHECKOUT, PLUMBING, Transactions, Writer
 if TYPE_CHECKING:
     from .upkeep import Held
 
-_BARE = re.compile(rb"^\s*bare\s*=\s*(true|yes|on|1)\s*$", re.IGNORECASE | re.MULTILINE)
+_BARE = re.compile(rb"^[ \t]*bare[ \t]*=[ \t]*(true|yes|on|1)[ \t\r]*$", re.IGNORECASE | re.MULTILINE)
 _WANTED = (
     "core.filemode",
     "core.symlinks",

@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from ..checks.contract import UNREADABLE as UNREADABLE_CODE
 from ..checks.policy.shadows import is_framework
 
 # Manifests that are programs. What is plainly a list of dependencies is told apart by its lines; all else decides
@@ -24,12 +25,15 @@ _QUOTED = r"""(?:"[^"#{}\n]*"|'[^'\n]*')"""
 _OPTION = r"(?::?\w+\s*(?:=>|:)\s*(?:true|false|nil|:\w+|" + _QUOTED + r"|\[[\w:,\s\"']*\]))"
 _GEM = re.compile(rf"gem[ (]\s*{_QUOTED}(?:\s*,\s*(?:{_QUOTED}|{_OPTION}|\[[^\]]*\]))*\s*\)?")
 _PLAIN_GEMFILE = re.compile(
-    rf"source[ (]\s*{_QUOTED}\s*\)?|ruby[ (]?.*|gemspec|end|(?:group[ (][:\w,\s\"']+|source[ (]\s*{_QUOTED})\)?\s*do"
+    rf"source[ (]\s*{_QUOTED}\s*\)?|ruby[ (]?.*|gemspec|end|"
+    rf"group[ (][:\w,\s\"']+(?:\)\s*)?do|source[ (]\s*{_QUOTED}\)?\s*do"
 )
 _FROM_ELSEWHERE = re.compile(r"\b(?:path|git|github|gist|bitbucket|ref|url|hosted|sdk|file)\b\s*(?::|=>)")
-_MIX_DEPS = re.compile(r"^([ \t]*)defp?\s+\w*deps\w*(?:\(.*?\))?\s+do[ \t]*\n(.*?)^\1end\b", re.MULTILINE | re.DOTALL)
+_MIX_DEPS = re.compile(
+    r"^([ \t]*)defp?\s+\w*deps\w*(?:\([^()]*\))?\s+do[ \t]*\n((?:(?!\1(?:end|defp?)\b).*\n)*)\1end\b", re.MULTILINE
+)
 _MIX_PLAIN = re.compile(
-    r"^\s*(?:version:|description:|@version\b|@source_url\b|name:|source_url:|#).*$\n?", re.MULTILINE
+    r"^[ \t]*(?:version:|description:|@version\b|@source_url\b|name:|source_url:|#).*$\n?", re.MULTILINE
 )
 _SECTION = re.compile(r"^([\w-]+):[^\n]*\n((?:[ \t#][^\n]*\n|\n)*)", re.MULTILINE)
 
@@ -65,18 +69,18 @@ def setup_py(content: bytes) -> ProgramsParts:
     import ast
 
     text = content.decode("utf-8-sig")
+    gates: dict[str, Any] = {}
     try:
         module = ast.parse(text)
-    except (SyntaxError, RecursionError) as error:
+        for node in ast.walk(module):
+            for keyword in node.keywords if isinstance(node, ast.Call) else ():
+                value = ast.unparse(keyword.value)
+                if keyword.arg == "name" and is_framework(value.strip("'\"")):
+                    gates["name"] = value
+        if "pytest11" in text:
+            gates["entry_points"] = ast.dump(module)
+    except UNREADABLE_CODE as error:
         raise ValueError(str(error)) from None
-    gates: dict[str, Any] = {}
-    for node in ast.walk(module):
-        for keyword in node.keywords if isinstance(node, ast.Call) else ():
-            value = ast.unparse(keyword.value)
-            if keyword.arg == "name" and is_framework(value.strip("'\"")):
-                gates["name"] = value
-    if "pytest11" in text:
-        gates["entry_points"] = ast.dump(module)
     return gates, {}
 
 
@@ -296,7 +300,7 @@ def pom(content: bytes) -> Parts:
     """pom.xml: all but names, people and dependencies. A document type is refused: it could stand for anything."""
     from xml.etree import ElementTree
 
-    if b"<!" in re.sub(rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>", b"", content, flags=re.DOTALL):
+    if b"<!" in re.sub(rb"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)", b"", content, flags=re.DOTALL):
         raise ValueError("a document type")
     try:
         root = ElementTree.fromstring(content)

@@ -616,7 +616,7 @@ _PERSONAL_SETTINGS = ("user.", "author.", "committer.", "branch.", "color.", "ad
 _HOOKS = "core.hookspath"
 _TEMPLATE = "init.templatedir"
 """Its hooks come into each clone that a person makes."""
-_PATH = re.compile(r"[\w.-]*(?:/[\w.-]+)+")
+_PATH = re.compile(r"(?<![\w.-])[\w.-]*+(?:/[\w.-]+)++")
 MAX_HOOKS = 100
 MAX_BYTES = 100_000
 

@@ -179,7 +179,7 @@ _PYTHON = re.compile(r"(?:pypy|python)[0-9.]*t?")
 _SHEBANG = re.compile(r"#!\s*(\S+)(?:\s+(\S+))?")
 _BY_SHELL = re.compile(r"""^'''exec' (?:"([^"\n]+)"|(\S+))""", re.MULTILINE)
 _ENDINGS = (".py", ".pyc", ".so", ".pyd")
-_SETTING = re.compile(r"^[ \t]*([\w-]+)[ \t]*=[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+_SETTING = re.compile(r"^[ \t]*([\w-]+)[ \t]*=[ \t]*+(.*)$", re.MULTILINE)
 _EDITABLE = re.compile(r"^import\s.*__editable__", re.MULTILINE)
 _HOMES = ("", "versions/*", "installs/python/*")
 """Libraries relative to `bin` or `shims`: Python's own, pyenv's, asdf's and mise's."""
@@ -289,8 +289,8 @@ def _homes(python: str) -> Iterator[tuple[str, bool]]:
         settings = os.path.join(home, "pyvenv.cfg")
         if os.path.isfile(settings):
             values = dict(_SETTING.findall(_text(settings)))
-            base = os.path.dirname(values.get("home", ""))
-            yield base, values.get("include-system-site-packages", "").lower() == "true"
+            base = os.path.dirname(values.get("home", "").strip())
+            yield base, values.get("include-system-site-packages", "").strip().lower() == "true"
             return
         try:
             path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))

@@ -292,7 +292,7 @@ def _owner(made: Part) -> Part | None:
     return above
 
 
-_IN_TITLE = re.compile(rf"[(\[][ \t]*{KEY}[ \t]*([^()\[\]]+)[)\]]", re.IGNORECASE)
+_IN_TITLE = re.compile(rf"[(\[][ \t]*{KEY}([^()\[\]]+)[)\]]", re.IGNORECASE)
 _AT_END = re.compile(rf"(?:^|[ \t,;.–—-])({KEY})[ \t]*(\S.*)$", re.IGNORECASE)
 _LINE = re.compile(rf"[ \t]*(?:[-*+][ \t]+)?[*_]{{0,3}}({KEY})[*_]{{0,3}}([ \t]*:)?[ \t]*(\S.*)", re.IGNORECASE)
 _WITHIN = re.compile(
@@ -305,7 +305,7 @@ REQUIREMENT = re.compile(
     r"[\[(*_`]{0,3}(?:(?:R|FR|NFR|REQ|RQ|US|UC|BR|TR|SR)[-_ ]?\d|"
     r"(?:Requirement|User Story|Task|Step|Story|Ticket)[ \t]+\d)"
 )
-_COMMENT = re.compile(r"(?:<!--(?:(?!-->).)*-->[ \t]*)+$")
+_COMMENT = re.compile(r"(?:<!--(?:(?!-->|<!--).)*-->[ \t]*)+$")
 _MUST = re.compile(r"\b(?:must|shall|should|has to|have to)\b", re.IGNORECASE)
 _BACKGROUND = re.compile(
     r"(?:\d+[.)]?[ \t]+)?(?:non-?[ ]?goals?|out of scope|scope|background|context|overview|introduction|motivation|"
@@ -618,7 +618,7 @@ def body_parts(parts: tuple[Part, ...]) -> tuple[list[str], str, list[int]]:
 
 
 _BAR = re.compile(r"(?<!\\)\|")
-_RULER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*+(?:\|[ \t]*:?-+:?[ \t]*+)*\|?[ \t]*")
+_RULER = re.compile(r"[ \t]*+(?:\|[ \t]*+)?:?-+:?[ \t]*+(?:\|[ \t]*:?-+:?[ \t]*+)*\|?[ \t]*")
 
 
 def tables(text: str, source: str) -> Iterator[tuple[int, str, list[dict[str, str]]]]:

@@ -422,7 +422,7 @@ _OUTLINE = re.compile(
     r"[ \t]*:[ \t]*(?:\[|\{|\n)"
 )
 _JSON = re.compile(r"\s*(?:\[\s*[{\]]|\{\s*[\"}])")
-_FENCED = re.compile(r"^[ \t]*(`{3,}+|~{3,}+)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(r"^[ \t]*(`{3,}+|~{3,}+)[^\n]*\n(.*?)(?:(?P<end>^[ \t]*\1[ \t]*$)|\Z)", re.MULTILINE | re.DOTALL)
 
 
 class StoredIds:
@@ -463,7 +463,7 @@ def plan_in(text: str, path: str, known: Container[str] = ()) -> Plan:
     is_named = small.endswith((".json", ".yaml", ".yml"))
     if is_named or (not is_markdown and (_JSON.match(text) or _is_values(text))):
         return plan_of_values(nodes.load(path, text), source, known)
-    fenced = next((one for one in _FENCED.finditer(plain) if _is_values(one[2])), None)
+    fenced = next((one for one in _FENCED.finditer(plain) if one["end"] and _is_values(one[2])), None)
     if fenced is None or nodes.has_box(plain[: fenced.start()] + plain[fenced.end() :]):
         is_list = nodes.has_box(plain) or has_requirement(plain)
         return (None if is_list else plan_of_tables(plain, source, known)) or MarkdownTasks(plain, source, known).plan()

@@ -24,7 +24,7 @@ ROADMAP = "docs/ROADMAP.md"
 ITEM = r"\s*(?:[-*+]|\d+[.)])\s+"
 """How a list item begins."""
 _BOX = re.compile(rf"{ITEM}\[([ xX])\]\s+(.*\S)")
-_HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*\Z")
+_HEADING = re.compile(r"(#{1,6})\s++(.*)\Z")
 _FIELD = re.compile(r"\s*(?:[-*+]\s+)?\*\*([A-Za-z ]+?):?\*\*:?\s*(.*)")
 _FENCE = re.compile(r"\s*(```|~~~)")
 
@@ -65,7 +65,7 @@ def bounds(text: str, *titles: str) -> tuple[int, int]:
     for number, line in lines(text):
         if (heading := _HEADING.match(line)) and start and len(heading[1]) <= level:
             return start, number
-        if heading and not start and heading[2].casefold() in wanted:
+        if heading and not start and heading[2].rstrip().rstrip("#").rstrip().casefold() in wanted:
             start, level = number, len(heading[1])
     return start, len(text.splitlines()) + 1 if start else 0
 

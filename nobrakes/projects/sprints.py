@@ -506,7 +506,7 @@ def items_done(roadmap: str, tasks: Sequence[Task]) -> frozenset[str]:
     return frozenset(words(box.text) for box in model.items(roadmap) if wanted.get(model.item_id(box.text)))
 
 
-_BY_CHECK = re.compile(r"\s*\(check:?\s+`?([^`)\s]+)`?\)\s*\Z", re.IGNORECASE)
+_BY_CHECK = re.compile(r"(?<!\s)\s*+\(check:?\s++`?([^`)\s]+)`?\)\s*\Z", re.IGNORECASE)
 """At the end of a criterion: the check that proves it."""
 
 

@@ -333,7 +333,7 @@ _FRONT = re.compile(r"^((remote|error|fatal):(\s+|$))+", re.IGNORECASE)
 _REJECTED = re.compile(r"^!.*?\[[^\]]*\] ?\(?(.*?)\)?$")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
-_ADDRESS = re.compile(r"\w+://[^\s'\"]+")
+_ADDRESS = re.compile(r"(?<!\w)\w++://[^\s'\"]+")
 
 
 def cause_of(said: str, is_push: bool = True) -> Cause:

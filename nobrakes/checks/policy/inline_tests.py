@@ -1,59 +1,88 @@
 """Tests within files of code, each with its text, so that a change that only adds some can be told. Pure.
 
 Found by their forms: a Rust function below `cfg(test)` or with an attribute of a test, a doctest, an in-source test of
-vitest, a `test` of Zig, a `unittest` of D, a TEST_CASE or TEST of C++.
+vitest, a `test` of Zig, a `unittest` of D, a TEST_CASE or TEST of C++. Each row is looked at once, whatever an agent
+wrote into the file.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
-from .runner_hooks import block
+from .runner_hooks import block, inner_end
 
-_DOC = r"[ \t]*(?:--|#|\*|//[/!]?)?[ \t]*"
-_EXAMPLE = rf"^{_DOC}(?:>>>|iex(?:\(\d+\))?>)[^\n]*(?:\n(?!{_DOC}$)[^\n]*)*"
-_RUST = (
-    r"^[ \t]*#\[[^\n]*\b(?:test|rstest|test_case|proptest|quickcheck|bench)\b[^\n]*\n(?:[ \t]*#\[[^\n]*\n)*"
-    r"[^\n]*\b(?:fn|mod|macro_rules)\b[^\n]*|^[ \t]*//[/!][ \t]*```[^\n]*(?:\n[ \t]*//[/!][^\n]*)*"
-)
-_PATTERNS = {
-    "py pyx ex exs hs lhs rb": _EXAMPLE,
-    "rs": _RUST,
-    "js mjs cjs jsx ts mts cts tsx": r"^[^\n]*\bimport\.meta\.vitest\b[^\n]*",
-    "zig": r"^[ \t]*test\b[^\n]*\{[^\n]*",
-    "d": r"^[^\n]*\bunittest\b[^\n]*",
-    "c cc cpp cxx h hpp hh": r"^[ \t]*(?:TEST_CASE|SCENARIO|TEST(?:_F|_P)?)\b[^\n]*",
-}
-_BY_SUFFIX = {end: re.compile(pattern, re.MULTILINE) for ends, pattern in _PATTERNS.items() for end in ends.split()}
-_FUNCTION = re.compile(r"^[^\n]*\bfn\b[^\n]*", re.MULTILINE)
+_DOC = r"[ \t]*+(?:(?:--|#|\*|//[/!]?)[ \t]*+)?"
+_EXAMPLE = re.compile(rf"{_DOC}(?:>>>|iex(?:\(\d+\))?>)")
+_NO_TEXT = re.compile(rf"{_DOC}\Z")
+_RUST_DOC = re.compile(r"[ \t]*//[/!]")
+_ATTRIBUTE = re.compile(r"[ \t]*#\[")
+_TEST_ATTRIBUTE = re.compile(r"\b(?:test|rstest|test_case|proptest|quickcheck|bench)\b")
+_ITEM = re.compile(r"\b(?:fn|mod|macro_rules)\b")
+_FUNCTION = re.compile(r"\bfn\b")
 _MODULE = re.compile(r"\bmod\b")
+_EXAMPLES = frozenset(("py", "pyx", "ex", "exs", "hs", "lhs", "rb"))
+_PATTERNS = {
+    "js mjs cjs jsx ts mts cts tsx": r"\bimport\.meta\.vitest\b",
+    "zig": r"\A[ \t]*test\b[^{]*\{",
+    "d": r"\bunittest\b",
+    "c cc cpp cxx h hpp hh": r"\A[ \t]*(?:TEST_CASE|SCENARIO|TEST(?:_F|_P)?)\b",
+}
+_BY_SUFFIX = {end: re.compile(pattern) for ends, pattern in _PATTERNS.items() for end in ends.split()}
 
 
 def may_hold(path: str) -> bool:
-    return _suffix(path) in _BY_SUFFIX
+    suffix = _suffix(path)
+    return suffix == "rs" or suffix in _EXAMPLES or suffix in _BY_SUFFIX
 
 
 def found(path: str, text: str) -> Counter[str]:
     """Each test and helper, and how often it is there."""
-    return Counter(" ".join(one.split()) for one in _texts(_suffix(path), text))
+    suffix, rows = _suffix(path), text.splitlines()
+    if suffix in _EXAMPLES:
+        texts = _examples(rows)
+    else:
+        filled = [row for row in rows if row.strip()]
+        texts = _rust(filled) if suffix == "rs" else _blocks(filled, _BY_SUFFIX[suffix])
+    return Counter(" ".join(one.split()) for one in texts)
 
 
-def _texts(suffix: str, text: str) -> Iterator[str]:
-    for match in _BY_SUFFIX[suffix].finditer(text):
-        if suffix == "rs" and _MODULE.search(match.group()):  # it grows by each test that is added
-            yield match.group()
-            inside = _inside(text[match.end() :], match.group())
-            yield from (block(inside, one.end()) for one in _FUNCTION.finditer(inside))
-        else:
-            yield f"{match.group()}\n{block(text, match.end())}"
+def _examples(rows: Sequence[str]) -> Iterator[str]:
+    """Each with what follows it up to a row without text."""
+    open_: list[str] = []
+    for row in (*rows, ""):
+        if open_ and _NO_TEXT.match(row):
+            yield "\n".join(open_)
+            open_ = []
+        elif open_ or _EXAMPLE.match(row):
+            open_.append(row)
 
 
-def _inside(text: str, head: str) -> str:
-    """The lines below a line that are indented more than it is."""
-    margin = len(head) - len(head.lstrip())
-    rows = text.splitlines()
-    end = next((n for n, row in enumerate(rows) if row.strip() and len(row) - len(row.lstrip()) <= margin), len(rows))
-    return "\n".join(rows[:end])
+def _blocks(rows: Sequence[str], pattern: re.Pattern[str]) -> Iterator[str]:
+    return (block(rows, at) for at, row in enumerate(rows) if pattern.search(row))
+
+
+def _rust(rows: Sequence[str]) -> Iterator[str]:
+    """Functions and doctests. Of a module only its head counts, since each test that is added makes it longer."""
+    above: list[str] = []
+    functions: dict[int, str] = {}
+    for at, row in enumerate(rows):
+        if _ATTRIBUTE.match(row) and not _ITEM.search(row):
+            above.append(row)
+            continue
+        is_test = any(map(_TEST_ATTRIBUTE.search, (*above, row) if _ATTRIBUTE.match(row) else above))
+        head, above = "\n".join(above), []
+        if is_test and _MODULE.search(row):
+            yield f"{head}\n{row}"
+            inside = range(at + 1, inner_end(rows, at))
+            functions |= {one: "" for one in inside if one not in functions and _FUNCTION.search(rows[one])}
+        elif at in functions or (is_test and _ITEM.search(row)):
+            functions[at] = head
+    yield from (f"{head}\n{block(rows, at)}" for at, head in functions.items())
+    for is_doc, group in groupby(rows, lambda row: _RUST_DOC.match(row) is not None):
+        doc = "\n".join(group) if is_doc else ""
+        if "```" in doc:
+            yield doc
 
 
 def _suffix(path: str) -> str:

@@ -165,7 +165,7 @@ def _recipes(text: str, commands: Sequence[str]) -> Iterator[str]:
     }
     target = ""
     for line in lines:
-        if found := re.match(r"([^\s:=#][^:=#]*?)\s*::?(?!=)", line):
+        if found := re.match(r"([^\s:=#][^:=#]*)::?(?!=)", line):
             target = found[1].split()[0]
         elif line[:1].isspace() and (target in wanted or target in needed):
             yield line.strip().lstrip("@-+")

@@ -8,9 +8,12 @@
 """
 
 import ast
+import hashlib
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ..contract import TOO_DEEP, UNREADABLE
 from .shadows import is_framework
 
 _RUNNER = ("pytest", "_pytest", "pluggy", "unittest", "doctest", "nose", "nose2", "xdist")
@@ -42,16 +45,20 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def hooks(name: str, text: str, is_test: bool) -> Mapping[str, str]:
-    """The code that bends the runner in the file `name`, by description."""
+    """The code that bends the runner in the file `name`, by description.
+
+    What Python refuses never runs, unless the runner loads it; what is nested deeper than is read here may run.
+    """
+    loaded = name == "conftest.py" or (name == "__init__.py" and is_test)
+    found: dict[str, list[str]] = {}
     try:
         module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        loaded = name == "conftest.py" or (name == "__init__.py" and is_test)
-        return {"code that cannot be read": text} if loaded else {}
-    found: dict[str, list[str]] = {}
-    bound = {key: node for node in module.body for key in _names(node)}
-    for what, node in _found(name, module, is_test):
-        found.setdefault(what, []).append(_whole(node, bound))
+        bound = {key: node for node in module.body for key in _names(node)}
+        for what, node in _found(name, module, is_test):
+            found.setdefault(what, []).append(_whole(node, bound))
+    except UNREADABLE as error:
+        is_hook = loaded or (is_test and isinstance(error, TOO_DEEP))
+        return {"code that cannot be read": text} if is_hook else {}
     return {what: "\n".join(parts) for what, parts in found.items()}
 
 
@@ -224,6 +231,7 @@ def _is_computed(node: ast.AST) -> bool:
 # as a whole (NAMES).
 LARGEST = 400_000
 """Characters that are read; a larger file among tests counts as a hook."""
+MAX_ROW = 200
 TOO_LARGE = "a file that is too large to be read"
 
 NAMES = frozenset(
@@ -278,7 +286,7 @@ _JS = (
 )
 _JVM = (
     (
-        r"(?:\b(?:implements|extends)\b|:)[^{;]*\b(?:TestExecutionListener|LauncherSessionListener|InvocationInterceptor|ExecutionCondition|"
+        r"(?:\b(?:implements|extends)\b|:)(?:(?!\b(?:implements|extends)\b)[^{;:])*\b(?:TestExecutionListener|LauncherSessionListener|InvocationInterceptor|ExecutionCondition|"
         r"TestExecutionExceptionHandler|TestInstanceFactory|TestEngine|TestWatcher|TestRule|MethodRule|I\w*TestListener|ITestListener|"
         r"IInvokedMethodListener|IHookable|IAnnotationTransformer\d?|IRetryAnalyzer|BlockJUnit4ClassRunner|ParentRunner|"
         r"AbstractProjectConfig)\b",
@@ -291,7 +299,7 @@ _JVM = (
 )
 _DOTNET = (
     (
-        r"\[\s*assembly\s*:\s*[^\]]*\b(?:\w*TestFramework|CollectionBehavior|Test\w*Orderer|\w*Fixture|\w*Parallel\w*|"
+        r"\[\s*+assembly\s*+:[^\[\]]*\b(?:\w*TestFramework|CollectionBehavior|Test\w*Orderer|\w*Fixture|\w*Parallel\w*|"
         r"ActionAttribute|Ignore|Explicit)\b",
         "settings of the runner for the whole assembly",
     ),
@@ -300,7 +308,7 @@ _DOTNET = (
         "code that runs before all tests",
     ),
     (
-        r":[^{;]*\b(?:XunitTestFramework|ITest(?:Framework|Executor|CaseOrderer)\w*|BeforeAfterTestAttribute|IWrap\w+|ICommandWrapper|"
+        r":[^{;:]*\b(?:XunitTestFramework|ITest(?:Framework|Executor|CaseOrderer)\w*|BeforeAfterTestAttribute|IWrap\w+|ICommandWrapper|"
         r"ITestAction|XunitTest\w+|TestMethodAttribute)\b",
         "an extension of the runner",
     ),
@@ -308,7 +316,7 @@ _DOTNET = (
 )
 _RUBY = (
     (
-        r"^\s*(?:class|module)\s+(?:Minitest|RSpec|Test::Unit)(?:::\w+)*\s*(?:$|;|#)|"
+        r"^[ \t]*(?:class|module)\s+(?:Minitest|RSpec|Test::Unit)(?:::\w+)*[ \t]*(?:$|;|#)|"
         r"\b(?:Minitest|RSpec|Test::Unit)(?:::\w+)*\.(?:class_eval|module_eval|instance_eval|prepend|include|extend|send|define_method|"
         r"singleton_class|define_singleton_method|extensions|reporter)\b",
         "the runner's own classes",
@@ -319,15 +327,15 @@ _RUBY = (
         "a matcher of RSpec that is replaced",
     ),
     (
-        r"^\s*\w+\.(?:around|filter_run\w*|exclusion_filter|inclusion_filter|dry_run|reporter|formatter|add_formatter|error_exit_code|"
-        r"failure_exit_code|pattern|exclude_pattern|files_to_run)\b",
+        r"^[ \t]*\w+\.(?:around|filter_run\w*|exclusion_filter|inclusion_filter|dry_run|reporter|formatter|"
+        r"add_formatter|error_exit_code|failure_exit_code|pattern|exclude_pattern|files_to_run)\b",
         "which examples run, and what is said of them",
     ),
     (r"\bat_exit\b|\bexit!", "the end of the runner"),
 )
 _PHP = (
     (
-        r"\b(?:implements|extends)[^{;]*\b(?:TestListener|TestHook|\w+Test\w*Hook|Extension|\w*Subscriber|TestRunner|TestSuite)\b",
+        r"\b(?:implements|extends)\b(?:(?!\b(?:implements|extends)\b)[^{;])*\b(?:TestListener|TestHook|\w+Test\w*Hook|Extension|\w*Subscriber|TestRunner|TestSuite)\b",
         "an extension of the runner",
     ),
     (
@@ -342,7 +350,7 @@ _PATTERNS: Mapping[tuple[str, ...], Sequence[tuple[str, str]]] = {
         (r"\bfunc\s+(?:\([^)]*\)\s*)?\w+\([^)]*\*testing\.M\b", "TestMain, and what it calls"),
         (r"^//go:linkname\b.*", "a link into another package"),
         (r"\bflag\.Set\(\s*\"test\.|\btesting\.(?:RegisterCover|MainStart|Main)\(", "the runner's own flags"),
-        (r"^func init\(\) \{(?=(?:\n[^}].*|\n)*?\n.*\bos\.(?:Exit|Args)\b)", "an init that ends the tests"),
+        (r"^func init\(\) \{(?=(?:\n(?!func )[^}\n].*|\n)*?\n.*\bos\.(?:Exit|Args)\b)", "an init that ends the tests"),
     ),
     ("rs",): (
         (r"#!?\[\s*(?:ctor|dtor|test_runner|reexport_test_harness_main)|custom_test_frameworks", "another harness"),
@@ -355,7 +363,7 @@ _PATTERNS: Mapping[tuple[str, ...], Sequence[tuple[str, str]]] = {
     ("t", "pm", "pl"): (
         (r"\*\{?\s*['\"]?(?:Test::|TAP::|CORE::GLOBAL)\S*\s*=", "the runner's own functions"),
         (r"\b(?:Test2::API|TAP::(?:Harness|Parser)\w*)\b|\bTest::Builder->(?:new|create)|->builder\b", "its insides"),
-        (r"^\s*END\s*\{|\$\?\s*=|\bPOSIX::_exit\b", "the exit code"),
+        (r"^[ \t]*END\s*\{|\$\?\s*=|\bPOSIX::_exit\b", "the exit code"),
     ),
     ("ex", "exs"): (
         (r"\bExUnit\.(?:start|configure)\((?!\s*\))[^\n]*|\bExUnit\.after_suite\b", "settings of the runner"),
@@ -367,7 +375,7 @@ _PATTERNS: Mapping[tuple[str, ...], Sequence[tuple[str, str]]] = {
         (r"\bXCTestObserv\w+|\bmethod_exchangeImplementations\b", "the runner"),
         (r"\boverride func (?:run|invokeTest|perform|record\w*)\b", "how a test is run"),
     ),
-    ("bats", "bash"): ((r"^\s*(?:function\s+)?(?:run|skip|fail|assert\w*|bats_\w+)\s*\(\)", "its functions"),),
+    ("bats", "bash"): ((r"^[ \t]*(?:function[ \t]+)?(?:run|skip|fail|assert\w*|bats_\w+)\s*\(\)", "its functions"),),
     ("c", "cc", "cpp", "cxx", "h", "hpp"): (
         (r"\bTestEventListener\b|\bAddGlobalTestEnvironment\b", "a listener of the tests"),
         (r"\bCATCH_CONFIG_RUNNER\b|\bCatch::Session\b|\bRUN_ALL_TESTS\b", "the main of the tests"),
@@ -418,11 +426,14 @@ def runner_hooks_hooks(path: str, text: str, is_test: bool) -> Mapping[str, str]
         return {TOO_LARGE: text} if is_test and may_hold(path) else {}
     if name.endswith(".py"):
         return hooks(name, text, is_test)
-    found: dict[str, list[str]] = {}
+    rows, begins = _rows(text)
+    found: dict[str, dict[int, str]] = {}
     for pattern, what in _BY_SUFFIX.get(name.rpartition(".")[2].casefold(), ()):
         for match in pattern.finditer(text):
-            found.setdefault(what, []).append(block(text, match.start()))
-    return {what: "\n".join(parts) for what, parts in found.items()}
+            at = max(0, bisect_right(begins, match.start()) - 1)
+            if at not in found.setdefault(what, {}):
+                found[what][at] = block(rows, at)
+    return {what: "\n".join(parts.values()) for what, parts in found.items()}
 
 
 def _is_of_editor(path: str) -> bool:
@@ -435,20 +446,38 @@ def _is_mock(path: str) -> bool:
     return bool(folder) and is_framework(name.rpartition(".")[0]) and "/" not in before.rstrip("/")
 
 
-def block(text: str, begin: int) -> str:
-    """The line at `begin` with its indented block and closing line."""
-    rows = iter(text[(text.rfind("\n", 0, begin) + 1) :].splitlines())
-    first = next(rows, "")
-    return "\n".join((first.strip(), *(row.strip() for row in _inner(rows, _margin(first)))))
+def _rows(text: str) -> tuple[list[str], list[int]]:
+    """The rows that are not blank, and where each begins."""
+    rows, begins, at = list[str](), list[int](), 0
+    for row in text.splitlines(keepends=True):
+        if row.strip():
+            rows.append(row.rstrip())
+            begins.append(at)
+        at += len(row)
+    return rows, begins
 
 
-def _inner(rows: Iterator[str], margin: int) -> Iterator[str]:
-    for row in rows:
-        if row.strip() and _margin(row) <= margin:
-            if re.match(r"\s*(?:[)}\]]|end\b)", row):
-                yield row
-            return
-        yield row
+def block(rows: Sequence[str], at: int) -> str:
+    """The row `at` with its indented block and closing row. Long rows are digests.
+
+    `rows`: none is blank, so a row is in no more blocks than it has characters, and the blocks of a file stay small.
+    """
+    end = inner_end(rows, at)
+    if end < len(rows) and re.match(r"\s*(?:[)}\]]|end\b)", rows[end]):
+        end += 1
+    return "\n".join(row if len(row) <= MAX_ROW else _digest(row) for row in map(str.strip, rows[at:end]))
+
+
+def _digest(row: str) -> str:
+    return hashlib.sha256(row.encode(errors="replace")).hexdigest()
+
+
+def inner_end(rows: Sequence[str], at: int) -> int:
+    """The first row after `at` that is not indented more than it is."""
+    margin, end = _margin(rows[at]), at + 1
+    while end < len(rows) and _margin(rows[end]) > margin:
+        end += 1
+    return end
 
 
 def _margin(row: str) -> int:

@@ -165,7 +165,7 @@ def _has_module(python: str, module: str, folder: str, where: Where) -> bool:
 # Whether it still holds is known when an agent works.
 # 3. Where the setup may bring a program in, its absence is told and nothing is refused for it.
 
-_NAME = re.compile(r"`(.*)` is not on PATH|.* has no module named (.*)")
+_NAME = re.compile(r"\A(?:`(.*)` is not on PATH|.* has no module named (.*))")
 CONFIG = ".nobrakes/config.toml"
 NOT_TRIED = "it was not tried"
 

@@ -60,7 +60,7 @@ MAX_FIXES = 6
 """Options of a finding, without "accept the risk"."""
 FIELD, OPTION = 4000, 300
 
-_LABEL = re.compile(r"[\w:#.-]+\w")
+_LABEL = re.compile(r"(?<![\w:#.-])[\w:#.-]+\w")
 PROPOSED, READY, FOUND = "proposed", "ready", "found"
 """What a turn did, in its data (`did`)."""
 

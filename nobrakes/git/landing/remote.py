@@ -37,7 +37,7 @@ DONE = "Done"
 """The last word of a complete push: an exit code may be lost."""
 
 _USER = re.compile(r"(?<=://)[^/@\s]+(?=@)")
-_QUERY = re.compile(r"(\w+://[^\s?'\"]+)\?[^\s'\"]+")
+_QUERY = re.compile(r"(?<!\w)(\w++://[^\s?'\"]+)(?:\?[^\s'\"]+)?")
 
 
 @frozen

@@ -25,7 +25,7 @@ PAGE = 100
 PAGES = 10
 _LOGIN_HOLDS = 300.0
 _MAX_CACHED = 500
-_VERSION = re.compile(r"\d+(?:\.\d+)+")
+_VERSION = re.compile(r"(?<!\d)\d++(?:\.\d++)++")
 
 
 class Answered(Protocol):

@@ -54,7 +54,7 @@ _MAX_PIPELINES = 1000
 _TEXT = 20_000
 _LOG = 100_000
 _DRAFT = re.compile(r"\A\s*(?:\[draft\]|\(draft\)|draft:)\s*", re.IGNORECASE)
-_COMMAND = re.compile(r"^(\s*)/", re.MULTILINE)
+_COMMAND = re.compile(r"^([^\S\n]*)/", re.MULTILINE)
 
 
 class GitLab:

@@ -132,7 +132,7 @@ MAX_BEADS = 100
 MAX_LINES = 2000
 _TESTS = re.compile(
     r"\b(pytest|unittest|tox|nox|go test|cargo test|npm (?:run )?test|yarn test|pnpm test|jest|vitest|mocha|rspec|"
-    r"phpunit|ctest|make (?:test|check)|mvn\b.*\btest|gradlew?\b.*\btest|bats|dotnet test)\b"
+    r"phpunit|ctest|make (?:test|check)|mvn\b.{0,200}?\btest|gradlew?\b.{0,200}?\btest|bats|dotnet test)\b"
 )
 
 

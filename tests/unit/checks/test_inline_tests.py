@@ -77,6 +77,26 @@ def test_other_code_and_new_tests_leave_what_was_there(path: str, before: str, o
     assert not found(path, before) - found(path, before.replace(old, new, 1))
 
 
+NESTED = "".join(f"{' ' * depth}{{row}}\n" for depth in range(500))
+LONG = {
+    "a.rs": ["#[test]\n", "#[test] mod a {\n", "#[cfg(test)]\nmod a {\nfn b() {}\n", "/// ```\n", "#[a]\n#[test]\n"],
+    "a.py": [">>> a\n", ">>>\n#\n", "# # #\n"],
+    "a.cpp": ["TEST(a)\n", "TEST TEST", "TEST\n "],
+    "a.zig": ["test {", "test\n"],
+}
+
+
+@pytest.mark.parametrize(("path", "part"), [(path, part) for path, parts in LONG.items() for part in parts])
+def test_a_text_becomes_about_as_much_text_whatever_it_holds(path: str, part: str) -> None:
+    row = part.rstrip("\n").replace("\n", "")
+    for text in (
+        part * 20_000,
+        NESTED.format(row=row) + "\n" * 100_000,
+        NESTED.format(row=row) + " " * 501 + "a" * 100_000,
+    ):
+        assert sum(map(len, found(path, text).elements())) <= 50 * len(text)
+
+
 def test_files_without_such_forms_are_not_read() -> None:
     assert not any(map(may_hold, ("README.md", "data.json", "Makefile", "a.go")))
     assert found("empty.rs", "") == {}

@@ -214,3 +214,17 @@ def test_marks_and_patches_of_the_runner_s_own_plugins_are(text: str) -> None:
 def test_in_a_conftest_every_mark_of_a_hook_counts() -> None:
     text = "from shop import hookimpl\n@hookimpl\ndef quiet(item):\n    return True\n"
     assert changed("tests/conftest.py", None, text, True) == ("quiet",)
+
+
+DEEP = ("a" + ".b" * 800, "a" + " + b" * 800, "-" * 900 + "1", "a " * 200_000)
+
+
+@pytest.mark.parametrize("text", DEEP)
+def test_code_that_is_nested_too_deep_to_be_read_asks_where_the_runner_takes_it_up(text: str) -> None:
+    assert changed("tests/test_a.py", "", text, True) == ("code that cannot be read",)
+    assert changed("conftest.py", "", text, False) == ("code that cannot be read",)
+    assert changed("src/a.py", "", text, False) == ()
+
+
+def test_many_hooks_in_a_row_are_its_block_once() -> None:
+    assert changed("a.rb", None, "class A\n" + "  at_exit " * 5_000 + "\n" + "    b\n" * 5_000, True)
