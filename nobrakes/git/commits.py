@@ -237,16 +237,16 @@ class Signer:
 _COMMITS_TRIES = 5
 MADE = f"{objects.OWN}/made"
 """A commit about to be signed, before it is main's."""
-QUICK = ("-c", "core.compression=1", "-c", "fastimport.unpackLimit=0")
+QUICK = ("-c", "core.compression=1", "-c", "core.bigFileThreshold=1m", "-c", "fastimport.unpackLimit=0")
 
 Files = Mapping[str, bytes | None]
 Before = Mapping[str, TreeContentEntry | None]
 
 
 # A few files on main, whatever else the human's worktree holds: one `fast-import` writes blobs, trees and the commit
-# and moves main, if main is still an ancestor; else it is rebuilt. Contents that main has are no commit. Large blobs
-# are written before, since fast-import compresses twice. In a worktree of main only the index entries of these paths
-# follow.
+# and moves main, if main is still an ancestor; else it is rebuilt. Contents that main has are no commit. Blobs from a
+# megabyte on are streamed: fast-import would search all of a large graph for what the file before it has. In a worktree
+# of main only the index entries of these paths follow.
 class Committer:
     """Commits files on main."""
 
