@@ -168,11 +168,10 @@ def _frame_of(bead: Bead) -> _Frame:
 _NOTHING: Mapping[str, Any] = {}
 
 
-def _line(bead: BeadRow, frame: _Frame) -> str:  # put together by hand: whole graphs are written
+def _line(bead: BeadRow, frame: _Frame) -> bytes:  # put together by hand: whole graphs are written
     id_, title, description, acceptance, notes, labels, estimate, created_at, updated_at, edges, _ = bead
     state, epic, after, kept, own, own_rest = frame
-    own_id = _quoted(id_)
-    text = f'{{"id":{own_id},"title":{_quoted(title)}'
+    text = f'{{"id":"{id_}","title":{_quoted(title)}'
     if description:
         text += f',"description":{_quoted(description)}'
     if acceptance and (shown := "\n".join(acceptance)):
@@ -184,7 +183,8 @@ def _line(bead: BeadRow, frame: _Frame) -> str:  # put together by hand: whole g
         text += f',"estimated_minutes":{estimate}'
     if labels != "[]":
         text += f',"labels":{labels}'
-    text += _dependencies(own_id, edges, epic, kept.get("dependencies", ()))
+    if edges or epic or kept:
+        text += _dependencies(id_, edges, epic, kept.get("dependencies", ()))
     created = written(created_at)
     updated = created if updated_at == created_at else written(updated_at)
     text += f',"created_at":"{created}","updated_at":"{updated}"{after}'
@@ -192,17 +192,18 @@ def _line(bead: BeadRow, frame: _Frame) -> str:  # put together by hand: whole g
         there = json.loads(text + "}")
         text += _inner({key: kept[key] for key in sorted(kept) if key not in there and key != "x_nobrakes"})
     lines = f',"acceptance":{_encode(list(acceptance))}' if acceptance and not _is_one_line(acceptance) else ""
-    return f'{text},"x_nobrakes":{{{own}{lines}{own_rest}}}}}'
+    return f'{text},"x_nobrakes":{{{own}{lines}{own_rest}}}}}'.encode()
 
 
-def _dependencies(own_id: str, edges: Iterable[str], epic: str | None, theirs: Sequence[Any]) -> str:
-    every = {*edges, f"{epic} {_PARENT}"} if epic else {*edges}
-    if not every and not theirs:
-        return ""
-    begin = f'{{"issue_id":{own_id},"depends_on_id":'
-    # an id needs no quoting, and none of its characters comes before a space: sorted as by (id, type)
-    found = [f'{begin}"{one.replace(" ", _TYPE)}"}}' for one in sorted(every)]
-    return f',"dependencies":[{",".join([*found, *map(_encode, theirs)])}]'
+def _dependencies(id_: str, edges: Sequence[str], epic: str | None, theirs: Sequence[Any]) -> str:
+    every = {*edges, f"{epic} {_PARENT}"} if epic else edges
+    found = [*map(_encode, theirs)]
+    if every:
+        # an id needs no quoting, and none of its characters comes before a space: sorted as by (id, type)
+        begin = f'{{"issue_id":"{id_}","depends_on_id":"'
+        own = f'"}},{begin}'.join(sorted(every)).replace(" ", _TYPE)
+        found.insert(0, f'{begin}{own}"}}')
+    return f',"dependencies":[{",".join(found)}]' if found else ""
 
 
 def _is_one_line(acceptance: Sequence[str]) -> bool:
@@ -214,11 +215,11 @@ def _is_one_line(acceptance: Sequence[str]) -> bool:
     )
 
 
-def dump(beads: Iterable[BeadRow]) -> str:
+def dump(beads: Iterable[BeadRow]) -> bytes:
     """These beads with dependencies, one record a line by id: id first, keys in a fixed order, no empty values."""
     frames: dict[int, tuple[Bead, _Frame]] = {}  # by who it is, which stays here as long, so that no other one is it
 
-    def lines() -> Iterator[str]:
+    def lines() -> Iterator[bytes]:
         for bead in beads:
             like = bead.like
             if (known := frames.get(id(like))) is None:
@@ -228,7 +229,7 @@ def dump(beads: Iterable[BeadRow]) -> str:
             yield _line(bead, known[1])
 
     try:
-        return "\n".join([*sorted(lines()), ""])  # after an id comes what is before each of its signs
+        return b"\n".join([*sorted(lines()), b""])  # after an id comes what is before each of its signs
     finally:  # what reads them has a transaction, which is not left open by a line that cannot be made
         if isinstance(beads, Generator):
             beads.close()
@@ -294,19 +295,19 @@ TEXTS = ("title", "detail", "target", "hypothesis", "resolution")
 TIMESTAMPS = ("answered_at", "resolved_at", "read_at")
 
 
-def _since_line(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"
+def _since_line(value: Mapping[str, Any]) -> bytes:
+    return (json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
 
 
-def lines(changes: Changes) -> str:
+def lines(changes: Changes) -> bytes:
     """The changes as lines, with their mark at the end."""
     out = [dump(changes.beads)]
     out += [_since_line(_escalation(one)) for one in changes.escalations]
     if changes.settings is not None:
         out.append(_since_line({"_type": SETTINGS, "settings": dict(sorted(changes.settings.items()))}))
     out += [_since_line(record(one)) for one in changes.attempts]
-    out.append(mark(changes.upto))
-    return "".join(out)
+    out.append(mark(changes.upto).encode())
+    return b"".join(out)
 
 
 def _escalation(one: Escalation) -> dict[str, Any]:

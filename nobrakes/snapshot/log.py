@@ -78,7 +78,7 @@ def has_to_be_written(changes: "Changes", after: Position) -> bool:
 def written_lines(changes: "Changes") -> bytes:
     from . import beads_jsonl
 
-    return beads_jsonl.lines(changes).encode()
+    return beads_jsonl.lines(changes)
 
 
 def append(descriptor: int, content: bytes) -> None:

@@ -66,10 +66,10 @@ def snapshot(store: "Store", paths: Paths) -> Snapshot:
     seq, now, touched = store.touched(known["seq"], known["at"]) if old is not None else store.touched(None, None)
     lines = None if old is None else old.split(b"\n")[:-1]
     if lines is None or len(touched) * FEW > len(lines):
-        text = dump(store.alike()).encode()
+        text = dump(store.alike())
     else:
         # the lines, with those of the touched beads rebuilt in their places
-        for line in dump(store.alike(touched)).encode().split(b"\n")[:-1]:
+        for line in dump(store.alike(touched)).split(b"\n")[:-1]:
             place = bisect_left(lines, _id(line), key=_id)
             same = place < len(lines) and _id(lines[place]) == _id(line)
             lines[place : place + same] = [line]
@@ -468,7 +468,7 @@ def _keep_old(paths: Paths) -> str | None:
 # daemon.
 def bring_back(store: "Store", paths: Paths, git: Git | None, beyond: Position) -> str:
     """Restore later data; returns the message. `beyond`: the file's last position. Raises PlanError."""
-    sources = gather(paths, git, dump(store.alike()))
+    sources = gather(paths, git, dump(store.alike()).decode())
     found, _, problems = restorable(sources, git)
     later = [bead for bead in found.beads if bead.id in sources.differing]
     told = store.bring_back(replace(found, beads=later), beyond.seq, ACTOR)

@@ -28,4 +28,4 @@ def dumped(beads: Iterable[Bead], dependencies: Iterable[Dependency]) -> str:
             bead,
         )
         for bead in sorted(beads, key=lambda bead: bead.id)
-    )
+    ).decode()

@@ -15,7 +15,7 @@ DOER = Attempt(
 
 
 def again(one: Attempt) -> Attempt:
-    text = beads_jsonl.lines(Changes(Position(1, 1.0), attempts=[one]))
+    text = beads_jsonl.lines(Changes(Position(1, 1.0), attempts=[one])).decode()
     found = reader.read(text, "the file")
     assert found.notes == []
     return found.attempts[one.id]
@@ -51,6 +51,6 @@ def test_texts_are_without_secrets_and_bounded(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_damaged_line_is_told_and_left_out() -> None:
-    text = beads_jsonl.lines(Changes(Position(1, 1.0), attempts=[DOER])).replace('"doer"', '"nobody"')
+    text = beads_jsonl.lines(Changes(Position(1, 1.0), attempts=[DOER])).decode().replace('"doer"', '"nobody"')
     found = reader.read(text, "the file")
     assert found.attempts == {} and len(found.notes) == 1
