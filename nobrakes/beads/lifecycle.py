@@ -165,7 +165,7 @@ def advance(bead: Bead, kind: Kind, facts: Facts = _NOTHING_MORE) -> Move:
         return Move(bead.status, bead.return_to)
     # nobody is started on an epic, so one that is sent back just contains
     status = _named(bead, kind, target, facts)
-    status = epic_status(status) if bead.type is BeadType.EPIC else status
+    status = retyped(status, True) if bead.type is BeadType.EPIC else status
     if status is Status.ESCALATED:
         return Move(status, bead.status)
     if facts.is_asked and _stops(bead, status) and (bead.status in WORKING or kind in _ASKED_ABOUT):
@@ -197,9 +197,11 @@ def _named(bead: Bead, kind: Kind, target: Target, facts: Facts) -> Status:
     return Status(facts.to)
 
 
-def epic_status(status: Status) -> Status:
-    """What waited for an agent is open: none works on an epic."""
-    return Status.OPEN if status in (*WAITING_FOR_AGENT, Status.LANDED) else status
+def retyped(status: Status, is_epic: bool) -> Status:
+    """What waited for an agent is open as an epic, on which none works; an open epic waits for one as a bead."""
+    if is_epic:
+        return Status.OPEN if status in (*WAITING_FOR_AGENT, Status.LANDED) else status
+    return Status.NEEDS_DOER if status is Status.OPEN else status
 
 
 def given_up() -> Status:

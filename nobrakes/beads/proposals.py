@@ -6,18 +6,8 @@ from typing import Any
 
 from ..records import frozen
 from .graph import Node
-from .lifecycle import epic_status, given_up
-from .model import (
-    CLOSED,
-    CONTENT,
-    Attempt,
-    Bead,
-    BeadType,
-    Dependency,
-    DependencyType,
-    Outcome,
-    Role,
-)
+from .lifecycle import given_up, retyped
+from .model import CLOSED, CONTENT, Attempt, Bead, BeadType, Dependency, DependencyType, Outcome, Role
 
 
 def submitted(attempts: Sequence[Attempt]) -> Attempt | None:
@@ -214,7 +204,7 @@ def overlay(
             after[change.bead] = after[change.bead]._replace(status=given_up())
         elif change.part in _IN_GRAPH:
             made = after[change.bead]._replace(**{change.part: change.after})
-            after[change.bead] = made._replace(status=epic_status(made.status)) if made.type == BeadType.EPIC else made
+            after[change.bead] = made._replace(status=retyped(made.status, made.type == BeadType.EPIC))
     known = after.keys()
     kept = [one for one in edges if one.bead in known and one.needs in known]
     whole = [n if n.epic is None or n.epic in known else n._replace(epic=None) for n in after.values()]

@@ -15,7 +15,7 @@ MACHINES = ("beads/lifecycle.py", "beads/model.py", "review/machine.py", "review
 KINDS = {"Status", "Step"}
 PARTS = {"first_status", "returns_to"}
 """Functions of MACHINES that know nothing of what happened: who calls one chooses."""
-ANSWERS = {"added", "changed", "given_up", "epic_status", "live_status"}
+ANSWERS = {"added", "changed", "given_up", "live_status", "retyped"}
 """Functions of MACHINES that say where a bead is after something happened."""
 NAMED = re.compile(rf"\b({'|'.join(KINDS | PARTS)})\b|SET status")
 """What a choice is made of: a text without any of these makes none."""

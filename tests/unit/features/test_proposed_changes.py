@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.beads.model import Dependency, Status
+from nobrakes.beads.model import BeadType, Dependency, Status
 from nobrakes.beads.proposals import Standing
 from nobrakes.beads.service import bead_commands
 from nobrakes.config.sections import ForgeSettings
@@ -82,6 +82,18 @@ def test_nothing_of_it_is_in_force_before_the_yes_and_all_of_it_after(live, way)
     assert live.dependencies("b") == [] and Dependency("a", "c") in live.dependencies("a")
     yes = [e.kind for e in live.events(bead="a")].index(Kind.CHANGE_APPROVED)
     assert Kind.CHANGED in [e.kind for e in live.events(bead="a")][yes:], "the yes stands before the change"
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+def test_an_epic_that_becomes_a_bead_is_told_as_the_yes_makes_it(live, leaves):
+    bead_commands.add(live, "Epic", id="e", type=BeadType.EPIC, draft=False)
+    bead_commands.edit(live, "b", {"epic": "e"}, "me")
+    wishes = [{"id": "e", "type": "task"}, *([{"id": "b", "epic": None}] if leaves else [])]
+    report = apply_plan(live, plan(*wishes), actor="s")
+    found = strategy(live)
+    assert report.ready == found.becomes_ready == ("e",)
+    approve(live, revision=found.revision)
+    assert {bead.id for bead in live.ready(9)} == {"a", "c", "e"}
 
 
 def test_proposing_again_changes_the_proposal_and_what_the_plan_wants_no_more_goes(live):
