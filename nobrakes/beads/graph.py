@@ -10,9 +10,9 @@
 import math
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate, chain
 from typing import NamedTuple
 
@@ -45,21 +45,20 @@ Needs = list[list[int]]
 
 
 def needs_of(
-    live: Sequence[tuple[str, bool]], blocks: Iterable[tuple[str, str]], parents: Iterable[tuple[str, str]]
+    live: Sequence[tuple[str, bool]], blocks: Iterable[tuple[str, Sequence[str]]], parents: Iterable[tuple[str, str]]
 ) -> Needs:
-    """What each moment needs. `live`: (bead, is epic); pairs: (bead, needed), ignored if an end is closed."""
-    start = {bead: 2 * place for place, (bead, _) in enumerate(live)}
-    done = [place + 1 for place in start.values()]  # the same object each time it is needed
+    """What each moment needs. `live`: (bead, is epic); others: (bead, needed), ignored if an end is closed."""
+    done = {bead: 2 * place + 1 for place, (bead, _) in enumerate(live)}  # the same object each time it is needed
     epics = {bead for bead, is_epic in live if is_epic}
-    needs: Needs = [row for place in start.values() for row in ([], [place])]
-    for bead, blocker in blocks:
-        if bead in start and blocker in start:
-            needs[start[bead]].append(done[start[blocker] >> 1])
+    needs: Needs = [row for place in done.values() for row in ([], [place - 1])]
+    for bead, blockers in blocks:
+        if (place := done.get(bead)) is not None:
+            needs[place - 1] += [done[blocker] for blocker in blockers if blocker in done]
     for bead, parent in parents:
-        if bead in start and parent in start:
-            needs[start[bead]].append(start[parent])
+        if bead in done and parent in done:
+            needs[done[bead] - 1].append(done[parent] - 1)
             if parent in epics:
-                needs[start[parent] + 1].append(start[bead] + 1)
+                needs[done[parent]].append(done[bead])
     return needs
 
 
@@ -172,7 +171,7 @@ class Links:
 
     @cached_property
     def alive(self) -> list[Node]:
-        return [self.nodes[bead] for bead in sorted(self.nodes) if self.live(bead)]
+        return [node for node in map(self.nodes.__getitem__, sorted(self.nodes)) if node.status not in CLOSED]
 
     @cached_property
     def needs(self) -> Needs:
@@ -256,7 +255,7 @@ class TimePoints:
 def plain_needs(links: Links, live: Sequence[Node]) -> Needs:
     return needs_of(
         [(node.id, node.type == BeadType.EPIC) for node in live],
-        ((bead, blocker) for bead, row in links.blockers.items() for blocker in row),
+        links.blockers.items(),
         ((node.id, parent) for node in live for parent in links.parents.get(node.id, ())),
     )
 
@@ -354,6 +353,7 @@ class Level(NamedTuple):
 
 
 NOTHING = Level(0, 0)
+_level: Callable[[tuple[int, int]], Level] = partial(tuple.__new__, Level)
 
 
 def levels(links: Links, expected: TypicalMinutes | None = None) -> dict[str, Level]:
@@ -364,7 +364,7 @@ def levels(links: Links, expected: TypicalMinutes | None = None) -> dict[str, Le
     found.update(
         zip(
             (node.id for node in links.alive),
-            map(Level._make, zip(reached[::2], reached[1::2], strict=True)),
+            map(_level, zip(reached[::2], reached[1::2], strict=True)),
             strict=True,
         )
     )

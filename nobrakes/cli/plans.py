@@ -1,7 +1,8 @@
 """Plan files: what the graph should be, applied as a whole or not at all."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -107,11 +108,11 @@ def propose(plan: PlanFile, **given: Any) -> Output:
     return _output(drafted, report, then)
 
 
-def _drafted(nodes: "Sequence[PlanNode]") -> Iterator[str]:
-    if all(node.bead or (node.where.startswith("beads[") and not node.key) for node in nodes):
+def _drafted(nodes: "Collection[PlanNode]") -> Iterator[str]:
+    if all(node.bead or (isinstance(node.place, int) and not node.key) for node in nodes):
         return  # the person gave these ids
     ids = {node.key: node.name for node in nodes}
-    for node in nodes[:SHOWN]:
+    for node in islice(nodes, SHOWN):
         found = node.fields
         notes = [f"in {ids.get(found['epic'], found['epic'])}"] if found.get("epic") else []
         notes += [f"after {', '.join(ids.get(one, one) for one in node.needs[:SHOWN])}"] if node.needs else []

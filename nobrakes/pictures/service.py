@@ -389,7 +389,7 @@ def _placed(
     number = {bead: at for at, bead in enumerate(shown)}
     pairs = [(number[edge.source], number[edge.target]) for edge in edges]
     ahead = chains_ahead(
-        needs_of([(bead, False) for bead in shown], ((e.target, e.source) for e in edges), ()), [1] * len(shown)
+        needs_of([(bead, False) for bead in shown], ((e.target, (e.source,)) for e in edges), ()), [1] * len(shown)
     )
     parts = components(len(shown), pairs)
     parts.sort(key=lambda part: (not any(shown[one] in critical for one in part), -len(part), part[0]))

@@ -23,7 +23,6 @@ from typing_extensions import TypedDict
 
 from ..beads import model
 from ..beads.model import CONTENT, MAX_TITLE, Bead, BeadType, DependencyType, Status, is_bead_id, new_bead, parse_type
-from ..beads.proposals import LISTS
 from ..errors import BadBead, PlanError
 from ..records import frozen
 from ..snapshot import reader as interop
@@ -112,7 +111,7 @@ class _Node(BaseModel):
     priority: Annotated[int, Field(ge=0, le=4, strict=True)] | None = None
     labels: Texts | None = None
     epic: str | None = None
-    estimate: Annotated[int, BeforeValidator(minutes_of), Field(gt=0, lt=1_000_000, strict=True)] | None = None
+    estimate: Annotated[int, Field(gt=0, lt=1_000_000, strict=True), BeforeValidator(minutes_of)] | None = None
     needs_tests: Annotated[bool, Field(strict=True)] | None = None
     scaffolding: Annotated[bool, Field(strict=True)] | None = None
     touches: Texts | None = None
@@ -210,9 +209,10 @@ MAX_PROBLEMS = 100
 
 
 class PlanNode(NamedTuple):
-    """A bead as a plan wants it. `fields`: named ones. `needs`, `related`, …: ids or keys; None: unsaid."""
+    """A bead as a plan wants it. `place`: its number in the file, or words for it. `fields`: named ones. `needs`,
+    `related`, …: ids or keys; None: unsaid."""
 
-    where: str
+    place: int | str
     id: str | None
     key: str | None = None
     fields: Mapping[str, Any] = MappingProxyType({})
@@ -225,6 +225,15 @@ class PlanNode(NamedTuple):
     bead: Bead | None = None  # what a record of another tool comes in as, with what it says that happened
 
     @property
+    def where(self) -> str:
+        return f"beads[{self.place}]" if isinstance(self.place, int) else self.place
+
+    @property
+    def lists(self) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None, tuple[str, ...] | None]:
+        """The dependencies by the kinds of beads.proposals.LISTS."""
+        return self.needs, self.related, self.discovered_from
+
+    @property
     def name(self) -> str:
         return str(self.id or self.key or self.where)
 
@@ -233,17 +242,17 @@ class PlanNode(NamedTuple):
 class Plan:
     """The wanted graph. `problems`: what a tolerant reader could not use."""
 
-    nodes: tuple[PlanNode, ...]
+    nodes: deque[PlanNode]
     live: bool = False
     source: str = "plan"
     problems: tuple[str, ...] = ()
 
-    def free_nodes(self) -> None:
-        """Those of a large plan take as much as what is written of them."""
-        object.__setattr__(self, "nodes", ())
+    def taken(self) -> Iterator[PlanNode]:
+        """The nodes, which go: those of a large plan take as much as what is written of them."""
+        while self.nodes:
+            yield self.nodes.popleft()
 
 
-_NODE_KEYS = frozenset(("id", "key", *LISTS, "status", "hold", "defer_until"))
 _MAY_BE_NULL = frozenset(name for name in CONTENT if model.FIRST[name] is None)
 
 
@@ -256,21 +265,20 @@ def refused(source: str, problems: list[str]) -> PlanError:
 
 def _node(place: int, found: dict[str, Any], raw: Any, shared: dict[Any, Any]) -> PlanNode:
     """`shared` has the first of equal values: most beads name others, and have the labels of others."""
-    get, share = found.get, shared.setdefault
-    id_, needs, hold, defer_until = get("id"), get("needs"), get("hold"), get("defer_until")
+    take, share = found.pop, shared.setdefault
+    id_, key, needs, status = take("id", None), take("key", None), take("needs", None), take("status", None)
+    related, discovered_from = take("related", None), take("discovered_from", None)
+    hold, defer_until = take("hold", None), take("defer_until", None)
     if hold is None and defer_until is None and "status" in raw:
         word = str(raw["status"]).strip().lower()
         hold = word if word in HELD_WORDS else None
-    fields = {
-        name: value
-        for name, value in found.items()
-        if name not in _NODE_KEYS and (value is not None or name in _MAY_BE_NULL)
-    }
+    fields = {**found}  # as small as what is left
+    if None in found.values():
+        fields = {name: value for name, value in found.items() if value is not None or name in _MAY_BE_NULL}
     if labels := fields.get("labels"):
         fields["labels"] = shared.get(labels) or share(labels, tuple(dict.fromkeys(labels)))
     needs = needs and tuple([share(name, name) for name in needs])
-    rest = (needs, get("related"), get("discovered_from"), get("status"), hold, defer_until)
-    return PlanNode(f"beads[{place}]", share(id_, id_), get("key"), fields, *rest)
+    return PlanNode(place, share(id_, id_), key, fields, needs, related, discovered_from, status, hold, defer_until)
 
 
 def plan_of(value: Any, source: str) -> Plan:
@@ -307,7 +315,8 @@ def plan_of_json(path: str, data: bytes) -> Plan | None:
         for beads, is_live in _read_parts(data):
             live = is_live
             judged = _said().validate_python(beads)
-            nodes += [_node(at, *both, shared) for at, both in enumerate(zip(judged, beads, strict=True), len(nodes))]
+            at = enumerate(zip(judged, beads, strict=True), len(nodes))
+            nodes += [_node(place, found, raw, shared) for place, (found, raw) in at]
     except (ValueError, RecursionError, PlanError):
         return None
     return _named_once(nodes, live, shown(path))
@@ -345,7 +354,7 @@ def _named_once(nodes: Sequence[PlanNode], live: bool, source: str) -> Plan:
     """PlanError: a name is there twice."""
     if problems := _names(nodes):
         raise refused(source, problems)
-    return Plan(tuple(nodes), live, source)
+    return Plan(deque(nodes), live, source)
 
 
 def _names(nodes: Sequence[PlanNode]) -> list[str]:
@@ -434,11 +443,11 @@ def tidy(text: str) -> str:
 
 def made_plan(nodes: list[dict[str, Any]], lines: list[str], source: str, told: list[str]) -> Plan:
     if not nodes:
-        return Plan((), False, source, tuple(told))
+        return Plan(deque(), False, source, tuple(told))
     plan = plan_of({"beads": nodes}, source)
     return replace(
         plan,
-        nodes=tuple(node._replace(where=where) for node, where in zip(plan.nodes, lines, strict=True)),
+        nodes=deque(node._replace(place=where) for node, where in zip(plan.nodes, lines, strict=True)),
         problems=tuple(told),
     )
 
@@ -679,7 +688,7 @@ def _plan(found: interop.Imported, source: str) -> Plan:
             bead = beads.popleft()
             yield _file_node(bead, f"line {lines[bead.id]}", edges)
 
-    return Plan(tuple(nodes()), False, source, problems)
+    return Plan(deque(nodes()), False, source, problems)
 
 
 class _Content(Mapping[str, Any]):

@@ -94,8 +94,8 @@ class Work:
             self.removed.add(edge)
 
 
-def work_out(store: "Store", plan: Plan, live: bool, at_once: bool = False) -> Work:
-    """The plan's changes; PlanError names every problem with the graph."""
+def work_out(store: "Store", plan: Plan, live: bool, at_once: bool = False, take: bool = False) -> Work:
+    """The plan's changes; PlanError names every problem with the graph. `take`: the plan's nodes go meanwhile."""
     same = _same(store, plan, live) if len(plan.nodes) > SMALL else {}
     named = _named(plan, same)
     if len(named) > SMALL:  # most of them are new
@@ -111,7 +111,7 @@ def work_out(store: "Store", plan: Plan, live: bool, at_once: bool = False) -> W
     known = frozenset(before) | frozenset(ids)
     now = store.now()
     alike: dict[frozenset[str], frozenset[str]] = {}  # most beads of a plan name the same
-    for node, id_ in zip(plan.nodes, ids, strict=True):
+    for id_, node in zip(ids, plan.taken() if take else plan.nodes, strict=True):
         if id_ in same:
             continue
         fields = node.fields
@@ -119,8 +119,8 @@ def work_out(store: "Store", plan: Plan, live: bool, at_once: bool = False) -> W
             epic = names.get(epic, epic)
             fields = {**fields, "epic": epic}
             _reference(problems, node, "epic", epic, id_, known)
-        for key, kind in LISTS.items():
-            if (wanted := getattr(node, key)) is None:
+        for (key, kind), wanted in zip(LISTS.items(), node.lists, strict=True):
+            if wanted is None:
                 continue
             had = edges.get((id_, kind), _NOTHING) if edges else _NOTHING
             if not (wanted or had):
@@ -152,7 +152,7 @@ def work_out(store: "Store", plan: Plan, live: bool, at_once: bool = False) -> W
 def _same(store: "Store", plan: Plan, live: bool) -> dict[str, Status]:
     keys = {node.key for node in plan.nodes} - {None}
     said = [
-        (node.id, node.fields, (node.needs, node.related, node.discovered_from))
+        (node.id, node.fields, node.lists)
         for node in plan.nodes
         if node.id is not None and node.status is None and not (keys and _names_one_of(node, keys))
     ]
@@ -171,8 +171,7 @@ def _named(plan: Plan, but: Collection[str]) -> set[str]:
     found = set[str]()
     for node in plan.nodes:
         if node.id not in but:
-            lists = (node.needs, node.related, node.discovered_from)
-            found.update((node.id or "", str(node.fields.get("epic") or "")), *filter(None, lists))
+            found.update((node.id or "", str(node.fields.get("epic") or "")), *filter(None, node.lists))
     return found.difference(but) - {""}
 
 
@@ -184,21 +183,19 @@ def _dependencies(store: "Store", beads: Collection[str]) -> list[Dependency]:
 
 
 def _identities(store: "Store", plan: Plan, existing: frozenset[str]) -> tuple[dict[str, str], list[str]]:
-    taken = {*existing, *(node.id for node in plan.nodes if node.id)}
-    if sum(node.id is None for node in plan.nodes) > SMALL:  # one question for all of them
+    given = [node.id for node in plan.nodes]
+    taken = {*existing, *filter(None, given)}
+    if given.count(None) > SMALL:  # one question for all of them
         taken.update(store.listed())
         free = partial(unused_id, taken.__contains__)
     else:
         free = partial(new_id, store, taken)
-    names: dict[str, str] = {}
     ids = []
-    for node in plan.nodes:
-        id_ = node.id or free()
-        taken.add(id_)
+    for id_ in given:
+        if id_ is None:
+            taken.add(id_ := free())
         ids.append(id_)
-        if node.key:
-            names[node.key] = id_
-    return names, ids
+    return {node.key: id_ for node, id_ in zip(plan.nodes, ids, strict=True) if node.key}, ids
 
 
 def _reference(problems: list[str], node: PlanNode, key: str, other: str, own: str, known: frozenset[str]) -> None:
@@ -494,10 +491,11 @@ def apply_plan(
     """Apply the plan in one transaction; on PlanError, PlanDeadlock nothing is written. `live`: new beads are live, and
     live ones change now. `dry_run` writes nothing and reports deadlocks; `cut` leaves out dependencies that close
     circles. Without `explain` large plans skip `explained`, and lose their nodes."""
-    work = work_out(store, plan, live or plan.live, at_once=live)
+    is_small = len(plan.nodes) <= SMALL
+    work = work_out(store, plan, live or plan.live, live, take=not (is_small or explain))
     waiting = len(store.proposed())
     try:
-        if len(work.ids) <= SMALL and waiting <= SMALL:
+        if is_small and waiting <= SMALL:
             return _apply_small(store, plan, work, dry_run, actor)
         if not (explain or dry_run or waiting or proposals_of(store, work, actor)):
             return _apply_many(store, plan, work, actor)
@@ -565,7 +563,6 @@ def _try_proposals(store: "Store", actor: str) -> None:
 
 
 def _apply_many(store: "Store", plan: Plan, work: Work, actor: str) -> PlanReport:
-    plan.free_nodes()
     _write(store, work, actor)
     ready = store.ready_once_approved(work.ids)
     if store.levels_lag():  # the chain would be read off them

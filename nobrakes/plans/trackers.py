@@ -9,7 +9,7 @@ JSON), or an outline of epics and tasks in YAML or JSON.
 """
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -181,7 +181,7 @@ def plan_of_taskmaster(value: Mapping[str, Any], source: str, known: Container[s
         word = tag if re.fullmatch(r"[A-Za-z0-9_-]{1,24}", tag) else sha256(tag.encode()).hexdigest()[:8]
         prefix, kind = ("tm-", "task") if tag == MASTER else (f"tm-{word}-", f"{tag[:80]}: task")
         found += _Outline(source, known, told, prefix, kind).plan({"tasks": tasks}).nodes
-    return Plan(tuple(found), False, source, tuple(told))
+    return Plan(deque(found), False, source, tuple(told))
 
 
 _NAMES = {

@@ -169,17 +169,16 @@ def _edges(db: Database, moment: TimePoint, own: Row) -> list[TimePoint]:
 
 STAGED = {"beads": "incoming_beads", "bead_text": "incoming_texts", "edges": "incoming_edges"}
 EVENTS = "incoming_events"
-_FIXED = (
-    *("id", "status", "type", "priority", "estimate", "epic", "needs_tests", "scaffolding", "created_at", "updated_at"),
-    *("failures", "fence", "branch_kept", "branch", "ready_since", "rank", "rises_at", "freed_at"),
+_STATE = (
+    *("id", "status", "type", "priority", "estimate", "epic", "needs_tests", "created_at", "updated_at"),
+    *("ready_since", "rank", "rises_at", "freed_at"),
 )
-_MORE = tuple(name for name in rows.STATE_COLUMNS if name not in _FIXED and FIRST[name] is not None)
-_STATE = (*_FIXED, *_MORE)
+_TEXTS = ("id", "title", "description", "acceptance", "labels")
 _NOT_BROUGHT = ("assignee", "lease_until")
-_RARE = tuple(name for name in rows.STATE_COLUMNS if FIRST[name] is None and name not in (*_STATE, *_NOT_BROUGHT))
-"""Columns that are mostly None. A None costs as much as ten texts, so they are set afterwards."""
-_NONE = (None,) * len(_RARE)
-_rare_values = attrgetter(*_RARE)
+_RARE = tuple(name for name in rows.STATE_COLUMNS if name not in (*_STATE, *_NOT_BROUGHT))
+_FIRST = {STAGED["beads"]: _RARE, STAGED["bead_text"]: tuple(one for one in rows.TEXT_COLUMNS if one not in _TEXTS)}
+"""Columns that few beads have: they are set afterwards, as each value costs, and None as much as ten texts."""
+_MARKS = {"estimate": "nullif(?, 0)", "epic": "nullif(?, '')"}
 _TYPE_NAMES = {type_: type_.value for type_ in DependencyType}
 
 
@@ -273,18 +272,16 @@ def _prepare(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], 
         db.run(f"CREATE TEMP TABLE {staged} AS SELECT * FROM main.{table} WHERE 0")
     db.run(f"CREATE TEMP TABLE {EVENTS} (bead, data)")
     begins = (now, rank(0, now, now), rises_at(now, now))
-    apart: list[tuple[Any, ...]] = []
-
-    def states() -> Iterator[tuple[Any, ...]]:
-        for place, one in enumerate(wanted):
-            yield (*_state(one, statuses[place], arrival(place, now), *begins), *derived.values(one.id))
-            if (rare := _rare(one)) != _NONE:
-                apart.append((*rare, place + 1))
-
-    _fill(db, STAGED["beads"], (*_STATE, *Derived.COLUMNS), states())
-    sets = ", ".join(f'"{name}" = ?' for name in _RARE)
-    db.run_many(f"UPDATE temp.{STAGED['beads']} SET {sets} WHERE rowid = ?", apart)
-    _fill(db, STAGED["bead_text"], ("id", *rows.TEXT_COLUMNS), ((one.id, *rows.texts_of(one)) for one in wanted))
+    of_graph = derived.values(one.id for one in wanted)
+    states = (
+        (*_state(one, status, arrival(place, now), *begins), *values)
+        for place, (one, status, values) in enumerate(zip(wanted, statuses, of_graph, strict=True))
+    )
+    _fill(db, STAGED["beads"], (*_STATE, *Derived.COLUMNS), states)
+    texts = ((one.id, one.title, one.description, rows.texts(one.acceptance), rows.texts(one.labels)) for one in wanted)
+    _fill(db, STAGED["bead_text"], _TEXTS, texts)
+    for table in _FIRST:
+        _set_others(db, table, wanted)
     _fill(db, EVENTS, ("bead", "data"), _told(wanted, edges, statuses))
     _fill(
         db,
@@ -345,7 +342,7 @@ def state_of(one: Bead, status: Status, came: float, now: float) -> dict[str, An
     """The columns of a new bead, except those that depend on the graph."""
     return {
         **dict(zip(_STATE, _state(one, status, came, now, rank(0, now, now), rises_at(now, now)), strict=True)),
-        **dict(zip(_RARE, _rare(one), strict=True)),
+        **{name: _column(name, getattr(one, name)) for name in (*_RARE, *_MARKS)},
         "asleep": int(one.defer_until is not None and one.defer_until > now),
         "resting": int(one.retry_at is not None and one.retry_at > now),
     }
@@ -357,27 +354,20 @@ def _state(one: Bead, status: Status, came: float, now: float, risen: int, late:
         status.value,
         one.type.value,
         one.priority,
-        one.estimate,
-        one.epic,
+        one.estimate or 0,
+        one.epic or "",
         1 if one.needs_tests else 0,  # a truth takes as long as ten texts, too
-        1 if one.scaffolding else 0,
         one.created_at or came,
         max(one.updated_at, one.created_at or came),
-        one.failures,
-        one.fence,
-        1 if one.branch_kept else 0,
-        one.branch,
         now,
         one.priority + risen,
         late,
         0,
-        *[getattr(one, name) for name in _MORE],
     )
 
 
-def _rare(one: Bead) -> tuple[Any, ...]:
-    found = _rare_values(one)
-    return found if found == _NONE else tuple(getattr(value, "value", value) for value in found)
+def _column(name: str, value: Any) -> Any:
+    return rows.WRITTEN[name](value) if name in rows.WRITTEN else getattr(value, "value", value)
 
 
 def _node(one: Bead, status: Status) -> Node:
@@ -404,8 +394,20 @@ def needs_of(edges: Sequence[Dependency]) -> dict[str, list[list[str]]]:
 
 
 def _fill(db: Database, table: str, columns: Sequence[str], found: Iterable[tuple[Any, ...]]) -> None:
-    names, marks = ", ".join(f'"{name}"' for name in columns), ", ".join("?" * len(columns))
-    db.run_many(f"INSERT INTO temp.{table} ({names}) VALUES ({marks})", found)
+    marks = {name: _MARKS.get(name, "?") for name in columns}
+    for name in _FIRST.get(table, ()):
+        first = _column(name, FIRST[name])
+        marks[name] = "NULL" if first is None else f"'{first}'" if isinstance(first, str) else str(int(first))
+    names = ", ".join(f'"{name}"' for name in marks)
+    db.run_many(f"INSERT INTO temp.{table} ({names}) VALUES ({', '.join(marks.values())})", found)
+
+
+def _set_others(db: Database, table: str, wanted: Sequence[Bead]) -> None:
+    """The rare columns of each bead of which one is not at its first value."""
+    read, first = attrgetter(*_FIRST[table]), tuple(FIRST[name] for name in _FIRST[table])
+    found = ((*map(_column, _FIRST[table], read(one)), at) for at, one in enumerate(wanted, 1) if read(one) != first)
+    sets = ", ".join(f'"{name}" = ?' for name in _FIRST[table])
+    db.run_many(f"UPDATE temp.{table} SET {sets} WHERE rowid = ?", found)
 
 
 LEVEL_COLUMNS = ("b_level", "done_level")
@@ -426,35 +428,27 @@ class Derived:
         self._ranks = graph.levels(links, expected)
         self._dependents = Counter(chain.from_iterable(links.blockers.values()))
 
-    def of(self, bead: str) -> dict[str, int]:
-        return dict(zip(self.COLUMNS, self.values(bead), strict=True))
-
-    def _open_blockers(self, bead: str) -> int:
-        """Most beads have no parent, and many no blockers."""
-        if bead in self._links.parents:
-            return self._readiness.open_blockers(bead)
-        blockers = self._links.blockers.get(bead, ())
-        if self._perhaps_finished.isdisjoint(blockers):
-            return len(blockers)
-        return len(self._readiness.unfinished_blockers(bead))
-
-    def values(self, bead: str) -> tuple[int, ...]:
-        """The values of COLUMNS."""
-        links, now = self._links, self._now
-        node, level = links.nodes[bead], self._ranks[bead]
-        within = links.children.get(bead)
-        children = [links.nodes[child].status for child in within] if within else ()
-        return (
-            self._open_blockers(bead),
-            len(children),
-            sum(status not in CLOSED for status in children) if children else 0,
-            children.count(Status.DONE),
-            int(node.defer_until is not None and node.defer_until > now),
-            int(node.retry_at is not None and node.retry_at > now),
-            level.start,
-            level.done,
-            self._dependents[bead],
-        )
+    def values(self, beads: Iterable[str]) -> Iterator[tuple[int, ...]]:
+        """The values of COLUMNS, of each of the beads."""
+        links, now, ranks, dependents = self._links, self._now, self._ranks, self._dependents
+        nodes, parents, blockers, perhaps_finished = links.nodes, links.parents, links.blockers, self._perhaps_finished
+        children = links.children
+        for bead in beads:
+            node, needed, within = nodes[bead], blockers.get(bead, ()), children.get(bead, ())
+            open_blockers = len(needed)  # of most beads, which have no parent
+            if bead in parents or not perhaps_finished.isdisjoint(needed):
+                open_blockers = self._readiness.open_blockers(bead)
+            statuses = [nodes[child].status for child in within]
+            yield (
+                open_blockers,
+                len(statuses),
+                sum(status not in CLOSED for status in statuses),
+                statuses.count(Status.DONE),
+                1 if node.defer_until is not None and node.defer_until > now else 0,
+                1 if node.retry_at is not None and node.retry_at > now else 0,
+                *ranks[bead],
+                dependents.get(bead, 0),
+            )
 
 
 def differences(db: Database, now: float, lag: bool = False) -> Differences:
@@ -466,8 +460,9 @@ def differences(db: Database, now: float, lag: bool = False) -> Differences:
 def differing(db: Database, derived: Derived, now: float, late: Collection[str] = ()) -> Differences:
     """As `differences`, from derived values. `late`: columns that may lag."""
     found: Differences = {}
-    for row in db.all("SELECT * FROM beads"):
-        own = derived.of(row["id"]) | _class(row, now)
+    stored = db.all("SELECT * FROM beads")
+    for row, values in zip(stored, derived.values(row["id"] for row in stored), strict=True):
+        own = dict(zip(Derived.COLUMNS, values, strict=True)) | _class(row, now)
         wrong = {name: (row[name], value) for name, value in own.items() if row[name] != value and name not in late}
         if wrong:
             found[row["id"]] = wrong

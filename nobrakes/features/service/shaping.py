@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import shlex
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -130,7 +131,7 @@ def _feature_plan(store: "Store", feature: Feature, plan: Plan) -> Plan:
     own = {feature.id, *under(store, feature.id)}
     named = {name for node in plan.nodes for name in (node.id, node.key) if name}
     known = {bead.id: bead for bead in store.beads(ids=named)} if named else {}
-    nodes, problems = [], []
+    nodes, problems = deque[PlanNode](), []
     for node in plan.nodes:
         bead = known.get(node.id or "")
         if why := _refused(feature, node, bead, own | (named - set(known))):
@@ -142,7 +143,7 @@ def _feature_plan(store: "Store", feature: Feature, plan: Plan) -> Plan:
         nodes.append(node._replace(fields=fields))
     if problems:
         raise PlanError("\n".join(problems), "Nothing was written. Propose only beads of your feature.")
-    return replace(plan, nodes=tuple(nodes))
+    return replace(plan, nodes=nodes)
 
 
 def _fixed(feature: Feature, node: PlanNode, bead: Bead | None) -> dict[str, Any]:

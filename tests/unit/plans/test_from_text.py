@@ -263,7 +263,7 @@ def test_issues_are_beads_with_what_their_labels_milestones_and_bodies_say():
         "issue #5: waits for itself: not taken over",
     )
     assert read(json.dumps(ISSUES[1]), "one.json").nodes[0].id.startswith("gh-milestone-")
-    assert read("[]", "-").nodes == ()
+    assert not read("[]", "-").nodes
 
 
 PIECES = st.sampled_from(

@@ -272,4 +272,4 @@ def test_a_plan_keeps_little_of_each_bead():
         tracemalloc.stop()
     assert plan is not None and kept / len(plan.nodes) < 650
     names = {name: id(name) for node in plan.nodes for name in (node.id,)}
-    assert all(id(name) == names[name] for node in plan.nodes[1:] for name in node.needs)
+    assert all(id(name) == names[name] for node in list(plan.nodes)[1:] for name in node.needs)
