@@ -11,6 +11,7 @@ import pytest
 
 from nobrakes.host.port import Command, Step
 from nobrakes.host.runs import wrapper
+from nobrakes.programs import program
 from tests.acceptance.test_cli_run import Repository, until
 
 PROGRAMS = ("git", "sh", "env", "ps", "bwrap", "cp", "mv", "rm", "mkdir", "chmod", "find", "printf", "notify-send")
@@ -232,18 +233,18 @@ def test_doctor_starts_no_agent_that_lies_in_the_repository(repository: Reposito
     assert list(marks.iterdir()) == []
 
 
-def test_our_own_scripts_before_an_agent_find_their_programs_outside_of_its_clone(tmp_path: Path) -> None:
+def test_our_own_programs_before_an_agent_find_their_programs_outside_of_its_clone(tmp_path: Path) -> None:
     marks, clone, root = tmp_path / "marks", tmp_path / "r" / ".nobrakes" / "workspaces" / "one", tmp_path / "r"
     marks.mkdir()
     (clone / "bin").mkdir(parents=True)
     subprocess.run(["git", "init", "-q", root], check=True)
     (clone / "bin" / "cp").write_text(f"#!/bin/sh\n: >{marks}/cp\n")
     (clone / "bin" / "cp").chmod(0o755)
-    for word in ("sh -c nobrakes", "sh -c other"):
-        run = root / ".nobrakes" / "runs" / word.split()[-1]
+    copies = ("sh", "-c", 'cd "$1" && cp a b || true', "sh", str(clone))
+    for word, script in {"ours": program("recorder", "1000", "--", *copies), "other": copies}.items():
+        run = root / ".nobrakes" / "runs" / word
         run.mkdir(parents=True)
-        script = ("sh", "-c", 'cd "$1" && cp a b || true', word.split()[-1], str(clone))
         path = f"bin:{clone / 'bin'}:{os.environ['PATH']}"
         command = Command(str(run), str(clone), {"PATH": path}, (Step("x", ("true",)),), prologue=(script,))
         subprocess.run(wrapper.arguments(command, str(tmp_path / "wake"), 0o022), env={"PATH": path}, check=True)
-        assert (marks / "cp").exists() == (word.endswith("other")), "a script of ours; and the proof that it can fail"
+        assert (marks / "cp").exists() == (word == "other"), "a program of ours; and the proof that it can fail"

@@ -9,6 +9,7 @@
 import os
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,14 +18,14 @@ from tests.support.programs import executed
 from tests.support.sandboxes import in_both
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = {"none": 212, "bubblewrap": 248}
+PROGRAMS = {"none": 143, "bubblewrap": 175}
 """Of ten beads, with main checked out, whose files two `read-tree` bring up to date."""
 STATEMENTS = 2750
 """Of twenty beads."""
 DOERS = 4
 FEW = 4
 
-pytestmark = [pytest.mark.slow, pytest.mark.night, pytest.mark.usefixtures("benchmark")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("benchmark")]
 
 
 @pytest.fixture
@@ -44,7 +45,12 @@ def programs(folder: Path, beads: int, sandbox: str) -> "Counter[str]":
     return found
 
 
-def is_within(now: float, allowed: int, slack: float, shown: object) -> None:
+def is_within(allowed: int, slack: float, measure: Callable[[int], tuple[float, object]]) -> None:
+    """The least of three, since on a busy machine more lands by itself, and git is asked again for young settings."""
+    now, shown = measure(0)
+    for turn in (1, 2):
+        if now > allowed * slack:
+            now, shown = min((now, shown), measure(turn), key=lambda one: one[0])
     assert now <= allowed * slack, f"{now:g} now, and {allowed} are allowed: {shown}"
     assert now >= allowed / slack, f"{now:g} now: write it down"
 
@@ -52,19 +58,19 @@ def is_within(now: float, allowed: int, slack: float, shown: object) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="traces programs")
 @in_both
 def test_a_bead_starts_no_more_programs_than_before(tmp_path: Path, sandbox: str) -> None:
-    found = []
-    for turn in range(3):  # on a busy machine more lands by itself, and git is asked again for settings that are young
+    def measure(turn: int) -> tuple[float, object]:
         few, many = (programs(tmp_path / f"{turn}-{beads}", beads, sandbox) for beads in (FEW, FEW + 10))
         many.subtract(few)
-        found.append(many)
-        if many.total() <= PROGRAMS[sandbox] * 1.1:
-            break
-    least = min(found, key=lambda one: one.total())
-    is_within(least.total(), PROGRAMS[sandbox], 1.1, {name: count for name, count in least.items() if count})
+        return many.total(), {name: count for name, count in many.items() if count}
+
+    is_within(PROGRAMS[sandbox], 1.1, measure)
 
 
 def test_a_bead_asks_no_more_statements_than_before() -> None:
     from statements import a_bead  # type: ignore[import-not-found]
 
-    few, many = (a_bead(beads, DOERS)[0] * beads for beads in (FEW, FEW + 20))
-    is_within(many - few, STATEMENTS, 1.15, "see benchmarks/statements.py")
+    def measure(turn: int) -> tuple[float, object]:
+        few, many = (a_bead(beads, DOERS)[0] * beads for beads in (FEW, FEW + 20))
+        return many - few, "see benchmarks/statements.py"
+
+    is_within(STATEMENTS, 1.15, measure)

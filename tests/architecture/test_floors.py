@@ -74,6 +74,7 @@ FLOORS = (
             "walking",
             "trash",
             "command_table",
+            "programs",
         ),
     ),
     (GROUND, ("extras", "replacing", "serving")),

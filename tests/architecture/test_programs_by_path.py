@@ -1,7 +1,7 @@
 """A program that Python is given by its path has no package, and finds no nobrakes unless it says where that lies.
 
 Found are all modules whose own file is handed to somebody: by a name beside or below a folder that is worked out from
-`__file__` (`os.path.join(…, "recorder.py")`), or as the `__file__` of a module that was imported.
+`__file__` (`os.path.join(…, "proxy.py")`), or as the `__file__` of a module that was imported.
 """
 
 import ast
@@ -20,8 +20,8 @@ STARTS: dict[str, tuple[tuple[str, ...], str]] = {
     "git/lfs_filter.py": ((os.devnull,), ""),
     "hooks/guard.py": (("--canary",), "nobrakes-guard: ready\n"),
     "host/proxy.py": ((os.devnull, "", "", "--", "echo", "begun"), "begun\n"),
-    "host/runs/forkserver.py": ((), ""),
-    "host/runs/recorder.py": (("1000", "--", "echo", "begun"), "begun\n"),
+    "host/runs/forkserver.py": ((str(PACKAGE), ""), ""),
+    "programs.py": (("recorder", "1000", "--", "echo", "begun"), "begun\n"),
     "sandbox/inside.py": (("data=0", "--", "echo", "begun"), "begun\n"),
     "sandbox/walled.py": (("--", "echo", "begun"), "begun\n"),
 }

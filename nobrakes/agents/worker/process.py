@@ -132,7 +132,7 @@ def unsure(verdict: Verdict) -> str:
 
 def lines(ports: Ports, path: str) -> list[bytes]:
     """Of a long output the beginning and the end."""
-    processes, older = ports.processes, f"{path}.1"  # host.runs.recorder
+    processes, older = ports.processes, f"{path}.1"  # host.runs.recording
     end = (processes.output(older, HEAD + TAIL) + processes.output(path, HEAD + TAIL)).encode()
     if len(end) < HEAD + TAIL:
         return end.split(b"\n")

@@ -18,6 +18,7 @@ from ...beads.branches import branch_of
 from ...beads.model import Bead
 from ...errors import GitFailed, NoAnswer, NobrakesError, Tampered, TooLarge
 from ...paths import Paths
+from ...programs import program
 from ...trash import Trash
 from ...walking import Beyond
 from .. import command_line, objects, upkeep
@@ -89,77 +90,7 @@ MAKING = "~making"
 INDEX = "~index"
 """Suffix of a workspace's name for files beside it; no bead's id has a tilde."""
 
-OURS = "nobrakes"
-"""Name by which a run's wrapper recognizes our scripts and runs them itself (host.runs.wrapper)."""
-
 _COPIED_SETTINGS = ("core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode")
-
-_SCRIPT = """\
-set -eu
-path=$1 at=$2 commit=$3 branch=$4 objects=$5 shallow=$6 config=$7 index=$8 head=$9 begun=${10} hooks=${11}
-attributes=${12}
-shift 12
-if [ "$at" != "$path" ] && [ -d "$path" ]; then exit 0; fi
-# what is written first is there already: an earlier run of this was cut off
-if [ -z "$begun" ] || [ -e "$at/.git/config" ]; then
-    if [ -e "$at" ] || [ -L "$at" ]; then
-        if [ ! -L "$at" ]; then chmod -R u+rwx -- "$at"; fi
-        rm -rf -- "$at"
-    fi
-    mkdir -p -- "$at/.git/objects/info" "$at/.git/objects/pack" "$at/.git/refs/heads/${branch%/*}" "$at/.git/hooks"
-    if [ -d "$hooks" ]; then cp -p -- "$hooks"/* "$at/.git/hooks"; fi
-fi
-cd -- "$at/.git"
-printf '%s' "$config" >config
-printf '%s\\n' "$objects" >objects/info/alternates
-if [ -n "$branch" ]; then
-    printf 'ref: refs/heads/%s\\n' "$branch" >HEAD
-    printf '%s\\n' "$head" >"refs/heads/$branch"
-else
-    printf '%s\\n' "$commit" >HEAD
-fi
-if [ -n "$shallow" ]; then cp -- "$shallow" shallow; fi
-if [ -n "$attributes" ]; then mkdir -p info && printf '%s' "$attributes" >info/attributes; fi
-cd ..
-unset GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_CONFIG GIT_CONFIG_COUNT \\
-    GIT_CONFIG_PARAMETERS GIT_COMMON_DIR GIT_NAMESPACE GIT_CEILING_DIRECTORIES GIT_SHALLOW_FILE GIT_REPLACE_REF_BASE
-export GIT_DIR=.git GIT_WORK_TREE=. GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1 \\
-    GIT_NO_REPLACE_OBJECTS=1
-# eight writers are eight processes: worth their start from some thousand files on
-git "$@" -c core.hooksPath=/dev/null -c core.attributesFile=/dev/null -c checkout.workers=8 \\
-    -c checkout.thresholdForParallelism=2000 read-tree -m -u "$commit"
-# git reads files again that are of the index's own second, and would take what a filter wrote for an edit
-if [ "$#" -gt 0 ]; then sleep 1.1 && touch .git/index; fi
-if [ -n "$index" ]; then cp -p -- .git/index "$index"; fi
-if [ "$at" != "$path" ]; then mv -- "$at" "$path"; fi
-"""
-
-_MENDING = """\
-set -eu
-cd -- "$1/.git"
-chmod -R u+rwX -- .
-find . -name '*.lock' -prune -exec rm -rf -- {} +
-rm -rf -- config HEAD
-printf '%s' "$2" >config
-printf 'ref: refs/heads/%s\\n' "$3" >HEAD
-# what is written by these names must not be written to where a link leads
-for part in refs refs/heads "refs/heads/${3%/*}"; do
-    if [ -L "$part" ]; then rm -f -- "$part"; fi
-done
-if [ -n "$4" ]; then
-    mkdir -p -- "refs/heads/${3%/*}"
-    rm -rf -- "refs/heads/$3"
-    printf '%s\\n' "$4" >"refs/heads/$3"
-fi
-if [ -L hooks ] || [ ! -d hooks ]; then rm -rf -- hooks && mkdir hooks; fi
-if [ -d "$5" ]; then
-    from=$5
-    set --
-    for hook in "$from"/*; do set -- "$@" "hooks/${hook##*/}"; done
-    rm -rf -- "$@"
-    cp -p -- "$from"/* hooks
-fi
-"""
 
 
 def mending(
@@ -169,14 +100,9 @@ def mending(
     committed beside it; "": unchanged. Configuration, hooks and name are ours again, and stale git locks are gone;
     files stay. Only for a clone in which nothing runs."""
     config = _config(place.settings, len(head), person, through)
-    return (("sh", "-c", _MENDING, OURS, path, config, branch, tip, hooks),)
+    return (program("checkout", "mend", path, config, branch, tip, hooks),)
 
 
-# The skeleton is written by hand when the commands are asked for: six calls of the system in the place of a process.
-# Paths, names and ids reach the script as arguments. A workspace is made beside its place and renamed into it, so a
-# killed run leaves no half of one, and running the commands again finishes the work. It has copies of our hooks, so
-# what a set-up puts beside them works as in any clone. Everything is an object id: no branch name is resolved twice
-# while main moves on.
 def making(
     place: Place,
     path: str,
@@ -203,12 +129,11 @@ def making(
         _config(place.settings, len(commit), person, through),
         index,
         head,
-        _begin(at, branch, hooks),
         hooks,
         through.attributes,
         *through.options,
     )
-    return (("sh", "-c", _SCRIPT, OURS, *words),)
+    return (program("checkout", "make", *words),)
 
 
 def bring_missing(place: Place, commit: str) -> None:
@@ -224,29 +149,6 @@ def bring_missing(place: Place, commit: str) -> None:
             )
             if done.code:
                 raise command_line.lacking(done.error)
-
-
-def _begin(at: str, branch: str, hooks: str) -> str:
-    """Make the skeleton's folders where nothing lies; "": the commands have to, and report why if they cannot."""
-    try:
-        os.makedirs(at)
-        for folder in ("", "objects", "objects/info", "objects/pack", "refs", "refs/heads"):
-            os.mkdir(os.path.join(at, ".git", folder))
-        if branch:
-            os.makedirs(os.path.join(at, ".git", "refs", "heads", os.path.dirname(branch)))
-            os.mkdir(os.path.join(at, ".git", "hooks"))
-            _copy(hooks, os.path.join(at, ".git", "hooks"))
-    except OSError:
-        return ""
-    return "begun"
-
-
-def _copy(hooks: str, folder: str) -> None:
-    for name in os.listdir(hooks) if os.path.isdir(hooks) else ():
-        with open(os.path.join(hooks, name), "rb") as file:
-            content = file.read()
-        with open(os.open(os.path.join(folder, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o755), "wb") as file:
-            file.write(content)
 
 
 def _config(settings: Mapping[str, str], width: int, person: Person | None, through: Through) -> str:

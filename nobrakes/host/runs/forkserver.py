@@ -1,10 +1,11 @@
 """Forks for a daemon: a process so small that a fork of it costs a tenth of the daemon's own.
 
-Run by path with `python -I -S`: standard library only, no import of nobrakes. Its input is a socket to the daemon.
+Run by path: `python -I -S forkserver.py PACKAGE ROOM`. It loads nobrakes' own programs (programs), so that a
+fork of it is one of them without an exec, and imports nothing else of nobrakes. Its input is a socket to the daemon.
 
 1. What it starts is the daemon's child (CLONE_PARENT), collected as always.
 2. What it starts adopts its orphans, which a process can only request itself, before its exec.
-3. It has one thread, so that code between fork and exec is safe.
+3. It has one thread, so that what is forked may go on in Python, and nothing of the daemon's memory or environment.
 4. A new process exists in advance and waits at the socket for its program, so the daemon waits for no fork; only for
    long arguments it waits until the exec is done.
 5. Both end with the daemon, by end of file. If one is killed, the other's answer or the end of file comes: the daemon
@@ -44,6 +45,8 @@ RESET_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SIGXFSZ)
 SHORT = 1 << 16
 """Bytes of a request that every exec accepts: Linux allows twice as many (execve(2))."""
 _TAKEN, _TAKEN_LONG = b"s", b"l"
+ROOM = " " * (1 << 14)
+"""A word and a variable of its start: the memory where a fork shows its own."""
 
 
 def able() -> bool:
@@ -99,10 +102,13 @@ def _become(line: socket.socket, tell: int) -> None:
         nothing = os.open(os.devnull, os.O_RDWR)
         for number, one in enumerate((nothing, nothing, errors)):
             os.dup2(one, number)
+        errors = 2
         bear_mark()
         for name in RESET_SIGNALS:
             signal.signal(name, signal.SIG_DFL)
-        os.execve(argv[0], argv, environment)
+        if waits:
+            os.execve(argv[0], argv, environment)
+        become(argv, environment)
     except Exception as error:  # also of words that are none, such as one with a zero in it
         if waits:
             os.write(tell, _ERRNO.pack(getattr(error, "errno", None) or errno.EINVAL))
@@ -133,6 +139,10 @@ def _heard(line: socket.socket) -> "tuple[list[str], dict[str, str], int, bool] 
 
 
 if __name__ == "__main__":
+    sys.path.append(os.path.dirname(sys.argv[1]))
+    from nobrakes.programs import become, load
+
+    load()
     try:
         serve(socket.socket(fileno=0))
     except OSError:

@@ -1,6 +1,6 @@
-"""Children that survive the daemon: one small shell per run, in its own session, with everything else in files.
+"""Children that survive the daemon: one small process per run, in its own session, with everything else in files.
 
-1. The exit codes on disk are the truth (host.runs.wrapper); no parent is needed.
+1. The exit codes on disk are the truth (host.runs.recording); no parent is needed.
 2. Every process of a run has two markers in its environment, so that detached ones are found.
 3. Asking whether a run is alive looks at one process; sweeps are for ends and stops.
 4. A wrapper killed alone touches the wake file like an end of its own, and so does the end of what lives on without it.
@@ -22,12 +22,13 @@ from functools import partial
 
 from ...beads.model import Run
 from ...errors import NobrakesError
+from ...paths import PACKAGE, process_environment
 from ...records import frozen
 from .. import proctable
 from ..files import SHORT, private_folder, read_tail, storage_errors, write_private
 from ..port import Command, ProcessStart, Remains
 from ..proctable import HOME_MARKER, RUN_MARKER, TIMEOUT, Process, Reaper, Tree, adopting, adopts_orphans, members, send
-from . import forkserver, wrapper
+from . import forkserver, recording, wrapper
 from .wrapper import Exits, Outputs
 
 SECONDS = 20
@@ -64,7 +65,7 @@ class Started:
 # A small process forks in the daemon's place (host.runs.forkserver). One that was killed or hangs is restarted; what
 # was asked before that may have been done, and the caller is told. Where it cannot work, the daemon forks by itself.
 class Spawner:
-    """Starts shells for one daemon."""
+    """Starts wrappers for one daemon."""
 
     def __init__(self) -> None:
         self._line: socket.socket | None = None
@@ -116,7 +117,17 @@ class Spawner:
         with theirs:
             server = subprocess.Popen(
                 # texts become bytes there, as they would here
-                [sys.executable, "-I", "-S", "-X", f"utf8={sys.flags.utf8_mode}", forkserver.__file__],
+                [
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    "-X",
+                    f"utf8={sys.flags.utf8_mode}",
+                    forkserver.__file__,
+                    PACKAGE,
+                    forkserver.ROOM,
+                ],
+                env={**process_environment(), "NOBRAKES_ROOM": forkserver.ROOM},
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 cwd="/",
@@ -222,7 +233,9 @@ class LocalProcesses(Outputs):
             private_folder(os.path.dirname(os.path.join(folder, name)))
             write_private(os.path.join(folder, name), content)
         argv = wrapper.arguments(command, os.path.join(self._wake, run), self._umask)
-        environment = {**command.env, RUN_MARKER: run, HOME_MARKER: self._wake}
+        # first, since of a long environment /proc may show the beginning alone (programs)
+        first = {RUN_MARKER: run, HOME_MARKER: self._wake}
+        environment = {**first, **command.env, **first}
         errors = os.path.join(folder, wrapper.OWN_ERRORS)
         with storage_errors(errors), open(errors, "ab", opener=_private) as log:
             self._in_place()
@@ -393,7 +406,7 @@ class LocalProcesses(Outputs):
         if folder is None:
             return False
         try:
-            write_private(os.path.join(folder, wrapper.STOP), b"")
+            write_private(os.path.join(folder, recording.STOP), b"")
         except (NobrakesError, OSError):
             return False  # then it gets the signal as well, which ends it without a word
         return True
@@ -441,7 +454,7 @@ def _private(path: str, flags: int) -> int:
 
 
 def _pid_file(folder: str) -> int | None:
-    text = read_tail(os.path.join(folder, wrapper.PID), 100)
+    text = read_tail(os.path.join(folder, recording.PID), 100)
     return int(text) if text.endswith(b"\n") and text.strip().isdigit() else None
 
 

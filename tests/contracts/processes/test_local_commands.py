@@ -2,7 +2,6 @@
 
 import errno
 import os
-import shutil
 import stat
 from pathlib import Path
 
@@ -10,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from nobrakes import programs
 from nobrakes.errors import NobrakesError, StoreReadOnly
 from nobrakes.host.port import Step
-from nobrakes.host.runs import wrapper
 from tests.contracts.processes.process_worlds import LocalWorld, until
 
 NASTY = (
@@ -112,21 +111,24 @@ def test_a_step_called_like_the_prologue_is_a_step(local: LocalWorld) -> None:
     assert (end.steps[0].code, end.prologue_failed) == (1, None)
 
 
-def test_a_script_of_ours_needs_no_shell_of_its_own_and_leaves_nothing_behind(local: LocalWorld) -> None:
-    script = """set -eu
-cd /
-export LEFT=over PATH=/nowhere
-_nb_cwd=/nowhere _nb_dir=/nowhere
-umask 0
-printf '%s' "$$" "$@" >"$1"
-"""
-    told = local.place / "told"
-    prologue = (("sh", "-c", script, wrapper.arguments(local.command("x"), "", 0)[3], str(told), *NASTY),)
+def test_a_program_of_ours_needs_no_start_and_leaves_nothing_behind(local: LocalWorld) -> None:
+    """It is a fork of the wrapper: it changes its folder, environment and umask, and the wrapper's stay."""
+    note = local.place / "note"
+    tells = programs.program(
+        "recorder", str(local.place / "out"), str(note), "1000000", "--", *local.python(SHOW, *NASTY)
+    )
+    shows = ("sh", "-c", "tr '\\0' ' ' </proc/$PPID/cmdline | tr -s ' '; echo; cat /proc/$PPID/comm")
     run = local.start(
-        local.command("1-1", ("step", ("sh", "-c", "echo ${LEFT-nothing}; pwd; umask")), prologue=prologue)
+        local.command(
+            "1-1",
+            ("step", ("sh", "-c", "echo ${LEFT-nothing}; pwd; umask")),
+            prologue=(tells, programs.program("recorder", "1000", "--", *shows)),
+        )
     )
     local.finish(run)
-    assert os.fsdecode(told.read_bytes()) == f"{run.pid}{told}{''.join(NASTY)}", "another shell ran it, or other words"
+    assert [os.fsdecode(word) for word in (local.place / "out").read_bytes().split(b"\0")] == list(NASTY)
+    said = local.processes.output(os.path.join(local.folder(run.id), "_prologue.err"), 1000)
+    assert said.startswith(f"{' '.join(programs.program('recorder', '1000', '--', 'sh'))} ") and "\nrecorder\n" in said
     assert shown(local, "1-1")[0].split() == ["nothing", str(local.place), f"{_umask():04o}"]
     assert not list(local.place.rglob("PWNED"))
 
@@ -137,9 +139,10 @@ def _umask() -> int:
     return mask
 
 
-@pytest.mark.parametrize(("script", "code"), [("exit 7", 7), ("set -eu; false; true", 1), ("set -eu; echo $no", 2)])
-def test_a_script_of_ours_that_fails_says_so(local: LocalWorld, script: str, code: int) -> None:
-    run = local.start(local.command("1-1", ("step", ("true",)), prologue=(("sh", "-c", script, "nobrakes", "x"),)))
+@pytest.mark.parametrize(("argv", "code"), [(("sh", "-c", "exit 7"), 7), (("/nowhere/program",), 127)])
+def test_a_program_of_ours_that_fails_says_so(local: LocalWorld, argv: tuple[str, ...], code: int) -> None:
+    ours = programs.program("recorder", "1000", "--", *argv)
+    run = local.start(local.command("1-1", ("step", ("true",)), prologue=(ours,)))
     local.finish(run)
     end = local.processes.ending(local.folder("1-1"), ["step"])
     assert not end.steps[0].started and f"{code}" in (end.prologue_failed or "")
@@ -244,20 +247,3 @@ def test_a_folder_that_cannot_be_written_is_told(local: LocalWorld, monkeypatch:
         monkeypatch.setattr(os, "mkdir", refused)
     with pytest.raises(StoreReadOnly):
         local.processes.start("1-1", local.command("1-1", ("step", ("true",))))
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
-def test_the_wrapper_is_the_same_under_another_shell(local: LocalWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    shell = local.place / "sh"
-    shell.symlink_to(shutil.which("bash") or "")
-    monkeypatch.setattr(wrapper, "SHELL", str(shell))
-    steps = (("step", local.python(SHOW, *NASTY)), ("b", ("false",)))
-    run = local.start(local.command("1-1", *steps, prologue=(("true",),)))
-    local.finish(run)
-    assert shown(local, "1-1") == list(NASTY)
-    assert (local.code(run), local.code(run, "b")) == (0, 1)
-    stays = local.start(local.command("1-2", ("step", ("sleep", "1000"))))
-    until(lambda: local.processes.ending(local.folder("1-2"), ["step"]).steps[0].started)
-    local.processes.terminate(stays)
-    local.finish(stays)
-    assert local.code(stays) is None

@@ -17,7 +17,7 @@ from nobrakes.host import proctable
 from nobrakes.host.port import Remains
 from nobrakes.host.proctable import Tree, members
 from nobrakes.host.runs import processes as module
-from nobrakes.host.runs import wrapper
+from nobrakes.host.runs import recording, wrapper
 from nobrakes.host.runs.processes import LocalProcesses
 from tests.contracts.processes.process_worlds import LocalWorld, until
 
@@ -49,7 +49,7 @@ def pid_in(path: Path) -> int:
 
 def without_its_wrapper(local: LocalWorld, run: Run) -> None:
     """The run is over, and what keeps its tree together is killed as well."""
-    until(lambda: os.path.exists(os.path.join(local.folder(run.id), wrapper.END)))
+    until(lambda: os.path.exists(os.path.join(local.folder(run.id), recording.END)))
     os.kill(run.pid or 0, signal.SIGKILL)
     until(lambda: not lives(run.pid or 0))
 

@@ -9,7 +9,6 @@ import pytest
 from nobrakes.git.port import Argv
 from nobrakes.host import proctable
 from nobrakes.host.port import Remains, Step
-from nobrakes.host.runs import wrapper
 from tests.contracts.processes.process_worlds import LocalWorld, until
 
 LINUX = pytest.mark.skipif(not proctable.LINUX, reason="looks into /proc")
@@ -113,15 +112,6 @@ def test_one_that_lives_on_without_the_wrapper_is_seen_though_another_has_ended(
     until(lambda: local.remains(run, *names) is Remains.STEP)
     os.kill(int(Path(local.folder("1-1"), "two.start").read_text().split()[0]), signal.SIGKILL)
     until(lambda: local.remains(run, *names) is not Remains.STEP)
-
-
-def test_neighbours_run_under_another_shell(local: LocalWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    shell = local.place / "sh"
-    if not os.path.exists("/bin/bash"):
-        pytest.skip("no bash here")
-    shell.symlink_to("/bin/bash")
-    monkeypatch.setattr(wrapper, "SHELL", str(shell))
-    test_neighbours_run_at_the_same_time_with_outputs_of_their_own(local)
 
 
 @pytest.mark.parametrize("steps", [(Step("b", ("true",), after="a"),), (Step("a", ("true",), after="a"),)])

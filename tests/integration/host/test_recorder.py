@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.host.runs import recorder, recording
+from nobrakes.host.runs import recording
+from nobrakes.programs import program
 
 KEY = "sk-ant-" + "x" * 40
 
@@ -23,7 +24,7 @@ def run(place: Path, *argv: str, limit: int = 2**26, **environment: str) -> subp
 
 def command(place: Path, *argv: str, limit: int = 2**26) -> list[str]:
     files = [str(place / "a.out"), str(place / "a.err")]
-    return [sys.executable, "-I", "-S", recorder.__file__, *files, str(limit), "--", *argv]
+    return [*program("recorder", *files, str(limit), "--", *argv)]
 
 
 def python(text: str) -> tuple[str, ...]:
@@ -135,7 +136,7 @@ def test_a_link_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
 
 def passed_on(place: Path, *argv: str, limit: int = 2**26) -> tuple[int, str]:
     with (place / "check.out").open("ab") as out:
-        line = [sys.executable, "-I", "-S", recorder.__file__, str(limit), "--", *argv]
+        line = [*program("recorder", str(limit), "--", *argv)]
         done = subprocess.run(line, stdout=out, stderr=out, timeout=60, check=False)
     return done.returncode, (place / "check.out").read_text()
 
@@ -156,14 +157,14 @@ def test_of_a_check_that_prints_too_much_both_ends_are_kept_and_the_file_is_boun
     tmp_path: Path,
 ) -> None:
     out, looks = tmp_path / "check.out", tmp_path / "looks"
-    program = (
+    text = (
         "import os\nprint('first')\n"
         f"for n in range(3000):\n"
         f"    print('x' * 9999)\n"
         f"    open({str(looks)!r}, 'a').write('%d\\n' % os.stat({str(out)!r}).st_size) if not n % 100 else None\n"
         "print('5 passed')\n"
     )
-    code, said = passed_on(tmp_path, *python(program), limit=4_000_000)
+    code, said = passed_on(tmp_path, *python(text), limit=4_000_000)
     assert code == 0
     assert said.startswith("first\n") and said.endswith("5 passed\n")
     assert max(map(int, looks.read_text().split())) <= 4_000_000 < 30_000_000
