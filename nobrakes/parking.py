@@ -69,7 +69,8 @@ def run_owner(ports: Ports, name: str) -> str:
     with suppress(NobrakesError):
         if turn:
             return session_owner(ports.store.turn(turn).session)
-        return bead_owner(ports.store.attempt(attempt).bead) if attempt else ""
+        bead = ports.store.bead_of_attempt(attempt) if attempt else None
+        return bead_owner(bead) if bead else ""
     return ""
 
 

@@ -89,6 +89,7 @@ class Store(Database):
     hand_in = attempts_db.hand_in
     journal = attempts_db.journal
     attempt = attempts_db.get_attempt
+    bead_of_attempt = attempts_db.bead_of_attempt
     attempts = attempts_db.attempts
     renew = attempts_db.renew
     count_on = attempts_db.count_on

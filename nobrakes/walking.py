@@ -50,7 +50,8 @@ def state_parts(path: str) -> tuple[str, str]:
     kind, _, inner = rest.partition("/")
     if not found or not inner:
         return os.path.dirname(path) or ".", os.path.basename(path)
-    return os.path.realpath(f"{before}{_STATE}{kind}"), inner
+    top = f"{before}{_STATE}{kind}"
+    return os.path.realpath(top) if os.path.islink(top) else top, inner
 
 
 def within(folder: int, name: str) -> "BinaryIO | None":

@@ -59,7 +59,8 @@ def set_setting(db: Database, key: str, value: str | None) -> None:
 
 def validation(db: Database, tree: str, contract: str) -> Mapping[str, Any] | None:
     """Results of a passed validation by its key; None: run it."""
-    row = db.maybe("SELECT results FROM validations WHERE tree = ? AND contract = ?", (tree, contract))
+    of = row_of("validations", tree)
+    row = db.maybe("SELECT results FROM validations WHERE tree = ? AND contract = ?", (tree, contract), of)
     if row is None:
         return None
     found: Mapping[str, Any] = json.loads(row[0])
@@ -88,6 +89,7 @@ def save_validation(db: Database, tree: str, contract: str, results: Mapping[str
     db.alone(
         "INSERT OR REPLACE INTO validations (tree, contract, results, at) VALUES (?, ?, ?, ?)",
         (tree, contract, rows.as_json(dict(results)), now),
+        (f"validations {tree}",),
     )
 
 

@@ -78,19 +78,18 @@ AT_ONCE = 4096
 def alike(db: Database, ids: Iterable[str] | None = None) -> Iterator[BeadRow]:
     """These existing beads (None: all), read lazily; nothing may be written meanwhile."""
     asked = (_ROWS.format(""), ()) if ids is None else (_ROWS.format(_IS_LISTED), (json.dumps([*ids]),))
-    with db.read():
-        known: dict[tuple[Any, ...], Bead] = {}
-        for row in db.each(*asked):
-            rest = row[_REST_AT:]
-            if (like := known.get(rest)) is None:
-                like = rows.bead(_in_order(row))
-                if not row[_BRANCH]:
-                    if len(known) >= AT_ONCE:
-                        known.clear()
-                    known[rest] = like
-            id_, title, description, acceptance, *others, edges = row[:_REST_AT]
-            lines = rows.read_texts(acceptance) if acceptance != "[]" else ()
-            yield _alike((id_, title, description, lines, *others, edges.split(",") if edges else (), like))
+    known: dict[tuple[Any, ...], Bead] = {}
+    for row in db.each(*asked):
+        rest = row[_REST_AT:]
+        if (like := known.get(rest)) is None:
+            like = rows.bead(_in_order(row))
+            if not row[_BRANCH]:
+                if len(known) >= AT_ONCE:
+                    known.clear()
+                known[rest] = like
+        id_, title, description, acceptance, *others, edges = row[:_REST_AT]
+        lines = rows.read_texts(acceptance) if acceptance != "[]" else ()
+        yield _alike((id_, title, description, lines, *others, edges.split(",") if edges else (), like))
 
 
 # What changed after a position is what the database says now, read in one transaction, of whatever an event after the
@@ -120,30 +119,33 @@ def position(db: Database) -> Position:
 
 def changes(db: Database, since: Position, limit: int | None = None) -> Changes:
     """Beads, escalations and settings changed after a position. `limit`: what the first events name; None: all."""
-    with db.read():
-        last = db.maybe(_LAST, (since.seq,))
-        upto = Position() if last is None else Position(last[0], last[1])
-        if upto == since:
-            return Changes(upto)
-        restarted = bool(since.seq) and (last is None or last[2] != since.at)
-        begin = 0 if restarted else since.seq
-        named = db.plain(_NAMED, (begin, -1 if limit is None else limit))
-        more = limit is not None and len(named) == limit
-        if more:
-            upto = Position(*named[-1][:2])
-        beads = sorted({bead for _, _, bead, _, _ in named} - {None})
-        numbers = [number for *_, number in named if number is not None]
-        settings = restarted or not _SETTING_KINDS.isdisjoint(kind for _, _, _, kind, _ in named)
-        asked = db.all(_ESCALATIONS, {"whose": json.dumps(beads), "numbers": json.dumps(numbers)})
-        return Changes(
-            upto,
-            [*alike(db, beads)],
-            [rows.escalation(row) for row in asked],
-            _settings(db) if settings else None,
-            restarted,
-            [rows.attempt(row) for row in db.all(_ENDED, (begin, upto.seq))],
-            more,
-        )
+    return db.moment(lambda: _changes(db, since, limit))
+
+
+def _changes(db: Database, since: Position, limit: int | None) -> Changes:
+    last = db.maybe(_LAST, (since.seq,))
+    upto = Position() if last is None else Position(last[0], last[1])
+    if upto == since:
+        return Changes(upto)
+    restarted = bool(since.seq) and (last is None or last[2] != since.at)
+    begin = 0 if restarted else since.seq
+    named = db.plain(_NAMED, (begin, -1 if limit is None else limit))
+    more = limit is not None and len(named) == limit
+    if more:
+        upto = Position(*named[-1][:2])
+    beads = sorted({bead for _, _, bead, _, _ in named} - {None})
+    numbers = [number for *_, number in named if number is not None]
+    settings = restarted or not _SETTING_KINDS.isdisjoint(kind for _, _, _, kind, _ in named)
+    asked = db.all(_ESCALATIONS, {"whose": json.dumps(beads), "numbers": json.dumps(numbers)})
+    return Changes(
+        upto,
+        [*alike(db, beads)],
+        [rows.escalation(row) for row in asked],
+        _settings(db) if settings else None,
+        restarted,
+        [rows.attempt(row) for row in db.all(_ENDED, (begin, upto.seq))],
+        more,
+    )
 
 
 def _settings(db: Database) -> dict[str, str]:

@@ -219,7 +219,7 @@ def _persons(environment: Mapping[str, str]) -> str:
 
 def _reaches(let_in: tuple[str, ...], place: str, variable: str = "") -> bool:
     """Whether all or part of the place is writable; for the shared cache folder all of it."""
-    real = os.path.realpath(place)
+    real = os.path.realpath(place) if let_in else ""
     return any(lies_in(real, path) or (variable != _SHARED_CACHE and lies_in(path, real)) for path in let_in)
 
 

@@ -68,11 +68,10 @@ def open_attempt(
     now = db.now()
     moves.wake(db, now)
     with db.write():
-        state = moves.state(db, bead_id)
+        bead, state = moves.bead_with_state(db, bead_id)
         is_free = state["assignee"] is None if role is Role.REVIEWER else bool(state["is_claimable"])
         if not is_free or state["status"] != status:
             return None
-        bead = get_bead(db, bead_id)
         attempt_id, number, cursor, found = db.one(_NUMBERS, (bead_id,))
         name = _free_name(db, role, names, cursor, frozenset(json.loads(found)))
         fence = bead.fence + 1
@@ -136,7 +135,7 @@ def close_attempt(
     escalation then moves the bead to escalated, with `kind`'s status to return to. Stale if the attempt has ended."""
     now = db.now()
     with db.write():
-        bead = get_bead(db, attempt_.bead)
+        bead, state = moves.bead_with_state(db, attempt_.bead)
         current = _still_open(db, attempt_, bead)
         kept = log or current.log
         _write_end(db, replace(current, outcome=outcome, ended_at=now, detail=detail, head=head, log=kept), data)
@@ -166,7 +165,7 @@ def close_attempt(
         if move.status is Status.ESCALATED:
             changes["retry_at"] = None  # it waits for a person, not for a time: a run need not stay for it
             decisions_db.remember(db, bead.id, move)
-        moves.apply(db, bead, changes, now)
+        moves.apply(db, bead, changes, now, state)
         return get_bead(db, bead.id)
 
 
@@ -189,7 +188,7 @@ def _still_open(db: Database, attempt_: Attempt, bead: Bead) -> Attempt:
 
 def get_attempt(db: Database, attempt_id: int) -> Attempt:
     """One attempt."""
-    bead = _whose(db, attempt_id)
+    bead = bead_of_attempt(db, attempt_id)
     row = None if bead is None else _row(db, bead, attempt_id)
     if row is None:
         raise NobrakesError(f"there is no attempt {attempt_id}", "`nobrakes history BEAD` shows a bead's attempts.")
@@ -212,7 +211,8 @@ def _row(db: Database, bead_id: str, attempt_id: int) -> Row | None:
     return next((row for row in _bead_rows(db, bead_id) if row["id"] == attempt_id), None)
 
 
-def _whose(db: Database, attempt_id: int) -> str | None:
+def bead_of_attempt(db: Database, attempt_id: int) -> str | None:
+    """None: there is no such attempt."""
     row = db.maybe("SELECT bead FROM attempts WHERE id = ?", (attempt_id,), (_begun(attempt_id), "attempts *"))
     return None if row is None else str(row[0])
 
@@ -234,7 +234,7 @@ def journal(db: Database, attempt_id: int, data: Mapping[str, Any], answers_: Ma
 
 
 def _set_data(db: Database, attempt_id: int, data: Mapping[str, Any]) -> None:
-    bead = _whose(db, attempt_id)
+    bead = bead_of_attempt(db, attempt_id)
     only = () if bead is None else _only(bead, attempt_id)
     set_it = "UPDATE attempts SET data = ? WHERE id = ? AND outcome IS NULL"
     if not db.alone(set_it, (rows.attempt_data(data), attempt_id), only):

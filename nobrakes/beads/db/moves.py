@@ -24,7 +24,7 @@ from ...events.kinds import MERGES, Event, Kind
 from ...review.journal import is_landing, may_land
 from ..graph import rank, rises_at
 from ..lifecycle import MOVING, STAYS, TABLE, Facts, Move, advance
-from ..model import CLOSED, WORKING, Bead, Outcome, Role, Status
+from ..model import CLOSED, FIELDS, WORKING, Bead, Outcome, Role, Status
 from . import levels
 
 
@@ -49,8 +49,9 @@ def refuse_while_it_lands(db: Database, bead: str, status: Status) -> None:
         )
 
 
-_STATE = f"""SELECT id, status, type, priority, epic, estimate, held, asleep, open_blockers, children, ready_since,
-{CLOSES_OFF} AS closes_off, assignee, ({CLAIMABLE}) AS is_claimable FROM beads WHERE id = ?"""
+_DERIVED = f"asleep, open_blockers, children, ready_since, {CLOSES_OFF} AS closes_off, ({CLAIMABLE}) AS is_claimable"
+_STATE = f"""SELECT id, status, type, priority, epic, estimate, held, assignee, {_DERIVED} FROM beads WHERE id = ?"""
+_WITH_STATE = rows.BEAD.replace("\nFROM", f", {_DERIVED}\nFROM") + " WHERE id = ?"
 
 RISE_BATCH = 1000
 """Beads that rise in one transaction: 20 ms."""
@@ -97,10 +98,15 @@ def state(db: Database, bead: str) -> Row:
 
 def get_bead(db: Database, bead_id: str) -> Bead:
     """Raises NoSuchBead."""
-    row = db.maybe(f"{rows.BEAD} WHERE id = ?", (bead_id,), row_of("beads", bead_id) + row_of("bead_text", bead_id))
+    return bead_with_state(db, bead_id)[0]
+
+
+def bead_with_state(db: Database, bead_id: str) -> tuple[Bead, Row]:
+    """A bead, and its `state`. Raises NoSuchBead."""
+    row = db.maybe(_WITH_STATE, (bead_id,), row_of("beads", bead_id) + row_of("bead_text", bead_id))
     if row is None:
         raise NoSuchBead(f"there is no bead '{bead_id[:80]}'")
-    return rows.bead(row)
+    return rows.bead(tuple(row)[: len(FIELDS)]), row
 
 
 def is_closed(status: str) -> bool:
@@ -385,9 +391,10 @@ def _closing(bead: Bead, kind: Kind, status: Status, data: Any, now: float) -> d
     return {}
 
 
-def apply(db: Database, bead: Bead, changes: dict[str, Any], now: float) -> None:
+def apply(db: Database, bead: Bead, changes: dict[str, Any], now: float, known: Row | None = None) -> None:
+    """`known` as for `move`."""
     set_texts(db, bead.id, {name: changes.pop(name) for name in ("close_reason",) if name in changes})
-    move(db, bead.id, changes, now)
+    move(db, bead.id, changes, now, known)
 
 
 def end_open_attempt(db: Database, bead: Bead, why: str, now: float) -> int | None:

@@ -222,7 +222,7 @@ class Performer:
             self.ports.channel.end(run.id)
         ports = self.ports
         if hosts := ports.processes.output(os.path.join(ports.paths.runs, run.id, REFUSED), MAX_REFUSED).split():
-            bead = ports.store.attempt(run.attempt).bead if run.attempt else None
+            bead = ports.store.bead_of_attempt(run.attempt) if run.attempt else None
             data = {"run": run.id, "hosts": hosts}
             ports.store.record(Event(Kind.HOSTS_REFUSED, bead, run.attempt or None, data=data))
         if run.turn:
@@ -240,9 +240,10 @@ class Performer:
             self.endings.proof(attempt, run, board.limits)
         elif run.kind is RunKind.CHEAT:
             self.endings.strength.ended(attempt, run, board.limits)
-        else:
-            if (following := self.review.ended(attempt, run, board)) is not None and not board.stopping:
+        elif (following := self.review.ended(attempt, run, board)) is not None:
+            if not board.stopping:
                 self.review.advance(following, board)
+            return  # the run's row went with its end
         if attempt is not None and self.ports.store.attempt(attempt.id).outcome is not None:
             self.ports.store.end_run(run.id)
 

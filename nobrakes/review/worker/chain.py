@@ -320,7 +320,7 @@ class _Gathered:
         if attempt == NOBODY:  # main was tried, or a person asked
             return None
         if attempt not in self._beads:
-            self._beads[attempt] = self.ports.store.attempt(attempt).bead
+            self._beads[attempt] = self.ports.store.bead_of_attempt(attempt)
         return self._beads[attempt]
 
     def _newest(self, tree: str, contract: str, but: set[str]) -> str:

@@ -94,8 +94,7 @@ class MergeQueue:
             )
         elif self._seen is None:
             store = self.ports.store
-            pace = Pace.parse(store.setting(PACE)) if is_paced(board.limits) else Pace()
-            self._seen = self._read(store.reviewing(), store.runs(), pace)
+            self._seen = self._read(store.reviewing(), store.runs(), pace_now(self.ports, board))
         return self._seen
 
     def _read(self, attempts: Sequence[Attempt], runs: Collection[Run], pace: Pace) -> QueueSnapshot:
@@ -222,11 +221,10 @@ class MergeQueue:
     # --- consequences ----------------------------------------------------------------------------
 
     def ran(self, board: Board) -> None:
-        if is_paced(board.limits):
-            self._keep(board, self.look(board).pace.ran())
+        self._keep(board, pace_now(self.ports, board).ran())
 
     def blamed(self, board: Board) -> None:
-        self._keep(board, self.look(board).pace.blamed())
+        self._keep(board, pace_now(self.ports, board).blamed())
 
     def begin_landing(self, board: Board, said: Sequence[Mapping[str, Any]]) -> str:
         """Journal that main is about to move to the last of the first candidates, one for each of `said` (a person's
@@ -267,9 +265,15 @@ class MergeQueue:
         self.changed()
 
     def _keep(self, board: Board, pace: Pace) -> None:
-        if is_paced(board.limits):
-            self.ports.store.set_setting(PACE, pace.as_text())
-            self.changed()
+        if not is_paced(board.limits):
+            return
+        self.ports.store.set_setting(PACE, pace.as_text())
+        if (seen := self._seen) is not None:
+            self._seen, self._move = self._snapshot(seen.main, seen.attempts, seen.busy, pace), None
+
+
+def pace_now(ports: Ports, board: Board) -> Pace:
+    return Pace.parse(ports.store.setting(PACE)) if is_paced(board.limits) else Pace()
 
 
 def is_paced(limits: Limits) -> bool:
